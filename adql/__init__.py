@@ -1,0 +1,1 @@
+"""ADQL in, ClickHouse SQL out. Pure: no HTTP, no driver, no clock. Imports only ``clickhouse_schema``."""

@@ -1,0 +1,90 @@
+"""Errors of the translator, each with the place in the query that it is about.
+
+    AdqlError                the text cannot be answered; the user reads it
+    ├── AdqlSyntaxError      not ADQL (lexer, parser)
+    ├── AdqlSemanticError    ADQL, but a name, type or value in it is wrong (resolver, rewrite passes)
+    └── AdqlUnsupported      ADQL that Skyhouse does not answer yet, said with the way out
+    AdqlErrors               several AdqlError found in one query, reported together
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+
+class Span(NamedTuple):
+    """Half-open range of character offsets [start, end) in the query text."""
+
+    start: int
+    end: int
+
+    def to(self, other: Span) -> Span:
+        """The span from the start of this one to the end of ``other``."""
+        return Span(self.start, max(self.end, other.end))
+
+
+NOWHERE = Span(0, 0)
+
+
+def line_and_column(text: str, offset: int) -> tuple[int, int]:
+    """1-based line and column of a character offset."""
+    before = text[:offset]
+    return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
+
+
+class AdqlError(Exception):
+    """One thing wrong with a query.
+
+    ``message`` says what is wrong, ``hint`` the way out (may be empty), ``span`` where.
+    """
+
+    def __init__(self, message: str, span: Span = NOWHERE, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.span = span
+        self.hint = hint
+
+    def describe(self, text: str) -> str:
+        """``line L, column C: message (hint)``, with the line of the query and a caret below it."""
+        line, column = line_and_column(text, self.span.start)
+        said = f"line {line}, column {column}: {self.message}"
+        if self.hint:
+            said += f" ({self.hint})"
+        return said + "\n" + _excerpt(text, self.span, line, column)
+
+
+class AdqlSyntaxError(AdqlError):
+    """The text is not in the grammar."""
+
+
+class AdqlSemanticError(AdqlError):
+    """A name is unknown or ambiguous, a type does not fit, or a value is out of range."""
+
+
+class AdqlUnsupported(AdqlError):
+    """Valid ADQL that this version does not translate."""
+
+
+class AdqlErrors(AdqlError):
+    """Several errors of one query; the first gives the position."""
+
+    def __init__(self, errors: Sequence[AdqlError]) -> None:
+        first = errors[0]
+        super().__init__(first.message, first.span, first.hint)
+        self.errors = tuple(errors)
+
+    def describe(self, text: str) -> str:
+        return "\n".join(error.describe(text) for error in self.errors)
+
+
+_EXCERPT_WIDTH = 100
+
+
+def _excerpt(text: str, span: Span, line: int, column: int) -> str:
+    source = text.split("\n")[line - 1].replace("\t", " ").rstrip("\r")
+    first = max(0, column - 1 - _EXCERPT_WIDTH // 2)
+    width = max(1, min(span.end - span.start, len(source) - (column - 1)))
+    shown = source[first : first + _EXCERPT_WIDTH]
+    width = max(1, min(width, _EXCERPT_WIDTH - (column - 1 - first)))
+    return f"  {shown}\n  {' ' * (column - 1 - first)}{'^' * width}"

@@ -1,0 +1,1 @@
+"""Passes over the bound query, one file each."""

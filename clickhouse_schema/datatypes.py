@@ -1,0 +1,196 @@
+"""The one type table: VOTable <-> Felis <-> ClickHouse <-> Arrow <-> numpy <-> ADQL <-> FITS, a scalar type on one line.
+
+A column's type is a ``ColumnType``: a VOTable datatype, its arraysize and its xtype. Everything else is derived from it here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import pyarrow as pa
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """One scalar type. ``numpy`` is the big-endian dtype of VOTable BINARY and FITS; '' where the width varies."""
+
+    votable: str
+    clickhouse: str
+    arrow: pa.DataType
+    numpy: str
+    adql: str
+    fits: str
+
+
+#            VOTable                          ClickHouse  Arrow         numpy  ADQL                FITS
+SCALARS = {
+    "boolean": Scalar("boolean", "Bool", pa.bool_(), "S1", "BOOLEAN", "L"),
+    "unsignedByte": Scalar("unsignedByte", "UInt8", pa.uint8(), "u1", "SMALLINT", "B"),
+    "short": Scalar("short", "Int16", pa.int16(), ">i2", "SMALLINT", "I"),
+    "int": Scalar("int", "Int32", pa.int32(), ">i4", "INTEGER", "J"),
+    "long": Scalar("long", "Int64", pa.int64(), ">i8", "BIGINT", "K"),
+    "float": Scalar("float", "Float32", pa.float32(), ">f4", "REAL", "E"),
+    "double": Scalar("double", "Float64", pa.float64(), ">f8", "DOUBLE", "D"),
+    "char": Scalar("char", "String", pa.string(), "", "CHAR", "A"),
+    "unicodeChar": Scalar("unicodeChar", "String", pa.string(), "", "CHAR", "A"),
+}
+
+#: Felis' datatype words -> VOTable datatype
+FELIS = {
+    "boolean": "boolean",
+    "byte": "unsignedByte",
+    "short": "short",
+    "int": "int",
+    "long": "long",
+    "float": "float",
+    "double": "double",
+    "char": "char",
+    "string": "char",
+    "unicode": "unicodeChar",
+    "text": "unicodeChar",
+    "timestamp": "char",
+}
+
+TEXT = frozenset({"char", "unicodeChar"})
+INTEGERS = ("unsignedByte", "short", "int", "long")
+FLOATS = ("float", "double")
+NUMBERS = (*INTEGERS, *FLOATS)
+
+#: microseconds since 1970, UTC: every DALI timestamp from 1900 to 2299
+_TIMESTAMP_CLICKHOUSE = "DateTime64(6, 'UTC')"
+_TIMESTAMP_ARROW = pa.timestamp("us", tz="UTC")
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnType:
+    """VOTable ``datatype``, ``arraysize`` ('' = scalar) and ``xtype`` ('' = none).
+
+    Text is always ``arraysize`` '*' or a length; 'timestamp', 'point', 'circle', 'polygon', 'interval', 'moc' are DALI xtypes.
+    """
+
+    datatype: str
+    arraysize: str = ""
+    xtype: str = ""
+
+    @property
+    def scalar(self) -> Scalar:
+        return SCALARS[self.datatype]
+
+    @property
+    def is_text(self) -> bool:
+        """Character data that is a string to ADQL (a timestamp is not)."""
+        return self.datatype in TEXT and self.xtype != "timestamp"
+
+    @property
+    def is_timestamp(self) -> bool:
+        return self.xtype == "timestamp"
+
+    @property
+    def is_array(self) -> bool:
+        """An array of numbers or booleans (geometries included)."""
+        return bool(self.arraysize) and self.datatype not in TEXT
+
+    @property
+    def is_numeric(self) -> bool:
+        return not self.arraysize and self.datatype in NUMBERS
+
+    @property
+    def is_integer(self) -> bool:
+        return not self.arraysize and self.datatype in INTEGERS
+
+    @property
+    def is_boolean(self) -> bool:
+        return not self.arraysize and self.datatype == "boolean"
+
+    @property
+    def is_geometry(self) -> bool:
+        return self.xtype in ("point", "circle", "polygon")
+
+    @property
+    def clickhouse(self) -> str:
+        """ClickHouse type, without Nullable."""
+        if self.is_timestamp:
+            return _TIMESTAMP_CLICKHOUSE
+        if self.is_array:
+            return f"Array({self.scalar.clickhouse})"
+        return self.scalar.clickhouse
+
+    @property
+    def arrow(self) -> pa.DataType:
+        if self.is_timestamp:
+            return _TIMESTAMP_ARROW
+        if self.is_array:
+            return pa.list_(self.scalar.arrow)
+        return self.scalar.arrow
+
+    @property
+    def adql(self) -> str:
+        """Name for messages: 'BIGINT', 'DOUBLE[]', 'POINT', 'TIMESTAMP' ..."""
+        if self.xtype in ("timestamp", "point", "circle", "polygon", "interval", "moc"):
+            return self.xtype.upper()
+        return self.scalar.adql + ("[]" if self.is_array else "")
+
+
+BOOLEAN = ColumnType("boolean")
+SHORT = ColumnType("short")
+INT = ColumnType("int")
+LONG = ColumnType("long")
+FLOAT = ColumnType("float")
+DOUBLE = ColumnType("double")
+CHAR = ColumnType("char", "*")
+UNICODE = ColumnType("unicodeChar", "*")
+TIMESTAMP = ColumnType("char", "*", "timestamp")
+POINT = ColumnType("double", "2", "point")
+CIRCLE = ColumnType("double", "3", "circle")
+POLYGON = ColumnType("double", "*", "polygon")
+
+
+@cache
+def from_arrow(arrow: pa.DataType) -> ColumnType:
+    """The column type that a bare Arrow type stands for.
+
+    Unsigned types widen to the next signed one (UInt64 to long: values above 2^63-1 are the loader's to reject).
+    Raises ``KeyError`` for a type that VOTable cannot carry.
+    """
+    if pa.types.is_dictionary(arrow):
+        return from_arrow(arrow.value_type)
+    if pa.types.is_list(arrow) or pa.types.is_large_list(arrow):
+        return ColumnType(from_arrow(arrow.value_type).datatype, "*")
+    if pa.types.is_fixed_size_list(arrow):
+        return ColumnType(from_arrow(arrow.value_type).datatype, str(arrow.list_size))
+    if pa.types.is_timestamp(arrow) or pa.types.is_date(arrow):
+        return TIMESTAMP
+    if pa.types.is_string(arrow) or pa.types.is_large_string(arrow) or pa.types.is_string_view(arrow):
+        return UNICODE
+    return ColumnType(_FROM_ARROW[arrow])
+
+
+_FROM_ARROW = {
+    pa.bool_(): "boolean",
+    pa.uint8(): "unsignedByte",
+    pa.int8(): "short",
+    pa.int16(): "short",
+    pa.uint16(): "int",
+    pa.int32(): "int",
+    pa.uint32(): "long",
+    pa.int64(): "long",
+    pa.uint64(): "long",
+    pa.float16(): "float",
+    pa.float32(): "float",
+    pa.float64(): "double",
+    pa.null(): "char",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A column of a result or a table as VOTable describes it. Units in VOUnit, '' = none."""
+
+    name: str
+    type: ColumnType
+    unit: str = ""
+    ucd: str = ""
+    utype: str = ""
+    description: str = ""
+    nullable: bool = True

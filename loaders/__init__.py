@@ -1,0 +1,1 @@
+"""The bulk loader and the ``skyhouse`` command. Imports ``tap_service``, ``adql`` and ``clickhouse_schema``."""

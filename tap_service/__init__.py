@@ -1,0 +1,1 @@
+"""The TAP service. Imports ``adql`` and ``clickhouse_schema``."""

@@ -1,0 +1,1 @@
+"""HTTP handlers: typed parameters, one service call, return."""

@@ -1,0 +1,1 @@
+"""Values that handlers and services exchange."""

@@ -1,0 +1,1 @@
+"""Arrow batches in, bytes out, a format in a file."""

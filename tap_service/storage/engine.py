@@ -1,0 +1,87 @@
+"""The engine: what Skyhouse asks of ClickHouse, the same for the embedded chDB and for a server over HTTP.
+
+Nothing here knows ADQL or HTTP. SQL reaches an engine only from ``adql.clickhouse``, ``clickhouse_schema`` and ``loaders``.
+
+    EngineError                 the engine failed; an own fault unless a subclass says otherwise
+    ├── QueryTimeout            max_execution_time was reached
+    ├── QueryCancelled          ``cancel`` was called
+    ├── ResourceLimit           memory, rows or bytes limit of the engine
+    ├── ValueFault              a value in the query's data: division by zero, cast that does not fit, ...
+    ├── StorageFull             no space left
+    └── EngineUnavailable       cannot be reached or is shutting down
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+import pyarrow as pa
+
+Settings = Mapping[str, str | int | float]
+
+
+class EngineError(Exception):
+    """``code`` is ClickHouse's error code, 0 where there is none; ``detail`` its text, for the log and not for users."""
+
+    def __init__(self, message: str, code: int = 0, detail: str = "") -> None:
+        super().__init__(message)
+        self.code = code
+        self.detail = detail or message
+
+
+class QueryTimeout(EngineError):
+    pass
+
+
+class QueryCancelled(EngineError):
+    pass
+
+
+class ResourceLimit(EngineError):
+    pass
+
+
+class ValueFault(EngineError):
+    pass
+
+
+class StorageFull(EngineError):
+    pass
+
+
+class EngineUnavailable(EngineError):
+    pass
+
+
+class Engine(Protocol):
+    """Safe to call from several threads at once."""
+
+    def execute(self, sql: str, settings: Settings | None = None) -> None:
+        """Run a statement without a result (DDL, INSERT SELECT, KILL)."""
+
+    def query(self, sql: str, settings: Settings | None = None) -> pa.Table:
+        """Run a query whose result is small, whole in memory."""
+
+    def stream(
+        self, sql: str, *, query_id: str = "", settings: Settings | None = None, batch_rows: int = 16384
+    ) -> AbstractContextManager[Iterator[pa.RecordBatch]]:
+        """Arrow batches as the engine makes them. Leaving the context early cancels the query.
+
+        An empty result yields no batch; the names in the batches are the engine's own and are not to be relied on.
+        """
+
+    def insert(self, table: str, batches: Iterable[pa.RecordBatch], settings: Settings | None = None) -> None:
+        """Append batches to ``table`` (quoted, qualified name), columns matched by name."""
+
+    def cancel(self, query_id: str) -> None:
+        """Stop a running query in the engine; its reader gets ``QueryCancelled``. Unknown ids are ignored."""
+
+    def explain(self, sql: str, settings: Settings | None = None) -> str:
+        """The engine's plan with the indexes, parts and granules used."""
+
+    def ping(self) -> None:
+        """Raise ``EngineUnavailable`` unless the engine answers."""
+
+    def close(self) -> None: ...

@@ -1,0 +1,1 @@
+"""Celery workers of the cluster deployment (asynchronous jobs)."""
