@@ -1,0 +1,275 @@
+"""ClickHouse in this process, through chDB: the engine of a laptop or a single server.
+
+Facts that shape this file (chDB 4.4, ClickHouse 26.9):
+
+* a handle costs 0.15 ms and is isolated, so each call opens its own; ``SET`` on it holds the call's settings (0.2 ms);
+* a query is found by its ``log_comment``, for chDB lets nobody choose the engine's own query id;
+* a stream is pulled: the engine works a few blocks ahead of its reader, and cancelling a stream stops it at once;
+* one process holds one data path, and after a fork nothing of the engine may be touched.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import chdb
+import pyarrow as pa
+
+from tap_service.storage.engine import (
+    EngineError,
+    EngineUnavailable,
+    QueryCancelled,
+    QueryTimeout,
+    ResourceLimit,
+    Settings,
+    StorageFull,
+    ValueFault,
+)
+
+#: Generated SQL may hold covers of thousands of cells, so the parser's limit of 256 kB is lifted.
+DEFAULTS: dict[str, str | int | float] = {"session_timezone": "UTC", "max_query_size": 64 << 20}
+
+#: One block however many rows: what makes an INSERT all or nothing and its parts the same each time.
+SINGLE_BLOCK: dict[str, str | int | float] = {
+    "max_insert_block_size": 1 << 30,
+    "min_insert_block_size_rows": 1 << 30,
+    "min_insert_block_size_bytes": 0,
+    "input_format_null_as_default": 0,
+    "input_format_arrow_allow_missing_columns": 0,
+}
+
+_ERRORS: dict[int, type[EngineError]] = {
+    159: QueryTimeout,
+    394: QueryCancelled,
+    236: QueryCancelled,  # ABORTED
+    **dict.fromkeys((241, 158, 307, 396, 191, 161, 167, 168, 306, 173), ResourceLimit),
+    **dict.fromkeys((243, 28, 76), StorageFull),
+    **dict.fromkeys(
+        (6, 27, 32, 36, 38, 41, 43, 53, 69, 70, 72, 125, 128, 131, 153, 190, 321, 349, 407, 427, 467, 691), ValueFault
+    ),
+}
+
+#: A query whose reader has gone to sleep cannot be waited for without end.
+_CLOSING_SECONDS = 10
+
+_CODE = re.compile(r"Code: (\d+)\. (?:DB::Exception: )?")
+_INNER_PARTS = re.compile(r": (?:In scope|while executing|While executing|In query|while processing)\b|\. Stack trace")
+_NAME = re.compile(r"\s*\(([A-Z0-9_]{4,})\)\s*$")
+
+
+class EmbeddedEngine:
+    """The engine over ``data_path``, which is made if it does not exist and held until ``close``.
+
+    ``max_memory`` bounds one query's memory in bytes (0 = the engine's own limit, nine tenths of the machine's).
+    Raises ``EngineUnavailable`` if another process holds the path or it cannot be written.
+    """
+
+    def __init__(self, data_path: Path, *, max_memory: int = 0) -> None:
+        self.data_path = Path(data_path).absolute()
+        self._defaults = DEFAULTS | ({"max_memory_usage": max_memory} if max_memory else {})
+        self._lock_file = hold(self.data_path)
+        self._path = str(self.data_path / "clickhouse")
+        self._pid = os.getpid()
+        self._open_handles = 0
+        self._idle = threading.Condition()
+        self._closed = False
+        try:
+            self._root = _connect(self._path)
+        except RuntimeError as error:
+            self._lock_file.close()
+            raise EngineUnavailable(f"cannot open the engine's data in {self._path}: {_said(str(error))}") from error
+
+    def execute(self, sql: str, settings: Settings | None = None) -> None:
+        with self._handle(settings) as handle, _faults():
+            handle.query(sql, "Null")
+
+    def query(self, sql: str, settings: Settings | None = None) -> pa.Table:
+        with self._handle(settings) as handle, _faults():
+            answer = handle.query(sql, "Arrow").bytes()
+        return pa.ipc.open_file(answer).read_all() if answer else pa.table({})
+
+    @contextmanager
+    def stream(
+        self, sql: str, *, query_id: str = "", settings: Settings | None = None, batch_rows: int = 16384
+    ) -> Iterator[Iterator[pa.RecordBatch]]:
+        with self._handle(settings, query_id) as handle:
+            with _faults():
+                result = handle.send_query(sql, "Arrow")
+            try:
+                yield _batches(result, batch_rows)
+            finally:
+                with _faults():
+                    result.cancel()
+
+    def insert(self, table: str, batches: Iterable[pa.RecordBatch], settings: Settings | None = None) -> None:
+        """All batches as one block (one part in each partition): nothing of them is seen unless all of them are."""
+        batches = iter(batches)
+        first = next(batches, None)
+        if first is None:
+            return
+        names = ", ".join(_backquoted(name) for name in first.schema.names)
+        with self._handle(SINGLE_BLOCK | dict(settings or {})) as handle:
+            with _faults():
+                inserter = handle.send_insert(f"INSERT INTO {table} ({names})", "ArrowStream")
+            with inserter:
+                with pa.ipc.new_stream(pa.PythonFile(_Appending(inserter), "w"), first.schema) as writer:
+                    writer.write_batch(first)
+                    for batch in batches:
+                        writer.write_batch(batch)
+                with _faults():
+                    inserter.finish()
+
+    def cancel(self, query_id: str) -> None:
+        # ASYNC: a SYNC kill of a stream whose reader has paused would wait for that reader.
+        self.execute(f"KILL QUERY WHERE Settings['log_comment'] = {_literal(query_id)} ASYNC")
+
+    def explain(self, sql: str, settings: Settings | None = None) -> str:
+        lines = self.query(f"EXPLAIN PLAN indexes = 1, actions = 0, projections = 1 {sql}", settings)
+        return "\n".join(lines.column(0).to_pylist()) if lines.num_columns else ""
+
+    def ping(self) -> None:
+        if self.query("SELECT 1 AS one").column(0).to_pylist() != [1]:
+            raise EngineUnavailable("the engine gives wrong answers")
+
+    def close(self) -> None:
+        """Cancel what runs, wait for it, and give the data path free. May be called twice."""
+        with self._idle:
+            if self._closed:
+                return
+            self._closed = True
+        self._root.query("KILL QUERY WHERE query NOT LIKE 'KILL QUERY%' ASYNC", "Null")
+        with self._idle:
+            self._idle.wait_for(lambda: not self._open_handles, timeout=_CLOSING_SECONDS)
+        self._root.close()
+        self._lock_file.close()
+
+    @contextmanager
+    def _handle(self, settings: Settings | None = None, query_id: str = "") -> Iterator[Any]:
+        """A handle of its own with the settings on it."""
+        wanted = self._defaults | dict(settings or {}) | ({"log_comment": query_id} if query_id else {})
+        assignments = ", ".join(f"{_name(key)} = {_literal(value)}" for key, value in wanted.items())
+        if os.getpid() != self._pid:
+            raise EngineUnavailable("the embedded engine cannot be used in a forked process")
+        with self._idle:
+            if self._closed:
+                raise EngineUnavailable("the engine is shut down")
+            self._open_handles += 1
+        try:
+            with _faults():
+                handle = _connect(self._path)
+            try:
+                with _faults():
+                    handle.query(f"SET {assignments}")
+                yield handle
+            finally:
+                handle.close()
+        finally:
+            with self._idle:
+                self._open_handles -= 1
+                self._idle.notify_all()
+
+
+_connect: Callable[[str], Any] = chdb.connect
+
+
+@contextmanager
+def _faults() -> Iterator[None]:
+    """chDB's errors, which are of two kinds, come out as an ``EngineError``."""
+    try:
+        yield
+    except (chdb.ChdbError, RuntimeError) as error:
+        raise translated(error) from error
+
+
+def hold(data_path: Path) -> Any:
+    """Make ``data_path`` and lock it for this process; the open lock file is the lock."""
+    try:
+        data_path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        lock = (data_path / "lock").open("a+")
+    except OSError as error:
+        raise EngineUnavailable(
+            f"cannot use {data_path} for data: {error.strerror} (give another path, or make it writable for this user)"
+        ) from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        lock.seek(0)
+        holder = lock.read().strip() or "unknown"
+        lock.close()
+        raise EngineUnavailable(
+            f"another process (pid {holder}) holds the data path {data_path}: "
+            "stop it, or give this one another path with --data"
+        ) from error
+    lock.truncate(0)
+    lock.write(f"{os.getpid()}\n")
+    lock.flush()
+    return lock
+
+
+def translated(error: Exception) -> EngineError:
+    """Our error for one of chDB's, by ClickHouse's code in its text."""
+    text = str(error)
+    codes = _CODE.findall(text)
+    code = int(codes[-1]) if codes else 0
+    return _ERRORS.get(code, EngineError)(_said(text), code, text)
+
+
+def _said(text: str) -> str:
+    """What a chDB message says, without its wrapping and without the engine's inner parts."""
+    said = _CODE.split(text)[-1]
+    said = _INNER_PARTS.split(said)[0]
+    return _NAME.sub("", _NAME.sub("", said)).strip().rstrip(":.")
+
+
+def _batches(result: Any, batch_rows: int) -> Iterator[pa.RecordBatch]:
+    while True:
+        with _faults():
+            chunk = result.fetch()
+        if chunk is None:
+            return
+        for batch in pa.ipc.open_file(chunk.bytes()).read_all().to_batches():
+            for start in range(0, batch.num_rows, batch_rows):
+                yield batch.slice(start, batch_rows)
+
+
+class _Appending:
+    """The write side of a file for pyarrow over an inserter."""
+
+    closed = False
+
+    def __init__(self, inserter: Any) -> None:
+        self._inserter = inserter
+
+    def write(self, data: Any) -> int:
+        with _faults():
+            self._inserter.append(bytes(data))
+        return len(data)
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+    def close(self) -> None:
+        """The inserter ends by its own ``finish``."""
+
+
+def _name(setting: str) -> str:
+    if not re.fullmatch(r"\w+", setting):
+        raise ValueError(f"not the name of a setting: {setting!r}")
+    return setting
+
+
+def _literal(value: str | int | float) -> str:
+    if isinstance(value, str):
+        return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    return repr(int(value) if isinstance(value, bool) else value)
+
+
+def _backquoted(name: str) -> str:
+    return "`" + name.replace("\\", "\\\\").replace("`", "\\`") + "`"

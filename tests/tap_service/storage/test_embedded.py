@@ -1,0 +1,147 @@
+"""What is the embedded engine's own: the lock on its data path, forks, and how it closes. Each in a fresh process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from tap_service.storage.embedded import EmbeddedEngine, hold, translated
+from tap_service.storage.engine import EngineError, EngineUnavailable, StorageFull
+
+
+def run(script: str, *arguments: str) -> str:
+    """What ``script`` prints; its failure is the test's."""
+    command = [sys.executable, "-c", textwrap.dedent(script), *arguments]
+    return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE, timeout=60).stdout
+
+
+def test_a_second_process_is_told_who_holds_the_path(engine: EmbeddedEngine) -> None:
+    said = run(
+        """
+        import sys
+        from pathlib import Path
+        from tap_service.storage.embedded import EmbeddedEngine
+        from tap_service.storage.engine import EngineUnavailable
+        try:
+            EmbeddedEngine(Path(sys.argv[1]))
+        except EngineUnavailable as error:
+            print(error)
+        """,
+        str(engine.data_path),
+    )
+    assert said.startswith(f"another process (pid {os.getpid()}) holds the data path {engine.data_path}")
+
+
+def test_the_lock_ends_with_its_file(tmp_path: Path) -> None:
+    lock = hold(tmp_path)
+    with pytest.raises(EngineUnavailable, match=f"pid {os.getpid()}"):
+        hold(tmp_path)
+    lock.close()
+    hold(tmp_path).close()
+
+
+def test_a_path_that_cannot_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(EngineUnavailable, match="cannot use .*file/data for data"):
+        hold(tmp_path / "file" / "data")
+
+
+def test_close_stops_what_runs_and_frees_the_path(tmp_path: Path) -> None:
+    said = run(
+        """
+        import sys, threading
+        from pathlib import Path
+        from tap_service.storage.embedded import EmbeddedEngine
+        from tap_service.storage.engine import EngineError
+        engine = EmbeddedEngine(Path(sys.argv[1]))
+        started = threading.Event()
+        def read():
+            try:
+                with engine.stream("SELECT number FROM numbers(1000000000000)") as batches:
+                    for batch in batches:
+                        started.set()
+            except EngineError as error:
+                print(type(error).__name__)
+        thread = threading.Thread(target=read)
+        thread.start()
+        started.wait()
+        engine.close()
+        engine.close()
+        thread.join()
+        try:
+            engine.ping()
+        except EngineError as error:
+            print(type(error).__name__)
+        again = EmbeddedEngine(Path(sys.argv[1]))
+        again.ping()
+        again.close()
+        print("reopened")
+        """,
+        str(tmp_path),
+    )
+    assert said.split() == ["QueryCancelled", "EngineUnavailable", "reopened"]
+
+
+def test_a_forked_process_is_refused(tmp_path: Path) -> None:
+    said = run(
+        """
+        import os, sys
+        from pathlib import Path
+        from tap_service.storage.embedded import EmbeddedEngine
+        from tap_service.storage.engine import EngineUnavailable
+        engine = EmbeddedEngine(Path(sys.argv[1]))
+        child = os.fork()
+        if child == 0:
+            try:
+                engine.ping()
+            except EngineUnavailable as error:
+                print(error, flush=True)
+            os._exit(0)
+        os.waitpid(child, 0)
+        engine.close()
+        """,
+        str(tmp_path),
+    )
+    assert "forked process" in said
+
+
+def test_max_memory_bounds_each_query(tmp_path: Path) -> None:
+    said = run(
+        """
+        import sys
+        from pathlib import Path
+        from tap_service.storage.embedded import EmbeddedEngine
+        from tap_service.storage.engine import ResourceLimit
+        engine = EmbeddedEngine(Path(sys.argv[1]), max_memory=50_000_000)
+        try:
+            engine.query("SELECT length(groupArray(number)) FROM numbers(100000000)")
+        except ResourceLimit as error:
+            print(error)
+        engine.close()
+        """,
+        str(tmp_path),
+    )
+    assert "memory limit" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "code", "said"),
+    [
+        (
+            "Streaming query failed: Code: 243. DB::Exception: No space. (NOT_ENOUGH_SPACE)",
+            StorageFull,
+            243,
+            "No space",
+        ),
+        ("Code: 1. DB::Exception: Code: 62. DB::Exception: Bad: In scope SELECT x. (A_B)", EngineError, 62, "Bad"),
+        ("something else broke", EngineError, 0, "something else broke"),
+    ],
+)
+def test_translated(text: str, kind: type, code: int, said: str) -> None:
+    error = translated(RuntimeError(text))
+    assert (type(error), error.code, str(error), error.detail) == (kind, code, said, text)

@@ -1,0 +1,220 @@
+"""The engine's interface. Every back end runs through the same tests: add it to the fixture ``backend``."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+import pyarrow as pa
+import pytest
+
+from tap_service.storage.engine import (
+    Engine,
+    EngineError,
+    QueryCancelled,
+    QueryTimeout,
+    ResourceLimit,
+    ValueFault,
+)
+
+ENDLESS = "SELECT number, sipHash64(number) AS hash FROM numbers(1000000000000)"
+LONG_SUM = "SELECT sum(sipHash64(number)) FROM numbers(1000000000000)"
+
+
+@pytest.fixture(params=["embedded"])
+def backend(request: pytest.FixtureRequest) -> Engine:
+    return request.getfixturevalue("engine")
+
+
+@pytest.fixture
+def database(backend: Engine) -> Iterator[str]:
+    backend.execute("CREATE DATABASE engine_tests")
+    yield "engine_tests"
+    backend.execute("DROP DATABASE engine_tests SYNC")
+
+
+def running(backend: Engine) -> int:
+    """Queries in the engine other than this one."""
+    return backend.query("SELECT count() FROM system.processes").column(0)[0].as_py() - 1
+
+
+def wait_until_idle(backend: Engine) -> None:
+    while running(backend):
+        time.sleep(0.01)
+
+
+class TestEngine:
+    def test_query_gives_a_table(self, backend: Engine) -> None:
+        answer = backend.query("SELECT 1 AS a, 'x\\'y' AS b, NULL AS c, [1.5, 2.5] AS d")
+        assert answer.to_pylist() == [{"a": 1, "b": "x'y", "c": None, "d": [1.5, 2.5]}]
+
+    def test_query_without_rows(self, backend: Engine) -> None:
+        assert backend.query("SELECT 1 AS a WHERE 0").num_rows == 0
+
+    def test_settings_hold_for_one_call_only(self, backend: Engine) -> None:
+        asked = "SELECT getSetting('max_threads') AS n, getSetting('log_comment') AS c"
+        assert backend.query(asked, {"max_threads": 1, "log_comment": "it's \\ here"}).to_pylist() == [
+            {"n": 1, "c": "it's \\ here"}
+        ]
+        assert backend.query(asked).to_pylist() != [{"n": 1, "c": "it's \\ here"}]
+
+    def test_setting_names_are_checked(self, backend: Engine) -> None:
+        with pytest.raises(ValueError, match="not the name of a setting"):
+            backend.query("SELECT 1", {"max_threads = 1, readonly": 0})
+
+    def test_times_are_utc(self, backend: Engine) -> None:
+        answer = backend.query("SELECT toDateTime64('2020-01-02 03:04:05.123456', 6, 'UTC') AS t, timezone() AS z")
+        assert answer.column("t").type == pa.timestamp("us", tz="UTC")
+        assert answer.to_pylist() == [{"t": datetime(2020, 1, 2, 3, 4, 5, 123456, UTC), "z": "UTC"}]
+
+    def test_stream_gives_bounded_batches(self, backend: Engine) -> None:
+        with backend.stream("SELECT number FROM numbers(100000) ORDER BY number DESC", batch_rows=1000) as batches:
+            sizes, values = [], []
+            for batch in batches:
+                sizes.append(batch.num_rows)
+                values += batch.column(0).to_pylist()
+        assert values == list(range(99999, -1, -1))
+        assert max(sizes) <= 1000
+
+    def test_stream_without_rows(self, backend: Engine) -> None:
+        with backend.stream("SELECT 1 WHERE 0") as batches:
+            assert list(batches) == []
+
+    def test_sparse_stream_is_whole(self, backend: Engine) -> None:
+        sql = "SELECT number FROM numbers(3000000) WHERE sipHash64(number) % 100000 = 3"
+        with backend.stream(sql) as batches:
+            found = sum(batch.num_rows for batch in batches)
+        assert found == backend.query(f"SELECT count() FROM ({sql})").column(0)[0].as_py() > 0
+
+    def test_first_batch_comes_before_the_last(self, backend: Engine) -> None:
+        with backend.stream(ENDLESS) as batches:
+            assert next(batches).num_rows > 0
+        wait_until_idle(backend)
+
+    def test_leaving_a_stream_by_an_error_stops_the_query(self, backend: Engine) -> None:
+        with pytest.raises(KeyError), backend.stream(ENDLESS) as batches:  # noqa: PT012
+            next(batches)
+            raise KeyError("the reader's own fault")
+        wait_until_idle(backend)
+
+    def test_cancel_reaches_the_reader(self, backend: Engine) -> None:
+        timer = threading.Timer(0.2, backend.cancel, ["it's me"])
+        timer.start()
+        with pytest.raises(QueryCancelled), backend.stream(LONG_SUM, query_id="it's me") as batches:
+            list(batches)
+        timer.join()
+        wait_until_idle(backend)
+
+    def test_cancel_of_a_paused_stream(self, backend: Engine) -> None:
+        with pytest.raises(QueryCancelled), backend.stream(ENDLESS, query_id="paused") as batches:  # noqa: PT012
+            next(batches)
+            backend.cancel("paused")
+            for _ in batches:
+                pass
+
+    def test_cancel_of_others_does_nothing(self, backend: Engine) -> None:
+        with backend.stream("SELECT number FROM numbers(1000000)", query_id="mine") as batches:
+            backend.cancel("nobody")
+            backend.cancel("")
+            assert sum(batch.num_rows for batch in batches) == 1000000
+
+    def test_queries_run_side_by_side(self, backend: Engine) -> None:
+        answers: list[int] = []
+
+        def ask(number: int) -> None:
+            answers.extend(backend.query(f"SELECT {number} AS n").column(0)[0].as_py() for _ in range(20))
+
+        threads = [threading.Thread(target=ask, args=(number,)) for number in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(answers) == sorted(list(range(6)) * 20)
+
+    @pytest.mark.parametrize(
+        ("sql", "settings", "kind", "said"),
+        [
+            (LONG_SUM, {"max_execution_time": 0.2}, QueryTimeout, "Timeout"),
+            ("SELECT groupArray(number) FROM numbers(100000000)", {"max_memory_usage": 9**8}, ResourceLimit, "memory"),
+            ("SELECT number FROM numbers(1000000)", {"max_rows_to_read": 10}, ResourceLimit, "max rows"),
+            ("SELECT number FROM numbers(1000000)", {"max_result_rows": 10}, ResourceLimit, "max rows"),
+            ("SELECT intDiv(1, number - 70000) FROM numbers(100000)", {}, ValueFault, "Division by zero"),
+            ("SELECT accurateCast(number, 'UInt8') FROM numbers(300)", {}, ValueFault, "cannot be safely converted"),
+            ("SELECT toInt32('x')", {}, ValueFault, "Cannot parse string 'x'"),
+            ("SELECT toDateTime64('2020-13-45', 6)", {}, ValueFault, "unexpected date"),
+            ("SELECT CAST(CAST(NULL, 'Nullable(Int8)'), 'Int8')", {}, ValueFault, "NULL"),
+            ("SELECT nothing FROM nowhere.nothing", {}, EngineError, "nowhere"),
+            ("SELEC 1", {}, EngineError, "Syntax error"),
+        ],
+    )
+    def test_errors_are_ours(self, backend: Engine, sql: str, settings: dict, kind: type, said: str) -> None:
+        for ask in (lambda: backend.query(sql, settings), lambda: drain(backend, sql, settings)):
+            with pytest.raises(EngineError) as caught:
+                ask()
+            assert type(caught.value) is kind
+            assert said in str(caught.value)
+            assert "DB::Exception" not in str(caught.value)
+            assert "__table" not in str(caught.value)
+            assert caught.value.code > 0
+            assert f"Code: {caught.value.code}" in caught.value.detail
+
+    def test_insert_matches_columns_by_name(self, backend: Engine, database: str) -> None:
+        backend.execute(
+            f"CREATE TABLE {database}.t (a Int64, b Nullable(Float64), c String, d Array(Int16), "
+            "e DateTime64(6, 'UTC'), f Bool, g Nullable(DateTime64(6, 'UTC')), h UInt64 MATERIALIZED a + 1) "
+            "ENGINE = MergeTree ORDER BY a"
+        )
+        when = datetime(1905, 6, 7, 8, 9, 10, 11, UTC)
+        rows = [
+            {"c": "é\\'\n", "a": 2, "b": None, "d": [1, -2], "e": when, "f": True, "g": None},
+            {"c": "", "a": -(2**62), "b": float("nan"), "d": [], "e": when, "f": False, "g": when},
+        ]
+        types = {"c": pa.string(), "a": pa.int64(), "b": pa.float64(), "d": pa.list_(pa.int16())}
+        times = {"e": pa.timestamp("us", tz="UTC"), "f": pa.bool_(), "g": pa.timestamp("us", tz="UTC")}
+        schema = pa.schema(types | times)
+        batches = [pa.RecordBatch.from_pylist([row], schema) for row in rows]
+        backend.insert(f"{database}.t", iter(batches))
+        answer = backend.query(f"SELECT c, a, b, d, e, f, g, h FROM {database}.t ORDER BY a DESC").to_pylist()
+        assert answer[0] == rows[0] | {"h": 3}
+        assert answer[1].pop("b") != answer[1].get("b")
+        parts = backend.query(f"SELECT count() FROM system.parts WHERE active AND database = '{database}'")
+        assert parts.column(0)[0].as_py() == 1
+
+    def test_insert_of_nothing(self, backend: Engine, database: str) -> None:
+        backend.execute(f"CREATE TABLE {database}.t (a Int64) ENGINE = MergeTree ORDER BY a")
+        backend.insert(f"{database}.t", iter([]))
+        assert backend.query(f"SELECT count() FROM {database}.t").column(0)[0].as_py() == 0
+
+    def test_insert_is_all_or_nothing(self, backend: Engine, database: str) -> None:
+        backend.execute(f"CREATE TABLE {database}.t (a Int64) ENGINE = MergeTree ORDER BY a")
+        good = pa.RecordBatch.from_pydict({"a": pa.array(range(100000))})
+
+        def breaking() -> Iterator[pa.RecordBatch]:
+            yield good
+            raise OSError("the file broke off")
+
+        with pytest.raises(OSError, match="broke off"):
+            backend.insert(f"{database}.t", breaking())
+        with pytest.raises(EngineError):
+            backend.insert(f"{database}.t", [pa.RecordBatch.from_pydict({"a": pa.array([1, None])})])
+        with pytest.raises(EngineError):
+            backend.insert(f"{database}.t", [pa.RecordBatch.from_pydict({"nope": pa.array([1])})])
+        assert backend.query(f"SELECT count() FROM {database}.t").column(0)[0].as_py() == 0
+
+    def test_explain_names_the_index(self, backend: Engine, database: str) -> None:
+        backend.execute(f"CREATE TABLE {database}.t (a Int64) ENGINE = MergeTree ORDER BY a")
+        backend.execute(f"INSERT INTO {database}.t SELECT number FROM numbers(100000)")
+        plan = backend.explain(f"SELECT a FROM {database}.t WHERE a = 5")
+        assert "PrimaryKey" in plan
+        assert "Granules: 1/12" in plan
+
+    def test_ping(self, backend: Engine) -> None:
+        backend.ping()
+
+
+def drain(backend: Engine, sql: str, settings: dict) -> None:
+    with backend.stream(sql, settings=settings) as batches:
+        for _ in batches:
+            pass
