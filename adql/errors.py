@@ -51,7 +51,7 @@ class AdqlError(Exception):
         said = f"line {line}, column {column}: {self.message}"
         if self.hint:
             said += f" ({self.hint})"
-        return said + "\n" + _excerpt(text, self.span, line, column)
+        return said + "\n" + _excerpt(text, self.span, column)
 
 
 class AdqlSyntaxError(AdqlError):
@@ -78,13 +78,26 @@ class AdqlErrors(AdqlError):
         return "\n".join(error.describe(text) for error in self.errors)
 
 
+def printable(text: str, width: int = 40) -> str:
+    """``text`` as a message may show it: cut to ``width`` characters; unprintable and foreign ones also by code point."""
+    if len(text) == 1 and not "!" <= text <= "~":
+        return f"{text} (U+{ord(text):04X})" if text.isprintable() and not text.isspace() else f"U+{ord(text):04X}"
+    shown = text if len(text) <= width else text[: width - 3] + "..."
+    return _shown(shown)
+
+
+def _shown(text: str) -> str:
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
 _EXCERPT_WIDTH = 100
 
 
-def _excerpt(text: str, span: Span, line: int, column: int) -> str:
-    source = text.split("\n")[line - 1].replace("\t", " ").rstrip("\r")
+def _excerpt(text: str, span: Span, column: int) -> str:
+    begin = span.start - (column - 1)
     first = max(0, column - 1 - _EXCERPT_WIDTH // 2)
+    source = text[begin : begin + first + _EXCERPT_WIDTH].split("\n")[0].replace("\t", " ").rstrip("\r")
     width = max(1, min(span.end - span.start, len(source) - (column - 1)))
-    shown = source[first : first + _EXCERPT_WIDTH]
+    shown = _shown(source[first:])
     width = max(1, min(width, _EXCERPT_WIDTH - (column - 1 - first)))
     return f"  {shown}\n  {' ' * (column - 1 - first)}{'^' * width}"

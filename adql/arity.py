@@ -1,0 +1,52 @@
+"""How many arguments the reserved functions take: part of ADQL's grammar, unlike their types."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from adql.nodes import Binary, Expression, NullLiteral, NumberLiteral, StringLiteral, Unary
+from adql.words import ARGUMENTS, GEOMETRIES
+
+_NEVER_POINTS = (NumberLiteral, StringLiteral, NullLiteral, Unary, Binary)
+
+_FORMS = {
+    "POINT": "POINT([system,] longitude, latitude)",
+    "CIRCLE": "CIRCLE([system,] centre, radius) or CIRCLE([system,] longitude, latitude, radius)",
+    "BOX": "BOX([system,] centre, width, height) or BOX([system,] longitude, latitude, width, height)",
+    "POLYGON": "POLYGON([system,] three or more points) or POLYGON([system,] three or more longitudes and latitudes)",
+}
+
+
+def misfit(name: str, args: Sequence[Expression]) -> str:
+    """What is wrong with the arguments of the reserved function ``name``, or nothing."""
+    if name in GEOMETRIES:
+        return "" if _fits_geometry(name, args) else f"the arguments of {name} are those of {_FORMS[name]}"
+    least, most = ARGUMENTS[name]
+    count = len(args)
+    if least <= count <= most and not (name == "DISTANCE" and count == 3):
+        return ""
+    return f"{name} takes {_arguments(name)}, not {count}"
+
+
+def _arguments(name: str) -> str:
+    least, most = ARGUMENTS[name]
+    if name == "DISTANCE":
+        return "2 points or 4 coordinates"
+    if least == most:
+        return {0: "no arguments", 1: "1 argument"}.get(least, f"{least} arguments")
+    if most - least == 1:
+        return f"{least} or {most} arguments"
+    return f"at least {least} argument"
+
+
+def _fits_geometry(name: str, args: Sequence[Expression]) -> bool:
+    """A system is a string or NULL; a point is not a number, and in the other form every coordinate is one argument."""
+    shape = args[1:] if args and isinstance(args[0], StringLiteral | NullLiteral) else args
+    count = len(shape)
+    if name == "POINT":
+        return count == 2
+    if name == "POLYGON":
+        points = not any(isinstance(arg, _NEVER_POINTS) for arg in shape)
+        return count >= 6 and count % 2 == 0 or points and count >= 3
+    with_coordinates = 3 if name == "CIRCLE" else 4
+    return count == with_coordinates or count == with_coordinates - 1 and not isinstance(shape[0], _NEVER_POINTS)
