@@ -1,1 +1,17 @@
-"""Arrow batches in, bytes out, a format in a file."""
+"""Arrow batches in, bytes out, a format in a file. ``FORMATS`` is the table of them, ``find_format`` the way in."""
+
+from tap_service.serializers.formats import FORMATS, Format, UnknownFormat, find_format
+from tap_service.serializers.result import OK, ResultInfo, SerializationError, Serializer, Status, overflow
+
+__all__ = [
+    "FORMATS",
+    "OK",
+    "Format",
+    "ResultInfo",
+    "SerializationError",
+    "Serializer",
+    "Status",
+    "UnknownFormat",
+    "find_format",
+    "overflow",
+]

@@ -1,0 +1,208 @@
+"""Rows as VOTable BINARY and BINARY2 bytes (VOTable 1.4, sections 5.3 and 5.4), by columns.
+
+A row is a sequence of *groups*: fixed-width cells, packed in one big-endian numpy record, then at most one cell of variable
+width, whose item count is the last member of the record. Records and variable cells are joined by Arrow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from clickhouse_schema.datatypes import FLOATS, INTEGERS, TEXT, Field
+from tap_service.serializers.columns import absent, binary, join, lengths, parts, timestamps
+from tap_service.serializers.result import SerializationError
+
+#: the integer that stands for NULL in BINARY: the end of the range that data use least
+NULL_INTEGERS = {"unsignedByte": 255, "short": -(2**15), "int": -(2**31), "long": -(2**63)}
+
+
+def null_integer(field: Field) -> int | None:
+    """The value that a BINARY FIELD declares for NULL, None where it needs none."""
+    return NULL_INTEGERS[field.type.datatype] if field.nullable and field.type.datatype in INTEGERS else None
+
+
+def fixed_size(field: Field) -> int | None:
+    """Number of items of a cell (1 for a scalar), None where it varies."""
+    arraysize = field.type.arraysize
+    if field.type.is_timestamp or "*" in arraysize:
+        return None
+    size = 1
+    for extent in arraysize.split("x") if arraysize else ():
+        size *= int(extent)
+    return size
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    record: np.dtype
+    fixed: tuple[int, ...]
+    variable: int | None
+
+
+class RowEncoder:
+    """Encodes conformed columns; ``flags`` puts BINARY2's null flags before each row."""
+
+    def __init__(self, fields: Sequence[Field], *, flags: bool) -> None:
+        self._fields = tuple(fields)
+        self._flags = flags
+        self._groups = self._layout()
+
+    def _layout(self) -> list[_Group]:
+        groups: list[_Group] = []
+        members: list[tuple[str, str, tuple[int, ...]]] = []
+        fixed: list[int] = []
+        if self._flags:
+            members.append(("flags", "u1", ((len(self._fields) + 7) // 8,)))
+        for index, field in enumerate(self._fields):
+            size = fixed_size(field)
+            if size is None:
+                members.append(("count", ">u4", ()))
+                groups.append(_Group(np.dtype(members), tuple(fixed), index))
+                members, fixed = [], []
+            else:
+                members.append((str(index), _item(field), (size * _unit(field),) if field.type.arraysize else ()))
+                fixed.append(index)
+        if members:
+            groups.append(_Group(np.dtype(members), tuple(fixed), None))
+        return groups
+
+    def encode(self, columns: Sequence[pa.Array]) -> bytes:
+        """The rows' bytes. Raises ``SerializationError`` for values that the declared arraysize or NULL cannot carry."""
+        count = len(columns[0])
+        if not count:
+            return b""
+        pieces: list[pa.Array] = []
+        for number, group in enumerate(self._groups):
+            record = np.zeros(count, group.record)
+            if number == 0 and self._flags:
+                record["flags"] = self._null_flags(columns, count)
+            for index in group.fixed:
+                record[str(index)] = self._cells(columns[index], self._fields[index])
+            if group.variable is not None:
+                counts, cells = self._variable(columns[group.variable], self._fields[group.variable])
+                record["count"] = counts
+                pieces += [_piece(record), cells]
+            elif not pieces:
+                return record.tobytes()
+            else:
+                pieces.append(_piece(record))
+        return join(pieces)
+
+    def _null_flags(self, columns: Sequence[pa.Array], count: int) -> np.ndarray:
+        flags = np.zeros((count, len(columns)), bool)
+        for index, (column, field) in enumerate(zip(columns, self._fields, strict=True)):
+            if column.null_count or field.type.is_array:
+                flags[:, index] = absent(column, field)
+        return np.packbits(flags, axis=1)
+
+    def _cells(self, column: pa.Array, field: Field) -> np.ndarray:
+        """Cells of fixed width: shape (n,) for a scalar, (n, arraysize) for an array."""
+        if field.type.datatype in TEXT:
+            return _padded_text(column, field)
+        if not field.type.is_array:
+            return self._items(column, field)
+        size = fixed_size(field)
+        counts = lengths(column)
+        present = counts != 0
+        if (counts[present] != size).any():
+            raise SerializationError(f"column {field.name!r} is declared with {size} items, but a value has another number")
+        items = self._items(column.flatten(), field)
+        cells = np.full((len(column), size), self._nothing(field), items.dtype)
+        cells[present] = items.reshape(-1, size)
+        return cells
+
+    def _variable(self, column: pa.Array, field: Field) -> tuple[np.ndarray, pa.Array]:
+        """Item counts and bytes of cells of variable width."""
+        if field.type.datatype in TEXT:
+            offsets, data = _text_parts(column, field)
+            return np.diff(offsets) // _unit(field), binary(offsets, data)
+        counts = lengths(column)
+        items = self._items(column.flatten(), field).astype(_item(field))
+        offsets = np.concatenate(([0], np.cumsum(counts))) * items.itemsize
+        return counts, binary(offsets, items.view(np.uint8))
+
+    def _items(self, array: pa.Array, field: Field) -> np.ndarray:
+        """Scalars of a column or elements of its arrays, native byte order, NULL replaced as the serialization says."""
+        if field.type.datatype == "boolean":
+            codes = np.where(pc.fill_null(array, False).to_numpy(zero_copy_only=False), ord("T"), ord("F")).astype(np.uint8)
+            codes[array.is_null().to_numpy(zero_copy_only=False)] = 0
+            return codes
+        self._check_nulls(array, field)
+        if array.null_count:
+            array = pc.fill_null(array, pa.scalar(self._nothing(field), array.type))
+        return array.to_numpy(zero_copy_only=False)
+
+    def _check_nulls(self, array: pa.Array, field: Field) -> None:
+        if field.type.datatype in FLOATS:
+            return
+        if self._flags:
+            if array.null_count and field.type.is_array:
+                raise SerializationError(f"an array in column {field.name!r} has a NULL inside, which BINARY2 cannot say")
+            return
+        marker = null_integer(field)
+        if array.null_count and marker is None:
+            raise SerializationError(f"column {field.name!r} is declared without NULL, but has one")
+        if marker is not None and pc.any(pc.equal(array, pa.scalar(marker, array.type))).as_py():
+            raise SerializationError(
+                f"column {field.name!r} has the value {marker}, which stands for NULL in BINARY: "
+                "ask for RESPONSEFORMAT=votable (BINARY2)"
+            )
+
+    def _nothing(self, field: Field) -> float | int:
+        """What stands in the bytes of a NULL."""
+        if field.type.datatype in FLOATS:
+            return float("nan")
+        marker = None if self._flags else null_integer(field)
+        return 0 if marker is None else marker
+
+
+def _item(field: Field) -> str:
+    """numpy dtype of one item in the bytes; of one byte for text."""
+    return "u1" if field.type.datatype in (*TEXT, "boolean") else field.type.scalar.numpy
+
+
+def _unit(field: Field) -> int:
+    """Record members an item takes: the two bytes of a UTF-16 unit are two."""
+    return 2 if field.type.datatype == "unicodeChar" else 1
+
+
+def _piece(record: np.ndarray) -> pa.Array:
+    width = record.dtype.itemsize
+    return binary(np.arange(len(record) + 1, dtype=np.int64) * width, record.view(np.uint8))
+
+
+def _padded_text(column: pa.Array, field: Field) -> np.ndarray:
+    """Text of a declared length, padded with NUL."""
+    size = fixed_size(field) or 0
+    width = size * _unit(field)
+    offsets, data = _text_parts(column, field)
+    taken = np.diff(offsets)
+    if (taken > width).any():
+        raise SerializationError(f"column {field.name!r} is declared with {size} characters, but a value is longer")
+    cells = np.zeros((len(column), width), np.uint8)
+    cells[np.arange(width) < taken[:, None]] = data
+    return cells
+
+
+def _text_parts(column: pa.Array, field: Field) -> tuple[np.ndarray, np.ndarray]:
+    """Offsets and bytes in the column's encoding: ASCII, with '?' for anything else, or UTF-16BE."""
+    text = timestamps(column) if field.type.is_timestamp else column
+    offsets, data = parts(pc.fill_null(text, "") if text.null_count else text)
+    wide = field.type.datatype == "unicodeChar"
+    if not data.size or data.max() < 0x80:
+        return (offsets * 2, _utf16(data)) if wide else (offsets, data)
+    leading = (data & 0xC0) != 0x80  # every byte of UTF-8 but the continuations
+    units = leading.astype(np.int64) + (data >= 0xF0) if wide else leading
+    ends = np.concatenate(([0], np.cumsum(units, dtype=np.int64)))
+    if wide:
+        return ends[offsets] * 2, _utf16(data)
+    return ends[offsets], np.where(data < 0x80, data, ord("?")).astype(np.uint8)[leading]
+
+
+def _utf16(data: np.ndarray) -> np.ndarray:
+    return np.frombuffer(data.tobytes().decode().encode("utf-16-be"), np.uint8)

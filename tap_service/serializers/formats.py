@@ -1,0 +1,65 @@
+"""The output formats, one a line: what RESPONSEFORMAT takes, what /capabilities says, what is sent as Content-Type."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from tap_service.serializers.result import SerializerFactory
+from tap_service.serializers.separated import Csv, CsvWithoutHeader, Tsv
+from tap_service.serializers.votable import Binary, Binary2, TableData
+
+
+class UnknownFormat(ValueError):
+    """RESPONSEFORMAT names no format; the message lists them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """``mime`` is the Content-Type of the response and a value of RESPONSEFORMAT, ``aliases`` are more values for it."""
+
+    mime: str
+    aliases: tuple[str, ...]
+    extension: str
+    serializer: SerializerFactory
+    ivo_id: str = ""
+
+
+_VOTABLE = "application/x-votable+xml"
+_ID = "ivo://ivoa.net/std/TAPRegExt#output-votable-"
+
+#: the first is the default
+FORMATS = (
+    #      Content-Type                            aliases                        file   serializer        ivo-id
+    Format(_VOTABLE, ("votable",), "vot", Binary2, _ID + "binary2"),
+    Format(_VOTABLE + ";serialization=BINARY2", ("votable/b2",), "vot", Binary2, _ID + "binary2"),
+    Format(_VOTABLE + ";serialization=BINARY", ("votable/b",), "vot", Binary, _ID + "binary"),
+    Format(_VOTABLE + ";serialization=TABLEDATA", ("votable/td",), "vot", TableData, _ID + "td"),
+    Format("text/xml", (), "xml", Binary2, _ID + "binary2"),
+    Format("text/xml;serialization=TABLEDATA", (), "xml", TableData, _ID + "td"),
+    Format("text/csv;header=present", ("text/csv", "csv"), "csv", Csv),
+    Format("text/csv;header=absent", (), "csv", CsvWithoutHeader),
+    Format("text/tab-separated-values", ("tsv",), "tsv", Tsv),
+)
+
+
+def find_format(responseformat: str = "") -> Format:
+    """The format that a RESPONSEFORMAT value asks for, the default for an empty one.
+
+    Case, white space, the order of parameters and ``charset=utf-8`` do not matter. Raises ``UnknownFormat``.
+    """
+    if not responseformat.strip():
+        return FORMATS[0]
+    found = _BY_NAME.get(_normalised(responseformat))
+    if found is None:
+        known = ", ".join(name for entry in FORMATS for name in (*entry.aliases, entry.mime))
+        raise UnknownFormat(f"RESPONSEFORMAT={responseformat[:100]!r} is not known; the formats are: {known}")
+    return found
+
+
+def _normalised(name: str) -> tuple[str, frozenset[str]]:
+    kind, *parameters = (re.sub(r"[\s\"]+", "", part).lower() for part in name.split(";"))
+    return kind, frozenset(parameters) - {"", "charset=utf-8"}
+
+
+_BY_NAME = {_normalised(name): entry for entry in FORMATS for name in (entry.mime, *entry.aliases)}

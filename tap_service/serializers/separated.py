@@ -1,0 +1,105 @@
+"""CSV (RFC 4180, UTF-8, CR LF) and TSV (IANA text/tab-separated-values).
+
+NULL is an empty field; an empty string is ``""`` in CSV. Text is quoted in CSV only where it must be, and where a reader
+would strip it: at white space at its ends. A table of one column writes NULL as ``""`` too, since readers skip blank lines.
+Neither format has a place for a status: whoever streams them has to break the connection when the result fails midway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from clickhouse_schema.datatypes import Field
+from tap_service.serializers.columns import conform, join
+from tap_service.serializers.result import ResultInfo, Status
+from tap_service.serializers.text import cells, has_any
+
+#: the spelling that Java, C, Python and Arrow all read
+INFINITY = "Infinity"
+
+
+class Separated:
+    separator = ","
+    line_end = "\r\n"
+    with_header = True
+
+    def __init__(self, fields: Sequence[Field], info: ResultInfo) -> None:  # noqa: ARG002 (the protocol's signature)
+        self._fields = tuple(fields)
+
+    def header(self) -> bytes:
+        if not self.with_header:
+            return b""
+        names = pa.array(distinct_names([field.name for field in self._fields]), pa.large_string())
+        line = self.separator.join(self.written(names).to_pylist()) + self.line_end
+        return line.encode()
+
+    def rows(self, batch: pa.RecordBatch) -> bytes:
+        if not batch.num_rows:
+            return b""
+        separator = pa.scalar(self.separator, pa.large_string())
+        pieces: list[pa.Array | pa.Scalar] = []
+        for column, field in zip(conform(batch, self._fields), self._fields, strict=True):
+            words = cells(column, field, INFINITY)
+            words = self.written(words) if field.type.is_text else words
+            if words.null_count:
+                words = pc.fill_null(words, self.null_text())
+            pieces += [words, separator]
+        return join([*pieces[:-1], pa.scalar(self.line_end, pa.large_string())])
+
+    def footer(self, status: Status) -> bytes:  # noqa: ARG002 (the protocol's signature)
+        return b""
+
+    def written(self, words: pa.Array) -> pa.Array:
+        """Text as it stands in the file, NULL left NULL."""
+        raise NotImplementedError
+
+    def null_text(self) -> str:
+        return ""
+
+
+class Csv(Separated):
+    def written(self, words: pa.Array) -> pa.Array:
+        needs = pc.equal(pc.binary_length(words), 0)
+        if has_any(words, ',"\r\n \t'):
+            needs = pc.or_(needs, pc.match_substring_regex(words, '[,"\r\n]|^[ \t]|[ \t]$'))
+        if not pc.any(needs).as_py():
+            return words
+        quoted = pc.replace_substring(words, '"', '""')
+        mark = pa.scalar('"', pa.large_string())
+        quoted = pc.binary_join_element_wise(mark, quoted, mark, pa.scalar("", pa.large_string()))
+        return pc.if_else(needs, quoted, words)
+
+    def null_text(self) -> str:
+        return '""' if len(self._fields) == 1 else ""
+
+
+class CsvWithoutHeader(Csv):
+    with_header = False
+
+
+class Tsv(Separated):
+    """Tabs and line ends in text become a space: the format has no way to write them."""
+
+    separator = "\t"
+    line_end = "\n"
+
+    def written(self, words: pa.Array) -> pa.Array:
+        return pc.replace_substring_regex(words, "\r\n|[\t\r\n]", " ") if has_any(words, "\t\r\n") else words
+
+
+def distinct_names(names: Sequence[str]) -> list[str]:
+    """Later duplicates get ``_2``, ``_3`` ...: readers of text tables know columns by name."""
+    taken = set(names)
+    seen: set[str] = set()
+    distinct = []
+    for name in names:
+        new, number = name, 1
+        while new in seen or (number > 1 and new in taken):
+            number += 1
+            new = f"{name}_{number}"
+        seen.add(new)
+        distinct.append(new)
+    return distinct

@@ -1,0 +1,190 @@
+"""VOTable 1.4 (namespace v1.3) in BINARY2, BINARY and TABLEDATA.
+
+The row data differ; the document around them is the same: QUERY_STATUS OK first, and after the table what happened since.
+
+What a serialization cannot carry is defined here:
+
+- ``char`` is ASCII: any other character is written '?' (the loader declares such columns ``unicodeChar``);
+- TABLEDATA cannot hold the characters that XML forbids: U+FFFD, or '?' in ``char``;
+- an empty string or array and NULL are one in TABLEDATA and BINARY, NaN and NULL are one in BINARY;
+- BINARY marks a NULL integer by a value declared in VALUES; data with that value are refused.
+"""
+
+from __future__ import annotations
+
+import binascii
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from clickhouse_schema.datatypes import Field
+from tap_service.documents.xml import DECLARATION, Markup, element, start_tag, tag
+from tap_service.serializers.binary import RowEncoder, null_integer
+from tap_service.serializers.columns import conform, join, parts
+from tap_service.serializers.result import ResultInfo, Status
+from tap_service.serializers.text import cells
+
+NAMESPACE = "http://www.ivoa.net/xml/VOTable/v1.3"
+VERSION = "1.4"
+
+OPENING = Markup(DECLARATION + start_tag("VOTABLE", {"version": VERSION, "xmlns": NAMESPACE}) + "\n")
+RESOURCE = Markup('<RESOURCE type="results">\n')
+CLOSING = Markup("</RESOURCE>\n</VOTABLE>\n")
+
+
+def query_status(status: Status) -> Markup:
+    """The INFO element of DALI 1.1, section 4.4."""
+    return element("INFO", status.text, name="QUERY_STATUS", value=status.value)
+
+
+def info(name: str, value: str) -> Markup:
+    return element("INFO", name=name, value=value) if value else Markup("")
+
+
+class VOTable:
+    """The document around the rows; a subclass writes what is inside DATA."""
+
+    #: VALUES null is needed where the serialization has no other way to say NULL
+    declares_null = False
+    data_start = ""
+    data_end = ""
+
+    def __init__(self, fields: Sequence[Field], info: ResultInfo) -> None:
+        self._fields = tuple(fields)
+        self._info = info
+
+    def header(self) -> bytes:
+        about = self._info
+        infos = [
+            query_status(Status("OK")),
+            info("standardID", "ivo://ivoa.net/std/TAP"),
+            info("service", about.service),
+            info("QUERY", about.query),
+            info("MAXREC", "" if about.limit is None else str(about.limit)),
+            *(info("note", note) for note in about.notes),
+        ]
+        ids = field_ids([field.name for field in self._fields])
+        described = [self._field(field, ident) for field, ident in zip(self._fields, ids, strict=True)]
+        lines = [*(line for line in infos if line), "<TABLE>", *described, "<DATA>" + self.data_start]
+        return (OPENING + RESOURCE + "\n".join(lines)).encode()
+
+    def rows(self, batch: pa.RecordBatch) -> bytes:
+        raise NotImplementedError
+
+    def rest(self) -> bytes:
+        """Bytes of the data kept back so far."""
+        return b""
+
+    def footer(self, status: Status) -> bytes:
+        after = "" if status.value == "OK" else query_status(status) + "\n"
+        return self.rest() + f"{self.data_end}</DATA>\n</TABLE>\n{after}{CLOSING}".encode()
+
+    def _field(self, field: Field, ident: str) -> Markup:
+        kind = field.type
+        attributes = {
+            "ID": ident,
+            "name": field.name,
+            "datatype": kind.datatype,
+            "arraysize": kind.arraysize,
+            "xtype": kind.xtype,
+            "unit": field.unit,
+            "ucd": field.ucd,
+            "utype": field.utype,
+        }
+        description = element("DESCRIPTION", field.description) if field.description else ""
+        marker = null_integer(field) if self.declares_null else None
+        values = "" if marker is None else element("VALUES", null=str(marker))
+        return tag("FIELD", attributes, Markup(description + values))
+
+
+def field_ids(names: Sequence[str]) -> list[str]:
+    """Unique XML names as near to the columns' names as can be: astropy takes them for its column names."""
+    taken: set[str] = set()
+    ids = []
+    for name in names:
+        base = re.sub(r"[^A-Za-z0-9_.-]", "_", name)
+        if not re.match(r"[A-Za-z_]", base):
+            base = "_" + base
+        ident, number = base, 1
+        while ident in taken:
+            number += 1
+            ident = f"{base}_{number}"
+        taken.add(ident)
+        ids.append(ident)
+    return ids
+
+
+class Binary2(VOTable):
+    """BINARY2: every value and every NULL as it is, and the fastest to write and to read."""
+
+    data_start = '<BINARY2>\n<STREAM encoding="base64">\n'
+    data_end = "\n</STREAM>\n</BINARY2>"
+    flags = True
+
+    def __init__(self, fields: Sequence[Field], info: ResultInfo) -> None:
+        super().__init__(fields, info)
+        self._encoder = RowEncoder(self._fields, flags=self.flags)
+        self._kept = b""
+
+    def rows(self, batch: pa.RecordBatch) -> bytes:
+        """base64 of all whole triples of bytes; one or two bytes wait for the next batch."""
+        data = self._kept + self._encoder.encode(conform(batch, self._fields))
+        whole = len(data) - len(data) % 3
+        self._kept = data[whole:]
+        return binascii.b2a_base64(memoryview(data)[:whole], newline=False)
+
+    def rest(self) -> bytes:
+        return binascii.b2a_base64(self._kept, newline=False)
+
+
+class Binary(Binary2):
+    declares_null = True
+    data_start = '<BINARY>\n<STREAM encoding="base64">\n'
+    data_end = "\n</STREAM>\n</BINARY>"
+    flags = False
+
+
+class TableData(VOTable):
+    """TABLEDATA: readable text, several times the size."""
+
+    data_start = "<TABLEDATA>\n"
+    data_end = "</TABLEDATA>"
+
+    def rows(self, batch: pa.RecordBatch) -> bytes:
+        if not batch.num_rows:
+            return b""
+        columns = conform(batch, self._fields)
+        pieces: list[pa.Array | pa.Scalar] = []
+        for number, (column, field) in enumerate(zip(columns, self._fields, strict=True)):
+            pieces.append(_large("</TD><TD>" if number else "<TR><TD>"))
+            pieces.append(_xml_cells(column, field))
+        return join([*pieces, _large("</TD></TR>\n")])
+
+
+def _large(text: str) -> pa.Scalar:
+    return pa.scalar(text, pa.large_string())
+
+
+#: bytes of UTF-8 after which a cell has to be looked at: controls, markup, and 0xEF, which begins U+FFFE and U+FFFF
+_SUSPECT = np.zeros(256, bool)
+_SUSPECT[[*range(9), 11, 12, *range(13, 32), *b"&<>", 0xEF]] = True
+_FORBIDDEN = "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x{FFFE}\\x{FFFF}]"
+_NOT_ASCII = "[^\\t\\n\\r\\x20-\\x7f]"
+
+
+def _xml_cells(column: pa.Array, field: Field) -> pa.Array:
+    words = cells(column, field, "+Inf")
+    if words.null_count:
+        words = pc.fill_null(words, "")
+    if not field.type.is_text:
+        return words
+    data = parts(words)[1]
+    ascii_only = field.type.datatype == "char"
+    if _SUSPECT[data].any() or (ascii_only and data.size and data.max() >= 0x80):
+        words = pc.replace_substring_regex(words, _NOT_ASCII if ascii_only else _FORBIDDEN, "?" if ascii_only else "�")
+        for character, reference in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\r", "&#13;")):
+            words = pc.replace_substring(words, character, reference)
+    return words
