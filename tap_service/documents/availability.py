@@ -1,0 +1,20 @@
+"""VOSI 1.1 availability."""
+
+from __future__ import annotations
+
+from datetime import UTC
+
+from tap_service.documents.service import Availability
+from tap_service.documents.xml import DECLARATION, element, lines, optional, tag
+
+NAMESPACE = "http://www.ivoa.net/xml/VOSIAvailability/v1.0"
+
+
+def availability_document(said: Availability) -> bytes:
+    since = "" if said.up_since is None else said.up_since.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    children = lines(
+        element("vosi:available", "true" if said.available else "false"),
+        optional("vosi:upSince", since),
+        *(element("vosi:note", note) for note in said.notes),
+    )
+    return (DECLARATION + tag("vosi:availability", {"xmlns:vosi": NAMESPACE}, children) + "\n").encode()

@@ -1,0 +1,16 @@
+"""DALI 1.1's error document, section 4.2: a VOTable whose QUERY_STATUS is ERROR and whose text is the message."""
+
+from __future__ import annotations
+
+from tap_service.documents.xml import Markup
+from tap_service.serializers.result import Status
+from tap_service.serializers.votable import CLOSING, OPENING, RESOURCE, info, query_status
+
+CONTENT_TYPE = "application/x-votable+xml"
+
+
+def error_document(message: str, query: str = "") -> bytes:
+    """``message`` may contain anything; ``query`` is repeated where it is known."""
+    said = Markup(query_status(Status("ERROR", message)) + "\n")
+    asked = Markup(info("QUERY", query) + "\n") if query else Markup("")
+    return (OPENING + RESOURCE + said + asked + CLOSING).encode()

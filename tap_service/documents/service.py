@@ -1,0 +1,69 @@
+"""What the service says about itself: the input of the documents, filled in by whoever builds the service."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """One feature of the query language: ``form`` is a UDF's signature, a function's name, or a keyword."""
+
+    form: str
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureList:
+    """Features of one kind; ``kind`` is TAPRegExt's word: 'udf', 'adqlgeo', 'adql-string', 'adql-sets' ..."""
+
+    kind: str
+    features: tuple[Feature, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A default and a hard limit; seconds for times, rows or bytes for data. None = not said."""
+
+    default: int | None
+    hard: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceDescription:
+    """All of it is true of the running service. ``base_url`` has no slash at its end.
+
+    ``upload_methods`` are TAPRegExt's words 'inline', 'http', 'https', 'ftp'; without any, no upload limit is said.
+    """
+
+    base_url: str
+    title: str = ""
+    description: str = ""
+    features: tuple[FeatureList, ...] = ()
+    upload_methods: tuple[str, ...] = ()
+    data_models: tuple[tuple[str, str], ...] = ()  # (name, ivo-id)
+    retention_period: Limit | None = None
+    execution_duration: Limit | None = None
+    output_limit: Limit | None = None
+    upload_limit: Limit | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Availability:
+    """``up_since`` is UTC; ``notes`` are sentences for people, such as what is out of order."""
+
+    available: bool
+    up_since: datetime | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A query for /examples. ``ident`` is an XML name, unique in the document; ``tables`` are the names the query uses."""
+
+    ident: str
+    name: str
+    query: str
+    description: str = ""
+    tables: tuple[str, ...] = ()

@@ -1,0 +1,74 @@
+"""VOSI 1.1 tables: the catalogue as a VODataService 1.1 tableset, whole, without columns (``detail=min``), or one table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import groupby
+
+from clickhouse_schema.catalogue import TableEntry
+from clickhouse_schema.model import Column, ForeignKey
+from tap_service.documents.xml import DECLARATION, Markup, element, lines, optional, tag
+
+_NAMESPACES = {
+    "xmlns:vosi": "http://www.ivoa.net/xml/VOSITables/v1.0",
+    "xmlns:vs": "http://www.ivoa.net/xml/VODataService/v1.1",
+    "xmlns:xsi": "http://www.w3.org/2001/XMLSchema-instance",
+}
+
+
+def tableset_document(entries: Iterable[TableEntry], *, detail: bool = True) -> bytes:
+    """All tables, the entries of one schema next to each other; ``detail=False`` leaves columns and keys out."""
+    schemas = (
+        element(
+            "schema",
+            lines(
+                element("name", name),
+                optional("description", tables[0].schema.description),
+                optional("utype", tables[0].schema.utype),
+                *(element("table", _table(entry, detail), type="table") for entry in tables),
+            ),
+        )
+        for name, group in groupby(entries, key=lambda entry: entry.schema.name)
+        if (tables := list(group))
+    )
+    return (DECLARATION + tag("vosi:tableset", _NAMESPACES, lines(*schemas)) + "\n").encode()
+
+
+def table_document(entry: TableEntry) -> bytes:
+    """One table, for /tables/{name}."""
+    return (DECLARATION + tag("vosi:table", {**_NAMESPACES, "type": "table"}, _table(entry, True)) + "\n").encode()
+
+
+def _table(entry: TableEntry, detail: bool) -> Markup:
+    table = entry.table
+    about = [element("name", entry.qualified), optional("description", table.description), optional("utype", table.utype)]
+    if not detail:
+        return lines(*about)
+    return lines(*about, *(_column(column) for column in table.columns), *(_key(key) for key in table.keys))
+
+
+def _column(column: Column) -> Markup:
+    kind = column.type
+    datatype = {"xsi:type": "vs:VOTableType", "arraysize": kind.arraysize, "extendedType": kind.xtype}
+    return element(
+        "column",
+        element("name", column.name),
+        optional("description", column.description),
+        optional("unit", column.unit),
+        optional("ucd", column.ucd),
+        optional("utype", column.utype),
+        tag("dataType", datatype, kind.datatype),
+        element("flag", "nullable") if column.nullable else "",
+        std="true" if column.std else "false",
+    )
+
+
+def _key(key: ForeignKey) -> Markup:
+    pairs = zip(key.columns, key.referenced_columns, strict=True)
+    return element(
+        "foreignKey",
+        element("targetTable", key.referenced_table),
+        *(element("fkColumn", element("fromColumn", ours), element("targetColumn", theirs)) for ours, theirs in pairs),
+        optional("description", key.description),
+        optional("utype", key.utype),
+    )
