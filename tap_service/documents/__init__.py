@@ -1,1 +1,4 @@
-"""The XML documents of the service: VOSI, TAPRegExt, DALI examples, errors. Pure: what is said comes in, bytes go out."""
+"""The XML documents of the service: VOSI, TAPRegExt, DALI examples, errors.
+
+Pure: what is said comes in, bytes go out.
+"""

@@ -1,4 +1,7 @@
-"""DALI 1.1 examples (section 2.3) with TAP 1.1's properties ``query`` and ``table``: XHTML for people, RDFa for clients."""
+"""DALI 1.1 examples (section 2.3) with TAP 1.1's properties ``query`` and ``table``.
+
+XHTML for people, RDFa for clients.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,10 @@ VOCABULARY = "http://www.ivoa.net/rdf/examples#"
 
 
 def examples_document(examples: Iterable[Example], title: str) -> bytes:
-    body = element("h1", title)
     shown = tag("div", {"vocab": VOCABULARY}, lines(*(_example(example) for example in examples)))
     head = element("head", tag("meta", {"charset": "UTF-8"}), element("title", title))
-    page = tag("html", {"xmlns": "http://www.w3.org/1999/xhtml", "lang": "en"}, lines(head, element("body", lines(body, shown))))
+    content = lines(head, element("body", lines(element("h1", title), shown)))
+    page = tag("html", {"xmlns": "http://www.w3.org/1999/xhtml", "lang": "en"}, content)
     return (DECLARATION + _DOCTYPE + page + "\n").encode()
 
 

@@ -60,7 +60,7 @@ class Availability:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A query for /examples. ``ident`` is an XML name, unique in the document; ``tables`` are the names the query uses."""
+    """A query for /examples. ``ident`` is an XML name, unique in the document; ``tables`` are qualified names."""
 
     ident: str
     name: str

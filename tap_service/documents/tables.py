@@ -1,4 +1,4 @@
-"""VOSI 1.1 tables: the catalogue as a VODataService 1.1 tableset, whole, without columns (``detail=min``), or one table."""
+"""VOSI 1.1 tables: the catalogue as a VODataService 1.1 tableset, whole or without columns, and one table of it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,11 @@ def table_document(entry: TableEntry) -> bytes:
 
 def _table(entry: TableEntry, detail: bool) -> Markup:
     table = entry.table
-    about = [element("name", entry.qualified), optional("description", table.description), optional("utype", table.utype)]
+    about = [
+        element("name", entry.qualified),
+        optional("description", table.description),
+        optional("utype", table.utype),
+    ]
     if not detail:
         return lines(*about)
     return lines(*about, *(_column(column) for column in table.columns), *(_key(key) for key in table.keys))

@@ -1,6 +1,6 @@
 """Arrow batches in, bytes out, a format in a file. ``FORMATS`` is the table of them, ``find_format`` the way in."""
 
-from tap_service.serializers.formats import FORMATS, Format, UnknownFormat, find_format
+from tap_service.serializers.formats import FORMATS, Format, UnknownFormatError, find_format
 from tap_service.serializers.result import OK, ResultInfo, SerializationError, Serializer, Status, overflow
 
 __all__ = [
@@ -11,7 +11,7 @@ __all__ = [
     "SerializationError",
     "Serializer",
     "Status",
-    "UnknownFormat",
+    "UnknownFormatError",
     "find_format",
     "overflow",
 ]

@@ -1,7 +1,7 @@
-"""Rows as VOTable BINARY and BINARY2 bytes (VOTable 1.4, sections 5.3 and 5.4), by columns.
+"""Rows as VOTable BINARY and BINARY2 bytes (VOTable 1.4, chapter 5), by columns.
 
-A row is a sequence of *groups*: fixed-width cells, packed in one big-endian numpy record, then at most one cell of variable
-width, whose item count is the last member of the record. Records and variable cells are joined by Arrow.
+A row is a sequence of *groups*: fixed-width cells, packed in one big-endian numpy record, then at most one cell of
+variable width, whose item count is the last member of the record. Records and variable cells are joined by Arrow.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from clickhouse_schema.datatypes import FLOATS, INTEGERS, TEXT, Field
-from tap_service.serializers.columns import absent, binary, join, lengths, parts, timestamps
+from tap_service.serializers.columns import absent, as_numpy, binary, join, lengths, parts, timestamps
 from tap_service.serializers.result import SerializationError
 
 #: the integer that stands for NULL in BINARY: the end of the range that data use least
@@ -72,7 +72,7 @@ class RowEncoder:
         return groups
 
     def encode(self, columns: Sequence[pa.Array]) -> bytes:
-        """The rows' bytes. Raises ``SerializationError`` for values that the declared arraysize or NULL cannot carry."""
+        """The rows' bytes. Raises ``SerializationError`` for values that arraysize or NULL as declared cannot carry."""
         count = len(columns[0])
         if not count:
             return b""
@@ -106,11 +106,11 @@ class RowEncoder:
             return _padded_text(column, field)
         if not field.type.is_array:
             return self._items(column, field)
-        size = fixed_size(field)
+        size = fixed_size(field) or 1
         counts = lengths(column)
         present = counts != 0
         if (counts[present] != size).any():
-            raise SerializationError(f"column {field.name!r} is declared with {size} items, but a value has another number")
+            raise SerializationError(f"column {field.name!r} is declared with {size} items, a value has more or fewer")
         items = self._items(column.flatten(), field)
         cells = np.full((len(column), size), self._nothing(field), items.dtype)
         cells[present] = items.reshape(-1, size)
@@ -129,20 +129,19 @@ class RowEncoder:
     def _items(self, array: pa.Array, field: Field) -> np.ndarray:
         """Scalars of a column or elements of its arrays, native byte order, NULL replaced as the serialization says."""
         if field.type.datatype == "boolean":
-            codes = np.where(pc.fill_null(array, False).to_numpy(zero_copy_only=False), ord("T"), ord("F")).astype(np.uint8)
-            codes[array.is_null().to_numpy(zero_copy_only=False)] = 0
-            return codes
+            codes = pc.if_else(array, pa.scalar(ord("T"), pa.uint8()), pa.scalar(ord("F"), pa.uint8()))
+            return as_numpy(pc.fill_null(codes, 0))
         self._check_nulls(array, field)
         if array.null_count:
             array = pc.fill_null(array, pa.scalar(self._nothing(field), array.type))
-        return array.to_numpy(zero_copy_only=False)
+        return as_numpy(array)
 
     def _check_nulls(self, array: pa.Array, field: Field) -> None:
         if field.type.datatype in FLOATS:
             return
         if self._flags:
             if array.null_count and field.type.is_array:
-                raise SerializationError(f"an array in column {field.name!r} has a NULL inside, which BINARY2 cannot say")
+                raise SerializationError(f"column {field.name!r} has an array with a NULL inside, which BINARY2 lacks")
             return
         marker = null_integer(field)
         if array.null_count and marker is None:

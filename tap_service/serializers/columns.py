@@ -60,7 +60,7 @@ def _string_like(binary: pa.DataType) -> pa.DataType:
 
 def lengths(array: pa.Array) -> np.ndarray:
     """Number of elements of each list, int64; 0 for NULL."""
-    return pc.fill_null(pc.list_value_length(array), 0).to_numpy().astype(np.int64)
+    return as_numpy(pc.fill_null(pc.list_value_length(array), 0)).astype(np.int64)
 
 
 def absent(array: pa.Array, field: Field) -> np.ndarray:
@@ -68,7 +68,13 @@ def absent(array: pa.Array, field: Field) -> np.ndarray:
     if field.type.is_array:
         missing: np.ndarray = lengths(array) == 0
         return missing
-    return array.is_null().to_numpy(zero_copy_only=False)
+    return as_numpy(array.is_null())
+
+
+def as_numpy(array: pa.Array) -> np.ndarray:
+    """Values of an array without NULLs."""
+    values: np.ndarray = array.to_numpy(zero_copy_only=False)
+    return values
 
 
 def parts(text: pa.Array) -> tuple[np.ndarray, np.ndarray]:
@@ -89,8 +95,8 @@ def binary(offsets: np.ndarray, data: np.ndarray) -> pa.Array:
 def join(pieces: Sequence[pa.Array | pa.Scalar]) -> bytes:
     """All pieces of the first row, then all of the second ...: the rows' bytes in one run.
 
-    Arrow joins element by element into one buffer, which is the answer: three times as fast here as scattering the bytes
-    with numpy, and the same for binary and text rows.
+    Arrow joins element by element into one buffer, which is the answer: twice as fast here as scattering the bytes with
+    numpy, and the same for binary and text rows.
     """
     kind = pieces[0].type
     rows = pc.binary_join_element_wise(*pieces, pa.scalar("" if pa.types.is_large_string(kind) else b"", kind))

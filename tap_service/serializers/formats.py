@@ -10,13 +10,13 @@ from tap_service.serializers.separated import Csv, CsvWithoutHeader, Tsv
 from tap_service.serializers.votable import Binary, Binary2, TableData
 
 
-class UnknownFormat(ValueError):
+class UnknownFormatError(ValueError):
     """RESPONSEFORMAT names no format; the message lists them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """``mime`` is the Content-Type of the response and a value of RESPONSEFORMAT, ``aliases`` are more values for it."""
+    """``mime`` is the response's Content-Type and a value of RESPONSEFORMAT, ``aliases`` are more values for it."""
 
     mime: str
     aliases: tuple[str, ...]
@@ -46,14 +46,14 @@ FORMATS = (
 def find_format(responseformat: str = "") -> Format:
     """The format that a RESPONSEFORMAT value asks for, the default for an empty one.
 
-    Case, white space, the order of parameters and ``charset=utf-8`` do not matter. Raises ``UnknownFormat``.
+    Case, white space, the order of parameters and ``charset=utf-8`` do not matter. Raises ``UnknownFormatError``.
     """
     if not responseformat.strip():
         return FORMATS[0]
     found = _BY_NAME.get(_normalised(responseformat))
     if found is None:
         known = ", ".join(name for entry in FORMATS for name in (*entry.aliases, entry.mime))
-        raise UnknownFormat(f"RESPONSEFORMAT={responseformat[:100]!r} is not known; the formats are: {known}")
+        raise UnknownFormatError(f"RESPONSEFORMAT={responseformat[:100]!r} is not known; the formats are: {known}")
     return found
 
 

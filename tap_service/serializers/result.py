@@ -39,11 +39,12 @@ OK = Status("OK")
 def overflow(limit: int, way_out: str) -> Status:
     """The result was cut at ``limit`` rows; ``way_out`` is a sentence on how to get the rest."""
     rows = "1 row" if limit == 1 else f"{limit} rows"
-    return Status("OVERFLOW", f"The result was cut at {rows}, the row limit of this request (MAXREC). {way_out}".rstrip())
+    said = f"The result was cut at {rows}, the row limit of this request (MAXREC). {way_out}"
+    return Status("OVERFLOW", said.rstrip())
 
 
 class Serializer(Protocol):
-    """Makes one result document: ``header()``, then ``rows`` per batch, then ``footer``; the bytes are streamed as they come.
+    """Makes one result document: ``header()``, then ``rows`` per batch, then ``footer``; the bytes can be streamed.
 
     The header says QUERY_STATUS OK where the format has a place for it; the footer tells what happened since.
     The bytes do not depend on how the rows are cut into batches.
@@ -52,7 +53,7 @@ class Serializer(Protocol):
     def header(self) -> bytes: ...
 
     def rows(self, batch: pa.RecordBatch) -> bytes:
-        """The batch's columns match the fields by position; their Arrow types are, or cast safely to, ``field.type.arrow``.
+        """The batch's columns match the fields by position; their types are ``field.type.arrow`` or cast to it safely.
 
         Raises ``SerializationError`` for a value that does not fit the declared type.
         """

@@ -1,8 +1,9 @@
 """CSV (RFC 4180, UTF-8, CR LF) and TSV (IANA text/tab-separated-values).
 
-NULL is an empty field; an empty string is ``""`` in CSV. Text is quoted in CSV only where it must be, and where a reader
-would strip it: at white space at its ends. A table of one column writes NULL as ``""`` too, since readers skip blank lines.
-Neither format has a place for a status: whoever streams them has to break the connection when the result fails midway.
+NULL is an empty field; an empty string is ``""`` in CSV. Text is quoted in CSV only where it must be, and where a
+reader would strip it: with white space at its ends. A table of one column writes NULL as ``""`` too, since readers skip
+blank lines. Neither format has a place for a status: whoever streams them has to break the connection when the result
+fails midway.
 """
 
 from __future__ import annotations

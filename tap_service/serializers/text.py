@@ -12,7 +12,7 @@ from tap_service.serializers.result import SerializationError
 
 
 def cells(column: pa.Array, field: Field, infinity: str) -> pa.Array:
-    """A conformed column as ``large_string``, NULL left NULL. ``infinity`` is how the format writes it, with its sign."""
+    """A conformed column as ``large_string``, NULL left NULL. ``infinity`` is the format's word for plus infinity."""
     if field.type.is_text:
         return column
     if field.type.is_timestamp:
@@ -21,12 +21,13 @@ def cells(column: pa.Array, field: Field, infinity: str) -> pa.Array:
         return _scalars(column, field, infinity)
     flat = column.flatten()
     if flat.null_count and field.type.datatype in INTEGERS:
-        raise SerializationError(f"an array in column {field.name!r} has a NULL inside, which this format cannot say")
+        raise SerializationError(f"column {field.name!r} has an array with a NULL inside, which this format lacks")
     words = _scalars(flat, field, infinity)
     if words.null_count:
         words = pc.fill_null(words, "NaN" if field.type.datatype in FLOATS else "?")
     offsets = np.concatenate(([0], np.cumsum(lengths(column))))
-    joined = pc.binary_join(pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), words), pa.scalar(" ", pa.large_string()))
+    lists = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), words)
+    joined = pc.binary_join(lists, pa.scalar(" ", pa.large_string()))
     return pc.if_else(pa.array(absent(column, field)), pa.scalar(None, pa.large_string()), joined)
 
 

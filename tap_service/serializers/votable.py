@@ -1,6 +1,7 @@
 """VOTable 1.4 (namespace v1.3) in BINARY2, BINARY and TABLEDATA.
 
-The row data differ; the document around them is the same: QUERY_STATUS OK first, and after the table what happened since.
+The row data differ; the document around them is the same: QUERY_STATUS OK first, and after the table what happened
+since.
 
 What a serialization cannot carry is defined here:
 
