@@ -1,1 +1,46 @@
-"""Passes over the bound query, one file each."""
+"""Passes over the bound query, one file each. Every SELECT goes through them in this order, the innermost first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from adql.bound import (
+    Derived,
+    Exists,
+    Expr,
+    Fresh,
+    InSubquery,
+    Join,
+    Query,
+    Relation,
+    Scan,
+    SetOperation,
+    Subquery,
+    map_select,
+    transform,
+)
+from adql.rewrite.crossmatch import cross_match
+from adql.rewrite.joins import left_deep, outer_keys, product_keys
+from adql.rewrite.spatial import add_covers
+
+PASSES = (left_deep, add_covers, cross_match, product_keys, outer_keys)
+
+
+def rewrite(query: Query, fresh: Fresh) -> Query:
+    if isinstance(query, SetOperation):
+        return replace(query, left=rewrite(query.left, fresh), right=rewrite(query.right, fresh))
+
+    def inner(expr: Expr) -> Expr:
+        if isinstance(expr, (Subquery, InSubquery, Exists)):
+            return replace(expr, query=rewrite(expr.query, fresh))
+        return expr
+
+    def tree(relation: Relation) -> Relation:
+        if isinstance(relation, Join):
+            return replace(relation, left=tree(relation.left), right=tree(relation.right))
+        return relation if isinstance(relation, Scan) else Derived(relation.relation, rewrite(relation.query, fresh))
+
+    select = map_select(replace(query, from_=tree(query.from_)), lambda expr: transform(expr, inner))
+    for each in PASSES:
+        select = each(select, fresh)
+    return select

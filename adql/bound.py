@@ -1,0 +1,311 @@
+"""The bound query: what the resolver makes of the syntax tree, what the passes rewrite, what the emitter prints.
+
+Names are gone: a column is (relation number, stored name), an output has a generated alias, every expression has a type.
+All nodes are frozen and compare by meaning: spans and metadata do not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+
+from adql.errors import NOWHERE, Span
+from clickhouse_schema.catalogue import TableEntry
+from clickhouse_schema.datatypes import BOOLEAN, ColumnType, Field
+
+#: the type of a bare NULL: fits everywhere
+UNTYPED = ColumnType("char", "0")
+
+
+# --- expressions ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Expr:
+    type: ColumnType
+    span: Span = field(default=NOWHERE, compare=False, kw_only=True)
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return ()
+
+    def with_children(self, children: tuple[Expr, ...]) -> Expr:  # noqa: ARG002  leaves have none
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Literal(Expr):
+    value: int | float | str | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Column(Expr):
+    """Column ``name`` (as stored, or the alias of a derived table's output) of relation number ``relation``."""
+
+    relation: int
+    name: str
+    field: Field = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Expr):
+    """A function or an operator by its name: the keys of ``adql.functions`` and of the emitter's operator table."""
+
+    name: str
+    args: tuple[Expr, ...]
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return self.args
+
+    def with_children(self, children: tuple[Expr, ...]) -> Expr:
+        return replace(self, args=children)
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate(Expr):
+    """A set function; COUNT(*) has no args."""
+
+    name: str
+    args: tuple[Expr, ...]
+    distinct: bool = False
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return self.args
+
+    def with_children(self, children: tuple[Expr, ...]) -> Expr:
+        return replace(self, args=children)
+
+
+@dataclass(frozen=True, slots=True)
+class Subquery(Expr):
+    """A scalar subquery of one output; no row gives NULL."""
+
+    query: Query
+
+
+@dataclass(frozen=True, slots=True)
+class InSubquery(Expr):
+    """``operand IN (query)``, three-valued."""
+
+    operand: Expr
+    query: Query
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return (self.operand,)
+
+    def with_children(self, children: tuple[Expr, ...]) -> Expr:
+        return replace(self, operand=children[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Exists(Expr):
+    query: Query
+
+
+@dataclass(frozen=True, slots=True)
+class InCells(Expr):
+    """Whether a HEALPix index of order 29 lies in one of the NESTED ``cells``, given as (order, cells)."""
+
+    index: Expr
+    cells: tuple[tuple[int, tuple[int, ...]], ...]
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return (self.index,)
+
+    def with_children(self, children: tuple[Expr, ...]) -> Expr:
+        return replace(self, index=children[0])
+
+
+# --- relations --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    relation: int
+    entry: TableEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    relation: int
+    query: Query
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """``kind``: 'INNER' (with no condition a product), 'LEFT', 'RIGHT', 'FULL'."""
+
+    kind: str
+    left: Relation
+    right: Relation
+    condition: Expr | None
+
+
+Relation = Scan | Derived | Join
+
+
+# --- queries ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A result column: ``alias`` generated and unique in the whole query, ``field`` what the user sees."""
+
+    alias: str
+    expr: Expr
+    field: Field
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    expr: Expr
+    descending: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    from_: Relation
+    where: Expr | None
+    group_by: tuple[Expr, ...]
+    having: Expr | None
+    outputs: tuple[Output, ...]
+    distinct: bool
+    order_by: tuple[Order, ...]
+    limit: int | None
+    offset: int
+
+    @property
+    def is_grouped(self) -> bool:
+        """Rows of the result are groups, not rows of FROM."""
+        return bool(self.group_by) or self.having is not None or any(has_aggregate(o.expr) for o in self.outputs)
+
+
+@dataclass(frozen=True, slots=True)
+class SetOperation:
+    """``outputs`` are columns of relation number ``relation``, which stands for the combined rows."""
+
+    op: str
+    all: bool
+    left: Query
+    right: Query
+    relation: int
+    outputs: tuple[Output, ...]
+    order_by: tuple[Order, ...]
+    limit: int | None
+    offset: int
+
+
+Query = Select | SetOperation
+
+
+class Fresh:
+    """The generated names of one translation: relation numbers and output aliases."""
+
+    def __init__(self) -> None:
+        self._relations = 0
+        self._aliases = 0
+
+    def relation(self) -> int:
+        self._relations += 1
+        return self._relations
+
+    def alias(self) -> str:
+        self._aliases += 1
+        return f"c{self._aliases}"
+
+
+# --- walking ----------------------------------------------------------------------------------------------------------
+
+
+def walk(expr: Expr) -> Iterator[Expr]:
+    """The expression and all below it; subqueries are not entered."""
+    yield expr
+    for child in expr.children:
+        yield from walk(child)
+
+
+def has_aggregate(expr: Expr) -> bool:
+    return any(isinstance(e, Aggregate) for e in walk(expr))
+
+
+def transform(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
+    """Apply ``change`` bottom-up; subqueries are not entered."""
+    children = expr.children
+    if children:
+        changed = tuple(transform(child, change) for child in children)
+        if any(a is not b for a, b in zip(changed, children, strict=True)):
+            expr = expr.with_children(changed)
+    return change(expr)
+
+
+def conjuncts(expr: Expr | None) -> tuple[Expr, ...]:
+    """The parts of a chain of ANDs."""
+    if expr is None:
+        return ()
+    if isinstance(expr, Call) and expr.name == "AND":
+        return tuple(part for arg in expr.args for part in conjuncts(arg))
+    return (expr,)
+
+
+def conjunction(parts: tuple[Expr, ...] | list[Expr]) -> Expr | None:
+    if not parts:
+        return None
+    return parts[0] if len(parts) == 1 else Call(BOOLEAN, "AND", tuple(parts))
+
+
+def relations(relation: Relation) -> Iterator[Scan | Derived]:
+    """The leaves of a join tree, left to right."""
+    if isinstance(relation, Join):
+        yield from relations(relation.left)
+        yield from relations(relation.right)
+    else:
+        yield relation
+
+
+def columns(expr: Expr) -> Iterator[Column]:
+    """The columns below an expression, subqueries not entered."""
+    return (e for e in walk(expr) if isinstance(e, Column))
+
+
+def select_expressions(select: Select) -> Iterator[Expr]:
+    """Every expression of one SELECT, join conditions included."""
+    yield from join_conditions(select.from_)
+    if select.where is not None:
+        yield select.where
+    yield from select.group_by
+    if select.having is not None:
+        yield select.having
+    yield from (output.expr for output in select.outputs)
+    yield from (order.expr for order in select.order_by)
+
+
+def join_conditions(relation: Relation) -> Iterator[Expr]:
+    if isinstance(relation, Join):
+        yield from join_conditions(relation.left)
+        yield from join_conditions(relation.right)
+        if relation.condition is not None:
+            yield relation.condition
+
+
+def map_select(select: Select, change: Callable[[Expr], Expr]) -> Select:
+    """``select`` with ``change`` applied to every whole expression (not below; see ``transform``)."""
+
+    def tree(relation: Relation) -> Relation:
+        if not isinstance(relation, Join):
+            return relation
+        condition = None if relation.condition is None else change(relation.condition)
+        return Join(relation.kind, tree(relation.left), tree(relation.right), condition)
+
+    return replace(
+        select,
+        from_=tree(select.from_),
+        where=None if select.where is None else change(select.where),
+        group_by=tuple(change(e) for e in select.group_by),
+        having=None if select.having is None else change(select.having),
+        outputs=tuple(replace(o, expr=change(o.expr)) for o in select.outputs),
+        order_by=tuple(replace(o, expr=change(o.expr)) for o in select.order_by),
+    )

@@ -1,0 +1,114 @@
+"""Regions of the sky and their HEALPix covers.
+
+One recursive cover serves every shape: a region gives a lower bound d of the signed angular distance from a direction to its
+border (negative inside). A cell whose centre has d > R, with R the greatest radius of a cell of its order, holds nothing of
+the region; one with d <= -R lies wholly inside; the others are divided, or kept as border cells.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clickhouse_schema.healpix import ORDER, centres, max_radius
+
+Vectors = NDArray[np.float64]
+Cells = NDArray[np.uint64]
+
+#: About how many cells a cover may have: more make the IN lists slower than the rows they save.
+MOST_CELLS = 200
+
+#: Rounding of directions and distances, in radians; far above 1e-15, far below a cell of order 29.
+_SLACK = 1e-11
+
+
+class Region(Protocol):
+    def distance(self, directions: Vectors) -> NDArray[np.float64]:
+        """Lower bound of the signed angular distance to the border, radians, of unit vectors of shape (n, 3)."""
+
+    @property
+    def size(self) -> float:
+        """Angular size in radians: cells much smaller than it are not worth while."""
+
+
+def direction(lon: float, lat: float) -> tuple[float, float, float]:
+    """Unit vector of a position in degrees."""
+    ra, dec = math.radians(lon), math.radians(lat)
+    return math.cos(dec) * math.cos(ra), math.cos(dec) * math.sin(ra), math.sin(dec)
+
+
+@dataclass(frozen=True, slots=True)
+class Cone:
+    """All directions within ``radius`` degrees of (lon, lat)."""
+
+    lon: float
+    lat: float
+    radius: float
+
+    def distance(self, directions: Vectors) -> NDArray[np.float64]:
+        centre = np.array(direction(self.lon, self.lat))
+        minus = directions - centre
+        plus = directions + centre
+        # 2 atan2(|a-b|, |a+b|) is good to 1e-16 for every separation (W. Kahan)
+        apart = 2.0 * np.arctan2(np.sqrt(np.einsum("ij,ij->i", minus, minus)), np.sqrt(np.einsum("ij,ij->i", plus, plus)))
+        return np.asarray(apart - math.radians(self.radius), dtype=np.float64)
+
+    @property
+    def size(self) -> float:
+        return math.radians(self.radius)
+
+
+@dataclass(frozen=True, slots=True)
+class Cover:
+    """NESTED cells by order: those wholly inside the region and those that its border may cross."""
+
+    inside: tuple[tuple[int, tuple[int, ...]], ...]
+    border: tuple[tuple[int, tuple[int, ...]], ...]
+
+    @property
+    def all(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
+        cells: dict[int, tuple[int, ...]] = {}
+        for order, of_order in (*self.inside, *self.border):
+            cells[order] = tuple(sorted(cells.get(order, ()) + of_order))
+        return tuple(sorted(cells.items()))
+
+
+def cover(region: Region, most_cells: int = MOST_CELLS) -> Cover:
+    """The cells that hold every point of the region, about ``most_cells`` of them."""
+    inside: list[tuple[int, tuple[int, ...]]] = []
+    known = 0
+    order, cells = 0, np.arange(12, dtype=np.uint64)
+    while True:
+        reach = max_radius(order) + _SLACK
+        apart = region.distance(centres(order, cells))
+        within = apart <= -reach
+        full = cells[within]
+        if len(full):
+            inside.append((order, tuple(full.tolist())))
+            known += len(full)
+        cells = cells[(apart <= reach) & ~within]
+        if not len(cells) or order == ORDER:
+            break
+        # a step of several orders costs little while there are few cells, and saves the calls in between
+        step = _step(len(cells), order, region.size, most_cells - known)
+        if not step:
+            break
+        order += step
+        cells = (cells[:, None] * np.uint64(4**step) + np.arange(4**step, dtype=np.uint64)[None, :]).ravel()
+    border = ((order, tuple(cells.tolist())),) if len(cells) else ()
+    return Cover(tuple(inside), border)
+
+
+def _step(count: int, order: int, size: float, room: int) -> int:
+    """How many orders to go down at once; 0 when the cells are small enough, or enough."""
+    reach = max_radius(order)
+    if reach > 8 * size and count <= 8 and order + 3 <= ORDER:
+        return 3
+    # dividing a border of n cells leaves about 2n on the next order and n inside
+    if reach * 16 < size or 3 * count > room:
+        return 0
+    return 1

@@ -1,0 +1,39 @@
+"""What one resolution shares: the catalogue, the counters of generated names, the errors found so far."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from adql.bound import Fresh
+from adql.errors import AdqlError, AdqlSemanticError, Span
+from clickhouse_schema.catalogue import Catalogue, TableEntry
+
+#: A WITH table is bound anew at each use: a chain of them, each used twice, would double at every step.
+MOST_RELATIONS = 500
+
+MOST_ERRORS = 10
+
+
+class Context:
+    def __init__(self, catalogue: Catalogue, fresh: Fresh) -> None:
+        self.catalogue = catalogue
+        self.fresh = fresh
+        self.errors: list[AdqlError] = []
+        self.tables: dict[str, TableEntry] = {}
+
+    def next_relation(self, span: Span) -> int:
+        relation = self.fresh.relation()
+        if relation > MOST_RELATIONS:
+            raise AdqlSemanticError(f"more than {MOST_RELATIONS} tables in one query", span, "WITH tables count at each use")
+        return relation
+
+    @contextmanager
+    def collect(self) -> Iterator[None]:
+        """Note an error and go on, so that one answer tells all that is wrong."""
+        try:
+            yield
+        except AdqlError as error:
+            self.errors.append(error)
+            if len(self.errors) >= MOST_ERRORS:
+                raise

@@ -1,0 +1,388 @@
+"""Values and conditions: every expression of the syntax tree gets its columns, its type and its meaning."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from adql import nodes
+from adql.bound import UNTYPED, Aggregate, Call, Exists, Expr, InSubquery, Literal, Subquery, has_aggregate
+from adql.errors import AdqlError, AdqlSemanticError, AdqlUnsupported, Span
+from adql.functions import AGGREGATES, FUNCTIONS, KINDS, Function, Parameter
+from adql.resolve.constants import constant
+from adql.resolve.geometry import GEOMETRY, bind_geometry
+from adql.resolve.scope import Scope, suggestion
+from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, FLOAT, INT, LONG, SHORT, TIMESTAMP, UNICODE, ColumnType
+
+if TYPE_CHECKING:
+    from adql.resolve.queries import Queries
+
+COMPARISONS = ("=", "<>", "<", "<=", ">", ">=")
+_ARITHMETIC = ("+", "-", "*", "/")
+_BITWISE = ("&", "|", "^")
+_MIRROR = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+#: DALI 1.1 section 3.3.3, a trailing Z allowed
+_ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?Z?")
+
+CAST_TARGETS: dict[str, ColumnType] = {
+    "SMALLINT": SHORT,
+    "INTEGER": INT,
+    "BIGINT": LONG,
+    "REAL": FLOAT,
+    "DOUBLE PRECISION": DOUBLE,
+    "CHAR": UNICODE,
+    "VARCHAR": UNICODE,
+    "TIMESTAMP": TIMESTAMP,
+}
+
+
+def is_null(expr: Expr) -> bool:
+    return isinstance(expr, Literal) and expr.value is None
+
+
+def fits_number(expr: Expr) -> bool:
+    return expr.type.is_numeric or is_null(expr)
+
+
+class Binder:
+    """Binds the expressions of one clause. ``clause`` is its name for messages; ``aggregates`` tells whether set functions may stand in it."""
+
+    def __init__(self, queries: Queries, scope: Scope, clause: str, *, aggregates: bool = False) -> None:
+        self.queries = queries
+        self.scope = scope
+        self.clause = clause
+        self.aggregates = aggregates
+
+    # --- entries
+
+    def bind(self, node: nodes.Expression) -> Expr:
+        return _BINDERS[type(node)](self, node)
+
+    def number(self, node: nodes.Expression, where: str) -> Expr:
+        expr = self.bind(node)
+        if not fits_number(expr):
+            raise AdqlSemanticError(f"{where} takes a number; this is {expr.type.adql}", node.span)
+        return expr
+
+    def condition(self, node: nodes.Expression) -> Expr:
+        expr = self.bind(node)
+        if not expr.type.is_boolean and not is_null(expr):
+            hint = "write 1 = CONTAINS(...)" if _is_predicate_value(expr) else "compare it with a value"
+            raise AdqlSemanticError(f"{self.clause} takes a condition; this is {expr.type.adql}", node.span, hint)
+        return expr
+
+    # --- leaves
+
+    def _number(self, node: nodes.NumberLiteral) -> Expr:
+        value = node.value
+        if isinstance(value, float):
+            return Literal(DOUBLE, value, span=node.span)
+        if abs(value) >= 1 << 63:
+            return Literal(DOUBLE, float(value), span=node.span)
+        return Literal(INT if abs(value) < 1 << 31 else LONG, value, span=node.span)
+
+    def _string(self, node: nodes.StringLiteral) -> Expr:
+        return Literal(UNICODE, node.value, span=node.span)
+
+    def _boolean(self, node: nodes.BooleanLiteral) -> Expr:
+        return Literal(BOOLEAN, node.value, span=node.span)
+
+    def _null(self, node: nodes.NullLiteral) -> Expr:
+        return Literal(UNTYPED, None, span=node.span)
+
+    def _column(self, node: nodes.ColumnRef) -> Expr:
+        return self.scope.find(node.parts, node.span)
+
+    # --- operators
+
+    def _unary(self, node: nodes.Unary) -> Expr:
+        if node.op == "NOT":
+            return Call(BOOLEAN, "NOT", (self.condition(node.operand),), span=node.span)
+        operand = self.number(node.operand, f"'{node.op}'")
+        if node.op == "+":
+            return operand
+        if node.op == "~":
+            self._integer(operand, "~")
+            return Call(LONG, "~", (operand,), span=node.span)
+        if isinstance(operand, Literal) and operand.value is not None:
+            return Literal(operand.type, -operand.value, span=node.span)  # type: ignore[operator]
+        return Call(LONG if operand.type.is_integer else DOUBLE, "NEG", (operand,), span=node.span)
+
+    def _binary(self, node: nodes.Binary) -> Expr:
+        if node.op in ("AND", "OR"):
+            return Call(BOOLEAN, node.op, (self.condition(node.left), self.condition(node.right)), span=node.span)
+        if node.op in COMPARISONS:
+            return self.compare(node.op, self.bind(node.left), self.bind(node.right), node.span)
+        if node.op == "||":
+            return Call(UNICODE, "||", (self._text(node.left), self._text(node.right)), span=node.span)
+        left, right = self.number(node.left, f"'{node.op}'"), self.number(node.right, f"'{node.op}'")
+        if node.op in _BITWISE:
+            self._integer(left, node.op)
+            self._integer(right, node.op)
+            return Call(LONG, node.op, (left, right), span=node.span)
+        assert node.op in _ARITHMETIC  # noqa: S101  the grammar is closed
+        whole = left.type.is_integer and right.type.is_integer
+        return Call(LONG if whole else DOUBLE, node.op, (left, right), span=node.span)
+
+    def _integer(self, expr: Expr, op: str) -> None:
+        if not expr.type.is_integer and not is_null(expr):
+            raise AdqlSemanticError(f"'{op}' takes integers; this is {expr.type.adql}", expr.span)
+
+    def _text(self, node: nodes.Expression) -> Expr:
+        expr = self.bind(node)
+        if not expr.type.is_text and not is_null(expr):
+            raise AdqlSemanticError(f"'||' joins texts; this is {expr.type.adql}", node.span, "CAST(... AS VARCHAR) makes a text of it")
+        return expr
+
+    def compare(self, op: str, left: Expr, right: Expr, span: Span) -> Expr:
+        """A comparison; ``1 = CONTAINS(...)`` becomes the condition itself and a bounded DISTANCE a nearness."""
+        left, right = self.comparable(left, right, op)
+        simple = _predicate_value(op, left, right) or _predicate_value(op, right, left)
+        simple = simple or _bounded_distance(op, left, right, span) or _bounded_distance(_MIRROR[op], right, left, span)
+        return simple or Call(BOOLEAN, op, (left, right), span=span)
+
+    def comparable(self, left: Expr, right: Expr, op: str) -> tuple[Expr, Expr]:
+        """Both sides, literal text made a timestamp where the other is one; AdqlSemanticError if the types do not compare."""
+        left, right = _as_timestamp(left, right.type), _as_timestamp(right, left.type)
+        a, b = left.type, right.type
+        if is_null(left) or is_null(right):
+            return left, right
+        for kind in ("is_numeric", "is_text", "is_timestamp", "is_boolean"):
+            if getattr(a, kind) and getattr(b, kind):
+                return left, right
+        hint = "numbers are written without quotes" if (a.is_numeric and b.is_text) or (b.is_numeric and a.is_text) else ""
+        if a.is_geometry or b.is_geometry:
+            hint = "compare geometries with CONTAINS, INTERSECTS or DISTANCE"
+        raise AdqlSemanticError(f"'{op}' cannot compare {a.adql} with {b.adql}", left.span.to(right.span), hint)
+
+    # --- predicates
+
+    def _between(self, node: nodes.Between) -> Expr:
+        operand = self.bind(node.operand)
+        low = self.compare(">=", operand, self.bind(node.low), node.span)
+        high = self.compare("<=", operand, self.bind(node.high), node.span)
+        return _negated(Call(BOOLEAN, "AND", (low, high), span=node.span), node.negated)
+
+    def _in_list(self, node: nodes.InList) -> Expr:
+        operand = self.bind(node.operand)
+        items = []
+        for item in node.items:
+            operand, bound = self.comparable(operand, self.bind(item), "IN")
+            items.append(bound)
+        return _negated(Call(BOOLEAN, "IN", (operand, *items), span=node.span), node.negated)
+
+    def _in_query(self, node: nodes.InQuery) -> Expr:
+        operand = self.bind(node.operand)
+        query = self.queries.subquery(node.query, self.scope, "IN")
+        operand, _ = self.comparable(operand, query.outputs[0].expr, "IN")
+        operand, query = self.queries.unified(operand, query, "IN")
+        return _negated(InSubquery(BOOLEAN, operand, query, span=node.span), node.negated)
+
+    def _like(self, node: nodes.Like) -> Expr:
+        word = "ILIKE" if node.ignore_case else "LIKE"
+        args = []
+        for part in (node.operand, node.pattern):
+            expr = self.bind(part)
+            if not expr.type.is_text and not is_null(expr):
+                raise AdqlSemanticError(f"{word} compares texts; this is {expr.type.adql}", part.span)
+            args.append(expr)
+        return _negated(Call(BOOLEAN, word, tuple(args), span=node.span), node.negated)
+
+    def _is_null(self, node: nodes.IsNull) -> Expr:
+        return _negated(Call(BOOLEAN, "IS NULL", (self.bind(node.operand),), span=node.span), node.negated)
+
+    def _exists(self, node: nodes.Exists) -> Expr:
+        return Exists(BOOLEAN, self.queries.query(node.query, self.scope), span=node.span)
+
+    def _scalar(self, node: nodes.ScalarSubquery) -> Expr:
+        query = self.queries.subquery(node.query, self.scope, "a value")
+        return Subquery(query.outputs[0].expr.type, query, span=node.span)
+
+    # --- functions
+
+    def _call(self, node: nodes.FunctionCall) -> Expr:
+        name = node.name.name.upper()
+        if node.over is not None:
+            raise AdqlUnsupported("window functions are not supported yet", node.over.span)
+        if name in AGGREGATES:
+            return self._aggregate(node, name)
+        if name in GEOMETRY:
+            return bind_geometry(self, node, name)
+        if name == "COALESCE":
+            return self._choice("COALESCE", tuple(self.bind(a) for a in node.args), node.span)
+        candidates = FUNCTIONS.get(name)
+        if candidates is None:
+            hint = suggestion(name, [f.name for fs in FUNCTIONS.values() for f in fs])
+            raise AdqlSemanticError(f"there is no function {node.name.name}", node.name.span, hint or "/capabilities lists the functions")
+        return self._known(node, candidates)
+
+    def _known(self, node: nodes.FunctionCall, candidates: tuple[Function, ...]) -> Expr:
+        fitting = [f for f in candidates if f.takes(len(node.args))]
+        if not fitting:
+            usages = " or ".join(f.usage for f in candidates)
+            raise AdqlSemanticError(f"{node.name.name} does not take {len(node.args)} arguments", node.span, f"it is {usages}")
+        function = fitting[0]
+        args = tuple(self.bind(a) for a in node.args)
+        for parameter, arg in zip(function.parameters, args, strict=False):
+            _check_argument(function, parameter, arg)
+        return Call(function.result_type(tuple(a.type for a in args)), _key(function), args, span=node.span)
+
+    def _aggregate(self, node: nodes.FunctionCall, name: str) -> Expr:
+        if not self.aggregates:
+            hint = "put conditions on groups into HAVING" if self.clause == "WHERE" else ""
+            raise AdqlSemanticError(f"{name} cannot stand in {self.clause}", node.span, hint)
+        if node.star:
+            return Aggregate(LONG, "COUNT", (), span=node.span)
+        arg = self.bind(node.args[0])
+        if has_aggregate(arg):
+            raise AdqlSemanticError(f"{name} of a set function", node.span, "compute the inner one in a subquery")
+        if name in ("SUM", "AVG") and not fits_number(arg):
+            raise AdqlSemanticError(f"{name} takes a number; this is {arg.type.adql}", arg.span)
+        if arg.type.is_array:
+            raise AdqlSemanticError(f"{name} takes a single value; this is {arg.type.adql}", arg.span)
+        result = AGGREGATES[name] or (arg.type if name in ("MIN", "MAX") else LONG if arg.type.is_integer else DOUBLE)
+        return Aggregate(result, name, (arg,), node.distinct, span=node.span)
+
+    def _cast(self, node: nodes.Cast) -> Expr:
+        target = CAST_TARGETS.get(node.target)
+        if target is None:
+            raise AdqlUnsupported(f"CAST to {node.target} is not supported yet", node.span)
+        operand = self.bind(node.operand)
+        if operand.type.is_array:
+            raise AdqlSemanticError(f"CAST cannot make {node.target} of {operand.type.adql}", node.span)
+        if target.is_timestamp and not (operand.type.is_text or operand.type.is_timestamp or is_null(operand)):
+            raise AdqlSemanticError(f"CAST cannot make TIMESTAMP of {operand.type.adql}", node.span)
+        if target.is_timestamp and isinstance(operand, Literal):
+            return _as_timestamp(operand, TIMESTAMP)
+        length = (Literal(INT, node.length),) if node.length is not None else ()
+        return Call(target, "CAST", (operand, *length), span=node.span)
+
+    def _case(self, node: nodes.Case) -> Expr:
+        conditions: list[Expr] = []
+        results: list[Expr] = []
+        for when in node.whens:
+            if node.operand is None:
+                conditions.append(self.condition(when.condition))
+            else:
+                conditions.append(self.compare("=", self.bind(node.operand), self.bind(when.condition), when.span))
+            results.append(self.bind(when.result))
+        results.append(self.bind(node.otherwise) if node.otherwise else Literal(UNTYPED, None, span=node.span))
+        kind = common_type(results, "CASE", node.span)
+        pairs = [part for pair in zip(conditions, results, strict=False) for part in pair]
+        return Call(kind, "CASE", (*pairs, results[-1]), span=node.span)
+
+    def _choice(self, name: str, args: tuple[Expr, ...], span: Span) -> Expr:
+        return Call(common_type(args, name, span), name, args, span=span)
+
+    def _element(self, node: nodes.Element) -> Expr:
+        array = self.bind(node.array)
+        if not array.type.is_array:
+            raise AdqlSemanticError(f"[ ] takes an element of an array; this is {array.type.adql}", node.span)
+        index = self.number(node.index, "an index")
+        self._integer(index, "[ ]")
+        return Call(ColumnType(array.type.datatype), "ELEMENT", (array, index), span=node.span)
+
+    def _star(self, node: nodes.Star) -> Expr:
+        raise AdqlSemanticError("* cannot stand here", node.span)
+
+
+def common_type(args: tuple[Expr, ...] | list[Expr], where: str, span: Span) -> ColumnType:
+    """The type that all values fit: of numbers the widest, else the one that they share."""
+    types = [a.type for a in args if not is_null(a)]
+    if not types:
+        return UNTYPED
+    if all(t.is_numeric for t in types):
+        if all(t.is_integer for t in types):
+            return max(types, key=lambda t: int(t.scalar.numpy[-1]))
+        return FLOAT if all(t == FLOAT for t in types) else DOUBLE
+    if all(t.is_text for t in types):
+        return UNICODE if any(t.datatype == "unicodeChar" for t in types) else types[0]
+    if all(t == types[0] for t in types):
+        return types[0]
+    names = " and ".join(dict.fromkeys(t.adql for t in types))
+    raise AdqlSemanticError(f"{where} mixes {names}", span, "all its values must be of one kind")
+
+
+def _key(function: Function) -> str:
+    """The name of a call; overloads are told apart by their number of arguments."""
+    return function.name.upper()
+
+
+def _check_argument(function: Function, parameter: Parameter, arg: Expr) -> None:
+    kind, fits = parameter.kind, True
+    if kind == "number":
+        fits = fits_number(arg)
+    elif kind == "integer":
+        fits = arg.type.is_integer or is_null(arg)
+    elif kind == "text":
+        fits = arg.type.is_text or is_null(arg)
+    elif kind == "point":
+        fits = arg.type.xtype == "point"
+    elif kind == "order":
+        fits = isinstance(arg, Literal) and isinstance(arg.value, int) and 0 <= arg.value <= 29
+    if not fits:
+        raise AdqlSemanticError(f"{function.usage} takes {KINDS[kind]} as {parameter.name}; this is {arg.type.adql}", arg.span)
+
+
+def _negated(expr: Expr, negated: bool) -> Expr:
+    return Call(BOOLEAN, "NOT", (expr,), span=expr.span) if negated else expr
+
+
+def _as_timestamp(expr: Expr, other: ColumnType) -> Expr:
+    """A text literal beside a timestamp is an ISO 8601 instant."""
+    if not (other.is_timestamp and isinstance(expr, Literal) and isinstance(expr.value, str)):
+        return expr
+    if expr.type.is_timestamp:
+        return expr
+    if not _ISO.fullmatch(expr.value):
+        raise AdqlSemanticError(f"'{expr.value}' is no timestamp", expr.span, "write it as '2026-01-31T12:00:00'")
+    return Literal(TIMESTAMP, expr.value.replace(" ", "T").removesuffix("Z"), span=expr.span)
+
+
+def _is_predicate_value(expr: Expr) -> bool:
+    return isinstance(expr, Call) and expr.name == "0 OR 1"
+
+
+def _predicate_value(op: str, value: Expr, literal: Expr) -> Expr | None:
+    """``CONTAINS(...) = 1``, ``= 0``, ``<> 0`` ... as a condition."""
+    if not (_is_predicate_value(value) and isinstance(literal, Literal) and literal.value in (0, 1) and op in ("=", "<>")):
+        return None
+    predicate = value.children[0]
+    return predicate if (literal.value == 1) == (op == "=") else _negated(predicate, True)
+
+
+def _bounded_distance(op: str, left: Expr, right: Expr, span: Span) -> Expr | None:
+    """``DISTANCE(p, q) < r`` as NEAR(lon1, lat1, lon2, lat2, r): what covers and cross-matches are made of."""
+    if not (isinstance(left, Call) and left.name == "DISTANCE" and op in ("<", "<=")):
+        return None
+    radius = constant(right)
+    if radius is not None and not 0 <= radius <= 180:
+        return None  # trivially false or true: the plain comparison says so
+    return Call(BOOLEAN, "NEAR" if op == "<=" else "NEARER", (*left.args, right), span=span)
+
+
+_BINDERS: dict[type, Callable[..., Expr]] = {
+    nodes.NumberLiteral: Binder._number,
+    nodes.StringLiteral: Binder._string,
+    nodes.BooleanLiteral: Binder._boolean,
+    nodes.NullLiteral: Binder._null,
+    nodes.ColumnRef: Binder._column,
+    nodes.Unary: Binder._unary,
+    nodes.Binary: Binder._binary,
+    nodes.FunctionCall: Binder._call,
+    nodes.Cast: Binder._cast,
+    nodes.Case: Binder._case,
+    nodes.Element: Binder._element,
+    nodes.ScalarSubquery: Binder._scalar,
+    nodes.Between: Binder._between,
+    nodes.InList: Binder._in_list,
+    nodes.InQuery: Binder._in_query,
+    nodes.Like: Binder._like,
+    nodes.IsNull: Binder._is_null,
+    nodes.Exists: Binder._exists,
+    nodes.Star: Binder._star,
+}
+
+__all__ = ["AdqlError", "Binder", "common_type", "is_null"]

@@ -1,0 +1,415 @@
+"""SELECTs, set operations, FROM clauses and WITH: tables found, outputs named, groups checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from adql import nodes
+from adql.bound import (
+    Aggregate,
+    UNTYPED,
+    Call,
+    Column,
+    Derived,
+    Expr,
+    Fresh,
+    Join,
+    Literal,
+    Order,
+    Output,
+    Query,
+    Relation,
+    Scan,
+    Select,
+    SetOperation,
+    has_aggregate,
+)
+from adql.errors import AdqlErrors, AdqlSemanticError, AdqlUnsupported, Span
+from adql.metadata import field_of
+from adql.resolve.context import Context
+from adql.resolve.expressions import Binder, common_type
+from adql.resolve.scope import Scope, Source, Visible, coalesced, same_name, suggestion, visible_columns, written
+from clickhouse_schema.catalogue import Catalogue, TableEntry
+from clickhouse_schema.datatypes import BOOLEAN, CHAR, ColumnType, Field
+
+
+def resolve(statement: nodes.Statement, catalogue: Catalogue, fresh: Fresh) -> tuple[Query, tuple[TableEntry, ...]]:
+    """The bound query and the catalogue tables that it reads; AdqlError with every error found."""
+    context = Context(catalogue, fresh)
+    queries = Queries(context)
+    query = None
+    with context.collect():
+        query = queries.statement(statement)
+    if context.errors:
+        raise context.errors[0] if len(context.errors) == 1 else AdqlErrors(context.errors)
+    assert query is not None  # noqa: S101  without errors there is a query
+    return query, tuple(context.tables.values())
+
+
+class Queries:
+    """Binds queries; one object serves a whole statement."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.common: dict[str, nodes.CommonTable] = {}
+        self._open: list[str] = []
+
+    def statement(self, node: nodes.Statement) -> Query:
+        for table in node.common_tables:
+            if table.name.name.lower() in self.common:
+                raise AdqlSemanticError(f"WITH defines {table.name.name} twice", table.name.span)
+            self.common[table.name.name.lower()] = table
+        return self.query(node.query, None)
+
+    def query(self, node: nodes.Query, parent: Scope | None) -> Query:
+        if isinstance(node, nodes.SetOperation):
+            return self._set_operation(node, parent)
+        assert isinstance(node, nodes.Select)  # noqa: S101  there are two kinds
+        return self._select(node, parent)
+
+    def subquery(self, node: nodes.Query, parent: Scope, where: str) -> Query:
+        """A subquery that must have one column."""
+        query = self.query(node, parent)
+        if len(query.outputs) != 1:
+            raise AdqlSemanticError(f"a subquery for {where} has one column; this one has {len(query.outputs)}", node.span)
+        return query
+
+    def unified(self, operand: Expr, query: Query, where: str) -> tuple[Expr, Query]:
+        """A value and a subquery's one column, both of their common type."""
+        kind = common_type([operand, query.outputs[0].expr], where, operand.span)
+        return _cast(operand, kind), _unified(query, [kind])
+
+    # --- SELECT
+
+    def _select(self, node: nodes.Select, parent: Scope | None) -> Select:
+        from_, scope = self._from(node.from_, parent)
+        where = None
+        if node.where is not None:
+            with self.context.collect():
+                where = Binder(self, scope, "WHERE").condition(node.where)
+        outputs = self._outputs(node, scope)
+        group_by = tuple(self._group_term(term, scope, node, outputs) for term in node.group_by)
+        having = None
+        if node.having is not None:
+            with self.context.collect():
+                having = Binder(self, scope, "HAVING", aggregates=True).condition(node.having)
+        order_by = tuple(self._order_term(term, scope, outputs) for term in node.order_by)
+        select = Select(from_, where, group_by, having, tuple(outputs), node.distinct, order_by, node.top, node.offset or 0)
+        if not self.context.errors:
+            _check_groups(select)
+            _check_distinct(select)
+        return select
+
+    def _outputs(self, node: nodes.Select, scope: Scope) -> list[Output]:
+        binder = Binder(self, scope, "SELECT", aggregates=True)
+        outputs: list[Output] = []
+        for item in node.items:
+            with self.context.collect():
+                if isinstance(item.expression, nodes.Star):
+                    outputs.extend(self._star(item.expression, scope))
+                else:
+                    expr = binder.bind(item.expression)
+                    outputs.append(self._output(expr, _output_name(item)))
+        return _named(outputs)
+
+    def _output(self, expr: Expr, name: str) -> Output:
+        if expr.type == UNTYPED:
+            expr = Call(CHAR, "CAST", (expr,), span=expr.span)
+        return Output(self.context.fresh.alias(), expr, field_of(expr, name))
+
+    def _star(self, node: nodes.Star, scope: Scope) -> Iterable[Output]:
+        visible = scope.visible
+        if node.qualifier:
+            visible = visible_columns(scope.sources_called(node.qualifier, node.span))
+        return [self._output(v.bind(node.span), v.name) for v in visible]
+
+    def _group_term(self, term: nodes.Expression, scope: Scope, node: nodes.Select, outputs: list[Output]) -> Expr:
+        """An input column or expression; an output's name where there is no such column."""
+        binder = Binder(self, scope, "GROUP BY")
+        if isinstance(term, nodes.ColumnRef) and len(term.parts) == 1:
+            named = [i for i in node.items if i.alias is not None and same_name(term.parts[0], i.alias.name)]
+            if named and not any(same_name(term.parts[0], v.name) for v in scope.visible):
+                return binder.bind(named[0].expression)
+        with self.context.collect():
+            return binder.bind(term)
+        return Literal(UNTYPED, None)
+
+    def _order_term(self, term: nodes.OrderTerm, scope: Scope, outputs: list[Output]) -> Order:
+        found = _output_of(term.expression, outputs)
+        if found is not None:
+            return Order(found.expr, term.descending)
+        with self.context.collect():
+            return Order(Binder(self, scope, "ORDER BY", aggregates=True).bind(term.expression), term.descending)
+        return Order(Literal(UNTYPED, None), term.descending)
+
+    # --- set operations
+
+    def _set_operation(self, node: nodes.SetOperation, parent: Scope | None) -> SetOperation:
+        left, right = self.query(node.left, parent), self.query(node.right, parent)
+        if len(left.outputs) != len(right.outputs):
+            raise AdqlSemanticError(
+                f"{node.op} joins queries with equally many columns; these have {len(left.outputs)} and {len(right.outputs)}", node.span
+            )
+        if node.all and node.op != "UNION":
+            raise AdqlUnsupported(f"{node.op} ALL is not supported yet", node.span, f"{node.op} without ALL is")
+        kinds = [
+            common_type([a.expr, b.expr], f"{node.op}, column {i},", node.span)
+            for i, (a, b) in enumerate(zip(left.outputs, right.outputs, strict=True), 1)
+        ]
+        relation = self.context.next_relation(node.span)
+        outputs = []
+        for output, kind in zip(left.outputs, kinds, strict=True):
+            field = replace(output.field, type=kind, nullable=True)
+            outputs.append(Output(self.context.fresh.alias(), Column(kind, relation, output.alias, field), field))
+        order_by = tuple(self._set_order(term, outputs) for term in node.order_by)
+        left, right = _unified(left, kinds), _unified(right, kinds)
+        return SetOperation(node.op, node.all, left, right, relation, tuple(outputs), order_by, None, node.offset or 0)
+
+    def _set_order(self, term: nodes.OrderTerm, outputs: list[Output]) -> Order:
+        found = _output_of(term.expression, outputs)
+        if found is None:
+            raise AdqlSemanticError("ORDER BY after a set operation names an output column or its number", term.span)
+        return Order(found.expr, term.descending)
+
+    # --- FROM
+
+    def _from(self, references: tuple[nodes.TableReference, ...], parent: Scope | None) -> tuple[Relation, Scope]:
+        relation, sources, visible = self._table(references[0], parent)
+        for reference in references[1:]:
+            right, more, also = self._table(reference, parent)
+            relation, sources, visible = Join("INNER", relation, right, None), sources + more, visible + also
+        _check_aliases(sources, references)
+        return relation, Scope(sources, visible, parent)
+
+    def _table(self, node: nodes.TableReference, parent: Scope | None) -> tuple[Relation, list[Source], list[Visible]]:
+        if isinstance(node, nodes.Join):
+            return self._join(node, parent)
+        if isinstance(node, nodes.DerivedTable):
+            query = self.query(node.query, parent)
+            return self._derived(query, node.alias, node.span)
+        assert isinstance(node, nodes.TableName)  # noqa: S101  there are three kinds
+        if node.sample is not None:
+            raise AdqlUnsupported("TABLESAMPLE is not supported yet", node.span)
+        common = self.common.get(node.parts[0].name.lower()) if len(node.parts) == 1 else None
+        if common is not None and same_name(node.parts[0], common.name.name) and self._is_defined(common, node.span):
+            return self._common(common, node)
+        entry = self._entry(node.parts, node.span)
+        source = Source(self.context.next_relation(node.span), node.alias, entry)
+        return Scan(source.relation, entry), [source], visible_columns(source)
+
+    def _derived(self, query: Query, alias: nodes.Identifier, span: Span) -> tuple[Relation, list[Source], list[Visible]]:
+        source = Source(self.context.next_relation(span), alias, outputs=query.outputs)
+        return Derived(source.relation, query), [source], visible_columns(source)
+
+    def _is_defined(self, table: nodes.CommonTable, span: Span) -> bool:
+        """Whether a WITH table may be used here: a later one may not, and none uses itself."""
+        names = list(self.common)
+        inside = self._open[-1] if self._open else None
+        if inside is None:
+            return True
+        name = table.name.name.lower()
+        if name == inside:
+            raise AdqlSemanticError(f"WITH table {table.name.name} uses itself", span, "ADQL has no recursive WITH")
+        return names.index(name) < names.index(inside)
+
+    def _common(self, table: nodes.CommonTable, node: nodes.TableName) -> tuple[Relation, list[Source], list[Visible]]:
+        self._open.append(table.name.name.lower())
+        query = self.query(table.query, None)
+        self._open.pop()
+        return self._derived(query, node.alias or table.name, node.span)
+
+    def _entry(self, parts: tuple[nodes.Identifier, ...], span: Span) -> TableEntry:
+        found: tuple[TableEntry, ...] = ()
+        catalogue = self.context.catalogue
+        if len(parts) == 1:
+            found = catalogue.find(parts[0].name, parts[0].delimited)
+        elif len(parts) == 2:
+            found = catalogue.find(parts[1].name, parts[1].delimited, parts[0].name, parts[0].delimited)
+        if len(found) == 1:
+            self.context.tables[found[0].qualified] = found[0]
+            return found[0]
+        if found:
+            titles = " and ".join(e.qualified for e in found)
+            raise AdqlSemanticError(f"table {written(parts)} is ambiguous: there is {titles}", span, "put the schema's name before it")
+        known = [e.qualified for e in catalogue.entries]
+        by_table = {e.table.name.lower(): e.qualified for e in catalogue.entries}
+        last = parts[-1].name.lower()
+        hint = f"did you mean {by_table[last]}?" if last in by_table else suggestion(written(parts), known)
+        raise AdqlSemanticError(f"there is no table {written(parts)}", span, hint or "TAP_SCHEMA.tables lists the tables")
+
+    def _join(self, node: nodes.Join, parent: Scope | None) -> tuple[Relation, list[Source], list[Visible]]:
+        left, left_sources, left_visible = self._table(node.left, parent)
+        right, right_sources, right_visible = self._table(node.right, parent)
+        sources = left_sources + right_sources
+        _mark_optional(node.kind, left_sources, right_sources)
+        shared = _shared_names(node, left_visible, right_visible)
+        if shared is not None:
+            condition, visible = _merge(node, shared, left_visible, right_visible)
+            return Join(node.kind, left, right, condition), sources, visible
+        visible = left_visible + right_visible
+        condition = None
+        if node.on is not None:
+            with self.context.collect():
+                condition = Binder(self, Scope(sources, visible, parent), "ON").condition(node.on)
+        elif node.kind != "INNER":
+            raise AdqlSemanticError(f"{node.kind} JOIN needs ON or USING", node.span)
+        return Join(node.kind, left, right, condition), sources, visible
+
+
+# --- outputs ----------------------------------------------------------------------------------------------------------
+
+
+def _output_name(item: nodes.SelectItem) -> str:
+    """The alias, the column's name, the function's name in lower case, or '' for a generated one."""
+    if item.alias is not None:
+        return item.alias.name
+    if isinstance(item.expression, nodes.ColumnRef):
+        return item.expression.parts[-1].name
+    if isinstance(item.expression, nodes.FunctionCall):
+        return item.expression.name.name.lower()
+    return ""
+
+
+def _named(outputs: list[Output]) -> list[Output]:
+    """Outputs without a name become col1, col2 ... after their place, avoiding names in use."""
+    used = {o.field.name.lower() for o in outputs}
+    named = []
+    for place, output in enumerate(outputs, 1):
+        name = output.field.name
+        if not name:
+            name = f"col{place}"
+            while name in used:
+                name += "_"
+            used.add(name)
+        named.append(replace(output, field=replace(output.field, name=name)))
+    return named
+
+
+def _output_of(expression: nodes.Expression, outputs: list[Output]) -> Output | None:
+    """The output that an ORDER BY term means by number or by name."""
+    if isinstance(expression, nodes.NumberLiteral):
+        place = expression.value
+        if not isinstance(place, int) or not 1 <= place <= len(outputs):
+            raise AdqlSemanticError(f"ORDER BY {expression.text}: the result has columns 1 to {len(outputs)}", expression.span)
+        return outputs[place - 1]
+    if isinstance(expression, nodes.ColumnRef) and len(expression.parts) == 1:
+        named = [o for o in outputs if same_name(expression.parts[0], o.field.name)]
+        if len(named) > 1 and any(o.expr != named[0].expr for o in named):
+            raise AdqlSemanticError(f"ORDER BY {written(expression.parts)}: {len(named)} output columns have this name", expression.span)
+        return named[0] if named else None
+    return None
+
+
+def _unified(query: Query, kinds: list[ColumnType]) -> Query:
+    """Outputs cast to the common type of both sides of a set operation."""
+    if isinstance(query, SetOperation):
+        outputs = [replace(o, expr=_cast(o.expr, k)) for o, k in zip(query.outputs, kinds, strict=True)]
+        return replace(query, outputs=tuple(outputs))
+    return replace(query, outputs=tuple(replace(o, expr=_cast(o.expr, k)) for o, k in zip(query.outputs, kinds, strict=True)))
+
+
+def _cast(expr: Expr, kind: ColumnType) -> Expr:
+    if expr.type.clickhouse == kind.clickhouse and not isinstance(expr, Literal):
+        return expr
+    return Call(kind, "CAST", (expr,), span=expr.span)
+
+
+# --- checks -----------------------------------------------------------------------------------------------------------
+
+
+def _check_groups(select: Select) -> None:
+    """In a grouped SELECT each column stands in GROUP BY or in a set function."""
+    ordered = any(has_aggregate(o.expr) for o in select.order_by)
+    if not select.is_grouped and not ordered:
+        return
+    grouped = frozenset(select.group_by)
+    for expr in (*(o.expr for o in select.outputs), select.having, *(o.expr for o in select.order_by)):
+        stray = _ungrouped(expr, grouped) if expr is not None else None
+        if stray is not None:
+            name = stray.field.name
+            raise AdqlSemanticError(f"column {name} is neither in GROUP BY nor in a set function", stray.span, f"add it to GROUP BY or write MIN({name})")
+
+
+def _ungrouped(expr: Expr, grouped: frozenset[Expr]) -> Column | None:
+    if expr in grouped or isinstance(expr, Aggregate):
+        return None
+    if isinstance(expr, Column):
+        return expr
+    for child in expr.children:
+        stray = _ungrouped(child, grouped)
+        if stray is not None:
+            return stray
+    return None
+
+
+def _check_distinct(select: Select) -> None:
+    outputs = {o.expr for o in select.outputs}
+    for order in select.order_by:
+        if select.distinct and order.expr not in outputs:
+            raise AdqlSemanticError("with SELECT DISTINCT, ORDER BY takes selected columns only", order.expr.span, "select it too")
+
+
+def _check_aliases(sources: list[Source], references: tuple[nodes.TableReference, ...]) -> None:
+    seen: set[str] = set()
+    for source in sources:
+        title = source.title.lower()
+        if title in seen:
+            span = source.alias.span if source.alias else references[0].span.to(references[-1].span)
+            raise AdqlSemanticError(f"two tables are called {source.title} in this FROM clause", span, "give each its own alias: FROM t AS a JOIN t AS b")
+        seen.add(title)
+
+
+# --- joins ------------------------------------------------------------------------------------------------------------
+
+
+def _mark_optional(kind: str, left: list[Source], right: list[Source]) -> None:
+    """The side of an outer join that may have no row gives NULLs."""
+    if kind in ("LEFT", "FULL"):
+        for source in right:
+            source.optional = True
+    if kind in ("RIGHT", "FULL"):
+        for source in left:
+            source.optional = True
+
+
+def _shared_names(node: nodes.Join, left: list[Visible], right: list[Visible]) -> list[nodes.Identifier] | None:
+    """The join columns of USING or NATURAL; None for other joins."""
+    if node.using:
+        return list(node.using)
+    if not node.natural:
+        return None
+    names = {v.name.lower() for v in right}
+    shared = [v.name for v in left if v.name.lower() in names]
+    if not shared:
+        raise AdqlSemanticError("NATURAL JOIN of tables without a common column", node.span, "write JOIN ... ON")
+    return [nodes.Identifier(node.span, name, False) for name in dict.fromkeys(shared)]
+
+
+def _merge(
+    node: nodes.Join, names: list[nodes.Identifier], left: list[Visible], right: list[Visible]
+) -> tuple[Expr, list[Visible]]:
+    """Equality of the shared columns, and the columns in SQL's order: shared ones once, then the rest of each side."""
+    parts, merged = [], []
+    taken: set[int] = set()
+    for name in names:
+        a, b = _side(name, left, "left"), _side(name, right, "right")
+        taken |= {id(a), id(b)}
+        x, y = a.bind(name.span), b.bind(name.span)
+        common_type([x, y], f"column {name.name} of the join", name.span)
+        parts.append(Call(BOOLEAN, "=", (x, y), span=name.span))
+        shown = {"RIGHT": y, "FULL": coalesced(x, y)}.get(node.kind, x)
+        merged.append(Visible(a.name, merged=shown))
+    rest = [v for v in (*left, *right) if id(v) not in taken]
+    condition = parts[0] if len(parts) == 1 else Call(BOOLEAN, "AND", tuple(parts))
+    return condition, merged + rest
+
+
+def _side(name: nodes.Identifier, visible: list[Visible], side: str) -> Visible:
+    found = [v for v in visible if same_name(name, v.name)]
+    if not found:
+        hint = suggestion(name.name, [v.name for v in visible])
+        raise AdqlSemanticError(f"there is no column {written([name])} on the {side} side of the join", name.span, hint)
+    if len(found) > 1:
+        raise AdqlSemanticError(f"column {written([name])} is {len(found)} times on the {side} side of the join", name.span)
+    return found[0]

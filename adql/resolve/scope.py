@@ -1,0 +1,183 @@
+"""Where names are looked up: the tables of one FROM clause, inside those of the queries around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+
+from adql import nodes
+from adql.bound import Call, Column, Expr, Output
+from adql.errors import AdqlSemanticError, AdqlUnsupported, Span
+from clickhouse_schema.catalogue import TableEntry
+from clickhouse_schema.words import RESERVED
+
+
+def same_name(written: nodes.Identifier, name: str) -> bool:
+    """ADQL 2.1, 2.1.3: delimited identifiers keep their case, regular ones have none."""
+    return written.name == name if written.delimited else written.name.lower() == name.lower()
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """``did you mean x?`` or ''."""
+    by_fold = {k.lower(): k for k in known}
+    close = get_close_matches(name.lower(), by_fold, n=1, cutoff=0.6)
+    return f"did you mean {spelled(by_fold[close[0]])}?" if close else ""
+
+
+def spelled(name: str) -> str:
+    """A name as it must be written in a query."""
+    regular = name.isascii() and name[:1].isalpha() and name.replace("_", "a").isalnum() and name.upper() not in RESERVED
+    return name if regular else '"' + name.replace('"', '""') + '"'
+
+
+class Source:
+    """One table of a FROM clause: a catalogue table (``entry``) or the outputs of a derived one."""
+
+    def __init__(
+        self,
+        relation: int,
+        alias: nodes.Identifier | None,
+        entry: TableEntry | None = None,
+        outputs: Sequence[Output] = (),
+    ) -> None:
+        self.relation = relation
+        self.alias = alias
+        self.entry = entry
+        self.outputs = outputs
+        self.optional = False  # on the side of an outer join that may be missing
+        self.names = [c.name for c in entry.table.columns] if entry else [o.field.name for o in outputs]
+
+    @property
+    def title(self) -> str:
+        if self.alias is not None:
+            return spelled(self.alias.name)
+        return self.entry.qualified if self.entry else ""
+
+    def column(self, index: int, span: Span) -> Column:
+        if self.entry:
+            described = self.entry.table.columns[index]
+            name, field = described.name, described.field
+        else:
+            name, field = self.outputs[index].alias, self.outputs[index].field
+        if self.optional and not field.nullable:
+            field = replace(field, nullable=True)
+        return Column(field.type, self.relation, name, field, span=span)
+
+    def is_called(self, parts: Sequence[nodes.Identifier]) -> bool:
+        """Whether a qualifier (``alias``, ``table`` or ``schema.table``) names this table. An alias hides the table's name."""
+        if self.alias is not None:
+            return len(parts) == 1 and same_name(parts[0], self.alias.name)
+        if self.entry is None or not same_name(parts[-1], self.entry.table.name):
+            return False
+        return len(parts) == 1 or (len(parts) == 2 and same_name(parts[0], self.entry.schema.name))
+
+
+@dataclass(frozen=True, slots=True)
+class Visible:
+    """A column that can be named without a qualifier: one of a source, or a merged one of USING and NATURAL."""
+
+    name: str
+    source: Source | None = None
+    index: int = 0
+    merged: Expr | None = None
+
+    def bind(self, span: Span) -> Expr:
+        if self.merged is not None:
+            return replace(self.merged, span=span)
+        assert self.source is not None  # noqa: S101  one of the two is always there
+        return self.source.column(self.index, span)
+
+
+def visible_columns(source: Source) -> list[Visible]:
+    return [Visible(name, source, index) for index, name in enumerate(source.names)]
+
+
+class Scope:
+    """``visible``: columns by bare name, in the order of ``SELECT *``. ``parent``: the scope of the query around."""
+
+    def __init__(self, sources: list[Source], visible: list[Visible], parent: Scope | None = None) -> None:
+        self.sources = sources
+        self.visible = visible
+        self.parent = parent
+        self._by_fold: dict[str, list[Visible]] | None = None
+
+    def find(self, parts: tuple[nodes.Identifier, ...], span: Span) -> Expr:
+        """The column of a reference; AdqlSemanticError if it is unknown or ambiguous."""
+        found = self._find_here(parts, span)
+        if found is not None:
+            return found
+        around = self.parent
+        while around is not None:
+            if around._find_here(parts, span) is not None:
+                raise AdqlUnsupported(
+                    f"{written(parts)} belongs to the query around this subquery; correlated subqueries are not supported yet",
+                    span,
+                    "write it as a JOIN",
+                )
+            around = around.parent
+        raise self._unknown(parts, span)
+
+    def sources_called(self, qualifier: tuple[nodes.Identifier, ...], span: Span) -> Source:
+        """The one table that a qualifier names."""
+        called = [source for source in self.sources if source.is_called(qualifier)]
+        if len(called) == 1:
+            return called[0]
+        if called:
+            raise AdqlSemanticError(f"{written(qualifier)} names {len(called)} tables here", span, "give each its own alias")
+        titles = [source.title for source in self.sources]
+        raise AdqlSemanticError(
+            f"there is no table {written(qualifier)} in this FROM clause", span, suggestion(written(qualifier), titles) or f"there is {', '.join(titles)}"
+        )
+
+    def _find_here(self, parts: tuple[nodes.Identifier, ...], span: Span) -> Expr | None:
+        column = parts[-1]
+        if len(parts) == 1:
+            candidates = [v for v in self._folded().get(column.name.lower(), ()) if same_name(column, v.name)]
+            if len(candidates) > 1:
+                where = " and ".join(v.source.title for v in candidates if v.source)
+                raise AdqlSemanticError(f"column {written(parts)} is ambiguous: it is in {where}", span, "put the table's name or alias before it")
+            return candidates[0].bind(span) if candidates else None
+        if not any(source.is_called(parts[:-1]) for source in self.sources):
+            return None
+        source = self.sources_called(parts[:-1], span)
+        indexes = [i for i, name in enumerate(source.names) if same_name(column, name)]
+        if len(indexes) > 1:
+            raise AdqlSemanticError(f"{written(parts)} names {len(indexes)} columns", span, "give the columns of the subquery different names")
+        return source.column(indexes[0], span) if indexes else None
+
+    def _folded(self) -> dict[str, list[Visible]]:
+        if self._by_fold is None:
+            self._by_fold = {}
+            for v in self.visible:
+                self._by_fold.setdefault(v.name.lower(), []).append(v)
+        return self._by_fold
+
+    def _unknown(self, parts: tuple[nodes.Identifier, ...], span: Span) -> AdqlSemanticError:
+        name = parts[-1]
+        if len(parts) > 1:
+            source = self.sources_called(parts[:-1], span)
+            return AdqlSemanticError(f"there is no column {written(parts[-1:])} in {source.title}", span, suggestion(name.name, source.names))
+        if name.delimited and name.name.lower() in self._folded():
+            exact = self._folded()[name.name.lower()][0].name
+            return AdqlSemanticError(f"there is no column {written(parts)}", span, f'delimited names keep their case: did you mean "{exact}"?')
+        hint = suggestion(name.name, [v.name for v in self.visible])
+        for source in self.sources:
+            close = get_close_matches(name.name.lower(), [n.lower() for n in source.names], n=1, cutoff=0.6)
+            if close and hint:
+                exact = next(n for n in source.names if n.lower() == close[0])
+                hint = f"did you mean {spelled(exact)} in {source.title}?"
+                break
+        if not hint and name.delimited:
+            hint = "text is written in single quotes, 'like this'"
+        return AdqlSemanticError(f"there is no column {written(parts)}", span, hint)
+
+
+def written(parts: Sequence[nodes.Identifier]) -> str:
+    """A qualified name as the user wrote it."""
+    return ".".join('"' + p.name.replace('"', '""') + '"' if p.delimited else p.name for p in parts)
+
+
+def coalesced(left: Expr, right: Expr) -> Expr:
+    """The merged column of a FULL join."""
+    return Call(left.type, "COALESCE", (left, right), span=left.span)

@@ -1,0 +1,126 @@
+"""Join trees as ClickHouse takes them: left-deep, without RIGHT, and with an equality in every outer join's ON."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from adql.bound import (
+    Call,
+    Column,
+    Derived,
+    Expr,
+    Fresh,
+    Join,
+    Literal,
+    Relation,
+    Scan,
+    Select,
+    columns,
+    conjunction,
+    conjuncts,
+    relations,
+)
+from adql.rewrite.wrap import Wrapped
+from clickhouse_schema.datatypes import BOOLEAN, INT
+
+_ONE = Literal(INT, 1)
+
+
+def left_deep(select: Select, fresh: Fresh) -> Select:
+    """The pass that comes first: no RIGHT, no join on the right of a join."""
+    select = replace(select, from_=_without_right(select.from_))
+    while (nested := _nested_right(select.from_)) is not None:
+        wrapped = Wrapped(nested, select, fresh)
+        select = wrapped.apply(replace(select, from_=replaced(select.from_, nested, wrapped.derived())))
+    return select
+
+
+def product_keys(select: Select, fresh: Fresh) -> Select:  # noqa: ARG001  passes are called alike
+    """Equalities of WHERE that join the tables of a product go into its ON, where the engine hashes by them."""
+    while (found := _key_of_product(select, select.from_)) is not None:
+        join, keys = found
+        joined = replace(join, condition=conjunction([*conjuncts(join.condition), *keys]))
+        rest = [c for c in conjuncts(select.where) if c not in keys]
+        select = replace(select, from_=replaced(select.from_, join, joined), where=conjunction(rest))
+    return select
+
+
+def _key_of_product(select: Select, relation: Relation) -> tuple[Join, list[Expr]] | None:
+    if not isinstance(relation, Join):
+        return None
+    below = _key_of_product(select, relation.left)
+    if below is not None or relation.kind != "INNER":
+        return below
+    if any(is_equality(c, relation) for c in conjuncts(relation.condition)):
+        return None
+    here = {leaf.relation for leaf in relations(relation)}
+    keys = [c for c in conjuncts(select.where) if is_equality(c, relation) and {x.relation for x in columns(c)} <= here]
+    return (relation, keys) if keys else None
+
+
+def outer_keys(select: Select, fresh: Fresh) -> Select:
+    """The pass that comes last: an outer join without an equality gets one that is always true."""
+    while (bare := _without_equality(select.from_)) is not None:
+        wrapped = Wrapped(bare.right, select, fresh)
+        key = wrapped.export(_ONE)
+        anchor = _any_column(next(relations(bare.left)))
+        # the engine wants an equality of columns of both sides: 1 = 1 in disguise
+        always = Call(BOOLEAN, "=", (Call(INT, "ONE", (anchor,)), key))
+        joined = replace(bare, right=wrapped.derived(), condition=conjunction([always, *conjuncts(bare.condition)]))
+        select = wrapped.apply(replace(select, from_=replaced(select.from_, bare, joined)))
+    return select
+
+
+def _without_right(relation: Relation) -> Relation:
+    """``a RIGHT JOIN b`` is ``b LEFT JOIN a``: outputs are named, so the sides' order does not show."""
+    if not isinstance(relation, Join):
+        return relation
+    left, right = _without_right(relation.left), _without_right(relation.right)
+    if relation.kind == "RIGHT":
+        return Join("LEFT", right, left, relation.condition)
+    return replace(relation, left=left, right=right)
+
+
+def _nested_right(relation: Relation) -> Join | None:
+    """A join that stands on the right of another one, the innermost first."""
+    if not isinstance(relation, Join):
+        return None
+    below = _nested_right(relation.left) or _nested_right(relation.right)
+    if below is not None:
+        return below
+    return relation.right if isinstance(relation.right, Join) else None
+
+
+def _without_equality(relation: Relation) -> Join | None:
+    if not isinstance(relation, Join):
+        return None
+    below = _without_equality(relation.left)
+    if below is not None or relation.kind == "INNER":
+        return below
+    return None if any(is_equality(c, relation) for c in conjuncts(relation.condition)) else relation
+
+
+def is_equality(condition: Expr, join: Join) -> bool:
+    """``f(columns of one side) = g(columns of the other)``"""
+    if not (isinstance(condition, Call) and condition.name == "="):
+        return False
+    right = {leaf.relation for leaf in relations(join.right)}
+    sides = [{c.relation in right for c in columns(arg)} for arg in condition.args]
+    return sides in ([{True}, {False}], [{False}, {True}])
+
+
+def _any_column(leaf: Scan | Derived) -> Column:
+    if isinstance(leaf, Derived):
+        output = leaf.query.outputs[0]
+        return Column(output.expr.type, leaf.relation, output.alias, output.field)
+    column = leaf.entry.table.columns[0]
+    return Column(column.type, leaf.relation, column.name, column.field)
+
+
+def replaced(relation: Relation, old: Relation, new: Relation) -> Relation:
+    """The join tree with one part of it exchanged."""
+    if relation is old:
+        return new
+    if not isinstance(relation, Join):
+        return relation
+    return replace(relation, left=replaced(relation.left, old, new), right=replaced(relation.right, old, new))

@@ -1,0 +1,61 @@
+"""A part of FROM made a derived table, with the columns that the query uses of it."""
+
+from __future__ import annotations
+
+from adql.bound import (
+    Column,
+    Derived,
+    Expr,
+    Fresh,
+    Output,
+    Relation,
+    Select,
+    columns,
+    conjunction,
+    map_select,
+    relations,
+    select_expressions,
+    transform,
+)
+from adql.metadata import field_of
+
+
+class Wrapped:
+    """``relation`` as a derived table: ``outputs`` may be added to with ``export`` until ``derived`` is asked for."""
+
+    def __init__(self, relation: Relation, select: Select, fresh: Fresh) -> None:
+        self._relation = relation
+        self._fresh = fresh
+        self.number = fresh.relation()
+        inside = {leaf.relation for leaf in relations(relation)}
+        used = dict.fromkeys(c for e in select_expressions(select) for c in columns(e) if c.relation in inside)
+        self._outputs = [Output(fresh.alias(), column, column.field) for column in used]
+        self._alias = {output.expr: output.alias for output in self._outputs}
+
+    def export(self, expr: Expr) -> Column:
+        """The column of the derived table that holds ``expr`` of the wrapped relation."""
+        alias = self._alias.get(expr)
+        if alias is None:
+            alias = self._fresh.alias()
+            self._outputs.append(Output(alias, expr, field_of(expr, alias)))
+            self._alias[expr] = alias
+        output = next(o for o in self._outputs if o.alias == alias)
+        return Column(expr.type, self.number, alias, output.field)
+
+    def derived(self, where: list[Expr] | None = None) -> Derived:
+        select = Select(self._relation, conjunction(where or []), (), None, tuple(self._outputs), False, (), None, 0)
+        return Derived(self.number, select)
+
+    def renamed(self, expr: Expr) -> Expr:
+        """``expr`` with the wrapped columns read from the derived table."""
+
+        def change(part: Expr) -> Expr:
+            alias = self._alias.get(part) if isinstance(part, Column) else None
+            return part if alias is None else Column(part.type, self.number, alias, part.field, span=part.span)  # type: ignore[union-attr]
+
+        return transform(expr, change)
+
+    def apply(self, select: Select) -> Select:
+        return map_select(select, self.renamed)
+
+

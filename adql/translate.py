@@ -1,0 +1,45 @@
+"""The only door of the package: ADQL text in, ClickHouse SQL and the result's description out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from adql.bound import Fresh, Query
+from adql.clickhouse import SETTINGS, emit
+from adql.parser import parse
+from adql.resolve import resolve
+from adql.rewrite import rewrite
+from clickhouse_schema.catalogue import Catalogue, TableEntry
+from clickhouse_schema.datatypes import Field
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """``fields``: the result's columns in order, names as the user sees them (they may repeat).
+
+    ``top``: the query's own limit of rows, None without one. ``tables``: the catalogue tables that it reads.
+    """
+
+    sql: str
+    settings: dict[str, str | int]
+    fields: tuple[Field, ...]
+    tables: tuple[TableEntry, ...]
+    top: int | None
+
+
+def translate(text: str, catalogue: Catalogue, *, limit: int | None = None) -> Translation:
+    """Translate one query; ``limit`` caps the rows of the result beside its own TOP.
+
+    Raises AdqlError with the position of what is wrong.
+    """
+    fresh = Fresh()
+    query, tables = resolve(parse(text), catalogue, fresh)
+    fields = tuple(output.field for output in query.outputs)
+    limited = rewrite(_limited(query, limit), fresh)
+    return Translation(emit(limited), dict(SETTINGS), fields, tables, query.limit)
+
+
+def _limited(query: Query, limit: int | None) -> Query:
+    if limit is None:
+        return query
+    return replace(query, limit=limit if query.limit is None else min(query.limit, limit))

@@ -1,0 +1,57 @@
+"""What can be queried at one moment: schemas and their tables, found by ADQL's rules of case."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from clickhouse_schema.model import Schema, Table
+from clickhouse_schema.quoting import identifier
+
+
+@dataclass(frozen=True, slots=True)
+class TableEntry:
+    schema: Schema
+    table: Table
+
+    @property
+    def qualified(self) -> str:
+        """``schema.table`` as published."""
+        return f"{self.schema.name}.{self.table.name}"
+
+    @property
+    def storage(self) -> str:
+        """Quoted name of the table in ClickHouse."""
+        return f"{identifier(self.schema.name)}.{identifier(self.table.name)}"
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """Immutable; a change makes a new one."""
+
+    schemas: tuple[Schema, ...]
+    entries: tuple[TableEntry, ...] = field(init=False)
+    _by_fold: dict[str, tuple[TableEntry, ...]] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        entries = tuple(TableEntry(schema, table) for schema in self.schemas for table in schema.tables)
+        by_fold: dict[str, tuple[TableEntry, ...]] = {}
+        for entry in entries:
+            key = entry.table.name.lower()
+            by_fold[key] = (*by_fold.get(key, ()), entry)
+        object.__setattr__(self, "entries", entries)
+        object.__setattr__(self, "_by_fold", by_fold)
+
+    def find(
+        self, name: str, delimited: bool, schema: str | None = None, schema_delimited: bool = False
+    ) -> tuple[TableEntry, ...]:
+        """Tables of this name; delimited names compare exactly, regular ones without case (ADQL 2.1, section 2.1.3)."""
+        return tuple(
+            entry
+            for entry in self._by_fold.get(name.lower(), ())
+            if (not delimited or entry.table.name == name)
+            and (schema is None or _same(entry.schema.name, schema, schema_delimited))
+        )
+
+
+def _same(name: str, written: str, delimited: bool) -> bool:
+    return name == written if delimited else name.lower() == written.lower()

@@ -1,0 +1,112 @@
+"""HEALPix, NESTED: one index formula as ClickHouse SQL, for the loader and for ADQL, and the geometry of cells for covers.
+
+Formulas: Gorski et al. 2005, ApJ 622, 759, section 5.3 and appendix; near the poles with cos(lat) instead of sqrt(1 - z^2),
+which keeps the precision of the latitude.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: The order of the stored index.
+ORDER = 29
+
+#: The index of rows without a position: above every cell of order 29, so no cover contains it.
+NO_POSITION = 12 * 4**ORDER
+
+_NSIDE = 1 << ORDER
+
+
+def index_sql(lon: str, lat: str, order: int = ORDER) -> str:
+    """SQL of the index at ``order`` of the position (``lon``, ``lat``), SQL of degrees; UInt64, never NULL.
+
+    NULL, NaN, infinite or |lat| > 90 give 12*4^order.
+    """
+    index = _index_sql_29(lon, lat)
+    return index if order == ORDER else f"intDiv({index}, {4 ** (ORDER - order)})"
+
+
+def _index_sql_29(lon: str, lat: str) -> str:
+    # the engine computes equal subexpressions once
+    lon, lat = f"toFloat64(ifNull({lon}, nan))", f"toFloat64(ifNull({lat}, nan))"
+    valid = f"(isFinite({lon}) AND abs({lat}) <= 90)"
+    z, tt = f"sin(radians({lat}))", f"(positiveModulo(if({valid}, {lon}, 0.), 360.) / 90.)"
+    polar = f"(abs({z}) > {2 / 3!r})"
+    quadrant = f"least(floor({tt}), 3.)"
+    part = f"({tt} - {quadrant})"
+    reach = f"({_NSIDE}. * cos(radians({lat})) / sqrt((1. + abs({z})) / 3.))"
+    rising, falling = f"toInt64(floor({_NSIDE}. * (0.5 + {tt} - 0.75 * {z})))", f"toInt64(floor({_NSIDE}. * (0.5 + {tt} + 0.75 * {z})))"
+    up, across = f"least(toInt64(floor({part} * {reach})), {_NSIDE - 1})", f"least(toInt64(floor((1. - {part}) * {reach})), {_NSIDE - 1})"
+    band_up, band_across = f"bitShiftRight({rising}, {ORDER})", f"bitShiftRight({falling}, {ORDER})"
+    mask = _NSIDE - 1
+    equator = (
+        f"bitShiftLeft(toUInt64(multiIf({band_up} = {band_across}, bitOr(bitAnd({band_up}, 3), 4), "
+        f"{band_up} < {band_across}, {band_up}, {band_across} + 8)), {2 * ORDER}) + "
+        f"mortonEncode(toUInt64(bitAnd({falling}, {mask})), toUInt64({mask} - bitAnd({rising}, {mask})))"
+    )
+    north = f"bitShiftLeft(toUInt64({quadrant}), {2 * ORDER}) + mortonEncode(toUInt64({mask} - {across}), toUInt64({mask} - {up}))"
+    south = f"bitShiftLeft(toUInt64({quadrant} + 8), {2 * ORDER}) + mortonEncode(toUInt64({up}), toUInt64({across}))"
+    return f"multiIf(NOT {valid}, {NO_POSITION}, NOT {polar}, {equator}, {z} > 0, {north}, {south})"
+
+
+def centres(order: int, cells: NDArray[np.uint64]) -> NDArray[np.float64]:
+    """Unit vectors, shape (n, 3), of the centres of NESTED ``cells``."""
+    face, x, y = _face_xy(order, cells)
+    nside = 1 << order
+    # the ring number counts from the north pole in units of half a cell's diagonal
+    ring = _FACE_RING[face] * nside - x - y - 1
+    north = ring < nside
+    south = ring > 3 * nside
+    cap = np.where(north, ring, np.where(south, 4 * nside - ring, nside)).astype(np.float64)
+    third = cap / nside
+    from_pole = third * third / 3.0
+    z = np.where(north, 1.0 - from_pole, np.where(south, from_pole - 1.0, (2 * nside - ring) * (2.0 / 3.0) / nside))
+    rho = np.where(north | south, np.sqrt(from_pole * (2.0 - from_pole)), np.sqrt((1.0 - z) * (1.0 + z)))
+    # face longitude in units of pi/4, shifted by the place across the ring
+    phi = (math.pi / 4) * (_FACE_PHI[face] + (x - y) / cap)
+    return np.stack((rho * np.cos(phi), rho * np.sin(phi), z), axis=1)
+
+
+_FACE_RING = np.array([2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4], dtype=np.int64)
+_FACE_PHI = np.array([1, 3, 5, 7, 0, 2, 4, 6, 1, 3, 5, 7], dtype=np.float64)
+
+_PACK = (
+    (1, 0x3333333333333333),
+    (2, 0x0F0F0F0F0F0F0F0F),
+    (4, 0x00FF00FF00FF00FF),
+    (8, 0x0000FFFF0000FFFF),
+    (16, 0x00000000FFFFFFFF),
+)
+
+
+def _even_bits(value: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """The bits at even places, packed together."""
+    value = value & np.uint64(0x5555555555555555)
+    for shift, mask in _PACK:
+        value = (value | (value >> np.uint64(shift))) & np.uint64(mask)
+    return value.astype(np.int64)
+
+
+def _face_xy(order: int, cells: NDArray[np.uint64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    face = (cells >> np.uint64(2 * order)).astype(np.int64)
+    inside = cells & np.uint64(4**order - 1)
+    return face, _even_bits(inside), _even_bits(inside >> np.uint64(1))
+
+
+@cache
+def max_radius(order: int) -> float:
+    """Greatest distance, in radians, from a cell's centre to its border, over all cells of ``order``.
+
+    It is that of the cell whose southern corner is on the border of the polar cap, between centre (z = 2/3, phi = pi / 4 nside)
+    and corner (z = 1 - (1 - 1/nside)^2 / 3, phi = 0); the form is that of the HEALPix library's ``max_pixrad``.
+    """
+    nside = 1 << order
+    z, phi = 2.0 / 3.0, math.pi / (4 * nside)
+    corner = 1.0 - (1.0 - 1.0 / nside) ** 2 / 3.0
+    s, t = math.sqrt(1 - z * z), math.sqrt(1 - corner * corner)
+    squared = (s * math.cos(phi) - t) ** 2 + (s * math.sin(phi)) ** 2 + (z - corner) ** 2
+    return 2.0 * math.asin(min(1.0, math.sqrt(squared) / 2))
