@@ -62,11 +62,11 @@ class AdqlSemanticError(AdqlError):
     """A name is unknown or ambiguous, a type does not fit, or a value is out of range."""
 
 
-class AdqlUnsupported(AdqlError):
+class AdqlUnsupported(AdqlError):  # noqa: N818 - not a fault of the query
     """Valid ADQL that this version does not translate."""
 
 
-class AdqlErrors(AdqlError):
+class AdqlErrors(AdqlError):  # noqa: N818 - several of them
     """Several errors of one query; the first gives the position."""
 
     def __init__(self, errors: Sequence[AdqlError]) -> None:
@@ -79,7 +79,7 @@ class AdqlErrors(AdqlError):
 
 
 def printable(text: str, width: int = 40) -> str:
-    """``text`` as a message may show it: cut to ``width`` characters; unprintable and foreign ones also by code point."""
+    """``text`` as a message may show it: cut to ``width`` characters; a lone foreign one also by code point."""
     if len(text) == 1 and not "!" <= text <= "~":
         return f"{text} (U+{ord(text):04X})" if text.isprintable() and not text.isspace() else f"U+{ord(text):04X}"
     shown = text if len(text) <= width else text[: width - 3] + "..."

@@ -4,92 +4,125 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from adql.lexer import NAME, NUMBER, STRING, WORD
-from adql.words import RESERVED
+from adql.lexer import END, NAME, NUMBER, STRING, WORD
+from clickhouse_schema.words import RESERVED
 
 
 class Place(Protocol):
-    """Where the parser stands: ``at`` is the token that does not fit."""
+    """Where the parser stands: ``at`` is the token that does not fit, ``depth`` the number of open brackets."""
 
     kinds: list[str]
+    texts: list[str]
     at: int
+    depth: int
 
-    def token_text(self, at: int) -> str: ...
 
+_ONE_CONDITION = "each JOIN takes one condition, directly after its table; put nested joins in parentheses"
+_TOP = "rows are limited by TOP: SELECT TOP 10 ..."
+_NO_STORING = "a query returns rows; it cannot store them"
+_PATTERNS = "patterns are compared with LIKE or ILIKE"
 
-A_NAME = "name"
-
-_BY_WORD = {
-    "LIMIT": "ADQL limits rows with TOP: SELECT TOP 10 ...",
+# Words of other dialects that are names in ADQL, so that the slip may show one token later.
+_WORDS = {
+    "LIMIT": _TOP,
     "FORMAT": "the format of the result is the parameter RESPONSEFORMAT, not part of the query",
     "SETTINGS": "ADQL has no SETTINGS",
-    "OUTFILE": "the result goes where the client says, not the query",
-    "INTO": "a query returns rows; it cannot store them",
-    "RLIKE": "patterns are compared with LIKE or ILIKE",
-    "REGEXP": "patterns are compared with LIKE or ILIKE",
-    "SIMILAR": "patterns are compared with LIKE or ILIKE",
-    "GLOB": "patterns are compared with LIKE or ILIKE",
+    "OUTFILE": _NO_STORING,
+    **dict.fromkeys(("RLIKE", "REGEXP", "SIMILAR", "GLOB"), _PATTERNS),
     "DIV": "whole division is FLOOR(a / b)",
     "QUALIFY": "put the window function in a subquery and its condition in the outer WHERE",
-    "MINUS": "the set difference is EXCEPT",
+    "MINUS": "the difference of two queries is EXCEPT",
     "RECURSIVE": "ADQL has no recursive WITH",
     "LATERAL": "ADQL has no LATERAL",
-    "TABLESAMPLE": "a sample is TABLESAMPLE (percent), after the table's alias",
+    "TABLESAMPLE": "a sample is TABLESAMPLE (percent), after the alias of the table",
     "WINDOW": "write the window where it is used: OVER (...)",
+    "NULLS": "ADQL has no NULLS FIRST or NULLS LAST",
+    **dict.fromkeys(("ANTI", "SEMI", "ASOF"), "ADQL has no such join; use EXISTS or NOT EXISTS"),
 }
 
-_BY_KIND = {
-    ";": "one query at a time",
-    "FETCH": "ADQL limits rows with TOP: SELECT TOP 10 ...",
+_RESERVED_WORDS = {
+    "FETCH": _TOP,
     "CROSS": "a product is written with a comma, FROM a, b, or as a JOIN b",
     "WITH": "WITH stands once, at the head of the whole query",
     "ESCAPE": "LIKE has no ESCAPE in ADQL",
-    "INTO": "a query returns rows; it cannot store them",
-    "COLLATE": "ADQL has no COLLATE",
-    "FOR": "ADQL has no FOR here",
+    "INTO": _NO_STORING,
     "TOP": "TOP stands after SELECT [DISTINCT], before the columns",
-    "DISTINCT": "DISTINCT stands directly after SELECT, before TOP",
-    "ORDER": "ORDER BY stands once, after GROUP BY and HAVING, before OFFSET",
-    "OFFSET": "OFFSET stands last: ORDER BY ... OFFSET n",
-    "WHERE": "WHERE stands once, after FROM and before GROUP BY; after GROUP BY conditions go in HAVING",
-    "HAVING": "HAVING stands after GROUP BY and before ORDER BY",
-    "GROUP": "GROUP BY stands after WHERE and before HAVING and ORDER BY",
-    "ON": "each JOIN takes one condition, directly after its table; put nested joins in parentheses",
-    "USING": "each JOIN takes one condition, directly after its table; put nested joins in parentheses",
+    "DISTINCT": "DISTINCT stands after SELECT, before TOP, or first in COUNT, SUM, AVG, MIN or MAX",
+    "ORDER": "ORDER BY stands once, after GROUP BY and HAVING and before OFFSET",
+    "OFFSET": "OFFSET stands once, at the end: ORDER BY ... OFFSET n",
+    "WHERE": "WHERE stands once, after FROM and before GROUP BY; conditions on groups go in HAVING",
+    "GROUP": "GROUP BY stands once, after WHERE and before HAVING and ORDER BY",
+    "HAVING": "HAVING stands once, after GROUP BY and before ORDER BY",
+    "ON": _ONE_CONDITION,
+    "USING": _ONE_CONDITION,
+    "IS": "comparisons do not chain; write IS NULL or IS NOT NULL",
+    "OVERLAPS": "compare the ends: a.low <= b.high AND b.low <= a.high",
+    **dict.fromkeys(("DATE", "TIME", "TIMESTAMP"), "a time is written as text, '2026-01-31T12:00:00', or CAST from it"),
 }
 
-_COMPARISONS = frozenset({"=", "<>", "!=", "<", "<=", ">", ">=", "BETWEEN", "IN", "LIKE", "ILIKE", "IS"})
+_DOUBLED = {"=": "equality is a single =", "&": "'and' is AND", "*": "a power is POWER(a, b)"}
+_VERBS = ("INSERT", "UPDATE", "DELETE", "DROP", "CREATE", "ALTER", "GRANT", "EXPLAIN", "SHOW", "DESCRIBE", "TRUNCATE")
+_NEVER_NAMES = frozenset(
+    {"SELECT", "FROM", "WHERE", "GROUP", "ORDER", "BY", "HAVING", "AND", "OR", "NOT", "ON", "USING", "JOIN", "UNION"}
+    | {"EXCEPT", "INTERSECT", "AS", "WHEN", "THEN", "IN", "IS"}
+)
+_ENDS = ("the end of the query", "FROM")
+_OPERANDS = frozenset({WORD, NAME, NUMBER, STRING})
+_VALUE_ENDS = _OPERANDS | {")", "]", "END", "NULL", "TRUE", "FALSE"}
 
 
 def slip(place: Place, expected: str) -> str:
     """The hint for the token that stands where ``expected`` should, or nothing."""
-    kind = place.kinds[place.at]
-    before = place.kinds[place.at - 1] if place.at else ""
-    word = place.token_text(place.at).upper() if kind == WORD else ""
-    word_before = place.token_text(place.at - 1).upper() if before == WORD else ""
-    if kind == before and kind in "=&*":
-        return {"=": "equality is a single =", "&": "'and' is AND", "*": "a power is POWER(a, b)"}[kind]
-    if kind == ")" and not expected.startswith(")") and "(" in expected:
-        return ""
-    if A_NAME in expected and kind in RESERVED:
-        written = place.token_text(place.at)
-        return f'{written} is a reserved word; to use it as a name put it in double quotes: "{written}"'
-    if word in _BY_WORD or word_before in _BY_WORD:
-        return _BY_WORD.get(word) or _BY_WORD[word_before]
-    if kind in _BY_KIND and kind != expected:
-        return _BY_KIND[kind]
-    return _by_neighbours(kind, before, expected)
+    at = place.at
+    kind = place.kinds[at]
+    before = place.kinds[at - 1] if at else ""
+    if at == 0:
+        return "ADQL only reads" if place.texts[0].upper() in _VERBS else ""
+    if kind == before and kind in _DOUBLED:
+        return _DOUBLED[kind]
+    for neighbour in (at, at - 1):
+        if place.kinds[neighbour] == WORD and (word := place.texts[neighbour].upper()) in _WORDS:
+            return _WORDS[word]
+    if ";" in (kind, before):
+        return "one query at a time, and nothing after its ;"
+    return _about_commas(kind, before, expected) or _about_reserved(place, kind, expected) or _others(place, expected)
 
 
-def _by_neighbours(kind: str, before: str, expected: str) -> str:
-    if kind == "[":
-        return 'names are quoted with double quotes: "name"'
-    if before == "," and kind in ("FROM", ")", "WHERE"):
-        return "a comma too many"
-    if kind == ")" and expected in ("the end of the query", "FROM"):
-        return "there is no ( for it"
-    if kind in (WORD, NAME, NUMBER, STRING) and before in (WORD, NAME, NUMBER, STRING, ")"):
+def _about_commas(kind: str, before: str, expected: str) -> str:
+    if before == "," and (kind in _NEVER_NAMES or kind in (")", END, ",")):
+        return "there is a comma too many"
+    if before == "SELECT" and kind == "FROM":
+        return "name the columns after SELECT, or * for all"
+    if kind == "," and expected == "the end of the query":
+        return "conditions are joined by AND or OR"
+    if kind in _OPERANDS and before in _VALUE_ENDS:
         return "is a comma or an operator missing before it?"
-    if kind in _COMPARISONS:
-        return "a condition is no value in ADQL; write CASE WHEN condition THEN 1 ELSE 0 END"
+    return ""
+
+
+def _about_reserved(place: Place, kind: str, expected: str) -> str:
+    """Names that are reserved words get the quotes they need, unless the word is surely meant as itself."""
+    if kind not in RESERVED:
+        return ""
+    written = place.texts[place.at]
+    quoted = f'{written} is a reserved word; to use it as a name put it in double quotes: "{written}"'
+    if kind in _RESERVED_WORDS and not ("name" in expected and kind in ("DATE", "TIME", "TIMESTAMP", "TOP", "OFFSET")):
+        return _RESERVED_WORDS[kind]
+    if kind == "DATE" and place.kinds[place.at + 1] == STRING:
+        return _RESERVED_WORDS[kind]
+    if kind in _NEVER_NAMES:
+        return ""
+    return quoted if "name" in expected or expected in _ENDS else ""
+
+
+def _others(place: Place, expected: str) -> str:
+    kind = place.kinds[place.at]
+    if kind == "[" and expected != "an operator":
+        return 'names are quoted with double quotes: "name"'
+    if kind == ")" and expected in _ENDS:
+        return "every SELECT needs a FROM" if place.depth else "there is no ( for it"
+    if kind == "(" and place.kinds[place.at - 1] in (NAME, WORD):
+        return "ADQL gives no names to columns here"
+    if kind == "*" and place.kinds[place.at - 1] == "(":
+        return "only COUNT takes *"
     return ""

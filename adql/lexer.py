@@ -6,19 +6,25 @@ identifiers and comments. A backslash is an ordinary character.
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Iterable
+from functools import partial
+from itertools import accumulate
 from typing import NamedTuple
 
 from adql.errors import AdqlSyntaxError, Span, printable
-from adql.words import RESERVED
+from clickhouse_schema.words import RESERVED
 
 MAX_CHARACTERS = 1_000_000
 MAX_TOKENS = 200_000
+MAX_DIGITS = 400
 
 WORD = "word"  # a regular identifier
 NAME = "name"  # a delimited identifier
 NUMBER = "number"
 STRING = "string"
+COMMENT = "comment"
 END = "end"
 
 
@@ -29,30 +35,34 @@ class Tokens(NamedTuple):
     """
 
     kinds: list[str]
-    starts: list[int]
-    ends: list[int]
+    texts: list[str]
+    spans: list[Span]
 
 
+# A number takes along what is glued to it, so that 10abc is one malformed token and never two.
 _TOKEN = re.compile(
     r"""
-    (?: [ \t\r\n]++ | --[^\r\n]*+ )*+                                             # blanks and comments before a token
-    (?:
-        ( [A-Za-z][A-Za-z0-9_]*+ )
-      | ( <> | != | <= | >= | \|\| | \.(?![0-9]) | [-+*/(),=<>&|^~\[\];] )
-      | ( (?: 0[xX][0-9A-Fa-f]++ | (?: [0-9]++ (?: \.[0-9]*+ )? | \.[0-9]++ ) (?: [eE][+-]?[0-9]++ )? )
-          (?![A-Za-z0-9_]) )
-      | ( '(?: [^']++ | '' )*+' )
-      | ( "(?: [^"]++ | "" )*+" )
-      | ( \Z )
-      | ( . )
+    ( [A-Za-z][A-Za-z0-9_]*+
+    | 0[xX][0-9A-Za-z_.]*+
+    | \.?[0-9] (?: [eE][+-][0-9] | [0-9A-Za-z_.] )*+
+    | --[^\r\n]*+
+    | <> | != | <= | >= | \|\| | [-+*/(),.=<>&|^~\[\];]
+    | '(?: [^']++ | '' )*+'
+    | "(?: [^"]++ | "" )*+"
     )
     """,
-    re.VERBOSE | re.DOTALL,
+    re.VERBOSE,
 )
-_IS_WORD, _IS_NUMBER, _IS_STRING, _IS_NAME, _IS_END, _IS_UNREADABLE = 1, 3, 4, 5, 6, 7
-_KINDS = ("", "", "", NUMBER, STRING, NAME, END)
-_KEYWORDS = {word: word for word in RESERVED} | {word.lower(): word for word in RESERVED}
-
+_BLANKS = " \t\r\n"
+_OPERATORS = ("<>", "!=", "<=", ">=", "||", *"-+*/(),.=<>&|^~[];")
+_KINDS = {word: word for word in (*RESERVED, *_OPERATORS)} | {word.lower(): word for word in RESERVED}
+_KINDS_BY_FIRST = {
+    **dict.fromkeys("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", WORD),
+    **dict.fromkeys("0123456789.", NUMBER),
+    "'": STRING,
+    '"': NAME,
+    "-": COMMENT,
+}
 _FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
@@ -60,8 +70,7 @@ def tokenise(text: str) -> Tokens:
     """The tokens of a query; AdqlSyntaxError for what is none."""
     if len(text) > MAX_CHARACTERS:
         raise AdqlSyntaxError(
-            f"the query has {len(text)} characters; at most {MAX_CHARACTERS} are read",
-            hint="upload long lists as a table and join it",
+            f"the query has {len(text)} characters; at most {MAX_CHARACTERS} are read", hint=_FOR_LONG_LISTS
         )
     if forbidden := _FORBIDDEN.search(text):
         raise AdqlSyntaxError(
@@ -69,40 +78,62 @@ def tokenise(text: str) -> Tokens:
             Span(*forbidden.span()),
             "control characters other than tab and line end are never part of a query",
         )
-    kinds: list[str] = []
-    starts: list[int] = []
-    ends: list[int] = []
-    for match in _TOKEN.finditer(text):
-        group = match.lastindex or 0
-        start, end = match.span(group)
-        if group == _IS_WORD:
-            word = match[1]
-            kinds.append(_KEYWORDS.get(word) or _KEYWORDS.get(word.upper(), WORD))
-        elif group >= _IS_NUMBER:
-            if group == _IS_UNREADABLE:
-                raise _unreadable(text, start)
-            kinds.append(_KINDS[group])
-        else:
-            kinds.append(match[2])
-        starts.append(start)
-        ends.append(end)
-        if group == _IS_END:
-            break
+    parts = _TOKEN.split(text)  # what is between the tokens, and the tokens, by turns
+    borders = list(accumulate(map(len, parts)))
+    if "".join(parts[::2]).strip(_BLANKS):
+        raise _unreadable(text, parts, borders)
+    texts = parts[1::2]
+    spans = _spans(borders)
+    kind_of, kind_by_first = _KINDS.get, _KINDS_BY_FIRST
+    kinds = [kind_of(token) or kind_of(token.upper()) or kind_by_first[token[0]] for token in texts]
+    if COMMENT in kinds:
+        kept = [at for at, kind in enumerate(kinds) if kind != COMMENT]
+        kinds, texts, spans = [kinds[at] for at in kept], [texts[at] for at in kept], [spans[at] for at in kept]
     if len(kinds) > MAX_TOKENS:
         raise AdqlSyntaxError(
-            f"the query has more than {MAX_TOKENS} words and symbols",
-            Span(starts[MAX_TOKENS], ends[MAX_TOKENS]),
-            "upload long lists as a table and join it",
+            f"the query has more than {MAX_TOKENS} words and symbols", spans[MAX_TOKENS], _FOR_LONG_LISTS
         )
-    return Tokens(kinds, starts, ends)
+    end = spans[-1].end if spans else 0
+    kinds.append(END)
+    texts.append("")
+    spans.append(Span(end, end))
+    return Tokens(kinds, texts, spans)
+
+
+def _spans(borders: list[int]) -> list[Span]:
+    """Spans of the tokens; made without a Python call for each, which would cost as much as all the rest."""
+    pairs: Iterable[tuple[int, int]] = zip(borders[::2], borders[1::2], strict=False)
+    return list(map(partial(tuple.__new__, Span), pairs))
+
+
+def number_value(text: str, span: Span) -> int | float:
+    """The value of a number token: an int for digits alone and for hex, else a float."""
+    if len(text) > MAX_DIGITS:
+        raise AdqlSyntaxError(f"this number has more than {MAX_DIGITS} characters", span)
+    try:
+        if "_" in text:
+            raise ValueError
+        if text.isdecimal():
+            return int(text)
+        value = int(text, 16) if text[:2] in ("0x", "0X") else float(text)
+    except ValueError:
+        raise AdqlSyntaxError(
+            f"{printable(text)} is neither a number nor a name",
+            span,
+            "leave a space after a number; a name that begins with a digit must be put in double quotes",
+        ) from None
+    if math.isinf(value):
+        raise AdqlSyntaxError("this number is too large: the greatest is about 1.8e308", span)
+    return value
 
 
 # --- what cannot be read ----------------------------------------------------------------------------------------------
 
-_RUN = re.compile(r"[0-9A-Za-z_.]+")
+_RUN = re.compile(r"_[0-9A-Za-z_]*")
+_FOR_LONG_LISTS = "upload long lists as a table and join it"
 
 _UNREADABLE: tuple[tuple[str, str], ...] = (
-    ("\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033", 'typographic quotes: type the straight ones, " for names, \' for text'),
+    ("\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033", 'typographic quotes: type straight ones, " for names, \' for text'),
     ("\u2018\u2019\u201a\u201b\u2032\u00b4", "typographic quotes: type the straight one, '"),
     ("\u2010\u2011\u2012\u2013\u2014\u2212", "a typographic dash: type the minus sign, -"),
     ("\u00d7\u22c5\u00b7", "multiplication is *"),
@@ -110,7 +141,7 @@ _UNREADABLE: tuple[tuple[str, str], ...] = (
     ("\u2264", "type <="),
     ("\u2265", "type >="),
     ("\u2260", "type <>"),
-    ("\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000", "type a plain space"),
+    ("\u00a0\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000", "type a plain space"),
     ("\u200b\u200c\u200d\u2060\ufeff", "an invisible character: delete it"),
     ("`", 'names are quoted with double quotes: "name"'),
     ("%", "the remainder is MOD(a, b)"),
@@ -123,7 +154,11 @@ _UNREADABLE: tuple[tuple[str, str], ...] = (
 _HINTS = {character: hint for characters, hint in _UNREADABLE for character in characters}
 
 
-def _unreadable(text: str, start: int) -> AdqlSyntaxError:
+def _unreadable(text: str, parts: list[str], borders: list[int]) -> AdqlSyntaxError:
+    """The error for the first character that is neither blank nor in a token."""
+    gaps = zip(parts[::2], borders[::2], strict=True)
+    gap, border = next((gap, border) for gap, border in gaps if gap.strip(_BLANKS))
+    start = border - len(gap.lstrip(_BLANKS))
     character = text[start]
     here = Span(start, start + 1)
     if character == "'":
@@ -133,14 +168,7 @@ def _unreadable(text: str, start: int) -> AdqlSyntaxError:
     if character == '"':
         return AdqlSyntaxError("this quoted name is not closed", here, 'close it with "')
     if run := _RUN.match(text, start):
-        found = printable(run[0])
-        if character.isdigit() or character == ".":
-            return AdqlSyntaxError(
-                f"{found} is neither a number nor a name",
-                Span(*run.span()),
-                "leave a space after a number; a name that begins with a digit must be put in double quotes",
-            )
-        return AdqlSyntaxError(f"unexpected {found}", Span(*run.span()), _HINTS[character])
+        return AdqlSyntaxError(f"unexpected {printable(run[0])}", Span(*run.span()), _HINTS["_"])
     if text.startswith("::", start):
         return AdqlSyntaxError("unexpected ::", Span(start, start + 2), "conversion is CAST(value AS type)")
     hint = _HINTS.get(character, "")

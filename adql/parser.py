@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from adql.errors import AdqlSyntaxError, Span
+from adql.errors import AdqlSyntaxError
 from adql.lexer import END, NAME, WORD
 from adql.nodes import (
     CommonTable,
@@ -29,9 +29,8 @@ from adql.parser_tables import TableParser
 def parse(text: str, functions: Collection[str] | None = None) -> Statement:
     """The tree of one query.
 
-    ``functions`` are the names, in lower case, of all functions that are not reserved words; None leaves unknown ones to
-    the resolver.
-    Raises AdqlSyntaxError.
+    ``functions`` are the names, in lower case, of all functions that are not reserved words; None leaves unknown ones
+    to the resolver. Raises AdqlSyntaxError.
     """
     parser = Parser(text, functions)
     try:
@@ -68,18 +67,22 @@ class Parser(TableParser):
     # --- select expressions ---
 
     def query(self, first: Query | None = None) -> Query:
-        start = first.span.start if first else self.starts[self.at]
+        start = first.span if first else self.spans[self.at]
+        enclosed = first is not None or self.kinds[self.at] == "("
         query = self._union(first)
         order = self.order_by()
-        offset = self.unsigned_integer("OFFSET") if self.take("OFFSET") else None
+        offset = self.unsigned_integer("a whole number after OFFSET") if self.take("OFFSET") else None
         if not order and offset is None:
             return query
-        span = Span(start, self.ends[self.at - 1])
-        if query.order_by or query.offset is not None or (isinstance(query, Select) and query.top is not None):
+        limited = query.offset is not None or (isinstance(query, Select) and query.top is not None)
+        if enclosed and (query.order_by or limited):
             query = _as_table(query)
-        return replace(query, span=span, order_by=order, offset=offset)
+        return replace(query, span=start.to(self.spans[self.at - 1]), order_by=order, offset=offset)
 
     def _union(self, first: Query | None) -> Query:
+        outer = self.height
+        if first is None:
+            self.height = 0
         left = self._intersect(first)
         while (op := self.kinds[self.at]) in ("UNION", "EXCEPT"):
             self.at += 1
@@ -87,10 +90,11 @@ class Parser(TableParser):
             right = self._intersect(None)
             left = SetOperation(left.span.to(right.span), (), None, op, keep, left, right)
             self.grow()
+        self.height = max(outer, self.height)
         return left
 
-    def _intersect(self, left: Query | None) -> Query:
-        left = left or self._operand()
+    def _intersect(self, first: Query | None) -> Query:
+        left = first or self._operand()
         while self.take("INTERSECT"):
             keep = self._set_quantifier()
             right = self._operand()
@@ -116,7 +120,7 @@ class Parser(TableParser):
         distinct = self.take("DISTINCT")
         if not distinct:
             self.take("ALL")
-        top = self.unsigned_integer("TOP") if self.take("TOP") else None
+        top = self.unsigned_integer("a whole number after TOP") if self.take("TOP") else None
         items = [self._select_item()]
         while self.take(","):
             items.append(self._select_item())
@@ -128,9 +132,7 @@ class Parser(TableParser):
             self.expect("BY", "BY after GROUP")
             group_by = self.values()
         having = self.condition() if self.take("HAVING") else None
-        return Select(
-            self.span_from(first), (), None, distinct, top, tuple(items), tables, where, group_by, having
-        )
+        return Select(self.span_from(first), (), None, distinct, top, tuple(items), tables, where, group_by, having)
 
     def _select_item(self) -> SelectItem:
         first = self.at

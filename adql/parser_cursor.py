@@ -9,39 +9,42 @@ from adql import hints
 from adql.errors import AdqlSyntaxError, Span, line_and_column, printable
 from adql.lexer import END, NAME, NUMBER, STRING, WORD, tokenise
 from adql.nodes import Identifier
-from adql.words import RESERVED
+from clickhouse_schema.words import RESERVED
 
-MAX_DEPTH = 200
-"""Levels of a syntax tree. Brackets, prefix operators and CASE are a level each, so is each operator of a chain that is
-read from the left (a - b - c), and a subquery is SUBQUERY_LEVELS of them. Chains of AND, OR, ||, & and | become balanced
-trees, so their length does not count. The bound keeps every later pass within Python's own recursion limit."""
+MAX_INTEGER_DIGITS = 18
+"""Of the numbers after TOP and OFFSET, so that they fit 64 bits."""
 
-SUBQUERY_LEVELS = 4
+MAX_DEPTH = 100
+"""Brackets, prefix operators and CASEs open at one place; a subquery counts as SUBQUERY_LEVELS."""
+
+MAX_HEIGHT = 200
+"""Levels of an expression's tree, or of the joins or set operations of a query. Each operator of a chain read from the
+left (a - b - c) is a level. Chains of AND, OR, ||, &, ^ and | become balanced trees, so their length does not count.
+Both bounds keep every pass over the tree within Python's own recursion limit."""
+
+SUBQUERY_LEVELS = 3
 
 
 class Cursor:
     """Tokens with a position ``at``.
 
-    ``depth`` counts the levels open at ``at``; ``height`` is the height of the tallest tree built in the expression now
-    being read, which grows where a chain puts what was read before below a new operator.
+    ``depth`` counts the levels open at ``at``; ``height`` is that of the tallest tree read so far in the present scope,
+    which is an expression, a chain of joins or one of set operations.
     """
 
     def __init__(self, text: str, functions: Collection[str] | None) -> None:
         self.text = text
         self.functions = functions
-        self.kinds, self.starts, self.ends = tokenise(text)
+        self.kinds, self.texts, self.spans = tokenise(text)
         self.at = 0
         self.depth = 0
         self.height = 0
 
     # --- reading ---
 
-    def token_text(self, at: int) -> str:
-        return self.text[self.starts[at] : self.ends[at]]
-
     def span_from(self, first: int) -> Span:
         """From token ``first`` to the token read last."""
-        return Span(self.starts[first], self.ends[self.at - 1])
+        return Span(self.spans[first].start, self.spans[self.at - 1].end)
 
     def take(self, kind: str) -> bool:
         """Read a token of this kind, if it is the next."""
@@ -55,76 +58,81 @@ class Cursor:
             self.fail(said or kind)
         self.at += 1
 
-    def close(self, opening: int, closing: str = ")") -> None:
-        """Read the bracket that closes the one at token ``opening``."""
-        if self.kinds[self.at] == closing:
-            self.at += 1
-            return
-        line, column = line_and_column(self.text, self.starts[opening])
-        bracket = self.kinds[opening]
-        self.fail(f"{closing} to close the {bracket} at line {line}, column {column}")
+    def open(self, levels: int = 1, said: str = "") -> int:
+        """Read a ``(``; the place of it, for ``close``."""
+        opening = self.at
+        self.expect("(", said)
+        self.enter(levels)
+        return opening
+
+    def close(self, opening: int, levels: int = 1) -> None:
+        """Read the bracket that closes the one at ``opening``; what it held is now ``levels`` deeper in the tree."""
+        closing = "]" if self.kinds[opening] == "[" else ")"
+        if self.kinds[self.at] != closing:
+            line, column = line_and_column(self.text, self.spans[opening].start)
+            self.fail(f"{closing} to close the {self.kinds[opening]} at line {line}, column {column}")
+        self.at += 1
+        self.leave(levels)
 
     def is_word(self, word: str, at: int) -> bool:
         """Whether token ``at`` is this word, one that is not reserved."""
-        return self.kinds[at] == WORD and self.token_text(at).upper() == word
+        return self.kinds[at] == WORD and self.texts[at].upper() == word
 
     def identifier(self, said: str) -> Identifier:
         """A name; ``said`` says of what."""
         at = self.at
         kind = self.kinds[at]
-        start = self.starts[at]
-        end = self.ends[at]
+        text = self.texts[at]
         if kind == WORD:
             self.at = at + 1
-            return Identifier(Span(start, end), self.text[start:end], False)
+            return Identifier(self.spans[at], text, False)
         if kind == NAME:
             self.at = at + 1
-            if end - start == 2:
-                raise AdqlSyntaxError('a quoted name is empty: ""', Span(start, end))
-            return Identifier(Span(start, end), self.text[start + 1 : end - 1].replace('""', '"'), True)
+            if text == '""':
+                raise AdqlSyntaxError('a quoted name is empty: ""', self.spans[at])
+            return Identifier(self.spans[at], text[1:-1].replace('""', '"'), True)
         self.fail(said)
 
-    def unsigned_integer(self, clause: str) -> int:
-        """The whole number after TOP or OFFSET."""
-        digits = self.token_text(self.at)
+    def unsigned_integer(self, said: str) -> int:
+        digits = self.texts[self.at]
         if self.kinds[self.at] != NUMBER or not digits.isdecimal():
-            self.fail(f"a whole number after {clause}")
-        if len(digits) > 18:
-            raise AdqlSyntaxError(f"the number after {clause} is too large", self.next_span())
+            self.fail(said)
+        if len(digits) > MAX_INTEGER_DIGITS:
+            raise AdqlSyntaxError(f"{said} has at most {MAX_INTEGER_DIGITS} digits", self.spans[self.at])
         self.at += 1
         return int(digits)
 
     # --- levels ---
 
     def enter(self, levels: int = 1) -> None:
-        """Open levels; whoever does so subtracts them from ``depth`` again."""
         self.depth += levels
         if self.depth > MAX_DEPTH:
             raise self.too_deep()
 
+    def leave(self, levels: int = 1) -> None:
+        self.depth -= levels
+        self.grow(levels)
+
     def grow(self, levels: int = 1) -> None:
-        """Put what was read so far below ``levels`` new ones."""
+        """Put what was read in this scope below ``levels`` new ones."""
         self.height += levels
-        if self.height > MAX_DEPTH:
+        if self.height > MAX_HEIGHT:
             raise self.too_deep()
 
     def too_deep(self) -> AdqlSyntaxError:
         return AdqlSyntaxError(
-            f"the query is nested too deeply: at most {MAX_DEPTH} levels are read",
-            self.next_span(),
-            f"a subquery counts as {SUBQUERY_LEVELS} levels, and so does each operator of a chain such as a + b + c;"
-            " split a long chain with parentheses",
+            f"the query is nested too deeply: at most {MAX_DEPTH} brackets in one another (a subquery counts as"
+            f" {SUBQUERY_LEVELS}), at most {MAX_HEIGHT} operators in a chain",
+            self.spans[self.at],
+            "split a long chain with parentheses; chains of AND, OR and || have no limit",
         )
 
     # --- complaining ---
 
-    def next_span(self) -> Span:
-        return Span(self.starts[self.at], self.ends[self.at])
-
     def found(self) -> str:
         """The next token in words."""
         kind = self.kinds[self.at]
-        text = printable(self.token_text(self.at))
+        text = printable(self.texts[self.at])
         if kind == END:
             return "the end of the query"
         if kind == STRING:
@@ -138,5 +146,5 @@ class Cursor:
     def fail(self, expected: str, hint: str = "") -> NoReturn:
         """Say what was expected here, what was found, and the way out if the slip is a known one."""
         raise AdqlSyntaxError(
-            f"expected {expected}, found {self.found()}", self.next_span(), hint or hints.slip(self, expected)
+            f"expected {expected}, found {self.found()}", self.spans[self.at], hint or hints.slip(self, expected)
         )

@@ -1,15 +1,11 @@
-"""The reserved words of ADQL 2.1, and the reserved functions with their numbers of arguments.
+"""The reserved functions of ADQL 2.1 with their numbers of arguments.
 
-Source: the grammar of ADQL 2.1 (REC 2023-12-15), productions ADQL_reserved_word and SQL_reserved_word. A reserved word
-is no name unless it is put in double quotes. The words of Skyhouse's extensions that are not in these lists (OVER,
+Source: the grammar of ADQL 2.1 (REC 2023-12-15). The words of Skyhouse's extensions that ADQL does not reserve (OVER,
 PARTITION, RANGE, UNBOUNDED, PRECEDING, FOLLOWING, ROW, TABLESAMPLE) belong to the grammar only where it has them, and
 are names anywhere else.
 """
 
 from __future__ import annotations
-
-from clickhouse_schema.words import RESERVED
-
 
 SET_FUNCTIONS = frozenset({"AVG", "COUNT", "MAX", "MIN", "SUM"})
 

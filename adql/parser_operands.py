@@ -1,0 +1,236 @@
+"""Operands: literals, columns, function calls, CAST, CASE and whatever stands in parentheses."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from adql import arity
+from adql.errors import AdqlSyntaxError
+from adql.lexer import NAME, NUMBER, STRING, WORD, number_value
+from adql.nodes import (
+    BooleanLiteral,
+    Case,
+    Cast,
+    ColumnRef,
+    Exists,
+    Expression,
+    FunctionCall,
+    Identifier,
+    NullLiteral,
+    NumberLiteral,
+    ScalarSubquery,
+    StringLiteral,
+    Unary,
+    When,
+)
+from adql.parser_operators import NOT, OR, SIGN
+from adql.parser_windows import WindowParser
+from adql.words import ARGUMENTS, SET_FUNCTIONS
+from clickhouse_schema.words import RESERVED
+
+_NUMBERS = ("SMALLINT", "INTEGER", "BIGINT", "REAL", "DOUBLE")
+_TYPES = ("CHAR", "VARCHAR", "TIMESTAMP", *_NUMBERS, "POINT", "CIRCLE", "POLYGON")
+_TYPES_SAID = f"a type: {', '.join(_TYPES[:-1])} or {_TYPES[-1]}".replace("DOUBLE", "DOUBLE PRECISION")
+_TYPE_HINTS = {
+    **dict.fromkeys(("FLOAT", "NUMERIC", "DECIMAL", "FLOAT8", "FLOAT64"), "write DOUBLE PRECISION"),
+    **dict.fromkeys(("INT", "INT4", "INT32"), "write INTEGER"),
+    **dict.fromkeys(("LONG", "INT8", "INT64"), "write BIGINT"),
+    **dict.fromkeys(("TEXT", "STRING", "CHARACTER"), "write VARCHAR"),
+    **dict.fromkeys(("DATE", "DATETIME"), "write TIMESTAMP"),
+}
+
+
+class OperandParser(WindowParser):
+    # --- literals and columns ---
+
+    def _number(self) -> Expression:
+        at = self.at
+        self.at = at + 1
+        span, text = self.spans[at], self.texts[at]
+        return NumberLiteral(span, number_value(text, span), text)
+
+    def _string(self) -> Expression:
+        """Pieces with a line end between them are one string (SQL-92)."""
+        first = self.at
+        value = self.texts[first][1:-1].replace("''", "'")
+        self.at = first + 1
+        if self.kinds[self.at] != STRING:
+            return StringLiteral(self.spans[first], value)
+        pieces = [value]
+        while self.kinds[self.at] == STRING:
+            if "\n" not in self.text[self.spans[self.at - 1].end : self.spans[self.at].start]:
+                self.fail("an operator", "two strings are joined by ||; a quote inside a string is written twice: ''")
+            pieces.append(self.texts[self.at][1:-1].replace("''", "'"))
+            self.at += 1
+        return StringLiteral(self.span_from(first), "".join(pieces))
+
+    def _null(self) -> Expression:
+        self.at += 1
+        return NullLiteral(self.spans[self.at - 1])
+
+    def _boolean(self) -> Expression:
+        self.at += 1
+        return BooleanLiteral(self.spans[self.at - 1], self.kinds[self.at - 1] == "TRUE")
+
+    def _name(self) -> Expression:
+        """A column reference, or the call of a function whose name is not reserved."""
+        first = self.at
+        name = self.identifier("a column name")
+        kind = self.kinds[self.at]
+        if kind == "(":
+            return self._call(first, name)
+        if kind != ".":
+            return ColumnRef(name.span, (name,))
+        parts = [name]
+        while self.take("."):
+            parts.append(self.identifier("a column name after ."))
+        if len(parts) > 4:
+            raise AdqlSyntaxError(
+                "a column has at most four parts: catalog.schema.table.column", self.span_from(first)
+            )
+        return ColumnRef(self.span_from(first), tuple(parts))
+
+    # --- calls ---
+
+    def _reserved_function(self) -> Expression:
+        first = self.at
+        if self.kinds[first + 1] != "(":
+            self.no_operand()
+        self.at += 1
+        return self._call(first, Identifier(self.spans[first], self.texts[first], False))
+
+    def _call(self, first: int, name: Identifier) -> Expression:
+        """The rest of a call, from its bracket."""
+        kind = self.kinds[first]
+        self._require_function(kind, name)
+        opening = self.open()
+        args: tuple[Expression, ...] = ()
+        distinct = False
+        star = kind == "COUNT" and self.take("*")
+        if kind in SET_FUNCTIONS and not star:
+            distinct = self.take("DISTINCT")
+            if not distinct:
+                self.take("ALL")
+        if not star and (distinct or self.kinds[self.at] != ")"):
+            args = self.values()
+        self.close(opening)
+        span = self.span_from(first)
+        if kind in ARGUMENTS and not star and (wrong := arity.misfit(kind, args)):
+            raise AdqlSyntaxError(wrong, span)
+        if not (self.is_word("OVER", self.at) and self.kinds[self.at + 1] == "("):
+            return FunctionCall(span, name, args, distinct, star)
+        if kind in RESERVED and kind not in SET_FUNCTIONS:
+            self.fail("an operator", f"{kind} is no window function")
+        window = self.window()
+        return FunctionCall(self.span_from(first), name, args, distinct, star, window)
+
+    def _require_function(self, kind: str, name: Identifier) -> None:
+        if name.delimited:
+            raise AdqlSyntaxError("the name of a function is not put in quotes", name.span)
+        if self.functions is not None and kind == WORD and name.name.lower() not in self.functions:
+            raise AdqlSyntaxError(f"there is no function {name.name}", name.span)
+
+    def _cast(self) -> Expression:
+        first = self.at
+        if self.kinds[first + 1] != "(":
+            self.no_operand()
+        self.at += 1
+        opening = self.open()
+        operand = self.value()
+        self.expect("AS", "AS and a type")
+        kind = self.kinds[self.at]
+        if kind not in _TYPES:
+            self.fail(_TYPES_SAID, _TYPE_HINTS.get(self.texts[self.at].upper(), ""))
+        self.at += 1
+        length = None
+        if kind == "DOUBLE":
+            self.expect("PRECISION", "PRECISION after DOUBLE")
+            kind = "DOUBLE PRECISION"
+        elif kind in ("CHAR", "VARCHAR") and self.kinds[self.at] == "(":
+            bracket = self.open()
+            length = self.unsigned_integer("a length in characters")
+            self.close(bracket)
+        self.close(opening)
+        return Cast(self.span_from(first), operand, kind, length)
+
+    def _case(self) -> Expression:
+        first = self.at
+        self.at += 1
+        self.enter()
+        operand = None if self.kinds[self.at] == "WHEN" else self.value()
+        whens: list[When] = []
+        while self.kinds[self.at] == "WHEN" or not whens:
+            start = self.at
+            self.expect("WHEN")
+            condition = self.condition() if operand is None else self.value()
+            self.expect("THEN")
+            result = self.value()
+            whens.append(When(self.span_from(start), condition, result))
+        otherwise = self.value() if self.take("ELSE") else None
+        self.expect("END", "END" if otherwise else "WHEN, ELSE or END")
+        self.leave()
+        return Case(self.span_from(first), operand, tuple(whens), otherwise)
+
+    # --- prefixes and parentheses ---
+
+    def _sign(self) -> Expression:
+        first = self.at
+        self.at += 1
+        self.enter()
+        operand = self.expression(SIGN)
+        self.require_value(operand)
+        self.leave()
+        return Unary(self.span_from(first), self.kinds[first], operand)
+
+    def _not(self) -> Expression:
+        first = self.at
+        self.at += 1
+        self.enter()
+        operand = self.expression(NOT)
+        self.require_condition(operand)
+        self.leave()
+        return Unary(self.span_from(first), "NOT", operand)
+
+    def _exists(self) -> Expression:
+        first = self.at
+        self.at += 1
+        query = self.close_query(self.open(said="( after EXISTS"))
+        return Exists(self.span_from(first), query)
+
+    def parenthesis(self) -> Expression:
+        """Further parentheses may hide which of the two this is: ((SELECT ...) UNION ...), ((SELECT ...) + 1)."""
+        opening = self.open()
+        begin = self.at
+        inner: Expression | None = None
+        if self.kinds[begin] in ("SELECT", "WITH"):
+            query = self.close_query(opening)
+            return ScalarSubquery(self.span_from(opening), query)
+        if self.kinds[begin] == "(":
+            inner = self.parenthesis()
+            if isinstance(inner, ScalarSubquery) and self.query_ends_or_goes_on():
+                query = self.close_query(opening, inner.query)
+                return ScalarSubquery(self.span_from(opening), query)
+        expression = self.expression(OR, inner, begin)
+        if self.kinds[self.at] == ",":
+            self.fail(") to close the (", "ADQL has no row values (a, b): compare each value by itself")
+        self.close(opening)
+        return expression
+
+    operands: ClassVar = {
+        WORD: _name,
+        NAME: _name,
+        NUMBER: _number,
+        STRING: _string,
+        "(": parenthesis,
+        "+": _sign,
+        "-": _sign,
+        "~": _sign,
+        "NOT": _not,
+        "EXISTS": _exists,
+        "CASE": _case,
+        "CAST": _cast,
+        "NULL": _null,
+        "TRUE": _boolean,
+        "FALSE": _boolean,
+        **dict.fromkeys(ARGUMENTS, _reserved_function),
+    }
