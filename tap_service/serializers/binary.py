@@ -94,11 +94,12 @@ class RowEncoder:
         return join(pieces)
 
     def _null_flags(self, columns: Sequence[pa.Array], count: int) -> np.ndarray:
-        flags = np.zeros((count, len(columns)), bool)
+        """One bit a column, the first column in the highest bit of the first byte; shape (n, bytes)."""
+        flags = np.zeros((count, (len(columns) + 7) // 8), np.uint8)
         for index, (column, field) in enumerate(zip(columns, self._fields, strict=True)):
             if column.null_count or field.type.is_array:
-                flags[:, index] = absent(column, field)
-        return np.packbits(flags, axis=1)
+                flags[:, index // 8] |= absent(column, field).astype(np.uint8) << (7 - index % 8)
+        return flags
 
     def _cells(self, column: pa.Array, field: Field) -> np.ndarray:
         """Cells of fixed width: shape (n,) for a scalar, (n, arraysize) for an array."""

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from clickhouse_schema.datatypes import Field
-from tap_service.serializers.columns import conform, join
+from tap_service.serializers.columns import conform, join_text
 from tap_service.serializers.result import ResultInfo, Status
 from tap_service.serializers.text import cells, has_any
 
@@ -40,18 +40,17 @@ class Separated:
     def rows(self, batch: pa.RecordBatch) -> bytes:
         if not batch.num_rows:
             return b""
-        separator = pa.scalar(self.separator, pa.large_string())
-        pieces: list[pa.Array | pa.Scalar] = []
-        for column, field in zip(conform(batch, self._fields), self._fields, strict=True):
-            words = cells(column, field, INFINITY)
-            words = self.written(words) if field.type.is_text else words
-            if words.null_count:
-                words = pc.fill_null(words, self.null_text())
-            pieces += [words, separator]
-        return join([*pieces[:-1], pa.scalar(self.line_end, pa.large_string())])
+        columns = zip(conform(batch, self._fields), self._fields, strict=True)
+        return join_text([self._cells(column, field) for column, field in columns], "", self.separator, self.line_end)
 
     def footer(self, status: Status) -> bytes:  # noqa: ARG002 (the protocol's signature)
         return b""
+
+    def _cells(self, column: pa.Array, field: Field) -> pa.Array:
+        words = cells(column, field, INFINITY)
+        if field.type.is_text:
+            words = self.written(words)
+        return pc.fill_null(words, self.null_text()) if words.null_count else words
 
     def written(self, words: pa.Array) -> pa.Array:
         """Text as it stands in the file, NULL left NULL."""

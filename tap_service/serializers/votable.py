@@ -24,7 +24,7 @@ import pyarrow.compute as pc
 from clickhouse_schema.datatypes import Field
 from tap_service.documents.xml import DECLARATION, Markup, element, start_tag, tag
 from tap_service.serializers.binary import RowEncoder, null_integer
-from tap_service.serializers.columns import conform, join, parts
+from tap_service.serializers.columns import conform, join_text, parts
 from tap_service.serializers.result import ResultInfo, Status
 from tap_service.serializers.text import cells
 
@@ -157,16 +157,9 @@ class TableData(VOTable):
     def rows(self, batch: pa.RecordBatch) -> bytes:
         if not batch.num_rows:
             return b""
-        columns = conform(batch, self._fields)
-        pieces: list[pa.Array | pa.Scalar] = []
-        for number, (column, field) in enumerate(zip(columns, self._fields, strict=True)):
-            pieces.append(_large("</TD><TD>" if number else "<TR><TD>"))
-            pieces.append(_xml_cells(column, field))
-        return join([*pieces, _large("</TD></TR>\n")])
-
-
-def _large(text: str) -> pa.Scalar:
-    return pa.scalar(text, pa.large_string())
+        columns = zip(conform(batch, self._fields), self._fields, strict=True)
+        texts = [_xml_cells(column, field) for column, field in columns]
+        return join_text(texts, "<TR><TD>", "</TD><TD>", "</TD></TR>\n")
 
 
 #: bytes of UTF-8 after which a cell has to be looked at: controls, markup, and 0xEF, which begins U+FFFE and U+FFFF

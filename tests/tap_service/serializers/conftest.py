@@ -1,0 +1,45 @@
+"""One way to make a document out of Python values, for all tests of serializers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from clickhouse_schema.datatypes import Field
+from tap_service.serializers import OK, ResultInfo, Status, find_format
+
+Write = Callable[..., bytes]
+
+
+@pytest.fixture
+def write() -> Write:
+    """``write(responseformat, fields, columns)``: the whole document; ``cuts`` are the sizes of the batches."""
+    return write_document
+
+
+def write_document(
+    responseformat: str,
+    fields: Sequence[Field],
+    columns: Sequence[Sequence[Any]],
+    cuts: Sequence[int] = (),
+    status: Status = OK,
+    info: ResultInfo = ResultInfo(),
+) -> bytes:
+    serializer = find_format(responseformat).serializer(fields, info)
+    document = serializer.header()
+    for batch in batches(fields, columns, cuts):
+        document += serializer.rows(batch)
+    return document + serializer.footer(status)
+
+
+def batches(fields: Sequence[Field], columns: Sequence[Sequence[Any]], cuts: Sequence[int]) -> list[pa.RecordBatch]:
+    arrays = [pa.array(values, field.type.arrow) for values, field in zip(columns, fields, strict=True)]
+    whole = pa.record_batch(arrays, names=[f"c{number}" for number in range(len(fields))])
+    cut, start = [], 0
+    for size in cuts:
+        cut.append(whole.slice(start, size))
+        start += size
+    return [*cut, whole.slice(start)]
