@@ -67,7 +67,7 @@ class Parser(TableParser):
     # --- select expressions ---
 
     def query(self, first: Query | None = None) -> Query:
-        start = first.span if first else self.spans[self.at]
+        start = first.span if first else self.span_at(self.at)
         enclosed = first is not None or self.kinds[self.at] == "("
         query = self._union(first)
         order = self.order_by()
@@ -77,7 +77,7 @@ class Parser(TableParser):
         limited = query.offset is not None or (isinstance(query, Select) and query.top is not None)
         if enclosed and (query.order_by or limited):
             query = _as_table(query)
-        return replace(query, span=start.to(self.spans[self.at - 1]), order_by=order, offset=offset)
+        return replace(query, span=start.to(self.span_at(self.at - 1)), order_by=order, offset=offset)
 
     def _union(self, first: Query | None) -> Query:
         outer = self.height

@@ -10,7 +10,7 @@ from adql import nodes
 from adql.bound import Call, Column, Expr, Output
 from adql.errors import AdqlSemanticError, AdqlUnsupported, Span
 from clickhouse_schema.catalogue import TableEntry
-from clickhouse_schema.words import RESERVED
+from clickhouse_schema.words import published
 
 
 def same_name(written: nodes.Identifier, name: str) -> bool:
@@ -22,13 +22,7 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     """``did you mean x?`` or ''."""
     by_fold = {k.lower(): k for k in known}
     close = get_close_matches(name.lower(), by_fold, n=1, cutoff=0.6)
-    return f"did you mean {spelled(by_fold[close[0]])}?" if close else ""
-
-
-def spelled(name: str) -> str:
-    """A name as it must be written in a query."""
-    regular = name.isascii() and name[:1].isalpha() and name.replace("_", "a").isalnum() and name.upper() not in RESERVED
-    return name if regular else '"' + name.replace('"', '""') + '"'
+    return f"did you mean {published(by_fold[close[0]])}?" if close else ""
 
 
 class Source:
@@ -51,7 +45,7 @@ class Source:
     @property
     def title(self) -> str:
         if self.alias is not None:
-            return spelled(self.alias.name)
+            return published(self.alias.name)
         return self.entry.qualified if self.entry else ""
 
     def column(self, index: int, span: Span) -> Column:
@@ -166,7 +160,7 @@ class Scope:
             close = get_close_matches(name.name.lower(), [n.lower() for n in source.names], n=1, cutoff=0.6)
             if close and hint:
                 exact = next(n for n in source.names if n.lower() == close[0])
-                hint = f"did you mean {spelled(exact)} in {source.title}?"
+                hint = f"did you mean {published(exact)} in {source.title}?"
                 break
         if not hint and name.delimited:
             hint = "text is written in single quotes, 'like this'"

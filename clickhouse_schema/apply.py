@@ -1,0 +1,153 @@
+"""The catalogue in the engine: models kept, TAP_SCHEMA rewritten, rows counted per cell of the sky.
+
+``skyhouse.catalogue`` is an append-only log of model documents; the latest of each table counts, an empty one means that the
+table is gone. One INSERT is one change, so a crash leaves the catalogue as it was before or after. TAP_SCHEMA's tables are made
+from it and are made anew by ``initialise``, which heals a crash between the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+import pyarrow as pa
+
+from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.ddl import HPX29, create_table
+from clickhouse_schema.healpix import ORDER
+from clickhouse_schema.model import Schema, Table
+from clickhouse_schema.quoting import identifier, string
+from clickhouse_schema.tap_schema import TAP_SCHEMA, rows
+
+#: Order of the cells of the density table: 12288 cells of 1.8 degrees.
+DENSITY_ORDER = 5
+
+
+class Engine(Protocol):
+    """What is needed of ``tap_service.storage.engine.Engine``."""
+
+    def execute(self, sql: str) -> None: ...
+
+    def query(self, sql: str) -> pa.Table: ...
+
+    def insert(self, table: str, batches: Iterable[pa.RecordBatch]) -> None: ...
+
+
+_TABLES = (
+    "CREATE DATABASE IF NOT EXISTS skyhouse",
+    "CREATE TABLE IF NOT EXISTS skyhouse.catalogue (version UInt64, schema_name String, table_name String, document String)"
+    " ENGINE = MergeTree ORDER BY version",
+    "CREATE TABLE IF NOT EXISTS skyhouse.density (schema_name String, table_name String, version UInt64, cell UInt32,"
+    " rows UInt64, bytes UInt64) ENGINE = MergeTree ORDER BY (schema_name, table_name, version, cell)",
+    f"CREATE DATABASE IF NOT EXISTS {identifier(TAP_SCHEMA.name)}",
+)
+
+_NOW = "toUInt64(toUnixTimestamp64Nano(now64(9)))"
+
+
+def initialise(engine: Engine) -> None:
+    """Make what Skyhouse keeps for itself in the engine, and TAP_SCHEMA as the catalogue says."""
+    for statement in _TABLES:
+        engine.execute(statement)
+    _write_tap_schema(engine)
+
+
+def catalogue_version(engine: Engine) -> int:
+    """Grows with every change of the catalogue; 0 for an empty one."""
+    answer = engine.query("SELECT max(version) AS version FROM skyhouse.catalogue").to_pylist()
+    return int(answer[0]["version"])
+
+
+def read_catalogue(engine: Engine) -> Catalogue:
+    """All schemas with their tables, TAP_SCHEMA first, then by name."""
+    latest = engine.query(
+        "SELECT schema_name, table_name, argMax(document, version) AS document, max(version) AS changed"
+        " FROM skyhouse.catalogue GROUP BY schema_name, table_name ORDER BY schema_name, table_name"
+    ).to_pylist()
+    by_schema: dict[str, list[tuple[int, Schema]]] = {}
+    for row in latest:
+        if row["document"]:
+            schema = Schema.model_validate_json(row["document"])
+            by_schema.setdefault(row["schema_name"], []).append((row["changed"], schema))
+    return Catalogue((TAP_SCHEMA, *(_merged(parts) for parts in by_schema.values())))
+
+
+def _merged(parts: list[tuple[int, Schema]]) -> Schema:
+    """One schema of the tables' documents; what is said of the schema itself is taken from the newest one."""
+    newest = max(parts, key=lambda part: part[0])[1]
+    tables = [table for _, schema in parts for table in schema.tables]
+    return newest.model_copy(update={"tables": tuple(tables)})
+
+
+def register(engine: Engine, schema: Schema, table: Table) -> None:
+    """Publish ``table``, whose storage exists, as part of ``schema``."""
+    document = schema.model_copy(update={"tables": (table,)}).model_dump_json(by_alias=True, exclude_defaults=True)
+    _append(engine, schema.name, table.name, document)
+
+
+def unregister(engine: Engine, schema_name: str, table_name: str) -> None:
+    """Take a table out of the catalogue, before its storage goes."""
+    _append(engine, schema_name, table_name, "")
+    where = f"schema_name = {string(schema_name)} AND table_name = {string(table_name)}"
+    engine.execute(f"ALTER TABLE skyhouse.density DELETE WHERE {where} SETTINGS mutations_sync = 1")
+
+
+def _append(engine: Engine, schema_name: str, table_name: str, document: str) -> None:
+    values = ", ".join(string(value) for value in (schema_name, table_name, document))
+    engine.execute(f"INSERT INTO skyhouse.catalogue SELECT {_NOW}, {values}")
+    _write_tap_schema(engine)
+
+
+def _write_tap_schema(engine: Engine) -> None:
+    """Each table is made aside and exchanged, so no reader sees a half-written one."""
+    batches = rows(read_catalogue(engine))
+    database = identifier(TAP_SCHEMA.name)
+    for table in TAP_SCHEMA.tables:
+        live, aside = f"{database}.{identifier(table.name)}", f"{database}.{identifier(table.name + '__new')}"
+        engine.execute(f"DROP TABLE IF EXISTS {aside} SYNC")
+        engine.execute(create_table(table, aside))
+        engine.insert(aside, [batches[table.name]])
+        if _exists(engine, TAP_SCHEMA.name, table.name):
+            engine.execute(f"EXCHANGE TABLES {aside} AND {live}")
+            engine.execute(f"DROP TABLE {aside} SYNC")
+        else:
+            engine.execute(f"RENAME TABLE {aside} TO {live}")
+
+
+def _exists(engine: Engine, database: str, table: str) -> bool:
+    where = f"database = {string(database)} AND name = {string(table)}"
+    return engine.query(f"SELECT 1 AS one FROM system.tables WHERE {where}").num_rows > 0
+
+
+# --- density ----------------------------------------------------------------------------------------------------------
+
+
+def update_density(engine: Engine, schema_name: str, table: Table) -> None:
+    """Count rows and bytes of ``table`` per cell of ``DENSITY_ORDER``; rows without a position count in cell 12*4^order."""
+    storage = f"{identifier(schema_name)}.{identifier(table.name)}"
+    key = f"{string(schema_name)}, {string(table.name)}"
+    where = f"database = {string(schema_name)} AND table = {string(table.name)} AND active"
+    row_bytes = f"(SELECT sum(bytes_on_disk) / greatest(sum(rows), 1) FROM system.parts WHERE {where})"
+    cell = f"intDiv({HPX29}, {4 ** (ORDER - DENSITY_ORDER)})" if table.layout.position else str(12 * 4**DENSITY_ORDER)
+    version = _version(engine)
+    engine.execute(
+        f"INSERT INTO skyhouse.density SELECT {key}, {version}, {cell} AS cell, count() AS rows,"
+        f" toUInt64(count() * {row_bytes}) AS bytes FROM {storage} GROUP BY cell"
+    )
+    engine.execute(
+        f"ALTER TABLE skyhouse.density DELETE WHERE schema_name = {string(schema_name)} AND table_name = {string(table.name)}"
+        f" AND version < {version} SETTINGS mutations_sync = 1"
+    )
+
+
+def _version(engine: Engine) -> int:
+    return int(engine.query(f"SELECT {_NOW} AS version").column(0)[0].as_py())
+
+
+def density(engine: Engine, schema_name: str, table_name: str) -> pa.Table:
+    """Columns cell (NESTED, ``DENSITY_ORDER``), rows, bytes of one table."""
+    where = f"schema_name = {string(schema_name)} AND table_name = {string(table_name)}"
+    newest = f"(SELECT max(version) FROM skyhouse.density WHERE {where})"
+    return engine.query(f"SELECT cell, rows, bytes FROM skyhouse.density WHERE {where} AND version = {newest} ORDER BY cell")
+
+

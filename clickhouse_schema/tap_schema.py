@@ -1,0 +1,180 @@
+"""TAP_SCHEMA 1.1: its own description as a schema of the model, and the rows of its tables made from the catalogue.
+
+Source: TAP 1.1 (REC 2019-09-27), section 4. Names are published as a query must write them: reserved words and other
+irregular names in double quotes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pyarrow as pa
+
+from clickhouse_schema.catalogue import Catalogue, TableEntry
+from clickhouse_schema.model import Column, ForeignKey, Schema, Table
+from clickhouse_schema.words import published
+
+NAME = "TAP_SCHEMA"
+
+
+def _text(name: str, description: str, *, nullable: bool = True, unicode: bool = False) -> Column:
+    return _column(name, "unicode" if unicode else "string", description, nullable=nullable)
+
+
+def _int(name: str, description: str, *, nullable: bool = True) -> Column:
+    return _column(name, "int", description, nullable=nullable)
+
+
+def _column(name: str, datatype: str, description: str, *, nullable: bool) -> Column:
+    return Column(name=name, datatype=datatype, description=description, nullable=nullable, std=True, principal=True)
+
+
+def _table(name: str, description: str, *columns: Column, keys: tuple[ForeignKey, ...] = ()) -> Table:
+    return Table(name=name, description=description, columns=columns, keys=keys)
+
+
+def _key(name: str, column: str, target: str, target_column: str) -> ForeignKey:
+    return ForeignKey(name=name, columns=(column,), referenced_table=f"{NAME}.{target}", referenced_columns=(target_column,))
+
+
+TAP_SCHEMA = Schema(
+    name=NAME,
+    description="The tables and columns that can be queried here, described in tables (TAP 1.1).",
+    tables=(
+        _table(
+            "schemas",
+            "Schemas: sets of tables that belong together.",
+            _text("schema_name", "Schema name, for reference to tables.schema_name.", nullable=False),
+            _text("utype", "UType of the schema."),
+            _text("description", "What the schema holds.", unicode=True),
+            _int("schema_index", "Recommended place in a list of schemas."),
+        ),
+        _table(
+            "tables",
+            "Tables and views.",
+            _text("schema_name", "Schema of the table.", nullable=False),
+            _text("table_name", "Table name as it is used in queries.", nullable=False),
+            _text("table_type", "'table' or 'view'.", nullable=False),
+            _text("utype", "UType of the table."),
+            _text("description", "What the table holds.", unicode=True),
+            _int("table_index", "Recommended place in a list of tables."),
+            keys=(_key("tables_schema", "schema_name", "schemas", "schema_name"),),
+        ),
+        _table(
+            "columns",
+            "Columns of the tables.",
+            _text("table_name", "Table of the column.", nullable=False),
+            _text("column_name", "Column name as it is used in queries.", nullable=False),
+            _text("datatype", "VOTable datatype of the values.", nullable=False),
+            _text("arraysize", "VOTable arraysize; NULL for single values."),
+            _text("xtype", "DALI xtype: what the values stand for, beyond the datatype."),
+            _int("size", "Length of fixed arrays (deprecated: use arraysize)."),
+            _text("description", "What the column holds.", unicode=True),
+            _text("utype", "UType of the column."),
+            _text("unit", "Unit of the values, in VOUnits."),
+            _text("ucd", "UCD of the column."),
+            _int("indexed", "1 if conditions on the column are answered fast.", nullable=False),
+            _int("principal", "1 if the column belongs to the core of its table.", nullable=False),
+            _int("std", "1 if a standard defines the column.", nullable=False),
+            _int("column_index", "Recommended place in a list of columns."),
+            keys=(_key("columns_table", "table_name", "tables", "table_name"),),
+        ),
+        _table(
+            "keys",
+            "Foreign keys between tables.",
+            _text("key_id", "Identifier of the key, for reference to key_columns.key_id.", nullable=False),
+            _text("from_table", "Table with the referring columns.", nullable=False),
+            _text("target_table", "Table that is referred to.", nullable=False),
+            _text("description", "What the key means.", unicode=True),
+            _text("utype", "UType of the key."),
+            keys=(
+                _key("keys_from", "from_table", "tables", "table_name"),
+                _key("keys_target", "target_table", "tables", "table_name"),
+            ),
+        ),
+        _table(
+            "key_columns",
+            "Columns of the foreign keys.",
+            _text("key_id", "Key that the columns belong to.", nullable=False),
+            _text("from_column", "Column in the referring table.", nullable=False),
+            _text("target_column", "Column in the table that is referred to.", nullable=False),
+            keys=(_key("key_columns_key", "key_id", "keys", "key_id"),),
+        ),
+    ),
+)
+
+
+def rows(catalogue: Catalogue) -> dict[str, pa.RecordBatch]:
+    """The rows of each table of TAP_SCHEMA, by table name."""
+    made: dict[str, Iterable[tuple[Any, ...]]] = {
+        "schemas": [_schema_row(i, schema) for i, schema in enumerate(catalogue.schemas)],
+        "tables": [_table_row(i, entry) for i, entry in enumerate(catalogue.entries)],
+        "columns": [row for entry in catalogue.entries for row in _column_rows(entry)],
+        "keys": [row for entry in catalogue.entries for row in _key_rows(entry)],
+        "key_columns": [row for entry in catalogue.entries for row in _key_column_rows(entry)],
+    }
+    return {table.name: _batch(table, list(made[table.name])) for table in TAP_SCHEMA.tables}
+
+
+def _batch(table: Table, values: list[tuple[Any, ...]]) -> pa.RecordBatch:
+    schema = pa.schema([(column.name, column.type.arrow) for column in table.columns])
+    return pa.RecordBatch.from_arrays(
+        [pa.array([row[i] for row in values], field.type) for i, field in enumerate(schema)], schema=schema
+    )
+
+
+def _schema_row(index: int, schema: Schema) -> tuple[Any, ...]:
+    return published(schema.name), schema.utype or None, schema.description or None, index
+
+
+def _table_row(index: int, entry: TableEntry) -> tuple[Any, ...]:
+    table = entry.table
+    return published(entry.schema.name), published_table(entry), "table", table.utype or None, table.description or None, index
+
+
+def _column_rows(entry: TableEntry) -> Iterable[tuple[Any, ...]]:
+    for index, column in enumerate(entry.table.columns):
+        field = column.field
+        yield (
+            published_table(entry),
+            published(column.name),
+            field.type.datatype,
+            field.type.arraysize or None,
+            field.type.xtype or None,
+            int(field.type.arraysize) if field.type.arraysize.isdigit() else None,
+            field.description or None,
+            field.utype or None,
+            field.unit or None,
+            field.ucd or None,
+            int(entry.table.is_indexed(column.name)),
+            int(column.principal),
+            int(column.std),
+            index if column.column_index is None else column.column_index,
+        )
+
+
+def published_table(entry: TableEntry) -> str:
+    """``schema.table`` as a query writes it."""
+    return f"{published(entry.schema.name)}.{published(entry.table.name)}"
+
+
+def key_id(entry: TableEntry, key: ForeignKey) -> str:
+    """A key's identifier, unique in the catalogue."""
+    return f"{entry.qualified}.{key.name}"
+
+
+def _key_rows(entry: TableEntry) -> Iterable[tuple[Any, ...]]:
+    for key in entry.table.keys:
+        yield key_id(entry, key), published_table(entry), _published_reference(key), key.description or None, key.utype or None
+
+
+def _published_reference(key: ForeignKey) -> str:
+    schema, _, table = key.referenced_table.partition(".")
+    return f"{published(schema)}.{published(table)}"
+
+
+def _key_column_rows(entry: TableEntry) -> Iterable[tuple[Any, ...]]:
+    for key in entry.table.keys:
+        for own, target in zip(key.columns, key.referenced_columns, strict=True):
+            yield key_id(entry, key), published(own), published(target)
