@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
-from functools import partial
-from itertools import accumulate
+from itertools import accumulate, compress
 from typing import NamedTuple
 
 from adql.errors import AdqlSyntaxError, Span, printable
@@ -32,21 +30,24 @@ class Tokens(NamedTuple):
     """Parallel lists, one entry a token; the last token is END.
 
     A kind is one of the constants above, a reserved word in upper case, or an operator as written.
+    ``starts`` and ``ends`` are character offsets.
     """
 
     kinds: list[str]
     texts: list[str]
-    spans: list[Span]
+    starts: list[int]
+    ends: list[int]
 
 
 # A number takes along what is glued to it, so that 10abc is one malformed token and never two.
 _TOKEN = re.compile(
     r"""
     ( [A-Za-z][A-Za-z0-9_]*+
+    | [,()=*+/]
     | 0[xX][0-9A-Za-z_.]*+
     | \.?[0-9] (?: [eE][+-][0-9] | [0-9A-Za-z_.] )*+
     | --[^\r\n]*+
-    | <> | != | <= | >= | \|\| | [-+*/(),.=<>&|^~\[\];]
+    | <> | != | <= | >= | \|\| | [-.<>&|^~\[\];]
     | '(?: [^']++ | '' )*+'
     | "(?: [^"]++ | "" )*+"
     )
@@ -82,28 +83,25 @@ def tokenise(text: str) -> Tokens:
     borders = list(accumulate(map(len, parts)))
     if "".join(parts[::2]).strip(_BLANKS):
         raise _unreadable(text, parts, borders)
-    texts = parts[1::2]
-    spans = _spans(borders)
+    texts, starts, ends = parts[1::2], borders[:-1:2], borders[1::2]
     kind_of, kind_by_first = _KINDS.get, _KINDS_BY_FIRST
     kinds = [kind_of(token) or kind_of(token.upper()) or kind_by_first[token[0]] for token in texts]
     if COMMENT in kinds:
-        kept = [at for at, kind in enumerate(kinds) if kind != COMMENT]
-        kinds, texts, spans = [kinds[at] for at in kept], [texts[at] for at in kept], [spans[at] for at in kept]
+        kept = [kind is not COMMENT for kind in kinds]
+        texts, starts, ends = list(compress(texts, kept)), list(compress(starts, kept)), list(compress(ends, kept))
+        kinds = list(compress(kinds, kept))
     if len(kinds) > MAX_TOKENS:
         raise AdqlSyntaxError(
-            f"the query has more than {MAX_TOKENS} words and symbols", spans[MAX_TOKENS], _FOR_LONG_LISTS
+            f"the query has more than {MAX_TOKENS} words and symbols",
+            Span(starts[MAX_TOKENS], ends[MAX_TOKENS]),
+            _FOR_LONG_LISTS,
         )
-    end = spans[-1].end if spans else 0
+    end = ends[-1] if ends else 0
     kinds.append(END)
     texts.append("")
-    spans.append(Span(end, end))
-    return Tokens(kinds, texts, spans)
-
-
-def _spans(borders: list[int]) -> list[Span]:
-    """Spans of the tokens; made without a Python call for each, which would cost as much as all the rest."""
-    pairs: Iterable[tuple[int, int]] = zip(borders[::2], borders[1::2], strict=False)
-    return list(map(partial(tuple.__new__, Span), pairs))
+    starts.append(end)
+    ends.append(end)
+    return Tokens(kinds, texts, starts, ends)
 
 
 def number_value(text: str, span: Span) -> int | float:

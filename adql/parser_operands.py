@@ -46,7 +46,7 @@ class OperandParser(WindowParser):
     def _number(self) -> Expression:
         at = self.at
         self.at = at + 1
-        span, text = self.spans[at], self.texts[at]
+        span, text = self.span_at(at), self.texts[at]
         return NumberLiteral(span, number_value(text, span), text)
 
     def _string(self) -> Expression:
@@ -55,10 +55,10 @@ class OperandParser(WindowParser):
         value = self.texts[first][1:-1].replace("''", "'")
         self.at = first + 1
         if self.kinds[self.at] != STRING:
-            return StringLiteral(self.spans[first], value)
+            return StringLiteral(self.span_at(first), value)
         pieces = [value]
         while self.kinds[self.at] == STRING:
-            if "\n" not in self.text[self.spans[self.at - 1].end : self.spans[self.at].start]:
+            if "\n" not in self.text[self.ends[self.at - 1] : self.starts[self.at]]:
                 self.fail("an operator", "two strings are joined by ||; a quote inside a string is written twice: ''")
             pieces.append(self.texts[self.at][1:-1].replace("''", "'"))
             self.at += 1
@@ -66,23 +66,25 @@ class OperandParser(WindowParser):
 
     def _null(self) -> Expression:
         self.at += 1
-        return NullLiteral(self.spans[self.at - 1])
+        return NullLiteral(self.span_at(self.at - 1))
 
     def _boolean(self) -> Expression:
         self.at += 1
-        return BooleanLiteral(self.spans[self.at - 1], self.kinds[self.at - 1] == "TRUE")
+        return BooleanLiteral(self.span_at(self.at - 1), self.kinds[self.at - 1] == "TRUE")
 
     def _name(self) -> Expression:
         """A column reference, or the call of a function whose name is not reserved."""
         first = self.at
         name = self.identifier("a column name")
-        kind = self.kinds[self.at]
+        kinds = self.kinds
+        kind = kinds[self.at]
         if kind == "(":
             return self._call(first, name)
         if kind != ".":
             return ColumnRef(name.span, (name,))
         parts = [name]
-        while self.take("."):
+        while kinds[self.at] == ".":
+            self.at += 1
             parts.append(self.identifier("a column name after ."))
         if len(parts) > 4:
             raise AdqlSyntaxError(
@@ -97,7 +99,7 @@ class OperandParser(WindowParser):
         if self.kinds[first + 1] != "(":
             self.no_operand()
         self.at += 1
-        return self._call(first, Identifier(self.spans[first], self.texts[first], False))
+        return self._call(first, Identifier(self.span_at(first), self.texts[first], False))
 
     def _call(self, first: int, name: Identifier) -> Expression:
         """The rest of a call, from its bracket."""

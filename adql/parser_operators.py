@@ -102,7 +102,7 @@ class OperatorParser(Cursor):
         return tuple(items)
 
     def require_value(self, expression: Expression) -> None:
-        if is_condition(expression):
+        if expression.__class__ not in _PLAIN_VALUES and is_condition(expression):
             self.no_value(expression.span)
 
     def no_value(self, span: Span) -> NoReturn:
@@ -268,8 +268,6 @@ class OperatorParser(Cursor):
 
 def is_condition(expression: Expression) -> bool:
     """Whether this is a predicate, or predicates under NOT, AND and OR."""
-    if expression.__class__ in _PLAIN_VALUES:
-        return False
     if isinstance(expression, Binary):
         return expression.op in _CONDITION_OPERATORS
     if isinstance(expression, Unary):

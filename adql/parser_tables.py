@@ -109,9 +109,9 @@ class TableParser(OperandParser):
         opening = self.open()
         number = self.at
         self.expect(NUMBER, "a percentage")
-        percent = float(number_value(self.texts[number], self.spans[number]))
+        percent = float(number_value(self.texts[number], self.span_at(number)))
         if not 0 < percent <= 100:
-            raise AdqlSyntaxError("a sample is more than 0 and at most 100 percent", self.spans[number])
+            raise AdqlSyntaxError("a sample is more than 0 and at most 100 percent", self.span_at(number))
         self.close(opening)
         return percent
 
