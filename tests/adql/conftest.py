@@ -1,0 +1,112 @@
+"""Two small tables with NULLs, duplicates and awkward values, the same in the engine and in DuckDB; and a way to ask both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+from adql.translate import translate
+from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.ddl import create_table
+from clickhouse_schema.model import Column, Layout, Schema, Table
+from tap_service.storage.engine import Engine
+
+Rows = list[tuple[Any, ...]]
+Ask = Callable[[str], Rows]
+
+STARS = Table(
+    name="stars",
+    columns=(
+        Column(name="id", datatype="int", nullable=False, unit="", ucd="meta.id;meta.main"),
+        Column(name="name", datatype="unicode"),
+        Column(name="mag", datatype="float", unit="mag", ucd="phot.mag;em.opt.V"),
+        Column(name="parallax", datatype="double", unit="mas"),
+        Column(name="n_obs", datatype="short"),
+        Column(name="big", datatype="long"),
+        Column(name="variable", datatype="boolean"),
+        Column(name="Mixed Case", datatype="int"),
+    ),
+    layout=Layout(id=("id",)),
+)
+SPECTRA = Table(
+    name="spectra",
+    columns=(
+        Column(name="id", datatype="int", nullable=False),
+        Column(name="star", datatype="int"),
+        Column(name="flux", datatype="double"),
+        Column(name="name", datatype="unicode"),
+    ),
+    layout=Layout(id=("id",)),
+)
+SMALL = Schema(name="small", tables=(STARS, SPECTRA))
+
+_STAR_ROWS: Rows = [
+    (1, "alpha", 1.5, 10.0, 3, 9_000_000_000, True, 1),
+    (2, "Beta", 2.5, None, None, -9_000_000_000, False, 2),
+    (3, None, None, 0.5, 0, 9_223_372_036_854_775_807, None, 3),
+    (4, "alpha", 1.5, -3.25, -7, 0, True, None),
+    (5, "Éta_é", 12.25, 1e10, 32767, None, False, 5),
+    (6, "100%", 0.0, 7.0, 2, 1, None, 6),
+    (7, "back\\slash", -1.25, 7.0, -1, 2, True, 7),
+    (8, "", 4.0, None, 10, 3, False, 8),
+    (9, "it's", 9.0, 2.5, 5, 4, None, 9),
+]
+_SPECTRUM_ROWS: Rows = [
+    (1, 1, 0.5, "a"),
+    (2, 1, 1.5, "b"),
+    (3, 2, None, "Beta"),
+    (4, None, 7.0, None),
+    (5, 4, 7.0, "alpha"),
+    (6, 99, -1.0, "none"),
+    (7, 9, 2.5, "it's"),
+]
+
+
+def _arrow(table: Table, rows: Rows) -> pa.RecordBatch:
+    schema = pa.schema([(c.name, c.type.arrow) for c in table.columns])
+    return pa.RecordBatch.from_arrays([pa.array([r[i] for r in rows], f.type) for i, f in enumerate(schema)], schema=schema)
+
+
+@pytest.fixture(scope="session")
+def small(engine: Engine) -> Catalogue:
+    """The catalogue of the two small tables, which are in the engine."""
+    engine.execute("CREATE DATABASE IF NOT EXISTS small")
+    for table, rows in ((STARS, _STAR_ROWS), (SPECTRA, _SPECTRUM_ROWS)):
+        engine.execute(create_table(table, f"small.{table.name}"))
+        engine.insert(f"small.{table.name}", [_arrow(table, rows)])
+    return Catalogue((SMALL,))
+
+
+@pytest.fixture(scope="session")
+def other() -> Iterator[duckdb.DuckDBPyConnection]:
+    """The same tables in an independent engine."""
+    connection = duckdb.connect()
+    connection.execute("SET error_on_division_by_zero = false")
+    connection.execute("CREATE SCHEMA small")
+    for table, rows in ((STARS, _STAR_ROWS), (SPECTRA, _SPECTRUM_ROWS)):
+        content = pa.Table.from_batches([_arrow(table, rows)])
+        connection.register("content", content)
+        connection.execute(f"CREATE TABLE small.{table.name} AS SELECT * FROM content")
+        connection.unregister("content")
+    yield connection
+    connection.close()
+
+
+def asked(engine: Engine, catalogue: Catalogue, query: str) -> Rows:
+    """The rows of an ADQL query, with the declared Arrow types."""
+    translation = translate(query, catalogue)
+    answer = engine.query(translation.sql, translation.settings)
+    if not answer.num_columns:
+        return []
+    columns = [c.cast(f.type.arrow).to_pylist() for c, f in zip(answer.columns, translation.fields, strict=True)]
+    return list(zip(*columns, strict=True))
+
+
+@pytest.fixture
+def ask(engine: Engine, small: Catalogue) -> Ask:
+    """Ask the small tables in ADQL."""
+    return lambda query: asked(engine, small, query)
