@@ -22,6 +22,7 @@ from typing import Any
 import chdb
 import pyarrow as pa
 
+from clickhouse_schema import quoting
 from tap_service.storage.engine import (
     EngineError,
     EngineUnavailable,
@@ -62,6 +63,17 @@ _CLOSING_SECONDS = 10
 _CODE = re.compile(r"Code: (\d+)\. (?:DB::Exception: )?")
 _INNER_PARTS = re.compile(r": (?:In scope|while executing|While executing|In query|while processing)\b|\. Stack trace")
 _NAME = re.compile(r"\s*\(([A-Z0-9_]{4,})\)\s*$")
+
+
+class DataPathHeldError(EngineUnavailable):
+    """Another process has the data path; ``pid`` is its process id as it wrote it."""
+
+    def __init__(self, data_path: Path, pid: str) -> None:
+        super().__init__(
+            f"another process (pid {pid}) holds the data path {data_path}: "
+            "stop it, or give this one another path with --data"
+        )
+        self.pid = pid
 
 
 class EmbeddedEngine:
@@ -114,7 +126,7 @@ class EmbeddedEngine:
         first = next(batches, None)
         if first is None:
             return
-        names = ", ".join(_backquoted(name) for name in first.schema.names)
+        names = ", ".join(quoting.identifier(name) for name in first.schema.names)
         with self._handle(SINGLE_BLOCK | dict(settings or {})) as handle:
             with _faults():
                 inserter = handle.send_insert(f"INSERT INTO {table} ({names})", "ArrowStream")
@@ -203,10 +215,7 @@ def hold(data_path: Path) -> Any:
         lock.seek(0)
         holder = lock.read().strip() or "unknown"
         lock.close()
-        raise EngineUnavailable(
-            f"another process (pid {holder}) holds the data path {data_path}: "
-            "stop it, or give this one another path with --data"
-        ) from error
+        raise DataPathHeldError(data_path, holder) from error
     lock.truncate(0)
     lock.write(f"{os.getpid()}\n")
     lock.flush()
@@ -266,10 +275,4 @@ def _name(setting: str) -> str:
 
 
 def _literal(value: str | int | float) -> str:
-    if isinstance(value, str):
-        return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
-    return repr(int(value) if isinstance(value, bool) else value)
-
-
-def _backquoted(name: str) -> str:
-    return "`" + name.replace("\\", "\\\\").replace("`", "\\`") + "`"
+    return quoting.string(value) if isinstance(value, str) else repr(int(value) if isinstance(value, bool) else value)

@@ -47,7 +47,7 @@ def test_the_lock_ends_with_its_file(tmp_path: Path) -> None:
 
 def test_a_path_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(EngineUnavailable, match="cannot use .*file/data for data"):
+    with pytest.raises(EngineUnavailable, match=r"cannot use .*file/data for data"):
         hold(tmp_path / "file" / "data")
 
 

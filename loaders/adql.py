@@ -1,0 +1,46 @@
+"""What the service makes of a query: its SQL, the ranges it reads and the engine's plan; and the grammar alone."""
+
+from __future__ import annotations
+
+from clickhouse_schema.apply import read_catalogue
+from adql.errors import AdqlError, line_and_column
+from adql.translate import translate
+from adql.parser import parse
+from loaders.errors import LoadError
+from loaders.progress import Reporter
+from tap_service.storage.engine import Engine
+
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\"}
+
+
+def adql(engine: Engine, query: str, explain: bool, reporter: Reporter) -> None:
+    """Print the SQL of ``query``; with ``explain`` also the settings it runs with and the engine's plan."""
+    try:
+        translation = translate(query, read_catalogue(engine))
+    except AdqlError as error:
+        raise LoadError(error.describe(query)) from error
+    reporter.output(translation.sql)
+    if explain:
+        reporter.output("settings: " + ", ".join(f"{key} = {value}" for key, value in translation.settings.items()))
+        reporter.output(engine.explain(translation.sql, translation.settings))
+
+
+def parsed(line: str) -> str:
+    """``OK`` or ``ERROR line:column message`` for one query, written on one line with \\n, \\t and \\\\ escaped."""
+    text = _unescaped(line)
+    try:
+        parse(text)
+    except AdqlError as error:
+        row, column = line_and_column(text, error.span.start)
+        return f"ERROR {row}:{column} {' '.join(error.message.split())}"
+    return "OK"
+
+
+def _unescaped(line: str) -> str:
+    parts = []
+    position = 0
+    while (slash := line.find("\\", position)) >= 0:
+        follows = line[slash + 1 : slash + 2]
+        parts += [line[position:slash], _ESCAPES.get(follows, "\\" + follows)]
+        position = slash + 2
+    return "".join(parts) + line[position:]

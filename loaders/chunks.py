@@ -1,0 +1,99 @@
+"""The rows of the files as numbered chunks, the same chunks each time the same files are loaded into the same table."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from clickhouse_schema.model import Table
+from loaders.conform import Conformer
+from loaders.readers.source import Source
+from loaders.rejects import Rejects
+
+#: A chunk is closed when it has this many rows or bytes, whatever comes first: one INSERT, one part.
+CHUNK_ROWS = 1 << 20
+CHUNK_BYTES = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Good rows, at least one. ``number`` counts from 1; ``fraction`` of all the input is read when it is done."""
+
+    number: int
+    batches: tuple[pa.RecordBatch, ...]
+    rows: int
+    fraction: float
+
+
+def chunks(table: Table, sources: list[Source], rejects: Rejects) -> Iterator[Chunk]:
+    """Bad rows go to ``rejects`` on the way; the files count equally long in ``fraction``."""
+    number = 1
+    batches: list[pa.RecordBatch] = []
+    rows = size = 0
+    fraction = 0.0
+    for batch, fraction in _good_rows(table, sources, rejects):
+        batches.append(batch)
+        rows += batch.num_rows
+        size += batch.nbytes
+        if rows >= CHUNK_ROWS or size >= CHUNK_BYTES:
+            yield Chunk(number, tuple(batches), rows, fraction)
+            number, batches, rows, size = number + 1, [], 0, 0
+    if rows:
+        yield Chunk(number, tuple(batches), rows, fraction)
+
+
+def _good_rows(table: Table, sources: list[Source], rejects: Rejects) -> Iterator[tuple[pa.RecordBatch, float]]:
+    for position, source in enumerate(sources):
+        conformer = Conformer(table, source)
+        for piece in source.pieces(conformer.source_names):
+            batch, faults = conformer.apply(piece)
+            rejects.add(source.path, source.unit, faults)
+            if batch.num_rows:
+                yield batch, (position + piece.fraction) / len(sources)
+
+
+@contextmanager
+def ahead(items: Iterator[Chunk]) -> Iterator[Iterator[Chunk]]:
+    """The items made in a thread of their own, one in advance, so that reading and inserting overlap.
+
+    An error in the making is raised where the item would have come; leaving the context ends the thread.
+    """
+    made: queue.Queue[Chunk | BaseException | None] = queue.Queue(maxsize=1)
+    left = threading.Event()
+
+    def hand_over(item: Chunk | BaseException | None) -> None:
+        while not left.is_set():
+            try:
+                made.put(item, timeout=0.1)
+            except queue.Full:
+                continue
+            return
+
+    def make() -> None:
+        try:
+            for item in items:
+                hand_over(item)
+                if left.is_set():
+                    return
+        except BaseException as error:  # noqa: BLE001 it is raised again by the reader's side
+            hand_over(error)
+        hand_over(None)
+
+    def taken() -> Iterator[Chunk]:
+        while (item := made.get()) is not None:
+            if isinstance(item, BaseException):
+                raise item
+            yield item
+
+    thread = threading.Thread(target=make, name="reading ahead", daemon=True)
+    thread.start()
+    try:
+        yield taken()
+    finally:
+        left.set()
+        thread.join()

@@ -1,0 +1,70 @@
+"""The commands that work on the data: the same functions in the command's own process and behind the control socket.
+
+A command takes the engine, its arguments as JSON values with absolute paths, and a reporter; it raises ``LoadError``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from loaders.adql import adql
+from loaders.drop import drop
+from loaders.errors import LoadCancelled, LoadError
+from loaders.load import LoadRequest, load
+from loaders.progress import Reporter
+from loaders.tables import tables
+from loaders.verify import verify
+from tap_service.storage.engine import Engine, EngineError, QueryCancelled, StorageFull
+
+Arguments = dict[str, Any]
+
+
+def _load(engine: Engine, arguments: Arguments, reporter: Reporter) -> None:
+    schema_file = arguments.pop("schema_file")
+    load(
+        engine,
+        LoadRequest(
+            files=tuple(Path(file) for file in arguments.pop("files")),
+            rejects=Path(arguments.pop("rejects")),
+            schema_file=Path(schema_file) if schema_file else None,
+            **arguments,
+        ),
+        reporter,
+    )
+
+
+COMMANDS: dict[str, Callable[[Engine, Arguments, Reporter], None]] = {
+    "load": _load,
+    "verify": lambda engine, arguments, reporter: verify(engine, arguments["table"], reporter),
+    "drop": lambda engine, arguments, reporter: drop(engine, arguments["table"], reporter),
+    "tables": lambda engine, arguments, reporter: tables(engine, reporter),
+    "adql": lambda engine, arguments, reporter: adql(engine, arguments["query"], arguments["explain"], reporter),
+}
+
+#: Those after which the catalogue is another.
+CHANGING = frozenset({"load", "drop"})
+
+EXIT_FAILED = 1
+
+STOPPED = "stopped: start the same {command} again and it goes on where it was"
+
+
+def run(engine: Engine, command: str, arguments: Arguments, reporter: Reporter) -> int:
+    """Run a command; its exit code. What a user can cause is told in one sentence."""
+    try:
+        COMMANDS[command](engine, dict(arguments), reporter)
+    except LoadError as error:
+        reporter.message(f"error: {error}")
+        return EXIT_FAILED
+    except (LoadCancelled, QueryCancelled):
+        reporter.message(STOPPED.format(command=command))
+        return EXIT_FAILED
+    except StorageFull as error:
+        reporter.message(f"error: no space left for the data ({error}): free some and start the same {command} again")
+        return EXIT_FAILED
+    except EngineError as error:
+        reporter.message(f"error: the engine failed: {error}")
+        return EXIT_FAILED
+    return 0

@@ -1,0 +1,157 @@
+"""How a vector of one Arrow type becomes one of a column's type: a cast for each pair of kinds, exact or refused.
+
+A caster raises ``pyarrow.ArrowInvalid`` or ``ValueError`` if any value has no exact counterpart; ``conform`` finds which.
+Rounding a double to a column's float is allowed, as is reading a decimal as a double.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from clickhouse_schema.datatypes import ColumnType
+
+Caster = Callable[[pa.Array], pa.Array]
+
+#: As written in CSV files, VOTable and FITS; None is what stands for no value.
+_BOOLEANS = {"true": True, "t": True, "1": True, "false": False, "f": False, "0": False, "": None, "?": None}
+
+
+def caster(given: pa.DataType, wanted: ColumnType) -> Caster:
+    """The cast from an Arrow type to the column's; it may refuse every value, but there is always one."""
+    if pa.types.is_dictionary(given):
+        return _after(lambda array: array.dictionary_decode(), caster(given.value_type, wanted))
+    text = _is_text(given)
+    if wanted.is_array:
+        return _array_from_text(wanted) if text else _array(wanted)
+    if wanted.is_timestamp:
+        return _after(_text, _time_from_text) if text else _time
+    if wanted.datatype in ("char", "unicodeChar"):
+        return _text
+    if wanted.is_boolean:
+        return _after(_text, _boolean_from_text) if text else _plain(wanted)
+    if text:
+        return _after(_text, _number_from_text(wanted))
+    if wanted.is_integer and pa.types.is_floating(given):
+        return _after(_nan_to_null, _plain(wanted))
+    return _plain(wanted)
+
+
+def _is_text(given: pa.DataType) -> bool:
+    tests = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_binary)
+    return any(test(given) for test in (*tests, pa.types.is_large_binary, pa.types.is_binary_view))
+
+
+def _after(first: Caster, second: Caster) -> Caster:
+    return lambda array: second(first(array))
+
+
+def _plain(wanted: ColumnType) -> Caster:
+    arrow = wanted.arrow
+
+    def cast(array: pa.Array) -> pa.Array:
+        if array.type == arrow:
+            return array
+        if pa.types.is_float16(array.type) or pa.types.is_decimal(array.type):
+            array = array.cast(pa.float64() if pa.types.is_decimal(array.type) else pa.float32(), safe=False)
+        if pa.types.is_integer(array.type) and pa.types.is_floating(arrow):
+            return array.cast(arrow, safe=False)
+        return array.cast(arrow)
+
+    return cast
+
+
+def _nan_to_null(array: pa.Array) -> pa.Array:
+    if pa.types.is_float16(array.type):
+        array = array.cast(pa.float32())
+    return pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
+
+
+def _text(array: pa.Array) -> pa.Array:
+    """Valid UTF-8, or refused: Arrow checks it only on the way from binary to string."""
+    if pa.types.is_string(array.type) or pa.types.is_large_string(array.type) or pa.types.is_string_view(array.type):
+        array = array.cast(pa.binary())
+    return array.cast(pa.string())
+
+
+def _number_from_text(wanted: ColumnType) -> Caster:
+    def cast(array: pa.Array) -> pa.Array:
+        trimmed = pc.ascii_trim_whitespace(array)
+        trimmed = pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, pa.string()), trimmed)
+        if wanted.is_integer:
+            trimmed = pc.replace_substring_regex(trimmed, r"^\+", "")
+            return trimmed.cast(wanted.arrow)
+        return _double(trimmed).cast(wanted.arrow)
+
+    return cast
+
+
+def _double(text: pa.Array) -> pa.Array:
+    """Text as doubles; an exponent written Fortran's way (1.5D3) counts too."""
+    try:
+        return text.cast(pa.float64())
+    except pa.ArrowInvalid:
+        return pc.replace_substring_regex(text, r"^([-+0-9.]+)[dD]([-+]?[0-9]+)$", r"\1e\2").cast(pa.float64())
+
+
+def _boolean_from_text(array: pa.Array) -> pa.Array:
+    unknown = sorted(set(pc.unique(array).drop_null().to_pylist()) - _BOOLEANS.keys())
+    meant = {word: _BOOLEANS.get(word.strip().lower(), word) for word in unknown} | _BOOLEANS
+    if any(isinstance(value, str) for value in meant.values()):
+        raise ValueError("not a truth value")
+    return pa.array([meant.get(word) for word in array.to_pylist()], pa.bool_())
+
+
+def _time(array: pa.Array) -> pa.Array:
+    """Times and dates; without a zone they are UTC, as in DALI."""
+    arrow = pa.timestamp("us", tz="UTC")
+    if pa.types.is_timestamp(array.type) and array.type.tz is None or pa.types.is_date(array.type):
+        return array.cast(pa.timestamp("us")).cast(arrow)
+    return array.cast(arrow)
+
+
+def _time_from_text(array: pa.Array) -> pa.Array:
+    """DALI timestamps: ISO 8601 with or without time of day and Z."""
+    trimmed = pc.replace_substring_regex(pc.ascii_trim_whitespace(array), "Z$", "")
+    trimmed = pc.if_else(pc.equal(trimmed, ""), pa.scalar(None, pa.string()), trimmed)
+    return trimmed.cast(pa.timestamp("us")).cast(pa.timestamp("us", tz="UTC"))
+
+
+def _array(wanted: ColumnType) -> Caster:
+    """Lists of any kind; an element without value is NaN, and refused where there is no NaN."""
+    floating = pa.types.is_floating(wanted.scalar.arrow)
+
+    def cast(array: pa.Array) -> pa.Array:
+        lists = array.cast(wanted.arrow, safe=not floating)
+        if lists.flatten().null_count == 0:
+            return lists
+        if not floating:
+            raise ValueError("a value inside the array is missing")
+        values = lists.values.fill_null(float("nan"))
+        return pa.ListArray.from_arrays(lists.offsets, values, mask=lists.is_null())
+
+    return cast
+
+
+def _array_from_text(wanted: ColumnType) -> Caster:
+    """Arrays in text files: JSON (ECSV) or values with blanks or commas between them (VOTable, DALI)."""
+
+    def cast(array: pa.Array) -> pa.Array:
+        rows = [None if not text else _listed(text) for text in _text(array).to_pylist()]
+        try:
+            return _array(wanted)(pa.array(rows, pa.list_(wanted.scalar.arrow)))
+        except (pa.ArrowTypeError, TypeError) as error:
+            raise ValueError(str(error)) from error
+
+    return cast
+
+
+def _listed(text: str) -> list[Any]:
+    if text.lstrip().startswith("["):
+        values = json.loads(text)
+        return [float(value) if isinstance(value, str) else value for value in values]
+    return [float(word) if not word.lstrip("+-").isdigit() else int(word) for word in text.replace(",", " ").split()]

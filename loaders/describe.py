@@ -1,0 +1,104 @@
+"""The schema file (YAML with Felis' keys) that a table file implies: what ``skyhouse describe`` writes to edit."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable
+from typing import Any
+
+import yaml
+
+from clickhouse_schema.datatypes import Field
+from loaders.errors import LoadError
+from loaders.readers.source import Source
+
+#: VOTable datatype -> Felis' word
+_WORDS = {
+    "boolean": "boolean",
+    "unsignedByte": "byte",
+    "short": "short",
+    "int": "int",
+    "long": "long",
+    "float": "float",
+    "double": "double",
+    "char": "string",
+    "unicodeChar": "unicode",
+}
+
+#: Names of equatorial positions in degrees as catalogues write them, the surest first.
+_POSITION_NAMES = (("ra", "dec"), ("ra_icrs", "de_icrs"), ("raj2000", "dej2000"), ("_raj2000", "_dej2000"))
+
+_DEGREES = frozenset({"", "deg", "degree", "degrees"})
+
+
+def described(source: Source, schema_name: str, table_name: str, only: Container[str] | None = None) -> dict[str, Any]:
+    """The schema document for the table in a file, with every metadatum that the file has (of the columns ``only``)."""
+    if source.unusable and only is None:
+        listed = "; ".join(f"{name}: {reason}" for name, reason in source.unusable.items())
+        raise LoadError(
+            f"{source.path} has columns that cannot be loaded ({listed}): take the others with a --schema file without them"
+        )
+    table: dict[str, Any] = {"name": table_name}
+    if source.description:
+        table["description"] = source.description
+    table["columns"] = [_column(field) for field in source.fields if only is None or field.name in only]
+    layout = _layout(source.fields)
+    if layout and only is None:
+        table["skyhouse:layout"] = layout
+    return {"name": schema_name, "tables": [table]}
+
+
+def as_yaml(document: dict[str, Any]) -> str:
+    return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=120)
+
+
+def _column(field: Field) -> dict[str, Any]:
+    column: dict[str, Any] = {"name": field.name}
+    if field.type.is_timestamp:
+        column["datatype"] = "timestamp"
+    else:
+        column["datatype"] = _WORDS[field.type.datatype]
+        if field.type.arraysize and not (field.type.is_text and field.type.arraysize == "*"):
+            column["votable:arraysize"] = field.type.arraysize
+        if field.type.xtype:
+            column["votable:xtype"] = field.type.xtype
+    said = {
+        "description": field.description,
+        "ivoa:ucd": field.ucd,
+        "ivoa:unit": field.unit,
+        "votable:utype": field.utype,
+    }
+    return column | {key: value for key, value in said.items() if value}
+
+
+def _layout(fields: tuple[Field, ...]) -> dict[str, Any]:
+    layout: dict[str, Any] = {}
+    position = _position(fields)
+    if position:
+        layout["position"] = list(position)
+    main = [field.name for field in fields if _words(field.ucd) >= {"meta.id", "meta.main"}]
+    if main:
+        layout["id"] = main
+    return layout
+
+
+def _position(fields: tuple[Field, ...]) -> tuple[str, str] | None:
+    """The position columns by UCD (``pos.eq.ra;meta.main``), else by name; numbers in degrees only."""
+    usable = [field for field in fields if field.type.is_numeric and field.unit.strip().lower() in _DEGREES]
+    longitude = _only(field.name for field in usable if _words(field.ucd) >= {"pos.eq.ra", "meta.main"})
+    latitude = _only(field.name for field in usable if _words(field.ucd) >= {"pos.eq.dec", "meta.main"})
+    if longitude and latitude:
+        return longitude, latitude
+    names = {field.name.lower(): field.name for field in usable}
+    for ra, dec in _POSITION_NAMES:
+        if ra in names and dec in names:
+            return names[ra], names[dec]
+    return None
+
+
+def _words(ucd: str) -> set[str]:
+    return set(ucd.lower().split(";"))
+
+
+def _only(names: Iterable[str]) -> str:
+    found = list(names)
+    return found[0] if len(found) == 1 else ""

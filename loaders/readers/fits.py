@@ -1,0 +1,143 @@
+"""FITS binary tables (FITS standard 4.0, section 7.3), read row block by row block into Arrow by numpy.
+
+The first BINTABLE of the file is the table. NaN is FITS' mark of an undefined value, so it counts as NULL.
+"""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+import pyarrow as pa
+from astropy.io import fits
+
+from clickhouse_schema.datatypes import Field
+from loaders.errors import LoadError
+from loaders.readers.bytestream import ByteStream
+from loaders.readers.fits_columns import FitsColumn, Heap, fits_columns
+from loaders.readers.source import Piece, numbered_from, piece_rows
+
+_BLOCK = 2880
+
+
+class FitsSource:
+    unit = "row"
+    nan_is_null = True
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with ByteStream(path) as stream:
+            header = _first_table(stream)
+        self._row_bytes = int(header["NAXIS1"])
+        self.rows: int | None = int(header["NAXIS2"])
+        self._heap_start = int(header.get("THEAP", self._row_bytes * int(header["NAXIS2"])))
+        self.description = ""
+        self.unusable: dict[str, str] = {}
+        self._columns: dict[str, FitsColumn] = {}
+        fields: list[Field] = []
+        try:
+            for column in fits_columns(header):
+                if column.unusable:
+                    self.unusable[column.name] = column.unusable
+                    continue
+                self._columns[column.name] = column
+                fields.append(column.field)
+        except ValueError as error:
+            raise LoadError(f"{path}: {error}") from error
+        self.fields = tuple(fields)
+
+    def pieces(self, columns: tuple[str, ...]) -> Iterator[Piece]:
+        wanted = [self._columns[name] for name in columns]
+        layout = np.dtype(
+            {
+                "names": [column.name for column in wanted],
+                "formats": [column.stored for column in wanted],
+                "offsets": [column.offset for column in wanted],
+                "itemsize": self._row_bytes,
+            }
+        )
+        needs_heap = any(column.is_variable for column in wanted)
+        with ByteStream(self.path) as stream, tempfile.TemporaryFile() as unpacked:
+            _first_table(stream)
+            heap = self._heap(unpacked) if needs_heap else None
+            first = 1
+            total = self.rows or 0
+            while first <= total:
+                count = min(piece_rows(self._row_bytes), total - first + 1)
+                block = stream.read(count * self._row_bytes)
+                if len(block) < count * self._row_bytes:
+                    raise LoadError(f"{self.path} ends in row {first + len(block) // self._row_bytes} of {total}")
+                rows = np.frombuffer(block, layout)
+                arrays = [column.read(rows[column.name], heap) for column in wanted]
+                batch = pa.RecordBatch.from_arrays(arrays, list(columns))
+                first += count
+                yield Piece(batch, numbered_from(first - count), (first - 1) / total)
+
+    def _heap(self, unpacked: IO[bytes]) -> Heap:
+        """The bytes after the rows, at random access: of the file itself, or of a copy on disk if it is packed."""
+        with ByteStream(self.path) as stream:
+            start = _first_table_start(stream) + self._heap_start
+        if not stream.is_gzip:
+            return Heap(self.path.open("rb"), start, self.path)
+        with ByteStream(self.path) as stream:
+            while block := stream.read(1 << 20):
+                unpacked.write(block)
+        unpacked.flush()
+        return Heap(unpacked, start, self.path)
+
+
+def _first_table(stream: ByteStream) -> fits.Header:
+    """The header of the first binary table, with the stream left at its data."""
+    return _walk(stream)[0]
+
+
+def _first_table_start(stream: ByteStream) -> int:
+    return _walk(stream)[1]
+
+
+def _walk(stream: ByteStream) -> tuple[fits.Header, int]:
+    """Header and position of the data of the first binary table."""
+    position = 0
+    while True:
+        header, length = _header(stream)
+        position += length
+        if header.get("XTENSION", "").strip() == "BINTABLE":
+            if header.get("ZIMAGE") or header.get("ZTABLE"):
+                raise LoadError(f"{stream.path} holds a compressed image or table: unpack it with funpack first")
+            return header, position
+        size = _padded(_data_bytes(header))
+        position += size
+        while size > 0:
+            block = stream.read(min(size, 1 << 20))
+            if not block:
+                raise LoadError(f"{stream.path} has no binary table")
+            size -= len(block)
+
+
+def _header(stream: ByteStream) -> tuple[fits.Header, int]:
+    cards = b""
+    while not any(cards[at : at + 8] == b"END     " for at in range(max(0, len(cards) - _BLOCK), len(cards), 80)):
+        block = stream.read(_BLOCK)
+        if len(block) < _BLOCK:
+            raise LoadError(f"{stream.path} has no binary table")
+        cards += block
+    try:
+        return fits.Header.fromstring(cards.decode("ascii")), len(cards)
+    except (ValueError, fits.VerifyError) as error:
+        raise LoadError(f"{stream.path} has a broken header: {error}") from error
+
+
+def _data_bytes(header: fits.Header) -> int:
+    axes = [int(header[f"NAXIS{number}"]) for number in range(1, int(header.get("NAXIS", 0)) + 1)]
+    if not axes:
+        return 0
+    groups, extra = int(header.get("GCOUNT", 1)), int(header.get("PCOUNT", 0))
+    return abs(int(header["BITPIX"])) // 8 * groups * (extra + math.prod(axes))
+
+
+def _padded(size: int) -> int:
+    return -(-size // _BLOCK) * _BLOCK

@@ -1,0 +1,140 @@
+"""The service process: engine, TAP application and control socket over one data path, until a signal stops it."""
+
+from __future__ import annotations
+
+import errno
+import signal
+import socket
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from pydantic import ValidationError
+
+from loaders import commands
+from loaders.control import ControlServer, opened
+from loaders.errors import LoadError
+from loaders.load import LoadRequest, load
+from loaders.progress import Reporter
+from tap_service.config import Config
+from tap_service.main import create_app
+from tap_service.storage.engine import Engine, EngineError
+
+#: How long running responses may go on after the signal.
+_GRACE_SECONDS = 5
+
+_DEMO = Path(__file__).parent / "demo"
+
+#: table, data and description of the demo
+DEMO_TABLES = (
+    ("tycho2.bright", "tycho2_bright.parquet", "tycho2.yaml"),
+    ("openngc.objects", "openngc.parquet", "openngc.yaml"),
+)
+
+_TO_TRY = """
+Skyhouse serves {url}/tap and stops with Ctrl-C. Three things to try:
+
+  in Python with pyvo
+    import pyvo
+    pyvo.dal.TAPService("{url}/tap").search(
+        "SELECT TOP 10 tyc_id, ra, dec, vt_mag FROM tycho2.bright "
+        "WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(56.75, 24.12, 1)) ORDER BY vt_mag").to_table()
+
+  with STILTS
+    stilts tapquery tapurl={url}/tap adql="SELECT obj_type, COUNT(*) AS n FROM openngc.objects GROUP BY obj_type"
+
+  with curl
+    curl -d LANG=ADQL -d FORMAT=csv --data-urlencode "QUERY=SELECT TOP 5 * FROM tycho2.bright ORDER BY vt_mag" {url}/tap/sync
+"""
+
+
+def serve(data_path: Path, host: str, port: int, reporter: Reporter, *, demo: bool) -> int:
+    """Serve until SIGINT or SIGTERM; the exit code. With ``demo`` load the demo's tables first where they are not yet."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _stop)
+    try:
+        with _listener(host, port) as listener:
+            _serve(data_path, listener, f"http://{host}:{port}", reporter, demo=demo)
+    except LoadError as error:
+        reporter.message(f"error: {error}")
+        return commands.EXIT_FAILED
+    except EngineError as error:
+        reporter.message(f"error: {error}")
+        return commands.EXIT_FAILED
+    except SystemExit:
+        reporter.message("stopped")
+    return 0
+
+
+def load_demo(engine: Engine, reporter: Reporter) -> None:
+    """The demo's tables as shipped: loaded, or left as they are if they are these."""
+    for table, data, schema in DEMO_TABLES:
+        request = LoadRequest(
+            (_DEMO / data,),
+            table,
+            Path(f"{table}.rejects.csv"),
+            _DEMO / schema,
+            strict=True,
+            max_errors=0,
+            mode="replace",
+        )
+        load(engine, request, reporter)
+
+
+def _serve(data_path: Path, listener: socket.socket, url: str, reporter: Reporter, *, demo: bool) -> None:
+    with opened(data_path) as engine:
+        if demo:
+            load_demo(engine, reporter)
+        app = create_app(_config(), engine)
+        control = ControlServer(engine, data_path, lambda: None)
+        control.start()
+        try:
+            _Server(url, reporter, app).run(sockets=[listener])
+        finally:
+            control.close()
+
+
+class _Server(uvicorn.Server):
+    """Tells what to try once it answers."""
+
+    def __init__(self, url: str, reporter: Reporter, app: Any) -> None:
+        super().__init__(
+            uvicorn.Config(
+                app,
+                log_level="warning",
+                server_header=False,
+                timeout_graceful_shutdown=_GRACE_SECONDS,
+                access_log=False,
+            )
+        )
+        self._said = _TO_TRY.format(url=url)
+        self._reporter = reporter
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._reporter.output(self._said)
+
+
+def _config() -> Config:
+    try:
+        return Config()
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = "SKYHOUSE_" + "_".join(str(part) for part in first["loc"]).upper()
+        raise LoadError(f"the setting {name} cannot be used: {first['msg']}") from error
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    """Bound before the engine starts, so that an occupied port is told at once."""
+    try:
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise LoadError(
+                f"port {port} of {host} is occupied: stop what listens there, or choose another --port"
+            ) from error
+        raise LoadError(f"cannot listen on {host} port {port}: {error.strerror}") from error
+
+
+def _stop(number: int, frame: Any) -> None:
+    raise SystemExit(0)

@@ -1,0 +1,123 @@
+"""Is a table what was loaded: counts, ranges, order and index, checked on the stored values in numpy, not by the engine.
+
+The index is checked by the way back: the centre of the cell that ``hpx29`` names must be within a cell's radius of the
+row's position. That shares nothing with the formula that made it, and does not mind how borders were rounded.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.apply import read_catalogue
+from clickhouse_schema.healpix import NO_POSITION, ORDER, centres, max_radius
+from clickhouse_schema.quoting import identifier
+from loaders.errors import LoadError
+from loaders.plan import split_name
+from loaders.progress import Reporter
+from loaders.staging import Storage
+from tap_service.storage.engine import Engine
+
+#: Rows of each batch whose index is followed back to the sky.
+_SAMPLED = 1000
+
+
+@dataclass
+class _Found:
+    """What one pass over the positions sees."""
+
+    rows: int = 0
+    without_position: int = 0
+    out_of_range: int = 0
+    out_of_order: int = 0
+    sampled: int = 0
+    wrong_index: int = 0
+    _last: tuple[int, int, int] = field(default=(-1, 0, 0))
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        part, offset, hpx29 = (batch.column(number).to_numpy().astype(np.uint64) for number in range(3))
+        ra, dec = (_doubles(batch.column(number)) for number in (3, 4))
+        self.rows += batch.num_rows
+        missing = np.isnan(ra) | np.isnan(dec)
+        self.without_position += int(missing.sum())
+        with np.errstate(invalid="ignore"):
+            self.out_of_range += int(((ra < 0) | (ra > 360) | (np.abs(dec) > 90)).sum())
+        self.wrong_index += int((missing != (hpx29 == NO_POSITION)).sum())
+        self._add_order(part, offset, hpx29)
+        chosen = np.flatnonzero(~missing & (hpx29 < NO_POSITION))
+        chosen = chosen[:: max(1, len(chosen) // _SAMPLED)]
+        self.sampled += len(chosen)
+        self.wrong_index += _off_centre(hpx29[chosen], ra[chosen], dec[chosen])
+
+    def _add_order(self, part: NDArray[np.uint64], offset: NDArray[np.uint64], hpx29: NDArray[np.uint64]) -> None:
+        """Rows of one part, by their place in it, must not fall in ``hpx29``."""
+        following = (part[1:] == part[:-1]) & (offset[1:] > offset[:-1])
+        self.out_of_order += int((following & (hpx29[1:] < hpx29[:-1])).sum())
+        last_part, last_offset, last_hpx29 = self._last
+        if int(part[0]) == last_part and int(offset[0]) > last_offset and int(hpx29[0]) < last_hpx29:
+            self.out_of_order += 1
+        self._last = int(part[-1]), int(offset[-1]), int(hpx29[-1])
+
+
+def verify(engine: Engine, name: str, reporter: Reporter) -> None:
+    """Tell what was checked. Raises ``LoadError`` naming all that is wrong."""
+    storage = Storage(engine, *split_name(name))
+    state = storage.live_state()
+    if state is None:
+        raise LoadError(f"there is no loaded table {name}; see skyhouse tables")
+    wrong = []
+    rows = engine.query(f"SELECT count() AS rows FROM {storage.live}").column(0)[0].as_py()
+    reporter.output(f"{name}: {rows:,} rows, {state.rows:,} were loaded from {len(state.loads)} inputs")
+    if rows != state.rows:
+        wrong.append(f"{abs(rows - state.rows):,} rows are {'missing' if rows < state.rows else 'too many'}")
+    if not _is_known(read_catalogue(engine), storage):
+        wrong.append("the catalogue does not know the table (start any command again to finish its load)")
+    bad_parts = [row for row in engine.query(f"CHECK TABLE {storage.live}").to_pylist() if not row["is_passed"]]
+    wrong += [f"part {row['part_path']} is damaged: {row['message']}" for row in bad_parts]
+    position = state.entry.tables[0].layout.position
+    if position is not None:
+        wrong += _wrong_positions(engine, storage, position, rows, reporter)
+    if wrong:
+        raise LoadError(f"{name} is not as loaded: {'; '.join(wrong)}")
+
+
+def _wrong_positions(
+    engine: Engine, storage: Storage, position: tuple[str, str], rows: int, reporter: Reporter
+) -> list[str]:
+    found = _Found()
+    ra, dec = (identifier(column) for column in position)
+    sql = f"SELECT _part_index, _part_offset, hpx29, {ra}, {dec} FROM {storage.live}"  # noqa: S608 quoted names
+    with engine.stream(sql, settings={"max_threads": 1}, batch_rows=65536) as batches:
+        for batch in batches:
+            reporter.check()
+            found.add(batch)
+            reporter.progress(found.rows, found.rows / max(rows, 1))
+    reporter.output(f"positions: {found.rows - found.without_position:,}, {found.without_position:,} rows have none")
+    reporter.output(f"hpx29: {found.sampled:,} rows followed back to the sky, order of {found.rows:,} rows checked")
+    counts = {
+        "positions out of range": found.out_of_range,
+        "rows out of order": found.out_of_order,
+        "rows with a wrong hpx29": found.wrong_index,
+    }
+    return [f"{count:,} {what}" for what, count in counts.items() if count]
+
+
+def _is_known(catalogue: Catalogue, storage: Storage) -> bool:
+    return bool(catalogue.find(storage.table_name, True, storage.schema_name, True))
+
+
+def _doubles(column: pa.Array) -> NDArray[np.float64]:
+    return np.asarray(column.cast(pa.float64()).to_numpy(zero_copy_only=False), np.float64)
+
+
+def _off_centre(hpx29: NDArray[np.uint64], ra: NDArray[np.float64], dec: NDArray[np.float64]) -> int:
+    """How many positions (degrees) are farther from their cell's centre than any point of a cell is."""
+    longitude, latitude = np.radians(ra), np.radians(dec)
+    flat = np.cos(latitude)
+    vectors = np.stack((flat * np.cos(longitude), flat * np.sin(longitude), np.sin(latitude)), axis=1)
+    distances = np.linalg.norm(vectors - centres(ORDER, hpx29), axis=1)
+    return int((distances > max_radius(ORDER) + 1e-15).sum())
