@@ -7,6 +7,8 @@ from itertools import groupby
 
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.model import Column, ForeignKey
+from clickhouse_schema.tap_schema import published_table
+from clickhouse_schema.words import published
 from tap_service.documents.xml import DECLARATION, Markup, element, lines, optional, tag
 
 _NAMESPACES = {
@@ -22,7 +24,7 @@ def tableset_document(entries: Iterable[TableEntry], *, detail: bool = True) -> 
         element(
             "schema",
             lines(
-                element("name", name),
+                element("name", published(name)),
                 optional("description", tables[0].schema.description),
                 optional("utype", tables[0].schema.utype),
                 *(element("table", _table(entry, detail), type="table") for entry in tables),
@@ -42,36 +44,42 @@ def table_document(entry: TableEntry) -> bytes:
 def _table(entry: TableEntry, detail: bool) -> Markup:
     table = entry.table
     about = [
-        element("name", entry.qualified),
+        element("name", published_table(entry)),
         optional("description", table.description),
         optional("utype", table.utype),
     ]
     if not detail:
         return lines(*about)
-    return lines(*about, *(_column(column) for column in table.columns), *(_key(key) for key in table.keys))
+    return lines(*about, *(_column(entry, column) for column in table.columns), *(_key(key) for key in table.keys))
 
 
-def _column(column: Column) -> Markup:
+def _column(entry: TableEntry, column: Column) -> Markup:
     kind = column.type
+    flags = {
+        "primary": column.name in entry.table.layout.id,
+        "indexed": entry.table.is_indexed(column.name),
+        "nullable": column.nullable,
+    }
     datatype = {"xsi:type": "vs:VOTableType", "arraysize": kind.arraysize, "extendedType": kind.xtype}
     return element(
         "column",
-        element("name", column.name),
+        element("name", published(column.name)),
         optional("description", column.description),
         optional("unit", column.unit),
         optional("ucd", column.ucd),
         optional("utype", column.utype),
         tag("dataType", datatype, kind.datatype),
-        element("flag", "nullable") if column.nullable else "",
+        *(element("flag", word) for word, holds in flags.items() if holds),
         std="true" if column.std else "false",
     )
 
 
 def _key(key: ForeignKey) -> Markup:
-    pairs = zip(key.columns, key.referenced_columns, strict=True)
+    pairs = zip(map(published, key.columns), map(published, key.referenced_columns), strict=True)
+    schema, _, table = key.referenced_table.partition(".")
     return element(
         "foreignKey",
-        element("targetTable", key.referenced_table),
+        element("targetTable", f"{published(schema)}.{published(table)}"),
         *(element("fkColumn", element("fromColumn", ours), element("targetColumn", theirs)) for ours, theirs in pairs),
         optional("description", key.description),
         optional("utype", key.utype),

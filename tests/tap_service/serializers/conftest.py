@@ -14,7 +14,7 @@ from tap_service.serializers import OK, ResultInfo, Status, find_format
 Write = Callable[..., bytes]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def write() -> Write:
     """``write(responseformat, fields, columns)``: the whole document; ``cuts`` are the sizes of the batches."""
     return write_document

@@ -1,0 +1,53 @@
+"""RESPONSEFORMAT: which format each value finds, and the answer to an unknown one."""
+
+from __future__ import annotations
+
+import pytest
+
+from tap_service.serializers import FORMATS, UnknownFormatError, find_format
+from tap_service.serializers.separated import Csv, CsvWithoutHeader, Tsv
+from tap_service.serializers.votable import Binary, Binary2, TableData
+
+VOTABLE = "application/x-votable+xml"
+
+
+@pytest.mark.parametrize(
+    ("asked", "mime", "serializer"),
+    [
+        ("", VOTABLE, Binary2),
+        ("votable", VOTABLE, Binary2),
+        ("VOTable", VOTABLE, Binary2),
+        ("application/x-votable+xml", VOTABLE, Binary2),
+        ("APPLICATION/X-VOTABLE+XML ; Serialization = \"tabledata\"", VOTABLE + ";serialization=TABLEDATA", TableData),
+        ("application/x-votable+xml;serialization=BINARY2", VOTABLE + ";serialization=BINARY2", Binary2),
+        ("application/x-votable+xml;serialization=binary", VOTABLE + ";serialization=BINARY", Binary),
+        ("votable/b2", VOTABLE + ";serialization=BINARY2", Binary2),
+        ("votable/b", VOTABLE + ";serialization=BINARY", Binary),
+        ("votable/td", VOTABLE + ";serialization=TABLEDATA", TableData),
+        ("text/xml", "text/xml", Binary2),
+        ("text/csv", "text/csv;header=present", Csv),
+        ("csv", "text/csv;header=present", Csv),
+        ("text/csv; charset=UTF-8", "text/csv;header=present", Csv),
+        ("text/csv;header=absent;charset=utf-8", "text/csv;header=absent", CsvWithoutHeader),
+        ("tsv", "text/tab-separated-values", Tsv),
+        ("text/tab-separated-values;", "text/tab-separated-values", Tsv),
+    ],
+)
+def test_found(asked, mime, serializer):
+    found = find_format(asked)
+    assert (found.mime, found.serializer) == (mime, serializer)
+
+
+@pytest.mark.parametrize("asked", ["xlsx", "text/csv;header=maybe", "text/csv;charset=latin-1", "votable;b2", ";", "text"])
+def test_unknown_is_told_with_the_known(asked):
+    with pytest.raises(UnknownFormatError) as error:
+        find_format(asked)
+    message = str(error.value)
+    assert repr(asked) in message
+    for entry in FORMATS:
+        assert entry.mime in message
+
+
+def test_no_two_formats_share_a_name():
+    names = [name.lower() for entry in FORMATS for name in (entry.mime, *entry.aliases)]
+    assert len(names) == len(set(names))
