@@ -1,1 +1,1 @@
-"""Values that handlers and services exchange."""
+"""Values that the service reads from requests."""

@@ -1,0 +1,139 @@
+"""Settings, read from environment variables ``SKYHOUSE_*``; docs/configuration.md has them all (a test compares)."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+from pydantic import Field, field_validator, model_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+Network = IPv4Network | IPv6Network
+
+
+class Config(BaseSettings):
+    model_config = SettingsConfigDict(env_prefix="SKYHOUSE_", frozen=True, extra="forbid")
+
+    title: str = Field(
+        "Skyhouse",
+        title="Name of the service",
+        description="Shown on the landing page, in the examples and in every VOTable.",
+    )
+    description: str = Field(
+        "TAP service over ClickHouse",
+        title="What the service offers",
+        description="A sentence or two for /capabilities and the landing page.",
+    )
+    contact: str = Field(
+        "",
+        title="Whom to ask",
+        description="A mail address or a web page, shown on the landing page.",
+    )
+    public_url: str = Field(
+        "",
+        title="Address of the service as its users see it",
+        description=(
+            "Such as https://example.org/archive: the part of the address before /tap. "
+            "Empty: taken from the headers of a trusted proxy, else from the request."
+        ),
+    )
+    trusted_proxies: Annotated[tuple[Network, ...], NoDecode] = Field(
+        (ip_network("127.0.0.0/8"), ip_network("::1")),
+        title="Proxies whose headers are believed",
+        description=(
+            "Addresses or networks, separated by commas. Forwarded and X-Forwarded-For, -Proto, -Host and -Prefix "
+            "of anybody else are ignored. Empty: nobody is believed."
+        ),
+    )
+    sync_seconds: float = Field(
+        10.0,
+        gt=0,
+        title="Time limit of a synchronous query, in seconds",
+        description="Counts what the engine works on the query, neither waiting for a place nor the download.",
+    )
+    default_maxrec: int = Field(
+        100_000,
+        ge=1,
+        title="Row limit of a request that gives no MAXREC",
+        description="A result that was cut says so, with the number and the way out.",
+    )
+    hard_maxrec: int = Field(
+        10_000_000,
+        ge=1,
+        title="Row limit of any request",
+        description="A higher MAXREC is taken as this number.",
+    )
+    max_query_length: int = Field(
+        500_000,
+        ge=1000,
+        le=1_000_000,
+        title="Longest query, in characters",
+        description="A longer one is refused before it is read as ADQL.",
+    )
+    concurrent_queries: int = Field(
+        max(2, os.cpu_count() or 1),
+        ge=1,
+        title="Queries that run at once",
+        description="The rest wait their turn. By default the number of processor cores, two at least.",
+    )
+    waiting_queries: int = Field(
+        100,
+        ge=0,
+        title="Queries that may wait",
+        description="When as many wait, the next client gets 503 and is asked to come back.",
+    )
+    query_memory: int = Field(
+        4 << 30,
+        ge=0,
+        title="Memory of one query in the engine, in bytes",
+        description="A query that needs more fails and says so. 0: the engine's own limit.",
+    )
+    spool_memory: int = Field(
+        256 << 20,
+        ge=0,
+        title="Memory for results on their way to clients, in bytes",
+        description="Shared by all results; one result takes a sixteenth of it at most and goes on in a file.",
+    )
+    spool_disk: int = Field(
+        16 << 30,
+        ge=0,
+        title="Disk for results on their way to clients, in bytes",
+        description="Shared by all results. When it is full, the result that needs more is ended with an error.",
+    )
+    spool_path: Path = Field(
+        Path(tempfile.gettempdir()),
+        title="Directory for results on their way to clients",
+        description=(
+            "The files have no names there and vanish with the process. By default the system's temporary directory."
+        ),
+    )
+    query_log: str = Field(
+        "-",
+        title="Where the query log goes",
+        description="A file to which one line of JSON a query is appended; - is standard error; empty: no log.",
+    )
+
+    @field_validator("trusted_proxies", mode="before")
+    @classmethod
+    def _networks(cls, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        return tuple(ip_network(part.strip(), strict=False) for part in value.split(",") if part.strip())
+
+    @field_validator("public_url")
+    @classmethod
+    def _absolute(cls, value: str) -> str:
+        parts = urlsplit(value)
+        if value and (parts.scheme not in ("http", "https") or not parts.netloc or parts.query or parts.fragment):
+            raise ValueError("give an absolute address such as https://example.org/archive")
+        return value.rstrip("/").removesuffix("/tap")
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Config:
+        if self.default_maxrec > self.hard_maxrec:
+            raise ValueError("default_maxrec is above hard_maxrec")
+        return self

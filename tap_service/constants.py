@@ -1,0 +1,39 @@
+"""Numbers and names that are no operator's business, each with its reason."""
+
+from __future__ import annotations
+
+#: of the project; a test compares it with pyproject.toml
+VERSION = "0.1.0"
+
+#: the HTTP Server header: taplint and the IVOA registry look for a product in it
+PRODUCT = f"skyhouse/{VERSION}"
+
+#: LANG values of TAP 1.1, section 2.7.1: the language with each version that the parser reads, and without
+LANGUAGES = ("ADQL", "ADQL-2.0", "ADQL-2.1")
+
+#: a catalogue loaded or dropped by another thread shows within this time, in seconds
+METADATA_POLL_SECONDS = 1.0
+
+#: a form may hold this many bytes for each character of the query: a percent-encoded character of UTF-8 takes 12
+BYTES_PER_CHARACTER = 12
+
+#: what other parameters and the wrapping of a multipart form may take besides the query, in bytes
+FORM_OVERHEAD = 65_536
+
+#: a body that is too long is read to its end up to this size, so that the client reads the error instead of a reset
+DISCARDED_BYTES = 1 << 30
+
+#: more parameters or parts than any client sends
+MAX_PARAMETERS = 1000
+
+#: the request line and headers together; a longer GET is told to use POST
+MAX_REQUEST_HEAD = 262_144
+
+#: a piece of a result read back from the spool's file
+PIECE_BYTES = 262_144
+
+#: a query that was told to stop is told again after this time, in seconds: the engine may not have known it yet
+CANCEL_AGAIN_SECONDS = 0.2
+
+#: when a client of a full service should come back, in seconds
+RETRY_AFTER_SECONDS = 5

@@ -1,0 +1,68 @@
+"""Errors of the service, each with its HTTP status; the message is what the user reads.
+
+ServiceError
+├── UserFault             400, the request is wrong
+│   ├── ParameterFault    a parameter is wrong, missing or repeated
+│   ├── QueryFault        the query cannot be answered: not ADQL, an unknown name, a value that does not fit
+│   ├── QueryTooHeavy     the query needs more time or memory than it may take
+│   ├── NotFound          404
+│   └── BodyTooLarge      413
+├── ClientGone            the client has closed the connection; nobody reads this
+├── ServiceBusy           503, too many queries wait
+├── ServiceUnavailable    503, the engine or the disk is out of order
+└── InternalFault         500, a fault of our own
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from tap_service.constants import RETRY_AFTER_SECONDS
+
+
+class ServiceError(Exception):
+    status = 500
+    headers: ClassVar[Mapping[str, str]] = {}
+
+
+class UserFault(ServiceError):
+    status = 400
+
+
+class ParameterFault(UserFault):
+    pass
+
+
+class QueryFault(UserFault):
+    pass
+
+
+class QueryTooHeavy(UserFault):
+    pass
+
+
+class NotFound(UserFault):
+    status = 404
+
+
+class BodyTooLarge(UserFault):
+    status = 413
+
+
+class ClientGone(ServiceError):
+    status = 499
+
+
+class ServiceBusy(ServiceError):
+    status = 503
+    headers: ClassVar[Mapping[str, str]] = {"Retry-After": str(RETRY_AFTER_SECONDS)}
+
+
+class ServiceUnavailable(ServiceError):
+    status = 503
+    headers: ClassVar[Mapping[str, str]] = {"Retry-After": str(RETRY_AFTER_SECONDS)}
+
+
+class InternalFault(ServiceError):
+    pass

@@ -1,0 +1,57 @@
+"""Builds every object of the service once: for the application, for workers, for tests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tap_service.config import Config
+from tap_service.metrics import Metrics
+from tap_service.services.availability import AvailabilityService
+from tap_service.services.metadata import Metadata
+from tap_service.services.query import QueryService
+from tap_service.services.query_log import QueryLog
+from tap_service.services.spool import SpoolStore
+from tap_service.storage.engine import Engine
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    config: Config
+    engine: Engine
+    metrics: Metrics
+    metadata: Metadata
+    spools: SpoolStore
+    log: QueryLog
+    queries: QueryService
+    availability: AvailabilityService
+
+    def start(self) -> None:
+        self.metadata.start()
+
+    def close(self) -> None:
+        """The engine is its owner's to close."""
+        self.queries.close()
+        self.metadata.close()
+        self.availability.close()
+        self.spools.close()
+        self.log.close()
+
+
+def build(config: Config, engine: Engine) -> Services:
+    """``engine`` has been initialised by ``clickhouse_schema.apply``. Raises EngineError if it does not answer."""
+    metrics = Metrics()
+    metadata = Metadata(engine)
+    spools = SpoolStore(config.spool_memory, config.spool_disk, config.spool_path)
+    log = QueryLog(config.query_log, metrics)
+    metrics.spool.labels("memory").set_function(lambda: spools.memory.used)
+    metrics.spool.labels("disk").set_function(lambda: spools.disk.used)
+    return Services(
+        config=config,
+        engine=engine,
+        metrics=metrics,
+        metadata=metadata,
+        spools=spools,
+        log=log,
+        queries=QueryService(config, engine, metadata, spools, metrics, log),
+        availability=AvailabilityService(engine, spools),
+    )

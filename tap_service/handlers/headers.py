@@ -1,0 +1,45 @@
+"""Headers of every response: the product, and under /tap leave for scripts of any site (CORS), for it is all public."""
+
+from __future__ import annotations
+
+from starlette.datastructures import MutableHeaders
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from tap_service.constants import PRODUCT
+
+_A_DAY = "86400"
+
+
+class CommonHeaders:
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        under_tap = scope["path"] == "/tap" or scope["path"].startswith("/tap/")
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers["Server"] = PRODUCT
+                if under_tap:
+                    headers["Access-Control-Allow-Origin"] = "*"
+                    headers["Access-Control-Expose-Headers"] = "Location, Content-Disposition, Retry-After"
+            await send(message)
+
+        app = _preflight if under_tap and scope["method"] == "OPTIONS" else self._app
+        await app(scope, receive, with_headers)
+
+
+_preflight = Response(
+    status_code=204,
+    headers={
+        "Allow": "GET, HEAD, POST, OPTIONS",
+        "Access-Control-Allow-Methods": "GET, HEAD, POST, OPTIONS",
+        "Access-Control-Allow-Headers": "*",
+        "Access-Control-Max-Age": _A_DAY,
+    },
+)

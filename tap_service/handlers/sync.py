@@ -1,0 +1,95 @@
+"""/tap/sync: one query, one response, streamed while the engine still works."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from starlette.types import Message, Receive, Scope, Send
+
+from tap_service.exceptions import ClientGone, UserFault
+from tap_service.handlers.context import Asker, Skyhouse
+from tap_service.handlers.form import request_pairs
+from tap_service.models.parameters import tap_parameters
+from tap_service.services.query import Answer
+
+router = APIRouter()
+
+_log = logging.getLogger("skyhouse")
+_T = TypeVar("_T")
+
+
+@router.api_route("/sync", methods=["GET", "POST"])
+async def sync(request: Request, skyhouse: Skyhouse, asker: Asker) -> Response:
+    longest = skyhouse.config.max_query_length
+    try:
+        parameters = tap_parameters(await request_pairs(request, longest), longest)
+    except UserFault as error:
+        skyhouse.queries.refused(error, asker.client)
+        raise
+    gone = asyncio.create_task(_disconnection(request.receive))
+    answer = await skyhouse.queries.answer(parameters, asker.client)
+    try:
+        await _unless(gone, answer.begin())
+    except BaseException:
+        gone.cancel()
+        answer.close()
+        raise
+    return ResultResponse(answer, gone)
+
+
+class ResultResponse(Response):
+    """The answer's bytes as they come. It has no length: it is sent in chunks, and the last one says it is whole.
+
+    A document that could not be finished is broken off before that, so that no client takes it for the whole.
+    """
+
+    def __init__(self, answer: Answer, gone: asyncio.Task[None]) -> None:
+        self.status_code = 200
+        self.background = None
+        self._answer = answer
+        self._gone = gone
+        self.init_headers(
+            {
+                "Content-Type": answer.format.mime,
+                "Content-Disposition": f'inline; filename="result.{answer.format.extension}"',
+                "Cache-Control": "no-store",
+            }
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 (ASGI)
+        try:
+            await _unless(self._gone, self._send(send))
+        except ClientGone:
+            _log.debug("a client went away")
+        finally:
+            self._gone.cancel()
+            self._answer.close()
+
+    async def _send(self, send: Callable[[Message], Awaitable[None]]) -> None:
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        async for piece in self._answer.pieces():
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        if self._answer.complete:
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+async def _disconnection(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _unless(gone: asyncio.Task[None], work: Awaitable[_T]) -> _T:
+    """Do ``work``, unless the client goes away before: then ClientGone."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            raise ClientGone("the client went away")
+        return task.result()
+    finally:
+        task.cancel()

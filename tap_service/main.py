@@ -1,0 +1,66 @@
+"""The application, and how a server has to run it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import h11
+from fastapi import FastAPI
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from tap_service.config import Config
+from tap_service.constants import MAX_REQUEST_HEAD, PRODUCT
+from tap_service.documents.error import CONTENT_TYPE, error_document
+from tap_service.factory import build
+from tap_service.handlers import pages, sync, vosi
+from tap_service.handlers.errors import FaultsCaught, add_error_handlers
+from tap_service.handlers.headers import CommonHeaders
+from tap_service.storage.engine import Engine
+
+
+def create_app(config: Config, engine: Engine) -> FastAPI:
+    """The service over ``engine``, which has been initialised and stays its owner's to close."""
+    services = build(config, engine)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        services.start()
+        yield
+        services.close()
+
+    app = FastAPI(title=config.title, lifespan=lifespan, openapi_url=None, redirect_slashes=False)
+    app.state.services = services
+    for router in (sync.router, vosi.router, pages.tap_router):
+        app.include_router(router, prefix="/tap")
+    app.include_router(pages.router)
+    add_error_handlers(app)
+    app.add_middleware(FaultsCaught)
+    app.add_middleware(CommonHeaders)
+    return app
+
+
+class Protocol(H11Protocol):
+    """HTTP as uvicorn speaks it, but what is no HTTP at all gets an error in the service's own words."""
+
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002 (uvicorn's signature)
+        body = error_document(
+            "this is no valid HTTP request, or its address and headers are longer than "
+            f"{MAX_REQUEST_HEAD} bytes: send a long query by POST"
+        )
+        headers = [("Content-Type", CONTENT_TYPE), ("Server", PRODUCT), ("Connection", "close")]
+        for event in (h11.Response(status_code=400, headers=headers), h11.Data(data=body), h11.EndOfMessage()):
+            self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
+
+
+#: for uvicorn.Config: without these, headers of proxies would be believed twice and Server would be uvicorn's
+SERVER: dict[str, Any] = {
+    "http": Protocol,
+    "ws": "none",
+    "server_header": False,
+    "proxy_headers": False,
+    "access_log": False,
+    "h11_max_incomplete_event_size": MAX_REQUEST_HEAD,
+}

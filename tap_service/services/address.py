@@ -1,0 +1,110 @@
+"""Who asks, and under which address: the service's own URL as its users see it, and the client's address.
+
+``SKYHOUSE_PUBLIC_URL`` decides; else the headers Forwarded (RFC 7239) or X-Forwarded-* of trusted proxies; else the
+request. Each proxy appends to the lists in these headers: what a trusted one has said stands as far from the right as
+there are trusted proxies between it and us; anything further left may have been written by the client.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from ipaddress import ip_address
+
+from tap_service.config import Network
+
+_HOST = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
+_PREFIX = re.compile(r"(?:/[A-Za-z0-9._~%-]+)*/?")
+_PAIR = re.compile(r'\s*([A-Za-z]+)\s*=\s*("(?:[^"\\]|\\.)*"|[^;,"]*)\s*')
+_ELEMENT = re.compile(r'(?:[^,"]|"(?:[^"\\]|\\.)*")+')
+_PORT = re.compile(r"^\[(.*)\](?::\d+)?$|^([^:]*):\d+$")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """``base_url`` ends before /tap, without a slash; ``client`` is the address of whoever is not a trusted proxy."""
+
+    base_url: str
+    client: str
+
+
+def origin(
+    headers: Mapping[str, str], peer: str, request_url: str, trusted: Sequence[Network], public_url: str = ""
+) -> Origin:
+    """``headers`` have lower case names; ``peer`` is the address of the connection, '' if it has none.
+
+    ``request_url`` is what the request itself says: scheme, host and mount path, without a slash at its end.
+    """
+    if not _is_trusted(peer, trusted):
+        return Origin(public_url or request_url, peer)
+    elements = _forwarded(headers.get("forwarded", "")) if "forwarded" in headers else _x_forwarded(headers)
+    hops = [_address(element.get("for", "")) for element in elements]
+    reached = len(hops) - 1
+    while reached > 0 and _is_trusted(hops[reached], trusted):
+        reached -= 1
+    said = elements[max(reached, 0)] if elements else {}
+    client = said.get("for", "")
+    return Origin(public_url or _url(said, headers, request_url), _address(client) or peer)
+
+
+def _url(said: Mapping[str, str], headers: Mapping[str, str], request_url: str) -> str:
+    scheme, _, rest = request_url.partition("://")
+    host, slash, path = rest.partition("/")
+    if said.get("proto", "").lower() in ("http", "https"):
+        scheme = said["proto"].lower()
+    if _HOST.fullmatch(said.get("host", "")):
+        host = said["host"]
+    prefix = said.get("prefix") or _last(headers.get("x-forwarded-prefix", ""))
+    prefix = prefix.rstrip("/") if _PREFIX.fullmatch(prefix) else ""
+    return f"{scheme}://{host}{prefix}{slash}{path}"
+
+
+def _forwarded(value: str) -> list[dict[str, str]]:
+    elements = []
+    for element in _ELEMENT.findall(value):
+        pairs = ((key.lower(), text.strip().strip('"')) for key, text in _PAIR.findall(element))
+        elements.append(dict(pairs))
+    return elements
+
+
+def _x_forwarded(headers: Mapping[str, str]) -> list[dict[str, str]]:
+    """As Forwarded would say it. A list shorter than the addresses' was set once, by the first proxy."""
+    addresses = _items(headers.get("x-forwarded-for", "")) or [""]
+    columns = {key: _items(headers.get(f"x-forwarded-{key}", "")) for key in ("proto", "host", "prefix")}
+    elements = []
+    for index, address in enumerate(addresses):
+        from_right = len(addresses) - index
+        element = {"for": address}
+        for key, items in columns.items():
+            if items:
+                element[key] = items[-from_right] if from_right <= len(items) else items[0]
+        elements.append(element)
+    return elements
+
+
+def _items(value: str) -> list[str]:
+    return [item.strip() for item in value.split(",") if item.strip()]
+
+
+def _last(value: str) -> str:
+    items = _items(value)
+    return items[-1] if items else ""
+
+
+def _address(node: str) -> str:
+    """A node of Forwarded or X-Forwarded-For without port and brackets; '' if it is no address."""
+    match = _PORT.match(node)
+    bare = (match.group(1) or match.group(2)) if match else node
+    try:
+        return str(ip_address(bare))
+    except ValueError:
+        return ""
+
+
+def _is_trusted(address: str, trusted: Sequence[Network]) -> bool:
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return False
+    return any(parsed in network for network in trusted)

@@ -1,0 +1,184 @@
+"""One translated query from the engine to bytes in a sink: the part that runs on a thread, for any kind of request."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import pyarrow as pa
+
+from adql.translate import Translation
+from tap_service.exceptions import (
+    ClientGone,
+    InternalFault,
+    QueryFault,
+    QueryTooHeavy,
+    ServiceError,
+    ServiceUnavailable,
+)
+from tap_service.serializers import OK, SerializationError, Serializer, Status, overflow
+from tap_service.services.clock import WorkClock
+from tap_service.services.spool import SpoolClosed, SpoolFull
+from tap_service.storage.engine import (
+    Engine,
+    EngineError,
+    EngineUnavailable,
+    QueryCancelled,
+    QueryTimeout,
+    ResourceLimit,
+    StorageFull,
+    ValueFault,
+)
+
+
+class Sink(Protocol):
+    """Where the bytes go. ``write`` with ``anyway`` is for last words, which need room even in a full sink."""
+
+    def write(self, data: bytes, *, anyway: bool = False) -> None: ...
+
+    def end(self) -> None: ...
+
+
+@dataclass(slots=True)
+class Report:
+    """What has become of a query so far. Times are seconds."""
+
+    status: str = ""
+    rows: int = 0
+    bytes: int = 0
+    error: str = ""
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+class Execution:
+    """Runs once, on one thread; ``stop`` may come from any other.
+
+    ``limit`` is the number of rows to give: the translation was made with one more, which is how an overflow is seen.
+    """
+
+    def __init__(
+        self, engine: Engine, translation: Translation, serializer: Serializer, query_id: str, limit: int, way_out: str
+    ) -> None:
+        self.query_id = query_id
+        self.clock = WorkClock()
+        self.report = Report()
+        #: why it failed; the sink has got a whole document all the same if ``complete``
+        self.failure: ServiceError | None = None
+        self.complete = False
+        self._engine = engine
+        self._translation = translation
+        self._serializer = serializer
+        self._limit = limit
+        self._way_out = way_out
+        self._stopped: ServiceError | None = None
+        self._head = b""
+        self._began = False
+
+    def stop(self, reason: ServiceError) -> None:
+        """Ask the run to end with ``reason``; to be called again until it has ended."""
+        self._stopped = self._stopped or reason
+        self._engine.cancel(self.query_id)
+
+    def run(self, sink: Sink) -> None:
+        """Write the whole document and end the sink. Never raises: see ``failure``.
+
+        Nothing has been written when the query fails before its first rows.
+        """
+        try:
+            with self._faults():
+                self._head = self._serializer.header()
+                status = self._write_rows(sink)
+                self._write(sink, self._serializer.footer(status))
+            self.complete = True
+            self.report.status = status.value
+        except ServiceError as failure:
+            self._fail(sink, self._stopped or failure)
+        finally:
+            self.report.seconds["engine"] = self.clock.seconds
+            sink.end()
+
+    def _write_rows(self, sink: Sink) -> Status:
+        if self._limit == 0:
+            return overflow(0, self._way_out)
+        translation = self._translation
+        stream = self._engine.stream(translation.sql, query_id=self.query_id, settings=translation.settings)
+        with ExitStack() as stack:
+            with self.clock.running():
+                batches = stack.enter_context(stream)
+            while (batch := self._next(batches)) is not None:
+                room = self._limit - self.report.rows
+                self.report.rows += min(room, batch.num_rows)
+                self._write(sink, self._serializer.rows(batch.slice(0, room)))
+                if batch.num_rows > room:
+                    return overflow(self._limit, self._way_out)
+        return OK
+
+    def _next(self, batches: Iterator[pa.RecordBatch]) -> pa.RecordBatch | None:
+        """The next batch, with the clock running while the engine makes it. A stopped engine may just end."""
+        self._check()
+        with self.clock.running():
+            batch = next(batches, None)
+        self._check()
+        self.report.seconds.setdefault("first_batch", self.clock.seconds)
+        return batch
+
+    def _check(self) -> None:
+        if self._stopped is not None:
+            raise self._stopped
+
+    def _write(self, sink: Sink, data: bytes) -> None:
+        data, self._head = self._head + data, b""
+        sink.write(data)
+        self._began = self._began or bool(data)
+        self.report.bytes += len(data)
+
+    def _fail(self, sink: Sink, failure: ServiceError) -> None:
+        """Say so after the rows that are out already, if the format has a place for it."""
+        self.failure = failure
+        self.report.status = "ERROR"
+        self.report.error = str(failure)
+        if not self._began or isinstance(failure, ClientGone):
+            return
+        last_words = self._serializer.footer(Status("ERROR", str(failure)))
+        try:
+            sink.write(last_words, anyway=True)
+        except (SpoolClosed, OSError):
+            return
+        self.report.bytes += len(last_words)
+        self.complete = bool(last_words)
+
+    @contextmanager
+    def _faults(self) -> Iterator[None]:
+        """What can go wrong, as an error for the user; what nobody foresaw is a fault of ours and goes to the log."""
+        try:
+            yield
+        except ServiceError:
+            raise
+        except (ValueFault, SerializationError) as error:
+            raise QueryFault(f"the query fails on a value in the data: {error}") from error
+        except (ResourceLimit, QueryTimeout) as error:
+            raise QueryTooHeavy(
+                f"the query needs more than this service gives to one query: {error}. "
+                "Ask for less at once: a smaller region, fewer columns to sort or group by"
+            ) from error
+        except SpoolFull as error:
+            raise QueryTooHeavy(str(error)) from error
+        except SpoolClosed as error:
+            raise ClientGone("the client has gone away") from error
+        except (EngineUnavailable, QueryCancelled) as error:
+            raise ServiceUnavailable(f"the engine has stopped this query: {error}. Ask again later") from error
+        except (StorageFull, OSError) as error:
+            _log.error("query %s: no room for its result: %s", self.query_id, error)
+            raise ServiceUnavailable("the service has no room on its disk for this query. Ask again later") from error
+        except Exception as error:
+            detail = error.detail if isinstance(error, EngineError) else repr(error)
+            _log.error("query %s failed: %r", self.query_id, detail, exc_info=error)
+            raise InternalFault(
+                f"the service failed on this query; the fault is ours. Its log has the reason under {self.query_id}"
+            ) from error
+
+
+_log = logging.getLogger("skyhouse")

@@ -1,0 +1,86 @@
+"""The catalogue as of now: read again when its version changes, with the /tables document of each version."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from functools import cached_property
+
+from clickhouse_schema.apply import catalogue_version, read_catalogue
+from clickhouse_schema.catalogue import Catalogue, TableEntry
+from tap_service.constants import METADATA_POLL_SECONDS
+from tap_service.documents.service import Example
+from tap_service.documents.tables import tableset_document
+from tap_service.services.examples import examples
+from tap_service.storage.engine import Engine, EngineError
+
+_log = logging.getLogger("skyhouse")
+
+
+class Snapshot:
+    """One version of the catalogue and what is made of it, once and when it is first asked for."""
+
+    def __init__(self, version: int, catalogue: Catalogue, engine: Engine) -> None:
+        self.version = version
+        self.catalogue = catalogue
+        self._engine = engine
+
+    @cached_property
+    def tables(self) -> bytes:
+        return tableset_document(self.catalogue.entries)
+
+    @cached_property
+    def tables_without_columns(self) -> bytes:
+        return tableset_document(self.catalogue.entries, detail=False)
+
+    @cached_property
+    def examples(self) -> tuple[Example, ...]:
+        return examples(self._engine, self.catalogue)
+
+    def find(self, name: str) -> TableEntry | None:
+        """The table of a qualified name, written in any case if that is not ambiguous."""
+        exact = [entry for entry in self.catalogue.entries if entry.qualified == name]
+        loose = [entry for entry in self.catalogue.entries if entry.qualified.lower() == name.lower()]
+        found = exact or loose
+        return found[0] if len(found) == 1 else None
+
+
+class Metadata:
+    """Holds the current snapshot; a thread looks for a new version every second."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._refreshing = threading.Lock()
+        self._stopped = threading.Event()
+        self.snapshot = self._read()
+        self._thread = threading.Thread(target=self._poll, name="metadata", daemon=True)
+
+    @property
+    def catalogue(self) -> Catalogue:
+        return self.snapshot.catalogue
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def refresh(self) -> None:
+        """Read the catalogue again if it has changed."""
+        with self._refreshing:
+            if catalogue_version(self._engine) != self.snapshot.version:
+                self.snapshot = self._read()
+
+    def close(self) -> None:
+        self._stopped.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _read(self) -> Snapshot:
+        """The version is read first: a change in between is then read once more, and never missed."""
+        version = catalogue_version(self._engine)
+        return Snapshot(version, read_catalogue(self._engine), self._engine)
+
+    def _poll(self) -> None:
+        while not self._stopped.wait(METADATA_POLL_SECONDS):
+            try:
+                self.refresh()
+            except EngineError as error:
+                _log.warning("the catalogue cannot be read: %s", error)

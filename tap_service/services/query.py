@@ -1,0 +1,218 @@
+"""A synchronous query from parameters to the bytes of the answer. Blocking work is on threads, waiting in the loop."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import uuid
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+
+from adql.errors import AdqlError
+from adql.translate import Translation, translate
+from tap_service.config import Config
+from tap_service.constants import CANCEL_AGAIN_SECONDS
+from tap_service.exceptions import ClientGone, QueryFault, QueryTooHeavy, ServiceError, ServiceUnavailable
+from tap_service.metrics import Metrics
+from tap_service.models.parameters import TapParameters
+from tap_service.serializers import ResultInfo
+from tap_service.services.admission import Lane
+from tap_service.services.execution import Execution, Report
+from tap_service.services.metadata import Metadata
+from tap_service.services.query_log import QueryLog
+from tap_service.services.spool import Spool, SpoolStore
+from tap_service.storage.engine import Engine
+
+#: translation is work of this process, which holds one interpreter lock: more threads would not make it faster
+_TRANSLATORS = 2
+#: queries of TAP_SCHEMA alone need not wait behind those of the data
+_METADATA_THREADS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request as the log has it."""
+
+    parameters: TapParameters
+    client: str
+    at: float  # monotonic
+
+
+class QueryService:
+    def __init__(
+        self, config: Config, engine: Engine, metadata: Metadata, spools: SpoolStore, metrics: Metrics, log: QueryLog
+    ) -> None:
+        self._config = config
+        self._engine = engine
+        self._metadata = metadata
+        self._spools = spools
+        self._metrics = metrics
+        self._log = log
+        self._translators = ThreadPoolExecutor(_TRANSLATORS, "translator")
+        self._data = Lane("query", config.concurrent_queries, config.waiting_queries)
+        self._schema = Lane("metadata-query", _METADATA_THREADS, config.waiting_queries)
+        self._answers: set[Answer] = set()
+        metrics.in_flight.set_function(lambda: len(self._answers))
+        metrics.waiting.set_function(lambda: self._data.waiting + self._schema.waiting)
+
+    async def answer(self, parameters: TapParameters, client: str) -> Answer:
+        """Start the query. Raises QueryFault for what cannot be translated, ServiceBusy when too many wait."""
+        asked = Asked(parameters, client, time.monotonic())
+        try:
+            answer = await self._start(asked)
+        except ServiceError as error:
+            self.record(asked, Report("ERROR", error=str(error)))
+            raise
+        self._answers.add(answer)
+        return answer
+
+    def refused(self, error: ServiceError, client: str) -> None:
+        """Count and log a request whose parameters are wrong."""
+        report = Report("REFUSED", error=str(error))
+        self._metrics.record(report)
+        self._log.write(client=client, status=report.status, error=report.error)
+
+    def forget(self, answer: Answer) -> None:
+        self._answers.discard(answer)
+
+    def record(self, asked: Asked, report: Report, query_id: str = "") -> None:
+        parameters = asked.parameters
+        report.seconds["total"] = time.monotonic() - asked.at
+        self._metrics.record(report)
+        self._log.write(
+            query_id=query_id,
+            runid=parameters.runid,
+            client=asked.client,
+            query=parameters.query,
+            lang=parameters.language,
+            maxrec=parameters.maxrec,
+            format=parameters.format.mime,
+            status=report.status,
+            rows=report.rows,
+            bytes=report.bytes,
+            milliseconds={phase: round(seconds * 1000, 3) for phase, seconds in report.seconds.items()},
+            error=report.error,
+        )
+
+    def close(self) -> None:
+        """Stop what runs; no query is taken on any more."""
+        for lane in (self._data, self._schema):
+            lane.close()
+        self._translators.shutdown(wait=False, cancel_futures=True)
+        for answer in tuple(self._answers):
+            answer.execution.stop(ServiceUnavailable("the service is shutting down"))
+
+    async def _start(self, asked: Asked) -> Answer:
+        parameters, hard = asked.parameters, self._config.hard_maxrec
+        limit = min(self._config.default_maxrec if parameters.maxrec is None else parameters.maxrec, hard)
+        began = time.monotonic()
+        translation = await asyncio.get_running_loop().run_in_executor(
+            self._translators, partial(self._translate, parameters.query, limit)
+        )
+        info = ResultInfo(parameters.query, self._config.title, limit)
+        way_out = (
+            f"Ask for more with MAXREC, up to {hard}."
+            if limit < hard
+            else "No request gets more here: ask in parts, such as one region or range of values at a time."
+        )
+        execution = Execution(
+            self._engine,
+            translation,
+            parameters.format.serializer(translation.fields, info),
+            query_id=f"sync-{uuid.uuid4().hex}",
+            limit=limit,
+            way_out=way_out,
+        )
+        execution.report.seconds["translate"] = time.monotonic() - began
+        lane = self._schema if _is_metadata(translation) else self._data
+        spool = self._spools.open()
+        running = lane.submit(partial(execution.run, spool))
+        return Answer(self, asked, execution, spool, asyncio.wrap_future(running), self._config.sync_seconds)
+
+    def _translate(self, query: str, limit: int) -> Translation:
+        try:
+            translation = translate(query, self._metadata.catalogue, limit=limit + 1)
+        except AdqlError as error:
+            raise QueryFault(error.describe(query)) from error
+        if self._config.query_memory:
+            translation.settings.setdefault("max_memory_usage", self._config.query_memory)
+        return translation
+
+
+def _is_metadata(translation: Translation) -> bool:
+    return all(entry.schema.name.upper() == "TAP_SCHEMA" for entry in translation.tables)
+
+
+class Answer:
+    """A query under way: the engine fills the spool, the client empties it."""
+
+    def __init__(
+        self,
+        service: QueryService,
+        asked: Asked,
+        execution: Execution,
+        spool: Spool,
+        running: asyncio.Future[None],
+        seconds: float,
+    ) -> None:
+        self.format = asked.parameters.format
+        self.execution = execution
+        self._service = service
+        self._asked = asked
+        self._spool = spool
+        self._running = running
+        self._seconds = seconds
+        self._watch = asyncio.create_task(self._limit_time())
+        self._closing: asyncio.Task[None] | None = None
+
+    async def begin(self) -> None:
+        """Wait for the first bytes. Raises the query's error if there are none."""
+        if not await self._spool.readable() and self.execution.failure is not None:
+            raise self.execution.failure
+
+    def pieces(self) -> AsyncIterator[bytes]:
+        return self._spool.pieces()
+
+    @property
+    def complete(self) -> bool:
+        """Whether the document in the spool is whole: to be asked when all pieces are out."""
+        return self.execution.complete
+
+    def close(self) -> None:
+        """The client has got all, or is gone: stop what still runs, give the spool free, write the log."""
+        self._spool.close()
+        if self._closing is None:
+            self._closing = asyncio.create_task(self._close())
+
+    async def _close(self) -> None:
+        await self._stop(ClientGone("the client went away before the end"))
+        self._watch.cancel()
+        self._service.record(self._asked, self.execution.report, self.execution.query_id)
+        self._service.forget(self)
+
+    async def _limit_time(self) -> None:
+        """Stop the query when the engine has worked on it for as long as it may."""
+        while not self._running.done():
+            rest = self._seconds - self.execution.clock.seconds
+            if rest <= 0:
+                await self._stop(self._too_long())
+            else:
+                await asyncio.wait({self._running}, timeout=rest)
+
+    def _too_long(self) -> QueryTooHeavy:
+        return QueryTooHeavy(
+            f"the engine has worked for {self._seconds:g} seconds on this query, the limit of /sync. "
+            "Longer queries belong in /async, which this service does not offer yet: "
+            "until then ask for less at once, such as a smaller region, or fewer columns to sort or group by"
+        )
+
+    async def _stop(self, reason: ServiceError) -> None:
+        """Tell the engine until it has stopped; a query that still waits just leaves the queue."""
+        if self._running.cancel():
+            self.execution.report.status = "ERROR"
+            self.execution.report.error = str(reason)
+        while not self._running.done():
+            await asyncio.get_running_loop().run_in_executor(None, self.execution.stop, reason)
+            await asyncio.wait({self._running}, timeout=CANCEL_AGAIN_SECONDS)

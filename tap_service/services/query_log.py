@@ -1,0 +1,39 @@
+"""The query log: one line of JSON for each request, with everything that a client sent escaped."""
+
+from __future__ import annotations
+
+import sys
+from typing import IO, Any
+
+import structlog
+
+from tap_service.metrics import Metrics
+
+
+class QueryLog:
+    """``target``: a file to append to, ``-`` for standard error, empty for none. A line that fails fails no query."""
+
+    def __init__(self, target: str, metrics: Metrics) -> None:
+        self._metrics = metrics
+        self._file: IO[str] | None = None
+        if target and target != "-":
+            self._file = open(target, "a", encoding="utf-8", buffering=1)  # noqa: SIM115 (closed by close)
+        stream = self._file or sys.stderr
+        self._logger: Any = structlog.wrap_logger(
+            structlog.WriteLogger(stream) if target else structlog.ReturnLogger(),
+            processors=[
+                structlog.processors.TimeStamper(fmt="iso", utc=True, key="time"),
+                structlog.processors.EventRenamer("kind"),
+                structlog.processors.JSONRenderer(sort_keys=False),
+            ],
+        )
+
+    def write(self, **record: Any) -> None:
+        try:
+            self._logger.info("query", **record)
+        except (OSError, ValueError):
+            self._metrics.log_failures.inc()
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
