@@ -55,9 +55,7 @@ _RESERVED_WORDS = {
     "HAVING": "HAVING stands once, after GROUP BY and before ORDER BY",
     "ON": _ONE_CONDITION,
     "USING": _ONE_CONDITION,
-    "IS": "comparisons do not chain; write IS NULL or IS NOT NULL",
     "OVERLAPS": "compare the ends: a.low <= b.high AND b.low <= a.high",
-    **dict.fromkeys(("DATE", "TIME", "TIMESTAMP"), "a time is written as text, '2026-01-31T12:00:00', or CAST from it"),
 }
 
 _DOUBLED = {"=": "equality is a single =", "&": "'and' is AND", "*": "a power is POWER(a, b)"}
@@ -77,7 +75,7 @@ def slip(place: Place, expected: str) -> str:
     kind = place.kinds[at]
     before = place.kinds[at - 1] if at else ""
     if at == 0:
-        return "ADQL only reads" if place.texts[0].upper() in _VERBS else ""
+        return "ADQL only reads: a query begins with SELECT or WITH" if place.texts[0].upper() in _VERBS else ""
     if kind == before and kind in _DOUBLED:
         return _DOUBLED[kind]
     for neighbour in (at, at - 1):
@@ -89,7 +87,7 @@ def slip(place: Place, expected: str) -> str:
 
 
 def _about_commas(kind: str, before: str, expected: str) -> str:
-    if before == "," and (kind in _NEVER_NAMES or kind in (")", END, ",")):
+    if (before == "," and (kind in _NEVER_NAMES or kind in (")", END))) or (kind == "," and "a value" in expected):
         return "there is a comma too many"
     if before == "SELECT" and kind == "FROM":
         return "name the columns after SELECT, or * for all"
@@ -106,9 +104,9 @@ def _about_reserved(place: Place, kind: str, expected: str) -> str:
         return ""
     written = place.texts[place.at]
     quoted = f'{written} is a reserved word; to use it as a name put it in double quotes: "{written}"'
-    if kind in _RESERVED_WORDS and not ("name" in expected and kind in ("DATE", "TIME", "TIMESTAMP", "TOP", "OFFSET")):
-        return _RESERVED_WORDS[kind]
-    if kind == "DATE" and place.kinds[place.at + 1] == STRING:
+    if kind in ("DATE", "TIME", "TIMESTAMP") and place.kinds[place.at + 1] == STRING:
+        return "a time is written as text, '2026-01-31T12:00:00', or CAST from it"
+    if kind in _RESERVED_WORDS and not ("name" in expected and kind in ("TOP", "OFFSET")):
         return _RESERVED_WORDS[kind]
     if kind in _NEVER_NAMES:
         return ""
@@ -116,13 +114,19 @@ def _about_reserved(place: Place, kind: str, expected: str) -> str:
 
 
 def _others(place: Place, expected: str) -> str:
-    kind = place.kinds[place.at]
+    kind, before = place.kinds[place.at], place.kinds[place.at - 1]
+    if (kind == "*" and before == "/") or (kind == "/" and place.kinds[place.at + 1] == "*"):
+        return "a comment begins with --"
     if kind == "[" and expected != "an operator":
         return 'names are quoted with double quotes: "name"'
     if kind == ")" and expected in _ENDS:
         return "every SELECT needs a FROM" if place.depth else "there is no ( for it"
-    if kind == "(" and place.kinds[place.at - 1] in (NAME, WORD):
+    if kind == "(" and before in (NAME, WORD):
         return "ADQL gives no names to columns here"
-    if kind == "*" and place.kinds[place.at - 1] == "(":
-        return "only COUNT takes *"
+    if kind == "*" and before in ("(", "DISTINCT"):
+        return "only COUNT(*) takes a *"
+    if kind == "AS" and before == "*":
+        return "* has no alias"
+    if kind == NUMBER and "name" in expected:
+        return "a name that begins with a digit must be put in double quotes"
     return ""

@@ -144,7 +144,6 @@ _UNREADABLE: tuple[tuple[str, str], ...] = (
     ("`", 'names are quoted with double quotes: "name"'),
     ("%", "the remainder is MOD(a, b)"),
     ("!", "'not' is NOT, 'unequal' is <> or !="),
-    ("_", 'a name that begins with _ must be put in double quotes: "_name"'),
     ("$@?:{}", "ADQL has no parameters or variables: write the value itself"),
     ("#", "a comment begins with --"),
     ("\\", "a backslash has a meaning only inside quotes, where it stands for itself"),
@@ -166,7 +165,8 @@ def _unreadable(text: str, parts: list[str], borders: list[int]) -> AdqlSyntaxEr
     if character == '"':
         return AdqlSyntaxError("this quoted name is not closed", here, 'close it with "')
     if run := _RUN.match(text, start):
-        return AdqlSyntaxError(f"unexpected {printable(run[0])}", Span(*run.span()), _HINTS["_"])
+        hint = f'a name that begins with _ must be put in double quotes: "{printable(run[0])}"'
+        return AdqlSyntaxError(f"unexpected {printable(run[0])}", Span(*run.span()), hint)
     if text.startswith("::", start):
         return AdqlSyntaxError("unexpected ::", Span(start, start + 2), "conversion is CAST(value AS type)")
     hint = _HINTS.get(character, "")

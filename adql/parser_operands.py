@@ -149,9 +149,9 @@ class OperandParser(WindowParser):
             self.expect("PRECISION", "PRECISION after DOUBLE")
             kind = "DOUBLE PRECISION"
         elif kind in ("CHAR", "VARCHAR") and self.kinds[self.at] == "(":
-            bracket = self.open()
+            bracket = self.open(levels=0)
             length = self.unsigned_integer("a length in characters")
-            self.close(bracket)
+            self.close(bracket, levels=0)
         self.close(opening)
         return Cast(self.span_from(first), operand, kind, length)
 

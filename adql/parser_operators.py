@@ -89,7 +89,7 @@ class OperatorParser(Cursor):
         first = self.at
         expression = self.expression(VALUE)
         self.require_value(expression)
-        if self.kinds[self.at] in _COMPARISONS:
+        if self.kinds[self.at] in _PRECEDENCE:  # nothing but the operators of conditions is left
             self.at += 1
             self.no_value(self.span_from(first))
         return expression
@@ -183,7 +183,8 @@ class OperatorParser(Cursor):
         self.at += 1
         self.enter()
         index = self.value()
-        self.close(opening)
+        self.close(opening, levels=0)
+        self.depth -= 1
         return Element(self.span_from(first), array, index)
 
     # --- predicates ---

@@ -66,11 +66,11 @@ class TableParser(OperandParser):
         return kind
 
     def _using(self) -> tuple[Identifier, ...]:
-        opening = self.open(said="( and the columns of USING")
+        opening = self.open(levels=0, said="( and the columns of USING")
         columns = [self.identifier("a column name")]
         while self.take(","):
             columns.append(self.identifier("a column name"))
-        self.close(opening)
+        self.close(opening, levels=0)
         return tuple(columns)
 
     # --- one table ---
@@ -106,13 +106,13 @@ class TableParser(OperandParser):
 
     def _sample(self) -> float:
         self.at += 1
-        opening = self.open()
+        opening = self.open(levels=0)
         number = self.at
         self.expect(NUMBER, "a percentage")
         percent = float(number_value(self.texts[number], self.span_at(number)))
         if not 0 < percent <= 100:
             raise AdqlSyntaxError("a sample is more than 0 and at most 100 percent", self.span_at(number))
-        self.close(opening)
+        self.close(opening, levels=0)
         return percent
 
     # --- parentheses ---

@@ -1,0 +1,240 @@
+"""Trees: what binds to what, and what each production makes."""
+
+from __future__ import annotations
+
+import pytest
+
+from adql import nodes as n
+from adql.errors import AdqlSyntaxError
+from adql.parser import parse
+
+
+def select(text: str) -> n.Select:
+    query = parse(text).query
+    assert isinstance(query, n.Select)
+    return query
+
+
+def value(text: str) -> n.Expression:
+    return select(f"SELECT {text} FROM t").items[0].expression
+
+
+def condition(text: str) -> n.Expression:
+    where = select(f"SELECT a FROM t WHERE {text}").where
+    assert where is not None
+    return where
+
+
+def table(text: str) -> n.TableReference:
+    return select(f"SELECT * FROM {text}").from_[0]
+
+
+def said(node: object) -> str:
+    """An expression or table with all its brackets."""
+    match node:
+        case n.ColumnRef(_, parts):
+            return ".".join(part.name for part in parts)
+        case n.NumberLiteral(_, _, text):
+            return text
+        case n.StringLiteral(_, text):
+            return f"'{text}'"
+        case n.Unary(_, op, operand):
+            return f"({op} {said(operand)})"
+        case n.Binary(_, op, left, right):
+            return f"({said(left)} {op} {said(right)})"
+        case n.Element(_, array, index):
+            return f"{said(array)}[{said(index)}]"
+        case n.FunctionCall(_, name, args):
+            return f"{name.name}({', '.join(map(said, args))})"
+        case n.Between(_, operand, low, high, negated):
+            return f"({said(operand)}{' NOT' * negated} BETWEEN {said(low)} AND {said(high)})"
+        case n.InList(_, operand, items, negated):
+            return f"({said(operand)}{' NOT' * negated} IN {', '.join(map(said, items))})"
+        case n.IsNull(_, operand, negated):
+            return f"({said(operand)} IS{' NOT' * negated} NULL)"
+        case n.Like(_, operand, pattern, negated, ignore_case):
+            return f"({said(operand)}{' NOT' * negated} {'I' * ignore_case}LIKE {said(pattern)})"
+        case n.TableName(_, parts):
+            return ".".join(part.name for part in parts)
+        case n.DerivedTable(_, _, alias):
+            return f"<{alias.name}>"
+        case n.Join(_, kind, _, left, right, _, _):
+            return f"({said(left)} {kind} {said(right)})"
+        case n.Select():
+            return said(node.from_[0])
+        case n.SetOperation(_, _, _, op, keep, left, right):
+            return f"({said(left)} {op}{' ALL' * keep} {said(right)})"
+    raise AssertionError(node)
+
+
+@pytest.mark.parametrize(
+    ("text", "tree"),
+    [
+        ("a + b * c", "(a + (b * c))"),
+        ("a - b - c + d", "(((a - b) - c) + d)"),
+        ("a / b * c", "((a / b) * c)"),
+        ("-a * b", "((- a) * b)"),
+        ("- - a", "(- (- a))"),
+        ("-v[1]", "(- v[1])"),
+        ("(a + b) * c", "((a + b) * c)"),
+        ("a || b + c || d", "((a || (b + c)) || d)"),
+        ("a | b ^ c & d", "(a | (b ^ (c & d)))"),
+        ("~a & b + 1", "((~ a) & (b + 1))"),
+        ("a || b || c || d || e", "(((a || b) || c) || (d || e))"),
+        ("f(a)[b + 1][2]", "f(a)[(b + 1)][2]"),
+    ],
+)
+def test_precedence_of_values(text: str, tree: str) -> None:
+    assert said(value(text)) == tree
+
+
+@pytest.mark.parametrize(
+    ("text", "tree"),
+    [
+        ("a = 1 OR b = 2 AND c = 3", "((a = 1) OR ((b = 2) AND (c = 3)))"),
+        ("NOT a = 1 AND b = 2", "((NOT (a = 1)) AND (b = 2))"),
+        ("NOT (a = 1 AND b = 2)", "(NOT ((a = 1) AND (b = 2)))"),
+        ("a BETWEEN b - 1 AND b + 1 AND c != 2", "((a BETWEEN (b - 1) AND (b + 1)) AND (c <> 2))"),
+        ("a + 1 NOT IN (1, b * 2)", "((a + 1) NOT IN 1, (b * 2))"),
+        ("a NOT LIKE 'x' || b OR c ILIKE 'y'", "((a NOT LIKE ('x' || b)) OR (c ILIKE 'y'))"),
+        ("a & 4 = 4", "((a & 4) = 4)"),
+        ("(a) IS NOT NULL AND b IS NULL", "((a IS NOT NULL) AND (b IS NULL))"),
+        ("a AND b AND c AND d AND e", "(((a AND b) AND c) AND (d AND e))"),
+        ("((a + 1) > b)", "((a + 1) > b)"),
+    ],
+)
+def test_precedence_of_conditions(text: str, tree: str) -> None:
+    assert said(condition(text)) == tree
+
+
+@pytest.mark.parametrize(
+    ("text", "tree"),
+    [
+        ("a JOIN b USING (x) LEFT JOIN c ON a.x = c.x", "((a INNER b) LEFT c)"),
+        ("a RIGHT OUTER JOIN (b FULL JOIN c USING (x)) USING (x)", "(a RIGHT (b FULL c))"),
+        ("((a JOIN b) JOIN c)", "((a INNER b) INNER c)"),
+        ("(a JOIN b) AS q", "<q>"),
+        ("((SELECT x FROM a) AS q JOIN b USING (x)) JOIN c", "((<q> INNER b) INNER c)"),
+        ("((a JOIN b) q JOIN c)", "(<q> INNER c)"),
+        ("(((SELECT x FROM a) UNION (SELECT x FROM b))) q", "<q>"),
+    ],
+)
+def test_joins(text: str, tree: str) -> None:
+    assert said(table(text)) == tree
+
+
+@pytest.mark.parametrize(
+    ("text", "tree"),
+    [
+        ("{a} UNION {b} EXCEPT ALL {c}", "((a UNION b) EXCEPT ALL c)"),
+        ("{a} UNION {b} INTERSECT {c}", "(a UNION (b INTERSECT c))"),
+        ("{a} INTERSECT {b} UNION {c}", "((a INTERSECT b) UNION c)"),
+        ("{a} EXCEPT ({b} UNION {c})", "(a EXCEPT (b UNION c))"),
+    ],
+)
+def test_set_operations(text: str, tree: str) -> None:
+    assert said(parse(text.format(a="SELECT x FROM a", b="SELECT x FROM b", c="SELECT x FROM c")).query) == tree
+
+
+def test_select() -> None:
+    query = select(
+        'SELECT DISTINCT TOP 5 a AS "A b", t.*, * FROM s.t AS x GROUP BY a HAVING COUNT(*) > 1 ORDER BY 1 DESC OFFSET 7'
+    )
+    assert (query.distinct, query.top, query.offset) == (True, 5, 7)
+    alias = query.items[0].alias
+    assert alias is not None
+    assert (alias.name, alias.delimited) == ("A b", True)
+    assert isinstance(query.items[1].expression, n.Star)
+    assert [part.name for part in query.items[1].expression.qualifier] == ["t"]
+    assert query.having is not None
+    assert query.order_by[0].descending
+
+
+def test_order_of_a_union_is_its_own() -> None:
+    query = parse("SELECT a FROM t UNION SELECT a FROM u ORDER BY a OFFSET 2").query
+    assert isinstance(query, n.SetOperation)
+    assert (len(query.order_by), query.offset) == (1, 2)
+    assert query.right.order_by == ()
+
+
+def test_order_around_a_query_with_its_own_limit() -> None:
+    """TOP is applied first, so the inner query becomes a table."""
+    query = select("(SELECT TOP 5 a FROM t ORDER BY b) ORDER BY a")
+    assert (query.top, len(query.order_by)) == (None, 1)
+    inner = query.from_[0]
+    assert isinstance(inner, n.DerivedTable)
+    assert isinstance(inner.query, n.Select)
+    assert inner.query.top == 5
+
+
+def test_in_with_brackets() -> None:
+    assert isinstance(condition("a IN ((SELECT a FROM t))"), n.InQuery)
+    assert isinstance(condition("a IN ((SELECT a FROM t) EXCEPT SELECT a FROM u)"), n.InQuery)
+    assert isinstance(condition("a IN ((SELECT MAX(a) FROM t) + 1)"), n.InList)
+    assert isinstance(condition("a IN ((SELECT MAX(a) FROM t), 1)"), n.InList)
+
+
+def test_scalar_subquery_at_the_head_of_an_expression() -> None:
+    assert isinstance(value("((SELECT a FROM t))"), n.ScalarSubquery)
+    sum_ = value("((SELECT a FROM t) + 1)")
+    assert isinstance(sum_, n.Binary)
+    assert isinstance(sum_.left, n.ScalarSubquery)
+
+
+def test_functions() -> None:
+    count = value("COUNT(*)")
+    assert isinstance(count, n.FunctionCall)
+    assert (count.star, count.args) == (True, ())
+    distinct = value("count(DISTINCT a)")
+    assert isinstance(distinct, n.FunctionCall)
+    assert (distinct.name.name, distinct.distinct, len(distinct.args)) == ("count", True, 1)
+
+
+def test_window() -> None:
+    call = value("SUM(a) OVER (PARTITION BY b ORDER BY c DESC ROWS BETWEEN 2 PRECEDING AND UNBOUNDED FOLLOWING)")
+    assert isinstance(call, n.FunctionCall)
+    assert call.over is not None
+    assert (len(call.over.partition_by), call.over.order_by[0].descending) == (1, True)
+    assert call.over.frame is not None
+    assert (call.over.frame.unit, call.over.frame.start, call.over.frame.end) == (
+        "ROWS",
+        ("PRECEDING", 2),
+        ("UNBOUNDED FOLLOWING", None),
+    )
+
+
+def test_casts_and_cases() -> None:
+    cast = value("CAST(a AS double precision)")
+    assert isinstance(cast, n.Cast)
+    assert (cast.target, cast.length) == ("DOUBLE PRECISION", None)
+    text = value("CAST(a AS varchar(12))")
+    assert isinstance(text, n.Cast)
+    assert (text.target, text.length) == ("VARCHAR", 12)
+    case = value("CASE a WHEN 1 THEN 'x' WHEN 2 THEN 'y' END")
+    assert isinstance(case, n.Case)
+    assert (case.operand is not None, len(case.whens), case.otherwise) == (True, 2, None)
+
+
+def test_strings() -> None:
+    text = value("'it''s' -- a piece\n ' one'")
+    assert isinstance(text, n.StringLiteral)
+    assert text.value == "it's one"
+    backslash = value(r"'a\'")
+    assert isinstance(backslash, n.StringLiteral)
+    assert backslash.value == "a\\"
+
+
+def test_sample_and_common_tables() -> None:
+    sampled = table("s.t AS x TABLESAMPLE (2.5)")
+    assert isinstance(sampled, n.TableName)
+    assert sampled.sample == 2.5
+    statement = parse('WITH x AS (SELECT a FROM t), "Y" AS (SELECT a FROM x) SELECT a FROM "Y"')
+    names = [common.name for common in statement.common_tables]
+    assert [(name.name, name.delimited) for name in names] == [("x", False), ("Y", True)]
+
+
+def test_functions_that_are_known() -> None:
+    query = "SELECT Known(1), ABS(2) FROM t"
+    parse(query, {"known"})
+    with pytest.raises(AdqlSyntaxError, match="no function Known"):
+        parse(query, set())

@@ -1,0 +1,146 @@
+"""Deep and long queries: a tree of bounded height or an error with a place, never a RecursionError."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+import pytest
+
+from adql.errors import AdqlSyntaxError
+from adql.nodes import Node
+from adql.parser import parse
+from adql.parser_cursor import MAX_DEPTH, MAX_HEIGHT
+
+# What is repeated at the head, the kernel, what is repeated at the tail.
+NESTS = {
+    "parentheses": ("SELECT ", "(", "1", ")", " FROM t"),
+    "right operands": ("SELECT ", "1 + (", "1", ")", " FROM t"),
+    "signs": ("SELECT ", "- ", "1", "", " FROM t"),
+    "functions": ("SELECT ", "1 + f(", "1", ")", " FROM t"),
+    "casts": ("SELECT ", "CAST(", "1", " AS REAL)", " FROM t"),
+    "elements": ("SELECT ", "v[", "1", "]", " FROM t"),
+    "windows": ("SELECT ", "f() OVER (ORDER BY ", "1", ")", " FROM t"),
+    "case conditions": ("SELECT ", "CASE WHEN a = ", "1", " THEN 1 END", " FROM t"),
+    "case results": ("SELECT ", "CASE WHEN a THEN ", "1", " END", " FROM t"),
+    "not": ("SELECT a FROM t WHERE ", "NOT ", "a", "", ""),
+    "and in parentheses": ("SELECT a FROM t WHERE ", "a AND (", "a", ")", ""),
+    "scalar subqueries": ("SELECT ", "(SELECT ", "1", " FROM t)", " FROM t"),
+    "exists": ("SELECT a FROM t WHERE ", "EXISTS (SELECT a FROM t WHERE ", "a", ")", ""),
+    "in": ("SELECT a FROM t WHERE ", "a IN (SELECT a FROM t WHERE ", "a", ")", ""),
+    "in parentheses": ("SELECT a FROM t WHERE a IN ", "(", "SELECT a FROM t", ")", ""),
+    "derived tables": ("SELECT a FROM ", "(SELECT a FROM ", "t", ") AS q", ""),
+    "joins from the left": ("SELECT a FROM ", "(", "t", " JOIN t USING (a))", ""),
+    "joins from the right": ("SELECT a FROM ", "t JOIN (", "t JOIN t", ")", ""),
+    "whole queries": ("", "(", "SELECT a FROM t", ")", ""),
+    "unions": ("", "(", "SELECT a FROM t", ") UNION SELECT a FROM t", ""),
+    "tables in parentheses": ("SELECT a FROM ", "(", "SELECT a FROM t", ")", " AS q"),
+}
+CHAINS = {
+    "sum": ("SELECT 1", " + 1", " FROM t"),
+    "product": ("SELECT 1", " * 1", " FROM t"),
+    "elements": ("SELECT v", "[1]", " FROM t"),
+    "joins": ("SELECT a FROM t", " JOIN t USING (a)", ""),
+    "unions": ("SELECT a FROM t", " UNION SELECT a FROM t", ""),
+    "intersections": ("SELECT a FROM t", " INTERSECT SELECT a FROM t", ""),
+}
+LISTS = {
+    "and": ("SELECT a FROM t WHERE a = 1", " AND a = 1", ""),
+    "or": ("SELECT a FROM t WHERE a = 1", " OR a = 1", ""),
+    "concatenation": ("SELECT 'a'", " || 'a'", " FROM t"),
+    "bits": ("SELECT a", " | 1", " FROM t"),
+    "in": ("SELECT a FROM t WHERE a IN (1", ", 1", ")"),
+    "columns": ("SELECT a", ", a", " FROM t"),
+    "tables": ("SELECT * FROM t", ", t", ""),
+    "arguments": ("SELECT f(a", ", a", ") FROM t"),
+    "strings": ("SELECT 'a'", "\n'a'", " FROM t"),
+}
+
+
+def nest(name: str, depth: int) -> str:
+    before, opening, kernel, closing, after = NESTS[name]
+    return before + opening * depth + kernel + closing * depth + after
+
+
+def children(node: Node) -> Iterator[Node]:
+    for field in dataclasses.fields(node):
+        value = getattr(node, field.name)
+        yield from (item for item in (value if isinstance(value, tuple) else (value,)) if isinstance(item, Node))
+
+
+def height(tree: Node) -> int:
+    """Levels of nodes, counted without recursion."""
+    level, found = [tree], 0
+    while level:
+        found += 1
+        level = [child for node in level for child in children(node)]
+    return found
+
+
+@pytest.mark.parametrize("name", NESTS)
+def test_ordinary_nests_are_read(name: str) -> None:
+    parse(nest(name, 20))
+
+
+@pytest.mark.parametrize("name", NESTS)
+@pytest.mark.parametrize("depth", [MAX_DEPTH + 1, 10_000])
+def test_deep_nests_are_refused(name: str, depth: int) -> None:
+    text = nest(name, depth)
+    with pytest.raises(AdqlSyntaxError, match="nested too deeply") as caught:
+        parse(text)
+    assert 0 < caught.value.span.start < len(text)
+    assert caught.value.describe(text)
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_chains_read_from_the_left(name: str) -> None:
+    before, link, after = CHAINS[name]
+    parse(before + link * (MAX_HEIGHT - 1) + after)
+    with pytest.raises(AdqlSyntaxError, match="operators in a chain"):
+        parse(before + link * 10_000 + after)
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_lists_and_balanced_chains_are_long(name: str) -> None:
+    before, link, after = LISTS[name]
+    assert height(parse(before + link * 10_000 + after)) < 30
+
+
+def test_chains_at_the_head_of_chains_add_up() -> None:
+    """Each bracket may hold a chain as its first operand: the whole is bounded, not each alone."""
+    for head, link in (("SELECT ", " + 1"), ("SELECT * FROM ", " JOIN t USING (a)")):
+        text = head + "(" * 20 + "t" + (link * 50 + ")") * 20 + (" FROM t" if "+" in link else "")
+        with pytest.raises(AdqlSyntaxError, match="nested too deeply"):
+            parse(text)
+
+
+@pytest.mark.parametrize("name", NESTS)
+def test_trees_are_not_high(name: str) -> None:
+    depth = MAX_DEPTH
+    while depth:
+        try:
+            tree = parse(nest(name, depth))
+        except AdqlSyntaxError:
+            depth -= 1
+        else:
+            break
+    assert height(tree) <= 3 * MAX_HEIGHT
+
+
+def test_deep_callers_get_the_same_error() -> None:
+    """Where the caller has used up the stack, the parser says so in its own words."""
+    outcomes = set()
+
+    def dive(levels: int) -> None:
+        if levels:
+            dive(levels - 1)
+            return
+        try:
+            parse(nest("functions", 90))
+            outcomes.add("read")
+        except AdqlSyntaxError as error:
+            outcomes.add(error.message.split(":")[0])
+
+    for levels in (0, 600, 700):
+        dive(levels)
+    assert outcomes == {"read", "the query is nested too deeply"}

@@ -1,0 +1,78 @@
+"""The IVOA's validation queries for ADQL 2.1, if their file is here: SKYHOUSE_IVOA_QUERIES names it.
+
+They are GPL and not part of this repository. The file has a query a line: label (valid or invalid), version, source and
+the query with \\n, \\t and \\\\ escaped, separated by tabs; lines that begin with # are comments.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from adql.errors import AdqlSyntaxError
+from adql.parser import parse
+
+# Functions that the suite declares.
+FUNCTIONS = frozenset({"ivo_healpix_index", "eso_dateadd_sec", "eso_intersection"})
+
+# INNER JOIN without a condition: invalid for the suite, valid by the grammar of ADQL 2.1, which makes it optional.
+DISPUTED = "2_from.xml#d4c3a72c"
+
+_ESCAPED = {"n": "\n", "t": "\t", "\\": "\\"}
+
+
+class Case(NamedTuple):
+    label: str
+    source: str
+    query: str
+
+
+def read_cases(text: str) -> list[Case]:
+    cases = []
+    for line in text.split("\n"):
+        if line and not line.startswith("#"):
+            label, _, source, query = line.split("\t", 3)
+            cases.append(Case(label, source, re.sub(r"\\([nt\\])", lambda found: _ESCAPED[found[1]], query)))
+    return cases
+
+
+def verdict(query: str) -> str:
+    try:
+        parse(query, FUNCTIONS)
+    except AdqlSyntaxError:
+        return "invalid"
+    return "valid"
+
+
+def ivoa_cases() -> list[Case]:
+    path = os.environ.get("SKYHOUSE_IVOA_QUERIES")
+    return read_cases(Path(path).read_text(encoding="utf-8")) if path else []
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Own lines always, the IVOA's as well where they are: never an empty list, which would be a skip."""
+    if "case" in metafunc.fixturenames:
+        cases = read_cases(OWN) + ivoa_cases()
+        metafunc.parametrize("case", cases, ids=[case.source for case in cases])
+
+
+OWN = r"""# label, version, source, query
+valid	2.1	own#1	SELECT a -- 'c'\n\tFROM t\nWHERE b = 'x\\n'
+invalid	2.1	own#2	SELECT a\nFROM t\nWHERE f(b) = 1
+valid	2.1	own#3	SELECT ivo_healpix_index(6, ra, dec) FROM t
+"""
+
+
+def test_reader_undoes_the_escapes() -> None:
+    cases = read_cases(OWN)
+    assert [case.label for case in cases] == ["valid", "invalid", "valid"]
+    assert cases[0] == Case("valid", "own#1", "SELECT a -- 'c'\n\tFROM t\nWHERE b = 'x\\n'")
+
+
+def test_verdict(case: Case) -> None:
+    expected = "valid" if case.source.endswith(DISPUTED) else case.label
+    assert verdict(case.query) == expected
