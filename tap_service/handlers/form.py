@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
 from fastapi import Request
 from python_multipart.exceptions import FormParserError
-from python_multipart.multipart import MultipartCallbacks, MultipartParser, parse_options_header
+from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.concurrency import run_in_threadpool
 
 from tap_service.constants import BYTES_PER_CHARACTER, DISCARDED_BYTES, FORM_OVERHEAD, MAX_PARAMETERS
 from tap_service.exceptions import BodyTooLarge, ClientGone, ParameterFault
 from tap_service.models.parameters import Pair
+
+if TYPE_CHECKING:
+    from python_multipart.multipart import MultipartCallbacks
 
 _URLENCODED = "application/x-www-form-urlencoded"
 _MULTIPART = "multipart/form-data"
