@@ -1,44 +1,131 @@
-"""The catalogue model: schemas, tables, columns and keys with Felis' YAML keys, and Skyhouse's storage layout.
+"""The catalogue model: schemas, tables, columns and keys under Felis' YAML keys, and Skyhouse's storage layout.
 
-The YAML is the catalogue; ``read_schema`` reads it strictly (an unknown key is an error with file and line).
+The models are values: strict (no coercion, no unknown key) and frozen. A field is known by its Felis key (``ivoa:ucd``) and by
+its Python name (``ucd``), in JSON documents too. ``yaml_reader`` reads the models from files, ``yaml_writer`` writes them.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field as Key
+from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
+from pydantic import Field as Key
 
-from clickhouse_schema.datatypes import FELIS, ColumnType, Field
+from clickhouse_schema.datatypes import FELIS, FLOATS, TEXT, TIMESTAMP, ColumnType, Field
+
+#: TAP_SCHEMA of other services and several clients cut names here.
+MAX_NAME = 64
+
+#: Numbers that DALI 1.1 (section 3.3) gives to one geometry: xtype -> arraysize.
+_GEOMETRIES = {"interval": "2", "point": "2", "circle": "3", "polygon": "*"}
+
+#: Characters that XML 1.0 cannot carry.
+_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+_ARRAYSIZE = re.compile(r"\*|[1-9][0-9]{0,8}\*?")
+
+
+def _name(value: str) -> str:
+    if not value:
+        raise ValueError("is empty: give a name")
+    if not value.isprintable():
+        raise ValueError(f"{value!r} has a control character: only printable characters can be names")
+    if value != value.strip():
+        raise ValueError(f"{value!r} starts or ends with a space: take it away")
+    if len(value) > MAX_NAME:
+        raise ValueError(f"{value[:20] + '...'!r} has {len(value)} characters: names have at most {MAX_NAME}")
+    return value
+
+
+def _dotless(value: str) -> str:
+    if "." in value:
+        raise ValueError(f"{value!r} has a dot, which separates schema from table: write _ in its place")
+    return value
+
+
+def _text(value: str) -> str:
+    if found := _NOT_XML.search(value):
+        raise ValueError(f"has the character {found[0]!r}, which XML cannot carry: take it out")
+    return value
+
+
+def _datatype(value: str) -> str:
+    if value == "binary":
+        raise ValueError(
+            "'binary' is nothing that ADQL could use: leave the column out, or keep it as hexadecimal 'string'"
+        )
+    if value not in FELIS:
+        raise ValueError(f"{value!r} is no datatype: use one of {', '.join(FELIS)}")
+    return value
+
+
+def _arraysize(value: str) -> str:
+    if value and not _ARRAYSIZE.fullmatch(value):
+        raise ValueError(f"{value!r} is no size of an array of one dimension: write '*', '8' or '8*'")
+    return value
+
+
+#: Names of columns, keys and examples; of schemas and tables.
+Name = Annotated[str, AfterValidator(_name)]
+QualifierName = Annotated[Name, AfterValidator(_dotless)]
+#: Text that goes into XML and TAP_SCHEMA.
+Text = Annotated[str, AfterValidator(_text)]
+
+
+def _felis(key: str, default: Any = "") -> Any:
+    """A field that files and documents call ``key``."""
+    return Key(default, validation_alias=key, serialization_alias=key)
 
 
 class Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, validate_by_alias=True, validate_by_name=True)
 
 
 class Column(Strict):
-    name: str
-    id: str = Key("", alias="@id")
-    datatype: str
-    length: int | None = None
-    description: str = ""
+    """A column. ``unit`` is in VOUnits, ``ucd`` is UCD1+; '' = none. ``length`` is the most characters of a text."""
+
+    name: Name
+    id: Text = _felis("@id")
+    datatype: Annotated[str, AfterValidator(_datatype)]
+    length: Annotated[int, Key(ge=1, le=999_999_999)] | None = None
+    description: Text = ""
     nullable: bool = True
-    arraysize: str = Key("", alias="votable:arraysize")
-    xtype: str = Key("", alias="votable:xtype")
-    votable_datatype: str = Key("", alias="votable:datatype")
-    utype: str = Key("", alias="votable:utype")
-    ucd: str = Key("", alias="ivoa:ucd")
-    unit: str = Key("", alias="ivoa:unit")
-    principal: bool = Key(False, alias="tap:principal")
-    std: bool = Key(False, alias="tap:std")
-    column_index: int | None = Key(None, alias="tap:column_index")
+    arraysize: Annotated[str, AfterValidator(_arraysize)] = _felis("votable:arraysize")
+    xtype: Text = _felis("votable:xtype")
+    votable_datatype: Text = _felis("votable:datatype")
+    utype: Text = _felis("votable:utype")
+    ucd: Text = _felis("ivoa:ucd")
+    unit: Text = _felis("ivoa:unit")
+    principal: bool = _felis("tap:principal", False)
+    std: bool = _felis("tap:std", False)
+    column_index: int | None = _felis("tap:column_index", None)
+
+    @model_validator(mode="after")
+    def _check_type(self) -> Column:
+        """The VOTable keys may refine the datatype, never contradict it."""
+        own = FELIS[self.datatype]
+        if self.votable_datatype and not (self.votable_datatype == own or {self.votable_datatype, own} <= TEXT):
+            raise ValueError(
+                f"votable:datatype {self.votable_datatype!r} contradicts datatype {self.datatype!r}: drop it"
+            )
+        if self.length is not None and own not in TEXT:
+            raise ValueError(f"length is for text: a {self.datatype!r} has none (arrays have votable:arraysize)")
+        if self.xtype == "timestamp" and own != "char":
+            raise ValueError("votable:xtype 'timestamp' is for datatype 'timestamp'")
+        size = _GEOMETRIES.get(self.xtype, self.arraysize)
+        if self.xtype in _GEOMETRIES and (own not in FLOATS or self.arraysize != size):
+            raise ValueError(f"votable:xtype {self.xtype!r} needs datatype double and votable:arraysize '{size}'")
+        return self
 
     @property
     def type(self) -> ColumnType:
+        if self.datatype == "timestamp" or self.xtype == "timestamp":
+            return TIMESTAMP
         datatype = self.votable_datatype or FELIS[self.datatype]
-        if self.datatype == "timestamp":
-            return ColumnType("char", "*", "timestamp")
-        arraysize = self.arraysize or ("*" if datatype in ("char", "unicodeChar") else "")
+        arraysize = self.arraysize
+        if datatype in TEXT and not arraysize:
+            arraysize = f"{self.length}*" if self.length else "*"
         return ColumnType(datatype, arraysize, self.xtype)
 
     @property
@@ -47,36 +134,78 @@ class Column(Strict):
 
 
 class Layout(Strict):
-    """How Skyhouse stores a table. ``position`` are the names of the ICRS longitude and latitude columns in degrees."""
+    """How Skyhouse stores a table.
+
+    ``position``: the columns of ICRS longitude and latitude in degrees; rows are kept in HEALPix order. ``id``: the columns
+    whose values together name a row; look-ups by them are fast. ``time``: the column that orders the rows of one place.
+    ``overlap_radius``: degrees up to which matches stay within one shard of a cluster.
+    """
 
     position: tuple[str, str] | None = None
     id: tuple[str, ...] = ()
     time: str = ""
-    overlap_radius: float = 0.0
+    overlap_radius: Annotated[float, Key(ge=0.0, le=10.0)] = 0.0
 
 
 class ForeignKey(Strict):
-    name: str
-    columns: tuple[str, ...]
-    referenced_table: str  # schema.table
-    referenced_columns: tuple[str, ...]
-    description: str = ""
-    utype: str = ""
+    """``columns`` of its table hold values of ``referenced_columns`` of ``referenced_table`` (schema.table)."""
+
+    name: Name
+    id: Text = _felis("@id")
+    columns: Annotated[tuple[str, ...], Key(min_length=1)]
+    referenced_table: Text = Key(validation_alias="referencedTable", serialization_alias="referencedTable")
+    referenced_columns: Annotated[tuple[str, ...], Key(min_length=1)] = Key(
+        validation_alias="referencedColumns", serialization_alias="referencedColumns"
+    )
+    description: Text = ""
+    utype: Text = _felis("votable:utype")
 
 
 class Table(Strict):
-    name: str
-    description: str = ""
-    utype: str = Key("", alias="votable:utype")
-    columns: tuple[Column, ...]
-    keys: tuple[ForeignKey, ...] = ()
-    layout: Layout = Key(Layout(), alias="skyhouse:layout")
+    name: QualifierName
+    id: Text = _felis("@id")
+    description: Text = ""
+    utype: Text = _felis("votable:utype")
+    table_index: int | None = _felis("tap:table_index", None)
+    primary_key: tuple[str, ...] = _felis("primaryKey", ())
+    columns: Annotated[tuple[Column, ...], Key(min_length=1, max_length=5000)]
+    keys: tuple[ForeignKey, ...] = _felis("constraints", ())
+    layout: Layout = _felis("skyhouse:layout", Layout())
+
+    def column(self, name: str) -> Column:
+        """The column of exactly this name. Raises ``KeyError``."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(name)
+
+    def is_indexed(self, name: str) -> bool:
+        """Whether conditions on the column need no scan: positions have the sort key, ids their projection.
+
+        Of an id of several columns that is the first: the others alone find nothing in the projection's order.
+        """
+        return name in (self.layout.position or ()) or name in self.layout.id[:1]
+
+
+class Example(Strict):
+    """A query for people to start from."""
+
+    name: Name
+    query: Text
+    description: Text = ""
 
 
 class Schema(Strict):
-    name: str
-    description: str = ""
-    utype: str = Key("", alias="votable:utype")
+    """A schema and its tables. ``citation``: what to cite (bibcode, DOI or text); ``licence``: that of the data."""
+
+    name: QualifierName
+    id: Text = _felis("@id")
+    description: Text = ""
+    version: Text = ""
+    utype: Text = _felis("votable:utype")
+    citation: Text = _felis("skyhouse:citation")
+    licence: Text = _felis("skyhouse:licence")
+    examples: tuple[Example, ...] = _felis("skyhouse:examples", ())
     tables: tuple[Table, ...] = ()
 
 
