@@ -71,7 +71,7 @@ def cubes(vector: Vector, side: str, reach: str) -> str:
 
 
 def _number(coordinate: str, side: str) -> str:
-    return f"toUInt64(floor({coordinate} / {side}) + {_BIAS})"
+    return f"toUInt64(floor(ifNotFinite({coordinate} / {side}, 0.)) + {_BIAS})"  # the engine refuses to convert NaN
 
 
 def _packed(numbers: list[str]) -> str:

@@ -34,7 +34,9 @@ def _index_sql_29(lon: str, lat: str) -> str:
     # the engine computes equal subexpressions once
     lon, lat = f"toFloat64(ifNull({lon}, nan))", f"toFloat64(ifNull({lat}, nan))"
     valid = f"(isFinite({lon}) AND abs({lat}) <= 90)"
-    z, tt = f"sin(radians({lat}))", f"(positiveModulo(if({valid}, {lon}, 0.), 360.) / 90.)"
+    # both sides of a condition may be computed for a row, so the formulas never see a value that is none
+    lon, lat = f"if({valid}, {lon}, 0.)", f"if({valid}, {lat}, 0.)"
+    z, tt = f"sin(radians({lat}))", f"(positiveModulo({lon}, 360.) / 90.)"
     polar = f"(abs({z}) > {2 / 3!r})"
     quadrant = f"least(floor({tt}), 3.)"
     part = f"({tt} - {quadrant})"
