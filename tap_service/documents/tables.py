@@ -56,7 +56,7 @@ def _table(entry: TableEntry, detail: bool) -> Markup:
 def _column(entry: TableEntry, column: Column) -> Markup:
     kind = column.type
     flags = {
-        "primary": column.name in entry.table.layout.id,
+        "primary": column.name in entry.table.primary_key,
         "indexed": entry.table.is_indexed(column.name),
         "nullable": column.nullable,
     }

@@ -12,6 +12,7 @@ from clickhouse_schema.datatypes import Field
 from tap_service.serializers import OK, ResultInfo, Status, find_format
 
 Write = Callable[..., bytes]
+SILENT = ResultInfo()
 
 
 @pytest.fixture(scope="session")
@@ -26,7 +27,7 @@ def write_document(
     columns: Sequence[Sequence[Any]],
     cuts: Sequence[int] = (),
     status: Status = OK,
-    info: ResultInfo = ResultInfo(),
+    info: ResultInfo = SILENT,
 ) -> bytes:
     serializer = find_format(responseformat).serializer(fields, info)
     document = serializer.header()

@@ -73,7 +73,8 @@ def test_number_of_columns_must_agree(responseformat):
 def test_slices_are_written_from_their_own_offset(write, responseformat):
     """A slice of a batch shares the buffers of the whole: text, lists, booleans and NULLs must start at its offset."""
     fields = [Field("t", UNICODE), Field("p", POINT), Field("b", BOOLEAN), Field("i", INT)]
-    columns = [["é", None, "b<", ""], [[1.0, 2.0], [3.0, 4.0], None, [5.0, 6.0]], [True, None, False, True], [1, None, 3, 4]]
+    points = [[1.0, 2.0], [3.0, 4.0], None, [5.0, 6.0]]
+    columns = [["é", None, "b<", ""], points, [True, None, False, True], [1, None, 3, 4]]
     tail = [column[2:] for column in columns]
     arrays = [pa.array(values, field.type.arrow) for values, field in zip(columns, fields, strict=True)]
     serializer = find_format(responseformat).serializer(fields, ResultInfo())

@@ -38,7 +38,9 @@ def test_found(asked, mime, serializer):
     assert (found.mime, found.serializer) == (mime, serializer)
 
 
-@pytest.mark.parametrize("asked", ["xlsx", "text/csv;header=maybe", "text/csv;charset=latin-1", "votable;b2", ";", "text"])
+@pytest.mark.parametrize(
+    "asked", ["xlsx", "text/csv;header=maybe", "text/csv;charset=latin-1", "votable;b2", ";", "text"]
+)
 def test_unknown_is_told_with_the_known(asked):
     with pytest.raises(UnknownFormatError) as error:
         find_format(asked)

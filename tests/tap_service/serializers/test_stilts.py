@@ -8,8 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from clickhouse_schema.datatypes import BOOLEAN, CHAR, CIRCLE, DOUBLE, INT, LONG, POINT, POLYGON, TIMESTAMP, UNICODE
-from clickhouse_schema.datatypes import ColumnType, Field
+from clickhouse_schema.datatypes import (
+    BOOLEAN,
+    CHAR,
+    CIRCLE,
+    DOUBLE,
+    INT,
+    LONG,
+    POINT,
+    POLYGON,
+    TIMESTAMP,
+    UNICODE,
+    ColumnType,
+    Field,
+)
 from tap_service.serializers import overflow
 
 FIELDS = [
@@ -59,7 +71,7 @@ VOTABLES = ["votable/b2", "votable/b", "votable/td"]
 
 @pytest.mark.parametrize("responseformat", VOTABLES)
 def test_votlint_finds_nothing(write, tmp_path, responseformat):
-    """But for what votlint of STILTS 3.4.7 gets wrong in its own output too: polygons in binary, no value in an array's TD."""
+    """But for what votlint of STILTS 3.4.7 refuses in its own output: binary polygons, NULL arrays in TABLEDATA."""
     rows = 1 if responseformat == "votable/td" else 2
     chosen = [(field, column[:rows]) for field, column in zip(FIELDS, COLUMNS, strict=True) if field.name != "r"]
     fields, columns = zip(*chosen[1:], strict=True)

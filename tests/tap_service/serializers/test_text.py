@@ -48,7 +48,7 @@ CELLS: list[tuple[ColumnType, Any, str, str, str | None]] = [
     (UNICODE, "\ufffe\uffff\ufffd\u0085", "\ufffd\ufffd\ufffd\u0085", "\ufffe\uffff\ufffd\u0085", None),
     (TIMESTAMP, datetime(2000, 1, 1, 12, 30, tzinfo=UTC), "2000-01-01T12:30:00", "2000-01-01T12:30:00", None),
     (TIMESTAMP, datetime(2000, 1, 1, 0, 0, 10, 120000, UTC), "2000-01-01T00:00:10.12", "2000-01-01T00:00:10.12", None),
-    (TIMESTAMP, datetime(1900, 1, 1, 0, 0, 0, 1, UTC), "1900-01-01T00:00:00.000001", "1900-01-01T00:00:00.000001", None),
+    (TIMESTAMP, datetime(1900, 1, 1, 0, 0, 0, 1, UTC), *["1900-01-01T00:00:00.000001"] * 2, None),
     (TIMESTAMP, None, "", "", None),
     (ColumnType("double", "2", "point"), [10.5, -20.0], "10.5 -20", "10.5 -20", None),
     (ColumnType("double", "*"), [1.0, NAN, None, -INF], "1 NaN NaN -Inf", "1 NaN NaN -Infinity", None),
@@ -96,4 +96,5 @@ def test_python_reads_the_csv_back(write):
 @pytest.mark.parametrize("responseformat", ["csv", "tsv"])
 def test_no_place_for_a_status(write, responseformat):
     fields = [Field("x", INT)]
-    assert write(responseformat, fields, [[1]], status=Status("OVERFLOW", "cut")) == write(responseformat, fields, [[1]])
+    cut = write(responseformat, fields, [[1]], status=Status("OVERFLOW", "cut"))
+    assert cut == write(responseformat, fields, [[1]])

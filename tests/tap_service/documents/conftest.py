@@ -1,0 +1,128 @@
+"""One service, described once: its documents are validated, read by pyvo and looked at in the tests beside."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.model import Column, ForeignKey, Layout, Schema, Table
+from clickhouse_schema.tap_schema import TAP_SCHEMA
+from tap_service.documents.availability import availability_document
+from tap_service.documents.capabilities import capabilities_document
+from tap_service.documents.error import error_document
+from tap_service.documents.examples import examples_document
+from tap_service.documents.service import Availability, Example, Feature, FeatureList, Limit, ServiceDescription
+from tap_service.documents.tables import table_document, tableset_document
+
+
+def column(name: str, datatype: str, **keys: Any) -> Column:
+    return Column.model_validate({"name": name, "datatype": datatype, **keys})
+
+
+STARS = Table(
+    name="stars",
+    description="Stars & <other> things,\nsome bright",
+    columns=(
+        column("id", "long", nullable=False, description="Identifier", **{"ivoa:ucd": "meta.id;meta.main"}),
+        column("ra", "double", std=True, **{"ivoa:unit": "deg", "ivoa:ucd": "pos.eq.ra;meta.main"}),
+        column("dec", "double", **{"ivoa:unit": "deg", "votable:utype": "obscore:Char.SpatialAxis"}),
+        column("position", "double", **{"votable:arraysize": "2", "votable:xtype": "point"}),
+        column("size", "float"),
+        column("two words", "unicode"),
+        column("seen", "timestamp"),
+        column("code", "char", **{"votable:arraysize": "4"}),
+        column("good", "boolean"),
+    ),
+    primary_key=("id",),
+    layout=Layout(position=("ra", "dec"), id=("id",)),
+)
+SPECTRA = Table(
+    name="spectra",
+    columns=(column("star", "long"), column("flux", "float", **{"votable:arraysize": "*"})),
+    keys=(
+        ForeignKey(
+            name="spectra_stars",
+            columns=("star",),
+            referenced_table="survey.stars",
+            referenced_columns=("id",),
+            description="The star",
+        ),
+    ),
+)
+CATALOGUE = Catalogue((TAP_SCHEMA, Schema(name="survey", description="A survey", tables=(STARS, SPECTRA))))
+
+
+CONE = "SELECT *\nFROM survey.stars\nWHERE ra < 1"
+
+
+def describe_service(base_url: str) -> ServiceDescription:
+    return ServiceDescription(
+        base_url=base_url,
+        title="Sky & more",
+        description="A TAP service",
+        features=(
+            FeatureList("udf", (Feature("ivo_twice(x INTEGER) -> INTEGER", "Twice <x> & more"),)),
+            FeatureList("adqlgeo", (Feature("CONTAINS"), Feature("POINT"))),
+            FeatureList("adql-offset", (Feature("OFFSET"),)),
+        ),
+        upload_methods=("inline", "http"),
+        data_models=(("ObsCore-1.1", "ivo://ivoa.net/std/ObsCore#core-1.1"),),
+        retention_period=Limit(172800, 604800),
+        execution_duration=Limit(600, None),
+        output_limit=Limit(20000, 1000000),
+        upload_limit=Limit(None, 10**8),
+    )
+
+
+def documents(base_url: str) -> dict[str, bytes]:
+    """Bytes by path below the base URL."""
+    start = datetime(2026, 11, 21, 2, 30, 15, tzinfo=UTC)
+    return {
+        "availability": availability_document(Availability(True, start, ("Fine & <well>",))),
+        "capabilities": capabilities_document(describe_service(base_url)),
+        "tables": tableset_document(CATALOGUE.entries),
+        "tables-min": tableset_document(CATALOGUE.entries, detail=False),
+        **{f"tables/{entry.qualified}": table_document(entry) for entry in CATALOGUE.entries},
+        "error": error_document("no <such> column & \x00", "SELECT \x01 x"),
+        "examples": examples_document(
+            [
+                Example("cone", "Cone around <M 45>", CONE, "Stars", ("survey.stars",)),
+                Example("all", "Count", 'SELECT COUNT(*) FROM survey.stars WHERE "two words" = \'&\''),
+            ],
+            "Examples of Sky & more",
+        ),
+    }
+
+
+@pytest.fixture
+def made() -> dict[str, bytes]:
+    return documents("https://example.org/prefix/tap")
+
+
+class _Documents(BaseHTTPRequestHandler):
+    """Serves ``documents`` below /tap, as the service does."""
+
+    def do_GET(self) -> None:
+        path = self.path.removeprefix("/tap/").replace("tables?detail=min", "tables-min")
+        body = documents(f"http://127.0.0.1:{self.server.server_port}/tap").get(path)
+        self.send_response(200 if body else 404)
+        self.send_header("Content-Type", "text/xml")
+        self.end_headers()
+        self.wfile.write(body or b"")
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture(scope="session")
+def base_url() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Documents) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/tap"
+        server.shutdown()

@@ -1,0 +1,30 @@
+"""Every document against the IVOA's own XML schemas, by the validator that TOPCAT's author wrote."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+
+@pytest.mark.parametrize("name", ["availability", "capabilities", "tables", "tables-min", "tables/survey.stars"])
+def test_document_is_valid(made, tmp_path, name):
+    path = tmp_path / "document.xml"
+    path.write_bytes(made[name])
+    run = subprocess.run(
+        ["stilts", "xsdvalidate", f"doc={path}", "uselocals=true", "verbose=true"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    said = run.stdout + run.stderr
+    assert run.returncode == 0, said
+    assert "Validation OK" in said
+
+
+def test_error_document_passes_votlint(made, tmp_path):
+    path = tmp_path / "error.vot"
+    path.write_bytes(made["error"])
+    run = subprocess.run(["stilts", "votlint", str(path)], capture_output=True, text=True, timeout=60, check=False)
+    assert (run.returncode, run.stdout) == (0, "")
