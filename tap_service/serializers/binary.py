@@ -124,7 +124,7 @@ class RowEncoder:
             return np.diff(offsets) // _unit(field), binary(offsets, data)
         counts = lengths(column)
         items = self._items(column.flatten(), field).astype(_item(field))
-        offsets = np.concatenate(([0], np.cumsum(counts))) * items.itemsize
+        offsets = _from_zero(np.cumsum(counts)) * items.itemsize
         return counts, binary(offsets, items.view(np.uint8))
 
     def _items(self, array: pa.Array, field: Field) -> np.ndarray:
@@ -192,16 +192,22 @@ def _padded_text(column: pa.Array, field: Field) -> np.ndarray:
 def _text_parts(column: pa.Array, field: Field) -> tuple[np.ndarray, np.ndarray]:
     """Offsets and bytes in the column's encoding: ASCII, with '?' for anything else, or UTF-16BE."""
     text = timestamps(column) if field.type.is_timestamp else column
-    offsets, data = parts(pc.fill_null(text, "") if text.null_count else text)
+    text = pc.fill_null(text, "") if text.null_count else text
+    offsets, data = parts(text)
     wide = field.type.datatype == "unicodeChar"
     if not data.size or data.max() < 0x80:
         return (offsets * 2, _utf16(data)) if wide else (offsets, data)
-    leading = (data & 0xC0) != 0x80  # every byte of UTF-8 but the continuations
-    units = leading.astype(np.int64) + (data >= 0xF0) if wide else leading
-    ends = np.concatenate(([0], np.cumsum(units, dtype=np.int64)))
-    if wide:
-        return ends[offsets] * 2, _utf16(data)
-    return ends[offsets], np.where(data < 0x80, data, ord("?")).astype(np.uint8)[leading]
+    if not wide:
+        return parts(pc.replace_substring_regex(text, r"[^\x00-\x7f]", "?"))
+    units = as_numpy(pc.utf8_length(text)).astype(np.int64)
+    pairs = data >= 0xF0  # such a byte of UTF-8 begins a character that takes a surrogate pair
+    if pairs.any():
+        units += np.diff(_from_zero(np.cumsum(pairs))[offsets])
+    return _from_zero(np.cumsum(units)) * 2, _utf16(data)
+
+
+def _from_zero(ends: np.ndarray) -> np.ndarray:
+    return np.concatenate((np.zeros(1, np.int64), ends))
 
 
 def _utf16(data: np.ndarray) -> np.ndarray:

@@ -107,7 +107,7 @@ def join_text(cells: Sequence[pa.Array], start: str, separator: str, end: str) -
     between, lines = pa.scalar(separator, pa.large_string()), pa.scalar(end + start, pa.large_string())
     rows = pc.binary_join_element_wise(*cells, between)
     whole = pc.binary_join(pa.ListArray.from_arrays(pa.array([0, len(rows)], pa.int32()), rows), lines)
-    return start.encode() + parts(whole)[1].tobytes() + end.encode()
+    return b"".join((start.encode(), parts(whole)[1].data, end.encode()))
 
 
 def timestamps(array: pa.Array) -> pa.Array:
