@@ -14,10 +14,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from clickhouse_schema.healpix import ORDER, centres, max_radius
+from clickhouse_schema.healpix import ORDER, Cells, max_radius
 
 Vectors = NDArray[np.float64]
-Cells = NDArray[np.uint64]
 
 #: About how many cells a cover may have: more make the IN lists slower than the rows they save.
 MOST_CELLS = 200
@@ -81,31 +80,30 @@ def cover(region: Region, most_cells: int = MOST_CELLS) -> Cover:
     """The cells that hold every point of the region, about ``most_cells`` of them."""
     inside: list[tuple[int, tuple[int, ...]]] = []
     known = 0
-    order, cells = 0, np.arange(12, dtype=np.uint64)
+    cells = Cells.base()
     while True:
-        reach = max_radius(order) + _SLACK
-        apart = region.distance(centres(order, cells))
+        reach = max_radius(cells.order) + _SLACK
+        apart = region.distance(cells.centres())
         within = apart <= -reach
-        full = cells[within]
-        if len(full):
-            inside.append((order, tuple(full.tolist())))
+        if within.any():
+            full = cells.only(within).index
+            inside.append((cells.order, tuple(full.tolist())))
             known += len(full)
-        cells = cells[(apart <= reach) & ~within]
-        if not len(cells) or order == ORDER:
-            break
+        cells = cells.only((apart <= reach) & ~within)
         # a step of several orders costs little while there are few cells, and saves the calls in between
-        step = _step(len(cells), order, region.size, most_cells - known)
+        step = _step(len(cells), cells.order, region.size, most_cells - known) if len(cells) else 0
         if not step:
             break
-        order += step
-        cells = (cells[:, None] * np.uint64(4**step) + np.arange(4**step, dtype=np.uint64)[None, :]).ravel()
-    border = ((order, tuple(cells.tolist())),) if len(cells) else ()
+        cells = cells.divided(step)
+    border = ((cells.order, tuple(cells.index.tolist())),) if len(cells) else ()
     return Cover(tuple(inside), border)
 
 
 def _step(count: int, order: int, size: float, room: int) -> int:
     """How many orders to go down at once; 0 when the cells are small enough, or enough."""
     reach = max_radius(order)
+    if order == ORDER:
+        return 0
     if reach > 8 * size and count <= 8 and order + 3 <= ORDER:
         return 3
     # dividing a border of n cells leaves about 2n on the next order and n inside

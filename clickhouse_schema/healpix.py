@@ -7,6 +7,7 @@ which keeps the precision of the latitude.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -55,9 +56,54 @@ def _index_sql_29(lon: str, lat: str) -> str:
     return f"multiIf(NOT {valid}, {NO_POSITION}, NOT {polar}, {equator}, {z} > 0, {north}, {south})"
 
 
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """NESTED cells of one order, as base face (0 to 11) and place (x, y) in it: arrays of shape (n,)."""
+
+    order: int
+    face: NDArray[np.int64]
+    x: NDArray[np.int64]
+    y: NDArray[np.int64]
+
+    @classmethod
+    def base(cls) -> Cells:
+        """The twelve cells of order 0."""
+        zero = np.zeros(12, dtype=np.int64)
+        return cls(0, np.arange(12, dtype=np.int64), zero, zero)
+
+    def __len__(self) -> int:
+        return len(self.face)
+
+    def only(self, mask: NDArray[np.bool_]) -> Cells:
+        return Cells(self.order, self.face[mask], self.x[mask], self.y[mask])
+
+    def divided(self, step: int) -> Cells:
+        """All cells ``step`` orders below."""
+        down = np.arange(1 << step, dtype=np.int64)
+        x = (self.x[:, None, None] << step) + down[None, :, None]
+        y = (self.y[:, None, None] << step) + down[None, None, :]
+        shape = (len(self), 1 << step, 1 << step)
+        face = np.broadcast_to(self.face[:, None, None], shape).ravel()
+        return Cells(self.order + step, face, np.broadcast_to(x, shape).ravel(), np.broadcast_to(y, shape).ravel())
+
+    @property
+    def index(self) -> NDArray[np.int64]:
+        """NESTED indexes."""
+        return (self.face << (2 * self.order)) + _spread(self.x) + (_spread(self.y) << 1)
+
+    def centres(self) -> NDArray[np.float64]:
+        """Unit vectors of the centres, shape (n, 3)."""
+        return _centres(self.order, self.face, self.x, self.y)
+
+
 def centres(order: int, cells: NDArray[np.uint64]) -> NDArray[np.float64]:
     """Unit vectors, shape (n, 3), of the centres of NESTED ``cells``."""
-    face, x, y = _face_xy(order, cells)
+    return _centres(order, *_face_xy(order, cells))
+
+
+def _centres(
+    order: int, face: NDArray[np.int64], x: NDArray[np.int64], y: NDArray[np.int64]
+) -> NDArray[np.float64]:
     nside = 1 << order
     # the ring number counts from the north pole in units of half a cell's diagonal
     ring = _FACE_RING[face] * nside - x - y - 1
@@ -83,6 +129,14 @@ _PACK = (
     (8, 0x0000FFFF0000FFFF),
     (16, 0x00000000FFFFFFFF),
 )
+_SPREAD = (0x0000FFFF0000FFFF, 0x00FF00FF00FF00FF, 0x0F0F0F0F0F0F0F0F, 0x3333333333333333, 0x5555555555555555)
+
+
+def _spread(value: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The bits moved to even places."""
+    for (shift, _), mask in zip(reversed(_PACK), _SPREAD, strict=True):
+        value = (value | (value << shift)) & mask
+    return value
 
 
 def _even_bits(value: NDArray[np.uint64]) -> NDArray[np.int64]:

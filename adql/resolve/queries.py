@@ -26,6 +26,7 @@ from adql.bound import (
     has_aggregate,
 )
 from adql.errors import AdqlErrors, AdqlSemanticError, AdqlUnsupported, Span
+from adql.functions import FUNCTIONS
 from adql.metadata import field_of
 from adql.resolve.context import Context
 from adql.resolve.expressions import Binder, common_type
@@ -261,29 +262,28 @@ class Queries:
 
 
 def _output_name(item: nodes.SelectItem) -> str:
-    """The alias, the column's name, the function's name in lower case, or '' for a generated one."""
+    """The alias, or the column's name as written; '' for one to be made."""
     if item.alias is not None:
         return item.alias.name
-    if isinstance(item.expression, nodes.ColumnRef):
-        return item.expression.parts[-1].name
-    if isinstance(item.expression, nodes.FunctionCall):
-        return item.expression.name.name.lower()
-    return ""
+    return item.expression.parts[-1].name if isinstance(item.expression, nodes.ColumnRef) else ""
 
 
 def _named(outputs: list[Output]) -> list[Output]:
-    """Outputs without a name become col1, col2 ... after their place, avoiding names in use."""
+    """Outputs without a name get one made of the function's name and their place: unique, and a regular identifier."""
     used = {o.field.name.lower() for o in outputs}
     named = []
     for place, output in enumerate(outputs, 1):
-        name = output.field.name
-        if not name:
-            name = f"col{place}"
-            while name in used:
-                name += "_"
-            used.add(name)
+        name = output.field.name or _generated(output.expr, place)
+        while not output.field.name and name in used:
+            name += "_"
+        used.add(name.lower())
         named.append(replace(output, field=replace(output.field, name=name)))
     return named
+
+
+def _generated(expr: Expr, place: int) -> str:
+    stem = expr.name if isinstance(expr, Aggregate) or (isinstance(expr, Call) and expr.name in FUNCTIONS) else "col"
+    return f"{stem.lower()}_{place}"
 
 
 def _output_of(expression: nodes.Expression, outputs: list[Output]) -> Output | None:

@@ -1,0 +1,108 @@
+"""Quoting, DDL, the catalogue and TAP_SCHEMA in a real engine."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clickhouse_schema import apply
+from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.ddl import create_table
+from clickhouse_schema.model import Column, Layout, Schema, Table
+from clickhouse_schema.quoting import identifier, string
+from clickhouse_schema.tap_schema import TAP_SCHEMA
+from tap_service.storage.engine import Engine
+
+OBJECTS = Table(
+    name="Objects",
+    description="It's a table",
+    columns=(
+        Column(name="id", datatype="long", nullable=False, description="key; `quoted` 'text' \\ and more"),
+        Column(name="ra", datatype="double", unit="deg", ucd="pos.eq.ra;meta.main"),
+        Column(name="dec", datatype="double", unit="deg", ucd="pos.eq.dec;meta.main"),
+        Column(name="size", datatype="float"),
+        Column(name="spectrum", datatype="double", arraysize="*"),
+        Column(name="seen", datatype="timestamp"),
+    ),
+    layout=Layout(position=("ra", "dec"), id=("id",)),
+)
+SURVEY = Schema(name="survey", description="A survey", tables=(OBJECTS,))
+
+
+@settings(max_examples=100, deadline=None)
+@given(text=st.text(st.characters(exclude_categories=("Cs",)), max_size=40))
+def test_a_quoted_text_is_itself(text: str, engine: Engine) -> None:
+    assert engine.query(f"SELECT {string(text)} AS {identifier('a`b' + chr(92))}").column(0).to_pylist() == [text]
+
+
+@pytest.fixture
+def survey(engine: Engine) -> Engine:
+    """An engine with one table that the catalogue knows."""
+    apply.initialise(engine)
+    engine.execute("CREATE DATABASE IF NOT EXISTS survey")
+    engine.execute("DROP TABLE IF EXISTS survey.`Objects` SYNC")
+    engine.execute(create_table(OBJECTS, "survey.`Objects`"))
+    engine.execute("INSERT INTO survey.`Objects` (id, ra, dec) SELECT number, number % 360, number % 180 - 90 FROM numbers(1000)")
+    engine.execute("INSERT INTO survey.`Objects` (id, ra, dec) VALUES (1000, NULL, 1), (1001, nan, 1)")
+    apply.register(engine, SURVEY, OBJECTS)
+    return engine
+
+
+def test_the_catalogue_comes_back_as_it_was(survey: Engine) -> None:
+    catalogue = apply.read_catalogue(survey)
+    assert catalogue.schemas[0] == TAP_SCHEMA
+    assert [s for s in catalogue.schemas if s.name == "survey"] == [SURVEY]
+
+
+def test_each_change_gives_a_new_version(survey: Engine) -> None:
+    before = apply.catalogue_version(survey)
+    apply.unregister(survey, "survey", "Objects")
+    assert apply.catalogue_version(survey) > before
+    assert not apply.read_catalogue(survey).find("objects", False)
+    assert survey.query("SELECT 1 FROM TAP_SCHEMA.tables WHERE table_name LIKE 'survey%'").num_rows == 0
+
+
+def test_tap_schema_describes_tables_and_itself(survey: Engine) -> None:
+    sql = "SELECT column_name, datatype, arraysize, xtype, unit, ucd, indexed FROM TAP_SCHEMA.columns WHERE table_name = 'survey.Objects' ORDER BY column_index"
+    rows = [tuple(r.values()) for r in survey.query(sql).to_pylist()]
+    assert rows == [
+        ("id", "long", None, None, None, None, 1),
+        ("ra", "double", None, None, "deg", "pos.eq.ra;meta.main", 1),
+        ("dec", "double", None, None, "deg", "pos.eq.dec;meta.main", 1),
+        ('"size"', "float", None, None, None, None, 0),
+        ("spectrum", "double", "*", None, None, None, 0),
+        ("seen", "char", "*", "timestamp", None, None, 0),
+    ]
+    own = survey.query("SELECT count() AS n FROM TAP_SCHEMA.columns WHERE startsWith(table_name, 'TAP_SCHEMA.')").to_pylist()
+    assert own == [{"n": sum(len(t.columns) for t in TAP_SCHEMA.tables)}]
+
+
+def test_initialise_heals_a_tap_schema_that_lags_behind(survey: Engine) -> None:
+    survey.execute("TRUNCATE TABLE TAP_SCHEMA.columns")
+    apply.initialise(survey)
+    assert survey.query("SELECT 1 FROM TAP_SCHEMA.columns WHERE table_name = 'survey.Objects'").num_rows == len(OBJECTS.columns)
+
+
+def test_the_density_counts_each_row_once(survey: Engine) -> None:
+    for _ in range(2):
+        apply.update_density(survey, "survey", OBJECTS)
+    density = apply.density(survey, "survey", "Objects")
+    cells = density["cell"].to_pylist()
+    assert len(cells) == len(set(cells))
+    assert sum(density["rows"].to_pylist()) == 1002
+    assert dict(zip(cells, density["rows"].to_pylist(), strict=True))[12 * 4**apply.DENSITY_ORDER] == 2
+    assert sum(density["bytes"].to_pylist()) > 0
+
+
+def test_a_look_up_by_id_uses_the_projection(survey: Engine) -> None:
+    assert "by_id" in survey.explain("SELECT ra FROM survey.`Objects` WHERE id = 7")
+
+
+def test_names_are_found_by_the_rules_of_case() -> None:
+    catalogue = Catalogue((TAP_SCHEMA, SURVEY))
+    assert len(catalogue.find("OBJECTS", False)) == 1
+    assert len(catalogue.find("Objects", True, "Survey", False)) == 1
+    assert not catalogue.find("OBJECTS", True)
+    assert not catalogue.find("objects", False, "Survey", True)
+    assert catalogue.find("objects", False)[0].qualified == "survey.Objects"
