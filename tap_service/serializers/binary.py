@@ -112,9 +112,11 @@ class RowEncoder:
         present = counts != 0
         if (counts[present] != size).any():
             raise SerializationError(f"column {field.name!r} is declared with {size} items, a value has more or fewer")
-        items = self._items(column.flatten(), field)
+        items = self._items(column.flatten(), field).reshape(-1, size)
+        if present.all():
+            return items
         cells = np.full((len(column), size), self._nothing(field), items.dtype)
-        cells[present] = items.reshape(-1, size)
+        cells[present] = items
         return cells
 
     def _variable(self, column: pa.Array, field: Field) -> tuple[np.ndarray, pa.Array]:
@@ -140,13 +142,9 @@ class RowEncoder:
     def _check_nulls(self, array: pa.Array, field: Field) -> None:
         if field.type.datatype in FLOATS:
             return
-        if self._flags:
-            if array.null_count and field.type.is_array:
-                raise SerializationError(f"column {field.name!r} has an array with a NULL inside, which BINARY2 lacks")
-            return
-        marker = null_integer(field)
-        if array.null_count and marker is None:
-            raise SerializationError(f"column {field.name!r} is declared without NULL, but has one")
+        if self._flags and array.null_count and field.type.is_array:
+            raise SerializationError(f"column {field.name!r} has an array with a NULL inside, which BINARY2 lacks")
+        marker = None if self._flags else null_integer(field)
         if marker is not None and pc.any(pc.equal(array, pa.scalar(marker, array.type))).as_py():
             raise SerializationError(
                 f"column {field.name!r} has the value {marker}, which stands for NULL in BINARY: "
@@ -157,8 +155,12 @@ class RowEncoder:
         """What stands in the bytes of a NULL."""
         if field.type.datatype in FLOATS:
             return float("nan")
-        marker = None if self._flags else null_integer(field)
-        return 0 if marker is None else marker
+        if self._flags or field.type.datatype == "boolean":
+            return 0
+        marker = null_integer(field)
+        if marker is None:
+            raise SerializationError(f"column {field.name!r} is declared without NULL, but has one")
+        return marker
 
 
 def _item(field: Field) -> str:

@@ -1,4 +1,4 @@
-"""The output formats, one a line: what RESPONSEFORMAT takes, what /capabilities says, what is sent as Content-Type."""
+"""The output formats, one a line: what RESPONSEFORMAT takes, what /capabilities says, what is sent back."""
 
 from __future__ import annotations
 
@@ -16,13 +16,18 @@ class UnknownFormatError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """``mime`` is the response's Content-Type and a value of RESPONSEFORMAT, ``aliases`` are more values for it."""
+    """``mime`` and ``aliases`` are the values of RESPONSEFORMAT that ask for it."""
 
     mime: str
     aliases: tuple[str, ...]
     extension: str
     serializer: SerializerFactory
     ivo_id: str = ""
+
+    @property
+    def content_type(self) -> str:
+        """The response's Content-Type: clients take text without a charset for Latin-1; XML says its own."""
+        return f"{self.mime};charset=utf-8" if self.mime.startswith(("text/csv", "text/tab")) else self.mime
 
 
 _VOTABLE = "application/x-votable+xml"

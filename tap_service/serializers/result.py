@@ -17,12 +17,16 @@ class SerializationError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ResultInfo:
-    """What a result says about itself. ``limit`` is the row limit in force, None = none; '' = not said."""
+    """What a result says about itself; '' = not said.
+
+    ``limit`` is the row limit in force, None = none. ``citations`` are bibcodes or texts to cite.
+    """
 
     query: str = ""
     service: str = ""
     limit: int | None = None
     notes: tuple[str, ...] = ()
+    citations: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ fails midway.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 import pyarrow as pa
@@ -22,7 +23,7 @@ from tap_service.serializers.text import cells, has_any
 INFINITY = "Infinity"
 
 
-class Separated:
+class Separated(ABC):
     separator = ","
     line_end = "\r\n"
     with_header = True
@@ -52,9 +53,9 @@ class Separated:
             words = self.written(words)
         return pc.fill_null(words, self.null_text()) if words.null_count else words
 
+    @abstractmethod
     def written(self, words: pa.Array) -> pa.Array:
         """Text as it stands in the file, NULL left NULL."""
-        raise NotImplementedError
 
     def null_text(self) -> str:
         return ""

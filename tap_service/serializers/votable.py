@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import binascii
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 import numpy as np
@@ -41,11 +42,18 @@ def query_status(status: Status) -> Markup:
     return element("INFO", status.text, name="QUERY_STATUS", value=status.value)
 
 
-def info(name: str, value: str) -> Markup:
-    return element("INFO", name=name, value=value) if value else Markup("")
+def named_info(name: str, value: str, ucd: str = "") -> Markup:
+    """An INFO element, nothing for an empty value."""
+    return element("INFO", name=name, value=value, ucd=ucd) if value else Markup("")
 
 
-class VOTable:
+def _citation(text: str) -> Markup:
+    """DALI 1.1, section 4.4.3."""
+    is_bibcode = re.fullmatch(r"\d{4}[A-Za-z.&]{5}[\w.]{9}[A-Za-z.]", text)
+    return named_info("citation", text, "meta.bib.bibcode" if is_bibcode else "meta.bib")
+
+
+class VOTable(ABC):
     """The document around the rows; a subclass writes what is inside DATA."""
 
     #: VALUES null is needed where the serialization has no other way to say NULL
@@ -61,19 +69,21 @@ class VOTable:
         about = self._info
         infos = [
             query_status(Status("OK")),
-            info("standardID", "ivo://ivoa.net/std/TAP"),
-            info("service", about.service),
-            info("QUERY", about.query),
-            info("MAXREC", "" if about.limit is None else str(about.limit)),
-            *(info("note", note) for note in about.notes),
+            named_info("standardID", "ivo://ivoa.net/std/TAP"),
+            named_info("service", about.service),
+            named_info("QUERY", about.query),
+            named_info("MAXREC", "" if about.limit is None else str(about.limit)),
+            *(_citation(text) for text in about.citations),
+            *(named_info("note", note) for note in about.notes),
         ]
         ids = field_ids([field.name for field in self._fields])
         described = [self._field(field, ident) for field, ident in zip(self._fields, ids, strict=True)]
         lines = [*(line for line in infos if line), "<TABLE>", *described, "<DATA>" + self.data_start]
         return (OPENING + RESOURCE + "\n".join(lines)).encode()
 
+    @abstractmethod
     def rows(self, batch: pa.RecordBatch) -> bytes:
-        raise NotImplementedError
+        """As the protocol says."""
 
     def rest(self) -> bytes:
         """Bytes of the data kept back so far."""
@@ -118,12 +128,10 @@ def field_ids(names: Sequence[str]) -> list[str]:
     return ids
 
 
-class Binary2(VOTable):
-    """BINARY2: every value and every NULL as it is, and the fastest to write and to read."""
+class _Stream(VOTable):
+    """Rows as bytes in base64."""
 
-    data_start = '<BINARY2>\n<STREAM encoding="base64">\n'
-    data_end = "\n</STREAM>\n</BINARY2>"
-    flags = True
+    flags: bool
 
     def __init__(self, fields: Sequence[Field], info: ResultInfo) -> None:
         super().__init__(fields, info)
@@ -141,7 +149,17 @@ class Binary2(VOTable):
         return binascii.b2a_base64(self._kept, newline=False)
 
 
-class Binary(Binary2):
+class Binary2(_Stream):
+    """BINARY2: every value and every NULL as it is, and the fastest to write and to read."""
+
+    data_start = '<BINARY2>\n<STREAM encoding="base64">\n'
+    data_end = "\n</STREAM>\n</BINARY2>"
+    flags = True
+
+
+class Binary(_Stream):
+    """BINARY: for readers from before VOTable 1.3."""
+
     declares_null = True
     data_start = '<BINARY>\n<STREAM encoding="base64">\n'
     data_end = "\n</STREAM>\n</BINARY>"
@@ -165,8 +183,8 @@ class TableData(VOTable):
 #: bytes of UTF-8 after which a cell has to be looked at: controls, markup, and 0xEF, which begins U+FFFE and U+FFFF
 _SUSPECT = np.zeros(256, bool)
 _SUSPECT[[*range(9), 11, 12, *range(13, 32), *b"&<>", 0xEF]] = True
-_FORBIDDEN = "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x{FFFE}\\x{FFFF}]"
-_NOT_ASCII = "[^\\t\\n\\r\\x20-\\x7f]"
+_FORBIDDEN = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x{FFFE}\x{FFFF}]"
+_NOT_ASCII = r"[^\t\n\r\x20-\x7f]"
 
 
 def _xml_cells(column: pa.Array, field: Field) -> pa.Array:

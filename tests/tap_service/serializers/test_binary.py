@@ -120,6 +120,7 @@ def test_binary_declares_its_null_only_where_nulls_can_be(write):
     [
         ("votable/b", Field("x", INT), -(2**31), "has the value -2147483648, which stands for NULL"),
         ("votable/b", Field("x", INT, nullable=False), None, "declared without NULL"),
+        ("votable/b", Field("x", ColumnType("int", "2"), nullable=False), None, "declared without NULL"),
         ("votable/b2", Field("x", ColumnType("int", "*")), [1, None], "has an array with a NULL inside"),
         ("votable/td", Field("x", ColumnType("int", "*")), [1, None], "has an array with a NULL inside"),
         ("votable", Field("x", ColumnType("double", "2")), [1.0], "declared with 2 items"),

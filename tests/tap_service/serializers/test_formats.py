@@ -50,6 +50,17 @@ def test_unknown_is_told_with_the_known(asked):
         assert entry.mime in message
 
 
+def test_content_types():
+    sent = {asked: find_format(asked).content_type for asked in ("", "votable/td", "text/xml", "csv", "tsv")}
+    assert sent == {
+        "": VOTABLE,
+        "votable/td": VOTABLE + ";serialization=TABLEDATA",
+        "text/xml": "text/xml",
+        "csv": "text/csv;header=present;charset=utf-8",
+        "tsv": "text/tab-separated-values;charset=utf-8",
+    }
+
+
 def test_no_two_formats_share_a_name():
     names = [name.lower() for entry in FORMATS for name in (entry.mime, *entry.aliases)]
     assert len(names) == len(set(names))

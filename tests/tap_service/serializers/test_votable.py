@@ -22,7 +22,7 @@ VOTABLES = ("votable/b2", "votable/b", "votable/td")
 
 def test_whole_document(write):
     field = Field("ra", DOUBLE, "deg", "pos.eq.ra;meta.main", "obscore:x", 'RA <ICRS> & "more"')
-    info = ResultInfo("SELECT ra\nFROM t -- <&>\x00", "Skyhouse", 2000, ("Rounded.",))
+    info = ResultInfo("SELECT ra\nFROM t -- <&>\x00", "Skyhouse", 2000, ("Rounded.",), ("2000A&A...355L..27H", "Høg"))
     document = write("votable/td", [field], [[1.5]], info=info, status=overflow(1, "Raise MAXREC."))
     assert document.decode() == (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -33,6 +33,8 @@ def test_whole_document(write):
         '<INFO name="service" value="Skyhouse"/>\n'
         '<INFO name="QUERY" value="SELECT ra&#10;FROM t -- &lt;&amp;&gt;\ufffd"/>\n'
         '<INFO name="MAXREC" value="2000"/>\n'
+        '<INFO name="citation" value="2000A&amp;A...355L..27H" ucd="meta.bib.bibcode"/>\n'
+        '<INFO name="citation" value="Høg" ucd="meta.bib"/>\n'
         '<INFO name="note" value="Rounded."/>\n'
         "<TABLE>\n"
         '<FIELD ID="ra" name="ra" datatype="double" unit="deg" ucd="pos.eq.ra;meta.main" utype="obscore:x">'
