@@ -1,12 +1,14 @@
 """The catalogue model: schemas, tables, columns and keys under Felis' YAML keys, and Skyhouse's storage layout.
 
-The models are values: strict (no coercion, no unknown key) and frozen. A field is known by its Felis key (``ivoa:ucd``) and by
-its Python name (``ucd``), in JSON documents too. ``yaml_reader`` reads the models from files, ``yaml_writer`` writes them.
+The models are values: strict (no coercion, no unknown key) and frozen. A field is known by its Felis key (``ivoa:ucd``)
+and by its Python name (``ucd``), in JSON documents too. ``yaml_reader`` reads the models from files, ``yaml_writer``
+writes them.
 """
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
@@ -136,9 +138,9 @@ class Column(Strict):
 class Layout(Strict):
     """How Skyhouse stores a table.
 
-    ``position``: the columns of ICRS longitude and latitude in degrees; rows are kept in HEALPix order. ``id``: the columns
-    whose values together name a row; look-ups by them are fast. ``time``: the column that orders the rows of one place.
-    ``overlap_radius``: degrees up to which matches stay within one shard of a cluster.
+    ``position``: the columns of ICRS longitude and latitude in degrees; rows are kept in HEALPix order. ``id``: the
+    columns whose values together name a row; look-ups by them are fast. ``time``: the column that orders the rows of
+    one place. ``overlap_radius``: degrees up to which matches stay within one shard of a cluster.
     """
 
     position: tuple[str, str] | None = None
@@ -209,5 +211,8 @@ class Schema(Strict):
     tables: tuple[Table, ...] = ()
 
 
-def read_schema(text: str, source: str, *, strict: bool = False) -> tuple[Schema, list[Any]]:
-    raise NotImplementedError
+def read_schema(content: str | Path, source: str = "", *, strict: bool = False) -> tuple[Schema, list[str]]:
+    """``clickhouse_schema.yaml_reader.read_schema``."""
+    from clickhouse_schema import yaml_reader
+
+    return yaml_reader.read_schema(content, source, strict=strict)

@@ -1,0 +1,133 @@
+"""What can be wrong between the parts of a schema whose parts are right: names, layout, keys."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator
+
+from clickhouse_schema.model import Column, ForeignKey, Schema, Table
+from clickhouse_schema.problems import Path, Problem
+
+#: Databases of the engine, of Skyhouse and of the standard.
+RESERVED_SCHEMAS = frozenset({"system", "information_schema", "default", "skyhouse", "tap_upload", "tap_schema"})
+
+#: Columns that the storage adds, or the engine has in every table.
+_RESERVED_COLUMNS = frozenset(
+    {"hpx29", "_part", "_part_index", "_part_uuid", "_part_offset", "_part_starting_offset", "_part_data_version"}
+    | {"_partition_id", "_partition_value", "_sample_factor", "_table", "_database", "_row_exists", "_shard_num"}
+    | {"_block_number", "_block_offset", "_disk_name", "_distance"}
+)
+
+
+def problems_of(schema: Schema) -> list[Problem]:
+    """Every contradiction in ``schema``; paths are those of its YAML."""
+    problems = list(_schema_problems(schema))
+    for i, table in enumerate(schema.tables):
+        path: Path = ("tables", i)
+        problems += _name_problems(table, path)
+        problems += _layout_problems(table, (*path, "skyhouse:layout"))
+        for j, key in enumerate(table.keys):
+            problems += _key_problems(schema, table, key, (*path, "constraints", j))
+    return problems
+
+
+def _schema_problems(schema: Schema) -> Iterator[Problem]:
+    if schema.name.lower() in RESERVED_SCHEMAS:
+        yield Problem(("name",), f"the schema name {schema.name} is reserved: choose another")
+    yield from _repeated("table", [(table.name, ("tables", i, "name")) for i, table in enumerate(schema.tables)])
+    named = [(example.name, ("skyhouse:examples", i, "name")) for i, example in enumerate(schema.examples)]
+    yield from _repeated("example", named)
+
+
+def _name_problems(table: Table, path: Path) -> Iterator[Problem]:
+    if table.name.lower().endswith(("__loading", "__new")):
+        yield Problem(
+            (*path, "name"), f"the table name {table.name} ends as those of unfinished loads do: choose another"
+        )
+    yield from _repeated("column", [(c.name, (*path, "columns", i, "name")) for i, c in enumerate(table.columns)])
+    yield from _repeated("key", [(key.name, (*path, "constraints", i, "name")) for i, key in enumerate(table.keys)])
+    for i, column in enumerate(table.columns):
+        if column.name.lower() in _RESERVED_COLUMNS or column.name.startswith("__"):
+            message = f"the column name {column.name} is kept for the storage: choose another"
+            yield Problem((*path, "columns", i, "name"), message)
+
+
+def _repeated(what: str, named: Iterable[tuple[str, Path]]) -> Iterator[Problem]:
+    """Names that stand twice but for case: ADQL's regular identifiers could not tell them apart."""
+    first: dict[str, str] = {}
+    for name, path in named:
+        if name.lower() in first:
+            yield Problem(path, f"the {what} {name} is there twice (as {first[name.lower()]}; case does not count)")
+        first.setdefault(name.lower(), name)
+
+
+def _layout_problems(table: Table, path: Path) -> Iterator[Problem]:
+    layout = table.layout
+    if layout.position:
+        yield from _position_problems(table, layout.position, (*path, "position"))
+    for name in layout.id:
+        column = _find(table, name)
+        if column is None:
+            yield _no_column(table, name, (*path, "id"))
+        elif column.type.is_array:
+            yield Problem((*path, "id"), f"the id column {name} is an array: an id must be a number or a text")
+    yield from _repeated("id column", [(name, (*path, "id")) for name in layout.id])
+    if layout.time:
+        column = _find(table, layout.time)
+        if column is None:
+            yield _no_column(table, layout.time, (*path, "time"))
+        elif not (column.type.is_numeric or column.type.is_timestamp):
+            yield Problem(
+                (*path, "time"), f"the time column {layout.time} is {column.type.adql}, neither number nor timestamp"
+            )
+
+
+def _position_problems(table: Table, position: tuple[str, str], path: Path) -> Iterator[Problem]:
+    if position[0] == position[1]:
+        yield Problem(path, f"position names {position[0]} twice: it must be [longitude, latitude]")
+    for name in position:
+        column = _find(table, name)
+        if column is None:
+            yield _no_column(table, name, path)
+        elif not column.type.is_numeric:
+            yield Problem(path, f"the position column {name} is {column.type.adql}: it must be a number of degrees")
+        elif column.unit not in ("", "deg"):
+            yield Problem(
+                path, f"the position column {name} is in {column.unit}: convert it to deg, or leave position out"
+            )
+
+
+def _key_problems(schema: Schema, table: Table, key: ForeignKey, path: Path) -> Iterator[Problem]:
+    if len(key.columns) != len(key.referenced_columns):
+        counts = f"{len(key.columns)} columns refer to {len(key.referenced_columns)}"
+        yield Problem((*path, "columns"), f"the key {key.name} is uneven: {counts}")
+        return
+    owner, _, name = key.referenced_table.partition(".")
+    if owner != schema.name:
+        return  # the other schema is in another file
+    target = next((candidate for candidate in schema.tables if candidate.name == name), None)
+    for own, other in zip(key.columns, key.referenced_columns, strict=True):
+        ours, theirs = _find(table, own), _find(target, other) if target else None
+        if ours is None:
+            yield _no_column(table, own, (*path, "columns"))
+        elif theirs is None:
+            yield Problem((*path, "referencedColumns"), f"{key.referenced_table} has no column {other}")
+        elif _kind(ours) != _kind(theirs):
+            types = f"{own} is {ours.type.adql}, {other} is {theirs.type.adql}"
+            yield Problem((*path, "columns"), f"the key {key.name} compares what cannot be equal: {types}")
+
+
+def _kind(column: Column) -> str:
+    if column.type.is_array:
+        return "array"
+    return "text" if column.type.is_text else "number" if column.type.is_numeric else column.type.adql
+
+
+def _find(table: Table, name: str) -> Column | None:
+    return next((column for column in table.columns if column.name == name), None)
+
+
+def _no_column(table: Table, name: str, path: Path) -> Problem:
+    close = difflib.get_close_matches(name.lower(), [column.name.lower() for column in table.columns], 1)
+    meant = next((f": did you mean {column.name}?" for column in table.columns if [column.name.lower()] == close), "")
+    return Problem(path, f"the table {table.name} has no column {name}{meant}")

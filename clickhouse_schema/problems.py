@@ -1,0 +1,23 @@
+"""What can be wrong with a schema, and where: a path of YAML keys and list positions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+Path = tuple[str | int, ...]
+
+
+class Problem(NamedTuple):
+    """``path`` leads from the top of the document to what ``message`` is about."""
+
+    path: Path
+    message: str
+
+
+class SchemaError(ValueError):
+    """A schema that cannot be used. ``errors`` are lines for the user, with file and line where there are any."""
+
+    def __init__(self, errors: Sequence[str]) -> None:
+        super().__init__("\n".join(errors))
+        self.errors = tuple(errors)

@@ -1,0 +1,68 @@
+"""Units as VOUnit 1.1 spells them, from the spellings of FITS, CDS and everyday use."""
+
+from __future__ import annotations
+
+import re
+import threading
+import warnings
+from functools import lru_cache
+
+#: Spellings that no standard has and files do.
+_WORDS = {
+    "degree": "deg", "degrees": "deg", "arcmins": "arcmin", "arcminutes": "arcmin", "arcminute": "arcmin",
+    "arcseconds": "arcsec", "arcsecond": "arcsec", "arcsecs": "arcsec", "sec": "s", "secs": "s", "second": "s",
+    "seconds": "s", "minutes": "min", "minute": "min", "hour": "h", "hours": "h", "hr": "h", "hrs": "h", "day": "d",
+    "days": "d", "year": "yr", "years": "yr", "ergs": "erg", "angstrom": "Angstrom", "angstroms": "Angstrom",
+    "Angstroms": "Angstrom", "ANGSTROM": "Angstrom", "micron": "um", "microns": "um",
+    "magnitude": "mag", "magnitudes": "mag", "mags": "mag", "MAG": "mag", "DEG": "deg", "counts": "count",
+    "cts": "count", "photons": "photon", "pixels": "pixel", "gauss": "G", "jansky": "Jy", "kelvin": "K",
+    "Kelvin": "K", "ADU": "adu", "radians": "rad", "radian": "rad", "Msun": "solMass", "Lsun": "solLum",
+    "Rsun": "solRad", "uas": "uarcsec",
+}  # fmt: skip
+_SIGNS = {"°": "deg", "'": "arcmin", "′": "arcmin", '"': "arcsec", "″": "arcsec", "''": "arcsec", "Å": "Angstrom"}
+_INSIDE = str.maketrans({"Å": "Angstrom", "µ": "u", "μ": "u", "²": "2", "³": "3", "⁻": "-", "¹": "1", "·": "."})
+_AS_WRITTEN = frozenset({"%", "unknown"})
+_NONE = frozenset({"", "-", "--", "---", "[-]", "none", "None", "null", "unitless", "dimensionless", "1"})
+_WORD = re.compile(r"[A-Za-z]+")
+_LOGARITHM = re.compile(r"(?:\[(?P<cds>[^\[\]]+)\]|(?:log|log10)\((?P<called>[^()]+)\))")
+_MAX_LENGTH = 100
+_warnings_are_global = threading.Lock()
+
+
+@lru_cache(maxsize=1024)
+def vounit(text: str) -> str | None:
+    """``text`` as a VOUnit, '' for none, or None if it is no unit that VOUnit has.
+
+    ``km/s`` gives ``km.s**-1``, ``[cm/s2]`` (CDS: of a logarithm) ``log(cm.s**-2)``.
+    """
+    text = text.strip()
+    if text in _AS_WRITTEN:
+        return text
+    if text in _NONE:
+        return ""
+    if len(text) > _MAX_LENGTH:
+        return None
+    if logarithm := _LOGARITHM.fullmatch(text):
+        inner = vounit(logarithm["cds"] or logarithm["called"])
+        return f"log({inner})" if inner else None
+    text = _SIGNS.get(text, text).translate(_INSIDE)
+    spellings = dict.fromkeys((text, _WORD.sub(lambda word: _WORDS.get(word[0], word[0]), text)))
+    for format_ in ("vounit", "fits", "cds", "generic"):
+        for spelling in spellings:
+            if unit := _rewritten(spelling, format_):
+                return unit
+    return None
+
+
+def _rewritten(text: str, format_: str) -> str | None:
+    """``text`` of one spelling as VOUnit, if it is of that spelling and VOUnit can say it."""
+    from astropy import units  # 0.3 s: not at the import of the package
+
+    with _warnings_are_global, warnings.catch_warnings():
+        warnings.simplefilter("ignore", units.UnitsWarning)  # deprecated units, such as erg, are units
+        try:
+            said = str(units.Unit(text, format=format_).to_string("vounit"))
+            units.Unit(said, format="vounit")
+        except (ValueError, TypeError):
+            return None
+    return said

@@ -1,0 +1,217 @@
+"""A schema file read into the model: YAML with Felis' keys in, ``Schema`` and warnings out.
+
+Everything that is wrong is told at once, as ``FILE:LINE: what, and the way out``. References between columns are Felis'
+``@id``s in the file and names in the model.
+"""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path as FilePath
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from clickhouse_schema.checks import problems_of
+from clickhouse_schema.document import Document, read_document
+from clickhouse_schema.model import Column, Example, ForeignKey, Layout, Schema, Table
+from clickhouse_schema.problems import Path, Problem, SchemaError
+from clickhouse_schema.references import resolved
+from clickhouse_schema.ucd import fault
+from clickhouse_schema.units import vounit
+
+#: A table of 5,000 columns takes about 1 MB; a data file given by mistake more than this.
+MAX_BYTES = 8_000_000
+
+_MOST_SHOWN = 20
+
+#: Felis keys that say how other databases store things: read over, with a warning.
+_UNUSED = frozenset({"indexes", "precision", "value", "autoincrement", "deferrable", "initially"})
+_UNUSED_PREFIXES = ("mysql:", "postgresql:", "oracle:", "sqlite:", "mssql:")
+
+#: What stands in a list or mapping under these keys.
+_MODELS: dict[str, type[BaseModel]] = {
+    "tables": Table,
+    "columns": Column,
+    "constraints": ForeignKey,
+    "skyhouse:examples": Example,
+    "skyhouse:layout": Layout,
+}
+
+_EXPECTED = {
+    "string_type": "must be text: put it in quotes",
+    "bool_type": "must be true or false",
+    "int_type": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "tuple_type": "must be a list: [a, b]",
+    "model_type": "must be a mapping: lines of 'key: value'",
+    "string_unicode": "has characters that are no Unicode: take them out",
+}
+
+
+def read_schema(content: str | FilePath, source: str = "", *, strict: bool = False) -> tuple[Schema, list[str]]:
+    """The schema in a YAML text or file, and warnings; ``source`` names a text in messages.
+
+    Units are rewritten to VOUnits; one that cannot be is kept with a warning. A UCD that is no valid UCD1+ is left out
+    with a warning. ``strict`` makes warnings errors. A table's id, where the layout names none, is its primary key.
+    Raises ``SchemaError``, which names each fault with its line.
+    """
+    if isinstance(content, FilePath):
+        source = source or str(content)
+        content = _text(content, source)
+    if len(content) > MAX_BYTES:
+        raise SchemaError([f"{source}:1: more than {MAX_BYTES:,} characters: is this a schema file?"])
+    document = read_document(content, source)
+    if not isinstance(document.data, dict):
+        raise SchemaError([f"{source}:1: a schema file starts with 'name: ...' of the schema"])
+    warnings: list[Problem] = []
+    data, problems = resolved(_without_unused(document.data, (), warnings))
+    schema = _validated(data, problems)
+    if schema is not None:
+        schema = _normalised(schema, document, warnings)
+        problems += problems_of(schema)
+    if schema is None or problems or (strict and warnings):
+        raise _error(document, problems + (warnings if strict else []))
+    return schema, [_told(document, warning) for warning in _ordered(document, warnings)]
+
+
+def _text(path: FilePath, source: str) -> str:
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise SchemaError([f"{source}:1: larger than {MAX_BYTES:,} bytes: is this a schema file?"])
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = path.read_bytes()[: error.start].count(b"\n") + 1
+        raise SchemaError([f"{source}:{line}: not UTF-8: save the file as UTF-8"]) from error
+    except OSError as error:
+        raise SchemaError([f"{source}: cannot be read: {error.strerror}"]) from error
+
+
+def _error(document: Document, problems: list[Problem]) -> SchemaError:
+    told = list(dict.fromkeys(_told(document, problem) for problem in _ordered(document, problems)))
+    more = [f"... and {len(told) - _MOST_SHOWN:,} more"] if len(told) > _MOST_SHOWN else []
+    return SchemaError(told[:_MOST_SHOWN] + more)
+
+
+def _ordered(document: Document, problems: list[Problem]) -> list[Problem]:
+    return sorted(problems, key=lambda problem: document.line(problem.path))
+
+
+def _told(document: Document, problem: Problem) -> str:
+    return f"{document.at(problem.path)}: {problem.message}"
+
+
+# --- what is not used -------------------------------------------------------------------------------------------------
+
+
+def _without_unused(data: Any, path: Path, warnings: list[Problem]) -> Any:
+    """The document with tuples for lists and without the keys that say nothing here."""
+    if isinstance(data, list):
+        return tuple(_without_unused(value, (*path, i), warnings) for i, value in enumerate(data))
+    if not isinstance(data, dict):
+        return data
+    kept = {}
+    for key, value in data.items():
+        if key in _UNUSED or key.startswith(_UNUSED_PREFIXES):
+            warnings.append(Problem((*path, key), f"{key} is not used here (skyhouse:layout says what is indexed)"))
+        else:
+            kept[key] = _without_unused(value, (*path, key), warnings)
+    return kept
+
+
+# --- keys and types ---------------------------------------------------------------------------------------------------
+
+
+def _validated(data: dict[str, Any], problems: list[Problem]) -> Schema | None:
+    """The model of the document, or None and more problems."""
+    try:
+        return Schema.model_validate(data, by_alias=True, by_name=False)
+    except ValidationError as error:
+        problems += [_problem(detail) for detail in error.errors(include_url=False) if not _follows(detail)]
+        return None
+
+
+def _follows(detail: ErrorDetails) -> bool:
+    """Whether a list counts as too short only because its entries are wrong, which is told already."""
+    return detail["type"] == "too_short" and len(detail["input"]) >= detail["ctx"]["min_length"]
+
+
+def _problem(detail: ErrorDetails) -> Problem:
+    path = detail["loc"]
+    key = next((part for part in reversed(path) if isinstance(part, str)), "")
+    if detail["type"] == "extra_forbidden":
+        return Problem(path, f"unknown key {key!r}{_suggestion(key, _keys(path[:-1]))}")
+    if detail["type"] == "missing" and isinstance(path[-1], str):
+        return Problem(path, f"the key {key!r} is missing here")
+    if detail["type"] == "value_error":
+        message = str(detail["ctx"]["error"])
+        return Problem(path, f"{key} {message}" if path and path[-1] == key and key not in _MODELS else message)
+    if detail["input"] is None:
+        return Problem(path, f"{key} has no value: give one, or take the line out")
+    if detail["type"] in ("too_short", "too_long", "missing"):
+        return Problem(path, _count(key, detail))
+    said = _EXPECTED.get(detail["type"]) or detail["msg"].replace("Input should be", "must be")
+    return Problem(path, f"{key} {said}")
+
+
+def _count(key: str, detail: ErrorDetails) -> str:
+    """How many entries there must be: only a position has a fixed number."""
+    if key == "position":
+        return "position must be two columns: [longitude, latitude]"
+    if detail["type"] == "too_short":
+        return f"{key} must have at least one entry"
+    return f"{key} has more than {detail['ctx']['max_length']:,} entries: split the table"
+
+
+def _keys(path: Path) -> list[str]:
+    """The keys that may stand at ``path``."""
+    model = next((_MODELS[part] for part in reversed(path) if isinstance(part, str) and part in _MODELS), Schema)
+    aliases = {name: field.serialization_alias or name for name, field in model.model_fields.items()}
+    if model is Column:
+        aliases["tunit"] = "fits:tunit"
+    if model is ForeignKey:
+        aliases["type"] = "@type"
+        del aliases["referenced_table"]
+    return list(aliases.values())
+
+
+def _suggestion(word: str, known: list[str]) -> str:
+    bare = {key.rpartition(":")[2]: key for key in known}
+    close = difflib.get_close_matches(word, known, 1) or difflib.get_close_matches(word.rpartition(":")[2], bare, 1)
+    return f": did you mean {bare.get(close[0], close[0])!r}?" if close else f": known here are {', '.join(known)}"
+
+
+# --- units and UCDs ---------------------------------------------------------------------------------------------------
+
+
+def _normalised(schema: Schema, document: Document, warnings: list[Problem]) -> Schema:
+    """The schema with VOUnits and UCD1+ only, as far as that can be."""
+    tables = []
+    for i, table in enumerate(schema.tables):
+        columns = tuple(
+            _normal_column(column, ("tables", i, "columns", j), document, warnings)
+            for j, column in enumerate(table.columns)
+        )
+        layout = table.layout if table.layout.id else table.layout.model_copy(update={"id": table.primary_key})
+        tables.append(table.model_copy(update={"columns": columns, "layout": layout}))
+    return schema.model_copy(update={"tables": tuple(tables)})
+
+
+def _normal_column(column: Column, path: Path, document: Document, warnings: list[Problem]) -> Column:
+    update: dict[str, str] = {}
+    if column.unit:
+        unit = vounit(column.unit)
+        if unit is None:
+            key = "ivoa:unit" if document.has((*path, "ivoa:unit")) else "fits:tunit"
+            message = (
+                f"{key} {column.unit!r} is no unit that VOUnit has: kept as it is (write VOUnits, such as km.s**-1)"
+            )
+            warnings.append(Problem((*path, key), message))
+        elif unit != column.unit:
+            update["unit"] = unit
+    if column.ucd and (wrong := fault(column.ucd)):
+        warnings.append(Problem((*path, "ivoa:ucd"), f"ivoa:ucd {column.ucd!r} {wrong}: it is not published"))
+        update["ucd"] = ""
+    return column.model_copy(update=update) if update else column

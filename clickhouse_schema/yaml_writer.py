@@ -1,0 +1,45 @@
+"""The model written as a schema file, which ``yaml_reader`` reads back as the same model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+from clickhouse_schema.model import ForeignKey, Schema, Table
+from clickhouse_schema.references import default_id
+
+
+def write_schema(schema: Schema) -> str:
+    """The YAML of ``schema``, with the keys that say something, in Felis' spelling."""
+    document = schema.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    for table, written in zip(schema.tables, document.get("tables", ()), strict=True):
+        if table.keys:
+            written["constraints"] = [_constraint(schema, table, key) for key in table.keys]
+    return yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
+
+
+def _constraint(schema: Schema, table: Table, key: ForeignKey) -> dict[str, Any]:
+    written = key.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    owner, _, name = key.referenced_table.partition(".")
+    written["@type"] = "ForeignKey"
+    written["columns"] = [_id(table, column) for column in key.columns]
+    del written["referencedTable"]
+    target = next((other for other in schema.tables if other.name == name), None) if owner == schema.name else None
+    written["referencedColumns"] = [
+        _id(target, column) if target else f"{key.referenced_table}.{column}" for column in key.referenced_columns
+    ]
+    return written
+
+
+def _id(table: Table, name: str) -> str:
+    return next(
+        (column.id for column in table.columns if column.name == name and column.id), default_id(table.name, name)
+    )
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes equal lists out twice: the reader takes no aliases."""
+
+    def ignore_aliases(self, _data: Any) -> bool:
+        return True
