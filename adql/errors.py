@@ -62,11 +62,11 @@ class AdqlSemanticError(AdqlError):
     """A name is unknown or ambiguous, a type does not fit, or a value is out of range."""
 
 
-class AdqlUnsupported(AdqlError):  # noqa: N818 - not a fault of the query
+class AdqlUnsupported(AdqlError):
     """Valid ADQL that this version does not translate."""
 
 
-class AdqlErrors(AdqlError):  # noqa: N818 - several of them
+class AdqlErrors(AdqlError):
     """Several errors of one query; the first gives the position."""
 
     def __init__(self, errors: Sequence[AdqlError]) -> None:

@@ -257,9 +257,13 @@ class OperatorParser(Cursor):
 
     def close_query(self, opening: int, first: Query | None = None) -> Query:
         """A query and the bracket that closes it."""
+        outer = self.height
+        if first is None:
+            self.height = 0
         self.enter(SUBQUERY_LEVELS - 1)
         query = self.query(first)
         self.close(opening, SUBQUERY_LEVELS)
+        self.height = max(outer, self.height)
         return query
 
     def subquery(self) -> Query:

@@ -136,8 +136,8 @@ class TableParser(OperandParser):
             if isinstance(inner, Query) and self.query_ends_or_goes_on():
                 return self.close_query(opening, inner)
             table = self._joins(self._named(inner, first), first)
-        self.height = max(outer, self.height)
         self.close(opening)
+        self.height = max(outer, self.height)
         if not isinstance(table, Join):
             raise AdqlSyntaxError(
                 "only a join or a subquery stands in parentheses", self.span_from(opening), "leave the parentheses out"

@@ -114,6 +114,21 @@ def test_chains_at_the_head_of_chains_add_up() -> None:
             parse(text)
 
 
+@pytest.mark.parametrize(
+    ("before", "link", "after"),
+    [
+        ("WITH a AS (SELECT a FROM t)", ", a AS (SELECT a FROM t)", " SELECT a FROM a"),
+        ("(SELECT a FROM t)", " UNION (SELECT a FROM t)", ""),
+        ("SELECT * FROM t", " JOIN (SELECT a FROM t) AS q USING (a)", ""),
+        ("SELECT * FROM t", " JOIN (t JOIN t) USING (a)", ""),
+        ("SELECT a FROM t WHERE a", " AND EXISTS (SELECT a FROM t)", ""),
+        ("SELECT 1", " + f(a)", " FROM t"),
+    ],
+)
+def test_neighbours_do_not_add_up(before: str, link: str, after: str) -> None:
+    parse(before + link * (MAX_HEIGHT - 10) + after)
+
+
 @pytest.mark.parametrize("name", NESTS)
 def test_trees_are_not_high(name: str) -> None:
     depth = MAX_DEPTH
