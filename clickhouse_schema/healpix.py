@@ -1,7 +1,7 @@
-"""HEALPix, NESTED: one index formula as ClickHouse SQL, for the loader and for ADQL, and the geometry of cells for covers.
+"""HEALPix, NESTED: the index as ClickHouse SQL, one formula for loader and ADQL, and the geometry of cells for covers.
 
-Formulas: Gorski et al. 2005, ApJ 622, 759, section 5.3 and appendix; near the poles with cos(lat) instead of sqrt(1 - z^2),
-which keeps the precision of the latitude.
+Formulas: Gorski et al. 2005, ApJ 622, 759, section 5.3 and appendix; the plane of the projection: Calabretta & Roukema
+2007, MNRAS 381, 865.
 """
 
 from __future__ import annotations
@@ -25,35 +25,38 @@ _NSIDE = 1 << ORDER
 def index_sql(lon: str, lat: str, order: int = ORDER) -> str:
     """SQL of the index at ``order`` of the position (``lon``, ``lat``), SQL of degrees; UInt64, never NULL.
 
-    NULL, NaN, infinite or |lat| > 90 give 12*4^order.
+    NULL, NaN, infinite or |lat| > 90 give 12*4^order. A position within rounding of a border (1e-15 rad) is in either
+    cell.
     """
     index = _index_sql_29(lon, lat)
-    return index if order == ORDER else f"intDiv({index}, {4 ** (ORDER - order)})"
+    return index if order == ORDER else f"bitShiftRight({index}, {2 * (ORDER - order)})"
 
 
 def _index_sql_29(lon: str, lat: str) -> str:
-    # the engine computes equal subexpressions once
+    """One formula without branches for equator and caps, 55 ns a row; equal subexpressions are computed once.
+
+    In the plane of the projection, in units of a base cell's side and turned by 45 degrees, the base cells are unit
+    squares: ``rising`` and ``falling`` are the two coordinates, their whole parts name the base cell, the rest is the
+    place in it. With s = sin((90 - |lat|) / 2): |sin(lat)| = 1 - 2 s^2, and sqrt(3 (1 - |sin(lat)|)) = sqrt(6) s,
+    exact up to the poles.
+    """
     lon, lat = f"toFloat64(ifNull({lon}, nan))", f"toFloat64(ifNull({lat}, nan))"
-    valid = f"(isFinite({lon}) AND abs({lat}) <= 90)"
-    # both sides of a condition may be computed for a row, so the formulas never see a value that is none
-    lon, lat = f"if({valid}, {lon}, 0.)", f"if({valid}, {lat}, 0.)"
-    z, tt = f"sin(radians({lat}))", f"(positiveModulo({lon}, 360.) / 90.)"
-    polar = f"(abs({z}) > {2 / 3!r})"
-    quadrant = f"least(floor({tt}), 3.)"
-    part = f"({tt} - {quadrant})"
-    reach = f"({_NSIDE}. * cos(radians({lat})) / sqrt((1. + abs({z})) / 3.))"
-    rising, falling = f"toInt64(floor({_NSIDE}. * (0.5 + {tt} - 0.75 * {z})))", f"toInt64(floor({_NSIDE}. * (0.5 + {tt} + 0.75 * {z})))"
-    up, across = f"least(toInt64(floor({part} * {reach})), {_NSIDE - 1})", f"least(toInt64(floor((1. - {part}) * {reach})), {_NSIDE - 1})"
-    band_up, band_across = f"bitShiftRight({rising}, {ORDER})", f"bitShiftRight({falling}, {ORDER})"
+    quarters = f"(positiveModulo({lon}, 360) / 90)"
+    quarter = f"least(floor({quarters}), 3)"
+    s = f"sin((90 - abs({lat})) * {math.pi / 360!r})"
+    narrowing = f"least({math.sqrt(6)!r} * {s}, 1)"  # 1 between the caps
+    x = f"(({quarters} - {quarter} - 0.5) * {narrowing} + {quarter} + 1)"
+    y = f"(sign({lat}) * (least(0.75 - 1.5 * {s} * {s}, 0.5) + 0.5 - 0.5 * {narrowing}))"
+    # the bounds keep what rounding lifts over the edge of the caps' base cells, which have no neighbour there
+    low, high = f"{quarter} * {_NSIDE}", f"({quarter} + 2) * {_NSIDE} - 1"
+    rising, falling = (f"toUInt32(greatest(least(({x} {sign} {y}) * {_NSIDE}, {high}), {low}))" for sign in "-+")
+    row, column = f"bitShiftRight({rising}, {ORDER})", f"bitShiftRight({falling}, {ORDER})"
+    base = f"bitShiftLeft(toUInt64(bitAnd(least({row}, {column}), 3) + 4 * (1 + {row} - {column})), {2 * ORDER})"
     mask = _NSIDE - 1
-    equator = (
-        f"bitShiftLeft(toUInt64(multiIf({band_up} = {band_across}, bitOr(bitAnd({band_up}, 3), 4), "
-        f"{band_up} < {band_across}, {band_up}, {band_across} + 8)), {2 * ORDER}) + "
-        f"mortonEncode(toUInt64(bitAnd({falling}, {mask})), toUInt64({mask} - bitAnd({rising}, {mask})))"
-    )
-    north = f"bitShiftLeft(toUInt64({quadrant}), {2 * ORDER}) + mortonEncode(toUInt64({mask} - {across}), toUInt64({mask} - {up}))"
-    south = f"bitShiftLeft(toUInt64({quadrant} + 8), {2 * ORDER}) + mortonEncode(toUInt64({up}), toUInt64({across}))"
-    return f"multiIf(NOT {valid}, {NO_POSITION}, NOT {polar}, {equator}, {z} > 0, {north}, {south})"
+    place = f"mortonEncode(bitAnd({falling}, {mask}), bitXor(bitAnd({rising}, {mask}), {mask}))"
+    valid = f"(isFinite({lon}) * (abs({lat}) <= 90))"
+    # not if(): the engine would compute its branches lazily, and equal subexpressions again each time
+    return f"({base} + {place}) * {valid} + {NO_POSITION} * bitXor({valid}, 1)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +160,9 @@ def _face_xy(order: int, cells: NDArray[np.uint64]) -> tuple[NDArray[np.int64], 
 def max_radius(order: int) -> float:
     """Greatest distance, in radians, from a cell's centre to its border, over all cells of ``order``.
 
-    It is that of the cell whose southern corner is on the border of the polar cap, between centre (z = 2/3, phi = pi / 4 nside)
-    and corner (z = 1 - (1 - 1/nside)^2 / 3, phi = 0); the form is that of the HEALPix library's ``max_pixrad``.
+    It is that of the cell whose southern corner is on the border of the polar cap, between centre (z = 2/3,
+    phi = pi / 4 nside) and corner (z = 1 - (1 - 1/nside)^2 / 3, phi = 0); the form is that of the HEALPix library's
+    ``max_pixrad``.
     """
     nside = 1 << order
     z, phi = 2.0 / 3.0, math.pi / (4 * nside)
