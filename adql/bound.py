@@ -1,7 +1,7 @@
 """The bound query: what the resolver makes of the syntax tree, what the passes rewrite, what the emitter prints.
 
-Names are gone: a column is (relation number, stored name), an output has a generated alias, every expression has a type.
-All nodes are frozen and compare by meaning: spans and metadata do not count.
+Names are gone: a column is (relation number, stored name), an output has a generated alias, every expression has a
+type. All nodes are frozen and compare by meaning: spans and metadata do not count.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The emitter: a bound query as ClickHouse SQL.
 
-It writes only generated aliases (t1, c1 ...), catalogue names and literals, each quoted; every column is qualified. What a
-node means is decided before; here is how ClickHouse says it, with SQL's NULLs, division and overflow instead of its own.
+It writes only generated aliases (t1, c1 ...), catalogue names and literals, each quoted; every column is qualified.
+What a node means is decided before; here is how ClickHouse says it, with SQL's NULLs, division and overflow instead of
+its own.
 """
 
 from __future__ import annotations
@@ -252,7 +253,11 @@ def _divide(expr: Call) -> str:
 def _negative(expr: Call) -> str:
     operand = _expr(expr.args[0])
     if expr.type.is_integer:
-        return f"accurateCast(-toInt128({operand}), 'Nullable(Int64)')" if _wide(expr.args[0]) else f"(-toInt64({operand}))"
+        return (
+            f"accurateCast(-toInt128({operand}), 'Nullable(Int64)')"
+            if _wide(expr.args[0])
+            else f"(-toInt64({operand}))"
+        )
     return f"(-{operand})"
 
 
@@ -354,7 +359,9 @@ def _vector(lon: Expr, lat: Expr) -> tuple[str, str, str]:
 
 def _near(expr: Call) -> str:
     lon1, lat1, lon2, lat2, radius = expr.args
-    within = nearness(_vector(lon1, lat1), _vector(lon2, lat2), _expr(radius), constant(radius), strict=expr.name == "NEARER")
+    within = nearness(
+        _vector(lon1, lat1), _vector(lon2, lat2), _expr(radius), constant(radius), strict=expr.name == "NEARER"
+    )
     # NaN coordinates are unknown positions, like NULL; this also holds under NOT
     return f"if(isNaN({_unknown_if_nan(expr)}), NULL, {within})" if _may_be_nan(expr) else within
 
@@ -378,7 +385,9 @@ def _axis(expr: Call) -> str:
 
 def _vectors_near(expr: Call) -> str:
     *vectors, radius = (_expr(a) for a in expr.args)
-    return nearness(tuple(vectors[:3]), tuple(vectors[3:]), radius, constant(expr.args[6]), strict=expr.name.endswith("NEARER"))
+    return nearness(
+        tuple(vectors[:3]), tuple(vectors[3:]), radius, constant(expr.args[6]), strict=expr.name.endswith("NEARER")
+    )
 
 
 def _cube(expr: Call) -> str:

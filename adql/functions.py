@@ -1,7 +1,8 @@
 """The table of functions: name, parameters, result type, SQL form, description.
 
 It is the only door from a function's name to SQL, and it also feeds /capabilities. Geometry functions are bound in
-``adql.resolve.geometry``; their names are listed here. The SQL forms give the declared ClickHouse type and NULL for NULL.
+``adql.resolve.geometry``; their names are listed here. The SQL forms give the declared ClickHouse type and NULL for
+NULL.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from clickhouse_schema.datatypes import DOUBLE, INT, LONG, POINT, UNICODE, ColumnType
+from clickhouse_schema.datatypes import DOUBLE, LONG, UNICODE, ColumnType
 from clickhouse_schema.healpix import index_sql
 
 #: What a parameter takes -> the word for it in messages
@@ -32,7 +33,10 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """``sql`` is a template over the arguments' SQL or a function of them; ``result`` a type or a function of the argument types."""
+    """``sql`` is a template over the arguments' SQL or a function of them.
+
+    ``result`` a type or a function of the argument types.
+    """
 
     name: str
     parameters: tuple[Parameter, ...]
@@ -122,7 +126,8 @@ MATHEMATICAL = (
     Function("POWER", (X, Parameter("y", "number")), DOUBLE, "pow({0}, {1})", "x to the power y"),
     _number("RADIANS", "radians({0})", "degrees to radians"),
     Function("RAND", (Parameter("seed", "integer"),), DOUBLE, _rand, "random number in [0, 1)", optional=1),
-    Function("ROUND", (X, Parameter("n", "integer")), DOUBLE, _round, "x rounded to n decimals, halves away from zero", optional=1),
+    Function("ROUND", (X, Parameter("n", "integer")), DOUBLE, _round,
+             "x rounded to n decimals, halves away from zero", optional=1),
     _number("SQRT", "sqrt({0})", "square root"),
     Function("TRUNCATE", (X, Parameter("n", "integer")), DOUBLE, _truncate, "x cut to n decimals", optional=1),
     _number("ACOS", "acos({0})", "arc cosine, radians"),
@@ -179,5 +184,3 @@ FEATURES = {
 FUNCTIONS: dict[str, tuple[Function, ...]] = {}
 for _function in (*MATHEMATICAL, *STRING, *USER_DEFINED):
     FUNCTIONS[_function.name.upper()] = (*FUNCTIONS.get(_function.name.upper(), ()), _function)
-
-__all__ = ["ADQL_GEO", "AGGREGATES", "FEATURES", "FUNCTIONS", "INT", "KINDS", "POINT", "USER_DEFINED", "Function", "Parameter"]

@@ -1,8 +1,8 @@
 """Regions of the sky and their HEALPix covers.
 
-One recursive cover serves every shape: a region gives a lower bound d of the signed angular distance from a direction to its
-border (negative inside). A cell whose centre has d > R, with R the greatest radius of a cell of its order, holds nothing of
-the region; one with d <= -R lies wholly inside; the others are divided, or kept as border cells.
+One recursive cover serves every shape: a region gives a lower bound d of the signed angular distance from a direction
+to its border (negative inside). A cell whose centre has d > R, with R the greatest radius of a cell of its order,
+holds nothing of the region; one with d <= -R lies wholly inside; the others are divided, or kept as border cells.
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ class Cone:
         minus = directions - centre
         plus = directions + centre
         # 2 atan2(|a-b|, |a+b|) is good to 1e-16 for every separation (W. Kahan)
-        apart = 2.0 * np.arctan2(np.sqrt(np.einsum("ij,ij->i", minus, minus)), np.sqrt(np.einsum("ij,ij->i", plus, plus)))
+        apart = 2.0 * np.arctan2(
+            np.sqrt(np.einsum("ij,ij->i", minus, minus)), np.sqrt(np.einsum("ij,ij->i", plus, plus))
+        )
         return np.asarray(apart - math.radians(self.radius), dtype=np.float64)
 
     @property

@@ -1,7 +1,8 @@
 """Spherical geometry as ClickHouse SQL: unit vectors, exact separations, and the cube grid of cross-matches.
 
-ClickHouse's own greatCircleDistance and geoDistance are approximations (36 % wrong at 1 arcsec) and are not used. For unit
-vectors a and b at separation t: |a-b| = 2 sin(t/2) and |a+b| = 2 cos(t/2), good to 1e-16 on the side where the chord is short.
+ClickHouse's own greatCircleDistance and geoDistance are approximations (36 % wrong at 1 arcsec) and are not used. For
+unit vectors a and b at separation t: |a-b| = 2 sin(t/2) and |a+b| = 2 cos(t/2), good to 1e-16 on the side where the
+chord is short.
 """
 
 from __future__ import annotations
@@ -65,7 +66,10 @@ def cubes(vector: Vector, side: str, reach: str) -> str:
     """One row for each cube that the box of half side ``reach`` around the vector touches."""
     ranges = []
     for component in vector:
-        low, high = _number(f"({component} - {reach} - {_SLACK!r})", side), _number(f"({component} + {reach} + {_SLACK!r})", side)
+        low, high = (
+            _number(f"({component} - {reach} - {_SLACK!r})", side),
+            _number(f"({component} + {reach} + {_SLACK!r})", side),
+        )
         ranges.append(f"arrayJoin(range({low}, {high} + 1))")
     return _packed(ranges)
 

@@ -1,8 +1,8 @@
 """The catalogue in the engine: models kept, TAP_SCHEMA rewritten, rows counted per cell of the sky.
 
-``skyhouse.catalogue`` is an append-only log of model documents; the latest of each table counts, an empty one means that the
-table is gone. One INSERT is one change, so a crash leaves the catalogue as it was before or after. TAP_SCHEMA's tables are made
-from it and are made anew by ``initialise``, which heals a crash between the two.
+``skyhouse.catalogue`` is an append-only log of model documents; the latest of each table counts, an empty one means
+that the table is gone. One INSERT is one change, so a crash leaves the catalogue as it was before or after.
+TAP_SCHEMA's tables are made from it and are made anew by ``initialise``, which heals a crash between the two.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Engine(Protocol):
 
 _TABLES = (
     "CREATE DATABASE IF NOT EXISTS skyhouse",
-    "CREATE TABLE IF NOT EXISTS skyhouse.catalogue (version UInt64, schema_name String, table_name String, document String)"
-    " ENGINE = MergeTree ORDER BY version",
+    "CREATE TABLE IF NOT EXISTS skyhouse.catalogue (version UInt64, schema_name String, table_name String,"
+    " document String) ENGINE = MergeTree ORDER BY version",
     "CREATE TABLE IF NOT EXISTS skyhouse.density (schema_name String, table_name String, version UInt64, cell UInt32,"
     " rows UInt64, bytes UInt64) ENGINE = MergeTree ORDER BY (schema_name, table_name, version, cell)",
     f"CREATE DATABASE IF NOT EXISTS {identifier(TAP_SCHEMA.name)}",
@@ -88,8 +88,8 @@ def register(engine: Engine, schema: Schema, table: Table) -> None:
 def unregister(engine: Engine, schema_name: str, table_name: str) -> None:
     """Take a table out of the catalogue, before its storage goes."""
     _append(engine, schema_name, table_name, "")
-    where = f"schema_name = {string(schema_name)} AND table_name = {string(table_name)}"
-    engine.execute(f"ALTER TABLE skyhouse.density DELETE WHERE {where} SETTINGS mutations_sync = 1")
+    own = _is_table(schema_name, table_name)
+    engine.execute(f"ALTER TABLE skyhouse.density DELETE WHERE {own} SETTINGS mutations_sync = 1")
 
 
 def _append(engine: Engine, schema_name: str, table_name: str, document: str) -> None:
@@ -116,14 +116,17 @@ def _write_tap_schema(engine: Engine) -> None:
 
 def _exists(engine: Engine, database: str, table: str) -> bool:
     where = f"database = {string(database)} AND name = {string(table)}"
-    return engine.query(f"SELECT 1 AS one FROM system.tables WHERE {where}").num_rows > 0
+    return bool(engine.query(f"SELECT 1 AS one FROM system.tables WHERE {where}").num_rows)
 
 
 # --- density ----------------------------------------------------------------------------------------------------------
 
 
 def update_density(engine: Engine, schema_name: str, table: Table) -> None:
-    """Count rows and bytes of ``table`` per cell of ``DENSITY_ORDER``; rows without a position count in cell 12*4^order."""
+    """Count rows and bytes of ``table`` per cell of ``DENSITY_ORDER``.
+
+    Rows without a position count in cell 12*4^order.
+    """
     storage = f"{identifier(schema_name)}.{identifier(table.name)}"
     key = f"{string(schema_name)}, {string(table.name)}"
     where = f"database = {string(schema_name)} AND table = {string(table.name)} AND active"
@@ -135,9 +138,13 @@ def update_density(engine: Engine, schema_name: str, table: Table) -> None:
         f" toUInt64(count() * {row_bytes}) AS bytes FROM {storage} GROUP BY cell"
     )
     engine.execute(
-        f"ALTER TABLE skyhouse.density DELETE WHERE schema_name = {string(schema_name)} AND table_name = {string(table.name)}"
-        f" AND version < {version} SETTINGS mutations_sync = 1"
+        f"ALTER TABLE skyhouse.density DELETE WHERE {_is_table(schema_name, table.name)} AND version < {version}"
+        " SETTINGS mutations_sync = 1"
     )
+
+
+def _is_table(schema_name: str, table_name: str) -> str:
+    return f"schema_name = {string(schema_name)} AND table_name = {string(table_name)}"
 
 
 def _version(engine: Engine) -> int:
@@ -146,8 +153,8 @@ def _version(engine: Engine) -> int:
 
 def density(engine: Engine, schema_name: str, table_name: str) -> pa.Table:
     """Columns cell (NESTED, ``DENSITY_ORDER``), rows, bytes of one table."""
-    where = f"schema_name = {string(schema_name)} AND table_name = {string(table_name)}"
+    where = _is_table(schema_name, table_name)
     newest = f"(SELECT max(version) FROM skyhouse.density WHERE {where})"
-    return engine.query(f"SELECT cell, rows, bytes FROM skyhouse.density WHERE {where} AND version = {newest} ORDER BY cell")
-
-
+    return engine.query(
+        f"SELECT cell, rows, bytes FROM skyhouse.density WHERE {where} AND version = {newest} ORDER BY cell"
+    )

@@ -1,8 +1,8 @@
 """CREATE TABLE for the embedded engine, from the model. Pure: text out.
 
-A table with positions is ordered by ``hpx29``, which the engine computes as rows come in (``MATERIALIZED``: no loader can get it
-wrong, and ``SELECT *`` does not show it); one without is ordered by its id. The id has a projection of row numbers, so a look-up
-by id reads a few granules.
+A table with positions is ordered by ``hpx29``, which the engine computes as rows come in (``MATERIALIZED``: no loader
+can get it wrong, and ``SELECT *`` does not show it); one without is ordered by its id. The id has a projection of row
+numbers, so a look-up by id reads a few granules.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ def create_table(table: Table, storage: str) -> str:
     if table.layout.id:
         lines.append(f"PROJECTION by_id (SELECT _part_offset ORDER BY {_names(table.layout.id)})")
     body = ",\n    ".join(lines)
-    return f"CREATE TABLE {storage} (\n    {body}\n) ENGINE = MergeTree ORDER BY {_sort_key(table)} SETTINGS allow_nullable_key = 1"
+    settings = "SETTINGS allow_nullable_key = 1"
+    return f"CREATE TABLE {storage} (\n    {body}\n) ENGINE = MergeTree ORDER BY {_sort_key(table)} {settings}"
 
 
 def column_type(column: Column) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-_ESCAPES = str.maketrans({"\\": "\\\\", "'": "\\'", "`": "\\`", "\0": "\\0", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b"})
+_ESCAPES = str.maketrans(
+    {"\\": "\\\\", "'": "\\'", "`": "\\`", "\0": "\\0", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b"}
+)
 
 
 def identifier(name: str) -> str:

@@ -35,7 +35,9 @@ def _table(name: str, description: str, *columns: Column, keys: tuple[ForeignKey
 
 
 def _key(name: str, column: str, target: str, target_column: str) -> ForeignKey:
-    return ForeignKey(name=name, columns=(column,), referenced_table=f"{NAME}.{target}", referenced_columns=(target_column,))
+    return ForeignKey(
+        name=name, columns=(column,), referenced_table=f"{NAME}.{target}", referenced_columns=(target_column,)
+    )
 
 
 TAP_SCHEMA = Schema(
@@ -130,7 +132,14 @@ def _schema_row(index: int, schema: Schema) -> tuple[Any, ...]:
 
 def _table_row(index: int, entry: TableEntry) -> tuple[Any, ...]:
     table = entry.table
-    return published(entry.schema.name), published_table(entry), "table", table.utype or None, table.description or None, index
+    return (
+        published(entry.schema.name),
+        published_table(entry),
+        "table",
+        table.utype or None,
+        table.description or None,
+        index,
+    )
 
 
 def _column_rows(entry: TableEntry) -> Iterable[tuple[Any, ...]]:
@@ -166,7 +175,13 @@ def key_id(entry: TableEntry, key: ForeignKey) -> str:
 
 def _key_rows(entry: TableEntry) -> Iterable[tuple[Any, ...]]:
     for key in entry.table.keys:
-        yield key_id(entry, key), published_table(entry), _published_reference(key), key.description or None, key.utype or None
+        yield (
+            key_id(entry, key),
+            published_table(entry),
+            _published_reference(key),
+            key.description or None,
+            key.utype or None,
+        )
 
 
 def _published_reference(key: ForeignKey) -> str:

@@ -35,5 +35,7 @@ RESERVED = frozenset(_ADQL_WORDS.split()) | frozenset(_SQL_WORDS.split())
 
 def published(name: str) -> str:
     """A name as a query must write it: in double quotes unless it is a regular identifier and no reserved word."""
-    regular = name.isascii() and name[:1].isalpha() and name.replace("_", "a").isalnum() and name.upper() not in RESERVED
+    regular = (
+        name.isascii() and name[:1].isalpha() and name.replace("_", "a").isalnum() and name.upper() not in RESERVED
+    )
     return name if regular else '"' + name.replace('"', '""') + '"'

@@ -25,7 +25,9 @@ class Context:
     def next_relation(self, span: Span) -> int:
         relation = self.fresh.relation()
         if relation > MOST_RELATIONS:
-            raise AdqlSemanticError(f"more than {MOST_RELATIONS} tables in one query", span, "WITH tables count at each use")
+            raise AdqlSemanticError(
+                f"more than {MOST_RELATIONS} tables in one query", span, "WITH tables count at each use"
+            )
         return relation
 
     @contextmanager

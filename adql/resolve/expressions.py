@@ -47,7 +47,10 @@ def fits_number(expr: Expr) -> bool:
 
 
 class Binder:
-    """Binds the expressions of one clause. ``clause`` is its name for messages; ``aggregates`` tells whether set functions may stand in it."""
+    """Binds the expressions of one clause.
+
+    ``clause`` is its name for messages; ``aggregates`` tells whether set functions may stand in it.
+    """
 
     def __init__(self, queries: Queries, scope: Scope, clause: str, *, aggregates: bool = False) -> None:
         self.queries = queries
@@ -133,7 +136,9 @@ class Binder:
     def _text(self, node: nodes.Expression) -> Expr:
         expr = self.bind(node)
         if not expr.type.is_text and not is_null(expr):
-            raise AdqlSemanticError(f"'||' joins texts; this is {expr.type.adql}", node.span, "CAST(... AS VARCHAR) makes a text of it")
+            raise AdqlSemanticError(
+                f"'||' joins texts; this is {expr.type.adql}", node.span, "CAST(... AS VARCHAR) makes a text of it"
+            )
         return expr
 
     def compare(self, op: str, left: Expr, right: Expr, span: Span) -> Expr:
@@ -144,7 +149,10 @@ class Binder:
         return simple or Call(BOOLEAN, op, (left, right), span=span)
 
     def comparable(self, left: Expr, right: Expr, op: str) -> tuple[Expr, Expr]:
-        """Both sides, literal text made a timestamp where the other is one; AdqlSemanticError if the types do not compare."""
+        """Both sides, literal text made a timestamp where the other is one.
+
+        AdqlSemanticError if the types do not compare.
+        """
         left, right = _as_timestamp(left, right.type), _as_timestamp(right, left.type)
         a, b = left.type, right.type
         if is_null(left) or is_null(right):
@@ -152,7 +160,9 @@ class Binder:
         for kind in ("is_numeric", "is_text", "is_timestamp", "is_boolean"):
             if getattr(a, kind) and getattr(b, kind):
                 return left, right
-        hint = "numbers are written without quotes" if (a.is_numeric and b.is_text) or (b.is_numeric and a.is_text) else ""
+        hint = (
+            "numbers are written without quotes" if (a.is_numeric and b.is_text) or (b.is_numeric and a.is_text) else ""
+        )
         if a.is_geometry or b.is_geometry:
             hint = "compare geometries with CONTAINS, INTERSECTS or DISTANCE"
         raise AdqlSemanticError(f"'{op}' cannot compare {a.adql} with {b.adql}", left.span.to(right.span), hint)
@@ -215,14 +225,18 @@ class Binder:
         candidates = FUNCTIONS.get(name)
         if candidates is None:
             hint = suggestion(name, [f.name for fs in FUNCTIONS.values() for f in fs])
-            raise AdqlSemanticError(f"there is no function {node.name.name}", node.name.span, hint or "/capabilities lists the functions")
+            raise AdqlSemanticError(
+                f"there is no function {node.name.name}", node.name.span, hint or "/capabilities lists the functions"
+            )
         return self._known(node, candidates)
 
     def _known(self, node: nodes.FunctionCall, candidates: tuple[Function, ...]) -> Expr:
         fitting = [f for f in candidates if f.takes(len(node.args))]
         if not fitting:
             usages = " or ".join(f.usage for f in candidates)
-            raise AdqlSemanticError(f"{node.name.name} does not take {len(node.args)} arguments", node.span, f"it is {usages}")
+            raise AdqlSemanticError(
+                f"{node.name.name} does not take {len(node.args)} arguments", node.span, f"it is {usages}"
+            )
         function = fitting[0]
         args = tuple(self.bind(a) for a in node.args)
         for parameter, arg in zip(function.parameters, args, strict=False):
@@ -323,7 +337,9 @@ def _check_argument(function: Function, parameter: Parameter, arg: Expr) -> None
     elif kind == "order":
         fits = isinstance(arg, Literal) and isinstance(arg.value, int) and 0 <= arg.value <= 29
     if not fits:
-        raise AdqlSemanticError(f"{function.usage} takes {KINDS[kind]} as {parameter.name}; this is {arg.type.adql}", arg.span)
+        raise AdqlSemanticError(
+            f"{function.usage} takes {KINDS[kind]} as {parameter.name}; this is {arg.type.adql}", arg.span
+        )
 
 
 def _negated(expr: Expr, negated: bool) -> Expr:
@@ -347,7 +363,9 @@ def _is_predicate_value(expr: Expr) -> bool:
 
 def _predicate_value(op: str, value: Expr, literal: Expr) -> Expr | None:
     """``CONTAINS(...) = 1``, ``= 0``, ``<> 0`` ... as a condition."""
-    if not (_is_predicate_value(value) and isinstance(literal, Literal) and literal.value in (0, 1) and op in ("=", "<>")):
+    if not (
+        _is_predicate_value(value) and isinstance(literal, Literal) and literal.value in (0, 1) and op in ("=", "<>")
+    ):
         return None
     predicate = value.children[0]
     return predicate if (literal.value == 1) == (op == "=") else _negated(predicate, True)

@@ -1,7 +1,8 @@
 """Geometry functions, bound to the few primitives that covers, cross-matches and the emitter know.
 
-A POINT is Call 'POINT'(lon, lat), a CIRCLE is Call 'CIRCLE'(lon, lat, radius), in degrees, ICRS. CONTAINS and INTERSECTS become
-'0 OR 1'(condition), whose condition is NEAR(lon1, lat1, lon2, lat2, r): great-circle separation <= r degrees.
+A POINT is Call 'POINT'(lon, lat), a CIRCLE is Call 'CIRCLE'(lon, lat, radius), in degrees, ICRS. CONTAINS and
+INTERSECTS become '0 OR 1'(condition), whose condition is NEAR(lon1, lat1, lon2, lat2, r): great-circle separation <= r
+degrees.
 """
 
 from __future__ import annotations
@@ -35,14 +36,25 @@ GEOMETRY: dict[str, tuple[int, ...]] = {
 }
 
 #: Values of the deprecated coordinate system argument that mean ICRS
-_ICRS = {"", "ICRS", "ICRS GEOCENTER", "ICRS BARYCENTER", "ICRS SPHERICAL2", "ICRS GEOCENTER SPHERICAL2", "UNKNOWN", "UNKNOWNFRAME"}
+_ICRS = {
+    "",
+    "ICRS",
+    "ICRS GEOCENTER",
+    "ICRS BARYCENTER",
+    "ICRS SPHERICAL2",
+    "ICRS GEOCENTER SPHERICAL2",
+    "UNKNOWN",
+    "UNKNOWNFRAME",
+}
 
 
 def bind_geometry(binder: Binder, node: nodes.FunctionCall, name: str) -> Expr:
     counts = GEOMETRY[name]
     if not counts:
-        raise AdqlUnsupported(f"{name} is not supported yet", node.span, "POINT, CIRCLE, CONTAINS, INTERSECTS and DISTANCE are")
-    args = _without_system(binder, node, name)
+        raise AdqlUnsupported(
+            f"{name} is not supported yet", node.span, "POINT, CIRCLE, CONTAINS, INTERSECTS and DISTANCE are"
+        )
+    args = _without_system(node, name)
     if len(args) not in counts:
         wanted = " or ".join(str(c) for c in counts)
         raise AdqlSemanticError(f"{name} takes {wanted} arguments, not {len(args)}", node.span)
@@ -73,13 +85,15 @@ def _part(shape: Expr, index: int) -> Expr:
     return Call(DOUBLE, "ELEMENT", (shape, Literal(INT, index)), span=shape.span)
 
 
-def _without_system(binder: Binder, node: nodes.FunctionCall, name: str) -> tuple[nodes.Expression, ...]:
+def _without_system(node: nodes.FunctionCall, name: str) -> tuple[nodes.Expression, ...]:
     """The arguments after the coordinate system of ADQL 2.0; any but ICRS would need a transformation."""
     if name not in ("POINT", "CIRCLE") or not node.args or not isinstance(node.args[0], nodes.StringLiteral):
         return node.args
     system = " ".join(node.args[0].value.upper().split())
     if system not in _ICRS:
-        raise AdqlUnsupported(f"coordinate system '{node.args[0].value}' is not supported yet", node.args[0].span, "give ICRS coordinates")
+        raise AdqlUnsupported(
+            f"coordinate system '{node.args[0].value}' is not supported yet", node.args[0].span, "give ICRS coordinates"
+        )
     return node.args[1:]
 
 
@@ -87,7 +101,9 @@ def _position(binder: Binder, lon: nodes.Expression, lat: nodes.Expression, name
     x, y = binder.number(lon, name), binder.number(lat, name)
     latitude = constant(y)
     if latitude is not None and abs(latitude) > 90:
-        raise AdqlSemanticError(f"declination {latitude:g} is not between -90 and 90 degrees", lat.span, "the order is (ra, dec)")
+        raise AdqlSemanticError(
+            f"declination {latitude:g} is not between -90 and 90 degrees", lat.span, "the order is (ra, dec)"
+        )
     return x, y
 
 
@@ -103,7 +119,11 @@ def _circle(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expressi
     radius = binder.number(args[-1], "CIRCLE")
     value = constant(radius)
     if value is not None and not 0 <= value <= 180:
-        raise AdqlSemanticError(f"radius {value:g} is not between 0 and 180 degrees", args[-1].span, "radii are in degrees; 1 arcsec is 1/3600.")
+        raise AdqlSemanticError(
+            f"radius {value:g} is not between 0 and 180 degrees",
+            args[-1].span,
+            "radii are in degrees; 1 arcsec is 1/3600.",
+        )
     return Call(CIRCLE, "CIRCLE", (lon, lat, radius), span=node.span)
 
 
@@ -129,17 +149,23 @@ def _relation(binder: Binder, node: nodes.FunctionCall, name: str, args: tuple[n
     first, second = (_shape(binder, a, name, "point", "circle") for a in args)
     if name == "CONTAINS":
         if second.type.xtype == "point":
-            hint = "the order is CONTAINS(point, shape)" if first.type.xtype == "circle" else "to compare points use DISTANCE(p, q) < radius"
-            raise AdqlSemanticError("CONTAINS takes a shape as its second argument; this is a POINT", args[1].span, hint)
+            hint = (
+                "the order is CONTAINS(point, shape)"
+                if first.type.xtype == "circle"
+                else "to compare points use DISTANCE(p, q) < radius"
+            )
+            raise AdqlSemanticError(
+                "CONTAINS takes a shape as its second argument; this is a POINT", args[1].span, hint
+            )
         reach = radius_of(second)
         if first.type.xtype == "circle":
             reach = Call(DOUBLE, "-", (reach, radius_of(first)), span=node.span)
     else:
         radii = [radius_of(shape) for shape in (first, second) if shape.type.xtype == "circle"]
         if not radii:
-            raise AdqlSemanticError("INTERSECTS of two points", node.span, "to compare points use DISTANCE(p, q) < radius")
+            raise AdqlSemanticError(
+                "INTERSECTS of two points", node.span, "to compare points use DISTANCE(p, q) < radius"
+            )
         reach = radii[0] if len(radii) == 1 else Call(DOUBLE, "+", tuple(radii), span=node.span)
     near = Call(BOOLEAN, "NEAR", (*coordinates(first), *coordinates(second), reach), span=node.span)
     return Call(INT, "0 OR 1", (near,), span=node.span)
-
-

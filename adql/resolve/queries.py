@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from adql import nodes
 from adql.bound import (
-    Aggregate,
     UNTYPED,
+    Aggregate,
     Call,
     Column,
     Derived,
@@ -32,7 +32,7 @@ from adql.resolve.context import Context
 from adql.resolve.expressions import Binder, common_type
 from adql.resolve.scope import Scope, Source, Visible, coalesced, same_name, suggestion, visible_columns, written
 from clickhouse_schema.catalogue import Catalogue, TableEntry
-from clickhouse_schema.datatypes import BOOLEAN, CHAR, ColumnType, Field
+from clickhouse_schema.datatypes import BOOLEAN, CHAR, ColumnType
 
 
 def resolve(statement: nodes.Statement, catalogue: Catalogue, fresh: Fresh) -> tuple[Query, tuple[TableEntry, ...]]:
@@ -73,7 +73,9 @@ class Queries:
         """A subquery that must have one column."""
         query = self.query(node, parent)
         if len(query.outputs) != 1:
-            raise AdqlSemanticError(f"a subquery for {where} has one column; this one has {len(query.outputs)}", node.span)
+            raise AdqlSemanticError(
+                f"a subquery for {where} has one column; this one has {len(query.outputs)}", node.span
+            )
         return query
 
     def unified(self, operand: Expr, query: Query, where: str) -> tuple[Expr, Query]:
@@ -90,13 +92,15 @@ class Queries:
             with self.context.collect():
                 where = Binder(self, scope, "WHERE").condition(node.where)
         outputs = self._outputs(node, scope)
-        group_by = tuple(self._group_term(term, scope, node, outputs) for term in node.group_by)
+        group_by = tuple(self._group_term(term, scope, node) for term in node.group_by)
         having = None
         if node.having is not None:
             with self.context.collect():
                 having = Binder(self, scope, "HAVING", aggregates=True).condition(node.having)
         order_by = tuple(self._order_term(term, scope, outputs) for term in node.order_by)
-        select = Select(from_, where, group_by, having, tuple(outputs), node.distinct, order_by, node.top, node.offset or 0)
+        select = Select(
+            from_, where, group_by, having, tuple(outputs), node.distinct, order_by, node.top, node.offset or 0
+        )
         if not self.context.errors:
             _check_groups(select)
             _check_distinct(select)
@@ -125,7 +129,7 @@ class Queries:
             visible = visible_columns(scope.sources_called(node.qualifier, node.span))
         return [self._output(v.bind(node.span), v.name) for v in visible]
 
-    def _group_term(self, term: nodes.Expression, scope: Scope, node: nodes.Select, outputs: list[Output]) -> Expr:
+    def _group_term(self, term: nodes.Expression, scope: Scope, node: nodes.Select) -> Expr:
         """An input column or expression; an output's name where there is no such column."""
         binder = Binder(self, scope, "GROUP BY")
         if isinstance(term, nodes.ColumnRef) and len(term.parts) == 1:
@@ -150,7 +154,9 @@ class Queries:
         left, right = self.query(node.left, parent), self.query(node.right, parent)
         if len(left.outputs) != len(right.outputs):
             raise AdqlSemanticError(
-                f"{node.op} joins queries with equally many columns; these have {len(left.outputs)} and {len(right.outputs)}", node.span
+                f"{node.op} joins queries with equally many columns;"
+                f" these have {len(left.outputs)} and {len(right.outputs)}",
+                node.span,
             )
         if node.all and node.op != "UNION":
             raise AdqlUnsupported(f"{node.op} ALL is not supported yet", node.span, f"{node.op} without ALL is")
@@ -199,7 +205,9 @@ class Queries:
         source = Source(self.context.next_relation(node.span), node.alias, entry)
         return Scan(source.relation, entry), [source], visible_columns(source)
 
-    def _derived(self, query: Query, alias: nodes.Identifier, span: Span) -> tuple[Relation, list[Source], list[Visible]]:
+    def _derived(
+        self, query: Query, alias: nodes.Identifier, span: Span
+    ) -> tuple[Relation, list[Source], list[Visible]]:
         source = Source(self.context.next_relation(span), alias, outputs=query.outputs)
         return Derived(source.relation, query), [source], visible_columns(source)
 
@@ -232,12 +240,16 @@ class Queries:
             return found[0]
         if found:
             titles = " and ".join(e.qualified for e in found)
-            raise AdqlSemanticError(f"table {written(parts)} is ambiguous: there is {titles}", span, "put the schema's name before it")
+            raise AdqlSemanticError(
+                f"table {written(parts)} is ambiguous: there is {titles}", span, "put the schema's name before it"
+            )
         known = [e.qualified for e in catalogue.entries]
         by_table = {e.table.name.lower(): e.qualified for e in catalogue.entries}
         last = parts[-1].name.lower()
         hint = f"did you mean {by_table[last]}?" if last in by_table else suggestion(written(parts), known)
-        raise AdqlSemanticError(f"there is no table {written(parts)}", span, hint or "TAP_SCHEMA.tables lists the tables")
+        raise AdqlSemanticError(
+            f"there is no table {written(parts)}", span, hint or "TAP_SCHEMA.tables lists the tables"
+        )
 
     def _join(self, node: nodes.Join, parent: Scope | None) -> tuple[Relation, list[Source], list[Visible]]:
         left, left_sources, left_visible = self._table(node.left, parent)
@@ -246,10 +258,10 @@ class Queries:
         _mark_optional(node.kind, left_sources, right_sources)
         shared = _shared_names(node, left_visible, right_visible)
         if shared is not None:
-            condition, visible = _merge(node, shared, left_visible, right_visible)
-            return Join(node.kind, left, right, condition), sources, visible
+            merged, visible = _merge(node, shared, left_visible, right_visible)
+            return Join(node.kind, left, right, merged), sources, visible
         visible = left_visible + right_visible
-        condition = None
+        condition: Expr | None = None
         if node.on is not None:
             with self.context.collect():
                 condition = Binder(self, Scope(sources, visible, parent), "ON").condition(node.on)
@@ -291,12 +303,16 @@ def _output_of(expression: nodes.Expression, outputs: list[Output]) -> Output | 
     if isinstance(expression, nodes.NumberLiteral):
         place = expression.value
         if not isinstance(place, int) or not 1 <= place <= len(outputs):
-            raise AdqlSemanticError(f"ORDER BY {expression.text}: the result has columns 1 to {len(outputs)}", expression.span)
+            raise AdqlSemanticError(
+                f"ORDER BY {expression.text}: the result has columns 1 to {len(outputs)}", expression.span
+            )
         return outputs[place - 1]
     if isinstance(expression, nodes.ColumnRef) and len(expression.parts) == 1:
         named = [o for o in outputs if same_name(expression.parts[0], o.field.name)]
         if len(named) > 1 and any(o.expr != named[0].expr for o in named):
-            raise AdqlSemanticError(f"ORDER BY {written(expression.parts)}: {len(named)} output columns have this name", expression.span)
+            raise AdqlSemanticError(
+                f"ORDER BY {written(expression.parts)}: {len(named)} output columns have this name", expression.span
+            )
         return named[0] if named else None
     return None
 
@@ -306,7 +322,9 @@ def _unified(query: Query, kinds: list[ColumnType]) -> Query:
     if isinstance(query, SetOperation):
         outputs = [replace(o, expr=_cast(o.expr, k)) for o, k in zip(query.outputs, kinds, strict=True)]
         return replace(query, outputs=tuple(outputs))
-    return replace(query, outputs=tuple(replace(o, expr=_cast(o.expr, k)) for o, k in zip(query.outputs, kinds, strict=True)))
+    return replace(
+        query, outputs=tuple(replace(o, expr=_cast(o.expr, k)) for o, k in zip(query.outputs, kinds, strict=True))
+    )
 
 
 def _cast(expr: Expr, kind: ColumnType) -> Expr:
@@ -328,7 +346,11 @@ def _check_groups(select: Select) -> None:
         stray = _ungrouped(expr, grouped) if expr is not None else None
         if stray is not None:
             name = stray.field.name
-            raise AdqlSemanticError(f"column {name} is neither in GROUP BY nor in a set function", stray.span, f"add it to GROUP BY or write MIN({name})")
+            raise AdqlSemanticError(
+                f"column {name} is neither in GROUP BY nor in a set function",
+                stray.span,
+                f"add it to GROUP BY or write MIN({name})",
+            )
 
 
 def _ungrouped(expr: Expr, grouped: frozenset[Expr]) -> Column | None:
@@ -347,7 +369,9 @@ def _check_distinct(select: Select) -> None:
     outputs = {o.expr for o in select.outputs}
     for order in select.order_by:
         if select.distinct and order.expr not in outputs:
-            raise AdqlSemanticError("with SELECT DISTINCT, ORDER BY takes selected columns only", order.expr.span, "select it too")
+            raise AdqlSemanticError(
+                "with SELECT DISTINCT, ORDER BY takes selected columns only", order.expr.span, "select it too"
+            )
 
 
 def _check_aliases(sources: list[Source], references: tuple[nodes.TableReference, ...]) -> None:
@@ -356,7 +380,11 @@ def _check_aliases(sources: list[Source], references: tuple[nodes.TableReference
         title = source.title.lower()
         if title in seen:
             span = source.alias.span if source.alias else references[0].span.to(references[-1].span)
-            raise AdqlSemanticError(f"two tables are called {source.title} in this FROM clause", span, "give each its own alias: FROM t AS a JOIN t AS b")
+            raise AdqlSemanticError(
+                f"two tables are called {source.title} in this FROM clause",
+                span,
+                "give each its own alias: FROM t AS a JOIN t AS b",
+            )
         seen.add(title)
 
 
@@ -411,5 +439,7 @@ def _side(name: nodes.Identifier, visible: list[Visible], side: str) -> Visible:
         hint = suggestion(name.name, [v.name for v in visible])
         raise AdqlSemanticError(f"there is no column {written([name])} on the {side} side of the join", name.span, hint)
     if len(found) > 1:
-        raise AdqlSemanticError(f"column {written([name])} is {len(found)} times on the {side} side of the join", name.span)
+        raise AdqlSemanticError(
+            f"column {written([name])} is {len(found)} times on the {side} side of the join", name.span
+        )
     return found[0]

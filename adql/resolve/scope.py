@@ -59,7 +59,10 @@ class Source:
         return Column(field.type, self.relation, name, field, span=span)
 
     def is_called(self, parts: Sequence[nodes.Identifier]) -> bool:
-        """Whether a qualifier (``alias``, ``table`` or ``schema.table``) names this table. An alias hides the table's name."""
+        """Whether a qualifier (``alias``, ``table`` or ``schema.table``) names this table.
+
+        An alias hides the table's name.
+        """
         if self.alias is not None:
             return len(parts) == 1 and same_name(parts[0], self.alias.name)
         if self.entry is None or not same_name(parts[-1], self.entry.table.name):
@@ -105,7 +108,8 @@ class Scope:
         while around is not None:
             if around._find_here(parts, span) is not None:
                 raise AdqlUnsupported(
-                    f"{written(parts)} belongs to the query around this subquery; correlated subqueries are not supported yet",
+                    f"{written(parts)} belongs to the query around this subquery;"
+                    " correlated subqueries are not supported yet",
                     span,
                     "write it as a JOIN",
                 )
@@ -118,10 +122,14 @@ class Scope:
         if len(called) == 1:
             return called[0]
         if called:
-            raise AdqlSemanticError(f"{written(qualifier)} names {len(called)} tables here", span, "give each its own alias")
+            raise AdqlSemanticError(
+                f"{written(qualifier)} names {len(called)} tables here", span, "give each its own alias"
+            )
         titles = [source.title for source in self.sources]
         raise AdqlSemanticError(
-            f"there is no table {written(qualifier)} in this FROM clause", span, suggestion(written(qualifier), titles) or f"there is {', '.join(titles)}"
+            f"there is no table {written(qualifier)} in this FROM clause",
+            span,
+            suggestion(written(qualifier), titles) or f"there is {', '.join(titles)}",
         )
 
     def _find_here(self, parts: tuple[nodes.Identifier, ...], span: Span) -> Expr | None:
@@ -130,14 +138,22 @@ class Scope:
             candidates = [v for v in self._folded().get(column.name.lower(), ()) if same_name(column, v.name)]
             if len(candidates) > 1:
                 where = " and ".join(v.source.title for v in candidates if v.source)
-                raise AdqlSemanticError(f"column {written(parts)} is ambiguous: it is in {where}", span, "put the table's name or alias before it")
+                raise AdqlSemanticError(
+                    f"column {written(parts)} is ambiguous: it is in {where}",
+                    span,
+                    "put the table's name or alias before it",
+                )
             return candidates[0].bind(span) if candidates else None
         if not any(source.is_called(parts[:-1]) for source in self.sources):
             return None
         source = self.sources_called(parts[:-1], span)
         indexes = [i for i, name in enumerate(source.names) if same_name(column, name)]
         if len(indexes) > 1:
-            raise AdqlSemanticError(f"{written(parts)} names {len(indexes)} columns", span, "give the columns of the subquery different names")
+            raise AdqlSemanticError(
+                f"{written(parts)} names {len(indexes)} columns",
+                span,
+                "give the columns of the subquery different names",
+            )
         return source.column(indexes[0], span) if indexes else None
 
     def _folded(self) -> dict[str, list[Visible]]:
@@ -151,10 +167,16 @@ class Scope:
         name = parts[-1]
         if len(parts) > 1:
             source = self.sources_called(parts[:-1], span)
-            return AdqlSemanticError(f"there is no column {written(parts[-1:])} in {source.title}", span, suggestion(name.name, source.names))
+            return AdqlSemanticError(
+                f"there is no column {written(parts[-1:])} in {source.title}", span, suggestion(name.name, source.names)
+            )
         if name.delimited and name.name.lower() in self._folded():
             exact = self._folded()[name.name.lower()][0].name
-            return AdqlSemanticError(f"there is no column {written(parts)}", span, f'delimited names keep their case: did you mean "{exact}"?')
+            return AdqlSemanticError(
+                f"there is no column {written(parts)}",
+                span,
+                f'delimited names keep their case: did you mean "{exact}"?',
+            )
         hint = suggestion(name.name, [v.name for v in self.visible])
         for source in self.sources:
             close = get_close_matches(name.name.lower(), [n.lower() for n in source.names], n=1, cutoff=0.6)

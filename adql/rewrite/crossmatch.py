@@ -1,8 +1,9 @@
 """Cross-matches: a join whose condition bounds the separation of two positions becomes an equality of cubes.
 
-Unit vectors fall into a grid of cubes of side s. The right table's rows are repeated for each cube that their ball of the
-match radius touches (its bounding box: a superset by construction, at poles and everywhere), the left table's rows have the one
-cube they are in. Equal cubes give the candidates, each pair once; the exact test on the vectors, computed once a row, decides.
+Unit vectors fall into a grid of cubes of side s. The right table's rows are repeated for each cube that their ball of
+the match radius touches (its bounding box: a superset by construction, at poles and everywhere), the left table's rows
+have the one cube they are in. Equal cubes give the candidates, each pair once; the exact test on the vectors, computed
+once a row, decides.
 """
 
 from __future__ import annotations
@@ -100,13 +101,19 @@ def _rewritten(select: Select, match: Match, fresh: Fresh) -> Select:
     left = Wrapped(match.left, select, fresh)
     cube = left.export(Call(LONG, "CUBE", (*match.left_position, _double(side))))
     cubes = right.export(Call(LONG, "CUBES", (*match.right_position, _double(side), _double(reach))))
-    vectors = [w.export(Call(DOUBLE, axis, p)) for w, p in ((left, match.left_position), (right, match.right_position)) for axis in _AXES]
+    vectors = [
+        w.export(Call(DOUBLE, axis, p))
+        for w, p in ((left, match.left_position), (right, match.right_position))
+        for axis in _AXES
+    ]
     exact = Call(BOOLEAN, "VECTORS " + match.near.name, (*vectors, _double(match.radius)), span=match.near.span)
 
     own, others = _split(select, join)
     inner = [Call(BOOLEAN, "IS POSITION", match.right_position), *own]
     condition = conjunction([Call(BOOLEAN, "=", (cube, cubes)), *others])
-    joined = replace(join, left=replaced(join.left, match.left, left.derived()), right=right.derived(inner), condition=condition)
+    joined = replace(
+        join, left=replaced(join.left, match.left, left.derived()), right=right.derived(inner), condition=condition
+    )
     select = replace(select, from_=replaced(select.from_, join, joined), where=_without(select, join, own))
     return _exchanged(right.apply(left.apply(select)), match.near, exact, left, right)
 
@@ -138,12 +145,12 @@ def _exchanged(select: Select, near: Call, exact: Expr, left: Wrapped, right: Wr
     def tree(relation: Relation) -> Relation:
         if not isinstance(relation, Join):
             return relation
-        return replace(relation, left=tree(relation.left), right=tree(relation.right), condition=change(relation.condition))
+        return replace(
+            relation, left=tree(relation.left), right=tree(relation.right), condition=change(relation.condition)
+        )
 
     return replace(select, from_=tree(select.from_), where=change(select.where))
 
 
 def _double(value: float) -> Literal:
     return Literal(DOUBLE, value)
-
-

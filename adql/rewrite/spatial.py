@@ -1,7 +1,7 @@
 """Covers: a cone around a constant position becomes also a condition on the HEALPix index, which the sort key serves.
 
-A cover is ANDed to its predicate only where the predicate stands at positive polarity (below ANDs and ORs of WHERE and ON);
-under NOT, or as a value, the exact test stands alone.
+A cover is ANDed to its predicate only where the predicate stands at positive polarity (below ANDs and ORs of WHERE and
+ON); under NOT, or as a value, the exact test stands alone.
 """
 
 from __future__ import annotations

@@ -50,12 +50,11 @@ class Wrapped:
         """``expr`` with the wrapped columns read from the derived table."""
 
         def change(part: Expr) -> Expr:
-            alias = self._alias.get(part) if isinstance(part, Column) else None
-            return part if alias is None else Column(part.type, self.number, alias, part.field, span=part.span)  # type: ignore[union-attr]
+            if not isinstance(part, Column) or part not in self._alias:
+                return part
+            return Column(part.type, self.number, self._alias[part], part.field, span=part.span)
 
         return transform(expr, change)
 
     def apply(self, select: Select) -> Select:
         return map_select(select, self.renamed)
-
-

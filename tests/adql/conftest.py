@@ -68,7 +68,9 @@ _SPECTRUM_ROWS: Rows = [
 
 def _arrow(table: Table, rows: Rows) -> pa.RecordBatch:
     schema = pa.schema([(c.name, c.type.arrow) for c in table.columns])
-    return pa.RecordBatch.from_arrays([pa.array([r[i] for r in rows], f.type) for i, f in enumerate(schema)], schema=schema)
+    return pa.RecordBatch.from_arrays(
+        [pa.array([r[i] for r in rows], f.type) for i, f in enumerate(schema)], schema=schema
+    )
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,19 @@ from numpy.typing import NDArray
 BORDER_ARCSEC = 1e-9
 
 #: Directions where coordinates and HEALPix cells are singular: poles, RA 0, cell corners and face borders
-HARD_PLACES = [(0, 90), (0, -90), (0, 0), (359.9999, 45), (45, 0), (90, 41.8103), (45, 41.8103), (180, -41.8103), (135, 85), (22.5, 0), (315, -89.9)]
+HARD_PLACES = [
+    (0, 90),
+    (0, -90),
+    (0, 0),
+    (359.9999, 45),
+    (45, 0),
+    (90, 41.8103),
+    (45, 41.8103),
+    (180, -41.8103),
+    (135, 85),
+    (22.5, 0),
+    (315, -89.9),
+]
 
 
 def positions(count: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -153,11 +153,15 @@ def _comparable(rows: Rows) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize(("query", "sql"), PAIRS)
-def test_the_rows_are_those_of_the_other_engine(query: str, sql: str, ask: Ask, other: duckdb.DuckDBPyConnection) -> None:
+def test_the_rows_are_those_of_the_other_engine(
+    query: str, sql: str, ask: Ask, other: duckdb.DuckDBPyConnection
+) -> None:
     expected = _comparable(other.execute(sql or query).fetchall())
     assert sorted(_comparable(ask(query)), key=repr) == sorted(expected, key=repr)
 
 
 @pytest.mark.parametrize(("query", "sql"), ORDERED)
-def test_the_rows_have_the_other_engines_order(query: str, sql: str, ask: Ask, other: duckdb.DuckDBPyConnection) -> None:
+def test_the_rows_have_the_other_engines_order(
+    query: str, sql: str, ask: Ask, other: duckdb.DuckDBPyConnection
+) -> None:
     assert _comparable(ask(query)) == _comparable(other.execute(sql or query).fetchall())

@@ -79,7 +79,9 @@ def _ids(rows: Rows) -> list[int]:
 def test_a_cone_has_exactly_the_rows_of_a_brute_force(
     centre: tuple[float, float], radius: float, ask: Callable[[str], Rows], points: Positions
 ) -> None:
-    found = _ids(ask(f"SELECT id FROM points WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE({centre[0]}, {centre[1]}, {radius}))"))
+    found = _ids(
+        ask(f"SELECT id FROM points WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE({centre[0]}, {centre[1]}, {radius}))")
+    )
     sure, border = inside(separation(*points, *centre), radius)
     assert len(found) == len(set(found))
     assert sure <= set(found) <= sure | border
@@ -130,9 +132,11 @@ def test_covers_reach_through_ors_subqueries_and_common_tables(ask: Callable[[st
     cone = "1 = CONTAINS(POINT(ra, dec), CIRCLE({}, {}, {}))"
     both = f"{cone.format(0, 90, 0.5)} OR {cone.format(45, 0, 0.3)} AND mag >= 0"
     assert set(_ids(ask(f"SELECT id FROM points WHERE {both}"))) == one | two
-    assert set(_ids(ask(f"SELECT q.id FROM (SELECT id, ra, dec FROM points WHERE mag < 5) AS q WHERE {cone.format(0, 90, 0.5)}"))) == {
-        i for i in one if i % 10 < 5
-    }
+    assert set(
+        _ids(
+            ask(f"SELECT q.id FROM (SELECT id, ra, dec FROM points WHERE mag < 5) AS q WHERE {cone.format(0, 90, 0.5)}")
+        )
+    ) == {i for i in one if i % 10 < 5}
     assert set(_ids(ask(f"WITH p AS (SELECT * FROM points) SELECT id FROM p WHERE {cone.format(45, 0, 0.3)}"))) == two
 
 
@@ -145,7 +149,9 @@ def test_a_cone_reads_few_granules(engine: Engine, sky: Catalogue) -> None:
 
 
 @pytest.mark.parametrize("radius", [1e-6, 1e-3, 0.02, 0.5, 10])
-@pytest.mark.parametrize("form", ["DISTANCE(a.ra, a.dec, b.ra, b.dec) <= {}", "1 = CONTAINS(POINT(a.ra, a.dec), CIRCLE(b.ra, b.dec, {}))"])
+@pytest.mark.parametrize(
+    "form", ["DISTANCE(a.ra, a.dec, b.ra, b.dec) <= {}", "1 = CONTAINS(POINT(a.ra, a.dec), CIRCLE(b.ra, b.dec, {}))"]
+)
 def test_a_cross_match_has_each_pair_once(
     radius: float, form: str, ask: Callable[[str], Rows], points: Positions, others: Positions
 ) -> None:

@@ -31,14 +31,19 @@ def test_random_positions_have_the_index_of_the_other_library(engine: Engine) ->
     lat[:5000] = 90 - 10 ** rng.uniform(-12, 0, 5000)
     lat[5000:10000] = -90 + 10 ** rng.uniform(-12, 0, 5000)
     answer = _stored(engine, "random", rng.uniform(0, 360, count), lat)
-    theirs = cdshealpix.lonlat_to_healpix(Longitude(answer["lon"].to_numpy(), u.deg), Latitude(answer["lat"].to_numpy(), u.deg), ORDER)
+    theirs = cdshealpix.lonlat_to_healpix(
+        Longitude(answer["lon"].to_numpy(), u.deg), Latitude(answer["lat"].to_numpy(), u.deg), ORDER
+    )
     assert answer.num_rows == count
     assert (answer["cell"].to_numpy() == theirs).all()
 
 
 def test_positions_on_borders_lie_in_their_cell(engine: Engine) -> None:
     """At round numbers libraries may choose either neighbour; the cell must hold the position within rounding."""
-    lon, lat = (v.ravel().astype(float) for v in np.meshgrid(np.arange(0, 361, 22.5), [-90, -41.8103148957786, -45, 0, 30, 41.8103148957786, 90]))
+    lon, lat = (
+        v.ravel().astype(float)
+        for v in np.meshgrid(np.arange(0, 361, 22.5), [-90, -41.8103148957786, -45, 0, 30, 41.8103148957786, 90])
+    )
     answer = _stored(engine, "borders", lon, lat)
     cells = answer["cell"].to_numpy()
     place = _vectors(Longitude(answer["lon"].to_numpy(), u.deg), Latitude(answer["lat"].to_numpy(), u.deg))
@@ -48,13 +53,17 @@ def test_positions_on_borders_lie_in_their_cell(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("order", "lon", "lat", "cell"), [(0, 1, 1, 4), (17, 1, 1, 81609757711), (17, 359, -1, 73009064944), (17, -1, -1, 73009064944)]
+    ("order", "lon", "lat", "cell"),
+    [(0, 1, 1, 4), (17, 1, 1, 81609757711), (17, 359, -1, 73009064944), (17, -1, -1, 73009064944)],
 )
 def test_the_examples_of_the_ivoa_catalogue(order: int, lon: float, lat: float, cell: int, engine: Engine) -> None:
     assert engine.query(f"SELECT {index_sql(str(lon), str(lat), order)} AS cell").to_pylist() == [{"cell": cell}]
 
 
-@pytest.mark.parametrize(("lon", "lat"), [("NULL", "1"), ("1", "NULL"), ("nan", "1"), ("1", "nan"), ("inf", "0"), ("1", "90.1"), ("1", "-91")])
+@pytest.mark.parametrize(
+    ("lon", "lat"),
+    [("NULL", "1"), ("1", "NULL"), ("nan", "1"), ("1", "nan"), ("inf", "0"), ("1", "90.1"), ("1", "-91")],
+)
 def test_what_is_no_position_is_in_no_cell(lon: str, lat: str, engine: Engine) -> None:
     assert engine.query(f"SELECT {index_sql(lon, lat)} AS cell").to_pylist() == [{"cell": NO_POSITION}]
 

@@ -43,7 +43,9 @@ def survey(engine: Engine) -> Engine:
     engine.execute("CREATE DATABASE IF NOT EXISTS survey")
     engine.execute("DROP TABLE IF EXISTS survey.`Objects` SYNC")
     engine.execute(create_table(OBJECTS, "survey.`Objects`"))
-    engine.execute("INSERT INTO survey.`Objects` (id, ra, dec) SELECT number, number % 360, number % 180 - 90 FROM numbers(1000)")
+    engine.execute(
+        "INSERT INTO survey.`Objects` (id, ra, dec) SELECT number, number % 360, number % 180 - 90 FROM numbers(1000)"
+    )
     engine.execute("INSERT INTO survey.`Objects` (id, ra, dec) VALUES (1000, NULL, 1), (1001, nan, 1)")
     apply.register(engine, SURVEY, OBJECTS)
     return engine
@@ -74,14 +76,18 @@ def test_tap_schema_describes_tables_and_itself(survey: Engine) -> None:
         ("spectrum", "double", "*", None, None, None, 0),
         ("seen", "char", "*", "timestamp", None, None, 0),
     ]
-    own = survey.query("SELECT count() AS n FROM TAP_SCHEMA.columns WHERE startsWith(table_name, 'TAP_SCHEMA.')").to_pylist()
+    own = survey.query(
+        "SELECT count() AS n FROM TAP_SCHEMA.columns WHERE startsWith(table_name, 'TAP_SCHEMA.')"
+    ).to_pylist()
     assert own == [{"n": sum(len(t.columns) for t in TAP_SCHEMA.tables)}]
 
 
 def test_initialise_heals_a_tap_schema_that_lags_behind(survey: Engine) -> None:
     survey.execute("TRUNCATE TABLE TAP_SCHEMA.columns")
     apply.initialise(survey)
-    assert survey.query("SELECT 1 FROM TAP_SCHEMA.columns WHERE table_name = 'survey.Objects'").num_rows == len(OBJECTS.columns)
+    assert survey.query("SELECT 1 FROM TAP_SCHEMA.columns WHERE table_name = 'survey.Objects'").num_rows == len(
+        OBJECTS.columns
+    )
 
 
 def test_the_density_counts_each_row_once(survey: Engine) -> None:

@@ -1,0 +1,41 @@
+# Two commands do all the set-up: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PACKAGES := adql clickhouse_schema loaders tap_service workers
+
+.PHONY: demo test check bench lock clean
+
+demo: $(VENV)/demo
+	$(BIN)/skyhouse demo
+
+test: check
+	$(BIN)/python -m pytest
+
+check: $(VENV)/test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+# The figures of the README: each a ratio measured side by side in one run.
+bench: $(VENV)/test
+	@for benchmark in $(basename $(notdir $(wildcard tests/benchmarks/bench_*.py))); do \
+	    $(BIN)/python -m tests.benchmarks.$$benchmark || exit 1; done
+
+# New versions of the dependencies; run the tests before you commit what it writes.
+lock: $(VENV)/test
+	$(BIN)/pip install --quiet uv
+	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	    --no-header --quiet --upgrade pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	    --no-header --quiet --upgrade pyproject.toml --extra test -o requirements-test.lock
+
+$(VENV)/demo: requirements.lock pyproject.toml .ci/install
+	PYTHON=$(PYTHON) .ci/install demo $(VENV)
+
+$(VENV)/test: requirements-test.lock pyproject.toml .ci/install
+	PYTHON=$(PYTHON) .ci/install test $(VENV)
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache *.egg-info build
