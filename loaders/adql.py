@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from clickhouse_schema.apply import read_catalogue
 from adql.errors import AdqlError, line_and_column
-from adql.translate import translate
 from adql.parser import parse
+from adql.translate import translate
+from clickhouse_schema.apply import read_catalogue
 from loaders.errors import LoadError
 from loaders.progress import Reporter
 from tap_service.storage.engine import Engine

@@ -80,7 +80,7 @@ def ahead(items: Iterator[Chunk]) -> Iterator[Iterator[Chunk]]:
                 hand_over(item)
                 if left.is_set():
                     return
-        except BaseException as error:  # noqa: BLE001 it is raised again by the reader's side
+        except BaseException as error:
             hand_over(error)
         hand_over(None)
 

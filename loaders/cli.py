@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from loaders import commands, control, serve as service
+from loaders import commands, control
+from loaders import serve as service
 from loaders.adql import parsed
 from loaders.describe import as_yaml, described
 from loaders.errors import LoadError
@@ -123,7 +124,7 @@ def adql(
     if not parse_only:
         _work(data, "adql", {"query": query, "explain": explain})
     for line in sys.stdin if query == "-" else [query.replace("\\", "\\\\")]:
-        print(parsed(line.rstrip("\r\n")), flush=True)  # noqa: T201
+        print(parsed(line.rstrip("\r\n")), flush=True)
 
 
 @app.command()

@@ -39,7 +39,7 @@ COMMANDS: dict[str, Callable[[Engine, Arguments, Reporter], None]] = {
     "load": _load,
     "verify": lambda engine, arguments, reporter: verify(engine, arguments["table"], reporter),
     "drop": lambda engine, arguments, reporter: drop(engine, arguments["table"], reporter),
-    "tables": lambda engine, arguments, reporter: tables(engine, reporter),
+    "tables": lambda engine, _, reporter: tables(engine, reporter),
     "adql": lambda engine, arguments, reporter: adql(engine, arguments["query"], arguments["explain"], reporter),
 }
 

@@ -16,7 +16,7 @@ import os
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -109,10 +109,8 @@ class _SocketReporter:
 
     def _watch(self, lines: Any) -> None:
         """A client says nothing more, so the end of its lines is its going away."""
-        try:
+        with suppress(OSError, ValueError):  # a connection that breaks or is closed has ended too
             lines.read()
-        except (OSError, ValueError):
-            pass
         self._gone.set()
 
     def output(self, text: str) -> None:

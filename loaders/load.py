@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from collections import deque
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,7 +13,7 @@ from typing import Literal
 
 from clickhouse_schema.model import Table
 from loaders import publish
-from loaders.chunks import Chunk, ahead, chunks
+from loaders.chunks import ahead, chunks
 from loaders.errors import LoadError
 from loaders.plan import planned, split_name
 from loaders.progress import Reporter
@@ -22,6 +24,9 @@ from loaders.staging import Load, Storage, TableState
 from tap_service.storage.engine import Engine
 
 Mode = Literal["create", "replace", "append"]
+
+#: The engine sorts and packs a block on one core, so two chunks at a time.
+_INSERTERS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +112,19 @@ def _filled(
     done = storage.chunks()
     wanted = {0: state.rows} if state.rows else {}
     rows = 0
-    with ahead(chunks(table, sources, rejects)) as coming:
+    with ahead(chunks(table, sources, rejects)) as coming, ThreadPoolExecutor(_INSERTERS) as inserters:
+        running: deque[Future[None]] = deque()
         for chunk in coming:
             reporter.check()
             if chunk.number not in done:
-                storage.insert(chunk.number, chunk.batches)
+                running.append(inserters.submit(storage.insert, chunk.number, chunk.batches))
+            if len(running) > _INSERTERS:
+                running.popleft().result()
             wanted[chunk.number] = chunk.rows
             rows += chunk.rows
             reporter.progress(rows, chunk.fraction)
+        for insert in running:
+            insert.result()
     rejects.close()
     reporter.check()
     if storage.chunks() != wanted:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from clickhouse_schema.model import Column, Schema, Table, read_schema
+from clickhouse_schema.model import Column, Schema, Table
+from clickhouse_schema.problems import SchemaError
+from clickhouse_schema.yaml_reader import read_schema
 from loaders.describe import as_yaml, described
 from loaders.errors import LoadError
 from loaders.progress import Reporter
@@ -31,29 +33,20 @@ def planned(name: str, sources: list[Source], schema_file: Path | None, strict: 
     source = sources[0]
     if schema_file is None:
         return _read(as_yaml(described(source, schema_name, table_name)), str(source.path), strict, reporter)
-    schema = _read(_text(schema_file), str(schema_file), strict, reporter)
+    schema = _read(schema_file, str(schema_file), strict, reporter)
     table = _named(schema, schema_name, table_name, schema_file)
     table = _filled(table, source, schema_name, reporter)
     return schema.model_copy(update={"tables": (table,)})
 
 
-def _read(text: str, source: str, strict: bool, reporter: Reporter) -> Schema:
+def _read(content: str | Path, source: str, strict: bool, reporter: Reporter) -> Schema:
     try:
-        schema, warnings = read_schema(text, source, strict=strict)
-    except ValueError as error:
+        schema, warnings = read_schema(content, source, strict=strict)
+    except SchemaError as error:
         raise LoadError(str(error)) from error
     for warning in warnings:
         reporter.message(f"warning: {warning}")
     return schema
-
-
-def _text(schema_file: Path) -> str:
-    try:
-        return schema_file.read_text(encoding="utf-8")
-    except OSError as error:
-        raise LoadError(f"cannot read the schema file {schema_file}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise LoadError(f"the schema file {schema_file} is not UTF-8: {error}") from error
 
 
 def _named(schema: Schema, schema_name: str, table_name: str, schema_file: Path) -> Table:

@@ -14,22 +14,14 @@ from pydantic import ValidationError
 from loaders import commands
 from loaders.control import ControlServer, opened
 from loaders.errors import LoadError
-from loaders.load import LoadRequest, load
 from loaders.progress import Reporter
+from loaders.shipped import load_demo
 from tap_service.config import Config
-from tap_service.main import create_app
-from tap_service.storage.engine import Engine, EngineError
+from tap_service.main import SERVER, create_app
+from tap_service.storage.engine import EngineError
 
 #: How long running responses may go on after the signal.
 _GRACE_SECONDS = 5
-
-_DEMO = Path(__file__).parent / "demo"
-
-#: table, data and description of the demo
-DEMO_TABLES = (
-    ("tycho2.bright", "tycho2_bright.parquet", "tycho2.yaml"),
-    ("openngc.objects", "openngc.parquet", "openngc.yaml"),
-)
 
 _TO_TRY = """
 Skyhouse serves {url}/tap and stops with Ctrl-C. Three things to try:
@@ -55,10 +47,7 @@ def serve(data_path: Path, host: str, port: int, reporter: Reporter, *, demo: bo
     try:
         with _listener(host, port) as listener:
             _serve(data_path, listener, f"http://{host}:{port}", reporter, demo=demo)
-    except LoadError as error:
-        reporter.message(f"error: {error}")
-        return commands.EXIT_FAILED
-    except EngineError as error:
+    except (LoadError, EngineError) as error:
         reporter.message(f"error: {error}")
         return commands.EXIT_FAILED
     except SystemExit:
@@ -66,27 +55,12 @@ def serve(data_path: Path, host: str, port: int, reporter: Reporter, *, demo: bo
     return 0
 
 
-def load_demo(engine: Engine, reporter: Reporter) -> None:
-    """The demo's tables as shipped: loaded, or left as they are if they are these."""
-    for table, data, schema in DEMO_TABLES:
-        request = LoadRequest(
-            (_DEMO / data,),
-            table,
-            Path(f"{table}.rejects.csv"),
-            _DEMO / schema,
-            strict=True,
-            max_errors=0,
-            mode="replace",
-        )
-        load(engine, request, reporter)
-
-
 def _serve(data_path: Path, listener: socket.socket, url: str, reporter: Reporter, *, demo: bool) -> None:
     with opened(data_path) as engine:
         if demo:
             load_demo(engine, reporter)
         app = create_app(_config(), engine)
-        control = ControlServer(engine, data_path, lambda: None)
+        control = ControlServer(engine, data_path, app.state.services.metadata.refresh)
         control.start()
         try:
             _Server(url, reporter, app).run(sockets=[listener])
@@ -98,15 +72,7 @@ class _Server(uvicorn.Server):
     """Tells what to try once it answers."""
 
     def __init__(self, url: str, reporter: Reporter, app: Any) -> None:
-        super().__init__(
-            uvicorn.Config(
-                app,
-                log_level="warning",
-                server_header=False,
-                timeout_graceful_shutdown=_GRACE_SECONDS,
-                access_log=False,
-            )
-        )
+        super().__init__(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=_GRACE_SECONDS, **SERVER))
         self._said = _TO_TRY.format(url=url)
         self._reporter = reporter
 
@@ -136,5 +102,5 @@ def _listener(host: str, port: int) -> socket.socket:
         raise LoadError(f"cannot listen on {host} port {port}: {error.strerror}") from error
 
 
-def _stop(number: int, frame: Any) -> None:
+def _stop(_number: int, _frame: Any) -> None:
     raise SystemExit(0)

@@ -14,21 +14,23 @@ A load started again compares the fingerprint of its input with the comments of 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 
 import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from clickhouse_schema.ddl import create_table
-from clickhouse_schema.quoting import identifier, string
 from clickhouse_schema.model import Schema, Table
+from clickhouse_schema.quoting import identifier, string
 from tap_service.storage.engine import Engine
 
 SUFFIX = "__loading"
 CHUNK = "__chunk"
 
-#: Structure changes end before the statement does.
+#: Whether a change of structure is done in every part when its statement ends.
 _WAIT = {"mutations_sync": 2, "alter_sync": 2}
+_DO_NOT_WAIT = {"mutations_sync": 0, "alter_sync": 0}
 
 
 class Load(BaseModel):
@@ -86,6 +88,7 @@ class Storage:
         self._engine.execute(f"CREATE DATABASE IF NOT EXISTS {identifier(schema.name)}")
         self._engine.execute(create_table(table, self.staging))
         if onto_live:
+            self._wait_for_mutations(self.table_name)
             self._engine.execute(f"ALTER TABLE {self.staging} ATTACH PARTITION tuple() FROM {self.live}")
         self._engine.execute(f"ALTER TABLE {self.staging} ADD COLUMN {CHUNK} UInt32", _WAIT)
         self._set_comment(state)
@@ -108,7 +111,8 @@ class Storage:
 
     def publish(self) -> None:
         """Make the verified staging table the live one, in one step for all who read. What T was waits in T__loading."""
-        self._engine.execute(f"ALTER TABLE {self.staging} DROP COLUMN IF EXISTS {CHUNK}", _WAIT)
+        # Nobody sees the column any more; its files go later, after the merges that run now.
+        self._engine.execute(f"ALTER TABLE {self.staging} DROP COLUMN IF EXISTS {CHUNK}", _DO_NOT_WAIT)
         if self.live_exists():
             self._engine.execute(f"EXCHANGE TABLES {self.staging} AND {self.live}")
         else:
@@ -119,6 +123,12 @@ class Storage:
 
     def drop_live(self) -> None:
         self._engine.execute(f"DROP TABLE IF EXISTS {self.live} SYNC")
+
+    def _wait_for_mutations(self, name: str) -> None:
+        """Until the parts of a table have no column any more that it has not."""
+        sql = f"SELECT 1 AS one FROM system.mutations WHERE NOT is_done AND {self._is(name, 'table')}"
+        while self._engine.query(sql).num_rows:
+            time.sleep(0.05)
 
     def _set_comment(self, state: TableState) -> None:
         text = string(state.model_dump_json(by_alias=True, exclude_defaults=True))
@@ -133,8 +143,8 @@ class Storage:
     def _exists(self, name: str) -> bool:
         return self._engine.query(f"SELECT 1 AS one FROM system.tables WHERE {self._is(name)}").num_rows > 0
 
-    def _is(self, name: str) -> str:
-        return f"database = {string(self.schema_name)} AND name = {string(name)}"
+    def _is(self, name: str, key: str = "name") -> str:
+        return f"database = {string(self.schema_name)} AND {key} = {string(name)}"
 
 
 def read_state(comment: str) -> TableState | None:

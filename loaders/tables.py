@@ -10,7 +10,7 @@ from tap_service.storage.engine import Engine
 _SQL = f"""
 SELECT database, name, comment, total_rows, total_bytes FROM system.tables
 WHERE startsWith(comment, {string("{")}) ORDER BY database, name
-"""  # noqa: S608 a constant
+"""
 
 
 def tables(engine: Engine, reporter: Reporter) -> None:

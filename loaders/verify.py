@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.apply import read_catalogue
+from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.healpix import NO_POSITION, ORDER, centres, max_radius
 from clickhouse_schema.quoting import identifier
 from loaders.errors import LoadError
@@ -90,7 +90,7 @@ def _wrong_positions(
 ) -> list[str]:
     found = _Found()
     ra, dec = (identifier(column) for column in position)
-    sql = f"SELECT _part_index, _part_offset, hpx29, {ra}, {dec} FROM {storage.live}"  # noqa: S608 quoted names
+    sql = f"SELECT _part_index, _part_offset, hpx29, {ra}, {dec} FROM {storage.live}"
     with engine.stream(sql, settings={"max_threads": 1}, batch_rows=65536) as batches:
         for batch in batches:
             reporter.check()

@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from clickhouse_schema import apply
+from clickhouse_schema.catalogue import Catalogue
+from loaders.progress import ConsoleReporter
+from loaders.shipped import load_demo
 from tap_service.storage.embedded import EmbeddedEngine
 
 
@@ -17,3 +21,17 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedEngine]
     engine = EmbeddedEngine(data_path)
     yield engine
     engine.close()
+
+
+@pytest.fixture(scope="session")
+def demo_engine(engine: EmbeddedEngine) -> EmbeddedEngine:
+    """The engine with the demo's tables, tycho2.bright and openngc.objects, loaded as ``skyhouse demo`` loads them."""
+    apply.initialise(engine)
+    with ConsoleReporter() as reporter:
+        load_demo(engine, reporter)
+    return engine
+
+
+@pytest.fixture
+def demo_catalogue(demo_engine: EmbeddedEngine) -> Catalogue:
+    return apply.read_catalogue(demo_engine)

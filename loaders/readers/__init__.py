@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loaders.errors import LoadError
+from loaders.readers.csv import CsvSource
+from loaders.readers.ecsv import EcsvSource
 from loaders.readers.fits import FitsSource
 from loaders.readers.parquet import ParquetSource
 from loaders.readers.source import Source
@@ -26,6 +28,8 @@ class Format:
 
 FORMATS = (
     Format("Parquet", (".parquet", ".parq", ".pq"), (b"PAR1",), ParquetSource),
+    Format("ECSV", (".ecsv",), (b"# %ECSV",), EcsvSource),
+    Format("CSV or TSV", (".csv", ".tsv"), (), CsvSource),
     Format("FITS", (".fits", ".fit", ".fts"), (b"SIMPLE  =",), FitsSource),
 )
 

@@ -1,0 +1,195 @@
+"""CSV and TSV: the first line that is no comment names the columns; types are guessed from the first rows.
+
+The text is cut into blocks at row ends and each block parsed by Arrow into binary columns, so that one bad value or one
+broken line costs one row. An empty field is NULL; a quoted empty one ("") is an empty text.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+
+from clickhouse_schema.datatypes import UNICODE, ColumnType, Field, from_arrow
+from loaders.errors import LoadError
+from loaders.readers.bytestream import ByteStream
+from loaders.readers.source import Fault, Piece
+
+_BLOCK = 4 << 20
+
+#: A quoted value with line ends in it that is longer than this is a quote that was never closed.
+_LONGEST_ROW = 64 << 20
+
+_DELIMITERS = (",", "\t", ";", "|")
+_SHOWN = 200
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How rows are written: the delimiter, the columns' names in order, and the line of the first row."""
+
+    delimiter: str
+    names: tuple[str, ...]
+    first_line: int
+
+
+class CsvSource:
+    """``dialect`` and ``fields`` are read from the file unless given (ECSV)."""
+
+    unit = "line"
+    nan_is_null = False
+    rows: int | None = None
+    description = ""
+
+    def __init__(
+        self, path: Path, dialect: Dialect | None = None, fields: tuple[Field, ...] = (), description: str = ""
+    ) -> None:
+        self.path = path
+        self.unusable: dict[str, str] = {}
+        self.description = description
+        self._dialect = dialect or _dialect(path)
+        self.fields = fields or tuple(self._guessed())
+
+    def pieces(self, columns: tuple[str, ...]) -> Iterator[Piece]:
+        for block in self._blocks():
+            faults: list[Fault] = []
+            broken: list[int] = []
+
+            def skip(row: pacsv.InvalidRow, faults: list[Fault] = faults, broken: list[int] = broken) -> str:
+                broken.append(row.number - 1)
+                reason = f"{row.actual_columns} fields where there are {row.expected_columns} columns"
+                faults.append(Fault(row.number - 1, "", row.text[:_SHOWN], reason))
+                return "skip"
+
+            table = self._parsed(block.text, dict.fromkeys(columns, pa.binary()), skip)
+            lines = _Lines(block, tuple(broken))
+            told = tuple(Fault(lines.of_row(fault.where), fault.column, fault.value, fault.reason) for fault in faults)
+            batches = table.select(list(columns)).combine_chunks().to_batches()
+            batch = batches[0] if batches else pa.RecordBatch.from_pylist([], schema=table.select(list(columns)).schema)
+            yield Piece(batch, lines.of_good_row, block.fraction, told)
+
+    def _guessed(self) -> Iterator[Field]:
+        block = next(self._blocks(), None)
+        if block is None:
+            yield from (Field(name, UNICODE) for name in self._dialect.names)
+            return
+        table = self._parsed(block.text, {}, lambda _: "skip")
+        for column in table.schema:
+            yield Field(column.name, _guessed_type(column.type))
+
+    def _parsed(self, text: bytes, types: dict[str, pa.DataType], skip: object) -> pa.Table:
+        try:
+            return pacsv.read_csv(
+                pa.BufferReader(text),
+                # one thread and one block: only then does Arrow number the broken rows
+                read_options=pacsv.ReadOptions(
+                    column_names=self._dialect.names, use_threads=False, block_size=len(text) + 1
+                ),
+                parse_options=pacsv.ParseOptions(
+                    delimiter=self._dialect.delimiter, newlines_in_values=True, invalid_row_handler=skip
+                ),
+                convert_options=pacsv.ConvertOptions(
+                    column_types=types,
+                    null_values=[""],
+                    strings_can_be_null=True,
+                    quoted_strings_can_be_null=False,
+                    check_utf8=False,
+                ),
+            )
+        except pa.ArrowInvalid as error:
+            raise LoadError(f"{self.path} is not readable as text with columns: {error}") from error
+
+    def _blocks(self) -> Iterator[_Block]:
+        with ByteStream(self.path) as stream:
+            line = 1
+            while line < self._dialect.first_line:
+                stream.readline()
+                line += 1
+            rest = b""
+            while True:
+                read = stream.read(_BLOCK)
+                rest += read
+                cut = _row_end(rest) if read else len(rest)
+                if cut:
+                    block, rest = _Block(rest[:cut], line, stream.fraction), rest[cut:]
+                    line += block.text.count(b"\n")
+                    yield block
+                elif len(rest) > _LONGEST_ROW:
+                    raise LoadError(f"{self.path}: a quote that opens in or after line {line} is not closed")
+                if not read:
+                    return
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Whole rows, of which the first begins in ``line`` of the file."""
+
+    text: bytes
+    line: int
+    fraction: float
+
+
+class _Lines:
+    """Lines of a block's rows, found only if somebody asks: rows may hold line ends, and blank lines are no rows."""
+
+    def __init__(self, block: _Block, broken: tuple[int, ...]) -> None:
+        self._block = block
+        self._broken = broken
+
+    def of_row(self, row: int) -> int:
+        return int(self._lines[row])
+
+    def of_good_row(self, row: int) -> int:
+        return int(np.delete(self._lines, self._broken)[row])
+
+    @cached_property
+    def _lines(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        lines = []
+        inside = False
+        for line, text in enumerate(self._block.text.split(b"\n"), self._block.line):
+            if not inside and text.rstrip(b"\r"):
+                lines.append(line)
+            inside ^= text.count(b'"') % 2 == 1
+        return np.array(lines, np.int64)
+
+
+def _row_end(text: bytes) -> int:
+    """The place after the last line end that is not inside quotes; 0 if there is none."""
+    cut = text.rfind(b"\n") + 1
+    while cut and text.count(b'"', 0, cut) % 2:
+        cut = text.rfind(b"\n", 0, cut - 1) + 1
+    return cut
+
+
+def _dialect(path: Path) -> Dialect:
+    with ByteStream(path) as stream:
+        line = 1
+        header = stream.readline().removeprefix(b"\xef\xbb\xbf")
+        while header.startswith(b"#") or header == b"\n" or header == b"\r\n":
+            header = stream.readline()
+            line += 1
+    try:
+        text = header.decode().strip("\r\n")
+    except UnicodeDecodeError as error:
+        raise LoadError(f"{path}: the names of the columns in line {line} are not UTF-8") from error
+    if not text:
+        raise LoadError(f"{path} has no line with the names of the columns")
+    is_tsv = path.name.lower().removesuffix(".gz").endswith(".tsv")
+    delimiter = "\t" if is_tsv else next((mark for mark in _DELIMITERS if mark in text), ",")
+    names = tuple(name.strip() for name in next(csv.reader([text], delimiter=delimiter)))
+    if "" in names:
+        raise LoadError(f"{path}: column {names.index('') + 1} has no name in line {line}")
+    return Dialect(delimiter, names, line + 1)
+
+
+def _guessed_type(arrow: pa.DataType) -> ColumnType:
+    """Text where Arrow guesses what is not a value of ADQL, or had nothing to guess from."""
+    if pa.types.is_time(arrow) or pa.types.is_null(arrow) or pa.types.is_binary(arrow) or pa.types.is_duration(arrow):
+        return UNICODE
+    return from_arrow(arrow)

@@ -1,0 +1,126 @@
+"""ECSV (Enhanced Character-Separated Values, astropy APE 6): CSV below a YAML header with types, units and descriptions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from clickhouse_schema.datatypes import ColumnType, Field
+from loaders.errors import LoadError
+from loaders.readers.bytestream import ByteStream
+from loaders.readers.csv import CsvSource, Dialect
+
+#: ECSV datatype -> VOTable datatype
+_DATATYPES = {
+    "bool": "boolean",
+    "int8": "short",
+    "uint8": "unsignedByte",
+    "int16": "short",
+    "uint16": "int",
+    "int32": "int",
+    "uint32": "long",
+    "int64": "long",
+    "uint64": "long",
+    "float16": "float",
+    "float32": "float",
+    "float64": "double",
+    "string": "unicodeChar",
+}
+
+
+class EcsvSource(CsvSource):
+    def __init__(self, path: Path) -> None:
+        header, line = _header(path)
+        columns = header.get("datatype")
+        if not isinstance(columns, list) or not columns:
+            raise LoadError(f"{path}: the ECSV header has no list of columns (datatype)")
+        names = tuple(str(column.get("name", "")) for column in columns)
+        unusable: dict[str, str] = {}
+        fields = tuple(_fields(columns, unusable))
+        meta = _mapping(header.get("meta"))
+        dialect = Dialect(str(header.get("delimiter", " ")), names, line + 1)
+        super().__init__(path, dialect, fields, str(meta.get("description", "")))
+        self.unusable = unusable
+
+
+def _header(path: Path) -> tuple[dict[str, Any], int]:
+    """The YAML above the data, and the line that names the columns."""
+    lines = []
+    with ByteStream(path) as stream:
+        line = 1
+        while (text := stream.readline()).startswith(b"#"):
+            lines.append(text[1:].removeprefix(b" "))
+            line += 1
+    try:
+        header = yaml.load(b"".join(lines[1:]).decode(), _Loader)
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise LoadError(f"{path}: the ECSV header is broken: {error}") from error
+    if not isinstance(header, dict):
+        raise LoadError(f"{path}: the ECSV header is empty")
+    return header, line
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML whose tags of Python objects (astropy's units, Time ...) are read as the plain values below them."""
+
+
+def _untagged(loader: _Loader, _suffix: str, node: yaml.Node) -> Any:
+    if isinstance(node, yaml.MappingNode):
+        return loader.construct_mapping(node, deep=True)
+    if isinstance(node, yaml.SequenceNode):
+        return loader.construct_sequence(node, deep=True)
+    return loader.construct_scalar(node)  # type: ignore[arg-type]
+
+
+_Loader.add_multi_constructor("!", _untagged)
+
+
+def _fields(columns: list[dict[str, Any]], unusable: dict[str, str]) -> Iterator[Field]:
+    for column in columns:
+        name = str(column.get("name", ""))
+        type_ = _type(column)
+        if type_ is None:
+            unusable[name] = (
+                f"the datatype {column.get('datatype')} {column.get('subtype', '')} cannot be stored".rstrip()
+            )
+            continue
+        meta = _mapping(column.get("meta"))
+        unit = column.get("unit", "")
+        yield Field(
+            name,
+            type_,
+            unit=str(unit.get("unit", "") if isinstance(unit, dict) else unit),
+            ucd=str(meta.get("ucd", "")),
+            utype=str(meta.get("utype", "")),
+            description=str(column.get("description", "")),
+        )
+
+
+def _type(column: dict[str, Any]) -> ColumnType | None:
+    datatype, subtype = str(column.get("datatype", "")), str(column.get("subtype", ""))
+    if datatype != "string" or not subtype:
+        votable = _DATATYPES.get(datatype)
+        return ColumnType(votable, "*" if datatype == "string" else "") if votable else None
+    item, bracket, shape = subtype.partition("[")
+    if not bracket:
+        return ColumnType("unicodeChar", "*")  # JSON of any kind stays text
+    if item not in _DATATYPES or item == "string" or "," in shape:
+        return None
+    length = shape.rstrip("]")
+    return ColumnType(_DATATYPES[item], length if length.isdigit() else "*")
+
+
+def _mapping(meta: Any) -> dict[str, Any]:
+    """A mapping, or YAML's ordered one: a list of pairs or of mappings with one key."""
+    if isinstance(meta, dict):
+        return meta
+    pairs: dict[str, Any] = {}
+    for item in meta if isinstance(meta, list) else ():
+        if isinstance(item, dict):
+            pairs.update(item)
+        elif isinstance(item, tuple) and len(item) == 2:
+            pairs[str(item[0])] = item[1]
+    return pairs
