@@ -251,7 +251,7 @@ class Binder:
             return Aggregate(LONG, "COUNT", (), span=node.span)
         arg = self.bind(node.args[0])
         if has_aggregate(arg):
-            raise AdqlSemanticError(f"{name} of a set function", node.span, "compute the inner one in a subquery")
+            raise AdqlSemanticError(f"{name} of a set function", arg.span, "compute the inner one in a subquery")
         if name in ("SUM", "AVG") and not fits_number(arg):
             raise AdqlSemanticError(f"{name} takes a number; this is {arg.type.adql}", arg.span)
         if arg.type.is_array:

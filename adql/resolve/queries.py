@@ -43,7 +43,8 @@ def resolve(statement: nodes.Statement, catalogue: Catalogue, fresh: Fresh) -> t
     with context.collect():
         query = queries.statement(statement)
     if context.errors:
-        raise context.errors[0] if len(context.errors) == 1 else AdqlErrors(context.errors)
+        errors = sorted(context.errors, key=lambda error: error.span)
+        raise errors[0] if len(errors) == 1 else AdqlErrors(errors)
     assert query is not None  # noqa: S101  without errors there is a query
     return query, tuple(context.tables.values())
 
@@ -436,7 +437,7 @@ def _merge(
 def _side(name: nodes.Identifier, visible: list[Visible], side: str) -> Visible:
     found = [v for v in visible if same_name(name, v.name)]
     if not found:
-        hint = suggestion(name.name, [v.name for v in visible])
+        hint = suggestion(name.name, [published(v.name) for v in visible])
         raise AdqlSemanticError(f"there is no column {written([name])} on the {side} side of the join", name.span, hint)
     if len(found) > 1:
         raise AdqlSemanticError(

@@ -19,10 +19,10 @@ def same_name(written: nodes.Identifier, name: str) -> bool:
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """``did you mean x?`` or ''."""
+    """``did you mean x?`` or ''; ``known`` as they are written in a query."""
     by_fold = {k.lower(): k for k in known}
     close = get_close_matches(name.lower(), by_fold, n=1, cutoff=0.6)
-    return f"did you mean {published(by_fold[close[0]])}?" if close else ""
+    return f"did you mean {by_fold[close[0]]}?" if close else ""
 
 
 class Source:
@@ -168,7 +168,7 @@ class Scope:
         if len(parts) > 1:
             source = self.sources_called(parts[:-1], span)
             return AdqlSemanticError(
-                f"there is no column {written(parts[-1:])} in {source.title}", span, suggestion(name.name, source.names)
+                f"there is no column {written(parts[-1:])} in {source.title}", span, suggestion(name.name, map(published, source.names))
             )
         if name.delimited and name.name.lower() in self._folded():
             exact = self._folded()[name.name.lower()][0].name
@@ -177,7 +177,7 @@ class Scope:
                 span,
                 f'delimited names keep their case: did you mean "{exact}"?',
             )
-        hint = suggestion(name.name, [v.name for v in self.visible])
+        hint = suggestion(name.name, [published(v.name) for v in self.visible])
         for source in self.sources:
             close = get_close_matches(name.name.lower(), [n.lower() for n in source.names], n=1, cutoff=0.6)
             if close and hint:

@@ -1,0 +1,41 @@
+"""Queries that are ADQL but cannot be answered: each message says what is wrong, where, and the way out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from adql.errors import AdqlError, AdqlErrors, line_and_column
+from adql.translate import translate
+from clickhouse_schema.catalogue import Catalogue
+
+_FILE = Path(__file__).parent / "queries" / "refused.tsv"
+CASES = [line.split("\t") for line in _FILE.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+
+
+@pytest.mark.parametrize(("place", "message", "hint", "query"), CASES)
+def test_the_message_tells_what_where_and_the_way_out(place: str, message: str, hint: str, query: str, small: Catalogue) -> None:
+    with pytest.raises(AdqlError) as caught:
+        translate(query, small)
+    error = caught.value
+    assert message in error.message
+    assert hint in error.hint
+    assert "{}:{}".format(*line_and_column(query, error.span.start)) == place
+    assert error.message in error.describe(query)
+
+
+def test_several_errors_are_told_at_once(small: Catalogue) -> None:
+    query = "SELECT a,\n  name + 1\nFROM small.stars WHERE b > 1 ORDER BY c"
+    with pytest.raises(AdqlErrors) as caught:
+        translate(query, small)
+    assert [line_and_column(query, e.span.start) for e in caught.value.errors] == [(1, 8), (2, 3), (3, 24), (3, 39)]
+    assert caught.value.describe(query).count("line ") == 4
+
+
+def test_a_chain_of_common_tables_cannot_explode(small: Catalogue) -> None:
+    """Each table uses the one before twice: 2^30 reads, refused before they are planned."""
+    tables = ["t0 AS (SELECT id FROM small.stars)"]
+    tables += [f"t{i} AS (SELECT a.id FROM t{i - 1} AS a JOIN t{i - 1} AS b ON a.id = b.id)" for i in range(1, 31)]
+    with pytest.raises(AdqlError, match="more than 500 tables"):
+        translate(f"WITH {', '.join(tables)} SELECT id FROM t30", small)
