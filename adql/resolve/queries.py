@@ -33,6 +33,7 @@ from adql.resolve.expressions import Binder, common_type
 from adql.resolve.scope import Scope, Source, Visible, coalesced, same_name, suggestion, visible_columns, written
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.datatypes import BOOLEAN, CHAR, ColumnType
+from clickhouse_schema.words import published
 
 
 def resolve(statement: nodes.Statement, catalogue: Catalogue, fresh: Fresh) -> tuple[Query, tuple[TableEntry, ...]]:
