@@ -1,16 +1,21 @@
-"""Queries to start from, one or two for each table that is loaded."""
+"""Queries to start from: those of the schemas' authors, and one or two for each table that has none."""
 
 from __future__ import annotations
 
+import logging
 import math
 import re
 from collections.abc import Iterator
 
+from adql.errors import AdqlError
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue, TableEntry
+from clickhouse_schema.model import Schema
 from clickhouse_schema.words import published
 from tap_service.documents.service import Example
 from tap_service.storage.engine import Engine
+
+_log = logging.getLogger("skyhouse")
 
 _FEW_COLUMNS = 8
 _TABLES_SHOWN = 50
@@ -20,9 +25,11 @@ _CONE_DEGREES = 0.5
 
 def examples(engine: Engine, catalogue: Catalogue) -> tuple[Example, ...]:
     """Examples for the first tables of ``catalogue``; a cone lies on a position that the table has."""
-    loaded = [entry for entry in catalogue.entries if entry.schema.name.upper() != "TAP_SCHEMA"]
-    found = [example for entry in loaded[:_TABLES_SHOWN] for example in _of_table(engine, catalogue, entry)]
-    return (*found, _ABOUT_TABLES)
+    written = [example for schema in catalogue.schemas for example in _of_schema(catalogue, schema)]
+    shown = {table for example in written for table in example.tables}
+    others = [entry for entry in catalogue.entries if not _is_tap_schema(entry.schema) and entry.qualified not in shown]
+    made = [example for entry in others[:_TABLES_SHOWN] for example in _of_table(engine, catalogue, entry)]
+    return (*written, *made, _ABOUT_TABLES)
 
 
 _ABOUT_TABLES = Example(
@@ -34,8 +41,29 @@ _ABOUT_TABLES = Example(
 )
 
 
+def _is_tap_schema(schema: Schema) -> bool:
+    return schema.name.upper() == "TAP_SCHEMA"
+
+
+def _of_schema(catalogue: Catalogue, schema: Schema) -> Iterator[Example]:
+    """The schema's own examples, as far as the tables in them are loaded."""
+    for number, written in enumerate(schema.examples, 1):
+        try:
+            used = translate(written.query, catalogue).tables
+        except AdqlError as error:
+            _log.warning("example %r of schema %s is left out: %s", written.name, schema.name, error)
+            continue
+        tables = tuple(entry.qualified for entry in used)
+        yield Example(_ident(f"s-{schema.name}-{number}"), written.name, written.query, written.description, tables)
+
+
+def _ident(name: str) -> str:
+    """An XML name."""
+    return re.sub(r"[^A-Za-z0-9_.-]", "_", name)
+
+
 def _of_table(engine: Engine, catalogue: Catalogue, entry: TableEntry) -> Iterator[Example]:
-    ident = re.sub(r"[^A-Za-z0-9_.-]", "_", f"t-{entry.qualified}")
+    ident = _ident(f"t-{entry.qualified}")
     table = f"{published(entry.schema.name)}.{published(entry.table.name)}"
     columns = [column.name for column in entry.table.columns if column.principal] or [
         column.name for column in entry.table.columns
@@ -51,7 +79,7 @@ def _of_table(engine: Engine, catalogue: Catalogue, entry: TableEntry) -> Iterat
     if entry.table.layout.position is None:
         return
     lon, lat = (published(name) for name in entry.table.layout.position)
-    query = f"SELECT TOP {_POSITIONS_TRIED} {lon}, {lat} FROM {table}"  # noqa: S608 (ADQL, quoted, from the catalogue)
+    query = f"SELECT TOP {_POSITIONS_TRIED} {lon}, {lat} FROM {table}"
     if (position := _a_position(engine, catalogue, query)) is None:
         return
     centre = ", ".join(f"{value:.4f}" for value in position)

@@ -53,6 +53,11 @@ class Report:
     seconds: dict[str, float] = field(default_factory=dict)
 
 
+def status_of(failure: ServiceError) -> str:
+    """How the log and the metrics call an end without a result."""
+    return "GONE" if isinstance(failure, ClientGone) else "ERROR"
+
+
 class Execution:
     """Runs once, on one thread; ``stop`` may come from any other.
 
@@ -138,7 +143,7 @@ class Execution:
     def _fail(self, sink: Sink, failure: ServiceError) -> None:
         """Say so after the rows that are out already, if the format has a place for it."""
         self.failure = failure
-        self.report.status = "ERROR"
+        self.report.status = status_of(failure)
         self.report.error = str(failure)
         if not self._began or isinstance(failure, ClientGone):
             return
@@ -174,11 +179,16 @@ class Execution:
             _log.error("query %s: no room for its result: %s", self.query_id, error)
             raise ServiceUnavailable("the service has no room on its disk for this query. Ask again later") from error
         except Exception as error:
+            if isinstance(error, EngineError) and error.code in _TABLE_IS_GONE:
+                raise ServiceUnavailable("a table of this query was replaced or dropped just now. Ask again") from error
             detail = error.detail if isinstance(error, EngineError) else repr(error)
             _log.error("query %s failed: %r", self.query_id, detail, exc_info=error)
             raise InternalFault(
                 f"the service failed on this query; the fault is ours. Its log has the reason under {self.query_id}"
             ) from error
 
+
+#: ClickHouse's UNKNOWN_TABLE, UNKNOWN_DATABASE and TABLE_IS_DROPPED: the catalogue was read before the change
+_TABLE_IS_GONE = (60, 81, 218)
 
 _log = logging.getLogger("skyhouse")

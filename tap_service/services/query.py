@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 import uuid
 from collections.abc import AsyncIterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 
@@ -19,11 +20,13 @@ from tap_service.metrics import Metrics
 from tap_service.models.parameters import TapParameters
 from tap_service.serializers import ResultInfo
 from tap_service.services.admission import Lane
-from tap_service.services.execution import Execution, Report
+from tap_service.services.execution import Execution, Report, status_of
 from tap_service.services.metadata import Metadata
 from tap_service.services.query_log import QueryLog
 from tap_service.services.spool import Spool, SpoolStore
-from tap_service.storage.engine import Engine
+from tap_service.storage.engine import Engine, EngineError
+
+_log = logging.getLogger("skyhouse")
 
 #: translation is work of this process, which holds one interpreter lock: more threads would not make it faster
 _TRANSLATORS = 2
@@ -129,7 +132,7 @@ class QueryService:
         lane = self._schema if _is_metadata(translation) else self._data
         spool = self._spools.open()
         running = lane.submit(partial(execution.run, spool))
-        return Answer(self, asked, execution, spool, asyncio.wrap_future(running), self._config.sync_seconds)
+        return Answer(self, asked, execution, spool, running, self._config.sync_seconds)
 
     def _translate(self, query: str, limit: int) -> Translation:
         try:
@@ -154,7 +157,7 @@ class Answer:
         asked: Asked,
         execution: Execution,
         spool: Spool,
-        running: asyncio.Future[None],
+        place: Future[None],
         seconds: float,
     ) -> None:
         self.format = asked.parameters.format
@@ -162,7 +165,8 @@ class Answer:
         self._service = service
         self._asked = asked
         self._spool = spool
-        self._running = running
+        self._place = place  # in the lane
+        self._running = asyncio.wrap_future(place)
         self._seconds = seconds
         self._watch = asyncio.create_task(self._limit_time())
         self._closing: asyncio.Task[None] | None = None
@@ -210,9 +214,12 @@ class Answer:
 
     async def _stop(self, reason: ServiceError) -> None:
         """Tell the engine until it has stopped; a query that still waits just leaves the queue."""
-        if self._running.cancel():
-            self.execution.report.status = "ERROR"
+        if self._place.cancel():
+            self.execution.report.status = status_of(reason)
             self.execution.report.error = str(reason)
         while not self._running.done():
-            await asyncio.get_running_loop().run_in_executor(None, self.execution.stop, reason)
+            try:
+                await asyncio.get_running_loop().run_in_executor(None, self.execution.stop, reason)
+            except EngineError as error:
+                _log.warning("query %s cannot be stopped yet: %s", self.execution.query_id, error)
             await asyncio.wait({self._running}, timeout=CANCEL_AGAIN_SECONDS)
