@@ -54,6 +54,10 @@ def read_document(text: str, source: str) -> Document:
         raise SchemaError([f"{source}:{line}: not YAML: {error.reason}"]) from error
 
 
+def _line(event: Any) -> int:
+    return int(event.start_mark.line) + 1
+
+
 class _Reader:
     def __init__(self, text: str, source: str) -> None:
         self._loader = _Loader(text)
@@ -72,10 +76,10 @@ class _Reader:
         return Document(self._source, data, self._lines)
 
     def _error(self, event: Any, message: str) -> SchemaError:
-        return SchemaError([f"{self._source}:{event.start_mark.line + 1}: {message}"])
+        return SchemaError([f"{self._source}:{_line(event)}: {message}"])
 
     def _value(self, event: Any, path: Path) -> Any:
-        self._lines.setdefault(path, event.start_mark.line + 1)
+        self._lines.setdefault(path, _line(event))
         if len(path) > _MAX_DEPTH:
             raise self._error(event, f"nested more than {_MAX_DEPTH} deep: no schema is")
         if getattr(event, "anchor", None):
@@ -94,7 +98,7 @@ class _Reader:
             key = event.value
             if key in data:
                 raise self._error(event, f"the key {key!r} stands twice in one place: take one away")
-            self._lines[(*path, key)] = event.start_mark.line + 1
+            self._lines[(*path, key)] = _line(event)
             data[key] = self._value(self._loader.get_event(), (*path, key))
         return data
 

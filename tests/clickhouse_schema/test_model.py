@@ -1,0 +1,124 @@
+"""The model's own rules, its derived types, and its documents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from clickhouse_schema.datatypes import CHAR, POINT, TIMESTAMP, UNICODE, ColumnType
+from clickhouse_schema.model import Column, Example, ForeignKey, Layout, Schema, Table
+from clickhouse_schema.tap_schema import TAP_SCHEMA
+
+
+@pytest.mark.parametrize(
+    ("column", "expected"),
+    [
+        ({"datatype": "byte"}, ColumnType("unsignedByte")),
+        ({"datatype": "double"}, ColumnType("double")),
+        ({"datatype": "string"}, CHAR),
+        ({"datatype": "char", "length": 8}, ColumnType("char", "8*")),
+        ({"datatype": "text"}, UNICODE),
+        ({"datatype": "text", "votable_datatype": "char"}, CHAR),
+        ({"datatype": "timestamp"}, TIMESTAMP),
+        ({"datatype": "char", "arraysize": "19*", "xtype": "timestamp"}, TIMESTAMP),
+        ({"datatype": "float", "arraysize": "3"}, ColumnType("float", "3")),
+        ({"datatype": "double", "arraysize": "2", "xtype": "point"}, POINT),
+        ({"datatype": "string", "xtype": "hms"}, ColumnType("char", "*", "hms")),
+    ],
+)
+def test_type(column: dict[str, Any], expected: ColumnType) -> None:
+    assert Column(name="x", **column).type == expected
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        ({"datatype": "binary"}, "leave the column out"),
+        ({"datatype": "decimal"}, "use one of boolean, byte"),
+        ({"datatype": "int", "length": 4}, "length is for text"),
+        ({"datatype": "int", "arraysize": "3x4"}, "one dimension"),
+        ({"datatype": "int", "arraysize": "0"}, "one dimension"),
+        ({"datatype": "long", "votable_datatype": "int"}, "contradicts datatype 'long'"),
+        ({"datatype": "double", "xtype": "point"}, "votable:arraysize '2'"),
+        ({"datatype": "int", "arraysize": "3", "xtype": "circle"}, "datatype double"),
+        ({"datatype": "long", "xtype": "timestamp"}, "datatype 'timestamp'"),
+        ({"datatype": "int", "description": "bell \a"}, "XML cannot carry"),
+        ({"datatype": "int", "nullable": "no"}, "valid boolean"),
+        ({"datatype": "int", "ucds": "meta.id"}, "Extra inputs"),
+    ],
+)
+def test_column_refused(column: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValidationError, match=said):
+        Column(name="x", **column)
+
+
+@pytest.mark.parametrize("name", ["", " a", "a ", "a\nb", "a\0", "a\u2028b", "n" * 65, "a\ud800"])
+def test_name_refused(name: str) -> None:
+    with pytest.raises(ValidationError):
+        Column(name=name, datatype="int")
+
+
+@pytest.mark.parametrize("name", ["n" * 64, "Mixed Case", 'quo"te', "back`tick", "col.umn", "größe", "1st", "select"])
+def test_name_taken(name: str) -> None:
+    assert Column(name=name, datatype="int").name == name
+
+
+def test_dot_in_a_table_name_is_refused() -> None:
+    with pytest.raises(ValidationError, match="separates schema from table"):
+        Table(name="a.b", columns=(Column(name="x", datatype="int"),))
+
+
+def test_a_table_has_columns() -> None:
+    with pytest.raises(ValidationError):
+        Table(name="t", columns=())
+
+
+STARS = Table(
+    name="stars",
+    table_index=3,
+    primary_key=("id", "part"),
+    columns=(
+        Column(name="id", datatype="long", nullable=False, ucd="meta.id;meta.main", principal=True),
+        Column(name="part", datatype="string", length=2),
+        Column(name="ra", datatype="double", unit="deg"),
+        Column(name="dec", datatype="double", unit="deg", column_index=4),
+    ),
+    keys=(
+        ForeignKey(
+            name="k", columns=("id",), referenced_table="other.things", referenced_columns=("thing",), utype="a:b"
+        ),
+    ),
+    layout=Layout(position=("ra", "dec"), id=("id", "part"), overlap_radius=1),
+)
+SKY = Schema(
+    name="sky",
+    citation="2000A&A...355L..27H",
+    licence="CC0-1.0",
+    examples=(Example(name="All", query="SELECT * FROM sky.stars"),),
+    tables=(STARS,),
+)
+
+
+@pytest.mark.parametrize("by_alias", [True, False])
+@pytest.mark.parametrize("exclude_defaults", [True, False])
+@pytest.mark.parametrize("schema", [SKY, TAP_SCHEMA], ids=["sky", "TAP_SCHEMA"])
+def test_json_round_trip(schema: Schema, by_alias: bool, exclude_defaults: bool) -> None:
+    document = schema.model_dump_json(by_alias=by_alias, exclude_defaults=exclude_defaults)
+    assert Schema.model_validate_json(document) == schema
+
+
+def test_frozen() -> None:
+    with pytest.raises(ValidationError, match="frozen"):
+        STARS.name = "other"  # type: ignore[misc]
+
+
+def test_look_up() -> None:
+    assert STARS.column("ra").unit == "deg"
+    with pytest.raises(KeyError):
+        STARS.column("RA")
+
+
+def test_indexed_are_positions_and_the_leading_id() -> None:
+    assert [column.name for column in STARS.columns if STARS.is_indexed(column.name)] == ["id", "ra", "dec"]

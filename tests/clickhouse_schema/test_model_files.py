@@ -1,0 +1,327 @@
+"""Schema files: what is read, what is refused with which line, and that what is written reads back."""
+
+from __future__ import annotations
+
+import string
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from clickhouse_schema.datatypes import FELIS
+from clickhouse_schema.model import Column, Example, ForeignKey, Layout, Schema, Table
+from clickhouse_schema.problems import SchemaError
+from clickhouse_schema.yaml_reader import MAX_BYTES, read_schema
+from clickhouse_schema.yaml_writer import write_schema
+
+GOOD = """\
+name: sky
+"@id": "#sky"
+description: Two tables
+version: "1.2"
+tables:
+- name: stars
+  "@id": "#stars"
+  tap:table_index: 2
+  primaryKey: "#stars.id"
+  columns:
+  - {name: id, "@id": "#stars.id", datatype: long, nullable: false, ivoa:ucd: meta.id;meta.main}
+  - {name: ra, datatype: double, fits:tunit: degree}
+  - {name: dec, datatype: double, ivoa:unit: deg}
+  - name: pm
+    datatype: float
+    ivoa:unit: mas/yr
+    votable:arraysize: "2"
+    votable:utype: phot:x
+    tap:principal: true
+    tap:std: false
+    tap:column_index: 3
+  skyhouse:layout:
+    position: [ra, dec]
+    overlap_radius: 0.1
+- name: spectra
+  columns:
+  - {name: star, datatype: long}
+  - {name: at, datatype: timestamp}
+  constraints:
+  - name: star_key
+    "@type": ForeignKey
+    "@id": "#key"
+    columns: ["#spectra.star"]
+    referencedColumns: ["#stars.id"]
+    description: The star
+  - name: plate_key
+    "@type": ForeignKey
+    columns: [star]
+    referencedColumns: [plates.scans.number]
+  skyhouse:layout: {time: at}
+skyhouse:examples:
+- name: All
+  query: SELECT * FROM sky.stars
+"""
+
+
+def errors_of(text: str, *, strict: bool = False) -> tuple[str, ...]:
+    with pytest.raises(SchemaError) as caught:
+        read_schema(text, "f.yaml", strict=strict)
+    return caught.value.errors
+
+
+def column(said: str) -> str:
+    """A schema whose one column is on line 4."""
+    return "name: s\ntables:\n- name: t\n  columns: [{" + said + "}]\n"
+
+
+def layout(said: str) -> str:
+    """A schema with the layout on line 9."""
+    columns = ["{name: ra, datatype: double}", "{name: dec, datatype: double}", "{name: id, datatype: text}"]
+    columns.append('{name: vector, datatype: float, votable:arraysize: "3"}')
+    listed = "".join(f"  - {entry}\n" for entry in columns)
+    return f"name: s\ntables:\n- name: t\n  columns:\n{listed}  skyhouse:layout: {said}\n"
+
+
+def test_good() -> None:
+    schema, warnings = read_schema(GOOD, "f.yaml", strict=True)
+    assert warnings == []
+    stars, spectra = schema.tables
+    assert [column.unit for column in stars.columns] == ["", "deg", "deg", "mas.yr**-1"]
+    assert (stars.primary_key, stars.table_index) == (("id",), 2)
+    assert stars.layout == Layout(position=("ra", "dec"), id=("id",), overlap_radius=0.1)
+    assert spectra.keys == (
+        ForeignKey(
+            name="star_key",
+            id="#key",
+            columns=("star",),
+            referenced_table="sky.stars",
+            referenced_columns=("id",),
+            description="The star",
+        ),
+        ForeignKey(
+            name="plate_key", columns=("star",), referenced_table="plates.scans", referenced_columns=("number",)
+        ),
+    )
+    assert read_schema(write_schema(schema), "written.yaml", strict=True) == (schema, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "1: the file is empty"),
+        ("# nothing\n", "1: the file is empty"),
+        ("- name: s\n", "1: a schema file starts with 'name: ...'"),
+        ("just words", "1: a schema file starts with"),
+        ("name: s\nname: t\n", "2: the key 'name' stands twice"),
+        ("name: s\ntables: [\n", "3: not YAML"),
+        ("name: s\ndescription: a\tb: c\n", "2: not YAML"),
+        ("name: s\ndescription: &a x\n", "2: YAML anchors and aliases (a) are not read"),
+        ("name: s\ndescription: *a\n", "2: YAML anchors and aliases (a) are not read"),
+        ("name: s\ndescription: !!python/object:os.system x\n", "2: 'x' with the YAML tag"),
+        ("name: s\ndescription: !!int x\n", "2: 'x' is no int: put it in quotes"),
+        ("name: s\n? [a, b]\n: c\n", "2: a key must be a plain word"),
+        ("name: s\n---\nname: t\n", "2: a second YAML document"),
+        ("name: s\ntables: " + "[" * 40 + "]" * 40, "2: nested more than 16 deep"),
+        ("name: s\ndescription: \x07\n", "2: not YAML"),
+        ("x" * (MAX_BYTES + 1), "1: more than 8,000,000 characters"),
+        ("name: s\ndescripton: x\n", "2: unknown key 'descripton': did you mean 'description'?"),
+        ("description: x\n", "1: the key 'name' is missing here"),
+        ("name: no\n", "1: name must be text: put it in quotes"),
+        ("name: System\n", "1: the schema name System is reserved: choose another"),
+        ("name: a.b\n", "1: name 'a.b' has a dot"),
+        ("name: s\nversion: 1.0\n", "2: version must be text: put it in quotes"),
+        ("name: s\ndescription:\n", "2: description has no value: give one, or take the line out"),
+        ("name: s\ntables: x\n", "2: tables must be a list: [a, b]"),
+        ("name: s\ntables:\n- x\n", "3: tables must be a mapping"),
+        ("name: s\ntables:\n- name: t\n  columns: []\n", "4: columns must have at least one entry"),
+        (column("name: c, datatype: lon"), "4: datatype 'lon' is no datatype: use one of boolean"),
+        (column("name: c, datatype: binary"), "4: datatype 'binary' is nothing that ADQL could use"),
+        (column("name: c"), "4: the key 'datatype' is missing here"),
+        (column("name: c, datatype: int, ivoa:unt: m"), "4: unknown key 'ivoa:unt': did you mean 'ivoa:unit'?"),
+        (column("name: c, datatype: int, ucd: meta.id"), "4: unknown key 'ucd': did you mean 'ivoa:ucd'?"),
+        (column("name: c, datatype: int, nullable: 1"), "4: nullable must be true or false"),
+        (column("name: c, datatype: int, length: 4"), "4: length is for text"),
+        (column('name: "a\\nb", datatype: int'), "4: name 'a\\nb' has a control character"),
+        (column(f"name: {'n' * 65}, datatype: int"), "4: name 'nnnnnnnnnnnnnnnnnnnn...' has 65 characters"),
+        (column("name: HPX29, datatype: int"), "4: the column name HPX29 is kept for the storage"),
+        (column("name: __chunk, datatype: int"), "4: the column name __chunk is kept for the storage"),
+        (column("name: c, datatype: int}, {name: C, datatype: int"), "4: the column C is there twice (as c;"),
+        (column("name: c, datatype: int, ivoa:unit: m, fits:tunit: m"), "4: fits:tunit and ivoa:unit say one thing"),
+        (
+            "name: s\ntables:\n- name: t__loading\n  columns: [{name: c, datatype: int}]\n",
+            "3: the table name t__loading",
+        ),
+        (layout("{position: [ra]}"), "9: position must be two columns: [longitude, latitude]"),
+        (layout("{position: [ra, dec, id]}"), "9: position must be two columns"),
+        (layout("{position: [ra, ra]}"), "9: position names ra twice"),
+        (layout("{position: [RA, dec]}"), "9: the table t has no column RA: did you mean ra?"),
+        (layout("{position: [ra, id]}"), "9: the position column id is CHAR: it must be a number of degrees"),
+        (layout("{id: [name]}"), "9: the table t has no column name"),
+        (layout("{id: [vector]}"), "9: the id column vector is an array"),
+        (layout("{id: [id, id]}"), "9: the id column id is there twice"),
+        (layout("{time: id}"), "9: the time column id is CHAR, neither number nor timestamp"),
+        (layout("{overlap_radius: -1}"), "9: overlap_radius must be greater than or equal to 0"),
+        (layout("{overlap_radius: .nan}"), "9: overlap_radius must be"),
+        (layout("{order: 5}"), "9: unknown key 'order': known here are position, id, time, overlap_radius"),
+    ],
+)
+def test_refused(text: str, said: str) -> None:
+    errors = errors_of(text)
+    assert any(error.startswith(f"f.yaml:{said}") for error in errors), errors
+
+
+KEYED = """\
+name: s
+tables:
+- name: t
+  primaryKey: {primary}
+  columns:
+  - {{name: a, "@id": "#a", datatype: int}}
+  - {{name: b, "@id": "{ident}", datatype: text}}
+  constraints:
+  - name: k
+    "@type": {kind}
+    columns: {columns}
+    referencedColumns: {referenced}
+"""
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"primary": '"#x"'}, "4: '#x' is no column of this table"),
+        ({"ident": "#a"}, "7: @id '#a' is taken by another column"),
+        ({"kind": "Unique"}, "10: a constraint must have '@type: ForeignKey'"),
+        ({"columns": '["#c"]'}, "11: '#c' is no column of this table"),
+        ({"columns": "[]"}, "11: columns must have at least one entry"),
+        ({"columns": '["#a", "#b"]'}, "11: the key k is uneven: 2 columns refer to 1"),
+        ({"columns": '["#b"]'}, "11: the key k compares what cannot be equal: b is CHAR, a is INTEGER"),
+        ({"referenced": '["#bb"]'}, "12: no column has the @id '#bb': did you mean '#b'?"),
+        ({"referenced": "[s.t.c]"}, "12: s.t has no column c"),
+        (
+            {"columns": '["#a", "#b"]', "referenced": '["#a", o.p.q]'},
+            "12: referencedColumns are in more than one table",
+        ),
+        ({"referenced": "[]"}, "12: referencedColumns must have at least one entry"),
+    ],
+)
+def test_key_refused(changed: dict[str, str], said: str) -> None:
+    good = {"primary": '"#a"', "ident": "#b", "kind": "ForeignKey", "columns": '["#a"]', "referenced": '["#a"]'}
+    read_schema(KEYED.format(**good), "f.yaml", strict=True)
+    errors = errors_of(KEYED.format(**(good | changed)))
+    assert any(error.startswith(f"f.yaml:{said}") for error in errors), errors
+
+
+def test_all_faults_at_once_in_order() -> None:
+    errors = errors_of("name: 1\nfoo: 2\ntables:\n- nam: t\n  columns: [{name: c, datatype: lon}]\n")
+    assert [error.split(": ")[0] for error in errors] == [f"f.yaml:{line}" for line in (1, 2, 4, 4, 5)]
+
+
+def test_many_faults_are_counted() -> None:
+    columns = "".join(f"  - {{name: c{i}, datatype: lon}}\n" for i in range(50))
+    errors = errors_of(f"name: s\ntables:\n- name: t\n  columns:\n{columns}")
+    assert len(errors) == 21
+    assert errors[-1] == "... and 30 more"
+
+
+def test_warnings_are_errors_when_strict() -> None:
+    text = column("name: c, datatype: int, ivoa:unit: furlong, ivoa:ucd: POS_EQ_RA_MAIN, mysql:datatype: BIGINT")
+    schema, warnings = read_schema(text, "f.yaml")
+    assert (schema.tables[0].columns[0].unit, schema.tables[0].columns[0].ucd) == ("furlong", "")
+    assert errors_of(text, strict=True) == tuple(warnings)
+    assert [warning.split(" ")[:2] for warning in sorted(warnings)] == [
+        ["f.yaml:4:", "ivoa:ucd"],
+        ["f.yaml:4:", "ivoa:unit"],
+        ["f.yaml:4:", "mysql:datatype"],
+    ]
+
+
+def test_position_must_be_in_degrees() -> None:
+    text = GOOD.replace("fits:tunit: degree", "ivoa:unit: rad")
+    assert "is in rad: convert it to deg" in errors_of(text)[0]
+
+
+def test_files(tmp_path: Path) -> None:
+    path = tmp_path / "sky.yaml"
+    with pytest.raises(SchemaError, match="cannot be read: No such file"):
+        read_schema(path)
+    path.write_bytes(b"\xef\xbb\xbfname: sky\n")
+    assert read_schema(path)[0].name == "sky"
+    path.write_bytes(b"name: sky\ndescription: gr\xf6\xdfe\n")
+    with pytest.raises(SchemaError, match=r"sky\.yaml:2: not UTF-8"):
+        read_schema(path)
+    path.write_bytes(b"x" * (MAX_BYTES + 1))
+    with pytest.raises(SchemaError, match="is this a schema file"):
+        read_schema(path)
+
+
+def test_wide_tables() -> None:
+    """As many columns as a table may have, and one more."""
+    columns = tuple(Column(name=f"c{i}", datatype="float", unit="mag", description="x" * 40) for i in range(5000))
+    text = write_schema(Schema(name="s", tables=(Table(name="t", columns=columns),)))
+    assert len(read_schema(text, "f.yaml", strict=True)[0].tables[0].columns) == 5000
+    more = text + "  - {name: last, datatype: int}\n"
+    assert errors_of(more) == ("f.yaml:4: columns has more than 5,000 entries: split the table",)
+
+
+_PRINTABLE = st.characters(min_codepoint=32, max_codepoint=0x24F, blacklist_categories=("Cc", "Cf", "Zs", "Cs"))
+_TEXTS = st.text(st.characters(blacklist_categories=("Cc", "Cs"), blacklist_characters="\ufffe\uffff"), max_size=30)
+_WORDS = st.sampled_from(["no", "1.0", "null", "on", "2020-01-01", "#x", "- a", "a: b", "é"]) | st.text(
+    string.ascii_letters + string.digits + " '\":#{}", max_size=12
+)
+
+
+def _names(count: int) -> st.SearchStrategy[list[str]]:
+    name = st.text(_PRINTABLE.filter(lambda c: c != "."), min_size=1, max_size=12).map(lambda text: f"n{text}")
+    return st.lists(name, min_size=count, max_size=count, unique_by=str.lower)
+
+
+@st.composite
+def _tables(draw: st.DrawFn, name: str) -> Table:
+    names = draw(_names(5))
+    datatypes = draw(st.lists(st.sampled_from([*FELIS]), min_size=2, max_size=2))
+    columns = [
+        Column(
+            name=column_name,
+            datatype=datatype,
+            description=draw(_TEXTS),
+            nullable=draw(st.booleans()),
+            unit=draw(st.sampled_from(["", "deg"])),
+            ucd=draw(st.sampled_from(["", "meta.id"])),
+            utype=draw(_WORDS),
+            principal=draw(st.booleans()),
+            column_index=draw(st.none() | st.integers(-5, 2000)),
+        )
+        for column_name, datatype in zip(names, ["double", "float", "int", *datatypes], strict=True)
+    ]
+    ident = draw(st.sampled_from([(), (names[2],), (names[2], names[3])]))
+    positions = draw(st.sampled_from([None, (names[0], names[1])]))
+    radius = draw(st.floats(0, 10))
+    return Table(
+        name=name,
+        description=draw(_TEXTS),
+        columns=tuple(columns),
+        primary_key=ident,
+        keys=(
+            ForeignKey(name="own", columns=(names[2],), referenced_table=f"s.{name}", referenced_columns=(names[2],)),
+        ),
+        layout=Layout(position=positions, id=ident, time=draw(st.sampled_from(["", names[1]])), overlap_radius=radius),
+    )
+
+
+@st.composite
+def _schemas(draw: st.DrawFn) -> Schema:
+    tables = tuple(draw(_tables(name)) for name in draw(_names(2)))
+    return Schema(
+        name="s",
+        description=draw(_TEXTS),
+        version=draw(_WORDS),
+        citation=draw(_TEXTS),
+        examples=(Example(name="All", query=draw(_TEXTS)),),
+        tables=tables,
+    )
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(_schemas())
+def test_what_is_written_reads_back(schema: Schema) -> None:
+    assert read_schema(write_schema(schema), "f.yaml") == (schema, [])
