@@ -30,6 +30,7 @@ from adql.bound import (
     Subquery,
     conjuncts,
 )
+from adql.errors import AdqlSemanticError
 from adql.functions import FUNCTIONS
 from adql.resolve.constants import constant
 from adql.spherical import cube, cubes, is_position, nearness, separation, unit_vector
@@ -49,6 +50,10 @@ SETTINGS: dict[str, str | int] = {
     "max_ast_elements": 2_000_000,
     "max_expanded_ast_elements": 5_000_000,
 }
+
+
+#: Characters of SQL of one expression. Some forms write an argument several times, so nesting multiplies.
+MOST_SQL = 4 << 20
 
 
 def emit(query: Query) -> str:
@@ -125,7 +130,12 @@ def _filter(expr: Expr) -> str:
 
 
 def _expr(expr: Expr) -> str:
-    return _EMITTERS[type(expr)](expr)
+    sql = _EMITTERS[type(expr)](expr)
+    if len(sql) > MOST_SQL:
+        raise AdqlSemanticError(
+            "this expression is too deep to be computed", expr.span, "compute parts of it in a subquery"
+        )
+    return sql
 
 
 def _column(expr: Column) -> str:

@@ -168,7 +168,9 @@ class Scope:
         if len(parts) > 1:
             source = self.sources_called(parts[:-1], span)
             return AdqlSemanticError(
-                f"there is no column {written(parts[-1:])} in {source.title}", span, suggestion(name.name, map(published, source.names))
+                f"there is no column {written(parts[-1:])} in {source.title}",
+                span,
+                suggestion(name.name, map(published, source.names)),
             )
         if name.delimited and name.name.lower() in self._folded():
             exact = self._folded()[name.name.lower()][0].name

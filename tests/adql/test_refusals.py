@@ -39,3 +39,24 @@ def test_a_chain_of_common_tables_cannot_explode(small: Catalogue) -> None:
     tables += [f"t{i} AS (SELECT a.id FROM t{i - 1} AS a JOIN t{i - 1} AS b ON a.id = b.id)" for i in range(1, 31)]
     with pytest.raises(AdqlError, match="more than 500 tables"):
         translate(f"WITH {', '.join(tables)} SELECT id FROM t30", small)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "ABS(" * 40 + "id" + ")" * 40,
+        "ROUND(" * 40 + "id" + ")" * 40,
+        "DISTANCE(1, 2, 3, " * 30 + "4" + ")" * 30,
+    ],
+)
+def test_an_expression_that_would_explode_is_refused(expression: str, small: Catalogue) -> None:
+    with pytest.raises(AdqlError, match="too deep to be computed"):
+        translate(f"SELECT {expression} FROM small.stars", small)
+
+
+def test_subqueries_that_would_explode_are_refused(small: Catalogue) -> None:
+    query = "SELECT id FROM small.stars"
+    for _ in range(25):
+        query = f"SELECT id FROM small.stars WHERE NOT (id NOT IN ({query}))"
+    with pytest.raises(AdqlError, match="too deep to be computed"):
+        translate(query, small)
