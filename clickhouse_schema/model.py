@@ -71,6 +71,8 @@ def _arraysize(value: str) -> str:
 #: Names of columns, keys and examples; of schemas and tables.
 Name = Annotated[str, AfterValidator(_name)]
 QualifierName = Annotated[Name, AfterValidator(_dotless)]
+#: TAP_SCHEMA has 32 bits for these.
+Index = Annotated[int, Key(ge=-(2**31), lt=2**31)]
 #: Text that goes into XML and TAP_SCHEMA.
 Text = Annotated[str, AfterValidator(_text)]
 
@@ -101,7 +103,7 @@ class Column(Strict):
     unit: Text = _felis("ivoa:unit")
     principal: bool = _felis("tap:principal", False)
     std: bool = _felis("tap:std", False)
-    column_index: int | None = _felis("tap:column_index", None)
+    column_index: Index | None = _felis("tap:column_index", None)
 
     @model_validator(mode="after")
     def _check_type(self) -> Column:
@@ -168,7 +170,7 @@ class Table(Strict):
     id: Text = _felis("@id")
     description: Text = ""
     utype: Text = _felis("votable:utype")
-    table_index: int | None = _felis("tap:table_index", None)
+    table_index: Index | None = _felis("tap:table_index", None)
     primary_key: tuple[str, ...] = _felis("primaryKey", ())
     columns: Annotated[tuple[Column, ...], Key(min_length=1, max_length=5000)]
     keys: tuple[ForeignKey, ...] = _felis("constraints", ())

@@ -109,7 +109,7 @@ class _Resolver:
         if not isinstance(refs, tuple):
             return said
         name = table.get("name")
-        columns = {column.get("name") for column, _ in _entries(table, "columns", ()) if isinstance(column, dict)}
+        columns = [column.get("name") for column, _ in _entries(table, "columns", ()) if isinstance(column, dict)]
         made = []
         for ref in refs:
             target = self._ids.get(ref) if isinstance(ref, str) else None

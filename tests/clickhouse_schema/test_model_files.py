@@ -6,7 +6,7 @@ import string
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from clickhouse_schema.datatypes import FELIS
@@ -139,6 +139,10 @@ def test_good() -> None:
         (column("name: c, datatype: int, ivoa:unt: m"), "4: unknown key 'ivoa:unt': did you mean 'ivoa:unit'?"),
         (column("name: c, datatype: int, ucd: meta.id"), "4: unknown key 'ucd': did you mean 'ivoa:ucd'?"),
         (column("name: c, datatype: int, nullable: 1"), "4: nullable must be true or false"),
+        (
+            column(f"name: c, datatype: int, tap:column_index: {2**31}"),
+            "4: tap:column_index must be less than 2147483648",
+        ),
         (column("name: c, datatype: int, length: 4"), "4: length is for text"),
         (column('name: "a\\nb", datatype: int'), "4: name 'a\\nb' has a control character"),
         (column(f"name: {'n' * 65}, datatype: int"), "4: name 'nnnnnnnnnnnnnnnnnnnn...' has 65 characters"),
@@ -261,6 +265,42 @@ def test_wide_tables() -> None:
     assert len(read_schema(text, "f.yaml", strict=True)[0].tables[0].columns) == 5000
     more = text + "  - {name: last, datatype: int}\n"
     assert errors_of(more) == ("f.yaml:4: columns has more than 5,000 entries: split the table",)
+
+
+_PLACES = [i for i, line in enumerate(GOOD.splitlines()) if ": " in line or line.endswith(":")]
+_VALUES = [
+    "",
+    "{}",
+    "[]",
+    "[[]]",
+    "{a: 1}",
+    "1",
+    "1.5",
+    "true",
+    "x",
+    '"#stars.id"',
+    "1:30",
+    "'",
+    "-",
+    ".inf",
+    "9" * 400,
+]
+
+
+@given(st.lists(st.tuples(st.sampled_from(_PLACES), st.sampled_from(_VALUES)), min_size=1, max_size=3))
+@example([(10, "{}")])
+def test_any_value_anywhere_is_read_or_told(changes: list[tuple[int, str]]) -> None:
+    """Values of every shape under every key: what is wrong is told with a line that exists, nothing else is raised."""
+    lines = GOOD.splitlines()
+    for place, value in changes:
+        lines[place] = lines[place].partition(":")[0] + ": " + value
+    try:
+        schema, _ = read_schema("\n".join(lines), "f.yaml")
+    except SchemaError as error:
+        told = [line.split(":")[1] for line in error.errors if not line.startswith("... and")]
+        assert all(1 <= int(line) <= len(lines) + 1 for line in told)
+    else:
+        assert read_schema(write_schema(schema), "f.yaml")[0] == schema
 
 
 _PRINTABLE = st.characters(min_codepoint=32, max_codepoint=0x24F, blacklist_categories=("Cc", "Cf", "Zs", "Cs"))
