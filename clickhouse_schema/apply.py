@@ -7,13 +7,14 @@ TAP_SCHEMA's tables are made from it and are made anew by ``initialise``, which 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable
 from typing import Protocol
 
 import pyarrow as pa
 
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.ddl import HPX29, create_table
+from clickhouse_schema.ddl import HPX29, column_type, create_table
 from clickhouse_schema.healpix import ORDER
 from clickhouse_schema.model import Schema, Table
 from clickhouse_schema.quoting import identifier, string
@@ -42,14 +43,23 @@ _TABLES = (
     f"CREATE DATABASE IF NOT EXISTS {identifier(TAP_SCHEMA.name)}",
 )
 
-_NOW = "toUInt64(toUnixTimestamp64Nano(now64(9)))"
+#: Nanoseconds since 1970; after the last one even if the clock was set back.
+_NEXT = "greatest(toUInt64(toUnixTimestamp64Nano(now64(9))), max(version) + 1)"
+
+#: One change at a time: the tables written aside have fixed names, and one process holds a data path.
+_changing = threading.Lock()
+
+#: Ending of the names of the tables in which the next content of TAP_SCHEMA's tables is written.
+_ASIDE = "__new"
 
 
 def initialise(engine: Engine) -> None:
     """Make what Skyhouse keeps for itself in the engine, and TAP_SCHEMA as the catalogue says."""
-    for statement in _TABLES:
-        engine.execute(statement)
-    _write_tap_schema(engine)
+    with _changing:
+        for statement in _TABLES:
+            engine.execute(statement)
+        _make_tap_schema(engine)
+        _write_tap_schema(engine)
 
 
 def catalogue_version(engine: Engine) -> int:
@@ -94,29 +104,38 @@ def unregister(engine: Engine, schema_name: str, table_name: str) -> None:
 
 def _append(engine: Engine, schema_name: str, table_name: str, document: str) -> None:
     values = ", ".join(string(value) for value in (schema_name, table_name, document))
-    engine.execute(f"INSERT INTO skyhouse.catalogue SELECT {_NOW}, {values}")
-    _write_tap_schema(engine)
+    with _changing:
+        engine.execute(f"INSERT INTO skyhouse.catalogue SELECT {_NEXT}, {values} FROM skyhouse.catalogue")
+        _write_tap_schema(engine)
+
+
+def _make_tap_schema(engine: Engine) -> None:
+    """The tables of TAP_SCHEMA, each with its double aside, made anew if this version of Skyhouse has other columns."""
+    for table in TAP_SCHEMA.tables:
+        for name in (table.name, table.name + _ASIDE):
+            where = f"database = {string(TAP_SCHEMA.name)} AND table = {string(name)}"
+            columns = engine.query(f"SELECT name, type FROM system.columns WHERE {where} ORDER BY position").to_pylist()
+            if [(row["name"], row["type"]) for row in columns] != [(c.name, column_type(c)) for c in table.columns]:
+                engine.execute(f"DROP TABLE IF EXISTS {_tap_schema_table(name)} SYNC")
+                engine.execute(create_table(table, _tap_schema_table(name)))
 
 
 def _write_tap_schema(engine: Engine) -> None:
-    """Each table is made aside and exchanged, so no reader sees a half-written one."""
+    """Each table is written aside and its content replaced in one step: no reader sees half of it.
+
+    Exchanging the tables themselves would leave one to drop, and a DROP waits for whoever still reads it. No table is
+    ever empty, for TAP_SCHEMA describes itself.
+    """
     batches = rows(read_catalogue(engine))
-    database = identifier(TAP_SCHEMA.name)
     for table in TAP_SCHEMA.tables:
-        live, aside = f"{database}.{identifier(table.name)}", f"{database}.{identifier(table.name + '__new')}"
-        engine.execute(f"DROP TABLE IF EXISTS {aside} SYNC")
-        engine.execute(create_table(table, aside))
+        live, aside = _tap_schema_table(table.name), _tap_schema_table(table.name + _ASIDE)
+        engine.execute(f"TRUNCATE TABLE {aside}")
         engine.insert(aside, [batches[table.name]])
-        if _exists(engine, TAP_SCHEMA.name, table.name):
-            engine.execute(f"EXCHANGE TABLES {aside} AND {live}")
-            engine.execute(f"DROP TABLE {aside} SYNC")
-        else:
-            engine.execute(f"RENAME TABLE {aside} TO {live}")
+        engine.execute(f"ALTER TABLE {live} REPLACE PARTITION tuple() FROM {aside}")
 
 
-def _exists(engine: Engine, database: str, table: str) -> bool:
-    where = f"database = {string(database)} AND name = {string(table)}"
-    return bool(engine.query(f"SELECT 1 AS one FROM system.tables WHERE {where}").num_rows)
+def _tap_schema_table(name: str) -> str:
+    return f"{identifier(TAP_SCHEMA.name)}.{identifier(name)}"
 
 
 # --- density ----------------------------------------------------------------------------------------------------------
@@ -148,7 +167,7 @@ def _is_table(schema_name: str, table_name: str) -> str:
 
 
 def _version(engine: Engine) -> int:
-    return int(engine.query(f"SELECT {_NOW} AS version").column(0)[0].as_py())
+    return int(engine.query(f"SELECT {_NEXT} AS version FROM skyhouse.density").column(0)[0].as_py())
 
 
 def density(engine: Engine, schema_name: str, table_name: str) -> pa.Table:

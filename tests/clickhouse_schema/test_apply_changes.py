@@ -1,0 +1,91 @@
+"""Changes of the catalogue while others read or change it, after a crash, and with a clock that was set back."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pytest
+
+from clickhouse_schema import apply
+from clickhouse_schema.model import Column, Schema, Table
+from tap_service.storage.engine import Engine
+
+#: Enough rows of TAP_SCHEMA.columns that a reader can be in the middle of them.
+_WIDE = 3000
+
+
+def _schema(name: str, columns: int = 1, description: str = "") -> Schema:
+    made = tuple(Column(name=f"c{n}", datatype="int", description="long " * 200) for n in range(columns))
+    return Schema(name=name, tables=(Table(name="t", description=description, columns=made),))
+
+
+@pytest.fixture
+def changed(engine: Engine) -> Iterator[Engine]:
+    """The shared engine; the schemas ``change_*`` are gone again afterwards."""
+    apply.initialise(engine)
+    yield engine
+    for schema in apply.read_catalogue(engine).schemas:
+        if schema.name.startswith("change_"):
+            apply.unregister(engine, schema.name, "t")
+
+
+def _register(engine: Engine, schema: Schema) -> None:
+    apply.register(engine, schema, schema.tables[0])
+
+
+def _names(engine: Engine) -> list[str]:
+    answer = engine.query("SELECT table_name FROM TAP_SCHEMA.tables WHERE startsWith(table_name, 'change_') ORDER BY 1")
+    return answer.column(0).to_pylist() if answer.num_columns else []
+
+
+def test_a_change_does_not_wait_for_a_slow_reader_who_sees_the_old_rows(changed: Engine) -> None:
+    _register(changed, _schema("change_wide", _WIDE))
+    sql = "SELECT column_name FROM TAP_SCHEMA.columns WHERE table_name = 'change_wide.t' ORDER BY column_index DESC"
+    with changed.stream(sql, batch_rows=64) as batches:
+        first: pa.RecordBatch = next(batches)
+        change = threading.Thread(target=apply.unregister, args=(changed, "change_wide", "t"))
+        change.start()
+        change.join(30)
+        assert not change.is_alive()
+        assert first.num_rows + sum(batch.num_rows for batch in batches) == _WIDE
+    assert _names(changed) == []
+
+
+def test_changes_at_once_are_all_made(changed: Engine) -> None:
+    faults: list[BaseException] = []
+
+    def register(number: int) -> None:
+        try:
+            _register(changed, _schema(f"change_{number}"))
+        except BaseException as fault:
+            faults.append(fault)
+
+    threads = [threading.Thread(target=register, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert faults == []
+    assert _names(changed) == [f"change_{number}.t" for number in range(4)]
+
+
+def test_the_last_change_counts_though_the_clock_was_set_back(changed: Engine) -> None:
+    _register(changed, _schema("change_clock", description="first"))
+    changed.execute(
+        "INSERT INTO skyhouse.catalogue SELECT max(version) + 86400000000000, 'x', 'x', '' FROM skyhouse.catalogue"
+    )
+    before = apply.catalogue_version(changed)
+    _register(changed, _schema("change_clock", description="second"))
+    assert apply.catalogue_version(changed) > before
+    (entry,) = apply.read_catalogue(changed).find("t", True, "change_clock", True)
+    assert entry.table.description == "second"
+
+
+def test_tables_of_another_version_of_tap_schema_are_made_anew(changed: Engine) -> None:
+    _register(changed, _schema("change_old"))
+    changed.execute("ALTER TABLE TAP_SCHEMA.tables ADD COLUMN former Int32")
+    apply.initialise(changed)
+    assert _names(changed) == ["change_old.t"]
+    assert changed.query("SELECT * FROM TAP_SCHEMA.tables LIMIT 1").column_names[-1] == "table_index"
