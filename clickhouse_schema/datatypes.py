@@ -1,6 +1,6 @@
-"""The one type table: VOTable <-> Felis <-> ClickHouse <-> Arrow <-> numpy <-> ADQL <-> FITS, a scalar type on one line.
+"""The one type table: VOTable <-> Felis <-> ClickHouse <-> Arrow <-> numpy <-> ADQL <-> FITS, a type on one line.
 
-A column's type is a ``ColumnType``: a VOTable datatype, its arraysize and its xtype. Everything else is derived from it here.
+A column's type is a ``ColumnType``: a VOTable datatype, its arraysize and its xtype. Everything else follows from it.
 """
 
 from __future__ import annotations
@@ -66,7 +66,8 @@ _TIMESTAMP_ARROW = pa.timestamp("us", tz="UTC")
 class ColumnType:
     """VOTable ``datatype``, ``arraysize`` ('' = scalar) and ``xtype`` ('' = none).
 
-    Text is always ``arraysize`` '*' or a length; 'timestamp', 'point', 'circle', 'polygon', 'interval', 'moc' are DALI xtypes.
+    Text is always ``arraysize`` '*' or a length; 'timestamp', 'point', 'circle', 'polygon', 'interval', 'moc' are
+    DALI's xtypes.
     """
 
     datatype: str
