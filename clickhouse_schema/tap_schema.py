@@ -22,6 +22,11 @@ def _text(name: str, description: str, *, nullable: bool = True, unicode: bool =
     return _column(name, "unicode" if unicode else "string", description, nullable=nullable)
 
 
+def _name(name: str, description: str) -> Column:
+    """A name of the catalogue, which may hold any character."""
+    return _column(name, "unicode", description, nullable=False)
+
+
 def _int(name: str, description: str, *, nullable: bool = True) -> Column:
     return _column(name, "int", description, nullable=nullable)
 
@@ -47,7 +52,7 @@ TAP_SCHEMA = Schema(
         _table(
             "schemas",
             "Schemas: sets of tables that belong together.",
-            _text("schema_name", "Schema name, for reference to tables.schema_name.", nullable=False),
+            _name("schema_name", "Schema name, for reference to tables.schema_name."),
             _text("utype", "UType of the schema."),
             _text("description", "What the schema holds.", unicode=True),
             _int("schema_index", "Recommended place in a list of schemas."),
@@ -55,8 +60,8 @@ TAP_SCHEMA = Schema(
         _table(
             "tables",
             "Tables and views.",
-            _text("schema_name", "Schema of the table.", nullable=False),
-            _text("table_name", "Table name as it is used in queries.", nullable=False),
+            _name("schema_name", "Schema of the table."),
+            _name("table_name", "Table name as it is used in queries."),
             _text("table_type", "'table' or 'view'.", nullable=False),
             _text("utype", "UType of the table."),
             _text("description", "What the table holds.", unicode=True),
@@ -66,8 +71,8 @@ TAP_SCHEMA = Schema(
         _table(
             "columns",
             "Columns of the tables.",
-            _text("table_name", "Table of the column.", nullable=False),
-            _text("column_name", "Column name as it is used in queries.", nullable=False),
+            _name("table_name", "Table of the column."),
+            _name("column_name", "Column name as it is used in queries."),
             _text("datatype", "VOTable datatype of the values.", nullable=False),
             _text("arraysize", "VOTable arraysize; NULL for single values."),
             _text("xtype", "DALI xtype: what the values stand for, beyond the datatype."),
@@ -85,9 +90,9 @@ TAP_SCHEMA = Schema(
         _table(
             "keys",
             "Foreign keys between tables.",
-            _text("key_id", "Identifier of the key, for reference to key_columns.key_id.", nullable=False),
-            _text("from_table", "Table with the referring columns.", nullable=False),
-            _text("target_table", "Table that is referred to.", nullable=False),
+            _name("key_id", "Identifier of the key, for reference to key_columns.key_id."),
+            _name("from_table", "Table with the referring columns."),
+            _name("target_table", "Table that is referred to."),
             _text("description", "What the key means.", unicode=True),
             _text("utype", "UType of the key."),
             keys=(
@@ -98,9 +103,9 @@ TAP_SCHEMA = Schema(
         _table(
             "key_columns",
             "Columns of the foreign keys.",
-            _text("key_id", "Key that the columns belong to.", nullable=False),
-            _text("from_column", "Column in the referring table.", nullable=False),
-            _text("target_column", "Column in the table that is referred to.", nullable=False),
+            _name("key_id", "Key that the columns belong to."),
+            _name("from_column", "Column in the referring table."),
+            _name("target_column", "Column in the table that is referred to."),
             keys=(_key("key_columns_key", "key_id", "keys", "key_id"),),
         ),
     ),
@@ -138,7 +143,7 @@ def _table_row(index: int, entry: TableEntry) -> tuple[Any, ...]:
         "table",
         table.utype or None,
         table.description or None,
-        index,
+        index if table.table_index is None else table.table_index,
     )
 
 

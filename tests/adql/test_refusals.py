@@ -15,7 +15,9 @@ CASES = [line.split("\t") for line in _FILE.read_text(encoding="utf-8").splitlin
 
 
 @pytest.mark.parametrize(("place", "message", "hint", "query"), CASES)
-def test_the_message_tells_what_where_and_the_way_out(place: str, message: str, hint: str, query: str, small: Catalogue) -> None:
+def test_the_message_tells_what_where_and_the_way_out(
+    place: str, message: str, hint: str, query: str, small: Catalogue
+) -> None:
     with pytest.raises(AdqlError) as caught:
         translate(query, small)
     error = caught.value
