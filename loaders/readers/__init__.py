@@ -14,6 +14,7 @@ from loaders.readers.ecsv import EcsvSource
 from loaders.readers.fits import FitsSource
 from loaders.readers.parquet import ParquetSource
 from loaders.readers.source import Source
+from loaders.readers.votable import VotableSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ FORMATS = (
     Format("Parquet", (".parquet", ".parq", ".pq"), (b"PAR1",), ParquetSource),
     Format("ECSV", (".ecsv",), (b"# %ECSV",), EcsvSource),
     Format("CSV or TSV", (".csv", ".tsv"), (), CsvSource),
+    Format("VOTable", (".vot", ".votable", ".xml"), (b"<?xml", b"<VOTABLE", b"<vot:VOTABLE"), VotableSource),
     Format("FITS", (".fits", ".fit", ".fts"), (b"SIMPLE  =",), FitsSource),
 )
 

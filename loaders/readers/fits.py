@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 import pyarrow as pa
@@ -61,9 +61,8 @@ class FitsSource:
             }
         )
         needs_heap = any(column.is_variable for column in wanted)
-        with ByteStream(self.path) as stream, tempfile.TemporaryFile() as unpacked:
+        with ByteStream(self.path) as stream, self._heap() if needs_heap else nullcontext() as heap:
             _first_table(stream)
-            heap = self._heap(unpacked) if needs_heap else None
             first = 1
             total = self.rows or 0
             while first <= total:
@@ -77,17 +76,20 @@ class FitsSource:
                 first += count
                 yield Piece(batch, numbered_from(first - count), (first - 1) / total)
 
-    def _heap(self, unpacked: IO[bytes]) -> Heap:
+    @contextmanager
+    def _heap(self) -> Iterator[Heap]:
         """The bytes after the rows, at random access: of the file itself, or of a copy on disk if it is packed."""
         with ByteStream(self.path) as stream:
             start = _first_table_start(stream) + self._heap_start
         if not stream.is_gzip:
-            return Heap(self.path.open("rb"), start, self.path)
-        with ByteStream(self.path) as stream:
+            with self.path.open("rb") as file:
+                yield Heap(file, start, self.path)
+            return
+        with ByteStream(self.path) as stream, tempfile.TemporaryFile() as unpacked:
             while block := stream.read(1 << 20):
                 unpacked.write(block)
-        unpacked.flush()
-        return Heap(unpacked, start, self.path)
+            unpacked.flush()
+            yield Heap(unpacked, start, self.path)
 
 
 def _first_table(stream: ByteStream) -> fits.Header:

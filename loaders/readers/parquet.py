@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from clickhouse_schema.datatypes import DOUBLE, UNICODE, Field, from_arrow
 from loaders.errors import LoadError
 from loaders.readers.source import Piece, numbered_from, piece_rows
+from loaders.readers.votable import read_metadata
 
 _VOTABLE_KEY = b"IVOA.VOTable-Parquet.content"
 
@@ -69,8 +70,6 @@ class ParquetSource:
         document = (self._file.schema_arrow.metadata or {}).get(_VOTABLE_KEY)
         if document is None:
             return fields
-        from loaders.readers.votable import read_metadata
-
         table = read_metadata(document, f"{self.path} ({_VOTABLE_KEY.decode()})")
         self.description = table.description
         said = {field.name: field for field in table.fields}

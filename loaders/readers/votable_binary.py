@@ -1,0 +1,219 @@
+"""BINARY and BINARY2 rows of a VOTable (VOTable 1.4, sections 5.3 and 5.4) into Arrow by numpy.
+
+Only the lengths of variable arrays are looked at row by row; all values are taken out as whole vectors.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from loaders.readers.votable_xml import VotableField
+
+_ITEMS = {
+    "boolean": "u1",
+    "bit": "u1",
+    "unsignedByte": "u1",
+    "short": ">i2",
+    "int": ">i4",
+    "long": ">i8",
+    "float": ">f4",
+    "double": ">f8",
+    "char": "u1",
+    "unicodeChar": ">u2",
+    "floatComplex": ">c8",
+    "doubleComplex": ">c16",
+}
+_TRUE = np.frombuffer(b"Tt1", np.uint8)
+_FALSE = np.frombuffer(b"Ff0", np.uint8)
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """One column in a row: ``count`` items, or a four-byte number of items before them where it is None."""
+
+    column: VotableField
+    item: np.dtype[Any]
+    count: int | None
+
+    @property
+    def width(self) -> int:
+        assert self.count is not None  # noqa: S101 asked of fixed columns only
+        return self.bytes_of(self.count)
+
+    def bytes_of(self, count: int) -> int:
+        return -(-count // 8) if self.column.datatype == "bit" else count * self.item.itemsize
+
+
+class BinaryRows:
+    """Cuts a byte stream into rows and rows into Arrow columns."""
+
+    def __init__(self, columns: Sequence[VotableField], *, with_mask: bool) -> None:
+        self._mask_bytes = -(-len(columns) // 8) if with_mask else 0
+        self._layouts = [_layout(column) for column in columns]
+
+    def take(self, data: bytes, most: int) -> tuple[int, list[NDArray[np.int64]], list[NDArray[np.int64]], int]:
+        """Up to ``most`` whole rows of ``data``: how many, for each column its places and its item counts, bytes used."""
+        if all(layout.count is not None for layout in self._layouts):
+            return self._take_fixed(data, most)
+        return self._take_variable(data, most)
+
+    def _take_fixed(self, data: bytes, most: int) -> tuple[int, list[NDArray[np.int64]], list[NDArray[np.int64]], int]:
+        widths = [layout.width for layout in self._layouts]
+        row = self._mask_bytes + sum(widths)
+        rows = min(most, len(data) // row)
+        starts = np.arange(rows, dtype=np.int64) * row + self._mask_bytes
+        offsets = np.r_[0, np.cumsum(widths)][:-1]
+        places = [starts + offset for offset in offsets]
+        counts = [np.full(rows, layout.count, np.int64) for layout in self._layouts]
+        return rows, places, counts, rows * row
+
+    def _take_variable(
+        self, data: bytes, most: int
+    ) -> tuple[int, list[NDArray[np.int64]], list[NDArray[np.int64]], int]:
+        places: list[list[int]] = [[] for _ in self._layouts]
+        counts: list[list[int]] = [[] for _ in self._layouts]
+        length = struct.Struct(">I").unpack_from
+        used = rows = 0
+        size = len(data)
+        while rows < most:
+            at = used + self._mask_bytes
+            row = []
+            for layout in self._layouts:
+                count = layout.count
+                if count is None:
+                    if at + 4 > size:
+                        break
+                    (count,) = length(data, at)
+                    at += 4
+                row.append((at, count))
+                at += layout.bytes_of(count)
+            if len(row) < len(self._layouts) or at > size or at == used:
+                break
+            for (place, count), all_places, all_counts in zip(row, places, counts, strict=True):
+                all_places.append(place)
+                all_counts.append(count)
+            used = at
+            rows += 1
+        return rows, [np.array(p, np.int64) for p in places], [np.array(c, np.int64) for c in counts], used
+
+    def columns(
+        self,
+        data: bytes,
+        rows: int,
+        places: list[NDArray[np.int64]],
+        counts: list[NDArray[np.int64]],
+        names: Sequence[str],
+    ) -> list[pa.Array]:
+        """The named columns of rows that ``take`` found."""
+        whole = np.frombuffer(data, np.uint8)
+        mask_starts = places[0] - self._mask_bytes - (4 if self._layouts[0].count is None else 0)
+        found = {}
+        for number, layout in enumerate(self._layouts):
+            if layout.column.field.name in names:
+                null = None
+                if self._mask_bytes:
+                    null = (whole[mask_starts + number // 8] >> (7 - number % 8) & 1).astype(bool)
+                found[layout.column.field.name] = _values(layout, whole, places[number], counts[number], null)
+        return [found[name] for name in names]
+
+
+def _layout(column: VotableField) -> _Layout:
+    size = column.arraysize
+    if size.endswith("*"):
+        count = None
+    else:
+        count = math.prod(int(part) for part in size.split("x")) if size else 1
+    return _Layout(column, np.dtype(_ITEMS[column.datatype]), count)
+
+
+def _values(
+    layout: _Layout,
+    whole: NDArray[np.uint8],
+    places: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    null: NDArray[np.bool_] | None,
+) -> pa.Array:
+    """One column: its bytes gathered one after the other, read as items, and cut into rows."""
+    type_ = layout.column.field.type
+    if layout.column.datatype == "bit":
+        return _bits(whole, places, counts, null, is_array=type_.is_array)
+    gathered = _gathered(whole, places, counts * layout.item.itemsize)
+    if layout.column.datatype in ("char", "unicodeChar"):
+        return _texts(gathered, counts, null, wide=layout.column.datatype == "unicodeChar")
+    items = _items(layout, gathered.view(layout.item))
+    if type_.is_array:
+        return pa.ListArray.from_arrays(
+            pa.array(_offsets(counts)), items, mask=None if null is None else pa.array(null)
+        )
+    if null is not None:
+        items = pa.compute.if_else(pa.array(null), pa.scalar(None, items.type), items)
+    return items
+
+
+def _gathered(whole: NDArray[np.uint8], places: NDArray[np.int64], widths: NDArray[np.int64]) -> NDArray[np.uint8]:
+    if len(widths) and (widths == widths[0]).all():
+        return np.ascontiguousarray(whole[places[:, None] + np.arange(widths[0])]).reshape(-1)
+    ends = np.cumsum(widths)
+    within = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - widths, widths)
+    return whole[np.repeat(places, widths) + within]
+
+
+def _items(layout: _Layout, raw: NDArray[Any]) -> pa.Array:
+    if layout.column.datatype == "boolean":
+        true, false = np.isin(raw, _TRUE), np.isin(raw, _FALSE)
+        return pa.array(true, mask=~(true | false))
+    mask = None
+    null = layout.column.null.strip()
+    if null and raw.dtype.kind in "iu":
+        mask = raw == int(null, 0)
+    return pa.array(raw.astype(raw.dtype.newbyteorder("=")), mask=mask)
+
+
+def _texts(
+    gathered: NDArray[np.uint8], counts: NDArray[np.int64], null: NDArray[np.bool_] | None, *, wide: bool
+) -> pa.Array:
+    """Text up to the first NUL; an empty one is VOTable's text without a value."""
+    size = 2 if wide else 1
+    encoding = "utf-16-be" if wide else ""
+    data = gathered.tobytes()
+    ends = np.cumsum(counts * size).tolist()
+    texts: list[bytes | None] = []
+    start = 0
+    for end in ends:
+        text = data[start:end]
+        if encoding:
+            text = text.decode(encoding, "replace").encode()
+        texts.append(text.split(b"\0", 1)[0].rstrip(b" ") or None)
+        start = end
+    return pa.array(texts, pa.binary(), mask=null)
+
+
+def _bits(
+    whole: NDArray[np.uint8],
+    places: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    null: NDArray[np.bool_] | None,
+    *,
+    is_array: bool,
+) -> pa.Array:
+    widths = -(-counts // 8)
+    if not is_array:  # a single bit stands at either end of its byte, by writer
+        return pa.array(whole[places] != 0, mask=null)
+    bits = np.unpackbits(_gathered(whole, places, widths))
+    starts = np.cumsum(widths * 8) - widths * 8
+    ends = np.cumsum(counts)
+    within = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - counts, counts)
+    values = pa.array(bits[np.repeat(starts, counts) + within].astype(bool))
+    return pa.ListArray.from_arrays(pa.array(_offsets(counts)), values, mask=None if null is None else pa.array(null))
+
+
+def _offsets(counts: NDArray[np.int64]) -> NDArray[np.int32]:
+    return np.r_[0, np.cumsum(counts)].astype(np.int32)

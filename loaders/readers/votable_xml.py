@@ -1,0 +1,202 @@
+"""The XML of a VOTable, parsed by expat as it comes in: the first TABLE's metadata, then its data as events.
+
+Refused, for a document may come from anybody: DOCTYPE (so no entities of its own), references to other files (``href``),
+depth above 64.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from xml.parsers import expat
+
+from clickhouse_schema.datatypes import ColumnType, Field
+from loaders.errors import LoadError
+
+_DEPTH = 64
+_SERIALIZATIONS = ("TABLEDATA", "BINARY", "BINARY2", "FITS")
+
+
+@dataclass(frozen=True)
+class VotableField:
+    """A FIELD: our field, the datatype and arraysize as declared, and VALUES' null."""
+
+    field: Field
+    datatype: str
+    arraysize: str
+    null: str = ""
+    unusable: str = ""
+
+
+@dataclass
+class VotableTable:
+    """The first TABLE. ``serialization`` is '' until its data begins, and stays so in a table without data."""
+
+    columns: list[VotableField] = field(default_factory=list)
+    description: str = ""
+    rows: int | None = None
+    serialization: str = ""
+    encoding: str = ""
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        return tuple(column.field for column in self.columns if not column.unusable)
+
+    @property
+    def unusable(self) -> dict[str, str]:
+        return {column.field.name: column.unusable for column in self.columns if column.unusable}
+
+
+class VotableParser:
+    """Feed it bytes. ``row`` is called with the cells of each TR, ``stream`` with the text of a STREAM as it comes."""
+
+    def __init__(
+        self,
+        name: str,
+        row: Callable[[list[str | None]], None] | None = None,
+        stream: Callable[[str], None] | None = None,
+    ) -> None:
+        self.table = VotableTable()
+        self.data_ended = False
+        self._name = name
+        self._row = row
+        self._stream = stream
+        self._path: list[str] = []
+        self._text: list[str] = []
+        self._cells: list[str | None] = []
+        self._attributes: dict[str, str] = {}
+        self._column: dict[str, str] = {}
+        self._resource_description = ""
+        self._in_table = False
+        self._parser = expat.ParserCreate(namespace_separator=" ")
+        self._parser.buffer_text = True
+        self._parser.buffer_size = 1 << 18
+        self._parser.StartDoctypeDeclHandler = self._doctype
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
+
+    def feed(self, data: bytes, *, last: bool = False) -> None:
+        """Raises ``LoadError`` with the line where the document is broken or holds what is refused."""
+        try:
+            self._parser.Parse(data, last)
+        except expat.ExpatError as error:
+            raise self._refused(f"is no well-formed XML: {expat.ErrorString(error.code)}") from error
+
+    def _refused(self, reason: str) -> LoadError:
+        return LoadError(f"{self._name}, line {self._parser.CurrentLineNumber}: the VOTable {reason}")
+
+    def _doctype(self, *_: object) -> None:
+        raise self._refused("has a DOCTYPE, which is not accepted")
+
+    def _start(self, qualified: str, attributes: dict[str, str]) -> None:
+        name = qualified.rpartition(" ")[2]
+        self._path.append(name)
+        if len(self._path) > _DEPTH:
+            raise self._refused(f"is deeper than {_DEPTH} elements")
+        if len(self._path) == 1 and name != "VOTABLE":
+            raise self._refused(f"starts with the element {name}")
+        if self.data_ended:
+            return
+        if name == "TD":
+            if attributes.get("encoding"):
+                raise self._refused("has encoded cells (TD encoding), which are not read")
+            self._collect()
+        elif name == "TR":
+            self._cells = []
+        else:
+            self._start_metadata(name, attributes)
+
+    def _start_metadata(self, name: str, attributes: dict[str, str]) -> None:
+        if "href" in attributes and name in ("STREAM", "FITS"):
+            raise self._refused(f"keeps its data in another file ({attributes['href']!r}): put it into the document")
+        if name == "TABLE" and not self._in_table:
+            self._in_table = True
+            self.table.rows = int(attributes["nrows"]) if attributes.get("nrows", "").isdigit() else None
+        elif not self._in_table:
+            if name == "DESCRIPTION":
+                self._collect()
+        elif name == "FIELD":
+            self._column = dict(attributes)
+        elif name == "VALUES" and self._column:
+            self._column["null"] = attributes.get("null", "")
+        elif name == "DESCRIPTION":
+            self._collect()
+        elif name in _SERIALIZATIONS:
+            self.table.serialization = name
+        elif name == "STREAM":
+            self.table.encoding = attributes.get("encoding", "")
+            self._parser.CharacterDataHandler = self._stream
+
+    def _collect(self) -> None:
+        self._text = []
+        self._parser.CharacterDataHandler = self._text.append
+
+    def _end(self, qualified: str) -> None:
+        name = self._path.pop()
+        if self.data_ended:
+            return
+        if name == "TD":
+            self._parser.CharacterDataHandler = None
+            self._cells.append("".join(self._text))
+        elif name == "TR":
+            if self._row is not None:
+                self._row(self._cells)
+        elif name == "STREAM":
+            self._parser.CharacterDataHandler = None
+        elif name == "DESCRIPTION":
+            self._parser.CharacterDataHandler = None
+            self._describe(" ".join("".join(self._text).split()))
+        elif name == "FIELD" and self._in_table:
+            self.table.columns.append(_field(self._column))
+            self._column = {}
+        elif name == "TABLE" and self._in_table:
+            self.table.description = self.table.description or self._resource_description
+            self.data_ended = True
+
+    def _describe(self, text: str) -> None:
+        parent = self._path[-1] if self._path else ""
+        if self._column:
+            self._column["description"] = text
+        elif parent == "TABLE":
+            self.table.description = text
+        elif parent in ("RESOURCE", "VOTABLE") and not self._in_table:
+            self._resource_description = text
+
+
+def _field(attributes: dict[str, str]) -> VotableField:
+    datatype, arraysize = attributes.get("datatype", ""), attributes.get("arraysize", "").strip()
+    type_, unusable = _type(datatype, arraysize, attributes.get("xtype", ""))
+    described = Field(
+        attributes.get("name", attributes.get("ID", "")),
+        type_,
+        unit=attributes.get("unit", ""),
+        ucd=attributes.get("ucd", ""),
+        utype=attributes.get("utype", ""),
+        description=attributes.get("description", ""),
+    )
+    return VotableField(described, datatype, arraysize, attributes.get("null", ""), unusable)
+
+
+_ARRAYSIZE = re.compile(r"(\d+x)*(\d+\*?|\*)?")
+
+
+def _type(datatype: str, arraysize: str, xtype: str) -> tuple[ColumnType, str]:
+    """The type, and why the column cannot be loaded if it cannot."""
+    text = ColumnType("char", "*")
+    if not _ARRAYSIZE.fullmatch(arraysize):
+        return text, f"its arraysize {arraysize!r} is none of VOTable"
+    if datatype in ("char", "unicodeChar"):
+        if "x" in arraysize:
+            return text, "arrays of strings have no counterpart in ADQL"
+        if xtype.lower() in ("timestamp", "adql:timestamp"):
+            return ColumnType("char", "*", "timestamp"), ""
+        xtype = "" if xtype.lower().startswith("adql:") else xtype
+        return ColumnType(datatype, arraysize or "1", xtype), ""
+    if datatype == "bit":
+        return ColumnType("boolean", "" if arraysize in ("", "1") else arraysize), ""
+    if datatype in ("floatComplex", "doubleComplex"):
+        return text, "complex numbers have no counterpart in ADQL"
+    if datatype not in ("boolean", "unsignedByte", "short", "int", "long", "float", "double"):
+        return text, f"its datatype {datatype!r} is none of VOTable"
+    return ColumnType(datatype, "" if arraysize == "1" else arraysize, xtype), ""
