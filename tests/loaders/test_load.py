@@ -1,0 +1,307 @@
+"""Loading into the engine: what becomes of good and bad rows, of a second load, of a load that stops."""
+
+from __future__ import annotations
+
+import csv
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+from clickhouse_schema import apply
+from clickhouse_schema.healpix import NO_POSITION
+from loaders import chunks, publish
+from loaders.drop import drop
+from loaders.errors import LoadCancelled, LoadError
+from loaders.load import LoadRequest, Mode, load
+from loaders.staging import Storage
+from loaders.tables import tables
+from loaders.verify import verify
+from tap_service.storage.embedded import EmbeddedEngine
+
+STARS = 5000
+
+
+class Said:
+    """A reporter that remembers; ``stop_after`` calls of ``check`` the user stops the work."""
+
+    def __init__(self, stop_after: int = 1_000_000) -> None:
+        self.lines: list[str] = []
+        self.messages: list[str] = []
+        self.fractions: list[float] = []
+        self._left = stop_after
+
+    def output(self, text: str) -> None:
+        self.lines.append(text)
+
+    def message(self, text: str) -> None:
+        self.messages.append(text)
+
+    def progress(self, rows: int, fraction: float) -> None:
+        self.fractions.append(fraction)
+
+    def check(self) -> None:
+        self._left -= 1
+        if self._left < 0:
+            raise LoadCancelled
+
+
+@pytest.fixture
+def stars(tmp_path: Path) -> Path:
+    random = np.random.default_rng(7)
+    made = pa.table(
+        {
+            "id": np.arange(STARS),
+            "ra": pa.array(random.uniform(0, 360, STARS), mask=np.arange(STARS) == 3),
+            "dec": np.where(np.arange(STARS) == 4, np.nan, random.uniform(-90, 90, STARS)),
+            "name": [f"Ω {number}" for number in range(STARS)],
+        }
+    )
+    pq.write_table(made, tmp_path / "stars.parquet", row_group_size=700)
+    return tmp_path / "stars.parquet"
+
+
+@pytest.fixture
+def loading(engine: EmbeddedEngine, monkeypatch: pytest.MonkeyPatch) -> Iterator[EmbeddedEngine]:
+    """The engine, with chunks of 1000 rows; tables of the schema loadtests are gone afterwards."""
+    apply.initialise(engine)
+    monkeypatch.setattr(chunks, "CHUNK_ROWS", 1000)
+    yield engine
+    for entry in apply.read_catalogue(engine).entries:
+        if entry.schema.name == "loadtests":
+            apply.unregister(engine, "loadtests", entry.table.name)
+    engine.execute("DROP DATABASE IF EXISTS loadtests SYNC")
+
+
+def request(file: Path, mode: Mode = "create", max_errors: int = 100) -> LoadRequest:
+    return LoadRequest((file,), "loadtests.stars", file.parent / "rejects.csv", max_errors=max_errors, mode=mode)
+
+
+def content(engine: EmbeddedEngine) -> list[int]:
+    """Rows, a checksum of all values with the index, and the parts' rows."""
+    sql = "SELECT count(), sum(cityHash64(*, hpx29)), uniqExact(id) FROM loadtests.stars"
+    return list(engine.query(sql).to_pylist()[0].values())
+
+
+def test_load_verify_drop(loading: EmbeddedEngine, stars: Path) -> None:
+    said = Said()
+    load(loading, request(stars), said)
+    assert said.lines == [f"loaded {STARS:,} rows into loadtests.stars"]
+    assert said.fractions == sorted(said.fractions)
+    assert said.fractions[-1] == 1
+    assert content(loading)[0] == STARS
+    without = f"SELECT id FROM loadtests.stars WHERE hpx29 = {NO_POSITION} ORDER BY id"
+    assert loading.query(without).column(0).to_pylist() == [3, 4]
+    assert not (stars.parent / "rejects.csv").exists()
+    assert len(apply.read_catalogue(loading).find("stars", False, "loadtests")) == 1
+    assert sum(apply.density(loading, "loadtests", "stars").column("rows").to_pylist()) == STARS
+    names = loading.query("SELECT name FROM system.columns WHERE database = 'loadtests' ORDER BY name").column(0)
+    assert names.to_pylist() == ["dec", "hpx29", "id", "name", "ra"]
+    verify(loading, "loadtests.stars", said)
+    assert "positions: 4,998, 2 rows have none" in said.lines
+    tables(loading, said)
+    assert "loadtests.stars" in said.lines[-1]
+    assert f"{STARS:,} rows" in said.lines[-1]
+    drop(loading, "loadtests.stars", said)
+    assert apply.read_catalogue(loading).find("stars", False, "loadtests") == ()
+    with pytest.raises(LoadError, match=r"no table loadtests\.stars"):
+        drop(loading, "loadtests.stars", said)
+
+
+def test_the_same_load_again_changes_nothing(loading: EmbeddedEngine, stars: Path) -> None:
+    load(loading, request(stars), Said())
+    before = content(loading)
+    for mode in ("create", "append", "replace"):
+        said = Said()
+        load(loading, request(stars, mode), said)  # type: ignore[arg-type]
+        assert said.lines == [f"already loaded: loadtests.stars holds these files ({STARS:,} rows)"]
+        assert content(loading) == before
+
+
+def test_other_files_need_a_word(loading: EmbeddedEngine, stars: Path) -> None:
+    load(loading, request(stars), Said())
+    more = stars.parent / "more.parquet"
+    table = pq.read_table(stars).slice(0, 1500)
+    pq.write_table(table.set_column(0, "id", pa.array(range(STARS, STARS + 1500))), more)
+    with pytest.raises(LoadError, match="--append"):
+        load(loading, request(more), Said())
+    assert content(loading)[0] == STARS
+    load(loading, request(more, "append"), Said())
+    assert content(loading)[::2] == [STARS + 1500, STARS + 1500]
+    verify(loading, "loadtests.stars", Said())
+    load(loading, request(more, "append"), Said())
+    assert content(loading)[0] == STARS + 1500
+    load(loading, request(more, "replace"), Said())
+    assert content(loading)[0] == 1500
+    verify(loading, "loadtests.stars", Said())
+
+
+@pytest.mark.parametrize("checks", [0, 2, 4])
+def test_a_stopped_load_goes_on(loading: EmbeddedEngine, stars: Path, checks: int) -> None:
+    load(loading, request(stars), Said())
+    expected = content(loading)
+    drop(loading, "loadtests.stars", Said())
+    with pytest.raises(LoadCancelled):
+        load(loading, request(stars), Said(stop_after=checks))
+    storage = Storage(loading, "loadtests", "stars")
+    assert not storage.live_exists()
+    done = len(storage.chunks())
+    inserted: list[int] = []
+    insert = Storage.insert
+
+    def counted(self: Storage, number: int, batches: object) -> None:
+        inserted.append(number)
+        insert(self, number, batches)  # type: ignore[arg-type]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Storage, "insert", counted)
+        load(loading, request(stars), Said())
+    assert len(inserted) == 4 - done
+    assert content(loading) == expected
+    verify(loading, "loadtests.stars", Said())
+
+
+def test_another_load_does_not_go_on_with_it(loading: EmbeddedEngine, stars: Path) -> None:
+    with pytest.raises(LoadCancelled):
+        load(loading, request(stars), Said(stop_after=3))
+    shorter = stars.parent / "shorter.parquet"
+    pq.write_table(pq.read_table(stars).slice(0, 1200), shorter)
+    load(loading, request(shorter), Said())
+    assert content(loading)[::2] == [1200, 1200]
+
+
+def test_a_load_killed_before_the_catalogue_knew_is_finished(
+    loading: EmbeddedEngine, stars: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Killed(Exception):
+        pass
+
+    def killed(*_: object) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(publish.apply, "register", killed)
+        with pytest.raises(Killed):
+            load(loading, request(stars), Said())
+    assert content(loading)[0] == STARS
+    with pytest.raises(LoadError, match="catalogue does not know"):
+        verify(loading, "loadtests.stars", Said())
+    publish.recover(loading)
+    verify(loading, "loadtests.stars", Said())
+    assert len(apply.read_catalogue(loading).find("stars", False, "loadtests")) == 1
+
+
+def bad_csv(folder: Path, bad: int) -> Path:
+    lines = ["id,ra,dec"] + [f"{number},{number},0" for number in range(50)]
+    for number in range(bad):
+        lines[10 + number] = f"{number},10,{91 + number}"
+    (folder / "bad.csv").write_text("\n".join(lines))
+    return folder / "bad.csv"
+
+
+def test_bad_rows_are_put_aside(loading: EmbeddedEngine, tmp_path: Path) -> None:
+    file = bad_csv(tmp_path, 3)
+    file.write_text(file.read_text() + "\n77,361,0\n78,nan,0\n79,,0\n1,2\n80,inf,0\n81,0,-91\n")
+    said = Said()
+    load(loading, request(file), said)
+    assert said.lines == [f"loaded 49 rows into loadtests.stars; 7 bad rows are in {tmp_path / 'rejects.csv'}"]
+    with (tmp_path / "rejects.csv").open() as rejects:
+        rows = list(csv.reader(rejects))
+    assert rows[0] == ["file", "line_or_row", "column", "value", "reason"]
+    assert [tuple(row[1:]) for row in rows[1:]] == [
+        ("11", "dec", "91", "a latitude outside [-90, 90]"),
+        ("12", "dec", "92", "a latitude outside [-90, 90]"),
+        ("13", "dec", "93", "a latitude outside [-90, 90]"),
+        ("52", "ra", "361", "a longitude outside [0, 360]"),
+        ("55", "", "1,2", "2 fields where there are 3 columns"),
+        ("56", "ra", "inf", "a longitude outside [0, 360]"),
+        ("57", "dec", "-91", "a latitude outside [-90, 90]"),
+    ]
+    load(loading, request(file), said)
+    assert said.lines[-1].startswith("already loaded")
+
+
+def test_too_many_bad_rows_change_nothing(loading: EmbeddedEngine, stars: Path) -> None:
+    load(loading, request(stars), Said())
+    before = content(loading)
+    with pytest.raises(LoadError, match="more than 2 bad rows .*the last in line 13 of .*dec: '93' is a latitude"):
+        load(loading, request(bad_csv(stars.parent, 3), "replace", max_errors=2), Said())
+    assert content(loading) == before
+    verify(loading, "loadtests.stars", Said())
+
+
+def test_verify_finds_what_is_wrong(loading: EmbeddedEngine, stars: Path) -> None:
+    load(loading, request(stars), Said())
+    loading.execute("INSERT INTO loadtests.stars (id, ra, dec) VALUES (1, 400, 95)")
+    loading.execute("ALTER TABLE loadtests.stars MODIFY COLUMN hpx29 UInt64 DEFAULT 0")
+    loading.execute("INSERT INTO loadtests.stars (id, ra, dec, hpx29) VALUES (2, 10, 10, 5)")
+    with pytest.raises(LoadError, match="2 rows are too many; 1 positions out of range; 2 rows with a wrong hpx29"):
+        verify(loading, "loadtests.stars", Said())
+
+
+def test_queries_run_beside_a_load(loading: EmbeddedEngine, stars: Path) -> None:
+    thread = threading.Thread(target=load, args=(loading, request(stars), Said()))
+    thread.start()
+    while thread.is_alive():
+        assert loading.query("SELECT 1 AS one").num_rows == 1
+    thread.join()
+    assert content(loading)[0] == STARS
+
+
+SCHEMA = """
+name: loadtests
+tables:
+- name: stars
+  description: Stars by hand
+  columns:
+  - {name: NAME, datatype: unicode}
+  - {name: id, datatype: short, nullable: false, "ivoa:ucd": meta.id;meta.main}
+  - {name: ra, datatype: double, "ivoa:unit": deg}
+  - {name: dec, datatype: float, "ivoa:unit": deg}
+  skyhouse:layout: {position: [ra, dec], id: [id]}
+"""
+
+
+def test_a_schema_file_decides(loading: EmbeddedEngine, stars: Path) -> None:
+    (stars.parent / "stars.yaml").write_text(SCHEMA)
+    asked = LoadRequest((stars,), "loadtests.stars", stars.parent / "r.csv", stars.parent / "stars.yaml")
+    load(loading, asked, Said())
+    types = loading.query("SELECT name, type FROM system.columns WHERE database = 'loadtests' ORDER BY position")
+    assert dict(zip(*types.to_pydict().values(), strict=True)) == {
+        "NAME": "Nullable(String)",
+        "id": "Int16",
+        "ra": "Nullable(Float64)",
+        "dec": "Nullable(Float32)",
+        "hpx29": "UInt64",
+    }
+    verify(loading, "loadtests.stars", Said())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("name: loadtests", "name: others", "describes the schema others, but --table names loadtests"),
+        ("name: stars", "name: planets", "has no table stars; it has planets"),
+        ("name: ra,", "name: alpha,", "stars.yaml:11: the table stars has no column ra"),
+        ("datatype: unicode", "datatype: unicod", "unicod"),
+        ("name: NAME", "name: nickname", "has no column nickname of table stars"),
+    ],
+)
+def test_a_schema_file_that_does_not_fit(
+    loading: EmbeddedEngine, stars: Path, old: str, new: str, said: str
+) -> None:
+    (stars.parent / "stars.yaml").write_text(SCHEMA.replace(old, new))
+    asked = LoadRequest((stars,), "loadtests.stars", stars.parent / "r.csv", stars.parent / "stars.yaml")
+    with pytest.raises(LoadError, match=said):
+        load(loading, asked, Said())
+
+
+@pytest.mark.parametrize("name", ["stars", "a.b.c", ".t", "TAP_SCHEMA.tables", "system.parts", "skyhouse.t"])
+def test_names_that_cannot_be(loading: EmbeddedEngine, stars: Path, name: str) -> None:
+    with pytest.raises(LoadError, match=r"schema\.table|reserved|cannot"):
+        load(loading, LoadRequest((stars,), name, stars.parent / "r.csv"), Said())
