@@ -1,0 +1,95 @@
+"""A load killed with SIGKILL at any point and started again gives the table that an undisturbed load gives."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+ROWS = 40_000
+
+#: Loads with small chunks; kills itself after (or during) the statement that contains the given text for the n-th time.
+CHILD = """
+import os, signal, sys, threading
+from pathlib import Path
+from loaders import chunks
+from loaders.control import opened
+from loaders.load import LoadRequest, load
+from loaders.progress import ConsoleReporter
+from loaders.verify import verify
+from tap_service.storage.embedded import EmbeddedEngine
+
+data, file, table, when, text, count = sys.argv[1:]
+chunks.CHUNK_ROWS = 10_000
+left = [int(count)]
+kill = lambda: os.kill(os.getpid(), signal.SIGKILL)
+
+def watched(method):
+    def run(self, sql, *rest):
+        if text and text in sql:
+            left[0] -= 1
+            if left[0] == 0 and when == "during":
+                threading.Timer(0.003, kill).start()
+        method(self, sql, *rest)
+        if text and text in sql and left[0] == 0:
+            kill()
+    return run
+
+EmbeddedEngine.execute = watched(EmbeddedEngine.execute)
+EmbeddedEngine.insert = watched(EmbeddedEngine.insert)
+with opened(Path(data)) as engine, ConsoleReporter() as reporter:
+    load(engine, LoadRequest((Path(file),), table, Path(data) / "rejects.csv"), reporter)
+    verify(engine, table, reporter)
+    sql = "SELECT count() AS n, sum(cityHash64(*, hpx29)) AS s, uniqExact(id) AS u FROM "
+    print("content", engine.query(sql + table).to_pylist())
+"""
+
+POINTS = [
+    ("after", "CREATE TABLE `kill`", 1),
+    ("after", "__loading", 4),
+    ("during", "__loading", 4),
+    ("after", "MODIFY COMMENT", 2),
+    ("after", "DROP COLUMN", 1),
+    ("after", "RENAME TABLE `kill`", 1),
+    ("after", "INSERT INTO skyhouse.catalogue", 1),
+]
+
+
+@pytest.fixture(scope="module")
+def stars(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    random = np.random.default_rng(3)
+    columns = {"id": np.arange(ROWS), "ra": random.uniform(0, 360, ROWS), "dec": random.uniform(-90, 90, ROWS)}
+    columns["dec"][[7, ROWS // 2, ROWS - 1]] = 99  # bad rows in several chunks
+    file = tmp_path_factory.mktemp("kill") / "stars.parquet"
+    pq.write_table(pa.table(columns), file, row_group_size=5000)
+    return file
+
+
+def run(data: Path, file: Path, when: str = "", text: str = "", count: int = 0) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", CHILD, str(data), str(file), "kill.stars", when, text, str(count)]
+    return subprocess.run(command, check=False, text=True, capture_output=True, timeout=100)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(stars: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
+    done = run(tmp_path_factory.mktemp("undisturbed"), stars)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()[-1]
+
+
+@pytest.mark.parametrize(("when", "text", "count"), POINTS)
+def test_killed_and_started_again(
+    stars: Path, undisturbed: str, tmp_path: Path, when: str, text: str, count: int
+) -> None:
+    killed = run(tmp_path, stars, when, text, count)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    again = run(tmp_path, stars)
+    assert again.returncode == 0, again.stderr
+    assert again.stdout.splitlines()[-1] == undisturbed
+    assert undisturbed.startswith("content [{'n': ")
