@@ -49,6 +49,4 @@ def _fits_geometry(name: str, args: Sequence[Expression]) -> bool:
         points = not any(isinstance(arg, _NEVER_POINTS) for arg in shape)
         return (count >= 6 and count % 2 == 0) or (points and count >= 3)
     with_coordinates = 3 if name == "CIRCLE" else 4
-    return count == with_coordinates or (
-        count == with_coordinates - 1 and not isinstance(shape[0], _NEVER_POINTS)
-    )
+    return count == with_coordinates or (count == with_coordinates - 1 and not isinstance(shape[0], _NEVER_POINTS))

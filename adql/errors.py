@@ -1,10 +1,10 @@
 """Errors of the translator, each with the place in the query that it is about.
 
-    AdqlError                the text cannot be answered; the user reads it
-    ├── AdqlSyntaxError      not ADQL (lexer, parser)
-    ├── AdqlSemanticError    ADQL, but a name, type or value in it is wrong (resolver, rewrite passes)
-    └── AdqlUnsupported      ADQL that Skyhouse does not answer yet, said with the way out
-    AdqlErrors               several AdqlError found in one query, reported together
+AdqlError                the text cannot be answered; the user reads it
+├── AdqlSyntaxError      not ADQL (lexer, parser)
+├── AdqlSemanticError    ADQL, but a name, type or value in it is wrong (resolver, rewrite passes)
+└── AdqlUnsupported      ADQL that Skyhouse does not answer yet, said with the way out
+AdqlErrors               several AdqlError found in one query, reported together
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ _RUN = re.compile(r"_[0-9A-Za-z_]*")
 _FOR_LONG_LISTS = "upload long lists as a table and join it"
 
 _UNREADABLE: tuple[tuple[str, str], ...] = (
-    ("\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033", 'typographic quotes: type straight ones, " for names, \' for text'),
+    ("\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033", "typographic quotes: type straight ones, \" for names, ' for text"),
     ("\u2018\u2019\u201a\u201b\u2032\u00b4", "typographic quotes: type the straight one, '"),
     ("\u2010\u2011\u2012\u2013\u2014\u2212", "a typographic dash: type the minus sign, -"),
     ("\u00d7\u22c5\u00b7", "multiplication is *"),

@@ -14,7 +14,7 @@ def field_of(expr: Expr, name: str) -> Field:
     Metadata of expressions beyond columns, minima and sums is their type alone.
     """
     if isinstance(expr, Column):
-        return replace(expr.field, name=name)
+        return expr.field if name == expr.field.name else replace(expr.field, name=name)
     if isinstance(expr, Aggregate) and expr.name != "COUNT":
         argument = expr.args[0]
         if isinstance(argument, Column):

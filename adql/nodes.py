@@ -185,8 +185,11 @@ class Exists(Expression):
 
 @dataclass(frozen=True, slots=True)
 class Frame(Node):
-    """Window frame (extension): unit 'ROWS' or 'RANGE'; bounds as (kind, n) with kind 'UNBOUNDED PRECEDING', 'PRECEDING',
-    'CURRENT ROW', 'FOLLOWING' or 'UNBOUNDED FOLLOWING'; n is None where the kind takes none."""
+    """Window frame (extension): unit 'ROWS' or 'RANGE', bounds as (kind, n).
+
+    A kind is 'UNBOUNDED PRECEDING', 'PRECEDING', 'CURRENT ROW', 'FOLLOWING' or 'UNBOUNDED FOLLOWING'; n is None where it
+    takes none.
+    """
 
     unit: str
     start: tuple[str, int | None]
@@ -287,7 +290,7 @@ class DerivedTable(TableReference):
 
 @dataclass(frozen=True, slots=True)
 class Join(TableReference):
-    """``kind`` is 'INNER', 'LEFT', 'RIGHT' or 'FULL'; at most one of natural, on, using. With none of them the join is a product."""
+    """``kind`` is 'INNER', 'LEFT', 'RIGHT' or 'FULL'; at most one of natural, on, using; with none it is a product."""
 
     kind: str
     natural: bool

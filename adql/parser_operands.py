@@ -87,9 +87,7 @@ class OperandParser(WindowParser):
             self.at += 1
             parts.append(self.identifier("a column name after ."))
         if len(parts) > 4:
-            raise AdqlSyntaxError(
-                "a column has at most four parts: catalog.schema.table.column", self.span_from(first)
-            )
+            raise AdqlSyntaxError("a column has at most four parts: catalog.schema.table.column", self.span_from(first))
         return ColumnRef(self.span_from(first), tuple(parts))
 
     # --- calls ---

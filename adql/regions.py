@@ -106,8 +106,8 @@ def _step(count: int, order: int, size: float, room: int) -> int:
     reach = max_radius(order)
     if order == ORDER:
         return 0
-    if reach > 8 * size and count <= 8 and order + 3 <= ORDER:
-        return 3
+    if reach > size and count <= 16:  # nothing can be wholly inside yet
+        return min(3 if reach > 8 * size else 2, ORDER - order)
     # dividing a border of n cells leaves about 2n on the next order and n inside
     if reach * 16 < size or 3 * count > room:
         return 0

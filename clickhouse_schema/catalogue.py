@@ -2,16 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from clickhouse_schema.datatypes import Field
 from clickhouse_schema.model import Schema, Table
 from clickhouse_schema.quoting import identifier
 
 
+def places(fields: Sequence[Field]) -> dict[str, tuple[int, ...]]:
+    """Where the columns of each name stand, by the name in lower case."""
+    found: dict[str, tuple[int, ...]] = {}
+    for place, described in enumerate(fields):
+        name = described.name.lower()
+        found[name] = (*found.get(name, ()), place)
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class TableEntry:
+    """One table that can be queried.
+
+    ``fields`` describe its columns in order; ``places``: name in lower case -> places of the columns.
+    """
+
     schema: Schema
     table: Table
+    fields: tuple[Field, ...] = field(init=False, compare=False, repr=False)
+    places: dict[str, tuple[int, ...]] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        fields = tuple(column.field for column in self.table.columns)
+        object.__setattr__(self, "fields", fields)
+        object.__setattr__(self, "places", places(fields))
 
     @property
     def qualified(self) -> str:

@@ -59,6 +59,13 @@ def _index_sql_29(lon: str, lat: str) -> str:
     return f"({base} + {place}) * {valid} + {NO_POSITION} * bitXor({valid}, 1)"
 
 
+@cache
+def _below(step: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Places of the 4^step cells inside one."""
+    x, y = np.divmod(np.arange(4**step, dtype=np.int64), 1 << step)
+    return x, y
+
+
 @dataclass(frozen=True, slots=True)
 class Cells:
     """NESTED cells of one order, as base face (0 to 11) and place (x, y) in it: arrays of shape (n,)."""
@@ -82,12 +89,10 @@ class Cells:
 
     def divided(self, step: int) -> Cells:
         """All cells ``step`` orders below."""
-        down = np.arange(1 << step, dtype=np.int64)
-        x = (self.x[:, None, None] << step) + down[None, :, None]
-        y = (self.y[:, None, None] << step) + down[None, None, :]
-        shape = (len(self), 1 << step, 1 << step)
-        face = np.broadcast_to(self.face[:, None, None], shape).ravel()
-        return Cells(self.order + step, face, np.broadcast_to(x, shape).ravel(), np.broadcast_to(y, shape).ravel())
+        across, up = _below(step)
+        x = ((self.x << step)[:, None] + across).ravel()
+        y = ((self.y << step)[:, None] + up).ravel()
+        return Cells(self.order + step, np.repeat(self.face, len(across)), x, y)
 
     @property
     def index(self) -> NDArray[np.int64]:

@@ -287,11 +287,13 @@ def _named(outputs: list[Output]) -> list[Output]:
     used = {o.field.name.lower() for o in outputs}
     named = []
     for place, output in enumerate(outputs, 1):
-        name = output.field.name or _generated(output.expr, place)
-        while not output.field.name and name in used:
-            name += "_"
-        used.add(name.lower())
-        named.append(replace(output, field=replace(output.field, name=name)))
+        if not output.field.name:
+            name = _generated(output.expr, place)
+            while name in used:
+                name += "_"
+            used.add(name)
+            output = replace(output, field=replace(output.field, name=name))
+        named.append(output)
     return named
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
+from typing import NamedTuple
 
 from adql import nodes
 from adql.bound import Call, Column, Expr, Output
 from adql.errors import AdqlSemanticError, AdqlUnsupported, Span
-from clickhouse_schema.catalogue import TableEntry
+from clickhouse_schema.catalogue import TableEntry, places
 from clickhouse_schema.words import published
 
 
@@ -40,7 +41,15 @@ class Source:
         self.entry = entry
         self.outputs = outputs
         self.optional = False  # on the side of an outer join that may be missing
-        self.names = [c.name for c in entry.table.columns] if entry else [o.field.name for o in outputs]
+        if entry:
+            self.fields, self._places = entry.fields, entry.places
+        else:
+            self.fields = tuple(output.field for output in outputs)
+            self._places = places(self.fields)
+
+    @property
+    def names(self) -> list[str]:
+        return [field.name for field in self.fields]
 
     @property
     def title(self) -> str:
@@ -49,14 +58,16 @@ class Source:
         return self.entry.qualified if self.entry else ""
 
     def column(self, index: int, span: Span) -> Column:
-        if self.entry:
-            described = self.entry.table.columns[index]
-            name, field = described.name, described.field
-        else:
-            name, field = self.outputs[index].alias, self.outputs[index].field
+        field = self.fields[index]
+        name = field.name if self.entry else self.outputs[index].alias
         if self.optional and not field.nullable:
             field = replace(field, nullable=True)
         return Column(field.type, self.relation, name, field, span=span)
+
+    def places(self, name: nodes.Identifier) -> list[int]:
+        """The columns of this name."""
+        found = self._places.get(name.name.lower(), ())
+        return [place for place in found if not name.delimited or self.fields[place].name == name.name]
 
     def is_called(self, parts: Sequence[nodes.Identifier]) -> bool:
         """Whether a qualifier (``alias``, ``table`` or ``schema.table``) names this table.
@@ -70,24 +81,23 @@ class Source:
         return len(parts) == 1 or (len(parts) == 2 and same_name(parts[0], self.entry.schema.name))
 
 
-@dataclass(frozen=True, slots=True)
-class Visible:
+class Visible(NamedTuple):
     """A column that can be named without a qualifier: one of a source, or a merged one of USING and NATURAL."""
 
     name: str
     source: Source | None = None
-    index: int = 0
+    place: int = 0
     merged: Expr | None = None
 
     def bind(self, span: Span) -> Expr:
         if self.merged is not None:
             return replace(self.merged, span=span)
         assert self.source is not None  # noqa: S101  one of the two is always there
-        return self.source.column(self.index, span)
+        return self.source.column(self.place, span)
 
 
 def visible_columns(source: Source) -> list[Visible]:
-    return [Visible(name, source, index) for index, name in enumerate(source.names)]
+    return [Visible(field.name, source, index) for index, field in enumerate(source.fields)]
 
 
 class Scope:
@@ -144,10 +154,11 @@ class Scope:
                     "put the table's name or alias before it",
                 )
             return candidates[0].bind(span) if candidates else None
-        if not any(source.is_called(parts[:-1]) for source in self.sources):
+        called = [source for source in self.sources if source.is_called(parts[:-1])]
+        if not called:
             return None
-        source = self.sources_called(parts[:-1], span)
-        indexes = [i for i, name in enumerate(source.names) if same_name(column, name)]
+        source = called[0] if len(called) == 1 else self.sources_called(parts[:-1], span)
+        indexes = source.places(column)
         if len(indexes) > 1:
             raise AdqlSemanticError(
                 f"{written(parts)} names {len(indexes)} columns",
