@@ -37,3 +37,6 @@ CANCEL_AGAIN_SECONDS = 0.2
 
 #: when a client of a full service should come back, in seconds
 RETRY_AFTER_SECONDS = 5
+
+#: how long a refused connection is read on, in seconds
+LINGER_SECONDS = 2.0

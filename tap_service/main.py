@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from tap_service.config import Config
-from tap_service.constants import MAX_REQUEST_HEAD, PRODUCT
+from tap_service.constants import LINGER_SECONDS, MAX_REQUEST_HEAD, PRODUCT
 from tap_service.documents.error import CONTENT_TYPE, error_document
 from tap_service.factory import build
 from tap_service.handlers import pages, sync, vosi
@@ -42,7 +42,17 @@ def create_app(config: Config, engine: Engine) -> FastAPI:
 
 
 class Protocol(H11Protocol):
-    """HTTP as uvicorn speaks it, but what is no HTTP at all gets an error in the service's own words."""
+    """HTTP as uvicorn speaks it, but what is no HTTP at all gets an error in the service's own words.
+
+    What such a client still sends is read and dropped for a while: closing at once would reset the connection, and the
+    client would never read the error.
+    """
+
+    _refused = False
+
+    def data_received(self, data: bytes) -> None:
+        if not self._refused:
+            super().data_received(data)
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002 (uvicorn's signature)
         body = error_document(
@@ -52,7 +62,9 @@ class Protocol(H11Protocol):
         headers = [("Content-Type", CONTENT_TYPE), ("Server", PRODUCT), ("Connection", "close")]
         for event in (h11.Response(status_code=400, headers=headers), h11.Data(data=body), h11.EndOfMessage()):
             self.transport.write(self.conn.send(event) or b"")
-        self.transport.close()
+        self._refused = True
+        self.transport.write_eof()
+        self.loop.call_later(LINGER_SECONDS, self.transport.close)
 
 
 #: for uvicorn.Config: without these, headers of proxies would be believed twice and Server would be uvicorn's

@@ -69,7 +69,7 @@ async def _service_error(request: Request, error: Exception) -> Response:
 async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101
     headers = dict(error.headers or {})
-    allow = headers.get("Allow", "GET")
+    allow = ", ".join(sorted(word.strip() for word in headers.get("Allow", "GET").split(",")))
     said = _MEANINGS.get(error.status_code, "{detail}").format(
         path=request.url.path, method=request.method, allow=allow, detail=error.detail
     )

@@ -56,8 +56,8 @@ class QueryService:
         self._translators = ThreadPoolExecutor(_TRANSLATORS, "translator")
         self._data = Lane("query", config.concurrent_queries, config.waiting_queries)
         self._schema = Lane("metadata-query", _METADATA_THREADS, config.waiting_queries)
-        self._answers: set[Answer] = set()
-        metrics.in_flight.set_function(lambda: len(self._answers))
+        self.answers: set[Answer] = set()
+        metrics.in_flight.set_function(lambda: len(self.answers))
         metrics.waiting.set_function(lambda: self._data.waiting + self._schema.waiting)
 
     async def answer(self, parameters: TapParameters, client: str) -> Answer:
@@ -68,7 +68,7 @@ class QueryService:
         except ServiceError as error:
             self.record(asked, Report("ERROR", error=str(error)))
             raise
-        self._answers.add(answer)
+        self.answers.add(answer)
         return answer
 
     def refused(self, error: ServiceError, client: str) -> None:
@@ -78,7 +78,7 @@ class QueryService:
         self._log.write(client=client, status=report.status, error=report.error)
 
     def forget(self, answer: Answer) -> None:
-        self._answers.discard(answer)
+        self.answers.discard(answer)
 
     def record(self, asked: Asked, report: Report, query_id: str = "") -> None:
         parameters = asked.parameters
@@ -104,7 +104,7 @@ class QueryService:
         for lane in (self._data, self._schema):
             lane.close()
         self._translators.shutdown(wait=False, cancel_futures=True)
-        for answer in tuple(self._answers):
+        for answer in tuple(self.answers):
             answer.execution.stop(ServiceUnavailable("the service is shutting down"))
 
     async def _start(self, asked: Asked) -> Answer:

@@ -20,11 +20,11 @@ from pathlib import Path
 
 from tap_service.constants import PIECE_BYTES
 
-#: one result takes this part of the memory at most
+#: one result takes this part of the memory at most, and one file this part of the disk
 _SHARE = 16
 _READER_THREADS = 4
-#: a file is given back when a client has read this much
-SEGMENT_BYTES = 64 << 20
+#: a file is given back when a client has read this much of it, or when it has caught up
+_SEGMENT_BYTES = 64 << 20
 
 
 class SpoolFull(Exception):
@@ -62,6 +62,7 @@ class SpoolStore:
         self.memory = Budget(memory)
         self.disk = Budget(disk)
         self.directory = directory
+        self.segment_bytes = min(_SEGMENT_BYTES, disk // _SHARE)
         self._readers = ThreadPoolExecutor(_READER_THREADS, "spool-reader")
 
     def open(self) -> Spool:
@@ -196,7 +197,7 @@ class Spool:
                 "ask for fewer rows or columns, or again later"
             )
         last = self._parts[-1] if self._parts else None
-        if not isinstance(last, _Segment) or last.reserved + count > SEGMENT_BYTES:
+        if not isinstance(last, _Segment) or last.reserved + count > self._store.segment_bytes:
             try:
                 last = _Segment(ScratchFile(self._store.directory))
             except OSError:

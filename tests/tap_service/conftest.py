@@ -1,0 +1,153 @@
+"""The service on a free port: a real server over the tests' engine, with small tables of known content."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import httpx
+import pytest
+import uvicorn
+
+from clickhouse_schema.apply import initialise, register
+from clickhouse_schema.ddl import create_table
+from clickhouse_schema.model import Schema
+from tap_service.config import Config
+from tap_service.main import SERVER, create_app
+from tap_service.storage.embedded import EmbeddedEngine
+
+#: rows of svc.numbers: n from 0, half = n / 2, word = 'row n'
+NUMBERS = 1_000_000
+
+_SCHEMA = {
+    "name": "svc",
+    "description": "Tables of the service's tests",
+    "tables": [
+        {
+            "name": "stars",
+            "description": "Stars on a grid of one degree",
+            "columns": [
+                {"name": "id", "datatype": "long", "nullable": False, "ivoa:ucd": "meta.id;meta.main"},
+                {"name": "ra", "datatype": "double", "ivoa:unit": "deg", "ivoa:ucd": "pos.eq.ra;meta.main"},
+                {"name": "dec", "datatype": "double", "ivoa:unit": "deg", "ivoa:ucd": "pos.eq.dec;meta.main"},
+                {"name": "mag", "datatype": "float", "ivoa:unit": "mag", "ivoa:ucd": "phot.mag"},
+                {"name": "name", "datatype": "unicode", "length": 20},
+            ],
+            "skyhouse:layout": {"position": ["ra", "dec"], "id": ["id"]},
+        },
+        {
+            "name": "numbers",
+            "columns": [
+                {"name": "n", "datatype": "long", "nullable": False},
+                {"name": "half", "datatype": "double"},
+                {"name": "word", "datatype": "unicode", "length": 20},
+            ],
+        },
+    ],
+}
+
+_ROWS = {
+    "stars": "SELECT number, number % 360, intDiv(number, 360) - 89, number % 20, concat('Stérn ', toString(number))"
+    " FROM numbers(360 * 179)",
+    "numbers": f"SELECT number, number / 2, concat('row ', toString(number)) FROM numbers({NUMBERS})",
+}
+
+
+class Served:
+    """A running server."""
+
+    def __init__(self, server: uvicorn.Server, url: str) -> None:
+        self.server = server
+        self.url = url
+        self.tap = f"{url}/tap"
+        self.sync = f"{url}/tap/sync"
+
+    @property
+    def port(self) -> int:
+        return int(self.url.rsplit(":", 1)[1])
+
+    def ask(self, query: str, **parameters: Any) -> httpx.Response:
+        return httpx.post(self.sync, data={"LANG": "ADQL", "QUERY": query, **parameters}, timeout=60)
+
+    def raw(self, request: bytes) -> bytes:
+        """Send bytes as they are; all that comes back until the server closes."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=30) as connection:
+            connection.sendall(request)
+            received = b""
+            while piece := connection.recv(65536):
+                received += piece
+            return received
+
+    def metric(self, name: str, **labels: str) -> float:
+        value = self.server.config.app.state.services.metrics.registry.get_sample_value(name, labels)
+        return 0.0 if value is None else value
+
+
+@contextmanager
+def served(config: Config, engine: EmbeddedEngine) -> Iterator[Served]:
+    listener = socket.create_server(("127.0.0.1", 0))
+    options = uvicorn.Config(create_app(config, engine), log_level="critical", timeout_graceful_shutdown=5, **SERVER)
+    server = uvicorn.Server(options)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread.start()
+    try:
+        while not server.started:
+            time.sleep(0.01)
+        yield Served(server, f"http://127.0.0.1:{listener.getsockname()[1]}")
+    finally:
+        server.should_exit = True
+        thread.join()
+        listener.close()
+
+
+@pytest.fixture(scope="session")
+def svc_engine(engine: EmbeddedEngine) -> EmbeddedEngine:
+    """The tests' engine with the tables svc.stars and svc.numbers in it."""
+    initialise(engine)
+    schema = Schema.model_validate_json(json.dumps(_SCHEMA))
+    engine.execute("CREATE DATABASE svc")
+    for table in schema.tables:
+        columns = ", ".join(f"`{column.name}`" for column in table.columns)
+        engine.execute(create_table(table, f"`svc`.`{table.name}`"))
+        engine.execute(f"INSERT INTO svc.{table.name} ({columns}) {_ROWS[table.name]}")
+        register(engine, schema, table)
+    return engine
+
+
+@pytest.fixture(scope="session")
+def serve(svc_engine: EmbeddedEngine) -> Iterator[Callable[..., Served]]:
+    """Start a server with these settings; it ends with the tests."""
+    with ExitStack() as stack:
+
+        def start(**settings: Any) -> Served:
+            return stack.enter_context(served(Config(**{"query_log": "", **settings}), svc_engine))
+
+        yield start
+
+
+@pytest.fixture(scope="session")
+def service(serve: Callable[..., Served]) -> Served:
+    """The service with its default settings."""
+    return serve()
+
+
+@pytest.fixture(scope="session")
+def eventually() -> Callable[[Callable[[], bool]], None]:
+    """Wait until a condition holds; what never comes runs into the test's own time limit."""
+
+    def wait(condition: Callable[[], bool]) -> None:
+        while not condition():
+            time.sleep(0.02)
+
+    return wait
+
+
+@pytest.fixture(scope="session")
+def heavy() -> str:
+    """A query that works for minutes without giving a row."""
+    return "SELECT COUNT(*) AS n FROM svc.numbers AS a JOIN svc.numbers AS b ON a.n < b.n"

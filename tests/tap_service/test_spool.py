@@ -1,0 +1,171 @@
+"""The spool: order, bounds, and what is given back."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tap_service.services.spool import Spool, SpoolClosed, SpoolFull, SpoolStore
+
+SHARE = 16
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SpoolStore]:
+    """1000 bytes of memory for one result, 10,000 of disk."""
+    store = SpoolStore(1000 * SHARE, 10_000, tmp_path)
+    yield store
+    store.close()
+
+
+async def read_all(spool: Spool) -> bytes:
+    return b"".join([piece async for piece in spool.pieces()])
+
+
+def test_memory_then_file_in_order(store: SpoolStore) -> None:
+    async def run() -> None:
+        spool = store.open()
+        parts = [bytes([number]) * 300 for number in range(20)]
+        for part in parts:
+            spool.write(part)
+        assert (store.memory.used, store.disk.used) == (900, 17 * 300)
+        spool.end()
+        assert await read_all(spool) == b"".join(parts)
+        assert (store.memory.used, store.disk.used) == (0, 0)
+        assert not await spool.readable()
+        spool.close()
+
+    asyncio.run(run())
+
+
+def test_after_the_file_memory_again(store: SpoolStore) -> None:
+    async def run() -> None:
+        spool = store.open()
+        pieces = spool.pieces()
+        for round_ in (b"a", b"b"):
+            spool.write(round_ * 900)
+            spool.write(round_ * 900)
+            assert (store.memory.used, store.disk.used) == (900, 900)
+            assert await anext(pieces) + await anext(pieces) == round_ * 1800
+            assert (store.memory.used, store.disk.used) == (0, 0)
+        spool.close()
+
+    asyncio.run(run())
+
+
+def test_a_reader_that_keeps_up_needs_no_room(store: SpoolStore) -> None:
+    """Ten times what the spool may hold goes through."""
+    parts = [random.Random(number).randbytes(700) for number in range(300)]
+
+    async def run() -> bytes:
+        spool = store.open()
+        room = threading.Semaphore(8)
+
+        def write() -> None:
+            for part in parts:
+                room.acquire()
+                spool.write(part)
+            spool.end()
+
+        thread = threading.Thread(target=write)
+        thread.start()
+        received = b""
+        given_back = 0
+        async for piece in spool.pieces():
+            received += piece
+            while len(received) // 700 > given_back:
+                given_back += 1
+                room.release()
+        thread.join()
+        return received
+
+    assert asyncio.run(run()) == b"".join(parts)
+    assert (store.memory.used, store.disk.used) == (0, 0)
+
+
+def test_a_large_file_is_given_back_in_segments(tmp_path: Path) -> None:
+    store = SpoolStore(1000 * SHARE, 2000 * SHARE, tmp_path)
+
+    async def run() -> None:
+        spool = store.open()
+        for number in range(10):
+            spool.write(bytes([number]) * 1000)
+        assert store.disk.used == 9000
+        pieces = spool.pieces()
+        assert await anext(pieces) == bytes([0]) * 1000
+        assert await anext(pieces) == bytes([1]) * 1000 + bytes([2]) * 1000
+        assert store.disk.used == 7000
+        spool.close()
+
+    asyncio.run(run())
+    store.close()
+
+
+def test_full(store: SpoolStore) -> None:
+    async def run() -> None:
+        spool = store.open()
+        spool.write(b"x" * 10_000)
+        with pytest.raises(SpoolFull, match="the 10000 bytes that this service holds"):
+            spool.write(b"y" * 1000)
+        spool.write(b"last words", anyway=True)
+        spool.end()
+        assert await read_all(spool) == b"x" * 10_000 + b"last words"
+        assert store.disk.used == 0
+
+    asyncio.run(run())
+
+
+def test_a_closed_spool_tells_its_writer(store: SpoolStore) -> None:
+    async def run() -> None:
+        spool = store.open()
+        spool.write(b"x" * 900)
+        spool.write(b"x" * 900)
+        spool.close()
+        assert (store.memory.used, store.disk.used) == (0, 0)
+        with pytest.raises(SpoolClosed):
+            spool.write(b"y")
+        assert not await spool.readable()
+
+    asyncio.run(run())
+
+
+def test_the_end_without_bytes(store: SpoolStore) -> None:
+    async def run() -> None:
+        spool = store.open()
+        waiting = asyncio.create_task(spool.readable())
+        threading.Thread(target=spool.end).start()
+        assert await waiting is False
+        spool.close()
+
+    asyncio.run(run())
+
+
+def test_files_have_no_names(store: SpoolStore, tmp_path: Path) -> None:
+    async def run() -> None:
+        spool = store.open()
+        spool.write(b"x" * 2000)
+        assert list(tmp_path.iterdir()) == []
+        spool.close()
+
+    asyncio.run(run())
+    store.check()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_place_for_files(tmp_path: Path) -> None:
+    store = SpoolStore(0, 1000, tmp_path / "missing")
+
+    async def run() -> None:
+        with pytest.raises(FileNotFoundError):
+            store.open().write(b"x")
+
+    asyncio.run(run())
+    assert store.disk.used == 0
+    with pytest.raises(FileNotFoundError):
+        store.check()
+    store.close()

@@ -1,0 +1,266 @@
+"""/sync: answers in every format, limits that are said, errors as DALI documents, and what happens in mid-stream."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import httpx
+import pytest
+import pyvo
+from astropy.io.votable import parse as parse_votable
+
+from tap_service.documents.error import error_document
+from tap_service.serializers import FORMATS
+
+
+def status_of(response: httpx.Response) -> list[tuple[str, str]]:
+    """QUERY_STATUS values in the order of the document, each with its text."""
+    pattern = r'<INFO name="QUERY_STATUS" value="(\w+)"(?:/>|>(.*?)</INFO>)'
+    return re.findall(pattern, response.text, re.DOTALL)
+
+
+class TestAnswers:
+    def test_pyvo_reads_values_and_metadata(self, service: Any) -> None:
+        answer = pyvo.dal.TAPService(service.tap).search("SELECT id, ra, name FROM svc.stars WHERE id = 400")
+        assert answer.to_table()["id", "ra", "name"][0].as_void().tolist() == (400, 40.0, "Stérn 400")
+        assert answer.fielddescs[1].unit == "deg"
+        assert answer.fielddescs[1].ucd == "pos.eq.ra;meta.main"
+
+    @pytest.mark.parametrize("entry", FORMATS, ids=lambda entry: entry.mime)
+    def test_every_format_comes_as_what_it_is(self, service: Any, entry: Any) -> None:
+        response = service.ask("SELECT n FROM svc.numbers WHERE n < 3 ORDER BY n", RESPONSEFORMAT=entry.mime)
+        assert response.status_code == 200
+        assert response.headers["content-type"] == entry.mime
+        assert "content-length" not in response.headers
+        if "xml" in entry.mime:
+            assert parse_votable(io.BytesIO(response.content)).get_first_table().array["n"].tolist() == [0, 1, 2]
+        else:
+            assert response.text.split()[-3:] == ["0", "1", "2"]
+
+    def test_no_rows(self, service: Any) -> None:
+        response = service.ask("SELECT n, word FROM svc.numbers WHERE n < 0", FORMAT="csv")
+        assert (response.status_code, response.text) == (200, "n,word\r\n")
+
+    def test_a_large_result_is_whole(self, service: Any) -> None:
+        response = service.ask("SELECT n FROM svc.numbers", FORMAT="csv", MAXREC=2_000_000)
+        assert sum(map(int, response.text.split()[1:])) == 1_000_000 * 999_999 // 2
+
+    def test_a_cone(self, service: Any) -> None:
+        query = "SELECT id FROM svc.stars WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(10, 0.5, 0.6))"
+        response = service.ask(query, FORMAT="csv")
+        assert sorted(response.text.split()[1:]) == [str(360 * 89 + 10), str(360 * 90 + 10)]
+
+
+class TestLimits:
+    def test_overflow_is_said(self, service: Any) -> None:
+        response = service.ask("SELECT n FROM svc.numbers", MAXREC=7)
+        said = status_of(response)
+        assert [value for value, _ in said] == ["OK", "OVERFLOW"]
+        assert "cut at 7 rows" in said[1][1]
+        assert "MAXREC, up to 10000000" in said[1][1]
+        assert len(parse_votable(io.BytesIO(response.content)).get_first_table().array) == 7
+
+    @pytest.mark.parametrize(
+        ("query", "maxrec", "rows", "overflow"),
+        [
+            ("SELECT n FROM svc.numbers WHERE n < 7", 7, 7, False),
+            ("SELECT n FROM svc.numbers WHERE n < 8", 7, 7, True),
+            ("SELECT TOP 7 n FROM svc.numbers", 7, 7, False),
+            ("SELECT TOP 8 n FROM svc.numbers", 7, 7, True),
+            ("SELECT n FROM svc.numbers", 0, 0, True),
+            ("SELECT TOP 0 n FROM svc.numbers", 7, 0, False),
+        ],
+    )
+    def test_maxrec(self, service: Any, query: str, maxrec: int, rows: int, overflow: bool) -> None:
+        response = service.ask(query, MAXREC=maxrec, FORMAT="votable/td")
+        assert response.text.count("<TR>") == rows
+        assert ("OVERFLOW" in response.text) is overflow
+
+    def test_default_and_hard_limit(self, serve: Callable[..., Any]) -> None:
+        small = serve(default_maxrec=5, hard_maxrec=10)
+        query = "SELECT n FROM svc.numbers"
+        assert "cut at 5 rows" in status_of(small.ask(query))[1][1]
+        assert "cut at 10 rows" in status_of(small.ask(query, MAXREC=1000))[1][1]
+        assert "No request gets more here" in status_of(small.ask(query, MAXREC=1000))[1][1]
+
+    def test_time_limit_counts_the_engine_and_says_so(self, serve: Callable[..., Any], heavy: str) -> None:
+        response = serve(sync_seconds=0.5).ask(heavy)
+        assert response.status_code == 400
+        [(value, text)] = status_of(response)
+        assert value == "ERROR"
+        assert "worked for 0.5 seconds on this query, the limit of /sync" in text
+        assert "/async, which this service does not offer yet" in text
+
+    def test_memory_limit(self, serve: Callable[..., Any]) -> None:
+        response = serve(query_memory=20_000_000).ask(
+            "SELECT word, COUNT(*) AS c FROM svc.numbers GROUP BY word", FORMAT="csv"
+        )
+        assert response.status_code == 400
+        assert "needs more than this service gives to one query" in response.text
+
+    def test_when_too_many_wait(
+        self, serve: Callable[..., Any], heavy: str, eventually: Callable[[Callable[[], bool]], None]
+    ) -> None:
+        busy = serve(concurrent_queries=1, waiting_queries=0, sync_seconds=2)
+        first = threading.Thread(target=busy.ask, args=(heavy,))
+        first.start()
+        eventually(lambda: busy.metric("skyhouse_queries_in_flight") == 1)
+        response = busy.ask("SELECT TOP 1 n FROM svc.numbers")
+        assert response.status_code == 503
+        assert int(response.headers["retry-after"]) > 0
+        assert "takes on no more" in response.text
+        assert busy.ask("SELECT table_name FROM TAP_SCHEMA.tables").status_code == 200
+        first.join()
+
+
+class TestErrors:
+    def test_a_wrong_name_has_its_place(self, service: Any) -> None:
+        response = service.ask("SELECT nn FROM svc.numbers", FORMAT="csv")
+        assert response.status_code == 400
+        assert response.headers["content-type"] == "application/x-votable+xml"
+        assert "line 1, column 8" in status_of(response)[0][1]
+
+    def test_pyvo_shows_the_message(self, service: Any) -> None:
+        with pytest.raises(pyvo.dal.DALQueryError, match="line 1, column 1"):
+            pyvo.dal.TAPService(service.tap).search("DUFF QUERY")
+
+    @pytest.mark.parametrize(
+        ("method", "path", "status", "said"),
+        [
+            ("GET", "/nothing", 404, "there is nothing at /tap/nothing"),
+            ("DELETE", "/sync", 405, "DELETE is not allowed at /tap/sync; allowed: GET, POST"),
+            ("HEAD", "/sync", 405, ""),
+            ("GET", "/tables?detail=most", 400, "detail"),
+            ("GET", "/tables/no.table", 404, "there is no table"),
+        ],
+    )
+    def test_no_error_is_the_frameworks(self, service: Any, method: str, path: str, status: int, said: str) -> None:
+        response = httpx.request(method, service.tap + path)
+        assert response.status_code == status
+        assert response.headers["content-type"] == "application/x-votable+xml"
+        assert response.headers["server"].startswith("skyhouse/")
+        assert said in response.text
+
+    @pytest.mark.parametrize("request_line", [b"GET /tap/sync?QUERY=" + b"x" * 600_000, b"NONSENSE"])
+    def test_what_is_no_http(self, service: Any, request_line: bytes) -> None:
+        head, _, body = service.raw(request_line + b" HTTP/1.1\r\nHost: x\r\n\r\n").partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 400")
+        assert b"server: skyhouse/" in head.lower()
+        assert body.startswith(
+            error_document(
+                "this is no valid HTTP request, or its address and headers are longer than 262144 bytes: "
+                "send a long query by POST"
+            )
+        )
+
+
+@pytest.fixture(scope="module")
+def hasty(serve: Callable[..., Any]) -> Any:
+    return serve(sync_seconds=0.3)
+
+
+class TestMidStream:
+    """The engine stops after the first rows are out: here at its time limit."""
+
+    QUERY = "SELECT a.n, b.half FROM svc.numbers AS a, svc.numbers AS b"
+
+    def test_a_votable_ends_well_formed_and_says_so(self, hasty: Any) -> None:
+        response = hasty.ask(self.QUERY, MAXREC=10_000_000)
+        assert response.status_code == 200
+        said = status_of(response)
+        assert [value for value, _ in said] == ["OK", "ERROR"]
+        assert "the limit of /sync" in said[1][1]
+        [stream] = ElementTree.fromstring(response.content).iter("{http://www.ivoa.net/xml/VOTable/v1.3}STREAM")
+        assert len(stream.text or "") > 1000
+
+    def test_a_csv_is_broken_off(self, hasty: Any) -> None:
+        received = 0
+        with httpx.stream(
+            "POST", hasty.sync, data={"QUERY": self.QUERY, "FORMAT": "csv", "MAXREC": "10000000"}
+        ) as response:
+            assert response.status_code == 200
+            with pytest.raises(httpx.RemoteProtocolError):
+                for piece in response.iter_bytes():
+                    received += len(piece)
+        assert received > 0
+
+
+class TestClientsThatLeave:
+    @pytest.mark.parametrize("query", ["heavy", "SELECT a.n FROM svc.numbers AS a, svc.numbers AS b"])
+    def test_their_query_ends_in_the_engine(
+        self,
+        service: Any,
+        svc_engine: Any,
+        heavy: str,
+        query: str,
+        eventually: Callable[[Callable[[], bool]], None],
+    ) -> None:
+        before = service.metric("skyhouse_queries_total", status="GONE")
+        data = {"QUERY": heavy if query == "heavy" else query, "MAXREC": "10000000", "FORMAT": "csv"}
+        running = "SELECT count() AS n FROM system.processes WHERE startsWith(Settings['log_comment'], 'sync-')"
+        with pytest.raises(httpx.ReadTimeout), httpx.stream("POST", service.sync, data=data, timeout=1) as response:
+            next(response.iter_raw())
+            raise httpx.ReadTimeout("enough")
+        eventually(lambda: service.metric("skyhouse_queries_in_flight") == 0)
+        assert svc_engine.query(running).to_pylist() == [{"n": 0}]
+        assert service.metric("skyhouse_queries_total", status="GONE") == before + 1
+        assert service.metric("skyhouse_spool_bytes", where="memory") == 0
+        assert service.metric("skyhouse_spool_bytes", where="disk") == 0
+
+
+class TestHeaders:
+    def test_any_site_may_ask(self, service: Any) -> None:
+        response = httpx.get(service.tap + "/capabilities", headers={"Origin": "https://example.org"})
+        assert response.headers["access-control-allow-origin"] == "*"
+        assert "Location" in response.headers["access-control-expose-headers"]
+        asked_before = httpx.options(
+            service.sync, headers={"Origin": "https://x.org", "Access-Control-Request-Method": "POST"}
+        )
+        assert asked_before.status_code == 204
+        assert "POST" in asked_before.headers["access-control-allow-methods"]
+
+    @pytest.mark.parametrize("path", ["/", "/tap", "/tap/", "/tap/sync", "/tap/availability", "/metrics", "/nothing"])
+    def test_the_product_is_said(self, service: Any, path: str) -> None:
+        assert re.fullmatch(r"skyhouse/[0-9.]+", httpx.get(service.url + path).headers["server"])
+
+
+class TestQueryLog:
+    def test_a_line_for_each_request(
+        self, serve: Callable[..., Any], tmp_path: Path, eventually: Callable[[Callable[[], bool]], None]
+    ) -> None:
+        path = tmp_path / "queries.log"
+        logged = serve(query_log=str(path))
+        logged.ask("SELECT TOP 3 n\nFROM svc.numbers", RUNID="run\x1b[31m\n7", FORMAT="csv", MAXREC="10")
+        logged.ask("SELECT '\x07")
+        logged.ask("SELECT 1", MAXREC="x")
+        eventually(lambda: path.read_text().count("\n") == 3)
+        assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", path.read_text())
+        ok, wrong, refused = map(json.loads, path.read_text().splitlines())
+        assert {key: ok[key] for key in ("runid", "client", "query", "lang", "maxrec", "format", "status", "rows")} == {
+            "runid": "run\x1b[31m\n7",
+            "client": "127.0.0.1",
+            "query": "SELECT TOP 3 n\nFROM svc.numbers",
+            "lang": "ADQL",
+            "maxrec": 10,
+            "format": next(entry.mime for entry in FORMATS if entry.extension == "csv"),
+            "status": "OK",
+            "rows": 3,
+        }
+        assert ok["bytes"] == len("n\r\n") + 3 * len("0\r\n")
+        assert {"translate", "first_batch", "engine", "total"} <= ok["milliseconds"].keys()
+        assert (wrong["status"], refused["status"]) == ("ERROR", "REFUSED")
+        assert "MAXREC=x" in refused["error"]
+
+    def test_a_log_that_cannot_be_written_fails_no_query(
+        self, serve: Callable[..., Any], eventually: Callable[[Callable[[], bool]], None]
+    ) -> None:
+        full = serve(query_log="/dev/full")
+        assert full.ask("SELECT TOP 1 n FROM svc.numbers").status_code == 200
+        eventually(lambda: full.metric("skyhouse_query_log_failures_total") == 1)
