@@ -39,11 +39,12 @@ DEFAULTS: dict[str, str | int | float] = {"session_timezone": "UTC", "max_query_
 
 #: One block however many rows: what makes an INSERT all or nothing and its parts the same each time.
 SINGLE_BLOCK: dict[str, str | int | float] = {
+    "max_block_size": 1 << 30,
+    "max_insert_threads": 1,
     "max_insert_block_size": 1 << 30,
     "min_insert_block_size_rows": 1 << 30,
     "min_insert_block_size_bytes": 0,
-    "input_format_null_as_default": 0,
-    "input_format_arrow_allow_missing_columns": 0,
+    "insert_null_as_default": 0,
 }
 
 _ERRORS: dict[int, type[EngineError]] = {
@@ -121,22 +122,18 @@ class EmbeddedEngine:
                     result.cancel()
 
     def insert(self, table: str, batches: Iterable[pa.RecordBatch], settings: Settings | None = None) -> None:
-        """All batches as one block (one part in each partition): nothing of them is seen unless all of them are."""
-        batches = iter(batches)
-        first = next(batches, None)
-        if first is None:
+        """All batches as one block (one part in each partition): nothing of them is seen unless all of them are.
+
+        They are held in memory together. (chDB's own ``send_insert`` streams, but says nothing of a failure behind the
+        parser, such as in a MATERIALIZED expression, and the rows are lost.)
+        """
+        parts = [batch for batch in batches if batch.num_rows]
+        if not parts:
             return
-        names = ", ".join(quoting.identifier(name) for name in first.schema.names)
-        with self._handle(SINGLE_BLOCK | dict(settings or {})) as handle:
-            with _faults():
-                inserter = handle.send_insert(f"INSERT INTO {table} ({names})", "ArrowStream")
-            with inserter:
-                with pa.ipc.new_stream(pa.PythonFile(_Appending(inserter), "w"), first.schema) as writer:
-                    writer.write_batch(first)
-                    for batch in batches:
-                        writer.write_batch(batch)
-                with _faults():
-                    inserter.finish()
+        rows = pa.Table.from_batches(parts)
+        names = ", ".join(quoting.identifier(name) for name in rows.schema.names)
+        with self._handle(SINGLE_BLOCK | dict(settings or {})) as handle, _faults():
+            handle.query(f"INSERT INTO {table} ({names}) SELECT {names} FROM Python(rows)", "Null")
 
     def cancel(self, query_id: str) -> None:
         # ASYNC: a SYNC kill of a stream whose reader has paused would wait for that reader.
@@ -246,26 +243,6 @@ def _batches(result: Any, batch_rows: int) -> Iterator[pa.RecordBatch]:
         for batch in pa.ipc.open_file(chunk.bytes()).read_all().to_batches():
             for start in range(0, batch.num_rows, batch_rows):
                 yield batch.slice(start, batch_rows)
-
-
-class _Appending:
-    """The write side of a file for pyarrow over an inserter."""
-
-    closed = False
-
-    def __init__(self, inserter: Any) -> None:
-        self._inserter = inserter
-
-    def write(self, data: Any) -> int:
-        with _faults():
-            self._inserter.append(bytes(data))
-        return len(data)
-
-    def flush(self) -> None:
-        """Nothing is held back."""
-
-    def close(self) -> None:
-        """The inserter ends by its own ``finish``."""
 
 
 def _name(setting: str) -> str:

@@ -187,6 +187,22 @@ class TestEngine:
         backend.insert(f"{database}.t", iter([]))
         assert backend.query(f"SELECT count() FROM {database}.t").column(0)[0].as_py() == 0
 
+    def test_a_row_that_the_table_refuses_is_an_error(self, backend: Engine, database: str) -> None:
+        """The failure lies behind the reading of the rows, in the table's own expression."""
+        backend.execute(
+            f"CREATE TABLE {database}.t (a Int64, b UInt8 MATERIALIZED throwIf(a > 5)) ENGINE = MergeTree ORDER BY a"
+        )
+        with pytest.raises(EngineError):
+            backend.insert(f"{database}.t", [pa.RecordBatch.from_pydict({"a": [1, 7]})])
+        assert backend.query(f"SELECT count() AS n FROM {database}.t").to_pylist() == [{"n": 0}]
+
+    def test_an_insert_of_many_rows_is_one_part(self, backend: Engine, database: str) -> None:
+        backend.execute(f"CREATE TABLE {database}.t (a Int64) ENGINE = MergeTree ORDER BY a")
+        batch = pa.RecordBatch.from_pydict({"a": pa.array(range(150_000))})
+        backend.insert(f"{database}.t", [batch] * 20)
+        sql = f"SELECT rows FROM system.parts WHERE database = '{database}' AND table = 't' AND level = 0"
+        assert backend.query(sql).to_pylist() == [{"rows": 3_000_000}]
+
     def test_insert_is_all_or_nothing(self, backend: Engine, database: str) -> None:
         backend.execute(f"CREATE TABLE {database}.t (a Int64) ENGINE = MergeTree ORDER BY a")
         good = pa.RecordBatch.from_pydict({"a": pa.array(range(100000))})
