@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 
 from loaders import commands, control
-from loaders import serve as service
 from loaders.adql import parsed
 from loaders.describe import as_yaml, described
 from loaders.errors import LoadError
@@ -140,6 +139,8 @@ def demo(data: Data, host: Host = "127.0.0.1", port: Port = 8000) -> None:
 
 
 def _serve(data: Path, host: str, port: int, *, demo: bool) -> None:
+    from loaders import serve as service  # the web framework is of no use to the other commands, and slow to import
+
     with ConsoleReporter() as reporter:
         raise typer.Exit(service.serve(data.absolute(), host, port, reporter, demo=demo))
 

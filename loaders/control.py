@@ -136,22 +136,23 @@ class _SocketReporter:
 def work(data_path: Path, command: str, arguments: commands.Arguments, reporter: Reporter) -> int:
     """Run a command on ``data_path``, in this process or in the one that holds it; its exit code."""
     try:
-        with opened(data_path) as engine:
-            return commands.run(engine, command, arguments, reporter)
-    except DataPathHeldError as error:
-        try:
-            code = hand_over(data_path, command, arguments, reporter)
-        except LoadError as failure:
-            reporter.message(f"error: {failure}")
-            return commands.EXIT_FAILED
-        if code is not None:
-            return code
-        reporter.message(f"error: {error}")
-    except EngineError as error:
+        return _done(data_path, command, arguments, reporter)
+    except (LoadError, EngineError) as error:
         reporter.message(f"error: {error}")
     except KeyboardInterrupt:
         reporter.message(commands.STOPPED.format(command=command))
     return commands.EXIT_FAILED
+
+
+def _done(data_path: Path, command: str, arguments: commands.Arguments, reporter: Reporter) -> int:
+    try:
+        with opened(data_path) as engine:
+            return commands.run(engine, command, arguments, reporter)
+    except DataPathHeldError:
+        code = hand_over(data_path, command, arguments, reporter)
+        if code is None:
+            raise
+        return code
 
 
 @contextmanager

@@ -1,0 +1,245 @@
+"""The ``skyhouse`` command as its users run it: beside a service that holds the data path, and alone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import time
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from loaders.control import hand_over
+
+class Said:
+    """A reporter that keeps the lines of output."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def output(self, text: str) -> None:
+        self.lines.append(text)
+
+    def message(self, text: str) -> None:
+        raise AssertionError(text)
+
+    def progress(self, rows: int, fraction: float) -> None:
+        raise AssertionError(rows)
+
+    def check(self) -> None:
+        return
+
+
+MAIN = "import sys; from loaders import chunks; chunks.CHUNK_ROWS = 20_000; from loaders.cli import main; main()"
+
+
+def start(folder: Path, *arguments: str, **options: object) -> subprocess.Popen[str]:
+    environment = {**os.environ, "SKYHOUSE_DATA": str(folder / "data"), "SKYHOUSE_QUERY_LOG": "", "PYTHONPATH": os.getcwd()}
+    return subprocess.Popen(
+        [sys.executable, "-c", MAIN, *arguments],
+        cwd=folder,
+        env=environment,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        **options,  # type: ignore[call-overload]
+    )
+
+
+def skyhouse(folder: Path, *arguments: str, given: str = "") -> tuple[int, str, str]:
+    """Exit code, standard output, standard error."""
+    process = start(folder, *arguments, stdin=subprocess.PIPE)
+    out, err = process.communicate(given, timeout=100)
+    return process.returncode, out, err
+
+
+@dataclass(frozen=True)
+class Service:
+    folder: Path
+    port: int
+    process: subprocess.Popen[str]
+    said: str
+
+    def rows(self, query: str) -> list[str]:
+        """The lines of the CSV that the service answers."""
+        asked = urllib.parse.urlencode({"LANG": "ADQL", "FORMAT": "csv", "QUERY": query})
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/tap/sync?{asked}", timeout=30) as answer:
+            return answer.read().decode().split()[1:]
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+def started(folder: Path, command: str = "serve") -> Service:
+    """A service that answers: it has printed what to try."""
+    port = free_port()
+    process = start(folder, command, "--port", str(port))
+    assert process.stdout is not None
+    said = ""
+    for line in process.stdout:
+        said += line
+        if "curl -d" in line:
+            return Service(folder, port, process, said)
+    raise AssertionError(process.communicate())
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    folder = tmp_path_factory.mktemp("cli")
+    (folder / "data").mkdir()
+    # what a service that was killed leaves behind
+    with socket.socket(socket.AF_UNIX) as stale:
+        stale.bind(str(folder / "data" / "control.sock"))
+    service = started(folder)
+    yield service
+    service.process.send_signal(signal.SIGTERM)
+    _, err = service.process.communicate(timeout=30)
+    assert service.process.returncode == 0, err
+    assert "stopped" in err
+    assert "Traceback" not in err
+    assert not (folder / "data" / "control.sock").exists()
+
+
+@pytest.fixture(scope="module")
+def stars(service: Service) -> Path:
+    random = np.random.default_rng(5)
+    size = 400_000
+    columns = {"id": np.arange(size), "ra": random.uniform(0, 360, size), "dec": random.uniform(-90, 90, size)}
+    pq.write_table(pa.table(columns), service.folder / "stars.parquet", row_group_size=20_000)
+    return service.folder / "stars.parquet"
+
+
+def test_commands_beside_a_service(service: Service, stars: Path) -> None:
+    mode = stat.S_IMODE((service.folder / "data" / "control.sock").stat().st_mode)
+    assert mode == 0o600
+    assert skyhouse(service.folder, "tables")[:2] == (0, "no tables yet: skyhouse load FILE --table schema.table\n")
+    code, out, err = skyhouse(service.folder, "load", stars.name, "--table", "s.stars")
+    assert (code, out) == (0, "loaded 400,000 rows into s.stars\n"), err
+    assert service.rows("SELECT COUNT(*) FROM s.stars") == ["400000"]
+    assert service.rows("SELECT column_name FROM TAP_SCHEMA.columns WHERE table_name = 's.stars' ORDER BY 1") == [
+        "dec",
+        "id",
+        "ra",
+    ]
+    code, out, _ = skyhouse(service.folder, "verify", "s.stars")
+    assert code == 0
+    assert "400,000 rows" in out
+    code, out, _ = skyhouse(
+        service.folder, "adql", "SELECT id FROM s.stars WHERE 1=CONTAINS(POINT(ra,dec),CIRCLE(9,9,1))", "--explain"
+    )
+    assert code == 0
+    assert "hpx29" in out
+    assert "Granules: " in out
+    code, out, err = skyhouse(service.folder, "adql", "SELECT idd FROM s.stars")
+    assert (code, out) == (1, "")
+    assert "line 1, column 8" in err
+    code, _, err = skyhouse(service.folder, "load", "none.csv", "--table", "s.none")
+    assert code == 1
+    assert "none.csv cannot be read: No such file" in err
+    assert skyhouse(service.folder, "drop", "s.stars")[:2] == (0, "dropped s.stars\n")
+    assert skyhouse(service.folder, "drop", "s.stars")[0] == 1
+    assert service.rows("SELECT COUNT(*) FROM TAP_SCHEMA.tables WHERE table_name = 's.stars'") == ["0"]
+
+
+def test_a_client_that_is_stopped_stops_its_load(service: Service, stars: Path) -> None:
+    client = start(service.folder, "load", stars.name, "--table", "s.stopped")
+    wait_for(lambda: "s.stopped" in listed(service), client)
+    client.send_signal(signal.SIGINT)
+    _, err = client.communicate(timeout=30)
+    assert client.returncode == 1
+    assert "stopped: start the same load again" in err
+    code, out, err = skyhouse(service.folder, "load", stars.name, "--table", "s.stopped")
+    assert (code, out) == (0, "loaded 400,000 rows into s.stopped\n")
+    assert "going on with the load of s.stopped" in err
+    assert service.rows("SELECT COUNT(DISTINCT id) FROM s.stopped") == ["400000"]
+
+
+def listed(service: Service) -> str:
+    """What ``skyhouse tables`` prints, without the time that a process takes to start."""
+    said = Said()
+    assert hand_over(service.folder / "data", "tables", {}, said) == 0
+    return "\n".join(said.lines)
+
+
+def wait_for(happened: object, running: subprocess.Popen[str] | None = None) -> None:
+    while not happened():  # type: ignore[operator]
+        assert running is None or running.poll() is None, running.communicate()
+        time.sleep(0.05)
+
+
+def test_a_second_service_is_refused(service: Service) -> None:
+    code, _, err = skyhouse(service.folder, "serve", "--port", str(free_port()))
+    assert code == 1
+    assert f"another process (pid {service.process.pid}) holds the data path" in err
+    code, _, err = skyhouse(service.folder, "serve", "--port", str(service.port))
+    assert (code, err.splitlines()) == (
+        1,
+        [f"error: port {service.port} of 127.0.0.1 is occupied: stop what listens there, or choose another --port"],
+    )
+
+
+def test_a_service_answers_while_a_load_runs(service: Service, stars: Path) -> None:
+    client = start(service.folder, "load", stars.name, "--table", "s.beside")
+    while client.poll() is None:
+        assert service.rows("SELECT TOP 1 table_name FROM TAP_SCHEMA.tables ORDER BY table_name") != []
+    assert client.returncode == 0, client.communicate()
+    client.communicate()
+
+
+def test_the_demo_starts_again_with_its_data(tmp_path: Path) -> None:
+    for said in ("loaded 120,521 rows into tycho2.bright", "already loaded: tycho2.bright"):
+        service = started(tmp_path, "demo")
+        assert service.rows("SELECT COUNT(*) FROM tycho2.bright") == ["120521"]
+        service.process.send_signal(signal.SIGINT)
+        _, err = service.process.communicate(timeout=30)
+        assert service.process.returncode == 0, err
+        assert "Traceback" not in err
+        assert service.said.startswith(said)
+
+
+def test_commands_alone(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("RAJ2000,DEJ2000,name\n1,2,a\n3,95,b\n")
+    code, out, _ = skyhouse(tmp_path, "describe", "t.csv", "--table", "s.t")
+    assert code == 0
+    (tmp_path / "t.yaml").write_text(out)
+    assert "RAJ2000\n    - DEJ2000" in out
+    code, _, err = skyhouse(tmp_path, "load", "t.csv", "--table", "s.t", "--schema", "t.yaml", "--max-errors", "0")
+    assert code == 1
+    assert "more than 0 bad rows" in err
+    code, out, _ = skyhouse(tmp_path, "load", "t.csv", "--table", "s.t", "--schema", "t.yaml")
+    assert (code, out) == (0, f"loaded 1 rows into s.t; 1 bad rows are in {tmp_path}/s.t.rejects.csv\n")
+    assert skyhouse(tmp_path, "verify", "s.t")[0] == 0
+    assert skyhouse(tmp_path, "load")[0] == 2
+    assert skyhouse(tmp_path, "load", "t.csv", "--table", "s.t", "--replace", "--append")[0] == 2
+
+
+def test_parse_only(tmp_path: Path) -> None:
+    queries = "SELECT 1 FROM t\nSELECT a\\n FROM\\tt WHERE b = 'x\\\\y'\nSELECT a\\nFROM t WHERE\n\n"
+    code, out, _ = skyhouse(tmp_path, "adql", "--parse-only", "-", given=queries)
+    assert code == 0
+    lines = out.splitlines()
+    assert lines[:2] == ["OK", "OK"]
+    assert lines[2].startswith("ERROR 2:")
+    assert lines[3].startswith("ERROR 1:1 ")
+    assert not (tmp_path / "data").exists()
+
+
+def test_data_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "data").touch()
+    code, _, err = skyhouse(tmp_path, "tables")
+    assert code == 1
+    assert err.startswith(f"error: cannot use {tmp_path / 'data'} for data: ")
+    assert len(err.splitlines()) == 1
