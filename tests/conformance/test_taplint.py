@@ -1,0 +1,70 @@
+"""STILTS, which TOPCAT is made of, against the running service with the demo's tables."""
+
+from __future__ import annotations
+
+import io
+import re
+import shutil
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+import uvicorn
+from astropy.io.votable import parse_single_table
+
+from tap_service.config import Config
+from tap_service.main import SERVER, create_app
+from tap_service.storage.embedded import EmbeddedEngine
+
+#: all stages that a synchronous service can pass; STILTS knows UUC from 3.5 on
+STAGES = "TMV TME TMS TMC UUC CPV CAP AVV QGE QPO MDQ EXA"
+
+
+@pytest.fixture(scope="module")
+def tap_url(demo_engine: EmbeddedEngine) -> Iterator[str]:
+    listener = socket.create_server(("127.0.0.1", 0))
+    app = create_app(Config(query_log=""), demo_engine)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", **SERVER))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}/tap"
+    server.should_exit = True
+    thread.join()
+    listener.close()
+
+
+def stilts(*arguments: str) -> subprocess.CompletedProcess[bytes]:
+    command = shutil.which("stilts")
+    assert command, "these tests need STILTS: install the package stilts of the system"
+    return subprocess.run([command, *arguments], capture_output=True, timeout=100, check=False)
+
+
+def test_taplint_has_no_errors(tap_url: str) -> None:
+    known = stilts("taplint", "help=stages").stdout.decode()
+    stages = [stage for stage in STAGES.split() if f"{stage}:" in known]
+    assert set(STAGES.split()) - set(stages) <= {"UUC"}
+    report = stilts("taplint", f"tapurl={tap_url}", f"stages={' '.join(stages)}", "report=EWSF").stdout.decode()
+    assert re.findall(r"^E-.*$", report, re.MULTILINE) == []
+    [totals] = re.findall(r"^Totals: Errors: (\d+);.*Failures: (\d+)", report, re.MULTILINE)
+    assert totals == ("0", "0"), report
+    for stage in stages:
+        assert f"Section {stage}" in report
+
+
+def test_tapquery(tap_url: str) -> None:
+    """A cone of one degree around the Pleiades."""
+    query = "SELECT * FROM tycho2.bright WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(56.75, 24.12, 1))"
+    result = stilts("tapquery", "sync=true", f"tapurl={tap_url}", f"adql={query}", "ofmt=votable")
+    assert result.returncode == 0, result.stderr.decode()
+    assert len(parse_single_table(io.BytesIO(result.stdout)).array) > 20
+
+
+def test_tapquery_shows_our_message(tap_url: str) -> None:
+    result = stilts("tapquery", "sync=true", f"tapurl={tap_url}", "adql=SELECT nothing FROM tycho2.bright")
+    assert result.returncode != 0
+    assert "nothing" in result.stderr.decode()

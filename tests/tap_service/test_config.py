@@ -1,0 +1,56 @@
+"""Settings: from the environment, checked, and every one of them documented."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from ipaddress import ip_network
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from tap_service.config import Config
+from tap_service.constants import VERSION
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_every_setting_is_documented() -> None:
+    text = (ROOT / "docs" / "configuration.md").read_text()
+    documented = re.findall(r"^### `SKYHOUSE_(\w+)`", text, re.MULTILINE)
+    assert documented == [name.upper() for name in Config.model_fields]
+    for name, field in Config.model_fields.items():
+        assert field.title, name
+        assert field.description, name
+        assert field.title in text, name
+        assert field.description in text, name
+
+
+def test_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SKYHOUSE_TRUSTED_PROXIES", "10.0.0.0/8, 192.168.1.5")
+    monkeypatch.setenv("SKYHOUSE_PUBLIC_URL", "https://example.org/archive/tap/")
+    monkeypatch.setenv("SKYHOUSE_SYNC_SECONDS", "2.5")
+    config = Config()
+    assert config.trusted_proxies == (ip_network("10.0.0.0/8"), ip_network("192.168.1.5"))
+    assert config.public_url == "https://example.org/archive"
+    assert config.sync_seconds == 2.5
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"public_url": "example.org"}, "give an absolute address"),
+        ({"trusted_proxies": "nonsense"}, "does not appear to be an IPv4 or IPv6"),
+        ({"sync_seconds": 0}, "greater than 0"),
+        ({"default_maxrec": 10, "hard_maxrec": 5}, "default_maxrec is above hard_maxrec"),
+        ({"unknown": 1}, "Extra inputs are not permitted"),
+    ],
+)
+def test_wrong_settings(settings: dict, said: str) -> None:
+    with pytest.raises(ValidationError, match=said):
+        Config(**settings)
+
+
+def test_the_version_is_the_projects() -> None:
+    assert tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"] == VERSION

@@ -1,0 +1,206 @@
+"""Absolute addresses and the client's own, behind proxies: headers alone, then a real nginx with TLS and a path prefix."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import ssl
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import httpx
+import pytest
+import pyvo
+import requests
+
+from tap_service.services.address import origin
+
+TRUSTED = (ip_network("10.0.0.0/8"),)
+REQUEST = "http://inner:8000"
+
+
+def asked(headers: dict[str, str], peer: str = "10.0.0.1", public_url: str = "") -> tuple[str, str]:
+    found = origin(headers, peer, REQUEST, TRUSTED, public_url)
+    return found.base_url, found.client
+
+
+@pytest.mark.parametrize(
+    ("headers", "base_url", "client"),
+    [
+        ({}, REQUEST, "10.0.0.1"),
+        (
+            {"x-forwarded-proto": "https", "x-forwarded-host": "example.org", "x-forwarded-for": "1.2.3.4"},
+            "https://example.org",
+            "1.2.3.4",
+        ),
+        ({"x-forwarded-proto": "https", "x-forwarded-prefix": "/a/b/"}, "https://inner:8000/a/b", "10.0.0.1"),
+        # the client's own words stand left of what the proxy appended
+        (
+            {"x-forwarded-host": "evil.org, example.org", "x-forwarded-for": "6.6.6.6, 1.2.3.4"},
+            "http://example.org",
+            "1.2.3.4",
+        ),
+        # two trusted proxies, each of which appends
+        (
+            {
+                "x-forwarded-proto": "https, http",
+                "x-forwarded-host": "example.org, inner",
+                "x-forwarded-for": "1.2.3.4, 10.1.1.1",
+            },
+            "https://example.org",
+            "1.2.3.4",
+        ),
+        # two trusted proxies, of which the first alone says the host
+        ({"x-forwarded-host": "example.org", "x-forwarded-for": "1.2.3.4, 10.1.1.1"}, "http://example.org", "1.2.3.4"),
+        (
+            {
+                "forwarded": 'for="[2001:db8::1]:4711";proto=https;host="example.org:8443"',
+                "x-forwarded-host": "ignored",
+            },
+            "https://example.org:8443",
+            "2001:db8::1",
+        ),
+        (
+            {
+                "forwarded": "for=6.6.6.6;host=evil.org, for=1.2.3.4;host=example.org;proto=https",
+                "x-forwarded-prefix": "/a",
+            },
+            "https://example.org/a",
+            "1.2.3.4",
+        ),
+        # what is no host, scheme, prefix or address is not taken
+        (
+            {
+                "x-forwarded-host": 'x"><script>',
+                "x-forwarded-proto": "gopher",
+                "x-forwarded-prefix": "//evil.org",
+                "x-forwarded-for": "unknown",
+            },
+            REQUEST,
+            "10.0.0.1",
+        ),
+    ],
+)
+def test_headers_of_a_trusted_proxy(headers: dict[str, str], base_url: str, client: str) -> None:
+    assert asked(headers) == (base_url, client)
+
+
+def test_headers_of_anybody_else() -> None:
+    headers = {"x-forwarded-host": "evil.org", "forwarded": "host=evil.org", "x-forwarded-for": "6.6.6.6"}
+    assert asked(headers, peer="1.2.3.4") == (REQUEST, "1.2.3.4")
+    assert asked(headers, peer="") == (REQUEST, "")
+
+
+def test_the_public_url_decides() -> None:
+    assert asked({"x-forwarded-host": "other.org"}, public_url="https://example.org/a") == (
+        "https://example.org/a",
+        "10.0.0.1",
+    )
+
+
+NGINX = """
+daemon off;
+pid {folder}/pid;
+error_log {folder}/error.log;
+events {{}}
+http {{
+    access_log off;
+    client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
+    server {{
+        listen 127.0.0.1:{port} ssl;
+        ssl_certificate {folder}/certificate.pem;
+        ssl_certificate_key {folder}/key.pem;
+        location /archive/ {{
+            proxy_pass {upstream}/;
+            proxy_http_version 1.1;
+            proxy_buffering off;
+            proxy_set_header Host $host;
+            proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+            proxy_set_header X-Forwarded-Proto $scheme;
+            proxy_set_header X-Forwarded-Host $http_host;
+            proxy_set_header X-Forwarded-Prefix /archive;
+        }}
+    }}
+}}
+"""
+
+
+@pytest.fixture(scope="module")
+def proxied(service: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    """The service's address behind nginx with TLS, and the certificate to trust."""
+    folder = tmp_path_factory.mktemp("nginx")
+    certificate = folder / "certificate.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
+        + ["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", folder / "key.pem", "-out", certificate],
+        check=True,
+        capture_output=True,
+    )
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    configuration = folder / "nginx.conf"
+    configuration.write_text(NGINX.format(folder=folder, port=port, upstream=service.url))
+    nginx = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin:/opt/homebrew/bin")
+    assert nginx, "these tests need nginx: install it with the system's package manager"
+    process = subprocess.Popen([nginx, "-c", configuration, "-e", folder / "error.log"])
+    try:
+        while not _listens(port):
+            assert process.poll() is None, (folder / "error.log").read_text()
+            time.sleep(0.02)
+        yield f"https://localhost:{port}/archive/tap", certificate
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+class TestNginx:
+    def test_capabilities_have_the_outer_address(self, proxied: tuple[str, Path]) -> None:
+        url, certificate = proxied
+        context = ssl.create_default_context(cafile=certificate)
+        document = httpx.get(url + "/capabilities", verify=context).content
+        addresses = [element.text for element in ElementTree.fromstring(document).iter("accessURL")]
+        assert addresses == [url, *(f"{url}/{name}" for name in ("capabilities", "availability", "tables", "examples"))]
+        for address in addresses:
+            assert httpx.get(str(address), verify=context).status_code == 200
+
+    def test_pyvo_works_through_it(self, proxied: tuple[str, Path]) -> None:
+        url, certificate = proxied
+        with requests.Session() as session:
+            session.trust_env = False  # or a bundle of the environment would be asked instead
+            session.verify = str(certificate)
+            service = pyvo.dal.TAPService(url, session=session)
+            assert "svc.stars" in service.tables.keys()  # noqa: SIM118 (pyvo's tables are no dict)
+            assert len(service.search("SELECT id FROM svc.stars WHERE id < 10").to_table()) == 10
+
+    def test_a_client_that_leaves_the_proxy_leaves_the_service(
+        self, service: Any, proxied: tuple[str, Path], heavy: str, eventually: Callable[[Callable[[], bool]], None]
+    ) -> None:
+        url, certificate = proxied
+        context = ssl.create_default_context(cafile=certificate)
+        before = service.metric("skyhouse_queries_total", status="GONE")
+        with pytest.raises(httpx.ReadTimeout):
+            httpx.post(url + "/sync", data={"QUERY": heavy}, timeout=0.7, verify=context)
+        eventually(lambda: service.metric("skyhouse_queries_total", status="GONE") == before + 1)
+
+
+def test_nobody_is_believed_without_trust(serve: Callable[..., Any]) -> None:
+    service = serve(trusted_proxies="")
+    page = httpx.get(
+        service.tap + "/capabilities", headers={"X-Forwarded-Host": "evil.org", "Forwarded": "host=evil.org"}
+    )
+    assert service.tap in page.text
+    assert "evil.org" not in page.text

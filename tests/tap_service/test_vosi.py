@@ -1,0 +1,176 @@
+"""What the service says about itself, as its clients read it."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import httpx
+import pytest
+import pyvo
+from pyvo.io.vosi import parse_availability
+
+from adql.functions import USER_DEFINED
+from clickhouse_schema.apply import register, unregister
+from clickhouse_schema.model import Schema
+from tap_service.serializers import FORMATS
+
+
+def test_capabilities(service: Any) -> None:
+    described = pyvo.dal.TAPService(service.tap)
+    assert {capability.standardid for capability in described.capabilities} == {
+        "ivo://ivoa.net/std/TAP",
+        "ivo://ivoa.net/std/VOSI#capabilities",
+        "ivo://ivoa.net/std/VOSI#availability",
+        "ivo://ivoa.net/std/VOSI#tables-1.1",
+        "ivo://ivoa.net/std/DALI#examples",
+    }
+    tap = described.get_tap_capability()
+    assert (described.maxrec, described.hardlimit) == (100_000, 10_000_000)
+    assert {entry.mime for entry in tap.outputformats} == {entry.mime for entry in FORMATS}
+    [language] = tap.languages
+    assert [feature.form for feature in language.get_feature_list("ivo://ivoa.net/std/tapregext#features-udf")] == [
+        function.signature for function in USER_DEFINED
+    ]
+    assert not tap.uploadmethods
+
+
+def test_every_declared_address_answers(service: Any) -> None:
+    document = httpx.get(service.tap + "/capabilities").content
+    addresses = [element.text or "" for element in ElementTree.fromstring(document).iter("accessURL")]
+    assert len(addresses) == 5
+    assert all(address.startswith(service.tap) for address in addresses)
+    for address in addresses:
+        assert httpx.get(address).status_code == 200, address
+
+
+@pytest.mark.parametrize(
+    "path", ["", "/", "/availability", "/capabilities", "/tables", "/tables/svc.stars", "/examples"]
+)
+def test_head(service: Any, path: str) -> None:
+    response = httpx.head(service.tap + path)
+    assert (response.status_code, response.content) == (200, b"")
+
+
+class TestTables:
+    def test_pyvo_reads_tables_and_columns(self, service: Any) -> None:
+        tables = pyvo.dal.TAPService(service.tap).tables
+        assert {"svc.stars", "svc.numbers", "TAP_SCHEMA.columns"} <= set(tables.keys())
+        by_name = {column.name: column for column in tables["svc.stars"].columns}
+        assert (by_name["ra"].unit, by_name["ra"].ucd) == ("deg", "pos.eq.ra;meta.main")
+
+    def test_without_columns(self, service: Any) -> None:
+        response = httpx.get(service.tap + "/tables", params={"detail": "min"})
+        assert "<name>svc.stars</name>" in response.text
+        assert "<column" not in response.text
+
+    @pytest.mark.parametrize("name", ["svc.stars", "SVC.Stars"])
+    def test_one_table(self, service: Any, name: str) -> None:
+        root = ElementTree.fromstring(httpx.get(f"{service.tap}/tables/{name}").content)
+        assert root.findtext("name") == "svc.stars"
+        assert len(root.findall("column")) == 5
+
+    def test_a_new_table_shows_without_restart(
+        self, service: Any, svc_engine: Any, eventually: Callable[[Callable[[], bool]], None]
+    ) -> None:
+        table = {"name": "late", "columns": [{"name": "x", "datatype": "int"}]}
+        schema = Schema.model_validate_json(json.dumps({"name": "svc", "tables": [table]}))
+        svc_engine.execute("CREATE TABLE svc.late (x Nullable(Int32)) ENGINE = MergeTree ORDER BY tuple()")
+        register(svc_engine, schema, schema.tables[0])
+        eventually(lambda: "svc.late" in httpx.get(service.tap + "/tables").text)
+        assert service.ask("SELECT x FROM svc.late", FORMAT="csv").text == "x\r\n"
+        unregister(svc_engine, "svc", "late")
+        svc_engine.execute("DROP TABLE svc.late")
+        eventually(lambda: "svc.late" not in httpx.get(service.tap + "/tables").text)
+        assert service.ask("SELECT x FROM svc.late").status_code == 400
+
+
+class TestExamples:
+    def test_each_example_runs_as_it_stands(self, service: Any) -> None:
+        examples = pyvo.dal.TAPService(service.tap).examples
+        assert len(examples) >= 4
+        for example in examples:
+            assert len(example.execute().to_table()) > 0, example["QUERY"]
+
+    def test_one_vocabulary(self, service: Any) -> None:
+        page = httpx.get(service.tap + "/examples").text
+        assert re.findall(r'vocab="([^"]*)"', page) == ["http://www.ivoa.net/rdf/examples#"]
+
+
+class TestAvailability:
+    def test_available(self, service: Any) -> None:
+        document = httpx.get(service.tap + "/availability").content
+        availability = parse_availability(io.BytesIO(document).read)
+        assert availability.available is True
+        assert availability.upsince is not None
+        assert list(availability.notes) == ["synchronous queries are taken"]
+
+    def test_no_place_for_results(self, serve: Callable[..., Any], tmp_path: Path) -> None:
+        broken = serve(spool_path=tmp_path / "missing")
+        response = httpx.get(broken.tap + "/availability")
+        assert response.status_code == 200
+        assert ">false<" in response.text
+        assert "the store for results is out of order" in response.text
+
+    def test_engine_down(self, tmp_path: Path) -> None:
+        """In a process of its own, for a process has one engine."""
+        script = """
+            import asyncio, sys
+            from pathlib import Path
+            import httpx
+            from clickhouse_schema.apply import initialise
+            from tap_service.config import Config
+            from tap_service.main import create_app
+            from tap_service.storage.embedded import EmbeddedEngine
+            engine = EmbeddedEngine(Path(sys.argv[1]))
+            initialise(engine)
+            app = create_app(Config(query_log=""), engine)
+            engine.close()
+            async def ask():
+                transport = httpx.ASGITransport(app)
+                async with httpx.AsyncClient(transport=transport, base_url="http://x") as client:
+                    said = await client.get("/tap/availability")
+                    print(said.status_code, said.text)
+                    said = await client.get("/tap/sync", params={"QUERY": "SELECT table_name FROM TAP_SCHEMA.tables"})
+                    print(said.status_code, said.text)
+            asyncio.run(ask())
+        """
+        command = [sys.executable, "-c", textwrap.dedent(script), str(tmp_path / "data")]
+        said = subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE, timeout=60).stdout
+        availability, sync = said.split("</vosi:availability>")
+        assert availability.startswith("200 ")
+        assert "<vosi:available>false</vosi:available>" in availability
+        assert "the engine is out of order: the engine is shut down" in availability
+        assert sync.strip().startswith("503 ")
+        assert "the engine has stopped this query" in sync
+
+
+def test_metrics(service: Any) -> None:
+    service.ask("SELECT TOP 1 n FROM svc.numbers")
+    text = httpx.get(service.url + "/metrics").text
+    for name in (
+        'skyhouse_queries_total{status="OK"}',
+        "skyhouse_rows_total",
+        "skyhouse_bytes_total",
+        'skyhouse_query_seconds_bucket{le="0.005",phase="engine"}',
+        "skyhouse_queries_in_flight",
+        'skyhouse_spool_bytes{where="memory"}',
+    ):
+        assert name in text
+
+
+def test_the_door_says_what_this_is(serve: Callable[..., Any]) -> None:
+    service = serve(title="Stars & <Co>", contact="observer@example.org")
+    page = httpx.get(service.url).text
+    assert "<h1>Stars &amp; &lt;Co&gt;</h1>" in page
+    assert f"<pre>{service.tap}</pre>" in page
+    assert "svc.stars" in page
+    assert "observer@example.org" in page
