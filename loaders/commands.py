@@ -5,7 +5,9 @@ A command takes the engine, its arguments as JSON values with absolute paths, an
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -51,10 +53,29 @@ EXIT_FAILED = 1
 STOPPED = "stopped: start the same {command} again and it goes on where it was"
 
 
+_tables_in_work: set[str] = set()
+_lock = threading.Lock()
+
+
+@contextmanager
+def _alone(table: str) -> Iterator[None]:
+    """A table is loaded or dropped by one command at a time."""
+    with _lock:
+        if table in _tables_in_work:
+            raise LoadError(f"another command is loading or dropping {table}: wait until it is done")
+        _tables_in_work.add(table)
+    try:
+        yield
+    finally:
+        with _lock:
+            _tables_in_work.discard(table)
+
+
 def run(engine: Engine, command: str, arguments: Arguments, reporter: Reporter) -> int:
     """Run a command; its exit code. What a user can cause is told in one sentence."""
     try:
-        COMMANDS[command](engine, dict(arguments), reporter)
+        with _alone(arguments["table"]) if command in CHANGING else nullcontext():
+            COMMANDS[command](engine, dict(arguments), reporter)
     except LoadError as error:
         reporter.message(f"error: {error}")
         return EXIT_FAILED

@@ -1,9 +1,9 @@
 """Rows of a file made to fit a table's columns, and the rows that do not fit found, by whole vectors.
 
-A row is bad if a value does not fit its column's type, text is not UTF-8 (or, in a ``char`` column, not ASCII), a column
-that is not nullable has no value, or a position is out of range: ra in [0, 360], dec in [-90, 90]. Rows whose position is
-NULL or NaN are good. NaN in an integer column is NULL, and so it is in a nullable column of a format (FITS, VOTable) whose
-mark of a missing number it is.
+A row is bad if a value does not fit its column's type, text is not UTF-8 (or, in a ``char`` column, not ASCII), a
+column that is not nullable has no value, or a position is out of range: ra in [0, 360], dec in [-90, 90]. Rows whose
+position is NULL or NaN are good. NaN in an integer column is NULL, and so it is in a nullable column of a format (FITS,
+VOTable) whose mark of a missing number it is.
 """
 
 from __future__ import annotations
@@ -158,8 +158,8 @@ def _checks(column: Column, table: Table) -> tuple[Check, ...]:
         checks.append(_longer_than(int(length)))
     elif type_.is_array and type_.arraysize.isdigit():
         checks.append(_not_of_length(int(length)))
-    position = table.layout.position or ()
-    if column.name in position:
+    position = table.layout.position
+    if position and column.name in position:
         low, high, what = (0.0, 360.0, "longitude") if column.name == position[0] else (-90.0, 90.0, "latitude")
         checks.append(_out_of(low, high, what))
     return tuple(checks)

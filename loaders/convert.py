@@ -1,7 +1,7 @@
 """How a vector of one Arrow type becomes one of a column's type: a cast for each pair of kinds, exact or refused.
 
-A caster raises ``pyarrow.ArrowInvalid`` or ``ValueError`` if any value has no exact counterpart; ``conform`` finds which.
-Rounding a double to a column's float is allowed, as is reading a decimal as a double.
+A caster raises ``pyarrow.ArrowInvalid`` or ``ValueError`` if any value has no exact counterpart; ``conform`` finds
+which. Rounding a double to a column's float is allowed, as is reading a decimal as a double.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def _boolean_from_text(array: pa.Array) -> pa.Array:
 def _time(array: pa.Array) -> pa.Array:
     """Times and dates; without a zone they are UTC, as in DALI."""
     arrow = pa.timestamp("us", tz="UTC")
-    if pa.types.is_timestamp(array.type) and array.type.tz is None or pa.types.is_date(array.type):
+    if pa.types.is_date(array.type) or (pa.types.is_timestamp(array.type) and array.type.tz is None):
         return array.cast(pa.timestamp("us")).cast(arrow)
     return array.cast(arrow)
 

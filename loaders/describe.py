@@ -35,7 +35,7 @@ def described(source: Source, schema_name: str, table_name: str, only: Container
     if source.unusable and only is None:
         listed = "; ".join(f"{name}: {reason}" for name, reason in source.unusable.items())
         raise LoadError(
-            f"{source.path} has columns that cannot be loaded ({listed}): take the others with a --schema file without them"
+            f"{source.path} has columns that cannot be loaded ({listed}): load the others with a --schema without them"
         )
     table: dict[str, Any] = {"name": table_name}
     if source.description:

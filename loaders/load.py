@@ -130,7 +130,7 @@ def _filled(
     if storage.chunks() != wanted:
         storage.drop_staging()
         raise LoadError(
-            f"the rows in {storage.staging} are not those of the files, so nothing was changed: load them again from the start"
+            f"the rows in {storage.staging} are not those of the files, so nothing was changed: start the load again"
         )
     finished = Load(
         fingerprint=state.fingerprint,

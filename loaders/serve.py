@@ -33,15 +33,17 @@ Skyhouse serves {url}/tap and stops with Ctrl-C. Three things to try:
         "WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(56.75, 24.12, 1)) ORDER BY vt_mag").to_table()
 
   with STILTS
-    stilts tapquery tapurl={url}/tap adql="SELECT obj_type, COUNT(*) AS n FROM openngc.objects GROUP BY obj_type"
+    stilts tapquery tapurl={url}/tap \\
+      adql="SELECT type, COUNT(*) AS n FROM openngc.objects GROUP BY type"
 
   with curl
-    curl -d LANG=ADQL -d FORMAT=csv --data-urlencode "QUERY=SELECT TOP 5 * FROM tycho2.bright ORDER BY vt_mag" {url}/tap/sync
+    curl -d LANG=ADQL -d FORMAT=csv {url}/tap/sync \\
+      --data-urlencode "QUERY=SELECT TOP 5 * FROM tycho2.bright ORDER BY vt_mag"
 """
 
 
 def serve(data_path: Path, host: str, port: int, reporter: Reporter, *, demo: bool) -> int:
-    """Serve until SIGINT or SIGTERM; the exit code. With ``demo`` load the demo's tables first where they are not yet."""
+    """Serve until SIGINT or SIGTERM; the exit code. With ``demo`` the demo's tables are loaded first."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _stop)
     try:
@@ -83,7 +85,7 @@ class _Server(uvicorn.Server):
 
 def _config() -> Config:
     try:
-        return Config()
+        return Config.model_validate({})
     except ValidationError as error:
         first = error.errors()[0]
         name = "SKYHOUSE_" + "_".join(str(part) for part in first["loc"]).upper()

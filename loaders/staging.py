@@ -83,7 +83,7 @@ class Storage:
         return self._exists(self.table_name)
 
     def begin(self, schema: Schema, table: Table, state: TableState, *, onto_live: bool) -> None:
-        """An empty staging table, or one with the live table's parts in it (``onto_live``), for the load of ``state``."""
+        """A staging table for the load of ``state``: empty, or with the live table's parts in it (``onto_live``)."""
         self.drop_staging()
         self._engine.execute(f"CREATE DATABASE IF NOT EXISTS {identifier(schema.name)}")
         self._engine.execute(create_table(table, self.staging))
@@ -110,7 +110,7 @@ class Storage:
         self._set_comment(state)
 
     def publish(self) -> None:
-        """Make the verified staging table the live one, in one step for all who read. What T was waits in T__loading."""
+        """Make the verified staging table the live one, in one step for all who read; what was live is staging."""
         # Nobody sees the column any more; its files go later, after the merges that run now.
         self._engine.execute(f"ALTER TABLE {self.staging} DROP COLUMN IF EXISTS {CHUNK}", _DO_NOT_WAIT)
         if self.live_exists():
@@ -141,7 +141,7 @@ class Storage:
         return None
 
     def _exists(self, name: str) -> bool:
-        return self._engine.query(f"SELECT 1 AS one FROM system.tables WHERE {self._is(name)}").num_rows > 0
+        return bool(self._engine.query(f"SELECT 1 AS one FROM system.tables WHERE {self._is(name)}").num_rows)
 
     def _is(self, name: str, key: str = "name") -> str:
         return f"database = {string(self.schema_name)} AND {key} = {string(name)}"

@@ -1,4 +1,4 @@
-"""Is a table what was loaded: counts, ranges, order and index, checked on the stored values in numpy, not by the engine.
+"""Is a table what was loaded: counts, ranges, order and index, checked on the stored values in numpy.
 
 The index is checked by the way back: the centre of the cell that ``hpx29`` names must be within a cell's radius of the
 row's position. That shares nothing with the formula that made it, and does not mind how borders were rounded.

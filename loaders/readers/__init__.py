@@ -1,4 +1,4 @@
-"""Readers of table files, one file a format. ``open_source`` finds the reader by the file's first bytes, then its name."""
+"""Readers of table files, one file a format. ``open_source`` finds the reader by the first bytes, then the name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ECSV (Enhanced Character-Separated Values, astropy APE 6): CSV below a YAML header with types, units and descriptions."""
+"""ECSV (Enhanced Character-Separated Values, astropy APE 6): CSV below a YAML header with types and units."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _header(path: Path) -> tuple[dict[str, Any], int]:
             lines.append(text[1:].removeprefix(b" "))
             line += 1
     try:
-        header = yaml.load(b"".join(lines[1:]).decode(), _Loader)
+        header = yaml.load(b"".join(lines[1:]).decode(), _Loader)  # noqa: S506 a SafeLoader
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise LoadError(f"{path}: the ECSV header is broken: {error}") from error
     if not isinstance(header, dict):

@@ -75,7 +75,7 @@ def _joined(places: NDArray[np.int64], sizes: NDArray[np.int64]) -> tuple[list[i
 
 @dataclass(frozen=True)
 class FitsColumn:
-    """One column. ``stored`` is its numpy dtype in a row, ``offset`` its place there; ``unusable`` says why it is not read."""
+    """A column. ``stored`` is its dtype in a row, ``offset`` its place there; ``unusable`` says why it is not read."""
 
     name: str
     field: Field
@@ -91,8 +91,7 @@ class FitsColumn:
 
     def read(self, stored: NDArray[Any], heap: Heap | None) -> pa.Array:
         """Arrow values of a block of rows."""
-        if self.is_variable:
-            assert heap is not None
+        if heap is not None and self.is_variable:
             return self._variable(stored, heap)
         if self.letter == "A":
             return _text(stored.reshape(len(stored), -1))

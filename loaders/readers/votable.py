@@ -1,4 +1,4 @@
-"""VOTable in all its serializations, read as a stream: what is held is one piece of rows, whatever the document's size."""
+"""VOTable in all its serializations, read as a stream: one piece of rows is held, whatever the document's size."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class VotableSource:
                 rows, places, counts, used = reader.take(held, PIECE_ROWS)
                 if not rows:
                     break
-                arrays = reader.columns(held[:used], rows, places, counts, columns)
+                arrays = reader.columns(held[:used], places, counts, columns)
                 yield Piece(pa.RecordBatch.from_arrays(arrays, list(columns)), numbered_from(first), fraction)
                 first += rows
                 held = held[used:]

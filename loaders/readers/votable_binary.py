@@ -45,8 +45,8 @@ class _Layout:
 
     @property
     def width(self) -> int:
-        assert self.count is not None  # noqa: S101 asked of fixed columns only
-        return self.bytes_of(self.count)
+        """Bytes of a fixed column."""
+        return self.bytes_of(self.count or 0)
 
     def bytes_of(self, count: int) -> int:
         return -(-count // 8) if self.column.datatype == "bit" else count * self.item.itemsize
@@ -60,7 +60,7 @@ class BinaryRows:
         self._layouts = [_layout(column) for column in columns]
 
     def take(self, data: bytes, most: int) -> tuple[int, list[NDArray[np.int64]], list[NDArray[np.int64]], int]:
-        """Up to ``most`` whole rows of ``data``: how many, for each column its places and its item counts, bytes used."""
+        """Up to ``most`` whole rows: how many, the places and item counts of each column, and the bytes used."""
         if all(layout.count is not None for layout in self._layouts):
             return self._take_fixed(data, most)
         return self._take_variable(data, most)
@@ -107,7 +107,6 @@ class BinaryRows:
     def columns(
         self,
         data: bytes,
-        rows: int,
         places: list[NDArray[np.int64]],
         counts: list[NDArray[np.int64]],
         names: Sequence[str],
@@ -127,11 +126,10 @@ class BinaryRows:
 
 def _layout(column: VotableField) -> _Layout:
     size = column.arraysize
+    item = np.dtype(_ITEMS[column.datatype])
     if size.endswith("*"):
-        count = None
-    else:
-        count = math.prod(int(part) for part in size.split("x")) if size else 1
-    return _Layout(column, np.dtype(_ITEMS[column.datatype]), count)
+        return _Layout(column, item, None)
+    return _Layout(column, item, math.prod(int(part) for part in size.split("x")) if size else 1)
 
 
 def _values(
@@ -163,7 +161,8 @@ def _gathered(whole: NDArray[np.uint8], places: NDArray[np.int64], widths: NDArr
         return np.ascontiguousarray(whole[places[:, None] + np.arange(widths[0])]).reshape(-1)
     ends = np.cumsum(widths)
     within = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - widths, widths)
-    return whole[np.repeat(places, widths) + within]
+    gathered: NDArray[np.uint8] = whole[np.repeat(places, widths) + within]
+    return gathered
 
 
 def _items(layout: _Layout, raw: NDArray[Any]) -> pa.Array:
@@ -216,4 +215,5 @@ def _bits(
 
 
 def _offsets(counts: NDArray[np.int64]) -> NDArray[np.int32]:
-    return np.r_[0, np.cumsum(counts)].astype(np.int32)
+    offsets: NDArray[np.int32] = np.r_[0, np.cumsum(counts)].astype(np.int32)
+    return offsets

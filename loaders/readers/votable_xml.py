@@ -1,7 +1,7 @@
 """The XML of a VOTable, parsed by expat as it comes in: the first TABLE's metadata, then its data as events.
 
-Refused, for a document may come from anybody: DOCTYPE (so no entities of its own), references to other files (``href``),
-depth above 64.
+Refused, for a document may come from anybody: DOCTYPE (so no entities of its own), references to other files
+(``href``), depth above 64.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class VotableParser:
         self._text = []
         self._parser.CharacterDataHandler = self._text.append
 
-    def _end(self, qualified: str) -> None:
+    def _end(self, _qualified: str) -> None:
         name = self._path.pop()
         if self.data_ended:
             return

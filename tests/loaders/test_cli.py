@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import stat
@@ -22,17 +23,19 @@ import pytest
 
 from loaders.control import hand_over
 
+
 class Said:
-    """A reporter that keeps the lines of output."""
+    """A reporter that keeps what it is told."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
+        self.messages: list[str] = []
 
     def output(self, text: str) -> None:
         self.lines.append(text)
 
     def message(self, text: str) -> None:
-        raise AssertionError(text)
+        self.messages.append(text)
 
     def progress(self, rows: int, fraction: float) -> None:
         raise AssertionError(rows)
@@ -45,7 +48,12 @@ MAIN = "import sys; from loaders import chunks; chunks.CHUNK_ROWS = 20_000; from
 
 
 def start(folder: Path, *arguments: str, **options: object) -> subprocess.Popen[str]:
-    environment = {**os.environ, "SKYHOUSE_DATA": str(folder / "data"), "SKYHOUSE_QUERY_LOG": "", "PYTHONPATH": os.getcwd()}
+    environment = {
+        **os.environ,
+        "SKYHOUSE_DATA": str(folder / "data"),
+        "SKYHOUSE_QUERY_LOG": "",
+        "PYTHONPATH": os.getcwd(),
+    }
     return subprocess.Popen(
         [sys.executable, "-c", MAIN, *arguments],
         cwd=folder,
@@ -91,7 +99,7 @@ def started(folder: Path, command: str = "serve") -> Service:
     said = ""
     for line in process.stdout:
         said += line
-        if "curl -d" in line:
+        if "data-urlencode" in line:
             return Service(folder, port, process, said)
     raise AssertionError(process.communicate())
 
@@ -157,6 +165,9 @@ def test_commands_beside_a_service(service: Service, stars: Path) -> None:
 def test_a_client_that_is_stopped_stops_its_load(service: Service, stars: Path) -> None:
     client = start(service.folder, "load", stars.name, "--table", "s.stopped")
     wait_for(lambda: "s.stopped" in listed(service), client)
+    said = Said()
+    assert hand_over(service.folder / "data", "drop", {"table": "s.stopped"}, said) == 1
+    assert said.messages == ["error: another command is loading or dropping s.stopped: wait until it is done"]
     client.send_signal(signal.SIGINT)
     _, err = client.communicate(timeout=30)
     assert client.returncode == 1
@@ -203,6 +214,10 @@ def test_the_demo_starts_again_with_its_data(tmp_path: Path) -> None:
     for said in ("loaded 120,521 rows into tycho2.bright", "already loaded: tycho2.bright"):
         service = started(tmp_path, "demo")
         assert service.rows("SELECT COUNT(*) FROM tycho2.bright") == ["120521"]
+        suggested = re.findall(r'SELECT [^"]*(?:"\s*"[^"]*)*', service.said)
+        assert len(suggested) == 3
+        for query in suggested:
+            assert service.rows(re.sub(r'"\s*"', "", query)) != []
         service.process.send_signal(signal.SIGINT)
         _, err = service.process.communicate(timeout=30)
         assert service.process.returncode == 0, err

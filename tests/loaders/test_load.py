@@ -229,7 +229,7 @@ def test_bad_rows_are_put_aside(loading: EmbeddedEngine, tmp_path: Path) -> None
 def test_too_many_bad_rows_change_nothing(loading: EmbeddedEngine, stars: Path) -> None:
     load(loading, request(stars), Said())
     before = content(loading)
-    with pytest.raises(LoadError, match="more than 2 bad rows .*the last in line 13 of .*dec: '93' is a latitude"):
+    with pytest.raises(LoadError, match=r"more than 2 bad rows .*the last in line 13 of .*dec: '93' is a latitude"):
         load(loading, request(bad_csv(stars.parent, 3), "replace", max_errors=2), Said())
     assert content(loading) == before
     verify(loading, "loadtests.stars", Said())
@@ -292,9 +292,7 @@ def test_a_schema_file_decides(loading: EmbeddedEngine, stars: Path) -> None:
         ("name: NAME", "name: nickname", "has no column nickname of table stars"),
     ],
 )
-def test_a_schema_file_that_does_not_fit(
-    loading: EmbeddedEngine, stars: Path, old: str, new: str, said: str
-) -> None:
+def test_a_schema_file_that_does_not_fit(loading: EmbeddedEngine, stars: Path, old: str, new: str, said: str) -> None:
     (stars.parent / "stars.yaml").write_text(SCHEMA.replace(old, new))
     asked = LoadRequest((stars,), "loadtests.stars", stars.parent / "r.csv", stars.parent / "stars.yaml")
     with pytest.raises(LoadError, match=said):
