@@ -20,9 +20,6 @@ from clickhouse_schema.model import Schema, Table
 from clickhouse_schema.quoting import identifier, string
 from clickhouse_schema.tap_schema import TAP_SCHEMA, rows
 
-#: Order of the cells of the density table: 12288 cells of 1.8 degrees.
-DENSITY_ORDER = 5
-
 
 class Engine(Protocol):
     """What is needed of ``tap_service.storage.engine.Engine``."""
@@ -142,7 +139,7 @@ def _tap_schema_table(name: str) -> str:
 
 
 def update_density(engine: Engine, schema_name: str, table: Table) -> None:
-    """Count rows and bytes of ``table`` per cell of ``DENSITY_ORDER``.
+    """Count rows and bytes of ``table`` per cell of its ``healpix_order``.
 
     Rows without a position count in cell 12*4^order.
     """
@@ -150,7 +147,8 @@ def update_density(engine: Engine, schema_name: str, table: Table) -> None:
     key = f"{string(schema_name)}, {string(table.name)}"
     where = f"database = {string(schema_name)} AND table = {string(table.name)} AND active"
     row_bytes = f"(SELECT sum(bytes_on_disk) / greatest(sum(rows), 1) FROM system.parts WHERE {where})"
-    cell = f"intDiv({HPX29}, {4 ** (ORDER - DENSITY_ORDER)})" if table.layout.position else str(12 * 4**DENSITY_ORDER)
+    order = table.layout.healpix_order
+    cell = f"intDiv({HPX29}, {4 ** (ORDER - order)})" if table.layout.position else str(12 * 4**order)
     version = _version(engine)
     engine.execute(
         f"INSERT INTO skyhouse.density SELECT {key}, {version}, {cell} AS cell, count() AS rows,"
@@ -171,7 +169,7 @@ def _version(engine: Engine) -> int:
 
 
 def density(engine: Engine, schema_name: str, table_name: str) -> pa.Table:
-    """Columns cell (NESTED, ``DENSITY_ORDER``), rows, bytes of one table."""
+    """Columns cell (NESTED, the table's ``healpix_order``), rows, bytes of one table."""
     where = _is_table(schema_name, table_name)
     newest = f"(SELECT max(version) FROM skyhouse.density WHERE {where})"
     return engine.query(

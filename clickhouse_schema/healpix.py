@@ -109,9 +109,7 @@ def centres(order: int, cells: NDArray[np.uint64]) -> NDArray[np.float64]:
     return _centres(order, *_face_xy(order, cells))
 
 
-def _centres(
-    order: int, face: NDArray[np.int64], x: NDArray[np.int64], y: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def _centres(order: int, face: NDArray[np.int64], x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.float64]:
     nside = 1 << order
     # the ring number counts from the north pole in units of half a cell's diagonal
     ring = _FACE_RING[face] * nside - x - y - 1

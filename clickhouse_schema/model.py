@@ -141,12 +141,14 @@ class Layout(Strict):
     """How Skyhouse stores a table.
 
     ``position``: the columns of ICRS longitude and latitude in degrees; rows are kept in HEALPix order. ``id``: the
-    columns whose values together name a row; look-ups by them are fast. ``time``: the column that orders the rows of
-    one place. ``overlap_radius``: degrees up to which matches stay within one shard of a cluster.
+    columns whose values together name a row; look-ups by them are fast. ``healpix_order``: that of the coarse cells in
+    which rows are counted. ``time``: the column that orders the rows of one place. ``overlap_radius``: degrees up to
+    which matches stay within one shard of a cluster.
     """
 
     position: tuple[str, str] | None = None
     id: tuple[str, ...] = ()
+    healpix_order: Annotated[int, Key(ge=0, le=8)] = 5  # 12288 cells of 1.8 degrees
     time: str = ""
     overlap_radius: Annotated[float, Key(ge=0.0, le=10.0)] = 0.0
 

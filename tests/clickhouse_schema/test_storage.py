@@ -97,7 +97,7 @@ def test_the_density_counts_each_row_once(survey: Engine) -> None:
     cells = density["cell"].to_pylist()
     assert len(cells) == len(set(cells))
     assert sum(density["rows"].to_pylist()) == 1002
-    assert dict(zip(cells, density["rows"].to_pylist(), strict=True))[12 * 4**apply.DENSITY_ORDER] == 2
+    assert dict(zip(cells, density["rows"].to_pylist(), strict=True))[12 * 4**OBJECTS.layout.healpix_order] == 2
     assert sum(density["bytes"].to_pylist()) > 0
 
 
@@ -112,3 +112,11 @@ def test_names_are_found_by_the_rules_of_case() -> None:
     assert not catalogue.find("OBJECTS", True)
     assert not catalogue.find("objects", False, "Survey", True)
     assert catalogue.find("objects", False)[0].qualified == "survey.Objects"
+
+
+def test_the_layout_says_in_which_cells_rows_are_counted(survey: Engine) -> None:
+    coarse = OBJECTS.model_copy(update={"layout": OBJECTS.layout.model_copy(update={"healpix_order": 0})})
+    apply.update_density(survey, "survey", coarse)
+    density = apply.density(survey, "survey", "Objects")
+    assert set(density["cell"].to_pylist()) <= set(range(13))
+    assert sum(density["rows"].to_pylist()) == 1002
