@@ -52,7 +52,7 @@ _ERRORS: dict[int, type[EngineError]] = {
     394: QueryCancelled,
     236: QueryCancelled,  # ABORTED
     **dict.fromkeys((241, 158, 307, 396, 191, 161, 167, 168, 306, 173), ResourceLimit),
-    **dict.fromkeys((243, 28, 76), StorageFull),
+    243: StorageFull,
     **dict.fromkeys(
         (6, 27, 32, 36, 38, 41, 43, 53, 69, 70, 72, 125, 128, 131, 153, 190, 321, 349, 407, 427, 467, 691), ValueFault
     ),
@@ -213,9 +213,12 @@ def hold(data_path: Path) -> Any:
         holder = lock.read().strip() or "unknown"
         lock.close()
         raise DataPathHeldError(data_path, holder) from error
-    lock.truncate(0)
-    lock.write(f"{os.getpid()}\n")
-    lock.flush()
+    try:
+        lock.truncate(0)
+        lock.write(f"{os.getpid()}\n")
+        lock.flush()
+    except OSError as error:
+        raise EngineUnavailable(f"cannot write to {data_path}: {error.strerror}") from error
     return lock
 
 
@@ -224,7 +227,9 @@ def translated(error: Exception) -> EngineError:
     text = str(error)
     codes = _CODE.findall(text)
     code = int(codes[-1]) if codes else 0
-    return _ERRORS.get(code, EngineError)(_said(text), code, text)
+    # a write that fails for want of space has the code of any failed write
+    kind = StorageFull if "No space left on device" in text else _ERRORS.get(code, EngineError)
+    return kind(_said(text), code, text)
 
 
 def _said(text: str) -> str:

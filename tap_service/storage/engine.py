@@ -1,6 +1,6 @@
 """The engine: what Skyhouse asks of ClickHouse, the same for the embedded chDB and for a server over HTTP.
 
-Nothing here knows ADQL or HTTP. SQL reaches an engine only from ``adql.clickhouse``, ``clickhouse_schema`` and ``loaders``.
+Nothing here knows ADQL or HTTP. SQL comes from ``adql.clickhouse``, ``clickhouse_schema`` and ``loaders`` only.
 
     EngineError                 the engine failed; an own fault unless a subclass says otherwise
     ├── QueryTimeout            max_execution_time was reached
@@ -23,7 +23,7 @@ Settings = Mapping[str, str | int | float]
 
 
 class EngineError(Exception):
-    """``code`` is ClickHouse's error code, 0 where there is none; ``detail`` its text, for the log and not for users."""
+    """``code`` is ClickHouse's error code, 0 where there is none; ``detail`` its text, for the log alone."""
 
     def __init__(self, message: str, code: int = 0, detail: str = "") -> None:
         super().__init__(message)
