@@ -7,35 +7,44 @@ import re
 import shutil
 import socket
 import subprocess
-import threading
+import sys
 import time
 from collections.abc import Iterator
 
+import httpx
 import pytest
-import uvicorn
 from astropy.io.votable import parse_single_table
-
-from tap_service.config import Config
-from tap_service.main import SERVER, create_app
-from tap_service.storage.embedded import EmbeddedEngine
 
 #: all stages that a synchronous service can pass; STILTS knows UUC from 3.5 on
 STAGES = "TMV TME TMS TMC UUC CPV CAP AVV QGE QPO MDQ EXA"
 
 
 @pytest.fixture(scope="module")
-def tap_url(demo_engine: EmbeddedEngine) -> Iterator[str]:
-    listener = socket.create_server(("127.0.0.1", 0))
-    app = create_app(Config(query_log=""), demo_engine)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="critical", **SERVER))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    yield f"http://127.0.0.1:{listener.getsockname()[1]}/tap"
-    server.should_exit = True
-    thread.join()
-    listener.close()
+def tap_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """``skyhouse demo`` as a user starts it, on a free port and with its own data."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    data = tmp_path_factory.mktemp("demo")
+    options = ["demo", "--data", data, "--port", str(port)]
+    command = [sys.executable, "-c", "from loaders.cli import main; main()", *options]
+    with (data / "output").open("w") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
+    try:
+        url = f"http://127.0.0.1:{port}/tap"
+        while not answers(url):
+            assert process.poll() is None, (data / "output").read_text()
+            time.sleep(0.1)
+        yield url
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def answers(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/availability").is_success
+    except httpx.TransportError:
+        return False
 
 
 def stilts(*arguments: str) -> subprocess.CompletedProcess[bytes]:

@@ -134,14 +134,17 @@ http {{
 """
 
 
+_SELF_SIGNED = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
+_FOR_HOSTS = ["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
+
+
 @pytest.fixture(scope="module")
 def proxied(service: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
     """The service's address behind nginx with TLS, and the certificate to trust."""
     folder = tmp_path_factory.mktemp("nginx")
     certificate = folder / "certificate.pem"
     subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
-        + ["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", folder / "key.pem", "-out", certificate],
+        [*_SELF_SIGNED, *_FOR_HOSTS, "-keyout", folder / "key.pem", "-out", certificate],
         check=True,
         capture_output=True,
     )
