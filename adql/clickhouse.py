@@ -116,7 +116,12 @@ def _join(join: Join) -> str:
     left, right = _relation(join.left), _relation(join.right)
     if join.condition is None:
         return f"{left} CROSS JOIN {right}"
-    return f"{left} {join.kind} JOIN {right} ON {' AND '.join(_expr(c) for c in conjuncts(join.condition))}"
+    return f"{left} {join.kind} JOIN {right} ON {' AND '.join(_join_condition(c) for c in conjuncts(join.condition))}"
+
+
+def _join_condition(expr: Expr) -> str:
+    """The engine wants a function here, so a flag is compared."""
+    return f"({_expr(expr)} = true)" if isinstance(expr, Column) else _expr(expr)
 
 
 # --- expressions ------------------------------------------------------------------------------------------------------
@@ -166,7 +171,7 @@ def _call(expr: Call) -> str:
     if operator is not None:
         return operator(expr)
     args = tuple(_expr(a) for a in expr.args)
-    return next(f for f in FUNCTIONS[expr.name] if f.takes(len(args))).emit(args)
+    return next(f for f in FUNCTIONS[expr.name] if f.takes(len(args))).emit(args, expr.type)
 
 
 def _aggregate(expr: Aggregate) -> str:

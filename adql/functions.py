@@ -33,7 +33,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """``sql`` is a template over the arguments' SQL or a function of them.
+    """``sql`` is a template over the arguments' SQL or a function of them; ``whole`` that of an integer result.
 
     ``result`` a type or a function of the argument types.
     """
@@ -45,6 +45,7 @@ class Function:
     description: str
     optional: int = 0
     variadic: bool = False
+    whole: str = ""
     returns: str = ""  # ADQL type in a declared signature
 
     @property
@@ -65,7 +66,9 @@ class Function:
         most = len(self.parameters)
         return most - self.optional <= count and (count <= most or self.variadic)
 
-    def emit(self, args: tuple[str, ...]) -> str:
+    def emit(self, args: tuple[str, ...], result: ColumnType) -> str:
+        if self.whole and result.is_integer:
+            return self.whole.format(*args)
         return self.sql.format(*args) if isinstance(self.sql, str) else self.sql(*args)
 
     def result_type(self, types: tuple[ColumnType, ...]) -> ColumnType:
@@ -82,11 +85,7 @@ def _number(name: str, sql: str, description: str) -> Function:
 
 def _kept(types: tuple[ColumnType, ...]) -> ColumnType:
     """Integers stay integers, in 64 bits; all else is double."""
-    return LONG if types[0].is_integer else DOUBLE
-
-
-def _abs(x: str) -> str:
-    return f"if({x} < 0, -{x}, {x})"
+    return LONG if all(t.is_integer for t in types) else DOUBLE
 
 
 def _round(x: str, n: str = "") -> str:
@@ -100,10 +99,6 @@ def _truncate(x: str, n: str = "") -> str:
     return f"(trunc({x} * pow(10, {n})) / pow(10, {n}))" if n else f"trunc(toFloat64({x}))"
 
 
-def _mod(x: str, y: str) -> str:
-    return f"moduloOrNull({x}, {y})"
-
-
 def _rand(seed: str = "") -> str:  # noqa: ARG001  accepted, as ADQL allows, without effect
     return "randCanonical()"
 
@@ -113,15 +108,17 @@ def _healpix(order: str, lon: str, lat: str) -> str:
 
 
 MATHEMATICAL = (
-    Function("ABS", (X,), _kept, _abs, "absolute value"),
+    Function("ABS", (X,), _kept, "abs(toFloat64({0}))", "absolute value",
+             whole="accurateCast(abs({0}), 'Nullable(Int64)')"),
     _number("CEILING", "ceil(toFloat64({0}))", "smallest integer not less than x"),
     _number("DEGREES", "degrees({0})", "radians to degrees"),
     _number("EXP", "exp({0})", "exponential"),
     _number("FLOOR", "floor(toFloat64({0}))", "largest integer not greater than x"),
     _number("LOG", "log({0})", "natural logarithm"),
     _number("LOG10", "log10({0})", "base-10 logarithm"),
-    Function("MOD", (X, Parameter("y", "number")), lambda t: LONG if all(x.is_integer for x in t) else DOUBLE, _mod,
-             "remainder of x / y, with the sign of x; NULL if y is 0"),
+    Function("MOD", (X, Parameter("y", "number")), _kept, "moduloOrNull(toFloat64({0}), {1})",
+             "remainder of x / y, with the sign of x; NULL if y is 0",
+             whole="moduloOrNull(toInt64({0}), toInt64({1}))"),
     Function("PI", (), DOUBLE, "pi()", "the number pi"),
     Function("POWER", (X, Parameter("y", "number")), DOUBLE, "pow({0}, {1})", "x to the power y"),
     _number("RADIANS", "radians({0})", "degrees to radians"),

@@ -332,7 +332,8 @@ def _unified(query: Query, kinds: list[ColumnType]) -> Query:
 
 
 def _cast(expr: Expr, kind: ColumnType) -> Expr:
-    if expr.type.clickhouse == kind.clickhouse and not isinstance(expr, Literal):
+    """The engine's own type may be a narrower one than the declared, and unions of mixed types are variants to it."""
+    if kind.is_array:
         return expr
     return Call(kind, "CAST", (expr,), span=expr.span)
 

@@ -23,7 +23,8 @@ from adql.rewrite.crossmatch import cross_match
 from adql.rewrite.joins import left_deep, outer_keys, product_keys
 from adql.rewrite.spatial import add_covers
 
-PASSES = (left_deep, add_covers, cross_match, product_keys, outer_keys)
+#: ``left_deep`` comes before them, for it makes new SELECTs
+PASSES = (add_covers, cross_match, product_keys, outer_keys)
 
 
 def rewrite(query: Query, fresh: Fresh) -> Query:
@@ -40,7 +41,8 @@ def rewrite(query: Query, fresh: Fresh) -> Query:
             return replace(relation, left=tree(relation.left), right=tree(relation.right))
         return relation if isinstance(relation, Scan) else Derived(relation.relation, rewrite(relation.query, fresh))
 
-    select = map_select(replace(query, from_=tree(query.from_)), lambda expr: transform(expr, inner))
+    select = left_deep(query, fresh)
+    select = map_select(replace(select, from_=tree(select.from_)), lambda expr: transform(expr, inner))
     for each in PASSES:
         select = each(select, fresh)
     return select

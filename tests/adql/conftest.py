@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -106,6 +107,22 @@ def asked(engine: Engine, catalogue: Catalogue, query: str) -> Rows:
         return []
     columns = [c.cast(f.type.arrow).to_pylist() for c, f in zip(answer.columns, translation.fields, strict=True)]
     return list(zip(*columns, strict=True))
+
+
+def _plain(value: Any) -> Any:
+    """Numbers as one kind, good to 12 digits, so that engines may differ in the last bit and in the type."""
+    if isinstance(value, bool) or value is None or isinstance(value, str):
+        return (type(value).__name__, value)
+    if isinstance(value, float) and math.isnan(value):
+        return ("nan", None)
+    if isinstance(value, int) and abs(value) > 1 << 50:
+        return ("number", value)
+    return ("number", float(f"{float(value):.12g}") + 0.0)  # no negative zero
+
+
+def comparable(rows: Rows) -> list[tuple[Any, ...]]:
+    """Rows as two engines may be compared by."""
+    return [tuple(_plain(value) for value in row) for row in rows]
 
 
 @pytest.fixture

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
 import duckdb
 import pytest
 
-from tests.adql.conftest import Ask, Rows
+from tests.adql.conftest import Ask, comparable
 
 #: ADQL, and the other engine's SQL where that differs in spelling
 PAIRS: list[tuple[str, str]] = [
@@ -137,31 +134,16 @@ ORDERED: list[tuple[str, str]] = [
 ]  # fmt: skip
 
 
-def _plain(value: Any) -> Any:
-    """Numbers as one kind, good to 12 digits, so that engines may differ in the last bit and in the type."""
-    if isinstance(value, bool) or value is None or isinstance(value, str):
-        return (type(value).__name__, value)
-    if isinstance(value, float) and math.isnan(value):
-        return ("nan", None)
-    if isinstance(value, int) and abs(value) > 1 << 50:
-        return ("number", value)
-    return ("number", float(f"{float(value):.12g}"))
-
-
-def _comparable(rows: Rows) -> list[tuple[Any, ...]]:
-    return [tuple(_plain(value) for value in row) for row in rows]
-
-
 @pytest.mark.parametrize(("query", "sql"), PAIRS)
 def test_the_rows_are_those_of_the_other_engine(
     query: str, sql: str, ask: Ask, other: duckdb.DuckDBPyConnection
 ) -> None:
-    expected = _comparable(other.execute(sql or query).fetchall())
-    assert sorted(_comparable(ask(query)), key=repr) == sorted(expected, key=repr)
+    expected = comparable(other.execute(sql or query).fetchall())
+    assert sorted(comparable(ask(query)), key=repr) == sorted(expected, key=repr)
 
 
 @pytest.mark.parametrize(("query", "sql"), ORDERED)
 def test_the_rows_have_the_other_engines_order(
     query: str, sql: str, ask: Ask, other: duckdb.DuckDBPyConnection
 ) -> None:
-    assert _comparable(ask(query)) == _comparable(other.execute(sql or query).fetchall())
+    assert comparable(ask(query)) == comparable(other.execute(sql or query).fetchall())
