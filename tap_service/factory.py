@@ -28,9 +28,9 @@ class Services:
     def start(self) -> None:
         self.metadata.start()
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """The engine is its owner's to close."""
-        self.queries.close()
+        await self.queries.close()
         self.metadata.close()
         self.availability.close()
         self.spools.close()

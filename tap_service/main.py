@@ -30,7 +30,7 @@ def create_app(config: Config, engine: Engine) -> FastAPI:
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         services.start()
         yield
-        services.close()
+        await services.close()
 
     app = FastAPI(title=config.title, lifespan=lifespan, openapi_url=None, redirect_slashes=False)
     app.state.services = services

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Mapping
 
@@ -12,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tap_service.documents.error import CONTENT_TYPE, error_document
-from tap_service.exceptions import ServiceError
+from tap_service.exceptions import ServiceError, ServiceUnavailable
 
 _log = logging.getLogger("skyhouse")
 
@@ -54,6 +55,10 @@ class FaultsCaught:
 
         try:
             await self._app(scope, receive, watched)
+        except asyncio.CancelledError:  # by the server, which shuts down and has waited long enough
+            if not started:
+                said = "the service is shutting down; ask again later"
+                await error_response(scope["path"], 503, said, ServiceUnavailable.headers)(scope, receive, send)
         except Exception as error:
             _log.error("%s %r failed", scope["method"], scope["path"], exc_info=error)
             if not started:

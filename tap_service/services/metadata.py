@@ -12,7 +12,7 @@ from tap_service.constants import METADATA_POLL_SECONDS
 from tap_service.documents.service import Example
 from tap_service.documents.tables import tableset_document
 from tap_service.services.examples import examples
-from tap_service.storage.engine import Engine, EngineError
+from tap_service.storage.engine import Engine
 
 _log = logging.getLogger("skyhouse")
 
@@ -82,5 +82,6 @@ class Metadata:
         while not self._stopped.wait(METADATA_POLL_SECONDS):
             try:
                 self.refresh()
-            except EngineError as error:
+            except Exception as error:
+                # whatever it is: the last good catalogue stays, and the next one is not missed
                 _log.warning("the catalogue cannot be read: %s", error)

@@ -99,13 +99,15 @@ class QueryService:
             error=report.error,
         )
 
-    def close(self) -> None:
-        """Stop what runs; no query is taken on any more."""
+    async def close(self) -> None:
+        """Stop what runs and write its lines of the log; no query is taken on any more."""
+        answers = tuple(self.answers)
+        for answer in answers:
+            answer.close(ServiceUnavailable("the service is shutting down"))
+        await asyncio.gather(*(answer.closed() for answer in answers))
         for lane in (self._data, self._schema):
             lane.close()
         self._translators.shutdown(wait=False, cancel_futures=True)
-        for answer in tuple(self.answers):
-            answer.execution.stop(ServiceUnavailable("the service is shutting down"))
 
     async def _start(self, asked: Asked) -> Answer:
         parameters, hard = asked.parameters, self._config.hard_maxrec
@@ -184,14 +186,20 @@ class Answer:
         """Whether the document in the spool is whole: to be asked when all pieces are out."""
         return self.execution.complete
 
-    def close(self) -> None:
+    def close(self, reason: ServiceError | None = None) -> None:
         """The client has got all, or is gone: stop what still runs, give the spool free, write the log."""
         self._spool.close()
         if self._closing is None:
-            self._closing = asyncio.create_task(self._close())
+            gone = ClientGone("the client went away before the end")
+            self._closing = asyncio.create_task(self._close(reason or gone))
 
-    async def _close(self) -> None:
-        await self._stop(ClientGone("the client went away before the end"))
+    async def closed(self) -> None:
+        """Wait until ``close`` has done all that."""
+        if self._closing is not None:
+            await self._closing
+
+    async def _close(self, reason: ServiceError) -> None:
+        await self._stop(reason)
         self._watch.cancel()
         self._service.record(self._asked, self.execution.report, self.execution.query_id)
         self._service.forget(self)

@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 
 import httpx
@@ -89,9 +89,10 @@ class Served:
 
 
 @contextmanager
-def served(config: Config, engine: EmbeddedEngine) -> Iterator[Served]:
+def served(config: Config, engine: EmbeddedEngine, grace_seconds: int = 5) -> Iterator[Served]:
     listener = socket.create_server(("127.0.0.1", 0))
-    options = uvicorn.Config(create_app(config, engine), log_level="critical", timeout_graceful_shutdown=5, **SERVER)
+    app = create_app(config, engine)
+    options = uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=grace_seconds, **SERVER)
     server = uvicorn.Server(options)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
@@ -128,6 +129,12 @@ def serve(svc_engine: EmbeddedEngine) -> Iterator[Callable[..., Served]]:
             return stack.enter_context(served(Config(**{"query_log": "", **settings}), svc_engine))
 
         yield start
+
+
+@pytest.fixture(scope="session")
+def start_server() -> Callable[..., AbstractContextManager[Served]]:
+    """``served``, for tests that end their server themselves."""
+    return served
 
 
 @pytest.fixture(scope="session")

@@ -18,6 +18,7 @@ import pytest
 import pyvo
 from astropy.io.votable import parse as parse_votable
 
+from tap_service.config import Config
 from tap_service.documents.error import error_document
 from tap_service.serializers import FORMATS
 
@@ -264,3 +265,20 @@ class TestQueryLog:
         full = serve(query_log="/dev/full")
         assert full.ask("SELECT TOP 1 n FROM svc.numbers").status_code == 200
         eventually(lambda: full.metric("skyhouse_query_log_failures_total") == 1)
+
+
+def test_shutdown(
+    start_server: Any, svc_engine: Any, heavy: str, tmp_path: Path, eventually: Callable[[Callable[[], bool]], None]
+) -> None:
+    """Requests that are still running when the server has waited long enough get an error, and a line in the log."""
+    log = tmp_path / "queries.log"
+    answers: list[httpx.Response] = []
+    with start_server(Config(query_log=str(log), sync_seconds=60), svc_engine, grace_seconds=0) as server:
+        asking = threading.Thread(target=lambda: answers.append(server.ask(heavy)))
+        asking.start()
+        eventually(lambda: server.metric("skyhouse_queries_in_flight") == 1)
+    asking.join()
+    [answer] = answers
+    assert answer.status_code == 503
+    assert "the service is shutting down" in answer.text
+    assert json.loads(log.read_text())["status"] in ("GONE", "ERROR")
