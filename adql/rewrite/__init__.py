@@ -20,11 +20,11 @@ from adql.bound import (
     transform,
 )
 from adql.rewrite.crossmatch import cross_match
-from adql.rewrite.joins import left_deep, outer_keys, product_keys
+from adql.rewrite.joins import constants_kept, left_deep, outer_keys, product_keys
 from adql.rewrite.spatial import add_covers
 
 #: ``left_deep`` comes before them, for it makes new SELECTs
-PASSES = (add_covers, cross_match, product_keys, outer_keys)
+PASSES = (add_covers, cross_match, product_keys, outer_keys, constants_kept)
 
 
 def rewrite(query: Query, fresh: Fresh) -> Query:

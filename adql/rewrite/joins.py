@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from adql.bound import (
+    Aggregate,
     Call,
     Column,
     Derived,
@@ -15,15 +16,19 @@ from adql.bound import (
     Relation,
     Scan,
     Select,
+    SetOperation,
     columns,
     conjunction,
     conjuncts,
     relations,
+    walk,
 )
 from adql.rewrite.wrap import Wrapped
 from clickhouse_schema.datatypes import BOOLEAN, INT
 
 _ONE = Literal(INT, 1)
+
+_NEVER = (1 << 63) - 1
 
 
 def left_deep(select: Select, fresh: Fresh) -> Select:
@@ -69,6 +74,25 @@ def outer_keys(select: Select, fresh: Fresh) -> Select:
         joined = replace(bare, right=wrapped.derived(), condition=conjunction([always, *conjuncts(bare.condition)]))
         select = wrapped.apply(replace(select, from_=replaced(select.from_, bare, joined)))
     return select
+
+
+def constants_kept(select: Select, fresh: Fresh) -> Select:  # noqa: ARG001  passes are called alike
+    """A joined derived table that is itself a join and has a constant output gets a limit that never cuts.
+
+    Without it the engine merges both joins to order them anew, and then finds no side for a constant in ON.
+    """
+    return replace(select, from_=_kept(select.from_)) if isinstance(select.from_, Join) else select
+
+
+def _kept(relation: Relation) -> Relation:
+    if isinstance(relation, Join):
+        return replace(relation, left=_kept(relation.left), right=_kept(relation.right))
+    if isinstance(relation, Scan) or relation.query.limit is not None or isinstance(relation.query, SetOperation):
+        return relation
+    constant = (o for o in relation.query.outputs if not any(isinstance(e, (Column, Aggregate)) for e in walk(o.expr)))
+    if not isinstance(relation.query.from_, Join) or next(constant, None) is None:
+        return relation
+    return Derived(relation.relation, replace(relation.query, limit=_NEVER))
 
 
 def _without_right(relation: Relation) -> Relation:
