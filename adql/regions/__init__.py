@@ -1,0 +1,38 @@
+"""Regions of the sky: shapes with exact membership, area, centroid and relations in float64, and HEALPix covers.
+
+sphere      unit vectors, positions, separations
+region      the contract of a region
+cone, polygon, interval, moc    the shapes
+algebra     unions, intersections, complements
+covers      the recursive cover
+relations   CONTAINS and INTERSECTS of two regions
+"""
+
+from adql.regions.algebra import Complement, Grown, Intersection, Nothing, Union, WholeSky
+from adql.regions.cone import Cone
+from adql.regions.covers import MOST_CELLS, Cover, cover
+from adql.regions.interval import Range
+from adql.regions.moc import Moc
+from adql.regions.polygon import Polygon, box
+from adql.regions.region import Region
+from adql.regions.sphere import ShapeError, direction
+
+__all__ = [
+    "MOST_CELLS",
+    "Complement",
+    "Cone",
+    "Cover",
+    "Grown",
+    "Intersection",
+    "Moc",
+    "Nothing",
+    "Polygon",
+    "Range",
+    "Region",
+    "ShapeError",
+    "Union",
+    "WholeSky",
+    "box",
+    "cover",
+    "direction",
+]
