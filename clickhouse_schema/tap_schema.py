@@ -76,7 +76,7 @@ TAP_SCHEMA = Schema(
             _text("datatype", "VOTable datatype of the values.", nullable=False),
             _text("arraysize", "VOTable arraysize; NULL for single values."),
             _text("xtype", "DALI xtype: what the values stand for, beyond the datatype."),
-            _int("size", "Length of fixed arrays (deprecated: use arraysize)."),
+            _int("size", "Length of fixed and bounded arrays (deprecated: use arraysize)."),
             _text("description", "What the column holds.", unicode=True),
             _text("utype", "UType of the column."),
             _text("unit", "Unit of the values, in VOUnits."),
@@ -156,7 +156,7 @@ def _column_rows(entry: TableEntry) -> Iterable[tuple[Any, ...]]:
             field.type.datatype,
             field.type.arraysize or None,
             field.type.xtype or None,
-            int(field.type.arraysize) if field.type.arraysize.isdigit() else None,
+            _size(field.type.arraysize),
             field.description or None,
             field.utype or None,
             field.unit or None,
@@ -166,6 +166,12 @@ def _column_rows(entry: TableEntry) -> Iterable[tuple[Any, ...]]:
             int(column.std),
             index if column.column_index is None else column.column_index,
         )
+
+
+def _size(arraysize: str) -> int | None:
+    """The length of a fixed array, the greatest one of a bounded array."""
+    length = arraysize.removesuffix("*")
+    return int(length) if length.isdigit() else None
 
 
 def published_table(entry: TableEntry) -> str:

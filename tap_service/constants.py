@@ -40,3 +40,11 @@ RETRY_AFTER_SECONDS = 5
 
 #: how long a refused connection is read on, in seconds
 LINGER_SECONDS = 2.0
+
+#: Headers of a result, for formats that have no place of their own for it: the limit in force, and how the query ended
+#: where that was known before the first byte left.
+ROW_LIMIT_HEADER = "Skyhouse-Row-Limit"
+STATUS_HEADER = "Skyhouse-Query-Status"
+
+#: How long the first bytes of such a format wait for the end of a short query.
+SETTLING_SECONDS = 0.25

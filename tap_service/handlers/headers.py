@@ -6,9 +6,10 @@ from starlette.datastructures import MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from tap_service.constants import PRODUCT
+from tap_service.constants import PRODUCT, ROW_LIMIT_HEADER, STATUS_HEADER
 
 _A_DAY = "86400"
+_EXPOSED = f"Location, Content-Disposition, Retry-After, {ROW_LIMIT_HEADER}, {STATUS_HEADER}"
 
 
 class CommonHeaders:
@@ -27,7 +28,7 @@ class CommonHeaders:
                 headers["Server"] = PRODUCT
                 if under_tap:
                     headers["Access-Control-Allow-Origin"] = "*"
-                    headers["Access-Control-Expose-Headers"] = "Location, Content-Disposition, Retry-After"
+                    headers["Access-Control-Expose-Headers"] = _EXPOSED
             await send(message)
 
         app = _preflight if under_tap and scope["method"] == "OPTIONS" else self._app

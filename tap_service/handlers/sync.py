@@ -11,6 +11,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
+from tap_service.constants import ROW_LIMIT_HEADER, STATUS_HEADER
 from tap_service.exceptions import ClientGone, UserFault
 from tap_service.handlers.context import Asker, Skyhouse
 from tap_service.handlers.form import request_pairs
@@ -53,13 +54,15 @@ class ResultResponse(Response):
         self.background = None
         self._answer = answer
         self._gone = gone
-        self.init_headers(
-            {
-                "Content-Type": answer.format.mime,
-                "Content-Disposition": f'inline; filename="result.{answer.format.extension}"',
-                "Cache-Control": "no-store",
-            }
-        )
+        headers = {
+            "Content-Type": answer.format.content_type,
+            "Content-Disposition": f'inline; filename="result.{answer.format.extension}"',
+            "Cache-Control": "no-store",
+            ROW_LIMIT_HEADER: str(answer.execution.limit),
+        }
+        if answer.status:
+            headers[STATUS_HEADER] = answer.status
+        self.init_headers(headers)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 (ASGI)
         try:

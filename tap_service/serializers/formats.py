@@ -16,13 +16,17 @@ class UnknownFormatError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """``mime`` and ``aliases`` are the values of RESPONSEFORMAT that ask for it."""
+    """``mime`` and ``aliases`` are the values of RESPONSEFORMAT that ask for it.
+
+    ``tells_status``: the document itself says whether it is whole, cut at the row limit, or failed.
+    """
 
     mime: str
     aliases: tuple[str, ...]
     extension: str
     serializer: SerializerFactory
     ivo_id: str = ""
+    tells_status: bool = True
 
     @property
     def content_type(self) -> str:
@@ -42,9 +46,9 @@ FORMATS = (
     Format(_VOTABLE + ";serialization=TABLEDATA", ("votable/td",), "vot", TableData, _ID + "td"),
     Format("text/xml", (), "xml", Binary2, _ID + "binary2"),
     Format("text/xml;serialization=TABLEDATA", (), "xml", TableData, _ID + "td"),
-    Format("text/csv;header=present", ("text/csv", "csv"), "csv", Csv),
-    Format("text/csv;header=absent", (), "csv", CsvWithoutHeader),
-    Format("text/tab-separated-values", ("tsv",), "tsv", Tsv),
+    Format("text/csv;header=present", ("text/csv", "csv"), "csv", Csv, tells_status=False),
+    Format("text/csv;header=absent", (), "csv", CsvWithoutHeader, tells_status=False),
+    Format("text/tab-separated-values", ("tsv",), "tsv", Tsv, tells_status=False),
 )
 
 

@@ -76,7 +76,7 @@ class Execution:
         self._engine = engine
         self._translation = translation
         self._serializer = serializer
-        self._limit = limit
+        self.limit = limit
         self._way_out = way_out
         self._stopped: ServiceError | None = None
         self._head = b""
@@ -106,7 +106,7 @@ class Execution:
             sink.end()
 
     def _write_rows(self, sink: Sink) -> Status:
-        if self._limit == 0:
+        if self.limit == 0:
             return overflow(0, self._way_out)
         translation = self._translation
         stream = self._engine.stream(translation.sql, query_id=self.query_id, settings=translation.settings)
@@ -114,11 +114,11 @@ class Execution:
             with self.clock.running():
                 batches = stack.enter_context(stream)
             while (batch := self._next(batches)) is not None:
-                room = self._limit - self.report.rows
+                room = self.limit - self.report.rows
                 self.report.rows += min(room, batch.num_rows)
                 self._write(sink, self._serializer.rows(batch.slice(0, room)))
                 if batch.num_rows > room:
-                    return overflow(self._limit, self._way_out)
+                    return overflow(self.limit, self._way_out)
         return OK
 
     def _next(self, batches: Iterator[pa.RecordBatch]) -> pa.RecordBatch | None:

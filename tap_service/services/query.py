@@ -14,7 +14,7 @@ from functools import partial
 from adql.errors import AdqlError
 from adql.translate import Translation, translate
 from tap_service.config import Config
-from tap_service.constants import CANCEL_AGAIN_SECONDS
+from tap_service.constants import CANCEL_AGAIN_SECONDS, SETTLING_SECONDS
 from tap_service.exceptions import ClientGone, QueryFault, QueryTooHeavy, ServiceError, ServiceUnavailable
 from tap_service.metrics import Metrics
 from tap_service.models.parameters import TapParameters
@@ -174,9 +174,19 @@ class Answer:
         self._closing: asyncio.Task[None] | None = None
 
     async def begin(self) -> None:
-        """Wait for the first bytes. Raises the query's error if there are none."""
+        """Wait for the first bytes. Raises the query's error if there are none.
+
+        Where only the headers can tell how a result ended, short ones are waited for.
+        """
+        if not self.format.tells_status:
+            await asyncio.wait({self._running}, timeout=SETTLING_SECONDS)
         if not await self._spool.readable() and self.execution.failure is not None:
             raise self.execution.failure
+
+    @property
+    def status(self) -> str:
+        """How the query ended, '' while it runs."""
+        return self.execution.report.status
 
     def pieces(self) -> AsyncIterator[bytes]:
         return self._spool.pieces()

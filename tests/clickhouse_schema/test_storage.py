@@ -22,6 +22,7 @@ OBJECTS = Table(
         Column(name="ra", datatype="double", unit="deg", ucd="pos.eq.ra;meta.main"),
         Column(name="dec", datatype="double", unit="deg", ucd="pos.eq.dec;meta.main"),
         Column(name="size", datatype="float"),
+        Column(name="band", datatype="string", length=20),
         Column(name="spectrum", datatype="double", arraysize="*"),
         Column(name="seen", datatype="timestamp"),
     ),
@@ -73,6 +74,7 @@ def test_tap_schema_describes_tables_and_itself(survey: Engine) -> None:
         ("ra", "double", None, None, "deg", "pos.eq.ra;meta.main", 1),
         ("dec", "double", None, None, "deg", "pos.eq.dec;meta.main", 1),
         ('"size"', "float", None, None, None, None, 0),
+        ("band", "char", "20*", None, None, None, 0),
         ("spectrum", "double", "*", None, None, None, 0),
         ("seen", "char", "*", "timestamp", None, None, 0),
     ]

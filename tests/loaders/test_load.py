@@ -105,8 +105,7 @@ def test_load_verify_drop(loading: EmbeddedEngine, stars: Path) -> None:
     verify(loading, "loadtests.stars", said)
     assert "positions: 4,998, 2 rows have none" in said.lines
     tables(loading, said)
-    assert "loadtests.stars" in said.lines[-1]
-    assert f"{STARS:,} rows" in said.lines[-1]
+    assert any("loadtests.stars" in line and f"{STARS:,} rows" in line for line in said.lines)
     drop(loading, "loadtests.stars", said)
     assert apply.read_catalogue(loading).find("stars", False, "loadtests") == ()
     with pytest.raises(LoadError, match=r"no table loadtests\.stars"):

@@ -40,7 +40,7 @@ class TestAnswers:
     def test_every_format_comes_as_what_it_is(self, service: Any, entry: Any) -> None:
         response = service.ask("SELECT n FROM svc.numbers WHERE n < 3 ORDER BY n", RESPONSEFORMAT=entry.mime)
         assert response.status_code == 200
-        assert response.headers["content-type"] == entry.mime
+        assert response.headers["content-type"] == entry.content_type
         assert "content-length" not in response.headers
         if "xml" in entry.mime:
             assert parse_votable(io.BytesIO(response.content)).get_first_table().array["n"].tolist() == [0, 1, 2]
@@ -85,6 +85,16 @@ class TestLimits:
         response = service.ask(query, MAXREC=maxrec, FORMAT="votable/td")
         assert response.text.count("<TR>") == rows
         assert ("OVERFLOW" in response.text) is overflow
+
+    @pytest.mark.parametrize("form", ["csv", "tsv", "votable"])
+    def test_the_headers_tell_the_limit_and_the_end_of_a_short_result(self, service: Any, form: str) -> None:
+        cut = service.ask("SELECT n FROM svc.numbers", MAXREC=7, FORMAT=form)
+        assert cut.headers["skyhouse-row-limit"] == "7"
+        whole = service.ask("SELECT n FROM svc.numbers WHERE n < 7", MAXREC=7, FORMAT=form)
+        assert whole.headers["skyhouse-row-limit"] == "7"
+        if form != "votable":  # which says so itself, at its end
+            assert cut.headers["skyhouse-query-status"] == "OVERFLOW"
+            assert whole.headers["skyhouse-query-status"] == "OK"
 
     def test_default_and_hard_limit(self, serve: Callable[..., Any]) -> None:
         small = serve(default_maxrec=5, hard_maxrec=10)
