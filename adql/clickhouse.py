@@ -120,7 +120,9 @@ def _join(join: Join) -> str:
 
 
 def _join_condition(expr: Expr) -> str:
-    """The engine wants a function here, so a flag is compared."""
+    """The engine wants functions here, so a flag is compared."""
+    if isinstance(expr, Call) and expr.name in ("AND", "OR"):
+        return "(" + f" {expr.name} ".join(_join_condition(a) for a in expr.args) + ")"
     return f"({_expr(expr)} = true)" if isinstance(expr, Column) else _expr(expr)
 
 
@@ -288,9 +290,12 @@ def _in(expr: Call) -> str:
     if not plain:
         # ClickHouse's IN has no unknown, and wants constants
         return "(" + " OR ".join(f"({value} = {_expr(i)})" for i in items) + ")"
+    listed = [_expr(i) for i in items]
     if operand.type.is_numeric and any(not a.type.is_integer for a in expr.args):
-        value = f"toFloat64({value})"  # IN would convert the items to a narrower column's type
-    return f"({value} IN ({', '.join(_expr(i) for i in items)}))"
+        # IN would convert the items to a narrower column's type; and it tells -0.0 from 0.0
+        value = f"(toFloat64({value}) + 0.)"
+        listed = [f"({text} + 0.)" if constant(i) == 0 else text for text, i in zip(listed, items, strict=True)]
+    return f"({value} IN ({', '.join(listed)}))"
 
 
 def _is_null(expr: Call) -> str:
@@ -338,7 +343,10 @@ def _cast(expr: Call) -> str:
         value = f"trunc({value})"
     if operand.type.is_timestamp:
         value = f"toString({value})"
-    cast = "accurateCast" if target.is_integer or operand.type.is_text else "CAST"
+    if operand.type.is_text:
+        # a cast of Nullable texts makes NULLs of what it cannot read
+        return f"if(isNull({value}), NULL, accurateCast(trimBoth(ifNull({value}, '0')), '{target.clickhouse}'))"
+    cast = "accurateCast" if target.is_integer else "CAST"
     return f"{cast}({value}, 'Nullable({target.clickhouse})')"
 
 
@@ -429,6 +437,7 @@ _OPERATORS: dict[str, Callable[[Call], str]] = {
     "CASE": _case,
     "CAST": _cast,
     "ELEMENT": _element,
+    "ONE ZERO": lambda e: f"({_expr(e.args[0])} + to{e.type.clickhouse}(0))",
     "ONE": lambda e: f"(1 + ignore({_expr(e.args[0])}))",
     "0 OR 1": lambda e: f"toInt32({_expr(e.args[0])})",
     "POINT": _shape,

@@ -222,6 +222,8 @@ class Binder:
             return bind_geometry(self, node, name)
         if name == "COALESCE":
             return self._choice("COALESCE", tuple(self.bind(a) for a in node.args), node.span)
+        if name == "IN_UNIT":
+            raise AdqlUnsupported("IN_UNIT is not supported yet", node.span, "multiply by the factor between the units")
         candidates = FUNCTIONS.get(name)
         if candidates is None:
             hint = suggestion(name, [f.name for fs in FUNCTIONS.values() for f in fs])

@@ -22,14 +22,18 @@ from adql.bound import (
 from adql.rewrite.crossmatch import cross_match
 from adql.rewrite.joins import constants_kept, left_deep, outer_keys, product_keys
 from adql.rewrite.spatial import add_covers
+from adql.rewrite.zeros import one_zero, with_one_zero
 
 #: ``left_deep`` comes before them, for it makes new SELECTs
-PASSES = (add_covers, cross_match, product_keys, outer_keys, constants_kept)
+PASSES = (add_covers, cross_match, product_keys, outer_keys, one_zero, constants_kept)
 
 
 def rewrite(query: Query, fresh: Fresh) -> Query:
     if isinstance(query, SetOperation):
-        return replace(query, left=rewrite(query.left, fresh), right=rewrite(query.right, fresh))
+        left, right = rewrite(query.left, fresh), rewrite(query.right, fresh)
+        if not query.all:
+            left, right = with_one_zero(left), with_one_zero(right)
+        return replace(query, left=left, right=right)
 
     def inner(expr: Expr) -> Expr:
         if isinstance(expr, (Subquery, InSubquery, Exists)):

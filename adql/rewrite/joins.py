@@ -12,7 +12,6 @@ from adql.bound import (
     Expr,
     Fresh,
     Join,
-    Literal,
     Relation,
     Scan,
     Select,
@@ -23,10 +22,8 @@ from adql.bound import (
     relations,
     walk,
 )
-from adql.rewrite.wrap import Wrapped
+from adql.rewrite.wrap import ONE, Wrapped
 from clickhouse_schema.datatypes import BOOLEAN, INT
-
-_ONE = Literal(INT, 1)
 
 _NEVER = (1 << 63) - 1
 
@@ -67,7 +64,7 @@ def outer_keys(select: Select, fresh: Fresh) -> Select:
     """The pass that comes last: an outer join without an equality gets one that is always true."""
     while (bare := _without_equality(select.from_)) is not None:
         wrapped = Wrapped(bare.right, select, fresh)
-        key = wrapped.export(_ONE)
+        key = wrapped.export(ONE)
         anchor = _any_column(next(relations(bare.left)))
         # the engine wants an equality of columns of both sides: 1 = 1 in disguise
         always = Call(BOOLEAN, "=", (Call(INT, "ONE", (anchor,)), key))
@@ -77,7 +74,7 @@ def outer_keys(select: Select, fresh: Fresh) -> Select:
 
 
 def constants_kept(select: Select, fresh: Fresh) -> Select:  # noqa: ARG001  passes are called alike
-    """A joined derived table that is itself a join and has a constant output gets a limit that never cuts.
+    """A joined derived table of more than a stored one gets, if an output is constant, a limit that never cuts.
 
     Without it the engine merges both joins to order them anew, and then finds no side for a constant in ON.
     """
@@ -90,7 +87,7 @@ def _kept(relation: Relation) -> Relation:
     if isinstance(relation, Scan) or relation.query.limit is not None or isinstance(relation.query, SetOperation):
         return relation
     constant = (o for o in relation.query.outputs if not any(isinstance(e, (Column, Aggregate)) for e in walk(o.expr)))
-    if not isinstance(relation.query.from_, Join) or next(constant, None) is None:
+    if isinstance(relation.query.from_, Scan) or next(constant, None) is None:
         return relation
     return Derived(relation.relation, replace(relation.query, limit=_NEVER))
 

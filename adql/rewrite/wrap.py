@@ -7,6 +7,7 @@ from adql.bound import (
     Derived,
     Expr,
     Fresh,
+    Literal,
     Output,
     Relation,
     Select,
@@ -18,6 +19,10 @@ from adql.bound import (
     transform,
 )
 from adql.metadata import field_of
+from clickhouse_schema.datatypes import INT
+
+
+ONE = Literal(INT, 1)
 
 
 class Wrapped:
@@ -43,6 +48,8 @@ class Wrapped:
         return Column(expr.type, self.number, alias, output.field)
 
     def derived(self, where: list[Expr] | None = None) -> Derived:
+        if not self._outputs:
+            self.export(ONE)
         select = Select(self._relation, conjunction(where or []), (), None, tuple(self._outputs), False, (), None, 0)
         return Derived(self.number, select)
 

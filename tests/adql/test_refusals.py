@@ -46,7 +46,6 @@ def test_a_chain_of_common_tables_cannot_explode(small: Catalogue) -> None:
 @pytest.mark.parametrize(
     "expression",
     [
-        "ABS(" * 40 + "id" + ")" * 40,
         "ROUND(" * 40 + "id" + ")" * 40,
         "DISTANCE(1, 2, 3, " * 30 + "4" + ")" * 30,
     ],

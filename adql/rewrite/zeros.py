@@ -1,0 +1,86 @@
+"""Negative zeros: SQL has one zero, but ClickHouse hashes -0.0 and 0.0 apart where it groups, joins and removes duplicates.
+
+Floating-point values that are compared by hash get 0.0 added, which makes 0.0 of both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from adql.bound import (
+    Aggregate,
+    Call,
+    Expr,
+    Fresh,
+    InSubquery,
+    Join,
+    Query,
+    Relation,
+    Select,
+    conjunction,
+    conjuncts,
+    map_select,
+    transform,
+)
+from adql.rewrite.joins import is_equality
+
+
+def one_zero(select: Select, fresh: Fresh) -> Select:  # noqa: ARG001  passes are called alike
+    """The pass for one SELECT."""
+    if isinstance(select.from_, Join):
+        select = replace(select, from_=_joins(select.from_))
+    keys = {e: _one_zero(e) for e in select.group_by if _is_float(e)}
+    if select.distinct:
+        keys |= {o.expr: _one_zero(o.expr) for o in select.outputs if _is_float(o.expr)}
+    return map_select(select, lambda expr: transform(_exchanged(expr, keys), _hashed))
+
+
+def with_one_zero(query: Query) -> Query:
+    """The query with one zero in its outputs."""
+    if not any(_is_float(o.expr) for o in query.outputs):
+        return query
+    outputs = (replace(o, expr=_one_zero(o.expr)) if _is_float(o.expr) else o for o in query.outputs)
+    return replace(query, outputs=tuple(outputs))
+
+
+def _exchanged(expr: Expr, keys: dict[Expr, Expr]) -> Expr:
+    """``expr`` with its greatest parts that are keys exchanged."""
+    if not keys:
+        return expr
+    if expr in keys:
+        return keys[expr]
+    if isinstance(expr, Aggregate) or not expr.children:
+        return expr
+    return expr.with_children(tuple(_exchanged(child, keys) for child in expr.children))
+
+
+def _hashed(expr: Expr) -> Expr:
+    if isinstance(expr, Aggregate) and expr.distinct and _is_float(expr.args[0]):
+        return replace(expr, args=(_one_zero(expr.args[0]),))
+    if isinstance(expr, InSubquery) and _is_float(expr.operand):
+        return replace(expr, operand=_one_zero(expr.operand), query=with_one_zero(expr.query))
+    return expr
+
+
+def _joins(relation: Relation) -> Relation:
+    if not isinstance(relation, Join):
+        return relation
+    condition = conjunction([_key(c, relation) for c in conjuncts(relation.condition)])
+    return replace(relation, left=_joins(relation.left), right=_joins(relation.right), condition=condition)
+
+
+def _key(condition: Expr, join: Join) -> Expr:
+    if not is_equality(condition, join):
+        return condition
+    sides = tuple(_one_zero(side) if _is_float(side) else side for side in condition.children)
+    return condition.with_children(sides)
+
+
+def _is_float(expr: Expr) -> bool:
+    return expr.type.is_numeric and not expr.type.is_integer
+
+
+def _one_zero(expr: Expr) -> Expr:
+    if isinstance(expr, Call) and expr.name == "ONE ZERO":
+        return expr
+    return Call(expr.type, "ONE ZERO", (expr,), span=expr.span)

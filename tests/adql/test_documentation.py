@@ -1,0 +1,99 @@
+"""docs/adql.md tells the truth: its tables of functions are those of ``adql.functions``, and its examples give what it says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from adql.errors import AdqlError, AdqlUnsupported
+from adql.functions import ADQL_GEO, AGGREGATES, MATHEMATICAL, STRING, USER_DEFINED
+from adql.resolve.expressions import CAST_TARGETS
+from adql.resolve.geometry import GEOMETRY
+from adql.translate import translate
+from clickhouse_schema.catalogue import Catalogue
+from tap_service.storage.engine import Engine, ValueFault
+from tests.adql.conftest import Ask, asked
+
+_TEXT = (Path(__file__).parents[2] / "docs" / "adql.md").read_text(encoding="utf-8")
+_ROWS = re.findall(r"^\| `([^`]+)` \| ([^|]+) \| `([^`]+)` \| ([^|]+) \|$", _TEXT, re.MULTILINE)
+_UNSUPPORTED = _TEXT.split("## Not supported yet")[1]
+
+
+def test_every_function_is_documented_as_it_is() -> None:
+    assert [row[:2] for row in _ROWS] == [(f.usage, f.description) for f in (*MATHEMATICAL, *STRING, *USER_DEFINED)]
+
+
+def test_set_functions_geometry_and_types_are_documented() -> None:
+    for name in (*AGGREGATES, *GEOMETRY, *CAST_TARGETS):
+        assert f"`{name}" in _TEXT
+    for name in GEOMETRY:
+        assert (f"`{name}`" in _UNSUPPORTED) == (name not in ADQL_GEO)
+
+
+@pytest.mark.parametrize(("example", "value"), [row[2:] for row in _ROWS])
+def test_the_examples_give_what_is_said(example: str, value: str, ask: Ask) -> None:
+    [(given,)] = ask(f"SELECT {example} FROM small.stars WHERE id = 1")
+    assert str(given) == value
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("1 / 0", None),
+        ("1.5 / 0", None),
+        ("MOD(1, 0)", None),
+        ("7 / 2", 3),
+        ("-7 / 2", -3),
+        ("7.0 / 2", 3.5),
+        ("ROUND(-2.5)", -3.0),
+        ("CAST(-2.7 AS INTEGER)", -2),
+        ("CAST('abcdef' AS CHAR(3))", "abc"),
+        ("CASE WHEN SQRT(-1) = SQRT(-1) THEN 1 ELSE 0 END", 0),
+        ("CASE WHEN 'a' ILIKE 'A' THEN 1 ELSE 0 END", 1),
+        ("CASE WHEN '\\' LIKE '\\' THEN 1 ELSE 0 END", 1),
+        ("0x1F", 31),
+        ("6 & 3", 2),
+        ("CONTAINS(POINT(0, 1), CIRCLE(0, 0, 1))", 1),
+    ],
+)  # fmt: skip
+def test_the_choices_are_made(expression: str, value: object, ask: Ask) -> None:
+    assert ask(f"SELECT {expression} FROM small.stars WHERE id = 1") == [(value,)]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT big + 1 FROM small.stars",
+        "SELECT SUM(big) FROM small.stars WHERE big > 1000000 OR id = 5",
+        "SELECT 9223372036854775807 * id FROM small.stars",
+        "SELECT CAST(1e10 AS INTEGER) FROM small.stars",
+        "SELECT CAST('1x' AS INTEGER) FROM small.stars",
+        "SELECT CAST(name AS DOUBLE PRECISION) FROM small.stars",
+    ],
+)
+def test_what_does_not_fit_is_an_error(query: str, engine: Engine, small: Catalogue) -> None:
+    with pytest.raises(ValueFault):
+        asked(engine, small, query)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT CONTAINS(POINT(1, 2), BOX(1, 2, 3, 4)) FROM small.stars",
+        "SELECT CAST('1 2' AS POINT) FROM small.stars",
+        "SELECT POINT('GALACTIC', 1, 2) FROM small.stars",
+        "SELECT id FROM small.stars AS s WHERE EXISTS (SELECT * FROM small.spectra AS p WHERE p.star = s.id)",
+        "SELECT COUNT(*) OVER () FROM small.stars",
+        "SELECT id FROM small.stars TABLESAMPLE (10)",
+        "SELECT id FROM small.stars EXCEPT ALL SELECT id FROM small.spectra",
+        "SELECT id FROM small.stars INTERSECT ALL SELECT id FROM small.spectra",
+        "SELECT IN_UNIT(mag, 'mmag') FROM small.stars",
+    ],
+)
+def test_what_is_not_supported_is_said(query: str, small: Catalogue) -> None:
+    with pytest.raises(AdqlError) as caught:
+        translate(query, small)
+    assert isinstance(caught.value, AdqlUnsupported)
+    assert "not supported yet" in caught.value.message
