@@ -203,9 +203,13 @@ Query = Select | SetOperation
 
 
 class Fresh:
-    """The generated names of one translation: relation numbers and output aliases."""
+    """The generated names of one translation: relation numbers and output aliases.
+
+    ``keeps_join_order``: a pass found a join that the engine must not move.
+    """
 
     def __init__(self) -> None:
+        self.keeps_join_order = False
         self._relations = 0
         self._aliases = 0
 

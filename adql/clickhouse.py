@@ -34,7 +34,7 @@ from adql.errors import AdqlSemanticError
 from adql.functions import FUNCTIONS
 from adql.resolve.constants import constant
 from adql.spherical import cube, cubes, is_position, nearness, separation, unit_vector
-from clickhouse_schema.datatypes import ColumnType
+from clickhouse_schema.datatypes import FLOATS, ColumnType
 from clickhouse_schema.healpix import ORDER
 from clickhouse_schema.quoting import identifier, string
 
@@ -51,6 +51,8 @@ SETTINGS: dict[str, str | int] = {
     "max_expanded_ast_elements": 5_000_000,
 }
 
+#: In addition, for queries whose joins must stay as they are written.
+KEEP_JOIN_ORDER: dict[str, str | int] = {"query_plan_optimize_join_order_limit": 0}
 
 #: Characters of SQL of one expression. Some forms write an argument several times, so nesting multiplies.
 MOST_SQL = 4 << 20
@@ -339,15 +341,21 @@ def _cast(expr: Call) -> str:
         return f"substringUTF8({text}, 1, {_expr(expr.args[1])})" if len(expr.args) > 1 else text
     if target.is_timestamp:
         return value if operand.type.is_timestamp else f"parseDateTime64BestEffort({value}, 6, 'UTC')"
-    if target.is_integer and operand.type.is_numeric and not operand.type.is_integer:
-        value = f"trunc({value})"
-    if operand.type.is_timestamp:
-        value = f"toString({value})"
-    if operand.type.is_text:
-        # a cast of Nullable texts makes NULLs of what it cannot read
-        return f"if(isNull({value}), NULL, accurateCast(trimBoth(ifNull({value}, '0')), '{target.clickhouse}'))"
-    cast = "accurateCast" if target.is_integer else "CAST"
-    return f"{cast}({value}, 'Nullable({target.clickhouse})')"
+    return _scalar_of(operand, value, target)
+
+
+def _scalar_of(operand: Expr, value: str, target: ColumnType) -> str:
+    """A number or truth value of another one, cut towards zero where it becomes whole, or of a text.
+
+    The value stands without NULLs in the cast: those of Nullable texts make NULLs of what they cannot read, and those
+    of Nullable numbers look at what lies below a NULL, which after a division by zero is infinite.
+    """
+    kind = target.clickhouse
+    if operand.type != UNTYPED and operand.type.is_text:
+        return f"if(isNull({value}), NULL, accurateCast(trimBoth(ifNull({value}, '0')), '{kind}'))"
+    if target.is_integer and operand.type.datatype in FLOATS:
+        return f"if(isNull({value}), NULL, accurateCast(trunc(ifNull({value}, 0)), '{kind}'))"
+    return f"{'accurateCast' if target.is_integer else 'CAST'}({value}, 'Nullable({kind})')"
 
 
 def _text_of(operand: Expr, value: str) -> str:

@@ -187,8 +187,8 @@ class Exists(Expression):
 class Frame(Node):
     """Window frame (extension): unit 'ROWS' or 'RANGE', bounds as (kind, n).
 
-    A kind is 'UNBOUNDED PRECEDING', 'PRECEDING', 'CURRENT ROW', 'FOLLOWING' or 'UNBOUNDED FOLLOWING'; n is None where it
-    takes none.
+    A kind is 'UNBOUNDED PRECEDING', 'PRECEDING', 'CURRENT ROW', 'FOLLOWING' or 'UNBOUNDED FOLLOWING'; n is None where
+    it takes none.
     """
 
     unit: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from adql.bound import Fresh, Query
-from adql.clickhouse import SETTINGS, emit
+from adql.clickhouse import KEEP_JOIN_ORDER, SETTINGS, emit
 from adql.parser import parse
 from adql.resolve import resolve
 from adql.rewrite import rewrite
@@ -36,7 +36,8 @@ def translate(text: str, catalogue: Catalogue, *, limit: int | None = None) -> T
     query, tables = resolve(parse(text), catalogue, fresh)
     fields = tuple(output.field for output in query.outputs)
     limited = rewrite(_limited(query, limit), fresh)
-    return Translation(emit(limited), dict(SETTINGS), fields, tables, query.limit)
+    settings = SETTINGS | KEEP_JOIN_ORDER if fresh.keeps_join_order else dict(SETTINGS)
+    return Translation(emit(limited), settings, fields, tables, query.limit)
 
 
 def _limited(query: Query, limit: int | None) -> Query:

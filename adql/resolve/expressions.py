@@ -270,6 +270,8 @@ class Binder:
             raise AdqlSemanticError(f"CAST cannot make {node.target} of {operand.type.adql}", node.span)
         if target.is_timestamp and not (operand.type.is_text or operand.type.is_timestamp or is_null(operand)):
             raise AdqlSemanticError(f"CAST cannot make TIMESTAMP of {operand.type.adql}", node.span)
+        if operand.type.is_timestamp and not (target.is_timestamp or target.is_text):
+            raise AdqlSemanticError(f"CAST cannot make {node.target} of TIMESTAMP", node.span)
         if target.is_timestamp and isinstance(operand, Literal):
             return _as_timestamp(operand, TIMESTAMP)
         length = (Literal(INT, node.length),) if node.length is not None else ()

@@ -20,12 +20,12 @@ from adql.bound import (
     transform,
 )
 from adql.rewrite.crossmatch import cross_match
-from adql.rewrite.joins import constants_kept, left_deep, outer_keys, product_keys
+from adql.rewrite.joins import join_order, left_deep, outer_keys, product_keys
 from adql.rewrite.spatial import add_covers
 from adql.rewrite.zeros import one_zero, with_one_zero
 
 #: ``left_deep`` comes before them, for it makes new SELECTs
-PASSES = (add_covers, cross_match, product_keys, outer_keys, one_zero, constants_kept)
+PASSES = (add_covers, cross_match, product_keys, join_order, outer_keys, one_zero)
 
 
 def rewrite(query: Query, fresh: Fresh) -> Query:

@@ -15,7 +15,6 @@ from adql.bound import (
     Relation,
     Scan,
     Select,
-    SetOperation,
     columns,
     conjunction,
     conjuncts,
@@ -24,8 +23,6 @@ from adql.bound import (
 )
 from adql.rewrite.wrap import ONE, Wrapped
 from clickhouse_schema.datatypes import BOOLEAN, INT
-
-_NEVER = (1 << 63) - 1
 
 
 def left_deep(select: Select, fresh: Fresh) -> Select:
@@ -73,23 +70,24 @@ def outer_keys(select: Select, fresh: Fresh) -> Select:
     return select
 
 
-def constants_kept(select: Select, fresh: Fresh) -> Select:  # noqa: ARG001  passes are called alike
-    """A joined derived table of more than a stored one gets, if an output is constant, a limit that never cuts.
+def join_order(select: Select, fresh: Fresh) -> Select:
+    """Tells whether the engine may order the joins anew.
 
-    Without it the engine merges both joins to order them anew, and then finds no side for a constant in ON.
+    It merges joined derived tables for that, and fails where a condition in ON has then no side: constant outputs, and
+    joins without an equality of both sides.
     """
-    return replace(select, from_=_kept(select.from_)) if isinstance(select.from_, Join) else select
+    if isinstance(select.from_, Join) and not _is_plain(select.from_):
+        fresh.keeps_join_order = True
+    return select
 
 
-def _kept(relation: Relation) -> Relation:
-    if isinstance(relation, Join):
-        return replace(relation, left=_kept(relation.left), right=_kept(relation.right))
-    if isinstance(relation, Scan) or relation.query.limit is not None or isinstance(relation.query, SetOperation):
-        return relation
-    constant = (o for o in relation.query.outputs if not any(isinstance(e, (Column, Aggregate)) for e in walk(o.expr)))
-    if isinstance(relation.query.from_, Scan) or next(constant, None) is None:
-        return relation
-    return Derived(relation.relation, replace(relation.query, limit=_NEVER))
+def _is_plain(relation: Relation) -> bool:
+    if isinstance(relation, Scan):
+        return True
+    if isinstance(relation, Derived):
+        return all(any(isinstance(e, (Column, Aggregate)) for e in walk(o.expr)) for o in relation.query.outputs)
+    keyed = any(is_equality(c, relation) for c in conjuncts(relation.condition))
+    return keyed and _is_plain(relation.left) and _is_plain(relation.right)
 
 
 def _without_right(relation: Relation) -> Relation:

@@ -21,7 +21,6 @@ from adql.bound import (
 from adql.metadata import field_of
 from clickhouse_schema.datatypes import INT
 
-
 ONE = Literal(INT, 1)
 
 

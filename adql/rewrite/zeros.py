@@ -1,4 +1,4 @@
-"""Negative zeros: SQL has one zero, but ClickHouse hashes -0.0 and 0.0 apart where it groups, joins and removes duplicates.
+"""Negative zeros: SQL has one zero, ClickHouse hashes -0.0 and 0.0 apart where it groups, joins, removes duplicates.
 
 Floating-point values that are compared by hash get 0.0 added, which makes 0.0 of both.
 """
@@ -30,9 +30,11 @@ def one_zero(select: Select, fresh: Fresh) -> Select:  # noqa: ARG001  passes ar
     if isinstance(select.from_, Join):
         select = replace(select, from_=_joins(select.from_))
     keys = {e: _one_zero(e) for e in select.group_by if _is_float(e)}
-    if select.distinct:
-        keys |= {o.expr: _one_zero(o.expr) for o in select.outputs if _is_float(o.expr)}
-    return map_select(select, lambda expr: transform(_exchanged(expr, keys), _hashed))
+    select = map_select(select, lambda expr: transform(_exchanged(expr, keys), _hashed))
+    if not select.distinct:
+        return select
+    order_by = tuple(replace(o, expr=_one_zero(o.expr)) if _is_float(o.expr) else o for o in select.order_by)
+    return replace(select, outputs=with_one_zero(select).outputs, order_by=order_by)
 
 
 def with_one_zero(query: Query) -> Query:

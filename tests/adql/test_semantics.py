@@ -64,6 +64,16 @@ PAIRS: list[tuple[str, str]] = [
     ("SELECT CASE WHEN mag > 2 THEN 'faint' WHEN mag > 0 THEN 'bright' END, CASE n_obs WHEN 3 THEN 1 ELSE 2.5 END FROM small.stars", ""),
     ("SELECT CAST(mag AS INTEGER), CAST(id AS VARCHAR), CAST('12' AS SMALLINT), CAST(n_obs AS DOUBLE PRECISION) FROM small.stars", "SELECT CAST(trunc(mag) AS INTEGER), CAST(id AS VARCHAR), 12, CAST(n_obs AS DOUBLE PRECISION) FROM small.stars"),
     ("SELECT id & 3, id | 8, id ^ 5 FROM small.stars", "SELECT id & 3, id | 8, xor(id, 5) FROM small.stars"),
+    ("SELECT CAST(5 / flux AS BIGINT) FROM small.spectra", "SELECT CAST(trunc(5 / nullif(flux, 0)) AS BIGINT) FROM small.spectra"),
+    ("SELECT CAST(CAST(id AS VARCHAR) AS DOUBLE PRECISION), CAST(' 7 ' AS BIGINT), CAST(NULL AS INTEGER), CAST(CASE WHEN id > 3 THEN '1.5' END AS REAL) FROM small.stars", "SELECT id::DOUBLE, 7, NULL, CASE WHEN id > 3 THEN 1.5 END FROM small.stars"),
+    # one zero
+    ("SELECT flux FROM small.spectra WHERE flux IN (0.0)", ""),
+    ("SELECT DISTINCT ABS(flux), -flux FROM small.spectra WHERE flux = 0", ""),
+    ("SELECT flux, COUNT(*) FROM small.spectra GROUP BY flux", ""),
+    ("SELECT COUNT(DISTINCT flux) FROM small.spectra", ""),
+    ("SELECT s.id, p.id FROM small.stars AS s JOIN small.spectra AS p ON s.mag = -p.flux", ""),
+    ("SELECT id FROM small.stars WHERE mag IN (SELECT -flux FROM small.spectra)", ""),
+    ("SELECT mag FROM small.stars INTERSECT SELECT -flux FROM small.spectra", ""),
     # aggregates
     ("SELECT COUNT(*), COUNT(mag), COUNT(DISTINCT name), SUM(n_obs), AVG(n_obs), MIN(mag), MAX(name) FROM small.stars", ""),
     ("SELECT COUNT(*), COUNT(mag), SUM(n_obs), AVG(mag), MIN(mag), MAX(name) FROM small.stars WHERE id > 100", ""),

@@ -65,7 +65,7 @@ _STORED = {
 _DUCK = {INT: "{}::BIGINT", FLOAT: "{}::DOUBLE", TEXT: "{}", BOOL: "{}"}
 _TEXTS = ("'alpha'", "'a'", "''", "'Éta_é'", "'it''s'", "'b%'", "'back\\slash'")
 _PATTERNS = ("'%a%'", "'_%'", "''", "'%'", "'a____'", "'%\\%'", "'É%\\_é'", "'%''%'", "'B%'")
-_REALS = ("0.5", "1.5", "2.0", "-3.25", "7.0", "1e10", "0.0")
+_REALS = ("0.5", "-0.0", "1.5", "2.0", "-3.25", "7.0", "1e10", "0.0")
 _COMPARISONS = ("=", "<>", "<", "<=", ">", ">=")
 
 
@@ -318,7 +318,10 @@ class Maker:
         names = [self.name("c"), self.name("c")]
         alias = self.name("t")
         text = f"(SELECT {key}{{}} AS k, {other} AS {names[0]}, name AS {names[1]} FROM {table}) AS {alias}"
-        return Table(Twin(text.format(""), text.format("::BIGINT")), (_column("k", INT), _column(names[0], FLOAT), _column(names[1], TEXT)))
+        return Table(
+            Twin(text.format(""), text.format("::BIGINT")),
+            (_column("k", INT), _column(names[0], FLOAT), _column(names[1], TEXT)),
+        )
 
     def from_(self) -> Table:
         form = self.count(0, 7)
@@ -345,7 +348,8 @@ class Maker:
         else:
             outputs, groups = [self.value(k, columns) for k in kinds], Twin("", "")
         aliased = [
-            Twin(f"{o.adql} AS {n}", f"{o.sql} AS {n}") for o, n in zip(outputs, names or self._names(kinds), strict=True)
+            Twin(f"{o.adql} AS {n}", f"{o.sql} AS {n}")
+            for o, n in zip(outputs, names or self._names(kinds), strict=True)
         ]
         quantifier = self.pick(("", "", "DISTINCT "))
         top = "" if limit is None else f"TOP {limit} "
