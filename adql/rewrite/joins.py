@@ -12,6 +12,7 @@ from adql.bound import (
     Expr,
     Fresh,
     Join,
+    Literal,
     Relation,
     Scan,
     Select,
@@ -86,8 +87,15 @@ def _is_plain(relation: Relation) -> bool:
         return True
     if isinstance(relation, Derived):
         return all(any(isinstance(e, (Column, Aggregate)) for e in walk(o.expr)) for o in relation.query.outputs)
-    keyed = any(is_equality(c, relation) for c in conjuncts(relation.condition))
+    parts = conjuncts(relation.condition)
+    keyed = any(is_equality(c, relation) for c in parts) and all(_depends_on_rows(c) for c in parts)
     return keyed and _is_plain(relation.left) and _is_plain(relation.right)
+
+
+def _depends_on_rows(condition: Expr) -> bool:
+    """Whether no constant is left of it when the engine computes what it can beforehand."""
+    null = any(isinstance(e, Literal) and e.value is None for e in walk(condition))
+    return not null and any(True for _ in columns(condition))
 
 
 def _without_right(relation: Relation) -> Relation:
