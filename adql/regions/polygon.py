@@ -30,7 +30,7 @@ _FLAT = 1e-13
 _THINNEST = 1e-11
 
 #: Radians; below it polygons are as good as flat for their centroid
-_SMALL = 1e-4
+SMALL = 1e-4
 
 #: points x edges that are in memory at once
 _BLOCK = 1 << 20
@@ -158,7 +158,7 @@ class Polygon(Region):
         error is below size^3): together within 1e-12 radians.
         """
         a, b = self.edges.a, self.edges.b
-        if float(lengths(a - a[0]).max()) < _SMALL:
+        if float(lengths(a - a[0]).max()) < SMALL:
             return position(_flat_centroid(a))
         total = (self.edges.normals * separations(a, b)[:, None]).sum(axis=0)
         return position(total if self.left else -total)

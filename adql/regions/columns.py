@@ -1,0 +1,318 @@
+"""Shapes whose numbers come from a row's columns: construction, relations, area and centroid as ClickHouse SQL.
+
+A polygon is an array of edges, tuples (ax, ay, az, bx, by, bz, nx, ny, nz) of two unit vectors and a x b. The formulas
+are those of ``polygon``: inside by the sum of signed triangles, so any simple polygon in either sense, concave or
+around a pole, stands for its smaller side. Nothing here looks for NULL, NaN or less than three vertices: the caller does.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from adql.regions.algebra import Complement, Intersection, Nothing, Union, WholeSky
+from adql.regions.cone import Cone
+from adql.regions.membership import number
+from adql.regions.polygon import SMALL, Polygon
+from adql.regions.region import Region
+from adql.regions.sphere import ROUNDING, ShapeError, direction
+
+Vector = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Circle:
+    """``radius`` is SQL of degrees; a point is a circle of radius '0.'."""
+
+    centre: Vector
+    radius: str = "0."
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """``array`` is SQL of Array(Tuple) of edges."""
+
+    array: str
+
+
+Shape = Circle | Edges | Region
+
+
+# --- construction -----------------------------------------------------------------------------------------------------
+
+
+def polygon(coordinates: str) -> Edges:
+    """From SQL of Array(Float64): lon1, lat1, lon2, lat2 ... in degrees, DALI's polygon."""
+    ra, dec = "radians(c[2 * i - 1])", "radians(c[2 * i])"
+    vertex = f"(cos({dec}) * cos({ra}), cos({dec}) * sin({ra}), sin({dec}))"
+    vertices = f"arrayMap(i -> {vertex}, range(1, intDiv(length(c), 2) + 1))"
+    return Edges(_let({"c": coordinates}, _let({"v": vertices}, _edges("v"))))
+
+
+def box(lon: str, lat: str, width: str, height: str) -> str:
+    """DALI coordinates, SQL of Array(Float64), of the corners of BOX; see ``polygon.box``."""
+    corners = []
+    for sx, sy in ("+-", "++", "-+", "--"):
+        # centre + x east + y north, turned so that the centre is at longitude 0
+        outward = f"(cos(dec) {'-' if sy == '+' else '+'} y * sin(dec))"
+        upward = f"(sin(dec) {sy} y * cos(dec))"
+        corners.append(
+            f"positiveModulo(lon + degrees(atan2({sx}x, {outward})), 360.), "
+            f"degrees(atan2({upward}, sqrt({outward} * {outward} + x * x)))"
+        )
+    x, y = (f"tan(radians(greatest(toFloat64({size}), 1e-11)) / 2)" for size in (width, height))
+    values = {"x": x, "y": y, "lon": f"toFloat64({lon})", "dec": f"radians(toFloat64({lat}))"}
+    return _let(values, f"[{', '.join(corners)}]")
+
+
+def _let(values: dict[str, str], body: str) -> str:
+    """``body`` with names for values, each written and computed once."""
+    return f"arrayMap(({', '.join(values)}) -> {body}, {', '.join(f'[{v}]' for v in values.values())})[1]"
+
+
+def _edges(vertices: str) -> str:
+    """n by (a-b) x (a+b) / 2, which keeps its digits for short edges."""
+    n = [
+        f"((a.{j} - b.{j}) * (a.{k} + b.{k}) - (a.{k} - b.{k}) * (a.{j} + b.{j})) / 2"
+        for j, k in ((2, 3), (3, 1), (1, 2))
+    ]
+    edge = f"(a.1, a.2, a.3, b.1, b.2, b.3, {', '.join(n)})"
+    after = f"arrayPushBack(arrayPopFront({vertices}), {vertices}[1])"
+    return f"arrayMap((a, b) -> {edge}, {vertices}, {after})"
+
+
+def _literal(region: Polygon) -> str:
+    edges = region.edges
+    scaled = (
+        edges.normals
+        * (((edges.a - edges.b) ** 2).sum(axis=1) * ((edges.a + edges.b) ** 2).sum(axis=1))[:, None] ** 0.5
+    )
+    rows = zip(edges.a, edges.b, scaled / 2, strict=True)
+    return "[" + ", ".join(f"({', '.join(number(c) for v in row for c in v)})" for row in rows) + "]"
+
+
+def _as_columns(shape: Shape) -> Shape:
+    """Constant points, circles and polygons in the form of columns; combinations as they are."""
+    if isinstance(shape, Cone):
+        x, y, z = direction(shape.lon, shape.lat)
+        return Circle((number(x), number(y), number(z)), number(shape.radius))
+    if isinstance(shape, Polygon):
+        return Edges(_literal(shape))
+    return shape
+
+
+def _named(shape: Shape, suffix: str) -> tuple[Shape, dict[str, str]]:
+    """The shape by the names of its values, and these."""
+    if isinstance(shape, Circle):
+        names = [f"{letter}{suffix}" for letter in "xyzr"]
+        x, y, z, r = names
+        return Circle((x, y, z), r), dict(zip(names, (*shape.centre, f"toFloat64({shape.radius})"), strict=True))
+    if isinstance(shape, Edges):
+        return Edges(f"edges{suffix}"), {f"edges{suffix}": shape.array}
+    return shape, {}
+
+
+def _related(first: Shape, second: Shape, relation: Callable[[Shape, Shape], str]) -> str:
+    (one, values), (other, more) = _named(_as_columns(first), "1"), _named(_as_columns(second), "2")
+    test = relation(one, other)
+    return f"({_let({**values, **more}, test)} = 1)" if values or more else test
+
+
+# --- relations --------------------------------------------------------------------------------------------------------
+
+
+def contains(inner: Shape, outer: Shape) -> str:
+    """SQL of whether all of ``inner`` is in ``outer``.
+
+    Raises ``ShapeError`` for what is answered for constants alone: a union around, a range or MOC.
+    """
+    return _related(inner, outer, _contains)
+
+
+def intersects(first: Shape, second: Shape) -> str:
+    """SQL of whether the shapes have a direction in common. Raises ``ShapeError`` like ``contains``."""
+    return _related(first, second, _intersects)
+
+
+def _contains(inner: Shape, outer: Shape) -> str:
+    inner, outer = _as_columns(inner), _as_columns(outer)
+    if isinstance(inner, Nothing) or isinstance(outer, WholeSky):
+        return "1"
+    if isinstance(inner, Union):
+        return _all((_contains(p, outer) for p in inner.parts), "AND")
+    if isinstance(outer, Intersection):
+        return _all((_contains(inner, p) for p in outer.parts), "AND")
+    if isinstance(outer, Complement):
+        return f"(NOT {_intersects(inner, outer.part)})"
+    if isinstance(inner, Region) or isinstance(outer, Region):
+        raise _unsupported(inner if isinstance(inner, Region) else outer)
+    if isinstance(outer, Circle):
+        if isinstance(inner, Circle):
+            reach = f"({outer.radius} - {inner.radius})"
+            return f"({outer.radius} >= 180 OR {_within(inner.centre, outer.centre, reach)})"
+        opposite: Vector = tuple(f"(-{c})" for c in outer.centre)  # type: ignore[assignment]
+        free = f"{_to_border(opposite, inner)} >= radians(180 - {outer.radius}) - {ROUNDING!r}"
+        return f"({free} AND (NOT {_inside(opposite, inner)} OR {outer.radius} >= 180))"
+    if isinstance(inner, Circle):
+        return (
+            f"({_inside(inner.centre, outer)} AND "
+            f"({inner.radius} = 0 OR {_to_border(inner.centre, outer)} >= radians({inner.radius}) - {ROUNDING!r}))"
+        )
+    within = " AND ".join(f"arrayAll(d -> {_inside(p, outer)}, {inner.array})" for p in (_START, _MIDDLE))
+    return f"({within} AND NOT {_cross(inner, outer)})"
+
+
+def _intersects(first: Shape, second: Shape) -> str:
+    first, second = _as_columns(first), _as_columns(second)
+    if isinstance(first, Region) and not isinstance(second, Region):
+        first, second = second, first
+    if isinstance(second, Nothing):
+        return "0"
+    if isinstance(second, WholeSky):
+        return "1"
+    if isinstance(second, Union):
+        return _all((_intersects(first, p) for p in second.parts), "OR")
+    if isinstance(second, Complement):
+        return f"(NOT {_contains(first, second.part)})"
+    if isinstance(first, Region) or isinstance(second, Region):
+        raise _unsupported(second)
+    if isinstance(second, Circle):
+        if isinstance(first, Circle):
+            return _within(first.centre, second.centre, f"({first.radius} + {second.radius})")
+        return _circle_meets(second, first)
+    if isinstance(first, Circle):
+        return _circle_meets(first, second)
+    first_in = f"arrayExists(d -> {_inside(_START, second)}, {first.array})"
+    second_in = f"arrayExists(d -> {_inside(_START, first)}, {second.array})"
+    return f"({first_in} OR {second_in} OR {_cross(first, second)})"
+
+
+def _all(tests: Iterable[str], word: str) -> str:
+    return f"({f' {word} '.join(tests)})"
+
+
+def _unsupported(shape: Shape) -> ShapeError:
+    return ShapeError(
+        f"a {type(shape).__name__.lower()} compared with a shape from columns",
+        "give both as constants, or compare the row's POINT",
+    )
+
+
+def _circle_meets(circle: Circle, edges: Edges) -> str:
+    near = f"({circle.radius} > 0 AND {_to_border(circle.centre, edges)} <= radians({circle.radius}) + {ROUNDING!r})"
+    return f"({_inside(circle.centre, edges)} OR {near})"
+
+
+def _within(a: Vector, b: Vector, degrees: str) -> str:
+    return f"({_separation(a, b)} <= radians({degrees}) + {ROUNDING!r})"
+
+
+#: start and middle of edge d
+_START: Vector = ("d.1", "d.2", "d.3")
+_LENGTH = "sqrt(2 + 2 * (d.1 * d.4 + d.2 * d.5 + d.3 * d.6))"
+_MIDDLE: Vector = (f"((d.1 + d.4) / {_LENGTH})", f"((d.2 + d.5) / {_LENGTH})", f"((d.3 + d.6) / {_LENGTH})")
+
+#: start, end and normal of edge e
+_A: Vector = ("e.1", "e.2", "e.3")
+_B: Vector = ("e.4", "e.5", "e.6")
+_N: Vector = ("e.7", "e.8", "e.9")
+
+
+def _dot(a: Vector, b: Vector) -> str:
+    return "(" + " + ".join(f"{p} * {q}" for p, q in zip(a, b, strict=True)) + ")"
+
+
+def _cross_product(a: Vector, b: Vector) -> Vector:
+    x, y, z = ((1, 2), (2, 0), (0, 1))
+    return tuple(f"({a[i]} * {b[j]} - {a[j]} * {b[i]})" for i, j in (x, y, z))  # type: ignore[return-value]
+
+
+def _separation(a: Vector, b: Vector) -> str:
+    minus, plus = (
+        " + ".join(f"({p} {sign} {q}) * ({p} {sign} {q})" for p, q in zip(a, b, strict=True)) for sign in "-+"
+    )
+    return f"(2 * atan2(sqrt({minus}), sqrt({plus})))"
+
+
+def _inside(p: Vector, edges: Edges) -> str:
+    """The sum of triangles of ``Polygon.contains``, or on an edge."""
+    below = f"1 + {_dot(_A, _B)} - {_dot(p, _A)} - {_dot(p, _B)}"
+    winds = f"abs(arraySum(e -> atan2(-{_dot(p, _N)}, {below}), {edges.array})) > {math.pi!r}"
+    middle: Vector = ("(e.1 + e.4)", "(e.2 + e.5)", "(e.3 + e.6)")
+    flat = f"abs({_dot(p, _N)}) <= {ROUNDING!r} * sqrt({_dot(_N, _N)})"
+    on = f"{flat} AND {_dot(p, middle)} >= {_dot(_A, middle)} - {4 * ROUNDING!r}"
+    return f"({winds} OR arrayExists(e -> {on}, {edges.array}))"
+
+
+def _to_border(p: Vector, edges: Edges) -> str:
+    """Least distance in radians: to an edge's great circle where the perpendicular meets it, else to its vertices."""
+    after, before = _dot(p, _cross_product(_N, _A)), _dot(p, _cross_product(_B, _N))
+    along = f"sqrt({_dot(_N, _N)} * {_dot(p, _A)} * {_dot(p, _A)} + {after} * {after})"
+    foot = f"atan2(abs({_dot(p, _N)}), {along})"
+    ends = f"least({_separation(p, _A)}, {_separation(p, _B)})"
+    return f"arrayMin(e -> if({after} > 0 AND {before} > 0, {foot}, {ends}), {edges.array})"
+
+
+def _cross(first: Edges, second: Edges) -> str:
+    """Whether some edges d of the first and e of the second cross, see ``polygon.crossings``; to touch is not to."""
+    ab_c, ab_d = f"({_dot(_N, ('d.1', 'd.2', 'd.3'))})", f"({_dot(_N, ('d.4', 'd.5', 'd.6'))})"
+    n: Vector = ("d.7", "d.8", "d.9")
+    cd_a, cd_b = _dot(n, _A), _dot(n, _B)
+    small_e, small_d = f"{ROUNDING!r} * sqrt({_dot(_N, _N)})", f"{ROUNDING!r} * sqrt({_dot(n, n)})"
+    left = f"{ab_c} < -{small_e} AND {ab_d} > {small_e} AND {cd_a} > {small_d} AND {cd_b} < -{small_d}"
+    right = f"{ab_c} > {small_e} AND {ab_d} < -{small_e} AND {cd_a} < -{small_d} AND {cd_b} > {small_d}"
+    return f"arrayExists(d -> arrayExists(e -> ({left}) OR ({right}), {second.array}), {first.array})"
+
+
+# --- measures ---------------------------------------------------------------------------------------------------------
+
+
+def area(shape: Circle | Edges) -> str:
+    """SQL of square degrees; see ``Cone.area`` and ``polygon.signed_area``."""
+    if isinstance(shape, Circle):
+        return f"({4 * math.pi * math.degrees(1) ** 2!r} * pow(sin(radians({shape.radius}) / 2), 2))"
+    return _let({"edges1": shape.array}, f"abs({_signed_area('edges1')}) * {math.degrees(1) ** 2!r}")
+
+
+def _signed_area(edges: str) -> str:
+    below = f"1 + {_dot(_A, _B)} + {_dot(_A, _O)} + {_dot(_B, _O)}"
+    terms = f"arraySum((e, o) -> 2 * atan2({_TRIPLE}, {below}), {edges}, {_first(edges)})"
+    return _let({"s": terms}, f"s - {4 * math.pi!r} * round(s / {4 * math.pi!r})")
+
+
+def centroid(shape: Circle | Edges) -> str:
+    """SQL of Array(Float64), longitude and latitude in degrees; see ``Polygon.centroid``."""
+    if isinstance(shape, Circle):
+        return _position(*shape.centre)
+    arc = f"{_separation(_A, _B)} / greatest(sqrt({_dot(_N, _N)}), 1e-300)"
+    whole = [f"arraySum(e -> {n} * {arc}, edges1) * sign(area1)" for n in _N]
+    flat = [
+        f"edges1[1].{i} + arraySum((e, o) -> ({a} + {b} - 2 * o.{i}) * {_TRIPLE}, edges1, {_first('edges1')}) / weight1"
+        for i, a, b in zip((1, 2, 3), _A, _B, strict=True)
+    ]
+    weight = f"3 * arraySum((e, o) -> {_TRIPLE}, edges1, {_first('edges1')})"
+    reach = f"arrayMax((e, o) -> {_separation(_A, _O)}, edges1, {_first('edges1')})"
+    vector = [f"if(reach1 < {SMALL!r}, {f}, {w})" for f, w in zip(flat, whole, strict=True)]
+    names = {"weight1": weight, "reach1": reach, "area1": _signed_area("edges1")}
+    inner = _let(names, _let(dict(zip("xyz", vector, strict=True)), _position("x", "y", "z")))
+    return _let({"edges1": shape.array}, inner)
+
+
+#: The first vertex o, in step with the edges, and o.((a-o) x (b-o))
+_O: Vector = ("o.1", "o.2", "o.3")
+_TRIPLE = _dot(
+    _O,
+    _cross_product(
+        tuple(f"({p} - {q})" for p, q in zip(_A, _O, strict=True)),  # type: ignore[arg-type]
+        tuple(f"({p} - {q})" for p, q in zip(_B, _O, strict=True)),  # type: ignore[arg-type]
+    ),
+)
+
+
+def _first(edges: str) -> str:
+    return f"arrayMap(d -> {edges}[1], {edges})"
+
+
+def _position(x: str, y: str, z: str) -> str:
+    return f"[positiveModulo(degrees(atan2({y}, {x})), 360.), degrees(atan2({z}, sqrt({x} * {x} + {y} * {y})))]"

@@ -1,0 +1,164 @@
+"""Whether a row's position lies in a constant region, as ClickHouse SQL.
+
+The same tests as ``Region.contains``, from the components of the row's unit vector: signs of products with constant
+vectors, no angle but for ranges of latitude. ClickHouse's own pointInPolygon is planar and is not used.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from adql.regions.algebra import Complement, Intersection, Nothing, Union, WholeSky
+from adql.regions.cone import Cone
+from adql.regions.interval import Range
+from adql.regions.moc import Moc
+from adql.regions.polygon import Polygon
+from adql.regions.region import Region
+from adql.regions.sphere import ROUNDING, Reals, Vectors, direction, directions, dots
+from clickhouse_schema.healpix import ORDER
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """SQL of a row's position: components of its unit vector, and its HEALPix index of order 29 (for MOCs alone)."""
+
+    x: str
+    y: str
+    z: str
+    hpx29: str = ""
+
+    def dot(self, vector: Reals) -> str:
+        terms = [f"{name} * {number(c)}" for name, c in zip((self.x, self.y, self.z), vector, strict=True) if c]
+        return f"({' + '.join(terms)})" if terms else "0."
+
+
+def number(value: float) -> str:
+    """A Float64 literal, which 0 or 1e3 alone would not be."""
+    text = repr(float(value))
+    return text if value >= 0 else f"({text})"
+
+
+def membership(region: Region, row: Row) -> str:
+    """SQL condition, UInt8: never NULL unless the row's vector is; false for a NaN vector but in complements."""
+    return _MEMBERSHIP[type(region)](region, row)
+
+
+def _cone(cone: Cone, row: Row) -> str:
+    """Squared chords: |a-b|^2 <= 4 sin^2(r/2) up to 90 degrees, |a+b|^2 >= 4 cos^2(r/2) above."""
+    centre = direction(cone.lon, cone.lat)
+    half = math.radians(cone.radius) / 2
+    if cone.radius <= 90:
+        # a separation within rounding: chord 2 sin(r/2), grown by it
+        limit = (2 * math.sin(half) + ROUNDING) ** 2
+        return f"({_squared(row, centre, '-')} <= {number(limit)})"
+    return f"({_squared(row, centre, '+')} >= {number(max(0.0, 2 * math.cos(half) - ROUNDING) ** 2)})"
+
+
+def _squared(row: Row, centre: tuple[float, float, float], sign: str) -> str:
+    components = zip((row.x, row.y, row.z), centre, strict=True)
+    return " + ".join(f"({name} {sign} {number(c)}) * ({name} {sign} {number(c)})" for name, c in components)
+
+
+def _polygon(polygon: Polygon, row: Row) -> str:
+    """Of a convex polygon: on the inner side of every edge. Else by crossings, or on the border."""
+    inward = polygon.edges.normals * (1 if polygon.left else -1)
+    if polygon.convex:
+        return f"({' AND '.join(f'{row.dot(n)} >= {number(-ROUNDING)}' for n in inward)})"
+    return f"({_by_crossings(polygon, row)} OR {_on_border(polygon, row)})"
+
+
+def _by_crossings(polygon: Polygon, row: Row) -> str:
+    """Parity of the edges that the great-circle arc from the row to a reference direction outside crosses.
+
+    Arcs ab and pr cross if the triangles apb, pbr, bra and rap turn alike: with s the sign of r.(a x b),
+    s p.(a x b) < 0 <= s p.(r x a) and s p.(r x b) < 0. A vertex on the great circle of p and r counts to one side, the
+    same for both of its edges, so parity holds there too.
+    """
+    edges = polygon.edges
+    reference = _reference(polygon)
+    sides = [f"({row.dot(np.cross(reference, a))} >= 0)" for a in edges.a]
+    crossed = []
+    for i, normal in enumerate(edges.normals):
+        here, there = sides[i], sides[(i + 1) % len(sides)]
+        if normal @ reference > 0:
+            crossed.append(f"({here} AND NOT {there} AND {row.dot(normal)} < 0)")
+        else:
+            crossed.append(f"(NOT {here} AND {there} AND {row.dot(normal)} > 0)")
+    inside = bool(polygon.contains(reference[None, :])[0])
+    return f"(modulo({' + '.join(crossed)}, 2) = {0 if inside else 1})"
+
+
+def _reference(polygon: Polygon) -> Reals:
+    """Of some directions, the one that is farthest from the great circles of all edges, so that no sign is in doubt.
+
+    Its antipode, which no arc joins uniquely to it, should not be inside: it is not, for all but the largest polygons.
+    """
+    candidates = _CANDIDATES
+    clear = np.abs(dots(candidates, polygon.edges.normals)).min(axis=1)
+    clear -= polygon.contains(-candidates)
+    return np.asarray(candidates[clear.argmax()])
+
+
+def _spread(count: int) -> Vectors:
+    """Directions all over the sky, on a golden spiral."""
+    i = np.arange(count) + 0.5
+    return directions(np.degrees(math.pi * (1 + math.sqrt(5)) * i), np.degrees(np.arcsin(1 - 2 * i / count)))
+
+
+_CANDIDATES = _spread(1000)
+
+
+def _on_border(polygon: Polygon, row: Row) -> str:
+    """Near an edge's great circle, and no farther from its middle than its ends are."""
+    edges = polygon.edges
+    middle = edges.a + edges.b
+    reach = np.einsum("ij,ij->i", middle, edges.a) - 4 * ROUNDING
+    near = [
+        f"(abs({row.dot(n)}) <= {ROUNDING!r} AND {row.dot(m)} >= {number(r)})"
+        for n, m, r in zip(edges.normals, middle, reach, strict=True)
+    ]
+    return f"({' OR '.join(near)})"
+
+
+def _range(region: Range, row: Row) -> str:
+    south, north = region.limits
+    lat = f"atan2({row.z}, sqrt({row.x} * {row.x} + {row.y} * {row.y}))"
+    tests = []
+    if math.isfinite(south):
+        tests.append(f"{lat} >= {number(south - ROUNDING)}")
+    if math.isfinite(north):
+        tests.append(f"{lat} <= {number(north + ROUNDING)}")
+    if not region.full:
+        beside = [f"{row.dot(n)} >= {number(-ROUNDING)}" for n in region.sides]
+        tests.append(f"({(' AND ' if region.width <= 180 else ' OR ').join(beside)})")
+    return f"({' AND '.join(tests)})" if tests else "1"
+
+
+def _moc(moc: Moc, row: Row) -> str:
+    """By the index, which defines a MOC: one IN for each order."""
+    tests = []
+    for order, cells in moc.cells():
+        divided = row.hpx29 if order == ORDER else f"intDiv({row.hpx29}, {4 ** (ORDER - order)})"
+        tests.append(f"{divided} IN ({', '.join(map(str, cells))})")
+    return f"({' OR '.join(tests)})" if tests else "0"
+
+
+def _all(regions: tuple[Region, ...], row: Row, word: str) -> str:
+    return f"({word.join(membership(r, row) for r in regions)})"
+
+
+_MEMBERSHIP: dict[type, Callable[..., str]] = {
+    Cone: _cone,
+    Polygon: _polygon,
+    Range: _range,
+    Moc: _moc,
+    Union: lambda region, row: _all(region.parts, row, " OR "),
+    Intersection: lambda region, row: _all(region.parts, row, " AND "),
+    Complement: lambda region, row: f"(NOT {membership(region.part, row)})",
+    WholeSky: lambda _region, _row: "1",
+    Nothing: lambda _region, _row: "0",
+}
