@@ -2,7 +2,8 @@
 
 A polygon is an array of edges, tuples (ax, ay, az, bx, by, bz, nx, ny, nz) of two unit vectors and a x b. The formulas
 are those of ``polygon``: inside by the sum of signed triangles, so any simple polygon in either sense, concave or
-around a pole, stands for its smaller side. Nothing here looks for NULL, NaN or less than three vertices: the caller does.
+around a pole, stands for its smaller side. Nothing here looks for NULL, NaN or less than three vertices: that is the
+caller's.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 The borders of all shapes, great and small circles, divide the sky into faces; a region, however it is put together,
 holds a face wholly or not at all. Each face borders on some piece of curve between two crossings, so one direction on
-either side of the middle of every piece meets every face: whatever two regions have in common, one of these is in. That is exact down to faces thinner than 1e-7 of the piece. MOCs, whose borders are no circles, are compared by cells.
+either side of the middle of every piece meets every face: whatever two regions have in common, one of these is in.
+That is exact down to faces thinner than 1e-7 of the piece. MOCs, whose borders are no circles, are compared by cells.
 """
 
 from __future__ import annotations
