@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from adql import nodes
 from adql.bound import UNTYPED, Aggregate, Call, Exists, Expr, InSubquery, Literal, Subquery, has_aggregate
-from adql.errors import AdqlError, AdqlSemanticError, AdqlUnsupported, Span
-from adql.functions import AGGREGATES, FUNCTIONS, KINDS, Function, Parameter
+from adql.errors import AdqlSemanticError, AdqlUnsupported, Span
+from adql.functions import AGGREGATES, FUNCTIONS, Function
 from adql.resolve.constants import constant
 from adql.resolve.geometry import GEOMETRY, bind_geometry
 from adql.resolve.scope import Scope, suggestion
-from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, FLOAT, INT, LONG, SHORT, TIMESTAMP, UNICODE, ColumnType
+from adql.resolve.types import CAST_TARGETS, as_timestamp, check_argument, common_type, fits_number, is_null
+from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, INT, LONG, TIMESTAMP, UNICODE, ColumnType
 
 if TYPE_CHECKING:
     from adql.resolve.queries import Queries
@@ -22,28 +22,6 @@ COMPARISONS = ("=", "<>", "<", "<=", ">", ">=")
 _ARITHMETIC = ("+", "-", "*", "/")
 _BITWISE = ("&", "|", "^")
 _MIRROR = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-
-#: DALI 1.1 section 3.3.3, a trailing Z allowed
-_ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?Z?")
-
-CAST_TARGETS: dict[str, ColumnType] = {
-    "SMALLINT": SHORT,
-    "INTEGER": INT,
-    "BIGINT": LONG,
-    "REAL": FLOAT,
-    "DOUBLE PRECISION": DOUBLE,
-    "CHAR": UNICODE,
-    "VARCHAR": UNICODE,
-    "TIMESTAMP": TIMESTAMP,
-}
-
-
-def is_null(expr: Expr) -> bool:
-    return isinstance(expr, Literal) and expr.value is None
-
-
-def fits_number(expr: Expr) -> bool:
-    return expr.type.is_numeric or is_null(expr)
 
 
 class Binder:
@@ -153,7 +131,7 @@ class Binder:
 
         AdqlSemanticError if the types do not compare.
         """
-        left, right = _as_timestamp(left, right.type), _as_timestamp(right, left.type)
+        left, right = as_timestamp(left, right.type), as_timestamp(right, left.type)
         a, b = left.type, right.type
         if is_null(left) or is_null(right):
             return left, right
@@ -242,8 +220,8 @@ class Binder:
         function = fitting[0]
         args = tuple(self.bind(a) for a in node.args)
         for parameter, arg in zip(function.parameters, args, strict=False):
-            _check_argument(function, parameter, arg)
-        return Call(function.result_type(tuple(a.type for a in args)), _key(function), args, span=node.span)
+            check_argument(function, parameter, arg)
+        return Call(function.result_type(tuple(a.type for a in args)), function.name.upper(), args, span=node.span)
 
     def _aggregate(self, node: nodes.FunctionCall, name: str) -> Expr:
         if not self.aggregates:
@@ -273,7 +251,7 @@ class Binder:
         if operand.type.is_timestamp and not (target.is_timestamp or target.is_text):
             raise AdqlSemanticError(f"CAST cannot make {node.target} of TIMESTAMP", node.span)
         if target.is_timestamp and isinstance(operand, Literal):
-            return _as_timestamp(operand, TIMESTAMP)
+            return as_timestamp(operand, TIMESTAMP)
         length = (Literal(INT, node.length),) if node.length is not None else ()
         return Call(target, "CAST", (operand, *length), span=node.span)
 
@@ -306,59 +284,8 @@ class Binder:
         raise AdqlSemanticError("* cannot stand here", node.span)
 
 
-def common_type(args: tuple[Expr, ...] | list[Expr], where: str, span: Span) -> ColumnType:
-    """The type that all values fit: of numbers the widest, else the one that they share."""
-    types = [a.type for a in args if not is_null(a)]
-    if not types:
-        return UNTYPED
-    if all(t.is_numeric for t in types):
-        if all(t.is_integer for t in types):
-            return max(types, key=lambda t: int(t.scalar.numpy[-1]))
-        return FLOAT if all(t == FLOAT for t in types) else DOUBLE
-    if all(t.is_text for t in types):
-        return UNICODE if any(t.datatype == "unicodeChar" for t in types) else types[0]
-    if all(t == types[0] for t in types):
-        return types[0]
-    names = " and ".join(dict.fromkeys(t.adql for t in types))
-    raise AdqlSemanticError(f"{where} mixes {names}", span, "all its values must be of one kind")
-
-
-def _key(function: Function) -> str:
-    """The name of a call; overloads are told apart by their number of arguments."""
-    return function.name.upper()
-
-
-def _check_argument(function: Function, parameter: Parameter, arg: Expr) -> None:
-    kind, fits = parameter.kind, True
-    if kind == "number":
-        fits = fits_number(arg)
-    elif kind == "integer":
-        fits = arg.type.is_integer or is_null(arg)
-    elif kind == "text":
-        fits = arg.type.is_text or is_null(arg)
-    elif kind == "point":
-        fits = arg.type.xtype == "point"
-    elif kind == "order":
-        fits = isinstance(arg, Literal) and isinstance(arg.value, int) and 0 <= arg.value <= 29
-    if not fits:
-        raise AdqlSemanticError(
-            f"{function.usage} takes {KINDS[kind]} as {parameter.name}; this is {arg.type.adql}", arg.span
-        )
-
-
 def _negated(expr: Expr, negated: bool) -> Expr:
     return Call(BOOLEAN, "NOT", (expr,), span=expr.span) if negated else expr
-
-
-def _as_timestamp(expr: Expr, other: ColumnType) -> Expr:
-    """A text literal beside a timestamp is an ISO 8601 instant."""
-    if not (other.is_timestamp and isinstance(expr, Literal) and isinstance(expr.value, str)):
-        return expr
-    if expr.type.is_timestamp:
-        return expr
-    if not _ISO.fullmatch(expr.value):
-        raise AdqlSemanticError(f"'{expr.value}' is no timestamp", expr.span, "write it as '2026-01-31T12:00:00'")
-    return Literal(TIMESTAMP, expr.value.replace(" ", "T").removesuffix("Z"), span=expr.span)
 
 
 def _is_predicate_value(expr: Expr) -> bool:
@@ -406,5 +333,3 @@ _BINDERS: dict[type, Callable[..., Expr]] = {
     nodes.Exists: Binder._exists,
     nodes.Star: Binder._star,
 }
-
-__all__ = ["AdqlError", "Binder", "common_type", "is_null"]

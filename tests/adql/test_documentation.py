@@ -9,8 +9,8 @@ import pytest
 
 from adql.errors import AdqlError, AdqlUnsupported
 from adql.functions import ADQL_GEO, AGGREGATES, MATHEMATICAL, STRING, USER_DEFINED
-from adql.resolve.expressions import CAST_TARGETS
 from adql.resolve.geometry import GEOMETRY
+from adql.resolve.types import CAST_TARGETS
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine import Engine, ValueFault

@@ -1,0 +1,186 @@
+"""FROM clauses: tables found in the catalogue or in WITH, and joined; what they show to the query."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from adql import nodes
+from adql.bound import Call, Derived, Expr, Join, Query, Relation, Scan
+from adql.errors import AdqlSemanticError, AdqlUnsupported, Span
+from adql.resolve.expressions import Binder
+from adql.resolve.scope import Scope, Source, Visible, coalesced, same_name, suggestion, visible_columns, written
+from adql.resolve.types import common_type
+from clickhouse_schema.catalogue import TableEntry
+from clickhouse_schema.datatypes import BOOLEAN
+from clickhouse_schema.words import published
+
+if TYPE_CHECKING:
+    from adql.resolve.queries import Queries
+
+
+class Tables:
+    """Binds the FROM clauses of a statement; ``queries`` binds the subqueries in them."""
+
+    def __init__(self, queries: Queries) -> None:
+        self.queries = queries
+        self.context = queries.context
+        self._open: list[str] = []  # the WITH tables that are being bound, the innermost last
+
+    def from_clause(self, references: tuple[nodes.TableReference, ...], parent: Scope | None) -> tuple[Relation, Scope]:
+        relation, sources, visible = self._table(references[0], parent)
+        for reference in references[1:]:
+            right, more, also = self._table(reference, parent)
+            relation, sources, visible = Join("INNER", relation, right, None), sources + more, visible + also
+        _check_aliases(sources, references)
+        return relation, Scope(sources, visible, parent)
+
+    def _table(self, node: nodes.TableReference, parent: Scope | None) -> tuple[Relation, list[Source], list[Visible]]:
+        if isinstance(node, nodes.Join):
+            return self._join(node, parent)
+        if isinstance(node, nodes.DerivedTable):
+            query = self.queries.query(node.query, parent)
+            return self._derived(query, node.alias, node.span)
+        assert isinstance(node, nodes.TableName)  # noqa: S101  there are three kinds
+        if node.sample is not None:
+            raise AdqlUnsupported("TABLESAMPLE is not supported yet", node.span)
+        common = self.queries.common.get(node.parts[0].name.lower()) if len(node.parts) == 1 else None
+        if common is not None and same_name(node.parts[0], common.name.name) and self._is_defined(common, node.span):
+            return self._common(common, node)
+        entry = self._entry(node.parts, node.span)
+        source = Source(self.context.next_relation(node.span), node.alias, entry)
+        return Scan(source.relation, entry), [source], visible_columns(source)
+
+    def _derived(
+        self, query: Query, alias: nodes.Identifier, span: Span
+    ) -> tuple[Relation, list[Source], list[Visible]]:
+        source = Source(self.context.next_relation(span), alias, outputs=query.outputs)
+        return Derived(source.relation, query), [source], visible_columns(source)
+
+    def _is_defined(self, table: nodes.CommonTable, span: Span) -> bool:
+        """Whether a WITH table may be used here: a later one may not, and none uses itself."""
+        names = list(self.queries.common)
+        inside = self._open[-1] if self._open else None
+        if inside is None:
+            return True
+        name = table.name.name.lower()
+        if name == inside:
+            raise AdqlSemanticError(f"WITH table {table.name.name} uses itself", span, "ADQL has no recursive WITH")
+        return names.index(name) < names.index(inside)
+
+    def _common(self, table: nodes.CommonTable, node: nodes.TableName) -> tuple[Relation, list[Source], list[Visible]]:
+        self._open.append(table.name.name.lower())
+        query = self.queries.query(table.query, None)
+        self._open.pop()
+        return self._derived(query, node.alias or table.name, node.span)
+
+    def _entry(self, parts: tuple[nodes.Identifier, ...], span: Span) -> TableEntry:
+        found: tuple[TableEntry, ...] = ()
+        catalogue = self.context.catalogue
+        if len(parts) == 1:
+            found = catalogue.find(parts[0].name, parts[0].delimited)
+        elif len(parts) == 2:
+            found = catalogue.find(parts[1].name, parts[1].delimited, parts[0].name, parts[0].delimited)
+        if len(found) == 1:
+            self.context.tables[found[0].qualified] = found[0]
+            return found[0]
+        if found:
+            titles = " and ".join(e.qualified for e in found)
+            raise AdqlSemanticError(
+                f"table {written(parts)} is ambiguous: there is {titles}", span, "put the schema's name before it"
+            )
+        known = [e.qualified for e in catalogue.entries]
+        by_table = {e.table.name.lower(): e.qualified for e in catalogue.entries}
+        last = parts[-1].name.lower()
+        hint = f"did you mean {by_table[last]}?" if last in by_table else suggestion(written(parts), known)
+        raise AdqlSemanticError(
+            f"there is no table {written(parts)}", span, hint or "TAP_SCHEMA.tables lists the tables"
+        )
+
+    def _join(self, node: nodes.Join, parent: Scope | None) -> tuple[Relation, list[Source], list[Visible]]:
+        left, left_sources, left_visible = self._table(node.left, parent)
+        right, right_sources, right_visible = self._table(node.right, parent)
+        sources = left_sources + right_sources
+        _mark_optional(node.kind, left_sources, right_sources)
+        shared = _shared_names(node, left_visible, right_visible)
+        if shared is not None:
+            merged, visible = _merge(node, shared, left_visible, right_visible)
+            return Join(node.kind, left, right, merged), sources, visible
+        visible = left_visible + right_visible
+        condition: Expr | None = None
+        if node.on is not None:
+            with self.context.collect():
+                condition = Binder(self.queries, Scope(sources, visible, parent), "ON").condition(node.on)
+        elif node.kind != "INNER":
+            raise AdqlSemanticError(f"{node.kind} JOIN needs ON or USING", node.span)
+        return Join(node.kind, left, right, condition), sources, visible
+
+
+def _check_aliases(sources: list[Source], references: tuple[nodes.TableReference, ...]) -> None:
+    seen: set[str] = set()
+    for source in sources:
+        title = source.title.lower()
+        if title in seen:
+            span = source.alias.span if source.alias else references[0].span.to(references[-1].span)
+            raise AdqlSemanticError(
+                f"two tables are called {source.title} in this FROM clause",
+                span,
+                "give each its own alias: FROM t AS a JOIN t AS b",
+            )
+        seen.add(title)
+
+
+# --- joins ------------------------------------------------------------------------------------------------------------
+
+
+def _mark_optional(kind: str, left: list[Source], right: list[Source]) -> None:
+    """The side of an outer join that may have no row gives NULLs."""
+    if kind in ("LEFT", "FULL"):
+        for source in right:
+            source.optional = True
+    if kind in ("RIGHT", "FULL"):
+        for source in left:
+            source.optional = True
+
+
+def _shared_names(node: nodes.Join, left: list[Visible], right: list[Visible]) -> list[nodes.Identifier] | None:
+    """The join columns of USING or NATURAL; None for other joins."""
+    if node.using:
+        return list(node.using)
+    if not node.natural:
+        return None
+    names = {v.name.lower() for v in right}
+    shared = [v.name for v in left if v.name.lower() in names]
+    if not shared:
+        raise AdqlSemanticError("NATURAL JOIN of tables without a common column", node.span, "write JOIN ... ON")
+    return [nodes.Identifier(node.span, name, False) for name in dict.fromkeys(shared)]
+
+
+def _merge(
+    node: nodes.Join, names: list[nodes.Identifier], left: list[Visible], right: list[Visible]
+) -> tuple[Expr, list[Visible]]:
+    """Equality of the shared columns, and the columns in SQL's order: shared ones once, then the rest of each side."""
+    parts, merged = [], []
+    taken: set[int] = set()
+    for name in names:
+        a, b = _side(name, left, "left"), _side(name, right, "right")
+        taken |= {id(a), id(b)}
+        x, y = a.bind(name.span), b.bind(name.span)
+        common_type([x, y], f"column {name.name} of the join", name.span)
+        parts.append(Call(BOOLEAN, "=", (x, y), span=name.span))
+        shown = {"RIGHT": y, "FULL": coalesced(x, y)}.get(node.kind, x)
+        merged.append(Visible(a.name, merged=shown))
+    rest = [v for v in (*left, *right) if id(v) not in taken]
+    condition = parts[0] if len(parts) == 1 else Call(BOOLEAN, "AND", tuple(parts))
+    return condition, merged + rest
+
+
+def _side(name: nodes.Identifier, visible: list[Visible], side: str) -> Visible:
+    found = [v for v in visible if same_name(name, v.name)]
+    if not found:
+        hint = suggestion(name.name, [published(v.name) for v in visible])
+        raise AdqlSemanticError(f"there is no column {written([name])} on the {side} side of the join", name.span, hint)
+    if len(found) > 1:
+        raise AdqlSemanticError(
+            f"column {written([name])} is {len(found)} times on the {side} side of the join", name.span
+        )
+    return found[0]

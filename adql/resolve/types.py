@@ -1,0 +1,80 @@
+"""Types of values: which go together, which a parameter takes, what a literal is beside another value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from adql.bound import UNTYPED, Expr, Literal
+from adql.errors import AdqlSemanticError, Span
+from adql.functions import KINDS, Function, Parameter
+from clickhouse_schema.datatypes import DOUBLE, FLOAT, INT, LONG, SHORT, TIMESTAMP, UNICODE, ColumnType
+
+#: DALI 1.1 section 3.3.3, a trailing Z allowed
+_ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?Z?")
+
+CAST_TARGETS: dict[str, ColumnType] = {
+    "SMALLINT": SHORT,
+    "INTEGER": INT,
+    "BIGINT": LONG,
+    "REAL": FLOAT,
+    "DOUBLE PRECISION": DOUBLE,
+    "CHAR": UNICODE,
+    "VARCHAR": UNICODE,
+    "TIMESTAMP": TIMESTAMP,
+}
+
+
+def is_null(expr: Expr) -> bool:
+    return isinstance(expr, Literal) and expr.value is None
+
+
+def fits_number(expr: Expr) -> bool:
+    return expr.type.is_numeric or is_null(expr)
+
+
+def common_type(args: Sequence[Expr], where: str, span: Span) -> ColumnType:
+    """The type that all values fit: of numbers the widest, else the one that they share."""
+    types = [a.type for a in args if not is_null(a)]
+    if not types:
+        return UNTYPED
+    if all(t.is_numeric for t in types):
+        if all(t.is_integer for t in types):
+            return max(types, key=lambda t: int(t.scalar.numpy[-1]))
+        return FLOAT if all(t == FLOAT for t in types) else DOUBLE
+    if all(t.is_text for t in types):
+        return UNICODE if any(t.datatype == "unicodeChar" for t in types) else types[0]
+    if all(t == types[0] for t in types):
+        return types[0]
+    names = " and ".join(dict.fromkeys(t.adql for t in types))
+    raise AdqlSemanticError(f"{where} mixes {names}", span, "all its values must be of one kind")
+
+
+def check_argument(function: Function, parameter: Parameter, arg: Expr) -> None:
+    """AdqlSemanticError unless ``arg`` is what ``parameter`` takes."""
+    kind, fits = parameter.kind, True
+    if kind == "number":
+        fits = fits_number(arg)
+    elif kind == "integer":
+        fits = arg.type.is_integer or is_null(arg)
+    elif kind == "text":
+        fits = arg.type.is_text or is_null(arg)
+    elif kind == "point":
+        fits = arg.type.xtype == "point"
+    elif kind == "order":
+        fits = isinstance(arg, Literal) and isinstance(arg.value, int) and 0 <= arg.value <= 29
+    if not fits:
+        raise AdqlSemanticError(
+            f"{function.usage} takes {KINDS[kind]} as {parameter.name}; this is {arg.type.adql}", arg.span
+        )
+
+
+def as_timestamp(expr: Expr, other: ColumnType) -> Expr:
+    """A text literal beside a timestamp is an ISO 8601 instant."""
+    if not (other.is_timestamp and isinstance(expr, Literal) and isinstance(expr.value, str)):
+        return expr
+    if expr.type.is_timestamp:
+        return expr
+    if not _ISO.fullmatch(expr.value):
+        raise AdqlSemanticError(f"'{expr.value}' is no timestamp", expr.span, "write it as '2026-01-31T12:00:00'")
+    return Literal(TIMESTAMP, expr.value.replace(" ", "T").removesuffix("Z"), span=expr.span)
