@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from operator import is_not
 
 from adql.errors import NOWHERE, Span
 from clickhouse_schema.catalogue import TableEntry
@@ -59,7 +60,7 @@ class Call(Expr):
         return self.args
 
     def with_children(self, children: tuple[Expr, ...]) -> Expr:
-        return replace(self, args=children)
+        return Call(self.type, self.name, children, span=self.span)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,8 +241,8 @@ def transform(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
     """Apply ``change`` bottom-up; subqueries are not entered."""
     children = expr.children
     if children:
-        changed = tuple(transform(child, change) for child in children)
-        if any(a is not b for a, b in zip(changed, children, strict=True)):
+        changed = tuple([transform(child, change) for child in children])
+        if any(map(is_not, changed, children)):
             expr = expr.with_children(changed)
     return change(expr)
 
@@ -304,12 +305,14 @@ def map_select(select: Select, change: Callable[[Expr], Expr]) -> Select:
         condition = None if relation.condition is None else change(relation.condition)
         return Join(relation.kind, tree(relation.left), tree(relation.right), condition)
 
-    return replace(
-        select,
+    return Select(
         from_=tree(select.from_),
         where=None if select.where is None else change(select.where),
-        group_by=tuple(change(e) for e in select.group_by),
+        group_by=tuple([change(e) for e in select.group_by]),
         having=None if select.having is None else change(select.having),
-        outputs=tuple(replace(o, expr=change(o.expr)) for o in select.outputs),
-        order_by=tuple(replace(o, expr=change(o.expr)) for o in select.order_by),
+        outputs=tuple([Output(o.alias, change(o.expr), o.field) for o in select.outputs]),
+        distinct=select.distinct,
+        order_by=tuple([Order(change(o.expr), o.descending) for o in select.order_by]),
+        limit=select.limit,
+        offset=select.offset,
     )

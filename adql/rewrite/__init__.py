@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from adql.bound import (
+    Call,
+    Column,
     Derived,
     Exists,
     Expr,
     Fresh,
     InSubquery,
     Join,
+    Literal,
     Query,
     Relation,
     Scan,
@@ -22,7 +25,7 @@ from adql.bound import (
 from adql.rewrite.crossmatch import cross_match
 from adql.rewrite.joins import join_order, left_deep, outer_keys, product_keys
 from adql.rewrite.spatial import add_covers
-from adql.rewrite.zeros import one_zero, with_one_zero
+from adql.rewrite.zeros import one_zero, with_one_zero, with_one_zero_inside
 
 #: ``left_deep`` comes before them, for it makes new SELECTs
 PASSES = (add_covers, cross_match, product_keys, join_order, outer_keys, one_zero)
@@ -36,9 +39,11 @@ def rewrite(query: Query, fresh: Fresh) -> Query:
         return replace(query, left=left, right=right)
 
     def inner(expr: Expr) -> Expr:
+        if isinstance(expr, (Call, Column, Literal)):  # nearly all
+            return expr
         if isinstance(expr, (Subquery, InSubquery, Exists)):
-            return replace(expr, query=rewrite(expr.query, fresh))
-        return expr
+            expr = replace(expr, query=rewrite(expr.query, fresh))
+        return with_one_zero_inside(expr)
 
     def tree(relation: Relation) -> Relation:
         if isinstance(relation, Join):

@@ -90,7 +90,7 @@ def _covered(expr: Expr, positions: Positions) -> Expr:
     if not isinstance(expr, Call):
         return expr
     if expr.name in ("AND", "OR"):
-        return replace(expr, args=tuple(_covered(a, positions) for a in expr.args))
+        return expr.with_children(tuple([_covered(a, positions) for a in expr.args]))
     if expr.name not in NEARNESS:
         return expr
     lon1, lat1, lon2, lat2, radius = expr.args

@@ -20,7 +20,6 @@ from adql.bound import (
     conjunction,
     conjuncts,
     map_select,
-    transform,
 )
 from adql.rewrite.joins import is_equality
 
@@ -30,7 +29,8 @@ def one_zero(select: Select, fresh: Fresh) -> Select:  # noqa: ARG001  passes ar
     if isinstance(select.from_, Join):
         select = replace(select, from_=_joins(select.from_))
     keys = {e: _one_zero(e) for e in select.group_by if _is_float(e)}
-    select = map_select(select, lambda expr: transform(_exchanged(expr, keys), _hashed))
+    if keys:
+        select = map_select(select, lambda expr: _exchanged(expr, keys))
     if not select.distinct:
         return select
     order_by = tuple(replace(o, expr=_one_zero(o.expr)) if _is_float(o.expr) else o for o in select.order_by)
@@ -47,8 +47,6 @@ def with_one_zero(query: Query) -> Query:
 
 def _exchanged(expr: Expr, keys: dict[Expr, Expr]) -> Expr:
     """``expr`` with its greatest parts that are keys exchanged."""
-    if not keys:
-        return expr
     if expr in keys:
         return keys[expr]
     if isinstance(expr, Aggregate) or not expr.children:
@@ -56,7 +54,8 @@ def _exchanged(expr: Expr, keys: dict[Expr, Expr]) -> Expr:
     return expr.with_children(tuple(_exchanged(child, keys) for child in expr.children))
 
 
-def _hashed(expr: Expr) -> Expr:
+def with_one_zero_inside(expr: Expr) -> Expr:
+    """COUNT(DISTINCT x) and x IN (SELECT ...) with one zero in what they compare; any other ``expr`` as it is."""
     if isinstance(expr, Aggregate) and expr.distinct and _is_float(expr.args[0]):
         return replace(expr, args=(_one_zero(expr.args[0]),))
     if isinstance(expr, InSubquery) and _is_float(expr.operand):
