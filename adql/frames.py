@@ -84,11 +84,25 @@ SYNONYMS = {
     "ECL": "ECLIPTIC",
 }
 
+#: Words of STC-S that say where an observer is, and what kind of coordinates these are
 REFPOS = frozenset(
-    "BARYCENTER GEOCENTER HELIOCENTER LSR TOPOCENTER RELOCATABLE UNKNOWNREFPOS LSRK LSRD GALACTIC_CENTER "
-    "LOCAL_GROUP_CENTER EMBARYCENTER MOON".split()
+    {
+        "BARYCENTER",
+        "EMBARYCENTER",
+        "GALACTIC_CENTER",
+        "GEOCENTER",
+        "HELIOCENTER",
+        "LOCAL_GROUP_CENTER",
+        "LSR",
+        "LSRD",
+        "LSRK",
+        "MOON",
+        "RELOCATABLE",
+        "TOPOCENTER",
+        "UNKNOWNREFPOS",
+    }
 )
-FLAVORS = frozenset("SPHERICAL2 SPHERICAL UNITSPHERE CARTESIAN2 CARTESIAN3".split())
+FLAVORS = frozenset({"CARTESIAN2", "CARTESIAN3", "SPHERICAL", "SPHERICAL2", "UNITSPHERE"})
 
 
 def frame(word: str) -> str:

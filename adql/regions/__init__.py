@@ -8,7 +8,7 @@ covers      the recursive cover
 relations   CONTAINS and INTERSECTS of two regions
 """
 
-from adql.regions.algebra import Complement, Grown, Intersection, Nothing, Union, WholeSky
+from adql.regions.algebra import Complement, Grown, Intersection, Nothing, Rotated, Union, WholeSky
 from adql.regions.cone import Cone
 from adql.regions.covers import MOST_CELLS, Cover, cover
 from adql.regions.interval import Range
@@ -29,6 +29,7 @@ __all__ = [
     "Polygon",
     "Range",
     "Region",
+    "Rotated",
     "ShapeError",
     "Union",
     "WholeSky",

@@ -63,7 +63,7 @@ class Moc(Region):
             token = _TOKEN.match(text, at)
             if token is None:
                 raise ShapeError(
-                    f"'{text[at : at + 10]}' at character {at + 1} of the MOC", "a MOC looks like '4/30-33 5/8 10'"
+                    f"'{text[at : at + 10]}' at character {at + 1} of the MOC", "a MOC looks like '4/30-33 5/8 10'", at
                 )
             at = token.end()
             if token["order"] is not None:
@@ -161,19 +161,23 @@ class Moc(Region):
 
 def _order(order: int, at: int) -> int:
     if order > ORDER:
-        raise ShapeError(f"order {order} at character {at + 1} of the MOC", f"orders are 0 to {ORDER}")
+        raise ShapeError(f"order {order} at character {at + 1} of the MOC", f"orders are 0 to {ORDER}", at)
     return order
 
 
 def _cells(token: re.Match[str], order: int | None) -> list[tuple[int, int]]:
-    at = token.start() + 1
+    at = token.start()
     if order is None:
-        raise ShapeError(f"cell '{token[0]}' at character {at} of the MOC has no order", "write it as in '4/30-33'")
+        raise ShapeError(
+            f"cell '{token[0]}' at character {at + 1} of the MOC has no order", "write it as in '4/30-33'", at
+        )
     first = int(token["first"])
     last = first if token["last"] is None else int(token["last"])
     if first > last or last >= 12 * 4**order:
         raise ShapeError(
-            f"cells '{token[0]}' at character {at} of the MOC", f"cells of order {order} are 0 to {12 * 4**order - 1}"
+            f"cells '{token[0]}' at character {at + 1} of the MOC",
+            f"cells of order {order} are 0 to {12 * 4**order - 1}",
+            at,
         )
     size = 4 ** (ORDER - order)
     return [(first * size, (last + 1) * size)]

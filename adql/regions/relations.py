@@ -9,11 +9,11 @@ That is exact down to faces thinner than 1e-7 of the piece. MOCs, whose borders 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from adql.regions.algebra import Complement, Intersection, Nothing, Union, WholeSky
+from adql.regions.algebra import Complement, Intersection, Nothing, Rotated, Union, WholeSky
 from adql.regions.cone import Cone
 from adql.regions.interval import Range
 from adql.regions.moc import Moc
@@ -89,7 +89,7 @@ def intersects(first: Region, second: Region) -> bool:
 def has_moc(region: Region) -> bool:
     if isinstance(region, (Union, Intersection)):
         return any(has_moc(p) for p in region.parts)
-    return has_moc(region.part) if isinstance(region, Complement) else isinstance(region, Moc)
+    return has_moc(region.part) if isinstance(region, (Complement, Rotated)) else isinstance(region, Moc)
 
 
 def _share_cells(both: Intersection, *, touching: bool) -> bool:
@@ -169,6 +169,10 @@ def _curves(region: Region) -> list[Curve]:
         return [Curve(n, 0.0, 1.0, a, v, 0.0, float(arc)) for n, a, v, arc in rows]
     if isinstance(region, Range):
         return _range_curves(region)
+    if isinstance(region, Rotated):
+        turn = np.array(region.matrix).T
+        turned = [(c, turn @ c.axis, turn @ c.u, turn @ c.v) for c in _curves(region.part)]
+        return [replace(c, axis=axis, u=u, v=v) for c, axis, u, v in turned]
     if isinstance(region, (WholeSky, Nothing)):
         return []
     raise TypeError(f"{type(region).__name__} has no border of circles")

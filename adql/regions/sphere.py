@@ -19,12 +19,13 @@ ROUNDING = 1e-15
 
 
 class ShapeError(ValueError):
-    """A shape that is none: what is wrong, and the way out in ``hint``."""
+    """A shape that is none: what is wrong, the way out in ``hint``, and the offset in its text in ``at``."""
 
-    def __init__(self, message: str, hint: str = "") -> None:
+    def __init__(self, message: str, hint: str = "", at: int = 0) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
+        self.at = at
 
 
 def direction(lon: float, lat: float) -> tuple[float, float, float]:
