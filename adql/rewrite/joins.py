@@ -9,13 +9,16 @@ from adql.bound import (
     Call,
     Column,
     Derived,
+    Exists,
     Expr,
     Fresh,
+    InSubquery,
     Join,
     Literal,
     Relation,
     Scan,
     Select,
+    Subquery,
     columns,
     conjunction,
     conjuncts,
@@ -86,16 +89,19 @@ def _is_plain(relation: Relation) -> bool:
     if isinstance(relation, Scan):
         return True
     if isinstance(relation, Derived):
-        return all(any(isinstance(e, (Column, Aggregate)) for e in walk(o.expr)) for o in relation.query.outputs)
+        return all(_varies(o.expr) for o in relation.query.outputs)
     parts = conjuncts(relation.condition)
-    keyed = any(is_equality(c, relation) for c in parts) and all(_depends_on_rows(c) for c in parts)
+    keyed = any(is_equality(c, relation) for c in parts) and all(_varies(c) for c in parts)
     return keyed and _is_plain(relation.left) and _is_plain(relation.right)
 
 
-def _depends_on_rows(condition: Expr) -> bool:
-    """Whether no constant is left of it when the engine computes what it can beforehand."""
-    null = any(isinstance(e, Literal) and e.value is None for e in walk(condition))
-    return not null and any(True for _ in columns(condition))
+def _varies(expr: Expr) -> bool:
+    """Whether surely no constant is left of it when the engine computes what it can beforehand."""
+    parts = list(walk(expr))
+    unsure = any(
+        isinstance(e, (Subquery, Exists, InSubquery)) or (isinstance(e, Literal) and e.value is None) for e in parts
+    )
+    return not unsure and any(isinstance(e, (Column, Aggregate)) for e in parts)
 
 
 def _without_right(relation: Relation) -> Relation:
