@@ -319,9 +319,15 @@ def _like(expr: Call) -> str:
 def _to(kind: ColumnType, expr: Expr) -> str:
     """A value widened to the common type of several."""
     text = _expr(expr)
+    if kind.is_array and expr.type == UNTYPED:
+        return f"CAST([], {string(kind.clickhouse)})"  # the NULL of arrays
     if kind == UNTYPED or kind.is_array or expr.type.clickhouse == kind.clickhouse:
         return text
-    return f"CAST({text}, 'Nullable({kind.clickhouse})')"
+    return f"CAST({text}, {_nullable(kind)})"
+
+
+def _nullable(kind: ColumnType) -> str:
+    return string(f"Nullable({kind.clickhouse})")
 
 
 def _coalesce(expr: Call) -> str:
@@ -356,7 +362,7 @@ def _scalar_of(operand: Expr, value: str, target: ColumnType) -> str:
         return f"if(isNull({value}), NULL, accurateCast(trimBoth(ifNull({value}, '0')), '{kind}'))"
     if target.is_integer and operand.type.datatype in FLOATS:
         return f"if(isNull({value}), NULL, accurateCast(trunc(ifNull({value}, 0)), '{kind}'))"
-    return f"{'accurateCast' if target.is_integer else 'CAST'}({value}, 'Nullable({kind})')"
+    return f"{'accurateCast' if target.is_integer else 'CAST'}({value}, {_nullable(target)})"
 
 
 def _text_of(operand: Expr, value: str) -> str:
@@ -369,7 +375,8 @@ def _text_of(operand: Expr, value: str) -> str:
 
 def _element(expr: Call) -> str:
     array, index = (_expr(a) for a in expr.args)
-    if isinstance(expr.args[1], Literal):
+    place = expr.args[1]
+    if isinstance(place, Literal) and isinstance(place.value, int) and place.value > 0:
         return f"arrayElementOrNull({array}, {index})"
     return f"if({index} < 1, NULL, arrayElementOrNull({array}, {index}))"  # negative ones would count from the end
 

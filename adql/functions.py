@@ -104,7 +104,8 @@ def _rand(seed: str = "") -> str:  # noqa: ARG001  accepted, as ADQL allows, wit
 
 
 def _healpix(order: str, lon: str, lat: str) -> str:
-    return f"toInt64({index_sql(lon, lat, int(order))})"
+    """Positions that have no pixel get the number after the last one, which to a user is NULL."""
+    return f"toInt64(nullIf({index_sql(lon, lat, int(order))}, {12 * 4 ** int(order)}))"
 
 
 MATHEMATICAL = (

@@ -63,6 +63,8 @@ class Tables:
         if inside is None:
             return True
         name = table.name.name.lower()
+        if name == inside and self.context.catalogue.find(table.name.name, table.name.delimited):
+            return False  # a WITH table of the name of a stored one
         if name == inside:
             raise AdqlSemanticError(f"WITH table {table.name.name} uses itself", span, "ADQL has no recursive WITH")
         return names.index(name) < names.index(inside)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import datetime
 
-from adql.bound import UNTYPED, Expr, Literal
+from adql.bound import UNTYPED, Call, Expr, Literal
 from adql.errors import AdqlSemanticError, Span
 from adql.functions import KINDS, Function, Parameter
-from clickhouse_schema.datatypes import DOUBLE, FLOAT, INT, LONG, SHORT, TIMESTAMP, UNICODE, ColumnType
+from clickhouse_schema.datatypes import CHAR, DOUBLE, FLOAT, INT, LONG, SHORT, TIMESTAMP, UNICODE, ColumnType
 
 #: DALI 1.1 section 3.3.3, a trailing Z allowed
 _ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?Z?")
@@ -26,6 +27,9 @@ CAST_TARGETS: dict[str, ColumnType] = {
 
 
 def is_null(expr: Expr) -> bool:
+    """Whether it is a bare NULL, maybe one that a select list made a text of for want of a type."""
+    if isinstance(expr, Call) and expr.name == "CAST" and expr.type == CHAR:
+        expr = expr.args[0]
     return isinstance(expr, Literal) and expr.value is None
 
 
@@ -75,6 +79,15 @@ def as_timestamp(expr: Expr, other: ColumnType) -> Expr:
         return expr
     if expr.type.is_timestamp:
         return expr
-    if not _ISO.fullmatch(expr.value):
+    iso = expr.value.replace(" ", "T").removesuffix("Z")
+    if not (_ISO.fullmatch(expr.value) and _is_in_calendar(iso)):
         raise AdqlSemanticError(f"'{expr.value}' is no timestamp", expr.span, "write it as '2026-01-31T12:00:00'")
-    return Literal(TIMESTAMP, expr.value.replace(" ", "T").removesuffix("Z"), span=expr.span)
+    return Literal(TIMESTAMP, iso, span=expr.span)
+
+
+def _is_in_calendar(iso: str) -> bool:
+    try:
+        datetime.fromisoformat(iso)
+    except ValueError:
+        return False
+    return True

@@ -66,6 +66,11 @@ PAIRS: list[tuple[str, str]] = [
     ("SELECT id & 3, id | 8, id ^ 5 FROM small.stars", "SELECT id & 3, id | 8, xor(id, 5) FROM small.stars"),
     ("SELECT CAST(5 / flux AS BIGINT) FROM small.spectra", "SELECT CAST(trunc(5 / nullif(flux, 0)) AS BIGINT) FROM small.spectra"),
     ("SELECT CAST(CAST(id AS VARCHAR) AS DOUBLE PRECISION), CAST(' 7 ' AS BIGINT), CAST(NULL AS INTEGER), CAST(CASE WHEN id > 3 THEN '1.5' END AS REAL) FROM small.stars", "SELECT id::DOUBLE, 7, NULL, CASE WHEN id > 3 THEN 1.5 END FROM small.stars"),
+    ("SELECT CASE WHEN id > 3 THEN CAST('2020-01-01' AS TIMESTAMP) END FROM small.stars WHERE id < 3", "SELECT NULL FROM small.stars WHERE id < 3"),
+    ("SELECT NULL AS x FROM small.stars UNION SELECT id FROM small.stars", ""),
+    ("SELECT mag FROM small.stars UNION SELECT NULL FROM small.stars", ""),
+    ("SELECT id FROM small.stars WHERE id NOT IN (SELECT NULL FROM small.stars)", ""),
+    ("WITH stars AS (SELECT id FROM stars WHERE id > 3) SELECT * FROM stars", "SELECT id FROM small.stars WHERE id > 3"),
     # one zero
     ("SELECT flux FROM small.spectra WHERE flux IN (0.0)", ""),
     ("SELECT DISTINCT ABS(flux), -flux FROM small.spectra WHERE flux = 0", ""),
