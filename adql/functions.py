@@ -108,6 +108,10 @@ def _healpix(order: str, lon: str, lat: str) -> str:
     return f"toInt64(nullIf({index_sql(lon, lat, int(order))}, {12 * 4 ** int(order)}))"
 
 
+def _healpix_of_point(order: str, point: str) -> str:
+    return _healpix(order, f"arrayElementOrNull({point}, 1)", f"arrayElementOrNull({point}, 2)")
+
+
 MATHEMATICAL = (
     Function("ABS", (X,), _kept, "abs(toFloat64({0}))", "absolute value",
              whole="accurateCast(abs({0}), 'Nullable(Int64)')"),
@@ -157,7 +161,7 @@ USER_DEFINED = (
     Function(
         "ivo_healpix_index",
         (_ORDER, Parameter("p", "point", "POINT")),
-        LONG, lambda order, point: _healpix(order, f"{point}[1]", f"{point}[2]"),
+        LONG, _healpix_of_point,
         "Index of the HEALPix pixel (NESTED) of order hpxOrder that contains the point.",
         returns="BIGINT",
     ),

@@ -1,0 +1,73 @@
+"""Timestamps, flags, bytes, arrays and points, NULLs included: what queries of them give."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.ddl import create_table
+from clickhouse_schema.model import Column, Layout, Schema, Table
+from tap_service.storage.engine import Engine
+from tests.adql.conftest import asked
+
+_OBS = Table(
+    name="obs",
+    columns=(
+        Column(name="id", datatype="long", nullable=False),
+        Column(name="ra", datatype="double"),
+        Column(name="dec", datatype="double"),
+        Column(name="t", datatype="timestamp"),
+        Column(name="flag", datatype="boolean"),
+        Column(name="b", datatype="byte"),
+        Column(name="flux", datatype="double", arraysize="*"),
+        Column(name="pos", datatype="double", arraysize="2", xtype="point"),
+    ),
+    layout=Layout(position=("ra", "dec"), id=("id",)),
+)
+_ROWS = """(1, 10, 20, '2020-01-01 00:00:00', true, 1, [1, 2], [10, 20]), (2, NULL, NULL, NULL, NULL, NULL, [], []),
+    (3, 10.001, 20, '2021-06-01 12:30:00.5', false, 255, [3], [11, 20])"""
+_EARLY, _LATE = datetime(2020, 1, 1, tzinfo=UTC), datetime(2021, 6, 1, 12, 30, 0, 500000, tzinfo=UTC)
+
+CASES: list[tuple[str, list[tuple[Any, ...]]]] = [
+    ("SELECT id FROM obs WHERE t > '2020-06-01'", [(3,)]),
+    ("SELECT id FROM obs WHERE t IN ('2020-01-01', '2021-06-01T12:30:00.5Z')", [(1,), (3,)]),
+    ("SELECT id FROM obs WHERE t NOT IN ('2020-01-01', NULL)", []),
+    ("SELECT id FROM obs WHERE t BETWEEN '2020-01-01' AND '2020-12-31 23:59:59'", [(1,)]),
+    ("SELECT MIN(t), MAX(t), COUNT(DISTINCT t) FROM obs", [(_EARLY, _LATE, 2)]),
+    ("SELECT id, CASE WHEN flag THEN t END FROM obs", [(1, _EARLY), (2, None), (3, None)]),
+    ("SELECT COALESCE(t, CAST('2020-01-01' AS TIMESTAMP)) FROM obs WHERE id < 3", [(_EARLY,), (_EARLY,)]),
+    ("SELECT CAST(t AS CHAR(10)), CAST(t AS VARCHAR) FROM obs WHERE id = 3", [("2021-06-01", "2021-06-01T12:30:00.500000")]),
+    ("SELECT t FROM obs WHERE id = 1 UNION SELECT NULL FROM obs", [(_EARLY,), (None,)]),
+    ("SELECT id FROM obs WHERE flag <> FALSE OR flag IS NULL", [(1,), (2,)]),
+    ("SELECT id FROM obs WHERE NOT flag", [(3,)]),
+    ("SELECT flag, COUNT(*), MAX(flag) FROM obs GROUP BY flag", [(False, 1, False), (True, 1, True), (None, 1, None)]),
+    ("SELECT CAST(flag AS INTEGER), CAST(flag AS VARCHAR) FROM obs", [(0, "false"), (1, "true"), (None, None)]),
+    ("SELECT b + 1, b * b, -b, ABS(b), b / 2, MOD(b, 7), ~b FROM obs WHERE id = 3", [(256, 65025, -255, 255, 127, 3, -256)]),
+    ("SELECT flux[1], flux[2], flux[0], flux[-1], flux[id] FROM obs", [(1.0, 2.0, None, None, 1.0), (3.0, None, None, None, None), (None,) * 5]),
+    ("SELECT id FROM obs WHERE flux IS NULL OR pos IS NULL", [(2,)]),
+    ("SELECT CASE WHEN id = 1 THEN flux END FROM obs", [([1.0, 2.0],), ([],), ([],)]),
+    ("SELECT id, CASE WHEN id = 1 THEN pos ELSE POINT(ra, dec) END FROM obs", [(1, [10.0, 20.0]), (2, []), (3, [10.001, 20.0])]),
+    ("SELECT COORD1(pos), COORD2(POINT(ra, dec)) FROM obs", [(10.0, 20.0), (11.0, 20.0), (None, None)]),
+    ("SELECT id FROM obs WHERE 1 = CONTAINS(pos, CIRCLE(10, 20, 0.1))", [(1,)]),
+    ("SELECT id FROM obs WHERE 0 = CONTAINS(POINT(ra, dec), CIRCLE(10, 20, 0.0001))", [(3,)]),
+    ("SELECT CONTAINS(POINT(ra, dec), CIRCLE(10, 20, 1)) AS c, COUNT(*) FROM obs GROUP BY c", [(1, 2), (None, 1)]),
+    ("SELECT ivo_healpix_index(5, ra, dec), ivo_healpix_index(0, pos) FROM obs", [(4965, 4), (4965, 4), (None, None)]),
+    ("SELECT a.id, b.id FROM obs AS a FULL JOIN obs AS b ON DISTANCE(a.ra, a.dec, b.ra, b.dec) < 0.1 AND a.id <> b.id", [(1, 3), (2, None), (3, 1), (None, 2)]),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def kinds(engine: Engine) -> Catalogue:
+    engine.execute("CREATE DATABASE IF NOT EXISTS kinds")
+    engine.execute(create_table(_OBS, "kinds.obs"))
+    names = ", ".join(column.name for column in _OBS.columns)
+    engine.execute(f"INSERT INTO kinds.obs ({names}) VALUES {_ROWS}")
+    return Catalogue((Schema(name="kinds", tables=(_OBS,)),))
+
+
+@pytest.mark.parametrize(("query", "rows"), CASES)
+def test_queries_of_every_kind(query: str, rows: list[tuple[Any, ...]], engine: Engine, kinds: Catalogue) -> None:
+    assert sorted(asked(engine, kinds, query), key=repr) == sorted(rows, key=repr)
