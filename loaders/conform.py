@@ -152,10 +152,15 @@ def _checks(column: Column, table: Table) -> tuple[Check, ...]:
     if type_.is_timestamp:
         checks.append(_time_range)
     elif type_.is_text and type_.datatype == "char":
-        checks.append(lambda _, array: (pc.invert(pc.string_is_ascii(array)), "not ASCII, which a char column is"))
+        checks.append(
+            lambda _, array: (
+                pc.invert(pc.string_is_ascii(array)),
+                "not ASCII: declare the column as unicode in the schema file",
+            )
+        )
     length = type_.arraysize.rstrip("*")
     if type_.is_text and length.isdigit():
-        checks.append(_longer_than(int(length)))
+        checks.append(_longer_than(int(length), type_.datatype))
     elif type_.is_array and type_.arraysize.isdigit():
         checks.append(_not_of_length(int(length)))
     position = table.layout.position
@@ -176,8 +181,16 @@ def _time_range(_: pa.Array, array: pa.Array) -> tuple[pa.Array, str]:
     return pc.or_(pc.less(array, low), pc.greater(array, high)), "a time outside the years 1900 to 2299"
 
 
-def _longer_than(length: int) -> Check:
-    return lambda _, array: (pc.greater(pc.utf8_length(array), length), f"longer than {length} characters")
+def _longer_than(length: int, datatype: str) -> Check:
+    """VOTable counts the units of UTF-16 in a ``unicodeChar``: a character beyond the first 65,536 takes two."""
+    if datatype == "char":
+        return lambda _, array: (pc.greater(pc.utf8_length(array), length), f"longer than {length} characters")
+
+    def check(_: pa.Array, array: pa.Array) -> tuple[pa.Array, str]:
+        pairs = pc.count_substring_regex(array, r"[\x{10000}-\x{10ffff}]")
+        return pc.greater(pc.add(pc.utf8_length(array), pairs), length), f"longer than {length} units of UTF-16"
+
+    return check
 
 
 def _not_of_length(length: int) -> Check:

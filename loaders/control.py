@@ -12,6 +12,7 @@ A client that goes away cancels its command; a load so stopped waits in its stag
 from __future__ import annotations
 
 import json
+import logging
 import os
 import socket
 import threading
@@ -27,6 +28,8 @@ from loaders.progress import Reporter
 from loaders.publish import recover
 from tap_service.storage.embedded import DataPathHeldError, EmbeddedEngine
 from tap_service.storage.engine import Engine, EngineError
+
+_log = logging.getLogger("skyhouse")
 
 SOCKET = "control.sock"
 
@@ -91,12 +94,25 @@ class ControlServer:
             request = json.loads(lines.readline() or "null")
             if request is not None and request["command"] in commands.COMMANDS:
                 reporter = _SocketReporter(connection, lines)
-                code = commands.run(self._engine, request["command"], request["arguments"], reporter)
-                if request["command"] in commands.CHANGING:
-                    self._changed()
-                reporter.send({"exit": code})
+                reporter.send({"exit": self._run(request["command"], request["arguments"], reporter)})
+            # The reporter still waits for the client's end, and would hold the connection open.
+            _shut(connection)
         with self._lock:
             self._connections.discard(connection)
+
+    def _run(self, command: str, arguments: commands.Arguments, reporter: Reporter) -> int:
+        """The command's exit code. What nobody foresaw is a fault of ours: it is logged, and the client is told."""
+        try:
+            return commands.run(self._engine, command, arguments, reporter)
+        except Exception as error:
+            _log.error("%s failed", command, exc_info=error)
+            reporter.message(
+                f"error: {command} failed, and the fault is ours: {error!r}. The service's log has the reason"
+            )
+            return commands.EXIT_FAILED
+        finally:
+            if command in commands.CHANGING:
+                self._changed()
 
 
 class _SocketReporter:

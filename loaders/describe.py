@@ -57,7 +57,7 @@ def _column(field: Field) -> dict[str, Any]:
         column["datatype"] = "timestamp"
     else:
         column["datatype"] = _WORDS[field.type.datatype]
-        if field.type.arraysize and not (field.type.is_text and field.type.arraysize == "*"):
+        if field.type.arraysize and not _is_unbounded(field):
             column["votable:arraysize"] = field.type.arraysize
         if field.type.xtype:
             column["votable:xtype"] = field.type.xtype
@@ -68,6 +68,12 @@ def _column(field: Field) -> dict[str, Any]:
         "votable:utype": field.utype,
     }
     return column | {key: value for key, value in said.items() if value}
+
+
+def _is_unbounded(field: Field) -> bool:
+    """Whether no bound of a text's length is to be kept. Of a ``unicodeChar`` none is: files count characters in it as
+    often as units of UTF-16, and a value that is longer than declared could be loaded but never be sent."""
+    return field.type.is_text and (field.type.arraysize == "*" or field.type.datatype == "unicodeChar")
 
 
 def _layout(fields: tuple[Field, ...]) -> dict[str, Any]:

@@ -32,11 +32,16 @@ def planned(name: str, sources: list[Source], schema_file: Path | None, strict: 
     schema_name, table_name = split_name(name)
     source = sources[0]
     if schema_file is None:
-        return _read(as_yaml(described(source, schema_name, table_name)), str(source.path), strict, reporter)
+        return _read(as_yaml(described(source, schema_name, table_name)), _shown(source), strict, reporter)
     schema = _read(schema_file, str(schema_file), strict, reporter)
     table = _named(schema, schema_name, table_name, schema_file)
     table = _filled(table, source, schema_name, reporter)
     return schema.model_copy(update={"tables": (table,)})
+
+
+def _shown(source: Source) -> str:
+    """What lines in messages count in: the file has no such lines, but the command shows them."""
+    return f"skyhouse describe {source.path}"
 
 
 def _read(content: str | Path, source: str, strict: bool, reporter: Reporter) -> Schema:
@@ -68,7 +73,7 @@ def _filled(table: Table, source: Source, schema_name: str, reporter: Reporter) 
         return table
     document = described(source, schema_name, table.name, only=wanted)
     known = {
-        column.name: column for column in _read(as_yaml(document), str(source.path), False, reporter).tables[0].columns
+        column.name: column for column in _read(as_yaml(document), _shown(source), False, reporter).tables[0].columns
     }
     columns = tuple(_completed(column, known.get(column.name)) for column in table.columns)
     description = table.description or source.description

@@ -33,7 +33,7 @@ Skyhouse serves {url}/tap and stops with Ctrl-C. Three things to try:
         "WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(56.75, 24.12, 1)) ORDER BY vt_mag").to_table()
 
   with STILTS
-    stilts tapquery tapurl={url}/tap \\
+    stilts tapquery tapurl={url}/tap sync=true \\
       adql="SELECT type, COUNT(*) AS n FROM openngc.objects GROUP BY type"
 
   with curl

@@ -182,10 +182,28 @@ def _dialect(path: Path) -> Dialect:
         raise LoadError(f"{path} has no line with the names of the columns")
     is_tsv = path.name.lower().removesuffix(".gz").endswith(".tsv")
     delimiter = "\t" if is_tsv else next((mark for mark in _DELIMITERS if mark in text), ",")
-    names = tuple(name.strip() for name in next(csv.reader([text], delimiter=delimiter)))
+    try:
+        names = tuple(name.strip() for name in next(csv.reader([text], delimiter=delimiter)))
+    except csv.Error as error:
+        raise LoadError(
+            f"{path}: the names of the columns in line {line} cannot be read ({error}); "
+            "rows must end with a line feed, and quotes must be closed"
+        ) from error
     if "" in names:
         raise LoadError(f"{path}: column {names.index('') + 1} has no name in line {line}")
+    if all(_is_number(name) for name in names):
+        raise LoadError(
+            f"{path}: line {line} has numbers where the names of the columns should be; put a line with names first"
+        )
     return Dialect(delimiter, names, line + 1)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _guessed_type(arrow: pa.DataType) -> ColumnType:

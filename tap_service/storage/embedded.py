@@ -51,7 +51,7 @@ _ERRORS: dict[int, type[EngineError]] = {
     159: QueryTimeout,
     394: QueryCancelled,
     236: QueryCancelled,  # ABORTED
-    **dict.fromkeys((241, 158, 307, 396, 191, 161, 167, 168, 306, 173), ResourceLimit),
+    **dict.fromkeys((241, 158, 307, 396, 191, 161, 167, 168, 306, 173, 718), ResourceLimit),
     243: StorageFull,
     **dict.fromkeys(
         (6, 27, 32, 36, 38, 41, 43, 53, 69, 70, 72, 125, 128, 131, 153, 190, 321, 349, 407, 427, 467, 691), ValueFault

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import shlex
+import shutil
 import signal
 import socket
 import stat
@@ -162,6 +165,22 @@ def test_commands_beside_a_service(service: Service, stars: Path) -> None:
     assert service.rows("SELECT COUNT(*) FROM TAP_SCHEMA.tables WHERE table_name = 's.stars'") == ["0"]
 
 
+def test_a_fault_of_ours_ends_the_command_and_not_the_service(tmp_path: Path) -> None:
+    service = started(tmp_path)
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(30)
+        connection.connect(str(tmp_path / "data" / "control.sock"))
+        connection.sendall(b'{"command": "load", "arguments": {"table": "s.fault"}}\n')
+        said = [json.loads(line) for line in connection.makefile("r", encoding="utf-8")]
+    assert "the fault is ours" in said[0]["message"]
+    assert said[1:] == [{"exit": 1}]
+    assert skyhouse(tmp_path, "tables")[0] == 0
+    service.process.send_signal(signal.SIGTERM)
+    _, err = service.process.communicate(timeout=30)
+    assert service.process.returncode == 0, err
+    assert "load failed\nTraceback" in err
+
+
 def test_a_client_that_is_stopped_stops_its_load(service: Service, stars: Path) -> None:
     client = start(service.folder, "load", stars.name, "--table", "s.stopped")
     wait_for(lambda: "s.stopped" in listed(service), client)
@@ -218,6 +237,12 @@ def test_the_demo_starts_again_with_its_data(tmp_path: Path) -> None:
         assert len(suggested) == 3
         for query in suggested:
             assert service.rows(re.sub(r'"\s*"', "", query)) != []
+        stilts = re.search(r"stilts tapquery .*\\\n.*", service.said)
+        assert stilts is not None
+        command = shlex.split(stilts[0].replace("\\\n", " "))
+        assert shutil.which(command[0]), "STILTS is needed: apt-get install stilts"
+        asked = subprocess.run([*command, "ofmt=csv"], capture_output=True, text=True, timeout=100, check=True)
+        assert asked.stdout.startswith("type,n\n")
         service.process.send_signal(signal.SIGINT)
         _, err = service.process.communicate(timeout=30)
         assert service.process.returncode == 0, err

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,10 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
+from astropy.table import Table
 
 from clickhouse_schema import apply
+from clickhouse_schema.datatypes import ColumnType
 from clickhouse_schema.healpix import NO_POSITION
 from loaders import chunks, publish
 from loaders.drop import drop
@@ -223,6 +226,36 @@ def test_bad_rows_are_put_aside(loading: EmbeddedEngine, tmp_path: Path) -> None
     ]
     load(loading, request(file), said)
     assert said.lines[-1].startswith("already loaded")
+
+
+def test_texts_longer_than_results_can_carry_are_put_aside(loading: EmbeddedEngine, tmp_path: Path) -> None:
+    """A unicodeChar of 3 units holds three letters, or one and a character of two units."""
+    file, schema = tmp_path / "texts.csv", tmp_path / "texts.yaml"
+    file.write_text("id,text\n1,abc\n2,a\N{ROCKET}\n3,ab\N{ROCKET}\n4,abcd\n5,\n")
+    schema.write_text(
+        "name: loadtests\ntables:\n- name: stars\n  columns:\n  - {name: id, datatype: int}\n"
+        "  - {name: text, datatype: unicode, votable:arraysize: '3*'}\n"
+    )
+    load(loading, replace(request(file), schema_file=schema), Said())
+    with (tmp_path / "rejects.csv").open() as rejects:
+        assert [(row[1], row[4]) for row in csv.reader(rejects)][1:] == [
+            ("4", "longer than 3 units of UTF-16"),
+            ("5", "longer than 3 units of UTF-16"),
+        ]
+
+
+def test_a_votable_of_texts_whose_length_counts_characters(loading: EmbeddedEngine, tmp_path: Path) -> None:
+    """Astropy declares the length in characters; the text is loaded whole and no length is kept."""
+    file = tmp_path / "texts.vot"
+    Table({"text": ["abc", "ab\N{ROCKET}"]}).write(file, format="votable")
+    assert 'arraysize="3"' in file.read_text()
+    load(loading, request(file), Said())
+    (entry,) = apply.read_catalogue(loading).find("stars", True, "loadtests", True)
+    assert [column.type for column in entry.table.columns] == [ColumnType("unicodeChar", "*")]
+    assert loading.query("SELECT text FROM loadtests.stars ORDER BY text").column(0).to_pylist() == [
+        "abc",
+        "ab\N{ROCKET}",
+    ]
 
 
 def test_too_many_bad_rows_change_nothing(loading: EmbeddedEngine, stars: Path) -> None:
