@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 from adql import nodes
-from adql.bound import Call, Column, Expr, Output
+from adql.bound import Column, Expr, Output
 from adql.errors import AdqlSemanticError, AdqlUnsupported, Span
 from clickhouse_schema.catalogue import TableEntry, places
 from clickhouse_schema.words import published
@@ -205,8 +205,3 @@ class Scope:
 def written(parts: Sequence[nodes.Identifier]) -> str:
     """A qualified name as the user wrote it."""
     return ".".join('"' + p.name.replace('"', '""') + '"' if p.delimited else p.name for p in parts)
-
-
-def coalesced(left: Expr, right: Expr) -> Expr:
-    """The merged column of a FULL join."""
-    return Call(left.type, "COALESCE", (left, right), span=left.span)

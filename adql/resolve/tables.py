@@ -8,7 +8,7 @@ from adql import nodes
 from adql.bound import Call, Derived, Expr, Join, Query, Relation, Scan
 from adql.errors import AdqlSemanticError, AdqlUnsupported, Span
 from adql.resolve.expressions import Binder
-from adql.resolve.scope import Scope, Source, Visible, coalesced, same_name, suggestion, visible_columns, written
+from adql.resolve.scope import Scope, Source, Visible, same_name, suggestion, visible_columns, written
 from adql.resolve.types import common_type
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.datatypes import BOOLEAN
@@ -167,9 +167,9 @@ def _merge(
         a, b = _side(name, left, "left"), _side(name, right, "right")
         taken |= {id(a), id(b)}
         x, y = a.bind(name.span), b.bind(name.span)
-        common_type([x, y], f"column {name.name} of the join", name.span)
+        kind = common_type([x, y], f"column {name.name} of the join", name.span)
         parts.append(Call(BOOLEAN, "=", (x, y), span=name.span))
-        shown = {"RIGHT": y, "FULL": coalesced(x, y)}.get(node.kind, x)
+        shown = {"RIGHT": y, "FULL": Call(kind, "COALESCE", (x, y), span=name.span)}.get(node.kind, x)
         merged.append(Visible(a.name, merged=shown))
     rest = [v for v in (*left, *right) if id(v) not in taken]
     condition = parts[0] if len(parts) == 1 else Call(BOOLEAN, "AND", tuple(parts))

@@ -111,6 +111,8 @@ PAIRS: list[tuple[str, str]] = [
     ("SELECT id, flux, mag FROM small.stars RIGHT JOIN small.spectra USING (id)", ""),
     ("SELECT id, flux, mag FROM small.stars FULL JOIN small.spectra USING (id)", ""),
     ("SELECT * FROM small.stars NATURAL JOIN small.spectra", ""),
+    ("SELECT k FROM (SELECT id AS k FROM small.stars) AS a FULL JOIN (SELECT flux + 0.25 AS k FROM small.spectra) AS b USING (k)", ""),
+    ("SELECT k FROM (SELECT id AS k FROM small.stars) AS a RIGHT JOIN (SELECT flux AS k FROM small.spectra) AS b USING (k)", ""),
     ("SELECT * FROM small.stars NATURAL LEFT JOIN small.spectra", ""),
     ("SELECT a.id, b.id, c.id FROM small.stars AS a LEFT JOIN small.spectra AS b ON a.id = b.star LEFT JOIN small.spectra AS c ON b.id = c.id AND c.flux > 1", ""),
     ("SELECT a.id, b.id, c.id FROM small.stars AS a LEFT JOIN (small.spectra AS b JOIN small.stars AS c ON b.star = c.id) ON a.id = b.id", ""),
