@@ -22,7 +22,7 @@ import numpy as np
 from adql.errors import printable
 from adql.frames import FLAVORS, FROM_ICRS, REFPOS, SYNONYMS, frame, rotation, transform
 from adql.regions.algebra import Complement, Intersection, Nothing, Rotated, Union, WholeSky
-from adql.regions.cone import Cone
+from adql.regions.cone import Cone, circle
 from adql.regions.interval import Range
 from adql.regions.moc import Moc
 from adql.regions.polygon import Polygon, box
@@ -176,8 +176,8 @@ def _wants(numbers: Sequence[float], count: int, what: str) -> None:
 
 def _circle(numbers: list[float], system: str) -> Region:
     _wants(numbers, 3, "longitude, latitude and radius")
-    Cone(*numbers)  # latitude and radius are checked in the shape's own frame
-    return Cone(*transform(numbers[0], numbers[1], system, "ICRS"), numbers[2])
+    shape = circle(*numbers)
+    return Cone(*transform(shape.lon, shape.lat, system, "ICRS"), shape.radius)
 
 
 def _position(numbers: list[float], system: str) -> Region:

@@ -9,7 +9,7 @@ relations   CONTAINS and INTERSECTS of two regions
 """
 
 from adql.regions.algebra import Complement, Grown, Intersection, Nothing, Rotated, Union, WholeSky
-from adql.regions.cone import Cone
+from adql.regions.cone import Cone, circle
 from adql.regions.covers import MOST_CELLS, Cover, cover
 from adql.regions.interval import Range
 from adql.regions.moc import Moc
@@ -34,6 +34,7 @@ __all__ = [
     "Union",
     "WholeSky",
     "box",
+    "circle",
     "cover",
     "direction",
 ]

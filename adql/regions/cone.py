@@ -10,21 +10,25 @@ import numpy as np
 from adql.regions.region import Region
 from adql.regions.sphere import ROUNDING, Mask, Reals, ShapeError, Vectors, checked_position, direction, separations
 
+#: Degrees (4e-8 arcsec)
+_POINT = 1e-11
+
 
 @dataclass(frozen=True, slots=True)
 class Cone(Region):
-    """All directions within ``radius`` degrees of (lon, lat); with radius 0, a point."""
+    """All directions within ``radius`` degrees of (lon, lat); with radius 0, a point.
+
+    Numbers are not checked, see ``circle``: the cover of a distance below 0 is empty, that of one above 180 the sky.
+    """
 
     lon: float
     lat: float
     radius: float
 
-    def __post_init__(self) -> None:
-        checked_position(self.lon, self.lat)
-        if not 0 <= self.radius <= 180:
-            raise ShapeError(
-                f"radius {self.radius:g} is not between 0 and 180 degrees", "radii are in degrees; 1 arcsec is 1/3600."
-            )
+    @property
+    def is_point(self) -> bool:
+        """Whether it is too small to have a border of its own."""
+        return self.radius <= _POINT
 
     @property
     def centre(self) -> Vectors:
@@ -48,3 +52,13 @@ class Cone(Region):
     @property
     def centroid(self) -> tuple[float, float]:
         return self.lon % 360, self.lat
+
+
+def circle(lon: float, lat: float, radius: float) -> Cone:
+    """ADQL's CIRCLE, in degrees. Raises ``ShapeError`` for numbers that make none."""
+    checked_position(lon, lat)
+    if not 0 <= radius <= 180:
+        raise ShapeError(
+            f"radius {radius:g} is not between 0 and 180 degrees", "radii are in degrees; 1 arcsec is 1/3600."
+        )
+    return Cone(lon, lat, radius)

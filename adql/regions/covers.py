@@ -45,7 +45,7 @@ def cover(region: Region, most_cells: int = MOST_CELLS) -> Cover:
             known += len(full)
         cells = cells.only((classes != OUTSIDE) & ~within)
         # a step of several orders costs little while there are few cells, and saves the calls in between
-        step = _step(len(cells), cells.order, size, most_cells - known) if len(cells) else 0
+        step = _step(cells, size, known, most_cells) if len(cells) else 0
         if not step:
             break
         cells = cells.divided(step)
@@ -53,14 +53,14 @@ def cover(region: Region, most_cells: int = MOST_CELLS) -> Cover:
     return Cover(tuple(inside), border)
 
 
-def _step(count: int, order: int, size: float, room: int) -> int:
+def _step(cells: Cells, size: float, known: int, most_cells: int) -> int:
     """How many orders to go down at once; 0 when the cells are small enough, or enough."""
-    reach = max_radius(order)
-    if order == ORDER:
+    reach = max_radius(cells.order)
+    if cells.order == ORDER:
         return 0
-    if reach > size and count <= 16:  # nothing can be wholly inside yet
-        return min(3 if reach > 8 * size else 2, ORDER - order)
+    if reach > size and len(cells) <= 16 and not known:  # nothing can be wholly inside yet
+        return min(3 if reach > 8 * size else 2, ORDER - cells.order)
     # dividing a border of n cells leaves about 2n on the next order and n inside
-    if reach * 16 < size or 3 * count > room:
+    if reach * 16 < size or 3 * len(cells) > most_cells - known:
         return 0
     return 1

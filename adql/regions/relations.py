@@ -13,12 +13,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from adql.regions.algebra import Complement, Intersection, Nothing, Rotated, Union, WholeSky
+from adql.regions.algebra import Complement, Intersection, Rotated, Union
 from adql.regions.cone import Cone
 from adql.regions.interval import Range
 from adql.regions.moc import Moc
 from adql.regions.polygon import Polygon
-from adql.regions.region import INSIDE, OUTSIDE, Region
+from adql.regions.region import INSIDE, OUTSIDE, SLACK, Region
 from adql.regions.sphere import ROUNDING, Reals, Vectors, direction, lengths, separations
 from clickhouse_schema.healpix import ORDER, Cells
 
@@ -45,8 +45,14 @@ class Curve:
     stop: float = 2 * math.pi
 
     def at(self, angles: Reals) -> Vectors:
-        around = np.cos(angles)[:, None] * self.u + np.sin(angles)[:, None] * self.v
-        return np.asarray(self.height * self.axis + self.radius * around)
+        return np.asarray(self.height * self.axis + self.radius * self._around(angles))
+
+    def aside(self, angles: Reals) -> Vectors:
+        """Unit vectors at right angles to the curve, on the sphere, on the side of the axis."""
+        return np.asarray(self.radius * self.axis - self.height * self._around(angles))
+
+    def _around(self, angles: Reals) -> Vectors:
+        return np.asarray(np.cos(angles)[:, None] * self.u + np.sin(angles)[:, None] * self.v)
 
     def has(self, points: Vectors) -> Reals:
         """Which points of the circle are on the arc."""
@@ -56,34 +62,38 @@ class Curve:
 
 def contains(inner: Region, outer: Region) -> bool:
     """Whether all of ``inner`` is in ``outer``; common borders are no hindrance."""
-    if isinstance(inner, Cone) and inner.radius == 0:
+    if isinstance(inner, Cone) and inner.is_point:
         return bool(outer.contains(inner.centre)[0])
     if isinstance(inner, Cone) and isinstance(outer, Cone):
         apart = math.degrees(float(separations(inner.centre, outer.centre)[0]))
         return outer.radius == 180 or apart + inner.radius <= outer.radius + math.degrees(ROUNDING)
     if isinstance(inner, Moc) and isinstance(outer, Moc):
         return not len(inner.intersection(outer.complement()).ranges)
-    if has_moc(inner) or has_moc(outer):
-        return not _share_cells(Intersection((inner, Complement(outer))), touching=False)
-    samples, _ = _samples(inner, outer)
-    return not bool((inner.contains(samples) & ~outer.contains(samples)).any())
+    if (has_moc(inner) or has_moc(outer)) and _share_cells(Intersection((inner, Complement(outer))), touching=False):
+        return False
+    beside, on_border = _samples(inner, outer)
+    if (inner.contains(beside) & ~outer.contains(beside)).any():
+        return False
+    # shapes without an area are but border
+    out = inner.contains(on_border) & ~outer.contains(on_border) & (outer.distance(on_border) > SLACK)
+    return not bool(out.any())
 
 
 def intersects(first: Region, second: Region) -> bool:
     """Whether some direction is in both; touching borders are enough."""
     for one, other in ((first, second), (second, first)):
-        if isinstance(one, Cone) and one.radius == 0:
+        if isinstance(one, Cone) and one.is_point:
             return bool(other.contains(one.centre)[0])
     if isinstance(first, Cone) and isinstance(second, Cone):
         apart = math.degrees(float(separations(first.centre, second.centre)[0]))
         return apart <= first.radius + second.radius + math.degrees(ROUNDING)
     if isinstance(first, Moc) and isinstance(second, Moc):
         return bool(len(first.intersection(second).ranges))
-    if has_moc(first) or has_moc(second):
-        return _share_cells(Intersection((first, second)), touching=True)
     beside, on_border = _samples(first, second)
     samples = np.concatenate((beside, on_border))
-    return bool((first.contains(samples) & second.contains(samples)).any())
+    if (first.contains(samples) & second.contains(samples)).any():
+        return True
+    return (has_moc(first) or has_moc(second)) and _share_cells(Intersection((first, second)), touching=True)
 
 
 def has_moc(region: Region) -> bool:
@@ -112,16 +122,16 @@ def _share_cells(both: Intersection, *, touching: bool) -> bool:
 
 
 def _samples(first: Region, second: Region) -> tuple[Vectors, Vectors]:
-    """Directions beside the pieces of all borders, and on them: middles and ends."""
+    """Directions beside the pieces of all borders but those of MOCs, and on them: middles and ends."""
     curves = [*_curves(first), *_curves(second)]
     points = np.array([*_points(first), *_points(second), (0.0, 0.0, 1.0)])
     beside, on_border = [points], [points]
     for curve in curves:
         cuts = _cuts(curve, curves)
         length = np.diff(cuts)
-        middle = curve.at((cuts[1:] + cuts[:-1]) / 2)
-        aside = curve.axis - (middle @ curve.axis)[:, None] * middle
-        step = np.maximum(_ASIDE * length * curve.radius, _LEAST_ASIDE)[:, None] * aside / lengths(aside)[:, None]
+        half_way = (cuts[1:] + cuts[:-1]) / 2
+        middle = curve.at(half_way)
+        step = np.maximum(_ASIDE * length * curve.radius, _LEAST_ASIDE)[:, None] * curve.aside(half_way)
         beside += [moved / lengths(moved)[:, None] for moved in (middle + step, middle - step)]
         on_border += [middle, curve.at(cuts)]
     return np.concatenate(beside), np.concatenate(on_border)
@@ -152,7 +162,9 @@ def _points(region: Region) -> list[tuple[float, ...]]:
         return [p for part in region.parts for p in _points(part)]
     if isinstance(region, Complement):
         return _points(region.part)
-    return [direction(region.lon, region.lat)] if isinstance(region, Cone) and region.radius == 0 else []
+    if isinstance(region, Rotated):
+        return [tuple(np.array(region.matrix).T @ p) for p in _points(region.part)]
+    return [direction(region.lon, region.lat)] if isinstance(region, Cone) and region.is_point else []
 
 
 def _curves(region: Region) -> list[Curve]:
@@ -161,7 +173,9 @@ def _curves(region: Region) -> list[Curve]:
     if isinstance(region, Complement):
         return _curves(region.part)
     if isinstance(region, Cone):
-        return [_circle(region.centre[0], math.radians(region.radius))] if 0 < region.radius < 180 else []
+        if region.is_point or region.radius >= 180:
+            return []
+        return [_circle(region.centre[0], math.radians(region.radius))]
     if isinstance(region, Polygon):
         edges = region.edges
         arcs = separations(edges.a, edges.b)
@@ -173,9 +187,7 @@ def _curves(region: Region) -> list[Curve]:
         turn = np.array(region.matrix).T
         turned = [(c, turn @ c.axis, turn @ c.u, turn @ c.v) for c in _curves(region.part)]
         return [replace(c, axis=axis, u=u, v=v) for c, axis, u, v in turned]
-    if isinstance(region, (WholeSky, Nothing)):
-        return []
-    raise TypeError(f"{type(region).__name__} has no border of circles")
+    return []
 
 
 def _circle(axis: Reals, radius: float) -> Curve:

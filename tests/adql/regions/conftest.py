@@ -1,0 +1,62 @@
+"""A table of positions, hard ones included, with their index as tables have it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from numpy.typing import NDArray
+
+from adql.clickhouse import SETTINGS
+from adql.regions.membership import Row
+from adql.regions.sphere import Vectors, directions
+from adql.spherical import unit_vector
+from clickhouse_schema.healpix import index_sql
+from tap_service.storage.engine import Engine
+from tests.adql.sky import positions
+
+Select = Callable[[str], NDArray[np.int64]]
+
+
+@pytest.fixture(scope="session")
+def row() -> Row:
+    """SQL of the position of a row of the table."""
+    return Row(*unit_vector("t.ra", "t.dec", None, None), "t.hpx29")
+
+
+@pytest.fixture(scope="session")
+def spots() -> Vectors:
+    return directions(*positions(1000, 11))
+
+
+@pytest.fixture(scope="session")
+def select(engine: Engine) -> Select:
+    """Ids of the rows of ``spots`` for which a condition holds."""
+    lon, lat = positions(1000, 11)
+    engine.execute("CREATE DATABASE IF NOT EXISTS spots")
+    index = index_sql("ra", "dec")
+    engine.execute(
+        f"CREATE TABLE spots.spots (id Int32, ra Float64, dec Float64, hpx29 UInt64 MATERIALIZED {index}) "
+        "ENGINE = MergeTree ORDER BY hpx29"
+    )
+    columns = [pa.array(np.arange(len(lon), dtype=np.int32)), pa.array(lon), pa.array(lat)]
+    engine.insert("spots.spots", [pa.RecordBatch.from_arrays(columns, names=["id", "ra", "dec"])])
+
+    def select(condition: str) -> NDArray[np.int64]:
+        table = engine.query(f"SELECT t.id FROM spots.spots AS t WHERE {condition}", SETTINGS)
+        return np.sort(table.column(0).to_numpy())
+
+    return select
+
+
+@pytest.fixture(scope="session")
+def evaluate(engine: Engine) -> Callable[[list[str]], list[object]]:
+    """Values of expressions."""
+
+    def evaluate(expressions: list[str]) -> list[object]:
+        named = ", ".join(f"{e} AS c{i}" for i, e in enumerate(expressions))
+        return list(engine.query(f"SELECT {named}", SETTINGS).to_pylist()[0].values())
+
+    return evaluate

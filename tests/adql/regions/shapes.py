@@ -1,0 +1,120 @@
+"""Random shapes of all sizes at the hard places of the sky, directions around them, and an independent polygon test."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from adql.regions import Complement, Cone, Intersection, Moc, Polygon, Range, Region, Rotated, Union, box
+from adql.regions.locate import locate
+from adql.regions.sphere import Vectors, direction, directions, position
+from tests.adql.sky import HARD_PLACES, positions
+
+#: Radians; rows nearer to a border may fall on either side (1e-9 arcsec)
+BORDER = math.radians(1e-9 / 3600)
+
+_TURN = tuple(tuple(row) for row in [[0.6, 0.8, 0.0], [-0.8, 0.6, 0.0], [0.0, 0.0, 1.0]])
+
+places = st.sampled_from(HARD_PLACES) | st.tuples(st.floats(0, 359), st.floats(-89, 89))
+sizes = st.floats(-5, 1.7).map(lambda exponent: float(10**exponent))
+
+
+def offset(place: tuple[float, float], angle: float, size: float) -> tuple[float, float]:
+    """The position ``size`` degrees from a place in the direction ``angle``, in degrees."""
+    lon, lat = place
+    ra, dec = math.radians(lon), math.radians(lat)
+    east = np.array([-math.sin(ra), math.cos(ra), 0.0])
+    north = np.array([-math.sin(dec) * math.cos(ra), -math.sin(dec) * math.sin(ra), math.cos(dec)])
+    way = math.cos(math.radians(angle)) * north + math.sin(math.radians(angle)) * east
+    return position(math.cos(math.radians(size)) * np.array(direction(lon, lat)) + math.sin(math.radians(size)) * way)
+
+
+@st.composite
+def stars(draw: Any, place: tuple[float, float], size: float) -> Polygon:
+    """A star-shaped polygon around a place, mostly concave, in either sense."""
+    count = draw(st.integers(3, 12))
+    rng = np.random.default_rng(draw(st.integers(0, 1 << 30)))
+    angles = (np.arange(count) + rng.uniform(0, 0.8, count)) * 360 / count
+    vertices = [offset(place, a, size * r) for a, r in zip(angles, rng.uniform(0.3, 1, count), strict=True)]
+    return Polygon(tuple(vertices if draw(st.booleans()) else vertices[::-1]))
+
+
+@st.composite
+def ranges(draw: Any, place: tuple[float, float], size: float) -> Range:
+    south = max(-90.0, place[1] - size * draw(st.floats(0, 1)))
+    north = min(90.0, place[1] + size * draw(st.floats(0, 1)))
+    return Range(place[0] - size * draw(st.floats(0, 1)), place[0] + size * draw(st.floats(0, 4)), south, north)
+
+
+@st.composite
+def mocs(draw: Any, place: tuple[float, float], size: float) -> Moc:
+    """Cells of three orders near a place."""
+    order = max(0, min(26, round(math.log2(60 / size))))
+    near = directions(*np.array([offset(place, a, size / 2) for a in range(0, 360, 60)]).T)
+    picked = draw(
+        st.lists(st.tuples(st.sampled_from(locate(near).tolist()), st.integers(0, 2)), min_size=1, max_size=5)
+    )
+    return Moc.of_cells([(order + deeper, [index >> (2 * (29 - order - deeper))]) for index, deeper in picked])
+
+
+@st.composite
+def simple(draw: Any, place: tuple[float, float], size: float) -> Region:
+    kind = draw(st.integers(0, 5))
+    near = offset(place, draw(st.floats(0, 360)), size * draw(st.floats(0, 0.8)))
+    if kind == 0:
+        return Cone(*near, size * draw(st.floats(0, 1)))
+    if kind == 1:
+        return box(*near, size * draw(st.floats(0.01, 2)), size * draw(st.floats(0.01, 2)))
+    if kind == 2:
+        return draw(ranges(near, size))
+    if kind == 3:
+        return draw(mocs(near, size))
+    if kind == 4:
+        return Rotated(draw(ranges(near, size)), _TURN)
+    return draw(stars(near, size))
+
+
+@st.composite
+def regions(draw: Any, kinds: Any = simple) -> tuple[Region, Vectors]:
+    """A shape or a combination of some, and directions around it."""
+    place, size = draw(places), draw(sizes)
+    parts = tuple(draw(kinds(place, size)) for _ in range(draw(st.integers(1, 3))))
+    region = parts[0]
+    if len(parts) == 2:
+        region = draw(st.sampled_from([Union, Intersection]))(parts)
+    elif len(parts) == 3:
+        region = Intersection((Union(parts[:2]), Complement(parts[2])))
+    if draw(st.integers(0, 4)) == 0:
+        region = Complement(region)
+    return region, around(place, size)
+
+
+def around(place: tuple[float, float], size: float, count: int = 1500) -> Vectors:
+    """Directions near a place, and at all hard places."""
+    rng = np.random.default_rng(5)
+    spread = rng.normal(size=(count, 3)) * math.radians(size)
+    near = np.array(direction(*place)) + spread
+    lon, lat = positions(300, 7)
+    return np.concatenate((near / np.linalg.norm(near, axis=1)[:, None], directions(lon, lat)))
+
+
+def planar(polygon: Polygon, centre: tuple[float, float], points: Vectors) -> NDArray[np.bool_]:
+    """Inside by the even-odd rule in the gnomonic plane around ``centre``, where great circles are straight lines."""
+    middle = np.array(direction(*centre))
+    east = np.cross([0.0, 0.0, 1.0], middle) if abs(middle[2]) < 0.9 else np.cross([1.0, 0.0, 0.0], middle)
+    east = east / np.linalg.norm(east)
+    north = np.cross(middle, east)
+    vertices = directions(*np.array(polygon.vertices).T)
+    vx, vy = vertices @ east / (vertices @ middle), vertices @ north / (vertices @ middle)
+    ahead = points @ middle > 0
+    depth = np.where(ahead, points @ middle, 1.0)
+    px, py = (points @ east / depth)[:, None], (points @ north / depth)[:, None]
+    wx, wy = np.roll(vx, -1), np.roll(vy, -1)
+    straddles = (vy > py) != (wy > py)
+    height = np.where(wy == vy, 1.0, wy - vy)
+    crossed = straddles & (px < vx + (py - vy) * (wx - vx) / height)
+    return np.asarray(ahead & (crossed.sum(axis=1) % 2 == 1))

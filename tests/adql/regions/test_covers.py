@@ -1,0 +1,56 @@
+"""Covers of random regions hold every point of the region, and their inner cells no other."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+
+from adql.regions import MOST_CELLS, Moc, Nothing, Polygon, Region, WholeSky, cover
+from adql.regions.locate import locate
+from adql.regions.sphere import Vectors, separations
+from tests.adql.regions.shapes import BORDER, regions
+
+
+@settings(max_examples=250, deadline=None)
+@given(regions())
+def test_nothing_is_missed_and_inner_cells_are_inside(sample: tuple[Region, Vectors]) -> None:
+    region, points = sample
+    found = cover(region)
+    index, inside = locate(points), region.contains(points)
+    clear = np.abs(region.distance(points)) > BORDER
+    assert not (inside & ~Moc.of_cells(found.all).has(index)).any()
+    assert not (~inside & clear & Moc.of_cells(found.inside).has(index)).any()
+    assert sum(len(cells) for _, cells in found.all) <= 4 * MOST_CELLS
+
+
+@settings(max_examples=150, deadline=None)
+@given(regions())
+def test_distance_is_signed_and_never_too_great(sample: tuple[Region, Vectors]) -> None:
+    """Two points on different sides are at least as far apart as both are from the border."""
+    region, points = sample
+    inside, apart = region.contains(points), region.distance(points)
+    assert (apart[inside] <= BORDER).all()
+    assert (apart[~inside] >= -BORDER).all()
+    within, without = points[inside][:200], points[~inside][:200]
+    to_border = np.abs(apart[inside][:200])[:, None] + np.abs(apart[~inside][:200])[None, :]
+    assert (to_border <= separations(within[:, None, :], without[None, :, :]) + 1e-12).all()
+
+
+def test_the_cover_of_all_and_of_nothing() -> None:
+    assert cover(WholeSky()).inside == ((0, tuple(range(12))),)
+    assert cover(Nothing()).all == ()
+
+
+def test_a_polygon_of_many_vertices_is_covered_as_tightly_as_its_cone() -> None:
+    angles = np.linspace(0, 360, 500, endpoint=False)
+    polygon = Polygon(tuple((float(a), 80.0) for a in angles))
+    found = cover(polygon)
+    assert sum(len(cells) for _, cells in found.all) <= MOST_CELLS
+    covered = Moc.of_cells(found.all)
+    assert polygon.area < covered.area < 1.6 * polygon.area
+
+
+def test_a_moc_small_enough_is_its_own_cover() -> None:
+    moc = Moc.parse("3/5-10 5/3 7")
+    assert cover(moc).border == ()
+    assert Moc.of_cells(cover(moc).inside).ranges.tolist() == moc.ranges.tolist()

@@ -1,0 +1,100 @@
+"""The SQL of membership picks the rows that ``contains`` picks, and both those of independent tests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from adql.regions import Complement, Cone, Polygon, Range, Region, Union, WholeSky, box
+from adql.regions.membership import Row, membership
+from adql.regions.sphere import Vectors, directions
+from tests.adql.regions.conftest import Select
+from tests.adql.regions.shapes import BORDER, around, places, planar, regions, sizes, stars
+from tests.adql.sky import positions, separation
+
+FIXTURES = [HealthCheck.function_scoped_fixture]
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=FIXTURES)
+@given(regions())
+def test_sql_equals_contains(select: Select, row: Row, spots: Vectors, sample: tuple[Region, Vectors]) -> None:
+    region, _ = sample
+    found = np.zeros(len(spots), dtype=bool)
+    found[select(membership(region, row))] = True
+    clear = np.abs(region.distance(spots)) > BORDER
+    expected = region.contains(spots)
+    different = found != expected
+    if "Moc" not in repr(region):  # a MOC's rows are told by the index alone
+        different &= clear
+    assert np.flatnonzero(different).tolist() == []
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_contains_equals_the_even_odd_rule_in_the_plane(data: Any) -> None:
+    place, size = data.draw(places), data.draw(sizes)
+    polygon = data.draw(stars(place, size))
+    points = around(place, size)
+    clear = np.abs(polygon.distance(points)) > BORDER
+    assert (polygon.contains(points) == planar(polygon, place, points))[clear].all()
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=FIXTURES)
+@given(place=places, size=st.floats(1e-6, 179.9))
+def test_cones_equal_astropy(select: Select, row: Row, place: tuple[float, float], size: float) -> None:
+    apart = separation(*positions(1000, 11), *place)
+    clear = np.abs(apart - size) * 3600 > 1e-9
+    found = np.zeros(len(apart), dtype=bool)
+    found[select(membership(Cone(*place, size), row))] = True
+    assert (found == (apart <= size))[clear].all()
+
+
+@pytest.mark.parametrize(
+    "polygon",
+    [
+        Polygon(((10, 10), (20, 10), (15, 30))),
+        Polygon(((10, 10), (20, 10), (12, 12), (10, 30))),
+        Polygon(((0, 80), (120, 80), (240, 80))),
+        Polygon(((359.9, 44.9), (0.1, 44.9), (0, 45), (0.1, 45.1), (359.9, 45.1))),
+        box(0, 90, 1, 1),
+        box(45, 0, 1e-6, 1e-6),
+    ],
+)
+def test_vertices_and_edges_belong_to_the_polygon(polygon: Polygon, evaluate: Any) -> None:
+    edges = polygon.edges
+    middles = edges.a + edges.b
+    points = np.concatenate((edges.a, middles / np.linalg.norm(middles, axis=1)[:, None]))
+    assert polygon.contains(points).all()
+    tests = [membership(polygon, Row(*(repr(float(c)) for c in p))) for p in points]
+    assert evaluate(tests) == [1] * len(tests)
+
+
+def test_a_range_is_what_between_means(select: Select, row: Row) -> None:
+    lon, lat = positions(1000, 11)
+    between = (lon >= 44.5) & (lon <= 91) & (lat >= -1) & (lat <= 42)
+    assert select(membership(Range(44.5, 91, -1, 42), row)).tolist() == np.flatnonzero(between).tolist()
+    across = ((lon >= 359) | (lon <= 1)) & (lat >= -90) & (lat <= 45)
+    found = set(select(membership(Range(359, 1, -90, 45), row)).tolist())
+    # a pole is in, whatever its longitude
+    assert found - set(np.flatnonzero(np.abs(lat) == 90).tolist()) == set(
+        np.flatnonzero(across & (np.abs(lat) < 90)).tolist()
+    )
+
+
+def test_unknown_positions_are_in_no_shape_but_in_complements(evaluate: Any) -> None:
+    nowhere = Row("nan", "nan", "nan", "13835058055282163712")
+    shapes = [Cone(1, 2, 3), box(1, 2, 3, 4), Union((Cone(1, 2, 3), Range(1, 2, 3, 4)))]
+    assert evaluate([membership(s, nowhere) for s in shapes]) == [0, 0, 0]
+    assert evaluate([membership(Complement(s), nowhere) for s in shapes]) == [1, 1, 1]
+    assert evaluate([membership(WholeSky(), nowhere)]) == [1]
+
+
+def test_the_smaller_side_is_meant_in_either_sense() -> None:
+    vertices = ((0.0, 80.0), (120.0, 80.0), (240.0, 80.0))
+    pole, far = directions([0, 0], [90, -90])
+    for polygon in (Polygon(vertices), Polygon(vertices[::-1])):
+        assert polygon.contains(np.array([pole, far])).tolist() == [True, False]

@@ -1,0 +1,93 @@
+"""MOCs: their text, their set operations against Python's sets, and the index of directions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adql.regions import Moc, ShapeError
+from adql.regions.locate import locate
+from adql.regions.sphere import directions
+from clickhouse_schema.healpix import index_sql
+from tests.adql.sky import positions
+
+DEEPEST = 3
+CELLS = 12 * 4**DEEPEST
+
+mocs = st.lists(
+    st.integers(0, DEEPEST).flatmap(lambda order: st.tuples(st.just(order), st.integers(0, 12 * 4**order - 1))),
+    max_size=30,
+).map(lambda pairs: Moc.of_cells((order, [cell]) for order, cell in pairs))
+
+
+def cells(moc: Moc) -> set[int]:
+    """All cells of the deepest order, by the midpoints of their ranges."""
+    size = 4 ** (29 - DEEPEST)
+    return set(np.flatnonzero(moc.has(np.arange(CELLS) * size + size // 2)).tolist())
+
+
+@given(mocs, mocs)
+def test_set_operations(one: Moc, other: Moc) -> None:
+    assert cells(one.union(other)) == cells(one) | cells(other)
+    assert cells(one.intersection(other)) == cells(one) & cells(other)
+    assert cells(one.complement()) == set(range(CELLS)) - cells(one)
+
+
+@given(mocs)
+def test_text_and_cells_come_back(moc: Moc) -> None:
+    assert Moc.parse(str(moc)).ranges.tolist() == moc.ranges.tolist()
+    assert Moc.of_cells(moc.cells()).ranges.tolist() == moc.ranges.tolist()
+
+
+@given(mocs)
+def test_cells_are_the_fewest(moc: Moc) -> None:
+    """No four brothers are left side by side."""
+    for order, of_order in moc.cells():
+        brothers = [cell // 4 for cell in of_order]
+        assert order == 0 or all(brothers.count(b) < 4 for b in set(brothers))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("3/5-10 5/3 4", "3/8-10 5/3,4 3/5-7"),
+        ("3/0-3", "2/0"),
+        ("1/0,1 2 3", "0/0"),
+        ("5/", ""),
+        ("", ""),
+        ("29/3458764513820540927", "29/3458764513820540927"),
+    ],
+)
+def test_texts(text: str, said: str) -> None:
+    assert Moc.parse(text).ranges.tolist() == Moc.parse(said).ranges.tolist()
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "at"),
+    [
+        ("5", "cell '5' at character 1 of the MOC has no order", 0),
+        ("3/5 30/1", "order 30 at character 5", 4),
+        ("3/5 768", "cells '768' at character 5", 4),
+        ("3/7-5", "cells '7-5' at character 3", 2),
+        ("3/5 x", "'x' at character 5", 4),
+        ("3/-5", "'-5' at character 3", 2),
+    ],
+)
+def test_errors_tell_the_place(text: str, message: str, at: int) -> None:
+    with pytest.raises(ShapeError, match=message) as raised:
+        Moc.parse(text)
+    assert raised.value.at == at
+
+
+def test_the_index_is_that_of_the_tables(engine: Any) -> None:
+    lon, lat = positions(2000, 3)
+    values = ", ".join(f"({a!r}, {b!r})" for a, b in zip(lon.tolist(), lat.tolist(), strict=True))
+    sql = f"SELECT {index_sql('p.1', 'p.2', 20)} FROM (SELECT arrayJoin([{values}]) AS p)"
+    by_engine = engine.query(sql, {"max_query_size": 1 << 24}).column(0).to_numpy().astype(np.int64)
+    here = locate(directions(lon, lat)) >> 18
+    # the places where cells meet are in either
+    assert (here != by_engine).sum() <= 12

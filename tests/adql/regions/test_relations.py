@@ -1,0 +1,174 @@
+"""CONTAINS and INTERSECTS of every pair of shapes against many directions, and the SQL of columns against constants."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from adql.regions import (
+    Complement,
+    Cone,
+    Intersection,
+    Moc,
+    Nothing,
+    Polygon,
+    Range,
+    Region,
+    ShapeError,
+    Union,
+    WholeSky,
+    box,
+    columns,
+)
+from adql.regions.relations import contains, intersects
+from adql.regions.sphere import direction
+from adql.stcs import parse
+from tests.adql.regions.shapes import around, offset, places, simple, sizes, stars
+
+FIXTURES = [HealthCheck.function_scoped_fixture]
+
+
+@st.composite
+def pairs(draw: Any, kinds: Any = simple) -> tuple[Any, ...]:
+    """Two shapes of like or unlike size near one another, and directions around them."""
+    place, size = draw(places), draw(sizes)
+    other = size * draw(st.sampled_from([0.05, 0.3, 1.0]))
+    near = offset(place, draw(st.floats(0, 360)), size * draw(st.floats(0, 1)))
+    return (
+        draw(kinds(place, size)),
+        draw(kinds(near, other)),
+        np.concatenate((around(place, size), around(near, other))),
+    )
+
+
+@settings(max_examples=150, deadline=None)
+@given(pairs())
+def test_what_directions_show_is_found(pair: tuple[Any, ...]) -> None:
+    """A common direction proves an intersection, one outside disproves containment."""
+    one, other, points = pair
+    in_one, in_other = one.contains(points), other.contains(points)
+    if (in_one & in_other).any():
+        assert intersects(one, other)
+        assert intersects(other, one)
+    # directions at the very border may be in by rounding alone
+    inner = in_one & (one.distance(points) < -1e-12)
+    if (inner & ~in_other & (other.distance(points) > 1e-12)).any():
+        assert not contains(one, other)
+
+
+@settings(max_examples=80, deadline=None)
+@given(pairs())
+def test_the_relations_fit_together(pair: tuple[Any, ...]) -> None:
+    one, other, _ = pair
+    assert intersects(one, other) == intersects(other, one)
+    assert intersects(one, other) or not contains(one, other) or _is_empty(one)
+    assert contains(one, Union((one, other)))
+    assert contains(Intersection((one, other)), other)
+
+
+def _is_empty(region: Region) -> bool:
+    return not intersects(region, WholeSky())
+
+
+@st.composite
+def plain(draw: Any, place: tuple[float, float], size: float) -> Region:
+    """Shapes that columns can hold."""
+    near = offset(place, draw(st.floats(0, 360)), size * draw(st.floats(0, 0.8)))
+    kind = draw(st.integers(0, 3))
+    if kind == 0:
+        return Cone(*near, 0.0)
+    if kind == 1:
+        return Cone(*near, size * draw(st.floats(0.01, 1)))
+    if kind == 2:
+        return box(*near, size * draw(st.floats(0.1, 2)), size * draw(st.floats(0.1, 2)))
+    return draw(stars(near, size))
+
+
+def as_columns(shape: Region) -> columns.Circle | columns.Edges:
+    """The shape by values that are no constants to the engine."""
+    if isinstance(shape, Cone):
+        x, y, z = (f"materialize({c!r})" for c in direction(shape.lon, shape.lat))
+        return columns.Circle((x, y, z), f"materialize({shape.radius!r})")
+    assert isinstance(shape, Polygon)
+    return columns.polygon(f"materialize([{', '.join(repr(float(c)) for v in shape.vertices for c in v)}])")
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=FIXTURES)
+@given(pairs(plain))
+def test_columns_equal_constants(evaluate: Any, pair: tuple[Any, ...]) -> None:
+    one, other, _ = pair
+    first, second = as_columns(one), as_columns(other)
+    sql = [
+        columns.contains(first, second),
+        columns.intersects(first, second),
+        columns.contains(first, other),
+        columns.intersects(one, second),
+    ]
+    within, common = contains(one, other), intersects(one, other)
+    assert evaluate(sql) == [within, common, within, common]
+
+
+CIRCLE = Cone(10, 10, 2)
+HOLLOW = Polygon(((0, 0), (10, 0), (10, 10), (5, 1), (0, 10)))
+
+
+@pytest.mark.parametrize(
+    ("inner", "outer", "within", "common"),
+    [
+        (CIRCLE, CIRCLE, True, True),
+        (Cone(10, 10, 1), CIRCLE, True, True),
+        (CIRCLE, Cone(10, 10, 1), False, True),
+        (Cone(0, 0, 1), Cone(2, 0, 1), False, True),
+        (Cone(0, 0, 1), Cone(2.0001, 0, 1), False, False),
+        (Cone(0, 0, 100), Cone(180, 0, 100), False, True),
+        (Cone(0, 90, 170), Cone(0, 90, 180), True, True),
+        (box(5, 5, 2, 2), HOLLOW, False, False),
+        (box(5, 5, 8, 2), HOLLOW, False, True),
+        (Polygon(((0, 0), (10, 0), (5, 1))), HOLLOW, True, True),
+        (Polygon(((0, 10), (5, 1), (10, 10))), HOLLOW, False, True),
+        (HOLLOW, HOLLOW, True, True),
+        (box(20, 0, 1, 1), box(21, 0, 1, 1), False, True),
+        (box(20, 0, 1, 1), Range(19, 21, -1, 1), True, True),
+        (Range(350, 10, -5, 5), Cone(0, 0, 8), False, True),
+        (Range(350, 10, -5, 5), Cone(0, 0, 11.2), True, True),
+        (Cone(0, 90, 5), Range(0, 360, 85, 90), True, True),
+        (Cone(0, 90, 5.001), Range(0, 360, 85, 90), False, True),
+        (Cone(0, 0, 1), Complement(Cone(90, 0, 60)), True, True),
+        (WholeSky(), Union((Cone(0, 0, 91), Cone(180, 0, 91))), True, True),
+        (WholeSky(), Union((Cone(0, 0, 89), Cone(180, 0, 90.5))), False, True),
+        (Nothing(), CIRCLE, True, False),
+        (CIRCLE, Nothing(), False, False),
+        (Moc.parse("3/5"), Moc.parse("2/1"), True, True),
+        (Moc.parse("2/1"), Moc.parse("3/5"), False, True),
+        (Cone(0, 0.1, 1e-3), Moc.parse("0/4-7"), True, True),
+        (Moc.parse("8/1"), WholeSky(), True, True),
+        (Moc.parse("29/0-3"), Cone(45, 0, 1e-3), True, True),
+        (Moc.parse("0/0"), Cone(225, 0, 3), False, False),
+        (parse("range GALACTIC 350 10 -1 1"), parse("circle GALACTIC 0 0 10.2"), True, True),
+        (parse("range GALACTIC 350 10 -1 1"), parse("circle GALACTIC 0 0 10"), False, True),
+    ],
+)  # fmt: skip
+def test_known_pairs(inner: Region, outer: Region, within: bool, common: bool) -> None:
+    assert (contains(inner, outer), intersects(inner, outer)) == (within, common)
+    assert intersects(outer, inner) == common
+
+
+def test_combinations_with_columns(evaluate: Any) -> None:
+    one, two = Cone(10, 10, 1), Cone(14, 10, 1)
+    small, far = as_columns(Cone(10, 10, 0.5)), as_columns(Cone(30, 30, 1))
+    both = Union((one, two))
+    sql = [
+        columns.intersects(small, both), columns.intersects(far, both), columns.contains(both, as_columns(Cone(12, 10, 4))),
+        columns.contains(both, small), columns.contains(small, Complement(two)), columns.intersects(small, Complement(one)),
+        columns.contains(far, WholeSky()), columns.intersects(far, Nothing()), columns.contains(small, Intersection((one, Cone(10, 10, 2)))),
+    ]  # fmt: skip
+    assert evaluate(sql) == [1, 0, 1, 0, 1, 0, 1, 0, 1]
+
+
+def test_what_columns_cannot_be_compared_with_is_said() -> None:
+    with pytest.raises(ShapeError, match="moc compared with a shape from columns"):
+        columns.contains(as_columns(CIRCLE), Moc.parse("3/5"))

@@ -1,0 +1,138 @@
+"""What each shape means: sides, borders, areas, centroids, and what is no shape."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from adql.regions import Cone, Moc, Polygon, Range, ShapeError, box, circle, columns
+from adql.regions.sphere import directions, separations
+from tests.adql.regions.shapes import offset, places, sizes, stars
+from tests.adql.regions.test_relations import as_columns
+
+SKY = 4 * math.pi * math.degrees(1) ** 2
+
+#: The triangle of the ADQL standard's example of AREA, CENTROID and POLYGON
+EXAMPLE = Polygon(((10.0, -10.5), (20.0, 20.5), (30.0, 30.5)))
+
+
+@pytest.mark.parametrize(
+    ("shape", "area"),
+    [
+        (Cone(10, 20, 0), 0.0),
+        (Cone(10, 20, 90), SKY / 2),
+        (Cone(10, 20, 180), SKY),
+        (Polygon(((0, 0), (90, 0), (0, 90))), SKY / 8),
+        (Polygon(((0, 0), (0, 90), (90, 0))), SKY / 8),
+        (Polygon(((0, -1e-8), (120, -1e-8), (240, -1e-8))), SKY / 2),
+        (Polygon(((0, -90), (0, 0), (0, 90), (90, 0))), SKY / 4),
+        (Range(0, 360, 0, 90), SKY / 2),
+        (Range(350, 10, -90, 90), SKY / 18),
+        (Range(10, 20, 30, 30), 0.0),
+        (Moc.parse("0/3"), SKY / 12),
+        (Moc.parse("1/0-47"), SKY),
+        (Moc.parse(""), 0.0),
+        (Polygon(((0, 0), (1e-9, 0), (0, 1e-9))), 5e-19),
+    ],
+)
+def test_areas(shape: Cone | Polygon | Range | Moc, area: float) -> None:
+    assert shape.area == pytest.approx(area, rel=1e-9, abs=1e-30)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_the_area_of_a_polygon_is_the_sum_of_its_triangles_angles(data: Any) -> None:
+    """By Girard's theorem: the angles between neighbouring edges, over those of a plane polygon."""
+    polygon = data.draw(stars(data.draw(places), data.draw(st.floats(1, 50))))
+    edges = polygon.edges
+    normals = edges.normals if polygon.left else -edges.normals[::-1]
+    corners = edges.a if polygon.left else edges.b[::-1]
+    before = np.roll(normals, 1, axis=0)
+    turn = np.arctan2(np.einsum("ij,ij->i", np.cross(before, normals), corners), np.einsum("ij,ij->i", before, normals))
+    assert math.radians(math.radians(polygon.area)) == pytest.approx(2 * math.pi - turn.sum(), rel=1e-8)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_columns_have_the_constants_areas_and_centroids(evaluate: Any, data: Any) -> None:
+    polygon = data.draw(stars(data.draw(places), data.draw(sizes)))
+    shape = as_columns(polygon)
+    area, centroid = evaluate([columns.area(shape), columns.centroid(shape)])
+    assert area == pytest.approx(polygon.area, rel=1e-9)
+    assert separations(directions(*centroid), directions(*polygon.centroid))[0] < 1e-11
+
+
+def test_columns_make_circles_and_boxes(evaluate: Any) -> None:
+    cone = as_columns(Cone(350, -60, 7))
+    area, centroid, corners = evaluate(
+        [columns.area(cone), columns.centroid(cone), columns.box("359.5", "89", "3", "4")]
+    )
+    assert area == pytest.approx(Cone(350, -60, 7).area)
+    assert centroid == pytest.approx([350, -60])
+    assert corners == pytest.approx([c for vertex in box(359.5, 89, 3, 4).vertices for c in vertex])
+
+
+@settings(max_examples=40, deadline=None)
+@given(place=places, size=sizes, turn=st.floats(0, 360))
+def test_the_centroid_of_a_regular_polygon_is_its_centre(place: tuple[float, float], size: float, turn: float) -> None:
+    polygon = Polygon(tuple(offset(place, turn + a, size) for a in range(0, 360, 72)))
+    assert separations(directions(*polygon.centroid), directions(*place))[0] < 2e-12
+
+
+def test_centroids() -> None:
+    assert box(359.5, 10, 4, 3).centroid == pytest.approx((359.5, 10))
+    assert Polygon(((0, 0), (90, 0), (0, 90))).centroid == pytest.approx((45, math.degrees(math.atan(math.sqrt(0.5)))))
+    assert Cone(-10, 5, 1).centroid == (350, 5)
+    assert Moc.parse("0/0-3").centroid[1] == pytest.approx(90)
+    assert EXAMPLE.contains(directions(*EXAMPLE.centroid)).all()
+
+
+def test_a_box_has_its_arms_on_great_circles() -> None:
+    """At declination 60 the ends of the arms are half the width away, in angle on the sky."""
+    shape = box(100, 60, 10, 4)
+    ends = [offset((100, 60), angle, size) for angle, size in ((90, 5), (270, 5), (0, 2), (180, 2))]
+    assert shape.on_border(directions(*np.array(ends).T)).all()
+    beyond = [offset((100, 60), angle, size) for angle, size in ((90, 5.001), (270, 5.001), (0, 2.001), (180, 2.001))]
+    assert not shape.contains(directions(*np.array(beyond).T)).any()
+
+
+def test_a_box_without_height_is_a_line() -> None:
+    shape = box(2, 3, 3, 0)
+    on, off = offset((2, 3), 90, 1.4), offset((2, 3), 0, 1e-6)
+    assert shape.contains(directions([2, on[0], off[0]], [3, on[1], off[1]])).tolist() == [True, True, False]
+
+
+def test_repeated_vertices_are_left_out() -> None:
+    polygon = Polygon(((0, 0), (0, 0), (10, 0), (10, 10), (370, 10), (0, 0)))
+    assert len(polygon.edges.a) == 3
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Polygon(()), "polygon of 0 distinct vertices"),
+        (lambda: Polygon(((0, 0), (1, 1), (0, 0), (360, 0))), "polygon of 2 distinct vertices"),
+        (lambda: Polygon(((0, 0), (180, 0), (3, 3))), "antipodes"),
+        (lambda: Polygon(((0, 0), (10, 0), (20, 0))), "encloses no area"),
+        (lambda: Polygon(((0, 0), (120, 0), (240, 0))), "half of the sky"),
+        (lambda: Polygon(((0, 0), (10, 10), (10, 0), (0, 10))), "edges 1 and 3 of the polygon cross"),
+        (lambda: Polygon(((0, 0), (10, 0), (10, 91))), "declination 91"),
+        (lambda: Polygon(((0, 0), (10, 0), (math.nan, 1))), "is not a position"),
+        (lambda: circle(0, 0, -1), "radius -1"),
+        (lambda: circle(0, 0, 181), "radius 181"),
+        (lambda: circle(0, 0, math.nan), "radius nan"),
+        (lambda: circle(0, -91, 1), "declination -91"),
+        (lambda: box(0, 0, -1, 1), "width -1"),
+        (lambda: box(0, 0, 1, 180), "height 180"),
+        (lambda: Range(0, 1, 3, 2), "latitudes from 3 to 2"),
+        (lambda: Moc.parse("").centroid, "empty MOC"),
+    ],
+)
+def test_what_is_no_shape(make: Any, message: str) -> None:
+    with pytest.raises(ShapeError, match=message):
+        make()
