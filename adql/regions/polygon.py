@@ -55,11 +55,14 @@ class Edges:
         """Sine of the distance to each edge's great circle, positive on the left, shape (points, edges)."""
         return dots(points, self.normals)
 
-    def beside(self, points: Vectors) -> Mask:
-        """Whether the foot of the perpendicular to the edge's great circle is on the edge, shape (points, edges)."""
-        return np.asarray(
-            (dots(points, np.cross(self.normals, self.a)) >= 0) & (dots(points, np.cross(self.b, self.normals)) >= 0)
-        )
+    def distances(self, points: Vectors) -> Reals:
+        """To each edge in radians, shape (points, edges): to its great circle where the foot of the perpendicular is on
+        the edge, else to its start (its end is the start of the next one)."""
+        after = dots(points, np.cross(self.normals, self.a))
+        beside = (after >= 0) & (dots(points, np.cross(self.b, self.normals)) >= 0)
+        to_circle = np.arctan2(np.abs(self.heights(points)), np.hypot(dots(points, self.a), after))
+        to_start = separations(points[:, None, :], self.a[None, :, :])
+        return np.where(beside, np.minimum(to_circle, to_start), to_start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,16 +127,9 @@ class Polygon(Region):
 
     def distance(self, points: Vectors) -> Reals:
         step = max(1, _BLOCK // len(self.edges.a))
-        parts = [self._to_border(points[i : i + step]) for i in range(0, len(points), step)]
+        parts = [self.edges.distances(points[i : i + step]).min(axis=1) for i in range(0, len(points), step)]
         apart = np.concatenate(parts) if parts else np.zeros(0)
         return np.where(self.contains(points), -apart, apart)
-
-    def _to_border(self, points: Vectors) -> Reals:
-        """Least distance to an edge: to its great circle where the perpendicular meets it, else to a vertex."""
-        to_circle = np.arcsin(np.minimum(np.abs(self.edges.heights(points)), 1.0))
-        to_circle[~self.edges.beside(points)] = math.pi
-        to_vertex = separations(points[:, None, :], self.edges.a[None, :, :])
-        return np.asarray(np.minimum(to_circle.min(axis=1), to_vertex.min(axis=1)))
 
     @property
     def convex(self) -> bool:

@@ -10,8 +10,26 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from adql.regions import Cone, Moc, Polygon, Range, ShapeError, box, circle, columns
-from adql.regions.sphere import directions, separations
+from adql.regions import (
+    Complement,
+    Cone,
+    Intersection,
+    Moc,
+    Nothing,
+    Polygon,
+    Range,
+    Region,
+    Rotated,
+    ShapeError,
+    Union,
+    WholeSky,
+    box,
+    circle,
+    columns,
+    measures,
+)
+from adql.regions.sphere import directions, position, separations
+from clickhouse_schema.healpix import Cells
 from tests.adql.regions.shapes import offset, places, sizes, stars
 from tests.adql.regions.test_relations import as_columns
 
@@ -136,3 +154,54 @@ def test_repeated_vertices_are_left_out() -> None:
 def test_what_is_no_shape(make: Any, message: str) -> None:
     with pytest.raises(ShapeError, match=message):
         make()
+
+
+LENS = Intersection((Cone(0, 0, 90), Cone(90, 0, 90)))
+
+
+@pytest.mark.parametrize(
+    ("region", "area"),
+    [
+        (LENS, SKY / 4),
+        (Complement(LENS), 3 * SKY / 4),
+        (Union((Cone(0, 0, 10), Cone(40, 0, 10))), 2 * Cone(0, 0, 10).area),
+        (Intersection((Cone(0, 0, 10), Complement(Cone(0, 0, 5)))), Cone(0, 0, 10).area - Cone(0, 0, 5).area),
+        (Union((Polygon(((0, 0), (90, 0), (0, 90))), Polygon(((0, 0), (0, 90), (-90, 0))))), SKY / 4),
+        (Complement(Cone(1, 1, 1e-4)), SKY - Cone(1, 1, 1e-4).area),
+        (Union((Cone(0, 0, 91), Cone(180, 0, 91))), SKY),
+        (Intersection((Cone(0, 0, 89), Cone(180, 0, 89))), 0.0),
+        (Rotated(Range(10, 300, -20, 20), ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (1.0, 0.0, 0.0))), Range(10, 300, -20, 20).area),
+        (WholeSky(), SKY),
+        (Nothing(), 0.0),
+    ],
+)  # fmt: skip
+def test_areas_of_combinations(region: Region, area: float) -> None:
+    assert measures.area(region) == pytest.approx(area, rel=1e-9, abs=1e-9)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_measures_by_the_border_equal_those_of_the_shapes(data: Any) -> None:
+    """Of a polygon and a circle, as combinations of one part."""
+    place, size = data.draw(places), data.draw(st.floats(0.01, 50))
+    for shape in (data.draw(stars(place, size)), Cone(*place, size)):
+        region = Union((shape,))
+        assert measures.area(region) == pytest.approx(shape.area, rel=1e-6)
+        apart = separations(directions(*measures.centroid(region)), directions(*shape.centroid))[0]
+        assert apart < 1e-12 / math.radians(size)
+
+
+def test_overlapping_shapes_against_counted_cells() -> None:
+    region = Union((Intersection((Cone(0, 0, 10), Complement(box(3, 3, 6, 6)))), Range(355, 2, -20, 5), EXAMPLE))
+    centres = Cells.base().divided(8).centres()
+    inside = region.contains(centres)
+    assert measures.area(region) == pytest.approx(inside.mean() * SKY, rel=2e-3)
+    counted = directions(*position(centres[inside].sum(axis=0)))
+    assert separations(directions(*measures.centroid(region)), counted)[0] < math.radians(0.05)
+
+
+def test_what_has_no_measure() -> None:
+    with pytest.raises(ShapeError, match="holds a MOC"):
+        measures.area(Union((Moc.parse("3/5"), Cone(0, 0, 1))))
+    with pytest.raises(ShapeError, match="no centroid"):
+        measures.centroid(WholeSky())
