@@ -233,6 +233,22 @@ def walk(expr: Expr) -> Iterator[Expr]:
         yield from walk(child)
 
 
+def selects(query: Query) -> Iterator[Select]:
+    """Every SELECT of a query: sides of set operations, derived tables, subqueries."""
+    if isinstance(query, SetOperation):
+        yield from selects(query.left)
+        yield from selects(query.right)
+        return
+    yield query
+    for leaf in relations(query.from_):
+        if isinstance(leaf, Derived):
+            yield from selects(leaf.query)
+    for expr in select_expressions(query):
+        for part in walk(expr):
+            if isinstance(part, (Subquery, InSubquery, Exists)):
+                yield from selects(part.query)
+
+
 def has_aggregate(expr: Expr) -> bool:
     return any(isinstance(e, Aggregate) for e in walk(expr))
 

@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from adql.bound import Fresh, Query
 from adql.clickhouse import KEEP_JOIN_ORDER, SETTINGS, emit
 from adql.parser import parse
+from adql.regions import Moc
 from adql.resolve import resolve
 from adql.rewrite import rewrite
+from adql.rewrite.spatial import cells_read
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.datatypes import Field
 
@@ -18,6 +20,7 @@ class Translation:
     """``fields``: the result's columns in order, names as the user sees them (they may repeat).
 
     ``top``: the query's own limit of rows, None without one. ``tables``: the catalogue tables that it reads.
+    ``query``: what the SQL was made of, for those who want to know more of it.
     """
 
     sql: str
@@ -25,6 +28,12 @@ class Translation:
     fields: tuple[Field, ...]
     tables: tuple[TableEntry, ...]
     top: int | None
+    query: Query
+
+    @property
+    def cells(self) -> dict[str, Moc]:
+        """The HEALPix cells that a table's index is confined to, by ``schema.table.hpx29``."""
+        return cells_read(self.query)
 
 
 def translate(text: str, catalogue: Catalogue, *, limit: int | None = None) -> Translation:
@@ -37,7 +46,7 @@ def translate(text: str, catalogue: Catalogue, *, limit: int | None = None) -> T
     fields = tuple(output.field for output in query.outputs)
     limited = rewrite(_limited(query, limit), fresh)
     settings = SETTINGS | KEEP_JOIN_ORDER if fresh.keeps_join_order else dict(SETTINGS)
-    return Translation(emit(limited), settings, fields, tables, query.limit)
+    return Translation(emit(limited), settings, fields, tables, query.limit, limited)
 
 
 def _limited(query: Query, limit: int | None) -> Query:

@@ -14,13 +14,15 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\"}
 
 
 def adql(engine: Engine, query: str, explain: bool, reporter: Reporter) -> None:
-    """Print the SQL of ``query``; with ``explain`` also the settings it runs with and the engine's plan."""
+    """Print the SQL of ``query``; with ``explain`` also its HEALPix ranges, its settings and the engine's plan."""
     try:
         translation = translate(query, read_catalogue(engine))
     except AdqlError as error:
         raise LoadError(error.describe(query)) from error
     reporter.output(translation.sql)
     if explain:
+        for index, cells in translation.cells.items():
+            reporter.output(f"{index}: {len(cells.ranges)} ranges, the cells {cells}")
         reporter.output("settings: " + ", ".join(f"{key} = {value}" for key, value in translation.settings.items()))
         reporter.output(engine.explain(translation.sql, translation.settings))
 

@@ -8,15 +8,30 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from adql.bound import Call, Column, Derived, Expr, Fresh, InCells, Output, Relation, Scan, Select, relations
-from adql.regions import Cone, Cover, cover
+from adql.bound import (
+    Call,
+    Column,
+    Derived,
+    Expr,
+    Fresh,
+    InCells,
+    Output,
+    Query,
+    Relation,
+    Scan,
+    Select,
+    relations,
+    select_expressions,
+    selects,
+    walk,
+)
+from adql.regions import Cone, Cover, Moc, cover
 from adql.resolve.constants import constant
 from clickhouse_schema.datatypes import BOOLEAN, LONG, Field
 
 NEARNESS = ("NEAR", "NEARER")
 
 HPX29 = "hpx29"
-_HPX_FIELD = Field(HPX29, LONG, nullable=False)
 
 
 class Positions:
@@ -37,7 +52,10 @@ class Positions:
         leaf = self._exports.get(lon.relation) or self._leaves.get(lon.relation)
         if isinstance(leaf, Scan):
             position = leaf.entry.table.layout.position
-            return Column(LONG, leaf.relation, HPX29, _HPX_FIELD) if position == (lon.name, lat.name) else None
+            if position != (lon.name, lat.name):
+                return None
+            field = Field(f"{leaf.entry.qualified}.{HPX29}", LONG, nullable=False)
+            return Column(LONG, leaf.relation, HPX29, field)
         if isinstance(leaf, Derived):
             return self._through(leaf, lon, lat)
         return None
@@ -54,9 +72,9 @@ class Positions:
         alias = next((alias for alias, expr in by_alias.items() if expr == found), "")
         if not alias:
             alias = self._fresh.alias()
-            query = replace(inner.finish(query), outputs=(*query.outputs, Output(alias, found, _HPX_FIELD)))
+            query = replace(inner.finish(query), outputs=(*query.outputs, Output(alias, found, found.field)))
             self._exports[leaf.relation] = Derived(leaf.relation, query)
-        return Column(LONG, leaf.relation, alias, _HPX_FIELD)
+        return Column(LONG, leaf.relation, alias, found.field)
 
     def finish(self, select: Select) -> Select:
         """``select`` with the hidden outputs that were asked for."""
@@ -116,3 +134,14 @@ def _with_cover(exact: Call, index: Column, cells: Cover) -> Expr:
     if cells.inside:
         test = Call(BOOLEAN, "OR", (InCells(BOOLEAN, index, cells.inside), exact))
     return Call(BOOLEAN, "AND", (wanted, test), span=exact.span)
+
+
+def cells_read(query: Query) -> dict[str, Moc]:
+    """The cells that covers confine each table's index to, by ``schema.table.hpx29``; all its conditions together."""
+    found: dict[str, list[tuple[int, tuple[int, ...]]]] = {}
+    for select in selects(query):
+        for expr in select_expressions(select):
+            for part in walk(expr):
+                if isinstance(part, InCells) and isinstance(part.index, Column):
+                    found.setdefault(part.index.field.name, []).extend(part.cells)
+    return {name: Moc.of_cells(cells) for name, cells in found.items()}

@@ -146,6 +146,8 @@ def test_a_cone_reads_few_granules(engine: Engine, sky: Catalogue) -> None:
     plan = engine.explain(cone.sql, cone.settings)
     assert "PrimaryKey" in plan
     assert "hpx29" in plan
+    assert list(cone.cells) == ["sky.points.hpx29"]
+    assert cone.cells["sky.points.hpx29"].area < 1e-4  # square degrees; the cone has 3e-6
 
 
 @pytest.mark.parametrize("radius", [1e-6, 1e-3, 0.02, 0.5, 10])
