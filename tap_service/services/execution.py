@@ -22,6 +22,7 @@ from tap_service.exceptions import (
 from tap_service.serializers import OK, SerializationError, Serializer, Status, overflow
 from tap_service.services.clock import WorkClock
 from tap_service.services.spool import SpoolClosed, SpoolFull
+from tap_service.services.value_faults import meaning
 from tap_service.storage.engine import (
     Engine,
     EngineError,
@@ -162,7 +163,9 @@ class Execution:
             yield
         except ServiceError:
             raise
-        except (ValueFault, SerializationError) as error:
+        except ValueFault as error:
+            raise QueryFault(f"the query fails on a value: {meaning(error)}") from error
+        except SerializationError as error:
             raise QueryFault(f"the query fails on a value in the data: {error}") from error
         except (ResourceLimit, QueryTimeout) as error:
             raise QueryTooHeavy(
