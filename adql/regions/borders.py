@@ -12,7 +12,7 @@ from adql.regions.cone import Cone
 from adql.regions.interval import Range
 from adql.regions.polygon import Polygon
 from adql.regions.region import Region
-from adql.regions.sphere import ROUNDING, Reals, Vectors, separations
+from adql.regions.sphere import ROUNDING, Mask, Reals, Vectors, separations
 
 #: Angles along a curve within this are the same crossing
 _SAME = 1e-9
@@ -42,11 +42,6 @@ class Curve:
 
     def _around(self, angles: Reals) -> Vectors:
         return np.asarray(np.cos(angles)[:, None] * self.u + np.sin(angles)[:, None] * self.v)
-
-    def has(self, points: Vectors) -> Reals:
-        """Which points of the circle are on the arc."""
-        angle = (np.arctan2(points @ self.v, points @ self.u) - self.start + _SAME) % (2 * math.pi)
-        return np.asarray(angle <= self.stop - self.start + 2 * _SAME)
 
 
 def curves(region: Region) -> list[Curve]:
@@ -103,16 +98,22 @@ def cuts(curve: Curve, others: list[Curve]) -> Reals:
     swing = np.hypot(cosine, sine)
     level = heights - axes @ curve.axis * curve.height
     meets = (swing > ROUNDING) & (np.abs(level) <= swing + ROUNDING)
+    met = [o for o, m in zip(others, meets, strict=True) if m]
+    if not met:
+        return np.array([curve.start, curve.stop])
     half = np.arccos(np.clip(level[meets] / swing[meets], -1, 1))
     towards = np.arctan2(sine[meets], cosine[meets])
-    met = [o for o, m in zip(others, meets, strict=True) if m]
-    found = []
-    for angles in (towards + half, towards - half):
-        angles = curve.start + (angles - curve.start) % (2 * math.pi)
-        where = curve.at(angles)
-        on = [bool(o.has(p[None, :])[0]) for o, p in zip(met, where, strict=True)]
-        found.append(angles[np.array(on, dtype=bool)])
-    inner = np.unique(np.concatenate(found))
+    angles = np.concatenate((towards + half, towards - half))
+    angles = curve.start + (angles - curve.start) % (2 * math.pi)
+    inner = np.unique(angles[_on_arcs(curve.at(angles), [*met, *met])])
     inner = inner[(inner > curve.start + _APART) & (inner < curve.stop - _APART)]
     inner = inner[np.diff(inner, prepend=curve.start) > _APART]
     return np.concatenate(([curve.start], inner, [curve.stop]))
+
+
+def _on_arcs(points: Vectors, arcs: list[Curve]) -> Mask:
+    """Which points, each on the circle of its arc, are on the arc."""
+    u, v = np.array([a.u for a in arcs]), np.array([a.v for a in arcs])
+    start, stop = np.array([a.start for a in arcs]), np.array([a.stop for a in arcs])
+    angle = np.arctan2(np.einsum("ij,ij->i", points, v), np.einsum("ij,ij->i", points, u))
+    return np.asarray((angle - start + _SAME) % (2 * math.pi) <= stop - start + 2 * _SAME)

@@ -84,12 +84,18 @@ def _by_crossings(polygon: Polygon, row: Row) -> str:
     crossed = []
     for i, normal in enumerate(edges.normals):
         here, there = sides[i], sides[(i + 1) % len(sides)]
-        if normal @ reference > 0:
-            crossed.append(f"({here} AND NOT {there} AND {row.dot(normal)} < 0)")
-        else:
-            crossed.append(f"(NOT {here} AND {there} AND {row.dot(normal)} > 0)")
+        turn, side = (">", "<") if normal @ reference > 0 else ("<", ">")
+        crossed.append(f"(({here} {turn} {there}) AND {row.dot(normal)} {side} 0)")
     inside = bool(polygon.contains(reference[None, :])[0])
-    return f"(modulo({' + '.join(crossed)}, 2) = {0 if inside else 1})"
+    return f"({_odd(crossed)} = {0 if inside else 1})"
+
+
+def _odd(flags: list[str]) -> str:
+    """Whether an odd number of flags is set; as a balanced tree, for the engine bounds the depth."""
+    if len(flags) == 1:
+        return flags[0]
+    half = len(flags) // 2
+    return f"bitXor({_odd(flags[:half])}, {_odd(flags[half:])})"
 
 
 def _reference(polygon: Polygon) -> Reals:
@@ -113,15 +119,18 @@ _CANDIDATES = _spread(1000)
 
 
 def _on_border(polygon: Polygon, row: Row) -> str:
-    """Near an edge's great circle, and no farther from its middle than its ends are."""
+    """Near an edge's great circle, and no farther from its middle than its ends are.
+
+    The second part is computed for the few rows that are near some great circle: the engine does so for arrays.
+    """
     edges = polygon.edges
-    middle = edges.a + edges.b
-    reach = np.einsum("ij,ij->i", middle, edges.a) - 4 * ROUNDING
-    near = [
-        f"(abs({row.dot(n)}) <= {ROUNDING!r} AND {row.dot(m)} >= {number(r)})"
-        for n, m, r in zip(edges.normals, middle, reach, strict=True)
-    ]
-    return f"({' OR '.join(near)})"
+    middles = edges.a + edges.b
+    reach = np.einsum("ij,ij->i", middles, edges.a) - 4 * ROUNDING
+    near = f"least({', '.join(f'abs({row.dot(n)})' for n in edges.normals)}) <= {ROUNDING!r}"
+    numbers = np.column_stack((edges.normals, middles, reach))
+    array = ", ".join(f"({', '.join(number(c) for c in line)})" for line in numbers)
+    height, along = (f"{row.x} * e.{i} + {row.y} * e.{i + 1} + {row.z} * e.{i + 2}" for i in (1, 4))
+    return f"({near} AND arrayExists(e -> abs({height}) <= {ROUNDING!r} AND {along} >= e.7, [{array}]))"
 
 
 def _range(region: Range, row: Row) -> str:

@@ -151,7 +151,7 @@ class Polygon(Region):
         """Direction of the integral of unit vectors over the inside, which is half the sum of edge length x normal.
 
         In a small polygon that sum cancels (the error is 1e-16 / size radians) and the plane's centroid takes over (its
-        error is below size^3): together within 1e-12 radians.
+        error is below size^3): together within 1e-11 radians.
         """
         a, b = self.edges.a, self.edges.b
         if float(lengths(a - a[0]).max()) < SMALL:

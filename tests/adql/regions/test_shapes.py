@@ -99,7 +99,7 @@ def test_columns_make_circles_and_boxes(evaluate: Any) -> None:
 @given(place=places, size=sizes, turn=st.floats(0, 360))
 def test_the_centroid_of_a_regular_polygon_is_its_centre(place: tuple[float, float], size: float, turn: float) -> None:
     polygon = Polygon(tuple(offset(place, turn + a, size) for a in range(0, 360, 72)))
-    assert separations(directions(*polygon.centroid), directions(*place))[0] < 2e-12
+    assert separations(directions(*polygon.centroid), directions(*place))[0] < 1e-11
 
 
 def test_centroids() -> None:
