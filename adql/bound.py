@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from operator import is_not
 
 from adql.errors import NOWHERE, Span
+from adql.regions import Region
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.datatypes import BOOLEAN, ColumnType, Field
 
@@ -119,6 +120,29 @@ class InCells(Expr):
 
     def with_children(self, children: tuple[Expr, ...]) -> Expr:
         return replace(self, index=children[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Shape(Expr):
+    """A region of the sky that is known at translation."""
+
+    region: Region
+
+
+@dataclass(frozen=True, slots=True)
+class Within(Expr):
+    """Whether the position (lon, lat), degrees, ICRS, lies in a region that is known at translation."""
+
+    lon: Expr
+    lat: Expr
+    region: Region
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return self.lon, self.lat
+
+    def with_children(self, children: tuple[Expr, ...]) -> Expr:
+        return replace(self, lon=children[0], lat=children[1])
 
 
 # --- relations --------------------------------------------------------------------------------------------------------

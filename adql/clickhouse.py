@@ -8,6 +8,7 @@ its own.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from adql.bound import (
     UNTYPED,
@@ -27,13 +28,15 @@ from adql.bound import (
     Scan,
     Select,
     SetOperation,
+    Shape,
     Subquery,
+    Within,
     conjuncts,
 )
+from adql.clickhouse_geometry import GEOMETRY, constant_shape, within
 from adql.errors import AdqlSemanticError
 from adql.functions import FUNCTIONS
 from adql.resolve.constants import constant
-from adql.spherical import cube, cubes, is_position, nearness, separation, unit_vector
 from clickhouse_schema.datatypes import FLOATS, ColumnType
 from clickhouse_schema.healpix import ORDER
 from clickhouse_schema.quoting import identifier, string
@@ -235,6 +238,8 @@ _EMITTERS: dict[type, Callable[..., str]] = {
     InSubquery: _in_subquery,
     Exists: _exists,
     InCells: _in_cells,
+    Within: partial(within, emit=_expr),
+    Shape: partial(constant_shape, emit=_expr),
 }
 
 
@@ -381,63 +386,12 @@ def _element(expr: Call) -> str:
     return f"if({index} < 1, NULL, arrayElementOrNull({array}, {index}))"  # negative ones would count from the end
 
 
-def _shape(expr: Call) -> str:
-    """DALI numbers of a point or circle; an empty array stands for NULL."""
-    parts = [_expr(a) for a in expr.args]
-    missing = " OR ".join(f"isNull({p})" for p in parts)
-    values = ", ".join(f"assumeNotNull(toFloat64({p}))" for p in parts)
-    return f"if({missing}, CAST([], 'Array(Float64)'), [{values}])"
-
-
-# --- geometry ---------------------------------------------------------------------------------------------------------
-
-
-def _vector(lon: Expr, lat: Expr) -> tuple[str, str, str]:
-    return unit_vector(_expr(lon), _expr(lat), constant(lon), constant(lat))
-
-
-def _near(expr: Call) -> str:
-    lon1, lat1, lon2, lat2, radius = expr.args
-    within = nearness(
-        _vector(lon1, lat1), _vector(lon2, lat2), _expr(radius), constant(radius), strict=expr.name == "NEARER"
-    )
-    # NaN coordinates are unknown positions, like NULL; this also holds under NOT
-    return f"if(isNaN({_unknown_if_nan(expr)}), NULL, {within})" if _may_be_nan(expr) else within
-
-
-def _may_be_nan(expr: Call) -> bool:
-    return any(constant(a) is None for a in expr.args[:4])
-
-
-def _unknown_if_nan(expr: Call) -> str:
-    return " + ".join(f"toFloat64({_expr(a)})" for a in expr.args[:4] if constant(a) is None)
-
-
-def _distance(expr: Call) -> str:
-    lon1, lat1, lon2, lat2 = expr.args
-    return f"degrees({separation(_vector(lon1, lat1), _vector(lon2, lat2))})"
-
-
-def _axis(expr: Call) -> str:
-    return _vector(*expr.args)["XYZ".index(expr.name)]
-
-
-def _vectors_near(expr: Call) -> str:
-    *vectors, radius = (_expr(a) for a in expr.args)
-    return nearness(
-        tuple(vectors[:3]), tuple(vectors[3:]), radius, constant(expr.args[6]), strict=expr.name.endswith("NEARER")
-    )
-
-
-def _cube(expr: Call) -> str:
-    return cube(_vector(*expr.args[:2]), _expr(expr.args[2]))
-
-
-def _cubes(expr: Call) -> str:
-    return cubes(_vector(*expr.args[:2]), _expr(expr.args[2]), _expr(expr.args[3]))
+def _geometry(form: Callable[[Call, Callable[[Expr], str]], str]) -> Callable[[Call], str]:
+    return lambda expr: form(expr, _expr)
 
 
 _OPERATORS: dict[str, Callable[[Call], str]] = {
+    **{name: _geometry(form) for name, form in GEOMETRY.items()},
     **dict.fromkeys(("=", "<>", "<", "<=", ">", ">=", "AND", "OR"), _infix),
     **dict.fromkeys(("+", "-", "*"), _arithmetic),
     **dict.fromkeys(("&", "|", "^", "~"), _bitwise),
@@ -456,17 +410,4 @@ _OPERATORS: dict[str, Callable[[Call], str]] = {
     "ONE ZERO": lambda e: f"({_expr(e.args[0])} + to{e.type.clickhouse}(0))",
     "ONE": lambda e: f"(1 + ignore({_expr(e.args[0])}))",
     "0 OR 1": lambda e: f"toInt32({_expr(e.args[0])})",
-    "POINT": _shape,
-    "CIRCLE": _shape,
-    "DISTANCE": _distance,
-    "NEAR": _near,
-    "NEARER": _near,
-    "X": _axis,
-    "Y": _axis,
-    "Z": _axis,
-    "VECTORS NEAR": _vectors_near,
-    "VECTORS NEARER": _vectors_near,
-    "CUBE": _cube,
-    "CUBES": _cubes,
-    "IS POSITION": lambda e: is_position(*(_expr(a) for a in e.args)),
 }

@@ -168,7 +168,10 @@ USER_DEFINED = (
 )  # fmt: skip
 
 #: Geometry functions that are translated, for features-adqlgeo
-ADQL_GEO = ("CIRCLE", "CONTAINS", "COORD1", "COORD2", "DISTANCE", "INTERSECTS", "POINT")
+ADQL_GEO = (
+    "AREA", "BOX", "CENTROID", "CIRCLE", "CONTAINS", "COORD1", "COORD2", "COORDSYS", "DISTANCE", "INTERSECTS", "POINT",
+    "POLYGON", "REGION",
+)  # fmt: skip
 
 #: Set functions and whether they keep the argument's type
 AGGREGATES = {"COUNT": LONG, "SUM": None, "AVG": DOUBLE, "MIN": None, "MAX": None}

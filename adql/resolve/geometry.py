@@ -1,73 +1,49 @@
 """Geometry functions, bound to the few primitives that covers, cross-matches and the emitter know.
 
-A POINT is Call 'POINT'(lon, lat), a CIRCLE is Call 'CIRCLE'(lon, lat, radius), in degrees, ICRS. CONTAINS and
-INTERSECTS become '0 OR 1'(condition), whose condition is NEAR(lon1, lat1, lon2, lat2, r): great-circle separation <= r
-degrees.
+A POINT is Call 'POINT'(lon, lat), a CIRCLE is Call 'CIRCLE'(lon, lat, radius), in degrees, ICRS. A polygon, box or
+region of constants is a Shape; one of columns is Call 'POLYGON'(lon1, lat1, ...) or 'BOX'(lon, lat, width, height).
+CONTAINS and INTERSECTS become '0 OR 1'(condition), with the condition
+
+* NEAR(lon1, lat1, lon2, lat2, r), great-circle separation <= r degrees, of points and circles;
+* Within, of a point and a Shape;
+* 'SHAPES CONTAIN' and 'SHAPES MEET' for the rest; between constants, its value.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
-from adql import nodes
-from adql.bound import Call, Expr, Literal
-from adql.errors import AdqlSemanticError, AdqlUnsupported
+from adql import nodes, stcs
+from adql.bound import Call, Expr, Literal, Shape, Within
+from adql.errors import AdqlSemanticError, AdqlUnsupported, Span
+from adql.frames import frame_of_system, transform
+from adql.regions import Cone, Polygon, Region, ShapeError, box, relations
 from adql.resolve.constants import constant
-from clickhouse_schema.datatypes import BOOLEAN, CIRCLE, DOUBLE, INT, POINT
+from clickhouse_schema.datatypes import BOOLEAN, CIRCLE, DOUBLE, INT, POINT, POLYGON, UNICODE
 
 if TYPE_CHECKING:
     from adql.resolve.expressions import Binder
 
-#: ADQL geometry functions -> numbers of arguments without the coordinate system, () = not translated yet
-GEOMETRY: dict[str, tuple[int, ...]] = {
-    "POINT": (2,),
-    "CIRCLE": (2, 3),
-    "CONTAINS": (2,),
-    "INTERSECTS": (2,),
-    "DISTANCE": (2, 4),
-    "COORD1": (1,),
-    "COORD2": (1,),
-    "COORDSYS": (),
-    "BOX": (),
-    "POLYGON": (),
-    "REGION": (),
-    "CENTROID": (),
-    "AREA": (),
-}
+_SHAPES = ("point", "circle", "polygon")
 
-#: Values of the deprecated coordinate system argument that mean ICRS
-_ICRS = {
-    "",
-    "ICRS",
-    "ICRS GEOCENTER",
-    "ICRS BARYCENTER",
-    "ICRS SPHERICAL2",
-    "ICRS GEOCENTER SPHERICAL2",
-    "UNKNOWN",
-    "UNKNOWNFRAME",
-}
+#: constructors that may take a coordinate system before their other arguments
+_WITH_SYSTEM = ("POINT", "CIRCLE", "BOX", "POLYGON")
 
 
 def bind_geometry(binder: Binder, node: nodes.FunctionCall, name: str) -> Expr:
-    counts = GEOMETRY[name]
-    if not counts:
-        raise AdqlUnsupported(
-            f"{name} is not supported yet", node.span, "POINT, CIRCLE, CONTAINS, INTERSECTS and DISTANCE are"
-        )
-    args = _without_system(node, name)
-    if len(args) not in counts:
-        wanted = " or ".join(str(c) for c in counts)
-        raise AdqlSemanticError(f"{name} takes {wanted} arguments, not {len(args)}", node.span)
-    if name == "POINT":
-        return _point(binder, node, args)
-    if name == "CIRCLE":
-        return _circle(binder, node, args)
-    if name in ("COORD1", "COORD2"):
-        lon, lat = coordinates(_shape(binder, args[0], name, "point"))
-        return lon if name == "COORD1" else lat
-    if name == "DISTANCE":
-        return _distance(binder, node, args)
-    return _relation(binder, node, name, args)
+    with _shape_errors(node.span):
+        system, args = _system(node, name)
+        return GEOMETRY[name](binder, node, args, system)
+
+
+@contextmanager
+def _shape_errors(span: Span) -> Iterator[None]:
+    try:
+        yield
+    except ShapeError as error:
+        raise AdqlSemanticError(error.message, span, error.hint) from error
 
 
 def coordinates(point: Expr) -> tuple[Expr, Expr]:
@@ -85,37 +61,53 @@ def _part(shape: Expr, index: int) -> Expr:
     return Call(DOUBLE, "ELEMENT", (shape, Literal(INT, index)), span=shape.span)
 
 
-def _without_system(node: nodes.FunctionCall, name: str) -> tuple[nodes.Expression, ...]:
-    """The arguments after the coordinate system of ADQL 2.0; any but ICRS would need a transformation."""
-    if name not in ("POINT", "CIRCLE") or not node.args or not isinstance(node.args[0], nodes.StringLiteral):
-        return node.args
-    system = " ".join(node.args[0].value.upper().split())
-    if system not in _ICRS:
-        raise AdqlUnsupported(
-            f"coordinate system '{node.args[0].value}' is not supported yet", node.args[0].span, "give ICRS coordinates"
-        )
-    return node.args[1:]
+def _number(value: float, span: Span) -> Literal:
+    return Literal(DOUBLE, float(value), span=span)
 
 
-def _position(binder: Binder, lon: nodes.Expression, lat: nodes.Expression, name: str) -> tuple[Expr, Expr]:
+# --- constructors -----------------------------------------------------------------------------------------------------
+
+
+def _system(node: nodes.FunctionCall, name: str) -> tuple[str, tuple[nodes.Expression, ...]]:
+    """The frame of the deprecated coordinate system argument, ICRS without one, and the arguments after it."""
+    if name not in _WITH_SYSTEM or not node.args or not isinstance(node.args[0], nodes.StringLiteral):
+        return "ICRS", node.args
+    with _shape_errors(node.args[0].span):
+        return frame_of_system(node.args[0].value), node.args[1:]
+
+
+def _count(node: nodes.FunctionCall, args: tuple[nodes.Expression, ...], *counts: int) -> None:
+    if len(args) not in counts:
+        wanted = " or ".join(str(c) for c in counts)
+        raise AdqlSemanticError(f"{node.name.name} takes {wanted} arguments, not {len(args)}", node.span)
+
+
+def _position(
+    binder: Binder, lon: nodes.Expression, lat: nodes.Expression, name: str, system: str = "ICRS"
+) -> tuple[Expr, Expr]:
     x, y = binder.number(lon, name), binder.number(lat, name)
     latitude = constant(y)
     if latitude is not None and abs(latitude) > 90:
         raise AdqlSemanticError(
             f"declination {latitude:g} is not between -90 and 90 degrees", lat.span, "the order is (ra, dec)"
         )
-    return x, y
+    longitude = constant(x)
+    if system == "ICRS":
+        return x, y
+    if longitude is None or latitude is None:
+        raise AdqlUnsupported(f"{system} coordinates from columns are not supported yet", lon.span, "give ICRS ones")
+    turned = transform(longitude, latitude, system, "ICRS")
+    return _number(turned[0], lon.span), _number(turned[1], lat.span)
 
 
-def _point(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expression, ...]) -> Expr:
-    return Call(POINT, "POINT", _position(binder, args[0], args[1], "POINT"), span=node.span)
+def _point(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expression, ...], system: str) -> Expr:
+    _count(node, args, 2)
+    return Call(POINT, "POINT", _position(binder, args[0], args[1], "POINT", system), span=node.span)
 
 
-def _circle(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expression, ...]) -> Expr:
-    if len(args) == 2:
-        lon, lat = coordinates(_shape(binder, args[0], "CIRCLE", "point"))
-    else:
-        lon, lat = _position(binder, args[0], args[1], "CIRCLE")
+def _circle(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expression, ...], system: str) -> Expr:
+    _count(node, args, 2, 3)
+    lon, lat = _centre(binder, args[:-1], "CIRCLE", system)
     radius = binder.number(args[-1], "CIRCLE")
     value = constant(radius)
     if value is not None and not 0 <= value <= 180:
@@ -127,12 +119,99 @@ def _circle(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expressi
     return Call(CIRCLE, "CIRCLE", (lon, lat, radius), span=node.span)
 
 
-def _distance(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expression, ...]) -> Expr:
+def _centre(binder: Binder, args: tuple[nodes.Expression, ...], name: str, system: str) -> tuple[Expr, Expr]:
+    """From two numbers or one point; a point has a system of its own."""
+    if len(args) == 1:
+        return coordinates(_shape(binder, args[0], name, "point"))
+    return _position(binder, args[0], args[1], name, system)
+
+
+def _box(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expression, ...], system: str) -> Expr:
+    _count(node, args, 3, 4)
+    # the sides of the box are parallel to the axes of its own system; a point as centre is in ICRS
+    lon, lat = _centre(binder, args[:-2], "BOX", "ICRS")
+    width, height = (binder.number(a, "BOX") for a in args[-2:])
+    values = [constant(e) for e in (lon, lat, width, height)]
+    if all(v is not None for v in values):
+        polygon = box(*(v for v in values if v is not None))
+        region = stcs.transformed_polygon(polygon, system) if len(args) == 4 else polygon
+        return Shape(POLYGON, region, span=node.span)
+    if system != "ICRS":
+        raise AdqlUnsupported(f"a BOX of {system} columns is not supported yet", node.span, "give ICRS coordinates")
+    return Call(POLYGON, "BOX", (lon, lat, width, height), span=node.span)
+
+
+def _polygon(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expression, ...], system: str) -> Expr:
+    first = binder.bind(args[0])
+    if first.type.xtype == "point":
+        pairs = [coordinates(_shape(binder, a, "POLYGON", "point")) for a in args]
+    else:
+        pairs = [_position(binder, args[i], args[i + 1], "POLYGON", system) for i in range(0, len(args), 2)]
+    values = [(constant(lon), constant(lat)) for lon, lat in pairs]
+    if all(lon is not None and lat is not None for lon, lat in values):
+        vertices = tuple((lon, lat) for lon, lat in values if lon is not None and lat is not None)
+        return Shape(POLYGON, Polygon(vertices), span=node.span)
+    return Call(POLYGON, "POLYGON", tuple(part for pair in pairs for part in pair), span=node.span)
+
+
+def _region(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expression, ...], _system: str) -> Expr:  # noqa: ARG001
+    if not isinstance(args[0], nodes.StringLiteral):
+        raise AdqlUnsupported("REGION of a column is not supported yet", args[0].span, "give the region as a text")
+    try:
+        region = stcs.parse(args[0].value)
+    except ShapeError as error:
+        place = args[0].span.start + 1 + error.at
+        raise AdqlSemanticError(error.message, Span(place, place + 1), error.hint) from error
+    return Shape(CIRCLE if isinstance(region, Cone) else POLYGON, region, span=node.span)
+
+
+# --- functions --------------------------------------------------------------------------------------------------------
+
+
+def _coordinate(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expression, ...], _system: str) -> Expr:
+    lon, lat = coordinates(_shape(binder, args[0], node.name.name, "point"))
+    return lon if node.name.name.upper() == "COORD1" else lat
+
+
+def _coordsys(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expression, ...], _system: str) -> Expr:
+    """Whatever system a shape was given in, it is kept in ICRS."""
+    _shape(binder, args[0], "COORDSYS", *_SHAPES)
+    return Literal(UNICODE, "ICRS", span=node.span)
+
+
+def _distance(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expression, ...], _system: str) -> Expr:
+    _count(node, args, 2, 4)
     if len(args) == 4:
         first, second = _position(binder, args[0], args[1], "DISTANCE"), _position(binder, args[2], args[3], "DISTANCE")
     else:
         first, second = (coordinates(_shape(binder, a, "DISTANCE", "point")) for a in args)
     return Call(DOUBLE, "DISTANCE", (*first, *second), span=node.span)
+
+
+def _area(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expression, ...], _system: str) -> Expr:
+    shape = _shape(binder, args[0], "AREA", *_SHAPES)
+    region = constant_region(shape)
+    if region is None:
+        return Call(DOUBLE, "AREA", (shape,), span=node.span)
+    return _number(_measured(region, "area", node.span), node.span)
+
+
+def _centroid(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expression, ...], _system: str) -> Expr:
+    shape = _shape(binder, args[0], "CENTROID", *_SHAPES)
+    region = constant_region(shape)
+    if region is None:
+        return Call(POINT, "CENTROID", (shape,), span=node.span)
+    lon, lat = _measured(region, "centroid", node.span)
+    return Call(POINT, "POINT", (_number(lon, node.span), _number(lat, node.span)), span=node.span)
+
+
+def _measured(region: Region, what: str, span: Span) -> Any:
+    try:
+        return getattr(region, what)
+    except AttributeError:
+        raise AdqlUnsupported(
+            f"the {what} of this region is not supported", span, "of circles, polygons and MOCs it is"
+        ) from None
 
 
 def _shape(binder: Binder, node: nodes.Expression, name: str, *wanted: str) -> Expr:
@@ -144,28 +223,72 @@ def _shape(binder: Binder, node: nodes.Expression, name: str, *wanted: str) -> E
     return expr
 
 
-def _relation(binder: Binder, node: nodes.FunctionCall, name: str, args: tuple[nodes.Expression, ...]) -> Expr:
-    """CONTAINS or INTERSECTS of points and circles."""
-    first, second = (_shape(binder, a, name, "point", "circle") for a in args)
+def constant_region(shape: Expr) -> Region | None:
+    """The region of a shape of constants, a point as a circle of radius 0; None if it depends on rows."""
+    if isinstance(shape, Shape):
+        return shape.region
+    if not (isinstance(shape, Call) and shape.name in ("POINT", "CIRCLE")):
+        return None
+    values = [constant(a) for a in shape.args]
+    numbers = [v for v in values if v is not None]
+    return (
+        Cone(numbers[0], numbers[1], numbers[2] if len(numbers) > 2 else 0.0) if len(numbers) == len(values) else None
+    )
+
+
+def _relation(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expression, ...], _system: str) -> Expr:
+    """CONTAINS or INTERSECTS."""
+    name = node.name.name.upper()
+    first, second = (_shape(binder, a, name, *_SHAPES) for a in args)
+    kinds = (first.type.xtype, second.type.xtype)
+    if kinds == ("point", "point"):
+        raise AdqlSemanticError(f"{name} of two points", node.span, "to compare points use DISTANCE(p, q) < radius")
+    if name == "CONTAINS" and kinds[1] == "point":
+        raise AdqlSemanticError(
+            "CONTAINS takes a shape as its second argument; this is a POINT",
+            args[1].span,
+            "the order is CONTAINS(point, shape)",
+        )
+    return Call(INT, "0 OR 1", (_condition(name, first, second, node.span),), span=node.span)
+
+
+def _condition(name: str, first: Expr, second: Expr, span: Span) -> Expr:
+    if not (_is_round(first) and _is_round(second)):
+        point, shape = (second, first) if second.type.xtype == "point" else (first, second)
+        one, other = constant_region(first), constant_region(second)
+        if one is not None and other is not None:
+            known = relations.contains(one, other) if name == "CONTAINS" else relations.intersects(one, other)
+            return Literal(BOOLEAN, bool(known), span=span)
+        if point.type.xtype == "point" and isinstance(shape, Shape):
+            return Within(BOOLEAN, *coordinates(point), shape.region, span=span)
+        return Call(BOOLEAN, "SHAPES CONTAIN" if name == "CONTAINS" else "SHAPES MEET", (first, second), span=span)
     if name == "CONTAINS":
-        if second.type.xtype == "point":
-            hint = (
-                "the order is CONTAINS(point, shape)"
-                if first.type.xtype == "circle"
-                else "to compare points use DISTANCE(p, q) < radius"
-            )
-            raise AdqlSemanticError(
-                "CONTAINS takes a shape as its second argument; this is a POINT", args[1].span, hint
-            )
         reach = radius_of(second)
         if first.type.xtype == "circle":
-            reach = Call(DOUBLE, "-", (reach, radius_of(first)), span=node.span)
+            reach = Call(DOUBLE, "-", (reach, radius_of(first)), span=span)
     else:
         radii = [radius_of(shape) for shape in (first, second) if shape.type.xtype == "circle"]
-        if not radii:
-            raise AdqlSemanticError(
-                "INTERSECTS of two points", node.span, "to compare points use DISTANCE(p, q) < radius"
-            )
-        reach = radii[0] if len(radii) == 1 else Call(DOUBLE, "+", tuple(radii), span=node.span)
-    near = Call(BOOLEAN, "NEAR", (*coordinates(first), *coordinates(second), reach), span=node.span)
-    return Call(INT, "0 OR 1", (near,), span=node.span)
+        reach = radii[0] if len(radii) == 1 else Call(DOUBLE, "+", tuple(radii), span=span)
+    return Call(BOOLEAN, "NEAR", (*coordinates(first), *coordinates(second), reach), span=span)
+
+
+def _is_round(shape: Expr) -> bool:
+    """A point or a circle whose numbers are at hand."""
+    return shape.type.xtype in ("point", "circle") and not isinstance(shape, Shape)
+
+
+GEOMETRY: dict[str, Callable[[Binder, nodes.FunctionCall, tuple[nodes.Expression, ...], str], Expr]] = {
+    "POINT": _point,
+    "CIRCLE": _circle,
+    "BOX": _box,
+    "POLYGON": _polygon,
+    "REGION": _region,
+    "CONTAINS": _relation,
+    "INTERSECTS": _relation,
+    "DISTANCE": _distance,
+    "COORD1": _coordinate,
+    "COORD2": _coordinate,
+    "COORDSYS": _coordsys,
+    "AREA": _area,
+    "CENTROID": _centroid,
+}

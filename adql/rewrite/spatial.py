@@ -1,4 +1,4 @@
-"""Covers: a cone around a constant position becomes also a condition on the HEALPix index, which the sort key serves.
+"""Covers: a constant region around a position becomes also a condition on the HEALPix index, which the sort key serves.
 
 A cover is ANDed to its predicate only where the predicate stands at positive polarity (below ANDs and ORs of WHERE and
 ON); under NOT, or as a value, the exact test stands alone.
@@ -20,6 +20,7 @@ from adql.bound import (
     Relation,
     Scan,
     Select,
+    Within,
     relations,
     select_expressions,
     selects,
@@ -105,6 +106,9 @@ def _covered_joins(relation: Relation, positions: Positions) -> Relation:
 
 
 def _covered(expr: Expr, positions: Positions) -> Expr:
+    if isinstance(expr, Within):
+        index = positions.index(expr.lon, expr.lat)
+        return expr if index is None else _with_cover(expr, index, cover(expr.region))
     if not isinstance(expr, Call):
         return expr
     if expr.name in ("AND", "OR"):
@@ -127,7 +131,7 @@ def _constant_cone(lon: Expr, lat: Expr, radius: Expr) -> Cone | None:
     return Cone(*(v for v in values if v is not None))
 
 
-def _with_cover(exact: Call, index: Column, cells: Cover) -> Expr:
+def _with_cover(exact: Expr, index: Column, cells: Cover) -> Expr:
     """cover AND (wholly inside OR exact); the OR is left out where nothing is wholly inside."""
     wanted = InCells(BOOLEAN, index, cells.all)
     test: Expr = exact

@@ -1,0 +1,174 @@
+"""The emitter's part for geometry: positions, shapes, relations. Each form takes a node and the emitter of its parts.
+
+NULL and NaN coordinates are unknown positions: relations with them are NULL, also under NOT.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from adql.bound import Call, Expr, Shape, Within
+from adql.errors import AdqlUnsupported
+from adql.regions import Cone, Polygon, ShapeError, columns
+from adql.regions.membership import Row, membership
+from adql.regions.relations import has_moc
+from adql.resolve.constants import constant
+from adql.spherical import cube, cubes, is_position, nearness, separation, unit_vector
+from clickhouse_schema.healpix import index_sql
+
+Emit = Callable[[Expr], str]
+
+
+def within(expr: Within, emit: Emit) -> str:
+    lon, lat = emit(expr.lon), emit(expr.lat)
+    index = index_sql(lon, lat) if has_moc(expr.region) else ""
+    test = membership(expr.region, Row(*_vector(expr.lon, expr.lat, emit), index))
+    return _known([f"toFloat64({lon})", f"toFloat64({lat})"], test)
+
+
+def constant_shape(expr: Shape, emit: Emit) -> str:  # noqa: ARG001  called like the others
+    """DALI numbers of a circle or polygon."""
+    region = expr.region
+    if isinstance(region, Cone):
+        numbers = [region.lon, region.lat, region.radius]
+    elif isinstance(region, Polygon):
+        numbers = [number for vertex in region.vertices for number in vertex]
+    else:
+        raise AdqlUnsupported("this region has no form as a value", expr.span, "select circles or polygons")
+    return f"[{', '.join(repr(float(n)) for n in numbers)}]"
+
+
+def _known(numbers: list[str], value: str, otherwise: str = "NULL") -> str:
+    """``value`` unless one of the numbers is NULL or NaN."""
+    unknown = " + ".join(numbers)
+    return f"if(isNull({unknown}) OR isNaN({unknown}), {otherwise}, {value})" if numbers else value
+
+
+def _vector(lon: Expr, lat: Expr, emit: Emit) -> tuple[str, str, str]:
+    return unit_vector(emit(lon), emit(lat), constant(lon), constant(lat))
+
+
+def _coordinates(expr: Call, emit: Emit) -> str:
+    """DALI numbers of a point, circle or polygon of columns; an empty array stands for NULL."""
+    parts = [emit(a) for a in expr.args]
+    missing = " OR ".join(f"isNull({p})" for p in parts)
+    values = ", ".join(f"assumeNotNull(toFloat64({p}))" for p in parts)
+    return f"if({missing}, CAST([], 'Array(Float64)'), [{values}])"
+
+
+def _box(expr: Call, emit: Emit) -> str:
+    parts = [emit(a) for a in expr.args]
+    corners = columns.box(*(f"assumeNotNull(toFloat64({p}))" for p in parts))
+    return f"if({' OR '.join(f'isNull({p})' for p in parts)}, CAST([], 'Array(Float64)'), {corners})"
+
+
+# --- separations ------------------------------------------------------------------------------------------------------
+
+
+def _near(expr: Call, emit: Emit) -> str:
+    lon1, lat1, lon2, lat2, radius = expr.args
+    first, second = _vector(lon1, lat1, emit), _vector(lon2, lat2, emit)
+    test = nearness(first, second, emit(radius), constant(radius), strict=expr.name == "NEARER")
+    # a NULL makes the test NULL by itself
+    numbers = [f"toFloat64({emit(a)})" for a in expr.args[:4] if constant(a) is None]
+    return f"if(isNaN({' + '.join(numbers)}), NULL, {test})" if numbers else test
+
+
+def _distance(expr: Call, emit: Emit) -> str:
+    lon1, lat1, lon2, lat2 = expr.args
+    return f"degrees({separation(_vector(lon1, lat1, emit), _vector(lon2, lat2, emit))})"
+
+
+def _axis(expr: Call, emit: Emit) -> str:
+    return _vector(expr.args[0], expr.args[1], emit)["XYZ".index(expr.name)]
+
+
+def _vectors_near(expr: Call, emit: Emit) -> str:
+    *vectors, radius = (emit(a) for a in expr.args)
+    strict = expr.name.endswith("NEARER")
+    return nearness(tuple(vectors[:3]), tuple(vectors[3:]), radius, constant(expr.args[6]), strict=strict)
+
+
+def _cube(expr: Call, emit: Emit) -> str:
+    return cube(_vector(expr.args[0], expr.args[1], emit), emit(expr.args[2]))
+
+
+def _cubes(expr: Call, emit: Emit) -> str:
+    return cubes(_vector(expr.args[0], expr.args[1], emit), emit(expr.args[2]), emit(expr.args[3]))
+
+
+def _is_position(expr: Call, emit: Emit) -> str:
+    return is_position(*(emit(a) for a in expr.args))
+
+
+# --- shapes of columns ------------------------------------------------------------------------------------------------
+
+
+def _related(expr: Call, emit: Emit) -> str:
+    first, second = (_column_shape(a, emit) for a in expr.args)
+    relation = columns.contains if expr.name == "SHAPES CONTAIN" else columns.intersects
+    try:
+        test = relation(first, second)
+    except ShapeError as error:
+        raise AdqlUnsupported(f"{error.message} is not supported", expr.span, error.hint) from error
+    return _known([n for a in expr.args for n in _numbers(a, emit)], test)
+
+
+def _column_shape(expr: Expr, emit: Emit) -> columns.Shape:
+    """The shape's numbers, without NULL: array functions take none. See ``_known`` for those."""
+    if isinstance(expr, Shape):
+        return expr.region
+    if isinstance(expr, Call) and expr.name in ("POINT", "CIRCLE"):
+        lon, lat, *radius = (f"assumeNotNull(toFloat64({emit(a)}))" for a in expr.args)
+        vector = unit_vector(lon, lat, constant(expr.args[0]), constant(expr.args[1]))
+        return columns.Circle(vector, radius[0] if radius else "0.")
+    value = emit(expr)
+    if expr.type.xtype == "polygon":
+        return columns.polygon(value)
+    vector = unit_vector(f"{value}[1]", f"{value}[2]", None, None)
+    return columns.Circle(vector, f"{value}[3]" if expr.type.xtype == "circle" else "0.")
+
+
+def _numbers(expr: Expr, emit: Emit) -> list[str]:
+    """What must be known of a shape: its numbers; of an array, that it is not empty."""
+    if isinstance(expr, Shape):
+        return []
+    if isinstance(expr, Call) and expr.name in ("POINT", "CIRCLE"):
+        return [f"toFloat64({emit(a)})" for a in expr.args if constant(a) is None]
+    value = emit(expr)
+    return [f"if(empty({value}), nan, arraySum({value}))"]
+
+
+def _area(expr: Call, emit: Emit) -> str:
+    shape = _column_shape(expr.args[0], emit)
+    assert isinstance(shape, columns.Circle | columns.Edges)  # noqa: S101  constants are computed at translation
+    return _known(_numbers(expr.args[0], emit), columns.area(shape))
+
+
+def _centroid(expr: Call, emit: Emit) -> str:
+    shape = _column_shape(expr.args[0], emit)
+    assert isinstance(shape, columns.Circle | columns.Edges)  # noqa: S101  constants are computed at translation
+    return _known(_numbers(expr.args[0], emit), columns.centroid(shape), "CAST([], 'Array(Float64)')")
+
+
+GEOMETRY: dict[str, Callable[[Call, Emit], str]] = {
+    "POINT": _coordinates,
+    "CIRCLE": _coordinates,
+    "POLYGON": _coordinates,
+    "BOX": _box,
+    "DISTANCE": _distance,
+    "NEAR": _near,
+    "NEARER": _near,
+    "X": _axis,
+    "Y": _axis,
+    "Z": _axis,
+    "VECTORS NEAR": _vectors_near,
+    "VECTORS NEARER": _vectors_near,
+    "CUBE": _cube,
+    "CUBES": _cubes,
+    "IS POSITION": _is_position,
+    "SHAPES CONTAIN": _related,
+    "SHAPES MEET": _related,
+    "AREA": _area,
+    "CENTROID": _centroid,
+}
