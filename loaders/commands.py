@@ -71,6 +71,11 @@ def _alone(table: str) -> Iterator[None]:
             _tables_in_work.discard(table)
 
 
+def told(error: Exception) -> str:
+    """An error in the words of the command line."""
+    return f"no space left for the data ({error}): free some" if isinstance(error, StorageFull) else str(error)
+
+
 def run(engine: Engine, command: str, arguments: Arguments, reporter: Reporter) -> int:
     """Run a command; its exit code. What a user can cause is told in one sentence."""
     try:
@@ -83,7 +88,7 @@ def run(engine: Engine, command: str, arguments: Arguments, reporter: Reporter) 
         reporter.message(STOPPED.format(command=command))
         return EXIT_FAILED
     except StorageFull as error:
-        reporter.message(f"error: no space left for the data ({error}): free some and start the same {command} again")
+        reporter.message(f"error: {told(error)} and start the same {command} again")
         return EXIT_FAILED
     except EngineError as error:
         reporter.message(f"error: the engine failed: {error}")

@@ -154,7 +154,7 @@ def work(data_path: Path, command: str, arguments: commands.Arguments, reporter:
     try:
         return _done(data_path, command, arguments, reporter)
     except (LoadError, EngineError) as error:
-        reporter.message(f"error: {error}")
+        reporter.message(f"error: {commands.told(error)}")
     except KeyboardInterrupt:
         reporter.message(commands.STOPPED.format(command=command))
     return commands.EXIT_FAILED

@@ -11,9 +11,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
+from clickhouse_schema.apply import read_catalogue
 from clickhouse_schema.model import Table
 from loaders import publish
 from loaders.chunks import ahead, chunks
+from loaders.conform import Conformer
 from loaders.errors import LoadError
 from loaders.plan import planned, split_name
 from loaders.progress import Reporter
@@ -63,6 +65,10 @@ def load(engine: Engine, request: LoadRequest, reporter: Reporter) -> None:
         )
     if live is not None and request.mode == "append" and live.entry.tables[0] != table:
         raise LoadError(f"{request.schema_file} describes other columns than {request.table} has: leave out --schema")
+    if live is None:
+        _refuse_lookalike(engine, request.table)
+    for source in sources:
+        Conformer(table, source)  # before anything is made: whether each file has the table's columns
     onto = live.loads if live is not None and request.mode == "append" else ()
     state = TableState(fingerprint=input_.fingerprint(onto), entry=schema, loads=onto)
     found = storage.staging_state()
@@ -78,6 +84,16 @@ def load(engine: Engine, request: LoadRequest, reporter: Reporter) -> None:
     done = found.loads[-1]
     bad = f"; {done.rejected:,} bad rows are in {request.rejects}" if done.rejected else ""
     reporter.output(f"loaded {done.rows:,} rows into {request.table}{bad}")
+
+
+def _refuse_lookalike(engine: Engine, name: str) -> None:
+    """Case does not count in ADQL: of two tables whose names differ in case alone none could be named plainly."""
+    for entry in read_catalogue(engine).entries:
+        if entry.qualified != name and entry.qualified.lower() == name.lower():
+            raise LoadError(
+                f"there is a table {entry.qualified}, and {name} differs from it in case alone, which ADQL ignores: "
+                "choose another --table"
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ def serve(data_path: Path, host: str, port: int, reporter: Reporter, *, demo: bo
         with _listener(host, port) as listener:
             _serve(data_path, listener, f"http://{host}:{port}", reporter, demo=demo)
     except (LoadError, EngineError) as error:
-        reporter.message(f"error: {error}")
+        reporter.message(f"error: {commands.told(error)}")
         return commands.EXIT_FAILED
     except SystemExit:
         reporter.message("stopped")

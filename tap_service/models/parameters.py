@@ -77,12 +77,14 @@ def _language(value: str) -> str:
 
 
 def _format(given: dict[str, str]) -> Format:
-    if "FORMAT" in given and given.get("RESPONSEFORMAT", given["FORMAT"]) != given["FORMAT"]:
-        raise ParameterFault("FORMAT and RESPONSEFORMAT mean the same and are given with different values; give one")
+    names = [given[name] for name in ("RESPONSEFORMAT", "FORMAT") if name in given]
     try:
-        return find_format(given.get("RESPONSEFORMAT") or given.get("FORMAT", ""))
+        found = [find_format(name) for name in names or [""]]
     except UnknownFormatError as error:
         raise ParameterFault(str(error)) from error
+    if found[0] != found[-1]:
+        raise ParameterFault("FORMAT and RESPONSEFORMAT mean the same and are given with different values; give one")
+    return found[0]
 
 
 def _maxrec(value: str) -> int | None:

@@ -228,6 +228,21 @@ def test_bad_rows_are_put_aside(loading: EmbeddedEngine, tmp_path: Path) -> None
     assert said.lines[-1].startswith("already loaded")
 
 
+def test_what_cannot_be_loaded_leaves_nothing_behind(loading: EmbeddedEngine, stars: Path) -> None:
+    load(loading, request(stars), Said())
+    (stars.parent / "other.csv").write_text("id,ra\n1,2\n")
+    two = replace(request(stars), files=(stars, stars.parent / "other.csv"), table="loadtests.two")
+    with pytest.raises(LoadError, match=r"other.csv has no column dec, name of table two"):
+        load(loading, two, Said())
+    with pytest.raises(
+        LoadError, match=r"there is a table loadtests.stars, and LoadTests.STARS differs .* in case alone"
+    ):
+        load(loading, replace(request(stars), table="LoadTests.STARS"), Said())
+    said = Said()
+    tables(loading, said)
+    assert [line.split()[0] for line in said.lines if "oad" in line.split()[0]] == ["loadtests.stars"]
+
+
 def test_texts_longer_than_results_can_carry_are_put_aside(loading: EmbeddedEngine, tmp_path: Path) -> None:
     """A unicodeChar of 3 units holds three letters, or one and a character of two units."""
     file, schema = tmp_path / "texts.csv", tmp_path / "texts.yaml"

@@ -39,6 +39,7 @@ class TestReading:
     def test_both_names_of_the_format(self, name: str) -> None:
         assert read(("QUERY", SELECT), (name, "tsv")).format.extension == "tsv"
         assert read(("QUERY", SELECT), ("FORMAT", "csv"), ("RESPONSEFORMAT", "csv")).format.extension == "csv"
+        assert read(("QUERY", SELECT), ("FORMAT", "csv"), ("RESPONSEFORMAT", "text/csv")).format.extension == "csv"
 
     @pytest.mark.parametrize(("given", "rows"), [("0", 0), ("007", 7), (" 12 ", 12), ("9" * 5000, 10**18 - 1)])
     def test_maxrec(self, given: str, rows: int) -> None:
