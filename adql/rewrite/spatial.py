@@ -7,6 +7,7 @@ ON); under NOT, or as a value, the exact test stands alone.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import permutations
 
 from adql.bound import (
     Call,
@@ -21,6 +22,7 @@ from adql.bound import (
     Scan,
     Select,
     Within,
+    conjuncts,
     relations,
     select_expressions,
     selects,
@@ -28,6 +30,7 @@ from adql.bound import (
 )
 from adql.regions import Cone, Cover, Moc, cover
 from adql.resolve.constants import constant
+from adql.rewrite.ranges import bounds, coordinate_range
 from clickhouse_schema.datatypes import BOOLEAN, LONG, Field
 
 NEARNESS = ("NEAR", "NEARER")
@@ -111,8 +114,10 @@ def _covered(expr: Expr, positions: Positions) -> Expr:
         return expr if index is None else _with_cover(expr, index, cover(expr.region))
     if not isinstance(expr, Call):
         return expr
-    if expr.name in ("AND", "OR"):
+    if expr.name == "OR":
         return expr.with_children(tuple([_covered(a, positions) for a in expr.args]))
+    if expr.name == "AND":
+        return _all_covered(conjuncts(expr), positions)
     if expr.name not in NEARNESS:
         return expr
     lon1, lat1, lon2, lat2, radius = expr.args
@@ -122,6 +127,18 @@ def _covered(expr: Expr, positions: Positions) -> Expr:
         if cone is not None and index is not None:
             return _with_cover(expr, index, cover(cone))
     return expr
+
+
+def _all_covered(conditions: tuple[Expr, ...], positions: Positions) -> Expr:
+    """ANDed conditions with their covers, and the cells of the range that comparisons of both coordinates leave."""
+    parts = [_covered(condition, positions) for condition in conditions]
+    found = bounds(conditions)
+    for lon, lat in permutations(found, 2):
+        index = positions.index(lon, lat)
+        region = coordinate_range(found[lon], found[lat]) if index is not None else None
+        if index is not None and region is not None:
+            parts.append(InCells(BOOLEAN, index, cover(region).all))
+    return Call(BOOLEAN, "AND", tuple(parts), span=conditions[0].span.to(conditions[-1].span))
 
 
 def _constant_cone(lon: Expr, lat: Expr, radius: Expr) -> Cone | None:

@@ -7,14 +7,17 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 import pytest
+from numpy.typing import NDArray
 
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.ddl import create_table
 from clickhouse_schema.model import Column, Layout, Schema, Table
 from tap_service.storage.engine import Engine
+from tests.adql.sky import positions
 
 Rows = list[tuple[Any, ...]]
 Ask = Callable[[str], Rows]
@@ -132,3 +135,53 @@ def comparable(rows: Rows) -> list[tuple[Any, ...]]:
 def ask(engine: Engine, small: Catalogue) -> Ask:
     """Ask the small tables in ADQL."""
     return lambda query: asked(engine, small, query)
+
+
+# --- a sky of hard places ----------------------------------------------------------------------------------------------
+
+SKY_COUNT = 2000
+SKY_LAYOUT = Layout(position=("ra", "dec"), id=("id",))
+SKY_COLUMNS = (
+    Column(name="id", datatype="int", nullable=False),
+    Column(name="ra", datatype="double"),
+    Column(name="dec", datatype="double"),
+    Column(name="mag", datatype="float"),
+)
+SKY = Schema(
+    name="sky", tables=tuple(Table(name=n, columns=SKY_COLUMNS, layout=SKY_LAYOUT) for n in ("points", "others"))
+)
+
+Positions = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+@pytest.fixture(scope="session")
+def points() -> Positions:
+    return positions(SKY_COUNT, seed=1)
+
+
+@pytest.fixture(scope="session")
+def others(points: Positions) -> Positions:
+    """A second catalogue: the first one's positions moved by 1e-6 to 1 degree, and positions of its own."""
+    rng = np.random.default_rng(2)
+    lon, lat = points
+    size = 10 ** rng.uniform(-6, 0, len(lon))
+    angle = rng.uniform(0, 2 * np.pi, len(lon))
+    moved = np.clip(lat + size * np.sin(angle), -90, 90)
+    return np.concatenate([(lon + size * np.cos(angle)) % 360, lon[:100]]), np.concatenate([moved, lat[:100]])
+
+
+@pytest.fixture(scope="session")
+def sky(engine: Engine, points: Positions, others: Positions) -> Catalogue:
+    """Both catalogues, each with rows whose position is NULL, NaN or half known."""
+    engine.execute("CREATE DATABASE IF NOT EXISTS sky")
+    for table, (lon, lat) in zip(SKY.tables, (points, others), strict=True):
+        ra = [*lon.tolist(), None, float("nan"), 10.0, None]
+        dec = [*lat.tolist(), None, float("nan"), None, 10.0]
+        mag = [float(i % 10) for i in range(len(ra))]
+        schema = pa.schema([(c.name, c.type.arrow) for c in SKY_COLUMNS])
+        batch = pa.RecordBatch.from_arrays(
+            [pa.array(v, f.type) for v, f in zip((range(len(ra)), ra, dec, mag), schema, strict=True)], schema=schema
+        )
+        engine.execute(create_table(table, f"sky.{table.name}"))
+        engine.insert(f"sky.{table.name}", [batch])
+    return Catalogue((SKY,))

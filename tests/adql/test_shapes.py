@@ -14,10 +14,7 @@ from adql.regions.sphere import directions
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine import Engine
-from tests.adql.conftest import Rows, asked
-from tests.adql.test_spatial import Positions, others, points, sky
-
-__all__ = ["others", "points", "sky"]  # fixtures
+from tests.adql.conftest import Positions, Rows, asked
 
 STAR = "POLYGON(40, 41, 45, 35, 50, 41, 45, 50, 44, 42)"
 

@@ -5,64 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.ddl import create_table
-from clickhouse_schema.model import Column, Layout, Schema, Table
 from tap_service.storage.engine import Engine
-from tests.adql.conftest import Rows, asked
-from tests.adql.sky import HARD_PLACES, inside, positions, separation
-
-COUNT = 2000
-LAYOUT = Layout(position=("ra", "dec"), id=("id",))
-COLUMNS = (
-    Column(name="id", datatype="int", nullable=False),
-    Column(name="ra", datatype="double"),
-    Column(name="dec", datatype="double"),
-    Column(name="mag", datatype="float"),
-)
-SKY = Schema(name="sky", tables=tuple(Table(name=n, columns=COLUMNS, layout=LAYOUT) for n in ("points", "others")))
-
-Positions = tuple[NDArray[np.float64], NDArray[np.float64]]
-
-
-@pytest.fixture(scope="session")
-def points() -> Positions:
-    return positions(COUNT, seed=1)
-
-
-@pytest.fixture(scope="session")
-def others(points: Positions) -> Positions:
-    """A second catalogue: the first one's positions moved by 1e-6 to 1 degree, and positions of its own."""
-    rng = np.random.default_rng(2)
-    lon, lat = points
-    size = 10 ** rng.uniform(-6, 0, len(lon))
-    angle = rng.uniform(0, 2 * np.pi, len(lon))
-    moved = np.clip(lat + size * np.sin(angle), -90, 90)
-    return np.concatenate([(lon + size * np.cos(angle)) % 360, lon[:100]]), np.concatenate([moved, lat[:100]])
-
-
-@pytest.fixture(scope="session")
-def sky(engine: Engine, points: Positions, others: Positions) -> Catalogue:
-    """Both catalogues, each with rows whose position is NULL, NaN or half known."""
-    engine.execute("CREATE DATABASE IF NOT EXISTS sky")
-    for table, (lon, lat) in zip(SKY.tables, (points, others), strict=True):
-        ra = [*lon.tolist(), None, float("nan"), 10.0, None]
-        dec = [*lat.tolist(), None, float("nan"), None, 10.0]
-        mag = [float(i % 10) for i in range(len(ra))]
-        schema = pa.schema([(c.name, c.type.arrow) for c in COLUMNS])
-        batch = pa.RecordBatch.from_arrays(
-            [pa.array(v, f.type) for v, f in zip((range(len(ra)), ra, dec, mag), schema, strict=True)], schema=schema
-        )
-        engine.execute(create_table(table, f"sky.{table.name}"))
-        engine.insert(f"sky.{table.name}", [batch])
-    return Catalogue((SKY,))
+from tests.adql.conftest import Positions, Rows, asked
+from tests.adql.sky import HARD_PLACES, inside, separation
 
 
 @pytest.fixture(scope="session")
@@ -186,3 +137,40 @@ def test_a_planned_cross_match_equals_the_unplanned_one(query: str, ask: Callabl
     unplanned = query.replace("< 0.0", "< 0 * a.id + 0.0").replace("b.dec, 0.1)", "b.dec, 0 * a.id + 0.1)")
     assert unplanned != query
     assert sorted(ask(query), key=repr) == sorted(ask(unplanned), key=repr)
+
+
+@pytest.mark.parametrize(
+    ("condition", "west", "east", "south", "north"),
+    [
+        ("ra BETWEEN 10 AND 50 AND dec BETWEEN -10 AND 45", 10, 50, -10, 45),
+        ("dec >= 80 AND ra > 300 AND mag >= 0", 300, 360, 80, 90),
+        ("45 >= ra AND dec < 0 AND 44 <= ra AND dec > -1", 44, 45, -1, 0),
+        ("(ra BETWEEN 44 AND 46 AND dec BETWEEN -1 AND 1) OR 1 = 0", 44, 46, -1, 1),
+        ("q.ra BETWEEN 0 AND 10 AND q.dec BETWEEN 89 AND 90", 0, 10, 89, 90),
+    ],
+)
+def test_ranges_of_coordinates_prune_and_keep_their_rows(
+    condition: str, west: float, east: float, south: float, north: float, ask: Callable[[str], Rows], points: Positions,
+    sky: Catalogue,
+) -> None:  # fmt: skip
+    source = "(SELECT id, ra, dec, mag FROM points) AS q" if "q." in condition else "points"
+    query = f"SELECT id FROM {source} WHERE {condition}"
+    lon, lat = points
+    strict = ">" in condition or "<" in condition
+    wanted = (lon >= west) & (lon <= east) & (lat >= south) & (lat <= north)
+    if strict:
+        wanted &= (
+            ((lon > west) | (west in (44,)))
+            & (lat < north if north == 0 else lat <= north)
+            & ((lat > south) | (south == 80))
+        )
+    assert set(_ids(ask(query))) == set(np.flatnonzero(wanted).tolist())
+    [cells] = translate(query, sky).cells.values()
+    assert cells.area < 20_000
+
+
+def test_one_bounded_coordinate_leaves_rows_whose_other_one_is_unknown(
+    ask: Callable[[str], Rows], points: Positions
+) -> None:
+    half_known = len(points[0]) + 3  # ra NULL, dec 10
+    assert half_known in set(_ids(ask("SELECT id FROM points WHERE dec BETWEEN 9.5 AND 10.5")))
