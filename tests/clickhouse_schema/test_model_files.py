@@ -165,7 +165,10 @@ def test_good() -> None:
         (layout("{time: id}"), "9: the time column id is CHAR, neither number nor timestamp"),
         (layout("{overlap_radius: -1}"), "9: overlap_radius must be greater than or equal to 0"),
         (layout("{overlap_radius: .nan}"), "9: overlap_radius must be"),
-        (layout("{order: 5}"), "9: unknown key 'order': known here are position, id, healpix_order, time, overlap_radius"),
+        (
+            layout("{order: 5}"),
+            "9: unknown key 'order': known here are position, id, healpix_order, time, overlap_radius",
+        ),
     ],
 )
 def test_refused(text: str, said: str) -> None:

@@ -93,7 +93,7 @@ def documents(base_url: str) -> dict[str, bytes]:
         "examples": examples_document(
             [
                 Example("cone", "Cone around <M 45>", CONE, "Stars", ("survey.stars",)),
-                Example("all", "Count", 'SELECT COUNT(*) FROM survey.stars WHERE "two words" = \'&\''),
+                Example("all", "Count", "SELECT COUNT(*) FROM survey.stars WHERE \"two words\" = '&'"),
             ],
             "Examples of Sky & more",
         ),

@@ -66,5 +66,5 @@ def test_foreign_keys(service):
 def test_examples(service):
     assert [example["QUERY"] for example in service.examples] == [
         "SELECT *\nFROM survey.stars\nWHERE ra < 1",
-        'SELECT COUNT(*) FROM survey.stars WHERE "two words" = \'&\'',
+        "SELECT COUNT(*) FROM survey.stars WHERE \"two words\" = '&'",
     ]

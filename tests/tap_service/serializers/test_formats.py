@@ -18,7 +18,7 @@ VOTABLE = "application/x-votable+xml"
         ("votable", VOTABLE, Binary2),
         ("VOTable", VOTABLE, Binary2),
         ("application/x-votable+xml", VOTABLE, Binary2),
-        ("APPLICATION/X-VOTABLE+XML ; Serialization = \"tabledata\"", VOTABLE + ";serialization=TABLEDATA", TableData),
+        ('APPLICATION/X-VOTABLE+XML ; Serialization = "tabledata"', VOTABLE + ";serialization=TABLEDATA", TableData),
         ("application/x-votable+xml;serialization=BINARY2", VOTABLE + ";serialization=BINARY2", Binary2),
         ("application/x-votable+xml;serialization=binary", VOTABLE + ";serialization=BINARY", Binary),
         ("votable/b2", VOTABLE + ";serialization=BINARY2", Binary2),

@@ -158,4 +158,3 @@ def _assert_same(kind: ColumnType, value: Any, back: Any, masked: bool) -> None:
     else:
         assert not masked
         assert back == value
-
