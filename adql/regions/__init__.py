@@ -1,11 +1,16 @@
 """Regions of the sky: shapes with exact membership, area, centroid and relations in float64, and HEALPix covers.
 
-sphere      unit vectors, positions, separations
+sphere      unit vectors, positions, separations; ShapeError
+locate      HEALPix index of directions
 region      the contract of a region
 cone, polygon, interval, moc    the shapes
 algebra     unions, intersections, complements
 covers      the recursive cover
-relations   CONTAINS and INTERSECTS of two regions
+borders     borders as arcs of circles
+relations   CONTAINS and INTERSECTS of two constant regions
+measures    AREA and CENTROID of a constant region
+membership  SQL of whether a row's position is in a constant region
+columns     SQL of shapes made from columns: relations, area, centroid
 """
 
 from adql.regions.algebra import Complement, Grown, Intersection, Nothing, Rotated, Union, WholeSky

@@ -238,7 +238,7 @@ def _separation(a: Vector, b: Vector) -> str:
 
 def _inside(p: Vector, edges: Edges) -> str:
     """The sum of triangles of ``Polygon.contains``, or on an edge."""
-    below = f"1 + {_dot(_A, _B)} - {_dot(p, _A)} - {_dot(p, _B)}"
+    below = " + ".join(f"({a} - {c}) * ({b} - {c})" for a, b, c in zip(_A, _B, p, strict=True))
     winds = f"abs(arraySum(e -> atan2(-{_dot(p, _N)}, {below}), {edges.array})) > {math.pi!r}"
     middle: Vector = ("(e.1 + e.4)", "(e.2 + e.5)", "(e.3 + e.6)")
     flat = f"abs({_dot(p, _N)}) <= {ROUNDING!r} * sqrt({_dot(_N, _N)})"

@@ -102,9 +102,10 @@ class Polygon(Region):
         """Inside by the sum of signed triangles, or on an edge.
 
         The triangles with apex -p over the edges have the signed areas 2 atan2(-p.(a x b), 1 + a.b - p.a - p.b) (A. van
-        Oosterom, J. Strackee 1983, IEEE Trans. Biomed. Eng. 30, 125); their sum is the area on the left, less 4 pi if p
-        lies there. So it is larger than 2 pi, in size, exactly for p in the smaller side; and near an edge its jump
-        depends on the sign of p.(a x b) alone.
+        Oosterom, J. Strackee 1983, IEEE Trans. Biomed. Eng. 30, 125); the second is (a-p).(b-p), which keeps its digits
+        for the smallest polygons. Their sum is the area on the left, less 4 pi if p lies there. So it is larger than
+        2 pi, in size, exactly for p in the smaller side; and near an edge its jump depends on the sign of p.(a x b)
+        alone.
         """
         step = max(1, _BLOCK // len(self.edges.a))
         parts = [self._contains(points[i : i + step]) for i in range(0, len(points), step)]
@@ -112,10 +113,9 @@ class Polygon(Region):
 
     def _contains(self, points: Vectors) -> Mask:
         a, b = self.edges.a, self.edges.b
-        towards = dots(points, a)
-        cosines = np.einsum("ij,ij->i", a, b)
         triple = self.edges.heights(points) * (lengths(np.cross(a - b, a + b)) / 2)
-        below = 1.0 + cosines - towards - np.roll(towards, -1, axis=1)
+        away = a[None, :, :] - points[:, None, :]
+        below = np.einsum("ijk,ijk->ij", away, np.roll(away, -1, axis=1))
         return np.asarray(np.abs(np.arctan2(-triple, below).sum(axis=1)) > math.pi) | self.on_border(points)
 
     def on_border(self, points: Vectors) -> Mask:

@@ -20,7 +20,7 @@ BORDER = math.radians(1e-9 / 3600)
 _TURN = tuple(tuple(row) for row in [[0.6, 0.8, 0.0], [-0.8, 0.6, 0.0], [0.0, 0.0, 1.0]])
 
 places = st.sampled_from(HARD_PLACES) | st.tuples(st.floats(0, 359), st.floats(-89, 89))
-sizes = st.floats(-5, 1.7).map(lambda exponent: float(10**exponent))
+sizes = st.floats(-7, 1.7).map(lambda exponent: float(10**exponent))
 
 
 def offset(place: tuple[float, float], angle: float, size: float) -> tuple[float, float]:
