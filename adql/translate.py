@@ -20,7 +20,7 @@ class Translation:
     """``fields``: the result's columns in order, names as the user sees them (they may repeat).
 
     ``top``: the query's own limit of rows, None without one. ``tables``: the catalogue tables that it reads.
-    ``query``: what the SQL was made of, for those who want to know more of it.
+    ``query``: what the SQL was made of, None for SQL that comes from elsewhere.
     """
 
     sql: str
@@ -28,12 +28,12 @@ class Translation:
     fields: tuple[Field, ...]
     tables: tuple[TableEntry, ...]
     top: int | None
-    query: Query
+    query: Query | None = None
 
     @property
     def cells(self) -> dict[str, Moc]:
         """The HEALPix cells that a table's index is confined to, by ``schema.table.hpx29``."""
-        return cells_read(self.query)
+        return {} if self.query is None else cells_read(self.query)
 
 
 def translate(text: str, catalogue: Catalogue, *, limit: int | None = None) -> Translation:
