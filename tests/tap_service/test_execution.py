@@ -61,7 +61,7 @@ def test_a_fault_before_the_first_rows_writes_nothing(engine: EmbeddedEngine) ->
     sink = Collected()
     execution = run(engine, "SELECT toInt64(intDiv(1, number)) FROM numbers(5)", sink)
     assert isinstance(execution.failure, QueryFault)
-    assert "a value in the data: Division by zero" in str(execution.failure)
+    assert "fails on a value: Division by zero" in str(execution.failure)
     assert (sink.data, execution.complete) == (b"", False)
 
 
@@ -70,7 +70,7 @@ def test_a_fault_in_mid_stream(engine: EmbeddedEngine) -> None:
     execution = run(engine, LATE_FAULT, sink)
     assert isinstance(execution.failure, QueryFault)
     assert execution.complete
-    assert b'value="ERROR">the query fails on a value in the data: Division by zero</INFO>' in sink.data
+    assert b'value="ERROR">the query fails on a value: Division by zero</INFO>' in sink.data
     assert sink.data.endswith(b"</VOTABLE>\n")
     assert execution.report.rows > 0
 
