@@ -237,12 +237,12 @@ def _separation(a: Vector, b: Vector) -> str:
 
 
 def _inside(p: Vector, edges: Edges) -> str:
-    """The sum of triangles of ``Polygon.contains``, or on an edge."""
+    """The sum of triangles of ``Polygon.contains``, or on an edge; a repeated vertex makes none."""
     below = " + ".join(f"({a} - {c}) * ({b} - {c})" for a, b, c in zip(_A, _B, p, strict=True))
     winds = f"abs(arraySum(e -> atan2(-{_dot(p, _N)}, {below}), {edges.array})) > {math.pi!r}"
-    middle: Vector = ("(e.1 + e.4)", "(e.2 + e.5)", "(e.3 + e.6)")
-    flat = f"abs({_dot(p, _N)}) <= {ROUNDING!r} * sqrt({_dot(_N, _N)})"
-    on = f"{flat} AND {_dot(p, middle)} >= {_dot(_A, middle)} - {4 * ROUNDING!r}"
+    after, before = _dot(p, _cross_product(_N, _A)), _dot(p, _cross_product(_B, _N))
+    near = f"{ROUNDING!r} * sqrt({_dot(_N, _N)})"
+    on = f"{_dot(_N, _N)} > 0 AND abs({_dot(p, _N)}) <= {near} AND {after} >= -{near} AND {before} >= -{near}"
     return f"({winds} OR arrayExists(e -> {on}, {edges.array}))"
 
 

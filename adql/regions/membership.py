@@ -119,18 +119,17 @@ _CANDIDATES = _spread(1000)
 
 
 def _on_border(polygon: Polygon, row: Row) -> str:
-    """Near an edge's great circle, and no farther from its middle than its ends are.
+    """On an edge's great circle, and between the edge's ends; see ``Edges.along``.
 
     The second part is computed for the few rows that are near some great circle: the engine does so for arrays.
     """
     edges = polygon.edges
-    middles = edges.a + edges.b
-    reach = np.einsum("ij,ij->i", middles, edges.a) - 4 * ROUNDING
     near = f"least({', '.join(f'abs({row.dot(n)})' for n in edges.normals)}) <= {ROUNDING!r}"
-    numbers = np.column_stack((edges.normals, middles, reach))
+    numbers = np.column_stack((edges.normals, *edges.along))
     array = ", ".join(f"({', '.join(number(c) for c in line)})" for line in numbers)
-    height, along = (f"{row.x} * e.{i} + {row.y} * e.{i + 1} + {row.z} * e.{i + 2}" for i in (1, 4))
-    return f"({near} AND arrayExists(e -> abs({height}) <= {ROUNDING!r} AND {along} >= e.7, [{array}]))"
+    height, after, before = (f"{row.x} * e.{i} + {row.y} * e.{i + 1} + {row.z} * e.{i + 2}" for i in (1, 4, 7))
+    between = f"{after} >= {number(-ROUNDING)} AND {before} >= {number(-ROUNDING)}"
+    return f"({near} AND arrayExists(e -> abs({height}) <= {ROUNDING!r} AND {between}, [{array}]))"
 
 
 def _range(region: Range, row: Row) -> str:

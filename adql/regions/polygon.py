@@ -55,11 +55,19 @@ class Edges:
         """Sine of the distance to each edge's great circle, positive on the left, shape (points, edges)."""
         return dots(points, self.normals)
 
+    @property
+    def along(self) -> tuple[Vectors, Vectors]:
+        """Unit vectors along the edges, from the start onward and from the end back: on the circle, both products with
+        a point are positive between the ends. (Cosines of the distance to the middle would be blind to 1e-8 radians.)
+        """
+        return np.cross(self.normals, self.a), np.cross(self.b, self.normals)
+
     def distances(self, points: Vectors) -> Reals:
         """To each edge in radians, shape (points, edges): to its great circle where the foot of the perpendicular is on
         the edge, else to its start (its end is the start of the next one)."""
-        after = dots(points, np.cross(self.normals, self.a))
-        beside = (after >= 0) & (dots(points, np.cross(self.b, self.normals)) >= 0)
+        onward, back = self.along
+        after = dots(points, onward)
+        beside = (after >= 0) & (dots(points, back) >= 0)
         to_circle = np.arctan2(np.abs(self.heights(points)), np.hypot(dots(points, self.a), after))
         to_start = separations(points[:, None, :], self.a[None, :, :])
         return np.where(beside, np.minimum(to_circle, to_start), to_start)
@@ -120,10 +128,9 @@ class Polygon(Region):
 
     def on_border(self, points: Vectors) -> Mask:
         """Which points are on an edge or vertex, within rounding."""
-        middle = self.edges.a + self.edges.b
-        half = np.einsum("ij,ij->i", middle, self.edges.a)
-        near = dots(points, middle) >= half - 4 * ROUNDING
-        return np.asarray((near & (np.abs(self.edges.heights(points)) <= ROUNDING)).any(axis=1))
+        after, before = self.edges.along
+        beside = (dots(points, after) >= -ROUNDING) & (dots(points, before) >= -ROUNDING)
+        return np.asarray((beside & (np.abs(self.edges.heights(points)) <= ROUNDING)).any(axis=1))
 
     def distance(self, points: Vectors) -> Reals:
         step = max(1, _BLOCK // len(self.edges.a))

@@ -169,6 +169,16 @@ def test_combinations_with_columns(evaluate: Any) -> None:
     assert evaluate(sql) == [1, 0, 1, 0, 1, 0, 1, 0, 1]
 
 
+def test_a_closing_vertex_may_be_repeated_in_columns(evaluate: Any) -> None:
+    closed = columns.polygon("materialize([0., 0, 10, 0, 10, 10, 0, 0])")
+    inside, outside, vertex = (as_columns(Cone(lon, lat, 0)) for lon, lat in ((8, 3), (3, 8), (0, 0)))
+    assert evaluate([columns.contains(p, closed) for p in (inside, outside, vertex)]) == [1, 0, 1]
+    area, centroid = evaluate([columns.area(closed), columns.centroid(closed)])
+    plain = Polygon(((0, 0), (10, 0), (10, 10)))
+    assert area == pytest.approx(plain.area)
+    assert centroid == pytest.approx(plain.centroid)
+
+
 def test_what_columns_cannot_be_compared_with_is_said() -> None:
     with pytest.raises(ShapeError, match="moc compared with a shape from columns"):
         columns.contains(as_columns(CIRCLE), Moc.parse("3/5"))

@@ -125,6 +125,17 @@ def test_a_box_without_height_is_a_line() -> None:
     assert shape.contains(directions([2, on[0], off[0]], [3, on[1], off[1]])).tolist() == [True, True, False]
 
 
+@pytest.mark.parametrize("size", [10.0, 1e-3, 1e-8])
+def test_a_border_ends_at_its_vertices(size: float) -> None:
+    """Points on the great circle of an edge, inside and just beyond its ends; even of a tiny polygon."""
+    polygon = Polygon(((10, 0), (10 + size, 0), (10, size)))
+    along = directions([10 + size * f for f in (-1e-5, 0, 0.5, 1, 1 + 1e-5)], [0] * 5)
+    if size == 1e-8:  # as near as rounding tells
+        along = directions([10 + size * f for f in (-0.01, 0, 0.5, 1, 1.01)], [0] * 5)
+    assert polygon.on_border(along).tolist() == [False, True, True, True, False]
+    assert polygon.contains(along).tolist() == [False, True, True, True, False]
+
+
 def test_repeated_vertices_are_left_out() -> None:
     polygon = Polygon(((0, 0), (0, 0), (10, 0), (10, 10), (370, 10), (0, 0)))
     assert len(polygon.edges.a) == 3
