@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from adql import nodes, stcs
 from adql.bound import Call, Expr, Literal, Shape, Within
 from adql.errors import AdqlSemanticError, AdqlUnsupported, Span
 from adql.frames import frame_of_system, transform
-from adql.regions import Cone, Polygon, Region, ShapeError, box, relations
+from adql.regions import Cone, Polygon, Region, ShapeError, box, measures, relations
 from adql.resolve.constants import constant
 from clickhouse_schema.datatypes import BOOLEAN, CIRCLE, DOUBLE, INT, POINT, POLYGON, UNICODE
 
@@ -193,7 +193,7 @@ def _area(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expression
     region = constant_region(shape)
     if region is None:
         return Call(DOUBLE, "AREA", (shape,), span=node.span)
-    return _number(_measured(region, "area", node.span), node.span)
+    return _number(measures.area(region), node.span)
 
 
 def _centroid(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expression, ...], _system: str) -> Expr:
@@ -201,17 +201,8 @@ def _centroid(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expres
     region = constant_region(shape)
     if region is None:
         return Call(POINT, "CENTROID", (shape,), span=node.span)
-    lon, lat = _measured(region, "centroid", node.span)
+    lon, lat = measures.centroid(region)
     return Call(POINT, "POINT", (_number(lon, node.span), _number(lat, node.span)), span=node.span)
-
-
-def _measured(region: Region, what: str, span: Span) -> Any:
-    try:
-        return getattr(region, what)
-    except AttributeError:
-        raise AdqlUnsupported(
-            f"the {what} of this region is not supported", span, "of circles, polygons and MOCs it is"
-        ) from None
 
 
 def _shape(binder: Binder, node: nodes.Expression, name: str, *wanted: str) -> Expr:

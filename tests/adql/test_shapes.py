@@ -87,6 +87,7 @@ def test_a_shape_prunes_by_its_cover(shape: str, region: Region, sky: Catalogue)
         ("ROUND(AREA(CIRCLE(0, 0, 90)), 6)", round(20626.480624709636, 6)),
         ("ROUND(AREA(POLYGON(0, 0, 90, 0, 0, 90)), 6)", round(41252.96124941927 / 8, 6)),
         ("ROUND(COORD2(CENTROID(POLYGON(0, 10, 120, 10, 240, 10))), 6)", 90.0),
+        ("ROUND(AREA(REGION('Union ICRS (Circle 0 0 1 Circle 100 0 1)')), 4)", round(2 * 3.1415128, 4)),
         ("COORDSYS(POINT('GALACTIC', 1, 2))", "ICRS"),
         ("ROUND(COORD2(POINT('GALACTIC', 0, 90)), 5)", 27.12825),
     ],
