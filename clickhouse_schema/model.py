@@ -8,7 +8,6 @@ writes them.
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
@@ -213,10 +212,3 @@ class Schema(Strict):
     licence: Text = _felis("skyhouse:licence")
     examples: tuple[Example, ...] = _felis("skyhouse:examples", ())
     tables: tuple[Table, ...] = ()
-
-
-def read_schema(content: str | Path, source: str = "", *, strict: bool = False) -> tuple[Schema, list[str]]:
-    """``clickhouse_schema.yaml_reader.read_schema``."""
-    from clickhouse_schema import yaml_reader
-
-    return yaml_reader.read_schema(content, source, strict=strict)
