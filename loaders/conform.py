@@ -60,7 +60,6 @@ class Conformer:
             for column in table.columns
         ]
         self.source_names = tuple(fitting.source_name for fitting in self._fittings)
-        self.ignored = tuple(name for name in names if name not in set(self.source_names))
         self.schema = pa.schema([(column.name, column.type.arrow) for column in table.columns])
 
     def apply(self, piece: Piece) -> tuple[pa.RecordBatch, list[Fault]]:
