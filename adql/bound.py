@@ -162,7 +162,11 @@ class Derived:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """``kind``: 'INNER' (with no condition a product), 'LEFT', 'RIGHT', 'FULL'."""
+    """``kind``: 'INNER' (with no condition a product), 'LEFT', 'RIGHT', 'FULL'; from passes also 'SEMI' and 'ANTI'.
+
+    These two keep each row of the left that has some (no) match on the right, once; the right's columns are not seen
+    outside of ``condition``.
+    """
 
     kind: str
     left: Relation

@@ -6,13 +6,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from adql import nodes
-from adql.bound import UNTYPED, Aggregate, Call, Exists, Expr, InSubquery, Literal, Subquery, has_aggregate
+from adql.bound import UNTYPED, Call, Exists, Expr, InSubquery, Literal, Subquery
 from adql.errors import AdqlSemanticError, AdqlUnsupported, Span
-from adql.functions import AGGREGATES, FUNCTIONS, Function
+from adql.resolve.calls import bind_call
 from adql.resolve.constants import constant
-from adql.resolve.geometry import GEOMETRY, bind_geometry
-from adql.resolve.scope import Scope, suggestion
-from adql.resolve.types import CAST_TARGETS, as_timestamp, check_argument, common_type, fits_number, is_null
+from adql.resolve.scope import Scope
+from adql.resolve.types import CAST_TARGETS, as_timestamp, common_type, fits_number, is_null
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, INT, LONG, TIMESTAMP, UNICODE, ColumnType
 
 if TYPE_CHECKING:
@@ -188,56 +187,7 @@ class Binder:
         query = self.queries.subquery(node.query, self.scope, "a value")
         return Subquery(query.outputs[0].expr.type, query, span=node.span)
 
-    # --- functions
-
-    def _call(self, node: nodes.FunctionCall) -> Expr:
-        name = node.name.name.upper()
-        if node.over is not None:
-            raise AdqlUnsupported("window functions are not supported yet", node.over.span)
-        if name in AGGREGATES:
-            return self._aggregate(node, name)
-        if name in GEOMETRY:
-            return bind_geometry(self, node, name)
-        if name == "COALESCE":
-            return self._choice("COALESCE", tuple(self.bind(a) for a in node.args), node.span)
-        if name == "IN_UNIT":
-            raise AdqlUnsupported("IN_UNIT is not supported yet", node.span, "multiply by the factor between the units")
-        candidates = FUNCTIONS.get(name)
-        if candidates is None:
-            hint = suggestion(name, [f.name for fs in FUNCTIONS.values() for f in fs])
-            raise AdqlSemanticError(
-                f"there is no function {node.name.name}", node.name.span, hint or "/capabilities lists the functions"
-            )
-        return self._known(node, candidates)
-
-    def _known(self, node: nodes.FunctionCall, candidates: tuple[Function, ...]) -> Expr:
-        fitting = [f for f in candidates if f.takes(len(node.args))]
-        if not fitting:
-            usages = " or ".join(f.usage for f in candidates)
-            raise AdqlSemanticError(
-                f"{node.name.name} does not take {len(node.args)} arguments", node.span, f"it is {usages}"
-            )
-        function = fitting[0]
-        args = tuple(self.bind(a) for a in node.args)
-        for parameter, arg in zip(function.parameters, args, strict=False):
-            check_argument(function, parameter, arg)
-        return Call(function.result_type(tuple(a.type for a in args)), function.name.upper(), args, span=node.span)
-
-    def _aggregate(self, node: nodes.FunctionCall, name: str) -> Expr:
-        if not self.aggregates:
-            hint = "put conditions on groups into HAVING" if self.clause == "WHERE" else ""
-            raise AdqlSemanticError(f"{name} cannot stand in {self.clause}", node.span, hint)
-        if node.star:
-            return Aggregate(LONG, "COUNT", (), span=node.span)
-        arg = self.bind(node.args[0])
-        if has_aggregate(arg):
-            raise AdqlSemanticError(f"{name} of a set function", arg.span, "compute the inner one in a subquery")
-        if name in ("SUM", "AVG") and not fits_number(arg):
-            raise AdqlSemanticError(f"{name} takes a number; this is {arg.type.adql}", arg.span)
-        if arg.type.is_array:
-            raise AdqlSemanticError(f"{name} takes a single value; this is {arg.type.adql}", arg.span)
-        result = AGGREGATES[name] or (arg.type if name in ("MIN", "MAX") else LONG if arg.type.is_integer else DOUBLE)
-        return Aggregate(result, name, (arg,), node.distinct, span=node.span)
+    # --- types, choices, arrays
 
     def _cast(self, node: nodes.Cast) -> Expr:
         target = CAST_TARGETS.get(node.target)
@@ -268,9 +218,6 @@ class Binder:
         kind = common_type(results, "CASE", node.span)
         pairs = [part for pair in zip(conditions, results, strict=False) for part in pair]
         return Call(kind, "CASE", (*pairs, results[-1]), span=node.span)
-
-    def _choice(self, name: str, args: tuple[Expr, ...], span: Span) -> Expr:
-        return Call(common_type(args, name, span), name, args, span=span)
 
     def _element(self, node: nodes.Element) -> Expr:
         array = self.bind(node.array)
@@ -320,7 +267,7 @@ _BINDERS: dict[type, Callable[..., Expr]] = {
     nodes.ColumnRef: Binder._column,
     nodes.Unary: Binder._unary,
     nodes.Binary: Binder._binary,
-    nodes.FunctionCall: Binder._call,
+    nodes.FunctionCall: bind_call,
     nodes.Cast: Binder._cast,
     nodes.Case: Binder._case,
     nodes.Element: Binder._element,

@@ -16,6 +16,7 @@ from adql.resolve.constants import constant
 from adql.spherical import cube, cubes, is_position, nearness, separation, unit_vector
 from clickhouse_schema.healpix import index_sql
 
+#: the SQL of an expression
 Emit = Callable[[Expr], str]
 
 

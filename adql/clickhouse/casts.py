@@ -1,0 +1,55 @@
+"""The emitter's part for changes of type: CAST, and values widened to the common type of several."""
+
+from __future__ import annotations
+
+from adql.bound import UNTYPED, Call, Expr
+from adql.clickhouse.geometry import Emit
+from clickhouse_schema.datatypes import FLOATS, ColumnType
+from clickhouse_schema.quoting import string
+
+
+def widened(kind: ColumnType, expr: Expr, emit: Emit) -> str:
+    """A value widened to the common type of several."""
+    text = emit(expr)
+    if kind.is_array and expr.type == UNTYPED:
+        return f"CAST([], {string(kind.clickhouse)})"  # the NULL of arrays
+    if kind == UNTYPED or kind.is_array or expr.type.clickhouse == kind.clickhouse:
+        return text
+    return f"CAST({text}, {_nullable(kind)})"
+
+
+def _nullable(kind: ColumnType) -> str:
+    return string(f"Nullable({kind.clickhouse})")
+
+
+def cast(expr: Call, emit: Emit) -> str:
+    operand, target = expr.args[0], expr.type
+    value = emit(operand)
+    if target.is_text:
+        text = _text_of(operand, value)
+        return f"substringUTF8({text}, 1, {emit(expr.args[1])})" if len(expr.args) > 1 else text
+    if target.is_timestamp:
+        return value if operand.type.is_timestamp else f"parseDateTime64BestEffort({value}, 6, 'UTC')"
+    return _scalar_of(operand, value, target)
+
+
+def _scalar_of(operand: Expr, value: str, target: ColumnType) -> str:
+    """A number or truth value of another one, cut towards zero where it becomes whole, or of a text.
+
+    The value stands without NULLs in the cast: those of Nullable texts make NULLs of what they cannot read, and those
+    of Nullable numbers look at what lies below a NULL, which after a division by zero is infinite.
+    """
+    kind = target.clickhouse
+    if operand.type != UNTYPED and operand.type.is_text:
+        return f"if(isNull({value}), NULL, accurateCast(trimBoth(ifNull({value}, '0')), '{kind}'))"
+    if target.is_integer and operand.type.datatype in FLOATS:
+        return f"if(isNull({value}), NULL, accurateCast(trunc(ifNull({value}, 0)), '{kind}'))"
+    return f"{'accurateCast' if target.is_integer else 'CAST'}({value}, {_nullable(target)})"
+
+
+def _text_of(operand: Expr, value: str) -> str:
+    if operand.type == UNTYPED:
+        return "CAST(NULL, 'Nullable(String)')"
+    if operand.type.is_timestamp:
+        return f"formatDateTime({value}, '%Y-%m-%dT%H:%i:%S.%f')"
+    return value if operand.type.is_text else f"toString({value})"

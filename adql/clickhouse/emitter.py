@@ -1,0 +1,223 @@
+"""The emitter: a bound query printed as ClickHouse SQL, with SQL's NULLs instead of its own.
+
+Operators, casts and geometry have their forms in the files beside; each form takes a node and the emitter of its parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from adql.bound import (
+    Aggregate,
+    Call,
+    Column,
+    Derived,
+    Exists,
+    Expr,
+    InCells,
+    InSubquery,
+    Join,
+    Literal,
+    Order,
+    Query,
+    Relation,
+    Scan,
+    Select,
+    SetOperation,
+    Shape,
+    Subquery,
+    Within,
+    conjuncts,
+)
+from adql.clickhouse.geometry import constant_shape, within
+from adql.clickhouse.operators import OPERATORS
+from adql.errors import AdqlSemanticError
+from adql.functions import FUNCTIONS
+from clickhouse_schema.healpix import ORDER
+from clickhouse_schema.quoting import identifier, string
+
+#: Characters of SQL of one expression. Some forms write an argument several times, so nesting multiplies.
+MOST_SQL = 4 << 20
+
+
+def emit(query: Query) -> str:
+    """SQL of the whole query; ``SETTINGS`` must be set with it."""
+    return _query(query)
+
+
+# --- queries ----------------------------------------------------------------------------------------------------------
+
+
+def _query(query: Query) -> str:
+    return _select(query) if isinstance(query, Select) else _set_operation(query)
+
+
+def _outputs(query: Query) -> str:
+    return ", ".join(f"{_expr(o.expr)} AS {o.alias}" for o in query.outputs)
+
+
+def _select(query: Select) -> str:
+    parts = ["SELECT DISTINCT" if query.distinct else "SELECT", _outputs(query), "FROM", _relation(query.from_)]
+    if query.where is not None:
+        parts += ["WHERE", " AND ".join(_filter(c) for c in conjuncts(query.where))]
+    if query.group_by:
+        parts += ["GROUP BY", ", ".join(_expr(e) for e in query.group_by)]
+    if query.having is not None:
+        parts += ["HAVING", _expr(query.having)]
+    return " ".join(parts) + _tail(query)
+
+
+def _set_operation(query: SetOperation) -> str:
+    quantifier = "ALL" if query.all else "DISTINCT"
+    inside = f"({_query(query.left)}) {query.op} {quantifier} ({_query(query.right)})"
+    return f"SELECT {_outputs(query)} FROM ({inside}) AS t{query.relation}" + _tail(query)
+
+
+def _tail(query: Query) -> str:
+    text = ""
+    if query.order_by:
+        text += " ORDER BY " + ", ".join(_order(o) for o in query.order_by)
+    if query.limit is not None:
+        text += f" LIMIT {query.limit}"
+    if query.offset:
+        text += f" OFFSET {query.offset}"
+    return text
+
+
+def _order(order: Order) -> str:
+    return f"{_expr(order.expr)} {'DESC' if order.descending else 'ASC'} NULLS LAST"
+
+
+def _relation(relation: Relation) -> str:
+    if isinstance(relation, Scan):
+        return f"{relation.entry.storage} AS t{relation.relation}"
+    if isinstance(relation, Derived):
+        return f"({_query(relation.query)}) AS t{relation.relation}"
+    return _join(relation)
+
+
+def _join(join: Join) -> str:
+    left, right = _relation(join.left), _relation(join.right)
+    if join.condition is None:
+        return f"{left} CROSS JOIN {right}"
+    kind = f"LEFT {join.kind}" if join.kind in ("SEMI", "ANTI") else join.kind
+    return f"{left} {kind} JOIN {right} ON {' AND '.join(_join_condition(c) for c in conjuncts(join.condition))}"
+
+
+def _join_condition(expr: Expr) -> str:
+    """The engine wants functions here, so a flag is compared."""
+    if isinstance(expr, Call) and expr.name in ("AND", "OR"):
+        return "(" + f" {expr.name} ".join(_join_condition(a) for a in expr.args) + ")"
+    return f"({_expr(expr)} = true)" if isinstance(expr, Column) else _expr(expr)
+
+
+# --- expressions ------------------------------------------------------------------------------------------------------
+
+
+def _filter(expr: Expr) -> str:
+    """A conjunct of WHERE, where false and unknown are alike."""
+    if isinstance(expr, InSubquery):
+        return f"({_expr(expr.operand)} IN ({_query(expr.query)}))"
+    return _expr(expr)
+
+
+def _expr(expr: Expr) -> str:
+    sql = _EMITTERS[type(expr)](expr)
+    if len(sql) > MOST_SQL:
+        raise AdqlSemanticError(
+            "this expression is too deep to be computed", expr.span, "compute parts of it in a subquery"
+        )
+    return sql
+
+
+def _column(expr: Column) -> str:
+    return f"t{expr.relation}.{identifier(expr.name)}"
+
+
+def _literal(expr: Literal) -> str:
+    value = expr.value
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return _instant(value) if expr.type.is_timestamp else string(value)
+    return repr(value) if value >= 0 else f"({value!r})"
+
+
+def _instant(iso: str) -> str:
+    """An ISO 8601 instant, at least a date, as DateTime64 of microseconds."""
+    date, _, time = iso.partition("T")
+    clock, _, fraction = (time or "00:00:00").partition(".")
+    clock = clock if clock.count(":") == 2 else clock + ":00"
+    return f"toDateTime64('{date} {clock}.{fraction:0<6}', 6, 'UTC')"
+
+
+def _call(expr: Call) -> str:
+    operator = OPERATORS.get(expr.name)
+    if operator is not None:
+        return operator(expr, _expr)
+    args = tuple(_expr(a) for a in expr.args)
+    return next(f for f in FUNCTIONS[expr.name] if f.takes(len(args))).emit(args, expr.type)
+
+
+def _aggregate(expr: Aggregate) -> str:
+    if not expr.args:
+        return "toInt64(count())"
+    argument = expr.args[0]
+    distinct = "DISTINCT " if expr.distinct else ""
+    value = _expr(argument)
+    wide = argument.type.is_integer and expr.name in ("SUM", "AVG")
+    if expr.name == "COUNT":
+        return f"toInt64(count({distinct}{value}))"
+    if wide and expr.name == "SUM":
+        return f"accurateCast(sum({distinct}toInt128({value})), 'Nullable(Int64)')"
+    if expr.name in ("SUM", "AVG"):
+        return f"{expr.name.lower()}({distinct}toFloat64({value}))"
+    return f"{expr.name.lower()}({value})"
+
+
+def _subquery(expr: Subquery) -> str:
+    return f"({_query(expr.query)})"
+
+
+def _in_subquery(expr: InSubquery) -> str:
+    """SQL's three values: false for no rows, unknown if the value or, without a match, some row is NULL."""
+    operand, rows = _expr(expr.operand), _query(expr.query)
+    column = expr.query.outputs[0].alias
+    counts = f"(SELECT (count(), countIf(isNull(t0.{column}))) FROM ({rows}) AS t0)"
+    return (
+        f"multiIf({counts}.1 = 0, false, isNull({operand}), NULL, "
+        f"ifNull({operand} IN ({rows}), false), true, {counts}.2 > 0, NULL, false)"
+    )
+
+
+def _exists(expr: Exists) -> str:
+    return f"(SELECT count() > 0 FROM (SELECT 1 AS c0 FROM ({_query(expr.query)}) AS t0 LIMIT 1) AS t0)"
+
+
+def _in_cells(expr: InCells) -> str:
+    """One IN per order: ``intDiv`` of the sort key by a constant is monotonic, so it selects granules."""
+    if not expr.cells:
+        return "false"
+    index = _expr(expr.index)
+    tests = []
+    for order, cells in expr.cells:
+        divided = index if order == ORDER else f"intDiv({index}, {4 ** (ORDER - order)})"
+        tests.append(f"{divided} IN ({', '.join(map(str, cells))})")
+    return f"({' OR '.join(tests)})"
+
+
+_EMITTERS: dict[type, Callable[..., str]] = {
+    Column: _column,
+    Literal: _literal,
+    Call: _call,
+    Aggregate: _aggregate,
+    Subquery: _subquery,
+    InSubquery: _in_subquery,
+    Exists: _exists,
+    InCells: _in_cells,
+    Within: partial(within, emit=_expr),
+    Shape: partial(constant_shape, emit=_expr),
+}

@@ -1,0 +1,127 @@
+"""The emitter's part for operators and predicates. Each form takes a node and the emitter of its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from adql.bound import Call, Expr, Literal
+from adql.clickhouse.casts import cast, widened
+from adql.clickhouse.geometry import GEOMETRY, Emit
+from adql.resolve.constants import constant
+from clickhouse_schema.quoting import string
+
+
+def _infix(expr: Call, emit: Emit) -> str:
+    return "(" + f" {expr.name} ".join(emit(a) for a in expr.args) + ")"
+
+
+def _wide(expr: Expr) -> bool:
+    """Whether arithmetic on it can pass 64 bits: 64-bit columns and results, not literals and shorter integers."""
+    if isinstance(expr, Literal):
+        return expr.value is not None and not isinstance(expr.value, (str, bool)) and abs(expr.value) >= 1 << 31
+    return expr.type.datatype == "long"
+
+
+def _arithmetic(expr: Call, emit: Emit) -> str:
+    """Integers are computed in 64 bits; a result beyond them is an error, never a wrapped number."""
+    left, right = (emit(a) for a in expr.args)
+    if not expr.type.is_integer:
+        return f"({left} {expr.name} {right})"
+    if any(_wide(a) for a in expr.args):
+        return f"accurateCast(toInt128({left}) {expr.name} toInt128({right}), 'Nullable(Int64)')"
+    return f"(toInt64({left}) {expr.name} toInt64({right}))"
+
+
+def _divide(expr: Call, emit: Emit) -> str:
+    """By zero gives NULL; integers are cut towards zero."""
+    left, right = (emit(a) for a in expr.args)
+    if expr.type.is_integer:
+        return f"intDivOrNull(toInt64({left}), toInt64({right}))"
+    return f"divideOrNull({left}, {right})"
+
+
+def _negative(expr: Call, emit: Emit) -> str:
+    operand = emit(expr.args[0])
+    if expr.type.is_integer:
+        return (
+            f"accurateCast(-toInt128({operand}), 'Nullable(Int64)')"
+            if _wide(expr.args[0])
+            else f"(-toInt64({operand}))"
+        )
+    return f"(-{operand})"
+
+
+def _bitwise(expr: Call, emit: Emit) -> str:
+    name = {"&": "bitAnd", "|": "bitOr", "^": "bitXor", "~": "bitNot"}[expr.name]
+    return f"{name}({', '.join(f'toInt64({emit(a)})' for a in expr.args)})"
+
+
+def _in(expr: Call, emit: Emit) -> str:
+    operand, *items = expr.args
+    value = emit(operand)
+    plain = all(isinstance(i, Literal) and i.value is not None and not i.type.is_timestamp for i in items)
+    if not plain:
+        # ClickHouse's IN has no unknown, and wants constants
+        return "(" + " OR ".join(f"({value} = {emit(i)})" for i in items) + ")"
+    listed = [emit(i) for i in items]
+    if operand.type.is_numeric and any(not a.type.is_integer for a in expr.args):
+        # IN would convert the items to a narrower column's type; and it tells -0.0 from 0.0
+        value = f"(toFloat64({value}) + 0.)"
+        listed = [f"({text} + 0.)" if constant(i) == 0 else text for text, i in zip(listed, items, strict=True)]
+    return f"({value} IN ({', '.join(listed)}))"
+
+
+def _is_null(expr: Call, emit: Emit) -> str:
+    operand = expr.args[0]
+    return f"{'empty' if operand.type.is_array else 'isNull'}({emit(operand)})"
+
+
+def _like(expr: Call, emit: Emit) -> str:
+    """ADQL has no escape character: backslashes are ordinary."""
+    operand, pattern = expr.args
+    if isinstance(pattern, Literal) and isinstance(pattern.value, str):
+        escaped = string(pattern.value.replace("\\", "\\\\"))
+    else:
+        escaped = f"replaceAll({emit(pattern)}, {string(chr(92))}, {string(chr(92) * 2)})"
+    return f"{'ilike' if expr.name == 'ILIKE' else 'like'}({emit(operand)}, {escaped})"
+
+
+def _coalesce(expr: Call, emit: Emit) -> str:
+    return f"coalesce({', '.join(widened(expr.type, a, emit) for a in expr.args)})"
+
+
+def _case(expr: Call, emit: Emit) -> str:
+    *pairs, otherwise = expr.args
+    parts = [emit(a) if i % 2 == 0 else widened(expr.type, a, emit) for i, a in enumerate(pairs)]
+    return f"multiIf({', '.join((*parts, widened(expr.type, otherwise, emit)))})"
+
+
+def _element(expr: Call, emit: Emit) -> str:
+    array, index = (emit(a) for a in expr.args)
+    place = expr.args[1]
+    if isinstance(place, Literal) and isinstance(place.value, int) and place.value > 0:
+        return f"arrayElementOrNull({array}, {index})"
+    return f"if({index} < 1, NULL, arrayElementOrNull({array}, {index}))"  # negative ones would count from the end
+
+
+OPERATORS: dict[str, Callable[[Call, Emit], str]] = {
+    **GEOMETRY,
+    **dict.fromkeys(("=", "<>", "<", "<=", ">", ">=", "AND", "OR"), _infix),
+    **dict.fromkeys(("+", "-", "*"), _arithmetic),
+    **dict.fromkeys(("&", "|", "^", "~"), _bitwise),
+    "/": _divide,
+    "NEG": _negative,
+    "NOT": lambda e, emit: f"(NOT {emit(e.args[0])})",
+    "||": lambda e, emit: f"concat({', '.join(emit(a) for a in e.args)})",
+    "IN": _in,
+    "IS NULL": _is_null,
+    "LIKE": _like,
+    "ILIKE": _like,
+    "COALESCE": _coalesce,
+    "CASE": _case,
+    "CAST": cast,
+    "ELEMENT": _element,
+    "ONE ZERO": lambda e, emit: f"({emit(e.args[0])} + to{e.type.clickhouse}(0))",
+    "ONE": lambda e, emit: f"(1 + ignore({emit(e.args[0])}))",
+    "0 OR 1": lambda e, emit: f"toInt32({emit(e.args[0])})",
+}

@@ -1,0 +1,74 @@
+"""Function calls and set functions: which function a name and its arguments mean."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from adql import nodes
+from adql.bound import Aggregate, Call, Expr, has_aggregate
+from adql.errors import AdqlSemanticError, AdqlUnsupported
+from adql.functions import AGGREGATES, FUNCTIONS, Function
+from adql.resolve.geometry import GEOMETRY, bind_geometry
+from adql.resolve.scope import suggestion
+from adql.resolve.types import check_argument, common_type, fits_number
+from clickhouse_schema.datatypes import DOUBLE, LONG
+
+if TYPE_CHECKING:
+    from adql.resolve.expressions import Binder
+
+
+def bind_call(binder: Binder, node: nodes.FunctionCall) -> Expr:
+    name = node.name.name.upper()
+    if node.over is not None:
+        raise AdqlUnsupported("window functions are not supported yet", node.over.span)
+    if name in AGGREGATES:
+        return _aggregate(binder, node, name)
+    if name in GEOMETRY:
+        return bind_geometry(binder, node, name)
+    if name == "COALESCE":
+        return _coalesce(binder, node)
+    if name == "IN_UNIT":
+        raise AdqlUnsupported("IN_UNIT is not supported yet", node.span, "multiply by the factor between the units")
+    candidates = FUNCTIONS.get(name)
+    if candidates is None:
+        hint = suggestion(name, [f.name for fs in FUNCTIONS.values() for f in fs])
+        raise AdqlSemanticError(
+            f"there is no function {node.name.name}", node.name.span, hint or "/capabilities lists the functions"
+        )
+    return _known(binder, node, candidates)
+
+
+def _known(binder: Binder, node: nodes.FunctionCall, candidates: tuple[Function, ...]) -> Expr:
+    fitting = [f for f in candidates if f.takes(len(node.args))]
+    if not fitting:
+        usages = " or ".join(f.usage for f in candidates)
+        raise AdqlSemanticError(
+            f"{node.name.name} does not take {len(node.args)} arguments", node.span, f"it is {usages}"
+        )
+    function = fitting[0]
+    args = tuple(binder.bind(a) for a in node.args)
+    for parameter, arg in zip(function.parameters, args, strict=False):
+        check_argument(function, parameter, arg)
+    return Call(function.result_type(tuple(a.type for a in args)), function.name.upper(), args, span=node.span)
+
+
+def _aggregate(binder: Binder, node: nodes.FunctionCall, name: str) -> Expr:
+    if not binder.aggregates:
+        hint = "put conditions on groups into HAVING" if binder.clause == "WHERE" else ""
+        raise AdqlSemanticError(f"{name} cannot stand in {binder.clause}", node.span, hint)
+    if node.star:
+        return Aggregate(LONG, "COUNT", (), span=node.span)
+    arg = binder.bind(node.args[0])
+    if has_aggregate(arg):
+        raise AdqlSemanticError(f"{name} of a set function", arg.span, "compute the inner one in a subquery")
+    if name in ("SUM", "AVG") and not fits_number(arg):
+        raise AdqlSemanticError(f"{name} takes a number; this is {arg.type.adql}", arg.span)
+    if arg.type.is_array:
+        raise AdqlSemanticError(f"{name} takes a single value; this is {arg.type.adql}", arg.span)
+    result = AGGREGATES[name] or (arg.type if name in ("MIN", "MAX") else LONG if arg.type.is_integer else DOUBLE)
+    return Aggregate(result, name, (arg,), node.distinct, span=node.span)
+
+
+def _coalesce(binder: Binder, node: nodes.FunctionCall) -> Expr:
+    args = tuple(binder.bind(a) for a in node.args)
+    return Call(common_type(args, "COALESCE", node.span), "COALESCE", args, span=node.span)
