@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import re
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -23,47 +22,11 @@ import chdb
 import pyarrow as pa
 
 from clickhouse_schema import quoting
-from tap_service.storage.engine import (
-    EngineError,
-    EngineUnavailable,
-    QueryCancelled,
-    QueryTimeout,
-    ResourceLimit,
-    Settings,
-    StorageFull,
-    ValueFault,
-)
-
-#: Generated SQL may hold covers of thousands of cells, so the parser's limit of 256 kB is lifted.
-DEFAULTS: dict[str, str | int | float] = {"session_timezone": "UTC", "max_query_size": 64 << 20}
-
-#: One block however many rows: what makes an INSERT all or nothing and its parts the same each time.
-SINGLE_BLOCK: dict[str, str | int | float] = {
-    "max_block_size": 1 << 30,
-    "max_insert_threads": 1,
-    "max_insert_block_size": 1 << 30,
-    "min_insert_block_size_rows": 1 << 30,
-    "min_insert_block_size_bytes": 0,
-    "insert_null_as_default": 0,
-}
-
-_ERRORS: dict[int, type[EngineError]] = {
-    159: QueryTimeout,
-    394: QueryCancelled,
-    236: QueryCancelled,  # ABORTED
-    **dict.fromkeys((241, 158, 307, 396, 191, 161, 167, 168, 306, 173, 718), ResourceLimit),
-    243: StorageFull,
-    **dict.fromkeys(
-        (6, 27, 32, 36, 38, 41, 43, 53, 69, 70, 72, 125, 128, 131, 153, 190, 321, 349, 407, 427, 467, 691), ValueFault
-    ),
-}
+from tap_service.storage.engine import DEFAULTS, SINGLE_BLOCK, EngineUnavailable, Settings, checked
+from tap_service.storage.faults import said, translated
 
 #: A query whose reader has gone to sleep cannot be waited for without end.
 _CLOSING_SECONDS = 10
-
-_CODE = re.compile(r"Code: (\d+)\. (?:DB::Exception: )?")
-_INNER_PARTS = re.compile(r": (?:In scope|while executing|While executing|In query|while processing)\b|\. Stack trace")
-_NAME = re.compile(r"\s*\(([A-Z0-9_]{4,})\)\s*$")
 
 
 class DataPathHeldError(EngineUnavailable):
@@ -97,7 +60,7 @@ class EmbeddedEngine:
             self._root = _connect(self._path)
         except RuntimeError as error:
             self._lock_file.close()
-            raise EngineUnavailable(f"cannot open the engine's data in {self._path}: {_said(str(error))}") from error
+            raise EngineUnavailable(f"cannot open the engine's data in {self._path}: {said(str(error))}") from error
 
     def execute(self, sql: str, settings: Settings | None = None) -> None:
         with self._handle(settings) as handle, _faults():
@@ -162,8 +125,8 @@ class EmbeddedEngine:
     @contextmanager
     def _handle(self, settings: Settings | None = None, query_id: str = "") -> Iterator[Any]:
         """A handle of its own with the settings on it."""
-        wanted = self._defaults | dict(settings or {}) | ({"log_comment": query_id} if query_id else {})
-        assignments = ", ".join(f"{_name(key)} = {_literal(value)}" for key, value in wanted.items())
+        wanted = checked(self._defaults | dict(settings or {}) | ({"log_comment": query_id} if query_id else {}))
+        assignments = ", ".join(f"{key} = {_literal(value)}" for key, value in wanted.items())
         if os.getpid() != self._pid:
             raise EngineUnavailable("the embedded engine cannot be used in a forked process")
         with self._idle:
@@ -194,7 +157,7 @@ def _faults() -> Iterator[None]:
     try:
         yield
     except (chdb.ChdbError, RuntimeError) as error:
-        raise translated(error) from error
+        raise translated(str(error)) from error
 
 
 def hold(data_path: Path) -> Any:
@@ -222,23 +185,6 @@ def hold(data_path: Path) -> Any:
     return lock
 
 
-def translated(error: Exception) -> EngineError:
-    """Our error for one of chDB's, by ClickHouse's code in its text."""
-    text = str(error)
-    codes = _CODE.findall(text)
-    code = int(codes[-1]) if codes else 0
-    # a write that fails for want of space has the code of any failed write
-    kind = StorageFull if "No space left on device" in text else _ERRORS.get(code, EngineError)
-    return kind(_said(text), code, text)
-
-
-def _said(text: str) -> str:
-    """What a chDB message says, without its wrapping and without the engine's inner parts."""
-    said = _CODE.split(text)[-1]
-    said = _INNER_PARTS.split(said)[0]
-    return _NAME.sub("", _NAME.sub("", said)).strip().rstrip(":.")
-
-
 def _batches(result: Any, batch_rows: int) -> Iterator[pa.RecordBatch]:
     while True:
         with _faults():
@@ -248,12 +194,6 @@ def _batches(result: Any, batch_rows: int) -> Iterator[pa.RecordBatch]:
         for batch in pa.ipc.open_file(chunk.bytes()).read_all().to_batches():
             for start in range(0, batch.num_rows, batch_rows):
                 yield batch.slice(start, batch_rows)
-
-
-def _name(setting: str) -> str:
-    if not re.fullmatch(r"\w+", setting):
-        raise ValueError(f"not the name of a setting: {setting!r}")
-    return setting
 
 
 def _literal(value: str | int | float) -> str:

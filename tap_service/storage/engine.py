@@ -13,6 +13,7 @@ Nothing here knows ADQL or HTTP. SQL comes from ``adql.clickhouse``, ``clickhous
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import Protocol
@@ -20,6 +21,28 @@ from typing import Protocol
 import pyarrow as pa
 
 Settings = Mapping[str, str | int | float]
+
+#: Of every call. Generated SQL may hold covers of thousands of cells, so the parser's limit of 256 kB is lifted.
+DEFAULTS: dict[str, str | int | float] = {"session_timezone": "UTC", "max_query_size": 64 << 20}
+
+#: One block however many rows: what makes an INSERT all or nothing and its parts the same each time.
+SINGLE_BLOCK: dict[str, str | int | float] = {
+    "max_block_size": 1 << 30,
+    "max_insert_threads": 1,
+    "max_insert_block_size": 1 << 30,
+    "min_insert_block_size_rows": 1 << 30,
+    "min_insert_block_size_bytes": 0,
+    "insert_null_as_default": 0,
+    "input_format_null_as_default": 0,
+}
+
+
+def checked(settings: Settings) -> dict[str, str | int | float]:
+    """The settings, if their names are names: they are pasted into SQL or an address."""
+    for name in settings:
+        if not re.fullmatch(r"\w+", name):
+            raise ValueError(f"not the name of a setting: {name!r}")
+    return dict(settings)
 
 
 class EngineError(Exception):

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tap_service.storage.embedded import EmbeddedEngine, hold, translated
-from tap_service.storage.engine import EngineError, EngineUnavailable, StorageFull
+from tap_service.storage.embedded import EmbeddedEngine, hold
+from tap_service.storage.engine import EngineUnavailable
 
 
 def run(script: str, *arguments: str) -> str:
@@ -127,28 +127,3 @@ def test_max_memory_bounds_each_query(tmp_path: Path) -> None:
         str(tmp_path),
     )
     assert "memory limit" in said
-
-
-@pytest.mark.parametrize(
-    ("text", "kind", "code", "said"),
-    [
-        (
-            "Streaming query failed: Code: 243. DB::Exception: No space. (NOT_ENOUGH_SPACE)",
-            StorageFull,
-            243,
-            "No space",
-        ),
-        ("Code: 1. DB::Exception: Code: 62. DB::Exception: Bad: In scope SELECT x. (A_B)", EngineError, 62, "Bad"),
-        (
-            "Code: 75. DB::Exception: Cannot write: , errno: 28, strerror: No space left on device",
-            StorageFull,
-            75,
-            "Cannot",
-        ),
-        ("something else broke", EngineError, 0, "something else broke"),
-    ],
-)
-def test_translated(text: str, kind: type, code: int, said: str) -> None:
-    error = translated(RuntimeError(text))
-    assert (type(error), error.code, error.detail) == (kind, code, text)
-    assert str(error).startswith(said)
