@@ -5,6 +5,8 @@ ServiceError
 │   ├── ParameterFault    a parameter is wrong, missing or repeated
 │   ├── QueryFault        the query cannot be answered: not ADQL, an unknown name, a value that does not fit
 │   ├── QueryTooHeavy     the query needs more time or memory than it may take
+│   ├── Unauthorized      401, credentials are missing or wrong
+│   ├── Forbidden         403, another's, or not now
 │   ├── NotFound          404
 │   └── BodyTooLarge      413
 ├── ClientGone            the client has closed the connection; nobody reads this
@@ -40,6 +42,17 @@ class QueryFault(UserFault):
 
 class QueryTooHeavy(UserFault):
     pass
+
+
+class Unauthorized(UserFault):
+    status = 401
+    headers: ClassVar[Mapping[str, str]] = {
+        "WWW-Authenticate": 'Basic realm="Skyhouse", charset="UTF-8", Bearer realm="Skyhouse"'
+    }
+
+
+class Forbidden(UserFault):
+    status = 403
 
 
 class NotFound(UserFault):

@@ -1,0 +1,174 @@
+"""Local users and their tokens, in an SQLite file that the service reads and ``skyhouse user`` writes.
+
+Passwords are kept as scrypt hashes (RFC 7914, N=2^14, r=8, p=1: about 50 ms), each with a salt of its own. Tokens are
+256 random bits, which nobody guesses, so a plain SHA-256 of them is kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tap_service.models.identity import Identity
+
+#: no colon: Basic authentication ends the name there, and the users of token issuers have one
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,99}")
+_SHORTEST_PASSWORD = 8
+_LONGEST_PASSWORD = 1000
+_TOKEN_PREFIX = "sky_"  # noqa: S105  not a token: it lets scanners of source code find leaked ones
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS user (
+    name TEXT PRIMARY KEY,
+    salt BLOB NOT NULL,
+    hash BLOB NOT NULL,
+    admin INTEGER NOT NULL
+);
+CREATE TABLE IF NOT EXISTS token (
+    hash BLOB PRIMARY KEY,
+    user TEXT NOT NULL REFERENCES user (name) ON DELETE CASCADE,
+    label TEXT NOT NULL,
+    expires REAL
+);
+"""
+
+
+class AccountError(Exception):
+    """What the operator asked for cannot be; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """``tokens``: (label, Unix time of expiry or None) of those that are still good."""
+
+    name: str
+    admin: bool
+    tokens: tuple[tuple[str, float | None], ...]
+
+
+class Accounts:
+    """Safe to use from several threads and processes at once."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        try:
+            path.touch(mode=0o600)
+            self._connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+            self._connection.execute("PRAGMA foreign_keys = ON")
+            self._connection.executescript(_TABLES)
+        except (OSError, sqlite3.Error) as error:
+            raise AccountError(f"the file of users {path} cannot be used: {error}") from error
+        self._nobody = (secrets.token_bytes(16), secrets.token_bytes(64))
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection.close()
+
+    @property
+    def version(self) -> int:
+        """Another number after each change that another connection made."""
+        with self._lock:
+            return int(self._connection.execute("PRAGMA data_version").fetchone()[0])
+
+    # --- for the service
+
+    def by_password(self, name: str, password: str) -> Identity | None:
+        """The user if the password is theirs. Takes as long for a name that does not exist."""
+        with self._lock:
+            row = self._connection.execute("SELECT salt, hash, admin FROM user WHERE name = ?", (name,)).fetchone()
+        salt, known, admin = row or (*self._nobody, 0)
+        fits = len(password) <= _LONGEST_PASSWORD and hmac.compare_digest(_hash(password, salt), known)
+        return Identity(name, bool(admin)) if fits and row else None
+
+    def by_token(self, token: str) -> Identity | None:
+        with self._lock:
+            row = self._connection.execute(
+                "SELECT name, admin FROM token JOIN user ON user = name WHERE token.hash = ?"
+                " AND (expires IS NULL OR expires > ?)",
+                (_digest(token), time.time()),
+            ).fetchone()
+        return Identity(row[0], bool(row[1])) if row else None
+
+    # --- for the operator
+
+    def add(self, name: str, password: str, *, admin: bool = False) -> None:
+        """A new user; one that exists gets the new password and rank."""
+        if not _NAME.fullmatch(name):
+            raise AccountError(
+                f"{name!r} is no user name: letters, digits and . _ @ + - are, 100 at most, a letter or digit first"
+            )
+        if not _SHORTEST_PASSWORD <= len(password) <= _LONGEST_PASSWORD:
+            raise AccountError(f"a password has {_SHORTEST_PASSWORD} to {_LONGEST_PASSWORD} characters")
+        salt = secrets.token_bytes(16)
+        with self._writing() as connection:
+            connection.execute(
+                "INSERT INTO user VALUES (?, ?, ?, ?)"
+                " ON CONFLICT (name) DO UPDATE SET salt = excluded.salt, hash = excluded.hash, admin = excluded.admin",
+                (name, salt, _hash(password, salt), admin),
+            )
+
+    def remove(self, name: str) -> None:
+        """The user and all their tokens."""
+        with self._writing() as connection:
+            self._must_exist(name)
+            connection.execute("DELETE FROM user WHERE name = ?", (name,))
+
+    def add_token(self, name: str, label: str, days: float | None) -> str:
+        """A new token of a user, good for ``days`` or for ever: it is told this once and kept as a hash."""
+        token = _TOKEN_PREFIX + secrets.token_urlsafe(32)
+        expires = None if days is None else time.time() + days * 86400
+        with self._writing() as connection:
+            self._must_exist(name)
+            connection.execute("INSERT INTO token VALUES (?, ?, ?, ?)", (_digest(token), name, label, expires))
+        return token
+
+    def revoke(self, name: str, label: str) -> int:
+        """Take back the tokens of a user that have this label; how many there were."""
+        with self._writing() as connection:
+            self._must_exist(name)
+            return connection.execute("DELETE FROM token WHERE user = ? AND label = ?", (name, label)).rowcount
+
+    def accounts(self) -> list[Account]:
+        with self._lock:
+            users = self._connection.execute("SELECT name, admin FROM user ORDER BY name").fetchall()
+            tokens = self._connection.execute(
+                "SELECT user, label, expires FROM token WHERE expires IS NULL OR expires > ? ORDER BY label",
+                (time.time(),),
+            ).fetchall()
+        return [
+            Account(name, bool(admin), tuple((label, expires) for user, label, expires in tokens if user == name))
+            for name, admin in users
+        ]
+
+    def _must_exist(self, name: str) -> None:
+        if self._connection.execute("SELECT 1 FROM user WHERE name = ?", (name,)).fetchone() is None:
+            raise AccountError(f"there is no user {name}; `skyhouse user list` names them")
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with self._lock:
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+            except BaseException:
+                self._connection.execute("ROLLBACK")
+                raise
+            self._connection.execute("COMMIT")
+
+
+def _hash(password: str, salt: bytes) -> bytes:
+    return hashlib.scrypt(password.encode(), salt=salt, n=1 << 14, r=8, p=1)
+
+
+def _digest(token: str) -> bytes:
+    return hashlib.sha256(token.encode()).digest()
