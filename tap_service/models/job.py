@@ -1,0 +1,131 @@
+"""A job as UWS 1.1 describes it, with the words of the standard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from tap_service.models.parameters import Pair
+
+
+class ExecutionPhase(StrEnum):
+    """UWS 1.1, section 2.1.3. This service puts no job on hold, suspends none and archives none."""
+
+    PENDING = "PENDING"
+    QUEUED = "QUEUED"
+    EXECUTING = "EXECUTING"
+    COMPLETED = "COMPLETED"
+    ERROR = "ERROR"
+    ABORTED = "ABORTED"
+    UNKNOWN = "UNKNOWN"
+    HELD = "HELD"
+    SUSPENDED = "SUSPENDED"
+    ARCHIVED = "ARCHIVED"
+
+
+#: a client may wait for the next phase of these (UWS 1.1, section 2.2.1.2)
+ACTIVE = frozenset({ExecutionPhase.PENDING, ExecutionPhase.QUEUED, ExecutionPhase.EXECUTING})
+
+#: what jobInfo tells: the names of XML elements
+Info = Mapping[str, str | int | float]
+
+
+@dataclass(frozen=True, slots=True)
+class JobResult:
+    """A stored result. ``key`` is its name in the result store, ``size`` in bytes, ``etag`` without quotes."""
+
+    key: str
+    size: int
+    content_type: str
+    extension: str
+    etag: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobError:
+    """Why a job has no result. ``transient``: the same job may well succeed later."""
+
+    message: str
+    transient: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One job. Instants are UTC, cut to milliseconds; ``execution_duration`` in seconds.
+
+    ``owner`` is None for an anonymous job, which whoever knows its address may use. ``attempt`` counts how often the
+    job has begun to execute: a worker names its attempt with each word about the job, so that one that was given up for
+    dead cannot speak for its successor. ``heartbeat`` is when the worker was last heard of.
+    """
+
+    job_id: str
+    owner: str | None
+    creation_time: datetime
+    destruction_time: datetime
+    execution_duration: int
+    phase: ExecutionPhase = ExecutionPhase.PENDING
+    parameters: tuple[Pair, ...] = ()
+    run_id: str = ""
+    client: str = ""  # address of who created it, for the query log
+    quote: datetime | None = None
+    start_time: datetime | None = None
+    end_time: datetime | None = None
+    result: JobResult | None = None
+    error: JobError | None = None
+    info: Info = field(default_factory=dict)
+    attempt: int = 0
+    worker: str = ""
+    heartbeat: datetime | None = None
+
+    @property
+    def query_id(self) -> str:
+        """What the engine knows the query of this attempt by."""
+        return f"async-{self.job_id}-{self.attempt}"
+
+    @property
+    def result_key(self) -> str:
+        """Where this attempt writes its result."""
+        return f"{self.job_id}-{self.attempt}"
+
+
+@dataclass(frozen=True, slots=True)
+class JobReference:
+    """A line of a job list."""
+
+    job_id: str
+    phase: ExecutionPhase
+    run_id: str
+    owner: str | None
+    creation_time: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class JobFilter:
+    """Which jobs to list: all conditions hold together. ``owner`` None = everybody's, no phases = all but ARCHIVED.
+
+    ``after`` is exclusive; ``last`` is the largest number of jobs, the most recent ones.
+    """
+
+    owner: str | None
+    phases: frozenset[ExecutionPhase] = frozenset()
+    after: datetime | None = None
+    last: int | None = None
+
+
+def merged(old: Sequence[Pair], new: Iterable[Pair]) -> tuple[Pair, ...]:
+    """The parameters of a job after ``new`` ones were posted: they replace those of their names, UPLOAD accumulates.
+
+    A parameter that one request gives twice stays so: it is the query that then fails, as in /sync.
+    """
+    new = [(_canonical(name), value) for name, value in new]
+    replaced = {name.upper() for name, _ in new} - {"UPLOAD"}
+    return (*(pair for pair in old if pair[0].upper() not in replaced), *new)
+
+
+def _canonical(name: str) -> str:
+    """TAP's own parameters have no case: they are told in capitals. Others stay as the client wrote them."""
+    return (
+        name.upper() if re.fullmatch("request|lang|query|maxrec|(response)?format|runid|upload", name.lower()) else name
+    )
