@@ -126,6 +126,7 @@ def merged(old: Sequence[Pair], new: Iterable[Pair]) -> tuple[Pair, ...]:
 
 def _canonical(name: str) -> str:
     """TAP's own parameters have no case: they are told in capitals. Others stay as the client wrote them."""
-    return (
-        name.upper() if re.fullmatch("request|lang|query|maxrec|(response)?format|runid|upload", name.lower()) else name
-    )
+    return name.upper() if name.upper() in _OWN else name
+
+
+_OWN = frozenset({"REQUEST", "LANG", "QUERY", "MAXREC", "RESPONSEFORMAT", "FORMAT", "RUNID", "UPLOAD"})
