@@ -14,8 +14,9 @@ Nothing here knows ADQL or HTTP. SQL comes from ``adql.clickhouse``, ``clickhous
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Protocol
 
 import pyarrow as pa
@@ -78,6 +79,19 @@ class EngineUnavailable(EngineError):
     pass
 
 
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What the engine has done for a running query. ``total_rows`` is its guess of the rows to read, 0 = unknown.
+
+    ``peak_memory`` in bytes, on the busiest server of a cluster.
+    """
+
+    read_rows: int
+    read_bytes: int
+    total_rows: int
+    peak_memory: int
+
+
 class Engine(Protocol):
     """Safe to call from several threads at once."""
 
@@ -100,6 +114,9 @@ class Engine(Protocol):
 
     def cancel(self, query_id: str) -> None:
         """Stop a running query in the engine; its reader gets ``QueryCancelled``. Unknown ids are ignored."""
+
+    def progress(self, query_ids: Sequence[str]) -> dict[str, Progress]:
+        """Of those of these queries that are running now."""
 
     def explain(self, sql: str, settings: Settings | None = None) -> str:
         """The engine's plan with the indexes, parts and granules used."""

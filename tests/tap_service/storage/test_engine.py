@@ -120,6 +120,17 @@ class TestEngine:
             backend.cancel("")
             assert sum(batch.num_rows for batch in batches) == 1000000
 
+    def test_progress_of_what_runs(self, backend: Engine) -> None:
+        assert backend.progress([]) == backend.progress(["progress-test"]) == {}
+        sql = "SELECT number, sipHash64(number) AS hash FROM numbers(1000000000)"
+        with backend.stream(sql, query_id="progress-test") as batches:
+            next(batches)
+            said = backend.progress(["progress-test", "another"])
+        assert list(said) == ["progress-test"]
+        assert said["progress-test"].read_rows > 0
+        assert said["progress-test"].read_bytes >= 8 * said["progress-test"].read_rows
+        assert said["progress-test"].total_rows == 1_000_000_000
+
     def test_queries_run_side_by_side(self, backend: Engine) -> None:
         answers: list[int] = []
 
