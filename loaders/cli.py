@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from loaders import commands, control
+from loaders import commands, control, users
 from loaders.adql import parsed
 from loaders.describe import as_yaml, described
 from loaders.errors import LoadError
+from loaders.options import Data
 from loaders.plan import split_name
 from loaders.progress import ConsoleReporter
 from loaders.readers import open_source
@@ -23,24 +23,9 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.add_typer(users.app, name="user")
 
 
-def default_data() -> Path:
-    """Where data goes if nobody says: the user's data directory (XDG base directories)."""
-    home = os.environ.get("XDG_DATA_HOME") or str(Path.home() / ".local" / "share")
-    return Path(home) / "skyhouse"
-
-
-Data = Annotated[
-    Path,
-    typer.Option(
-        "--data",
-        envvar="SKYHOUSE_DATA",
-        help="Directory of the data.",
-        default_factory=default_data,
-        show_default="~/.local/share/skyhouse",
-    ),
-]
 TableName = Annotated[str, typer.Argument(metavar="SCHEMA.TABLE", help="The table's name.")]
 Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 is every network.")]
 Port = Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65535)]

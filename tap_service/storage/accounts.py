@@ -20,6 +20,9 @@ from pathlib import Path
 
 from tap_service.models.identity import Identity
 
+#: its name in the data directory
+ACCOUNTS_FILE = "accounts.sqlite"
+
 #: no colon: Basic authentication ends the name there, and the users of token issuers have one
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,99}")
 _SHORTEST_PASSWORD = 8

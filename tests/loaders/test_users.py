@@ -1,0 +1,53 @@
+"""``skyhouse user``, as an operator types it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from loaders.cli import app
+from tap_service.models.identity import Identity
+from tap_service.storage.accounts import ACCOUNTS_FILE, Accounts
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return tmp_path / "data"
+
+
+def run(data: Path, *arguments: str, typed: str = "") -> Result:
+    return CliRunner().invoke(app, ["user", *arguments, "--data", str(data)], input=typed)
+
+
+def test_the_life_of_a_user(data: Path) -> None:
+    assert run(data, "add", "alice", "--admin", typed="correct horse\n").exit_code == 0
+    made = run(data, "token", "alice", "--label", "laptop", "--days", "2")
+    accounts = Accounts(data / ACCOUNTS_FILE)
+    assert accounts.by_password("alice", "correct horse") == Identity("alice", admin=True)
+    assert accounts.by_token(made.stdout.strip()) == Identity("alice", admin=True)
+    assert run(data, "list").stdout.startswith("alice\tadmin\tlaptop (until 20")
+    assert run(data, "revoke", "alice", "laptop").exit_code == 0
+    assert accounts.by_token(made.stdout.strip()) is None
+    assert run(data, "remove", "alice").exit_code == 0
+    assert accounts.accounts() == []
+    accounts.close()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "typed", "said"),
+    [
+        (["add", "a:b"], "long enough\n", "error: 'a:b' is no user name"),
+        (["add", "alice"], "short\n", "error: a password has 8 to 1000 characters"),
+        (["add", "alice"], "", "error: a password has"),
+        (["token", "nobody"], "", "error: there is no user nobody"),
+        (["revoke", "nobody", "x"], "", "error: there is no user nobody"),
+        (["remove", "nobody"], "", "error: there is no user nobody"),
+    ],
+)
+def test_what_cannot_be_is_one_sentence(data: Path, arguments: list[str], typed: str, said: str) -> None:
+    result = run(data, *arguments, typed=typed)
+    assert result.exit_code == 1
+    assert result.stderr.startswith(said)
+    assert result.stderr.count("\n") == 1
