@@ -103,7 +103,7 @@ class EmbeddedEngine:
         self.execute(f"KILL QUERY WHERE Settings['log_comment'] = {_literal(query_id)} ASYNC")
 
     def progress(self, query_ids: Sequence[str]) -> dict[str, Progress]:
-        wanted = ", ".join(quoting.string(query_id) for query_id in query_ids) or "''"
+        wanted = ", ".join(quoting.string(query_id) for query_id in query_ids) or "NULL"
         found = self.query(
             "SELECT Settings['log_comment'] AS asked, read_rows, read_bytes, total_rows_approx, peak_memory_usage "
             f"FROM system.processes WHERE asked IN ({wanted})"
