@@ -18,6 +18,8 @@ from loaders.progress import Reporter
 from loaders.shipped import load_demo
 from tap_service.config import Config
 from tap_service.main import SERVER, create_app
+from tap_service.services.identity import IssuersError
+from tap_service.storage.accounts import ACCOUNTS_FILE, AccountError
 from tap_service.storage.engine import EngineError
 
 #: How long running responses may go on after the signal.
@@ -49,7 +51,7 @@ def serve(data_path: Path, host: str, port: int, reporter: Reporter, *, demo: bo
     try:
         with _listener(host, port) as listener:
             _serve(data_path, listener, f"http://{host}:{port}", reporter, demo=demo)
-    except (LoadError, EngineError) as error:
+    except (LoadError, EngineError, AccountError, IssuersError) as error:
         reporter.message(f"error: {commands.told(error)}")
         return commands.EXIT_FAILED
     except SystemExit:
@@ -61,7 +63,7 @@ def _serve(data_path: Path, listener: socket.socket, url: str, reporter: Reporte
     with opened(data_path) as engine:
         if demo:
             load_demo(engine, reporter)
-        app = create_app(_config(), engine)
+        app = create_app(_config(data_path), engine)
         control = ControlServer(engine, data_path, app.state.services.metadata.refresh)
         control.start()
         try:
@@ -83,9 +85,11 @@ class _Server(uvicorn.Server):
         self._reporter.output(self._said)
 
 
-def _config() -> Config:
+def _config(data_path: Path) -> Config:
+    """The settings, with the data path where they name no other place."""
     try:
-        return Config.model_validate({})
+        config = Config.model_validate({})
+        return config if config.accounts else config.model_copy(update={"accounts": data_path / ACCOUNTS_FILE})
     except ValidationError as error:
         first = error.errors()[0]
         name = "SKYHOUSE_" + "_".join(str(part) for part in first["loc"]).upper()

@@ -49,6 +49,29 @@ class Config(BaseSettings):
             "of anybody else are ignored. Empty: nobody is believed."
         ),
     )
+    anonymous: bool = Field(
+        True,
+        title="Whether anybody may ask",
+        description=(
+            "false: only users, by name and password or by token; /availability and /capabilities answer everybody."
+        ),
+    )
+    accounts: Path | None = Field(
+        None,
+        title="The file of users",
+        description=(
+            "Written by skyhouse user. By default accounts.sqlite in the data directory; "
+            "the processes of one deployment share it."
+        ),
+    )
+    token_issuers: Path | None = Field(
+        None,
+        title="A YAML file of issuers of JSON Web Tokens",
+        description=(
+            "A list of entries with name, issuer, audience, keys (a JSON Web Key Set file beside it), and if wanted "
+            "user_claim and admins. A token's user is called name:user."
+        ),
+    )
     sync_seconds: float = Field(
         10.0,
         gt=0,

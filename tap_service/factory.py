@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from tap_service.config import Config
 from tap_service.metrics import Metrics
 from tap_service.services.availability import AvailabilityService
+from tap_service.services.identity import Identities, read_issuers
 from tap_service.services.metadata import Metadata
 from tap_service.services.query import QueryService
 from tap_service.services.query_log import QueryLog
 from tap_service.services.spool import SpoolStore
+from tap_service.storage.accounts import Accounts
 from tap_service.storage.engine import Engine
 
 
@@ -24,6 +26,7 @@ class Services:
     log: QueryLog
     queries: QueryService
     availability: AvailabilityService
+    identities: Identities
 
     def start(self) -> None:
         self.metadata.start()
@@ -33,12 +36,18 @@ class Services:
         await self.queries.close()
         self.metadata.close()
         self.availability.close()
+        self.identities.close()
         self.spools.close()
         self.log.close()
 
 
 def build(config: Config, engine: Engine) -> Services:
-    """``engine`` has been initialised by ``clickhouse_schema.apply``. Raises EngineError if it does not answer."""
+    """``engine`` has been initialised by ``clickhouse_schema.apply``. Raises EngineError if it does not answer.
+
+    Raises AccountError and IssuersError where the files of users and token issuers cannot be used.
+    """
+    accounts = Accounts(config.accounts) if config.accounts else None
+    issuers = read_issuers(config.token_issuers) if config.token_issuers else ()
     metrics = Metrics()
     metadata = Metadata(engine)
     spools = SpoolStore(config.spool_memory, config.spool_disk, config.spool_path)
@@ -54,4 +63,5 @@ def build(config: Config, engine: Engine) -> Services:
         log=log,
         queries=QueryService(config, engine, metadata, spools, metrics, log),
         availability=AvailabilityService(engine, spools),
+        identities=Identities(accounts, issuers, anonymous=config.anonymous),
     )

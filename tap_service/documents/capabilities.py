@@ -25,6 +25,8 @@ _FEATURES = "ivo://ivoa.net/std/tapregext#features-"
 
 ADQL_VERSIONS = ("2.0", "2.1")
 
+_NOTHING = Markup("")
+
 
 def capabilities_document(service: ServiceDescription, formats: Sequence[Format] = FORMATS) -> bytes:
     """The service's /capabilities. ``formats`` are the output formats it offers."""
@@ -47,15 +49,24 @@ def _resource(standard: str, url: str, kind: str = "vs:ParamHTTP", version: str 
     return element("capability", _interface(url, "full", kind, version), standardID=standard)
 
 
-def _interface(url: str, use: str, kind: str, version: str) -> Markup:
+def _interface(url: str, use: str, kind: str, version: str, security: Markup = _NOTHING) -> Markup:
     role = "" if kind == "vr:WebBrowser" else "std"
-    return tag("interface", {"xsi:type": kind, "role": role, "version": version}, element("accessURL", url, use=use))
+    children = lines(element("accessURL", url, use=use), security)
+    return tag("interface", {"xsi:type": kind, "role": role, "version": version}, children)
+
+
+def _security(service: ServiceDescription) -> Markup:
+    """The ways in. A method without an id is the anonymous one; a service without users says nothing."""
+    if not service.security_methods:
+        return _NOTHING
+    anonymous = (tag("securityMethod", {}),) if service.anonymous else ()
+    return lines(*anonymous, *(tag("securityMethod", {"standardID": ident}) for ident in service.security_methods))
 
 
 def _table_access(service: ServiceDescription, formats: Sequence[Format]) -> Markup:
     children = lines(
         optional("description", service.description),
-        _interface(service.base_url, "base", "vs:ParamHTTP", "1.1"),
+        _interface(service.base_url, "base", "vs:ParamHTTP", "1.1", _security(service)),
         *(tag("dataModel", {"ivo-id": ident}, name) for name, ident in service.data_models),
         _language(service.features),
         *(_output_format(entry) for entry in formats),
@@ -96,6 +107,6 @@ def _output_format(entry: Format) -> Markup:
 
 def _limit(name: str, limit: Limit | None, **attributes: str) -> Markup:
     if limit is None:
-        return Markup("")
+        return _NOTHING
     values = (("default", limit.default), ("hard", limit.hard))
     return element(name, *(element(key, str(value), **attributes) for key, value in values if value is not None))

@@ -35,6 +35,7 @@ class ServiceDescription:
     """All of it is true of the running service. ``base_url`` has no slash at its end.
 
     ``upload_methods`` are TAPRegExt's words 'inline', 'http', 'https', 'ftp'; without any, no upload limit is said.
+    ``security_methods`` are standard ids of ways to log in; ``anonymous`` tells whether it also goes without.
     """
 
     base_url: str
@@ -47,6 +48,8 @@ class ServiceDescription:
     execution_duration: Limit | None = None
     output_limit: Limit | None = None
     upload_limit: Limit | None = None
+    anonymous: bool = True
+    security_methods: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,9 @@ from typing import Annotated, cast
 
 from fastapi import Depends, Request
 
+from tap_service.exceptions import Forbidden
 from tap_service.factory import Services
+from tap_service.models.identity import Identity
 from tap_service.services.address import Origin, origin
 
 
@@ -23,5 +25,22 @@ def origin_of(request: Request) -> Origin:
     return origin(headers, peer, request_url, config.trusted_proxies, config.public_url)
 
 
+async def caller_of(request: Request) -> Identity | None:
+    """Who has proved to ask; None is anonymous. Raises Unauthorized.
+
+    A browser adds a password that it remembers to whatever another site's page makes it send: Forbidden, where that
+    could change something.
+    """
+    headers = request.headers.getlist("authorization")
+    if (
+        any(header.lower().startswith("basic") for header in headers)
+        and request.method not in ("GET", "HEAD")
+        and request.headers.get("sec-fetch-site") == "cross-site"
+    ):
+        raise Forbidden("a page of another site asks with your password: it needs a token instead")
+    return await services_of(request).identities.caller(headers)
+
+
 Skyhouse = Annotated[Services, Depends(services_of)]
+Caller = Annotated[Identity | None, Depends(caller_of)]
 Asker = Annotated[Origin, Depends(origin_of)]

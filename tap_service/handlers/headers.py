@@ -1,4 +1,7 @@
-"""Headers of every response: the product, and under /tap leave for scripts of any site (CORS), for it is all public."""
+"""Headers of every response: the product, and under /tap leave for scripts of any site (CORS).
+
+No cookie says who asks, and ``context.caller_of`` refuses what a browser would send with a password of its own accord.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ _preflight = Response(
     headers={
         "Allow": "GET, HEAD, POST, OPTIONS",
         "Access-Control-Allow-Methods": "GET, HEAD, POST, OPTIONS",
-        "Access-Control-Allow-Headers": "*",
+        "Access-Control-Allow-Headers": "*, Authorization",
         "Access-Control-Max-Age": _A_DAY,
     },
 )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
 from fastapi.responses import HTMLResponse, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.concurrency import run_in_threadpool
 
 from tap_service.documents.examples import examples_document
-from tap_service.handlers.context import Asker, Skyhouse
+from tap_service.handlers.context import Asker, Skyhouse, caller_of
 from tap_service.handlers.landing import landing_page
 
 router = APIRouter()
@@ -17,7 +17,7 @@ tap_router = APIRouter()
 _READ = ["GET", "HEAD"]
 
 
-@tap_router.api_route("/examples", methods=_READ)
+@tap_router.api_route("/examples", methods=_READ, dependencies=[Depends(caller_of)])
 async def show_examples(skyhouse: Skyhouse) -> Response:
     snapshot = skyhouse.metadata.snapshot
     found = await run_in_threadpool(lambda: snapshot.examples)

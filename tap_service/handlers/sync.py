@@ -7,18 +7,18 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from tap_service.constants import ROW_LIMIT_HEADER, STATUS_HEADER
 from tap_service.exceptions import ClientGone, UserFault
-from tap_service.handlers.context import Asker, Skyhouse
+from tap_service.handlers.context import Asker, Skyhouse, caller_of
 from tap_service.handlers.form import request_pairs
 from tap_service.models.parameters import tap_parameters
 from tap_service.services.query import Answer
 
-router = APIRouter()
+router = APIRouter(dependencies=[Depends(caller_of)])
 
 _log = logging.getLogger("skyhouse")
 _T = TypeVar("_T")

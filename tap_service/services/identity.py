@@ -116,8 +116,10 @@ class Identities:
         self._version = accounts.version if accounts else 0
 
     @property
-    def knows_users(self) -> bool:
-        return self._accounts is not None or bool(self._issuers)
+    def security_methods(self) -> tuple[str, ...]:
+        """Standard ids of the ways to log in that lead somewhere (IVOA SSO 2.0, section 3)."""
+        basic = ("ivo://ivoa.net/sso#BasicAA",) if self._accounts is not None and self._accounts.accounts() else ()
+        return basic + (("ivo://ivoa.net/sso#OAuth",) if self._issuers else ())
 
     async def caller(self, authorization: Sequence[str]) -> Identity | None:
         """Who has sent these Authorization headers; None is anonymous.
