@@ -57,7 +57,8 @@ class Job:
 
     ``owner`` is None for an anonymous job, which whoever knows its address may use. ``attempt`` counts how often the
     job has begun to execute: a worker names its attempt with each word about the job, so that one that was given up for
-    dead cannot speak for its successor. ``heartbeat`` is when the worker was last heard of.
+    dead cannot speak for its successor. ``deaths`` counts the workers that were given up, ``heartbeat`` is when the
+    present one was last heard of.
     """
 
     job_id: str
@@ -76,6 +77,7 @@ class Job:
     error: JobError | None = None
     info: Info = field(default_factory=dict)
     attempt: int = 0
+    deaths: int = 0
     worker: str = ""
     heartbeat: datetime | None = None
 

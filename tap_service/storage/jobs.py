@@ -143,15 +143,15 @@ class JobStore(ABC):
 
         return self._advance(job_id, UNFINISHED, ExecutionPhase.ABORTED, aborted)
 
-    def requeue(self, job_id: str, attempt: int) -> Job:
-        """EXECUTING -> QUEUED: its worker has died or shuts down, and the job begins anew.
+    def requeue(self, job_id: str, attempt: int, *, died: bool) -> Job:
+        """EXECUTING -> QUEUED: its worker shuts down or has ``died``, and the job begins anew.
 
         UWS would call this SUSPENDED, a phase in which pyvo refuses to wait; QUEUED is as true. If the worker lives
         after all and ends first, this one is refused; if it ends later, it is.
         """
 
         def again(job: Job) -> Job:
-            return replace(job, start_time=None, heartbeat=None, worker="", info={})
+            return replace(job, start_time=None, heartbeat=None, worker="", info={}, deaths=job.deaths + died)
 
         return self._advance(job_id, frozenset({EXECUTING}), QUEUED, again, attempt)
 
