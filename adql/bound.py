@@ -81,6 +81,47 @@ class Aggregate(Expr):
 
 
 @dataclass(frozen=True, slots=True)
+class Frame:
+    """``unit``: 'ROWS' or 'RANGE'; bounds are (kind, offset), the offset None where the kind takes none.
+
+    A kind is 'UNBOUNDED PRECEDING', 'PRECEDING', 'CURRENT ROW', 'FOLLOWING' or 'UNBOUNDED FOLLOWING'.
+    """
+
+    unit: str
+    start: tuple[str, int | None]
+    end: tuple[str, int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Windowed(Expr):
+    """``name(args) OVER (...)``: a set function or one of ``adql.resolve.windows``.
+
+    It sees the rows (groups, in a grouped SELECT) that WHERE and HAVING leave: no condition may be moved below it.
+    """
+
+    name: str
+    args: tuple[Expr, ...]
+    partition_by: tuple[Expr, ...] = ()
+    order_by: tuple[Order, ...] = ()
+    frame: Frame | None = None
+    distinct: bool = False
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return (*self.args, *self.partition_by, *(order.expr for order in self.order_by))
+
+    def with_children(self, children: tuple[Expr, ...]) -> Expr:
+        first, last = len(self.args), len(self.args) + len(self.partition_by)
+        ordered = zip(children[last:], self.order_by, strict=True)
+        return replace(
+            self,
+            args=children[:first],
+            partition_by=children[first:last],
+            order_by=tuple([replace(order, expr=expr) for expr, order in ordered]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Subquery(Expr):
     """A scalar subquery of one output; no row gives NULL."""
 
@@ -279,6 +320,11 @@ def selects(query: Query) -> Iterator[Select]:
 
 def has_aggregate(expr: Expr) -> bool:
     return any(isinstance(e, Aggregate) for e in walk(expr))
+
+
+def has_window(query: Query) -> bool:
+    """Whether some output of the query itself is made by a window function."""
+    return any(isinstance(e, Windowed) for output in query.outputs for e in walk(output.expr))
 
 
 def transform(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:

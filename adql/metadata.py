@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from adql.bound import Aggregate, Column, Expr
+from adql.bound import Aggregate, Column, Expr, Windowed
 from clickhouse_schema.datatypes import Field
+
+#: What gives one of the values of its argument.
+_OWN_VALUES = ("MIN", "MAX", "LAG", "LEAD", "FIRST_VALUE", "LAST_VALUE", "NTH_VALUE")
+
+_NEVER_NULL = ("COUNT", "ROW_NUMBER", "RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST", "NTILE")
 
 
 def field_of(expr: Expr, name: str) -> Field:
@@ -15,10 +20,10 @@ def field_of(expr: Expr, name: str) -> Field:
     """
     if isinstance(expr, Column):
         return expr.field if name == expr.field.name else replace(expr.field, name=name)
-    if isinstance(expr, Aggregate) and expr.name != "COUNT":
+    if isinstance(expr, (Aggregate, Windowed)) and expr.name in (*_OWN_VALUES, "SUM", "AVG"):
         argument = expr.args[0]
         if isinstance(argument, Column):
-            whole = expr.name in ("MIN", "MAX")
+            whole = expr.name in _OWN_VALUES
             return Field(
                 name,
                 expr.type,
@@ -27,5 +32,5 @@ def field_of(expr: Expr, name: str) -> Field:
                 "",
                 argument.field.description if whole else "",
             )
-    counted = isinstance(expr, Aggregate) and expr.name == "COUNT"
+    counted = isinstance(expr, (Aggregate, Windowed)) and expr.name in _NEVER_NULL
     return Field(name, expr.type, nullable=not counted)

@@ -19,7 +19,6 @@ from adql.bound import (
     InSubquery,
     Join,
     Literal,
-    Order,
     Query,
     Relation,
     Scan,
@@ -27,11 +26,14 @@ from adql.bound import (
     SetOperation,
     Shape,
     Subquery,
+    Windowed,
     Within,
     conjuncts,
 )
+from adql.clickhouse.aggregates import aggregate
 from adql.clickhouse.geometry import constant_shape, within
 from adql.clickhouse.operators import OPERATORS
+from adql.clickhouse.windows import ordered, windowed
 from adql.errors import AdqlSemanticError
 from adql.functions import FUNCTIONS
 from clickhouse_schema.healpix import ORDER
@@ -77,16 +79,12 @@ def _set_operation(query: SetOperation) -> str:
 def _tail(query: Query) -> str:
     text = ""
     if query.order_by:
-        text += " ORDER BY " + ", ".join(_order(o) for o in query.order_by)
+        text += " ORDER BY " + ", ".join(ordered(o, _expr) for o in query.order_by)
     if query.limit is not None:
         text += f" LIMIT {query.limit}"
     if query.offset:
         text += f" OFFSET {query.offset}"
     return text
-
-
-def _order(order: Order) -> str:
-    return f"{_expr(order.expr)} {'DESC' if order.descending else 'ASC'} NULLS LAST"
 
 
 def _relation(relation: Relation) -> str:
@@ -162,22 +160,6 @@ def _call(expr: Call) -> str:
     return next(f for f in FUNCTIONS[expr.name] if f.takes(len(args))).emit(args, expr.type)
 
 
-def _aggregate(expr: Aggregate) -> str:
-    if not expr.args:
-        return "toInt64(count())"
-    argument = expr.args[0]
-    distinct = "DISTINCT " if expr.distinct else ""
-    value = _expr(argument)
-    wide = argument.type.is_integer and expr.name in ("SUM", "AVG")
-    if expr.name == "COUNT":
-        return f"toInt64(count({distinct}{value}))"
-    if wide and expr.name == "SUM":
-        return f"accurateCast(sum({distinct}toInt128({value})), 'Nullable(Int64)')"
-    if expr.name in ("SUM", "AVG"):
-        return f"{expr.name.lower()}({distinct}toFloat64({value}))"
-    return f"{expr.name.lower()}({value})"
-
-
 def _subquery(expr: Subquery) -> str:
     return f"({_query(expr.query)})"
 
@@ -213,7 +195,8 @@ _EMITTERS: dict[type, Callable[..., str]] = {
     Column: _column,
     Literal: _literal,
     Call: _call,
-    Aggregate: _aggregate,
+    Aggregate: partial(aggregate, emit=_expr),
+    Windowed: partial(windowed, emit=_expr),
     Subquery: _subquery,
     InSubquery: _in_subquery,
     Exists: _exists,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from adql import nodes
-from adql.bound import Aggregate, Call, Expr, has_aggregate
+from adql.bound import Aggregate, Call, Expr, Windowed, has_aggregate, walk
 from adql.errors import AdqlSemanticError, AdqlUnsupported
 from adql.functions import AGGREGATES, FUNCTIONS, Function
 from adql.resolve.geometry import GEOMETRY, bind_geometry
@@ -19,10 +19,8 @@ if TYPE_CHECKING:
 
 def bind_call(binder: Binder, node: nodes.FunctionCall) -> Expr:
     name = node.name.name.upper()
-    if node.over is not None:
-        raise AdqlUnsupported("window functions are not supported yet", node.over.span)
     if name in AGGREGATES:
-        return _aggregate(binder, node, name)
+        return set_function(binder, node, name)
     if name in GEOMETRY:
         return bind_geometry(binder, node, name)
     if name == "COALESCE":
@@ -52,14 +50,18 @@ def _known(binder: Binder, node: nodes.FunctionCall, candidates: tuple[Function,
     return Call(function.result_type(tuple(a.type for a in args)), function.name.upper(), args, span=node.span)
 
 
-def _aggregate(binder: Binder, node: nodes.FunctionCall, name: str) -> Expr:
+def set_function(binder: Binder, node: nodes.FunctionCall, name: str, *, over_groups: bool = False) -> Aggregate:
+    """``over_groups``: of a window, whose rows may be groups with set functions of their own."""
     if not binder.aggregates:
         hint = "put conditions on groups into HAVING" if binder.clause == "WHERE" else ""
         raise AdqlSemanticError(f"{name} cannot stand in {binder.clause}", node.span, hint)
     if node.star:
         return Aggregate(LONG, "COUNT", (), span=node.span)
     arg = binder.bind(node.args[0])
-    if has_aggregate(arg):
+    for part in walk(arg):
+        if isinstance(part, Windowed) and not over_groups:
+            raise AdqlSemanticError(f"{part.name} OVER inside of {name}", part.span, "compute it in a subquery")
+    if has_aggregate(arg) and not over_groups:
         raise AdqlSemanticError(f"{name} of a set function", arg.span, "compute the inner one in a subquery")
     if name in ("SUM", "AVG") and not fits_number(arg):
         raise AdqlSemanticError(f"{name} takes a number; this is {arg.type.adql}", arg.span)

@@ -12,6 +12,7 @@ from adql.resolve.calls import bind_call
 from adql.resolve.constants import constant
 from adql.resolve.scope import Scope
 from adql.resolve.types import CAST_TARGETS, as_timestamp, common_type, fits_number, is_null
+from adql.resolve.windows import WINDOW_FUNCTIONS, bind_window
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, INT, LONG, TIMESTAMP, UNICODE, ColumnType
 
 if TYPE_CHECKING:
@@ -187,7 +188,19 @@ class Binder:
         query = self.queries.subquery(node.query, self.scope, "a value")
         return Subquery(query.outputs[0].expr.type, query, span=node.span)
 
-    # --- types, choices, arrays
+    # --- calls, types, choices, arrays
+
+    def _call(self, node: nodes.FunctionCall) -> Expr:
+        if node.over is not None:
+            return bind_window(self, node)
+        if node.name.name.upper() in WINDOW_FUNCTIONS:
+            usage = WINDOW_FUNCTIONS[node.name.name.upper()].usage
+            raise AdqlSemanticError(
+                f"{node.name.name} is a window function",
+                node.span,
+                f"write {usage} OVER (PARTITION BY ... ORDER BY ...)",
+            )
+        return bind_call(self, node)
 
     def _cast(self, node: nodes.Cast) -> Expr:
         target = CAST_TARGETS.get(node.target)
@@ -267,7 +280,7 @@ _BINDERS: dict[type, Callable[..., Expr]] = {
     nodes.ColumnRef: Binder._column,
     nodes.Unary: Binder._unary,
     nodes.Binary: Binder._binary,
-    nodes.FunctionCall: bind_call,
+    nodes.FunctionCall: Binder._call,
     nodes.Cast: Binder._cast,
     nodes.Case: Binder._case,
     nodes.Element: Binder._element,

@@ -19,9 +19,10 @@ from adql.bound import (
     Query,
     Select,
     SetOperation,
+    Windowed,
     has_aggregate,
 )
-from adql.errors import AdqlErrors, AdqlSemanticError, AdqlUnsupported
+from adql.errors import AdqlErrors, AdqlSemanticError
 from adql.functions import FUNCTIONS
 from adql.metadata import field_of
 from adql.resolve.context import Context
@@ -157,8 +158,6 @@ class Queries:
                 f" these have {len(left.outputs)} and {len(right.outputs)}",
                 node.span,
             )
-        if node.all and node.op != "UNION":
-            raise AdqlUnsupported(f"{node.op} ALL is not supported yet", node.span, f"{node.op} without ALL is")
         kinds = [
             common_type([a.expr, b.expr], f"{node.op}, column {i},", node.span)
             for i, (a, b) in enumerate(zip(left.outputs, right.outputs, strict=True), 1)
@@ -205,7 +204,11 @@ def _named(outputs: list[Output]) -> list[Output]:
 
 
 def _generated(expr: Expr, place: int) -> str:
-    stem = expr.name if isinstance(expr, Aggregate) or (isinstance(expr, Call) and expr.name in FUNCTIONS) else "col"
+    stem = (
+        expr.name
+        if isinstance(expr, (Aggregate, Windowed)) or (isinstance(expr, Call) and expr.name in FUNCTIONS)
+        else "col"
+    )
     return f"{stem.lower()}_{place}"
 
 

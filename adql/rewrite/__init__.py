@@ -34,7 +34,7 @@ PASSES = (add_covers, cross_match, product_keys, join_order, outer_keys, one_zer
 def rewrite(query: Query, fresh: Fresh) -> Query:
     if isinstance(query, SetOperation):
         left, right = rewrite(query.left, fresh), rewrite(query.right, fresh)
-        if not query.all:
+        if query.op != "UNION" or not query.all:
             left, right = with_one_zero(left), with_one_zero(right)
         return replace(query, left=left, right=right)
 

@@ -17,6 +17,7 @@ from adql.bound import (
     Query,
     Relation,
     Select,
+    Windowed,
     conjunction,
     conjuncts,
     map_select,
@@ -55,8 +56,10 @@ def _exchanged(expr: Expr, keys: dict[Expr, Expr]) -> Expr:
 
 
 def with_one_zero_inside(expr: Expr) -> Expr:
-    """COUNT(DISTINCT x) and x IN (SELECT ...) with one zero in what they compare; any other ``expr`` as it is."""
-    if isinstance(expr, Aggregate) and expr.distinct and _is_float(expr.args[0]):
+    """COUNT(DISTINCT x), PARTITION BY x and x IN (SELECT ...) with one zero in what is compared; others as they are."""
+    if isinstance(expr, Windowed):
+        expr = replace(expr, partition_by=tuple(_one_zero(p) if _is_float(p) else p for p in expr.partition_by))
+    if isinstance(expr, (Aggregate, Windowed)) and expr.distinct and _is_float(expr.args[0]):
         return replace(expr, args=(_one_zero(expr.args[0]),))
     if isinstance(expr, InSubquery) and _is_float(expr.operand):
         return replace(expr, operand=_one_zero(expr.operand), query=with_one_zero(expr.query))

@@ -1,0 +1,163 @@
+"""Window functions give what SQL's do: the answers of an independent engine over the same rows."""
+
+from __future__ import annotations
+
+import duckdb
+import pytest
+
+from adql.errors import AdqlError
+from adql.translate import translate
+from clickhouse_schema.catalogue import Catalogue
+from tests.adql.conftest import Ask, comparable
+
+_FRAMES = (
+    "ROWS UNBOUNDED PRECEDING",
+    "ROWS 2 PRECEDING",
+    "ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING",
+    "ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING",
+    "ROWS BETWEEN 3 FOLLOWING AND 4 FOLLOWING",
+    "ROWS BETWEEN 4 PRECEDING AND 3 PRECEDING",
+    "ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING",
+    "RANGE UNBOUNDED PRECEDING",
+    "RANGE CURRENT ROW",
+    "RANGE BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING",
+    "RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING",
+    "RANGE BETWEEN 2 FOLLOWING AND 4 FOLLOWING",
+    "RANGE BETWEEN 1 PRECEDING AND UNBOUNDED FOLLOWING",
+    "RANGE BETWEEN UNBOUNDED PRECEDING AND 3 PRECEDING",
+)
+_FUNCTIONS = (
+    "COUNT(*)", "COUNT(star)", "COUNT(DISTINCT flux)", "SUM(star)", "AVG(flux)", "MIN(name)", "MAX(flux)",
+    "FIRST_VALUE(id)", "LAST_VALUE(name)", "NTH_VALUE(id, 2)",
+)  # fmt: skip
+#: of _FUNCTIONS, those whose value does not depend on the order of equals
+_WITHOUT_ORDER = 7
+
+
+def _same(ask: Ask, other: duckdb.DuckDBPyConnection, query: str, sql: str = "") -> None:
+    expected = comparable(other.execute(sql or query).fetchall())
+    assert sorted(comparable(ask(query)), key=repr) == sorted(expected, key=repr)
+
+
+@pytest.mark.parametrize("frame", _FRAMES)
+@pytest.mark.parametrize("key", ["star", "id", "flux"])
+def test_frames(frame: str, key: str, ask: Ask, other: duckdb.DuckDBPyConnection) -> None:
+    functions = _FUNCTIONS if "ROWS" in frame else _FUNCTIONS[:_WITHOUT_ORDER]
+    last = ", id" if "ROWS" in frame else ""
+    for direction in ("", " DESC"):
+        queries = [
+            "SELECT id, "
+            + ", ".join(f"{f} OVER (ORDER BY {key}{direction}{nulls}{last} {frame})" for f in functions)
+            + " FROM small.spectra"
+            for nulls in ("", " NULLS LAST")
+        ]
+        _same(ask, other, *queries)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        "ROW_NUMBER() OVER (PARTITION BY variable ORDER BY id)",
+        "RANK() OVER (PARTITION BY variable ORDER BY mag)",
+        "DENSE_RANK() OVER (ORDER BY mag)",
+        "PERCENT_RANK() OVER (ORDER BY mag)",
+        "CUME_DIST() OVER (ORDER BY parallax)",
+        "RANK() OVER ()",
+        "CUME_DIST() OVER (PARTITION BY variable)",
+        "NTILE(4) OVER (ORDER BY id)",
+        "NTILE(2) OVER (PARTITION BY variable ORDER BY id DESC)",
+        "NTILE(100) OVER (ORDER BY id)",
+        "LAG(mag) OVER (ORDER BY id)",
+        "LAG(id) OVER (ORDER BY id)",
+        "LAG(name, 2) OVER (PARTITION BY variable ORDER BY id)",
+        "LAG(n_obs, 1, -15) OVER (ORDER BY id)",
+        "LEAD(name, 3, 'none') OVER (ORDER BY id DESC)",
+        "LEAD(variable) OVER (ORDER BY id)",
+        "LEAD(id, 0) OVER (ORDER BY id)",
+        "LAG(big, 1, id) OVER (ORDER BY id)",
+        "FIRST_VALUE(name) OVER (PARTITION BY variable ORDER BY id DESC)",
+        "LAST_VALUE(name) OVER (ORDER BY id)",
+        "LAST_VALUE(parallax) OVER (PARTITION BY variable ORDER BY id)",
+        "NTH_VALUE(name, 3) OVER (PARTITION BY variable ORDER BY id)",
+        "COUNT(DISTINCT name) OVER (PARTITION BY variable)",
+        "SUM(DISTINCT n_obs) OVER (PARTITION BY name ORDER BY id)",
+        "COUNT(*) OVER (PARTITION BY name, mag)",
+        "MAX(variable) OVER (ORDER BY id)",
+        "AVG(n_obs) OVER ()",
+        "mag - AVG(mag) OVER (PARTITION BY name)",
+        "CASE WHEN ROW_NUMBER() OVER (ORDER BY id) <= 3 THEN 'first' ELSE name END",
+        "COALESCE(LAG(n_obs) OVER (ORDER BY id), 0) - 1",
+    ],
+)
+def test_functions(function: str, ask: Ask, other: duckdb.DuckDBPyConnection) -> None:
+    sql = function
+    for key in ("mag", "parallax"):
+        sql = sql.replace(f"ORDER BY {key}", f"ORDER BY {key} NULLS LAST")
+    _same(ask, other, f"SELECT id, {function} FROM small.stars", f"SELECT id, {sql} FROM small.stars")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT name, COUNT(*), RANK() OVER (ORDER BY COUNT(*) DESC) FROM small.stars GROUP BY name",
+        "SELECT name, SUM(SUM(n_obs)) OVER () FROM small.stars GROUP BY name HAVING COUNT(mag) > 0",
+        "SELECT SUM(COUNT(*)) OVER (), COUNT(*) FROM small.stars",
+        "SELECT name, LAG(MAX(mag)) OVER (ORDER BY name) FROM small.stars WHERE name IS NOT NULL GROUP BY name",
+        "SELECT DISTINCT COUNT(*) OVER (PARTITION BY name) FROM small.stars",
+        "SELECT id FROM small.stars ORDER BY COUNT(*) OVER (PARTITION BY name) DESC, id",
+        "SELECT q.id, q.r FROM (SELECT id, mag, ROW_NUMBER() OVER (ORDER BY id) AS r FROM small.stars) AS q WHERE q.mag > 1",
+        "SELECT q.id, p.id, q.r FROM (SELECT id, RANK() OVER (ORDER BY name) AS r FROM small.stars) AS q"
+        " LEFT JOIN small.spectra AS p ON p.star = q.id AND q.r > 2 WHERE q.id > 2",
+        "SELECT COUNT(*) OVER () FROM small.stars AS s JOIN small.spectra AS p ON s.id = p.star",
+        "SELECT COUNT(*) OVER (PARTITION BY flux) FROM small.spectra",
+        "SELECT COUNT(DISTINCT flux) OVER () FROM small.spectra",
+        "SELECT id FROM small.stars WHERE id IN (SELECT NTILE(3) OVER (ORDER BY id) FROM small.stars)",
+        "SELECT ROW_NUMBER() OVER (ORDER BY id) FROM small.stars EXCEPT SELECT id FROM small.spectra WHERE id > 3",
+        "WITH r AS (SELECT id, ROW_NUMBER() OVER (PARTITION BY name ORDER BY id) AS n FROM small.stars)"
+        " SELECT id FROM r WHERE n = 1",
+        "SELECT ROW_NUMBER() OVER (ORDER BY id) FROM small.stars WHERE id < 0",
+    ],
+)
+def test_windows_in_queries(query: str, ask: Ask, other: duckdb.DuckDBPyConnection) -> None:
+    _same(ask, other, query, query.replace("ORDER BY name)", "ORDER BY name NULLS LAST)"))
+
+
+def test_top_counts_after_the_windows(ask: Ask) -> None:
+    assert ask("SELECT TOP 2 COUNT(*) OVER () AS n FROM small.stars ORDER BY id OFFSET 1") == [(9,), (9,)]
+
+
+@pytest.mark.parametrize(
+    ("query", "message", "hint"),
+    [
+        ("SELECT id FROM small.stars WHERE RANK() OVER (ORDER BY id) = 1", "cannot stand in WHERE", "subquery"),
+        ("SELECT id FROM small.stars GROUP BY id, COUNT(*) OVER ()", "cannot stand in GROUP BY", "subquery"),
+        ("SELECT COUNT(*) OVER () AS n FROM small.stars GROUP BY n", "cannot stand in GROUP BY", "subquery"),
+        ("SELECT id FROM small.stars GROUP BY id HAVING 1 < COUNT(*) OVER ()", "cannot stand in HAVING", "subquery"),
+        ("SELECT s.id FROM small.stars AS s JOIN small.spectra AS p ON 1 = RANK() OVER ()", "stand in ON", "subquery"),
+        ("SELECT SUM(RANK() OVER ()) FROM small.stars", "RANK OVER inside of SUM", "subquery"),
+        ("SELECT SUM(RANK() OVER ()) OVER () FROM small.stars", "inside of SUM OVER", "subquery"),
+        ("SELECT RANK() OVER (ORDER BY RANK() OVER ()) FROM small.stars", "inside of RANK OVER", "subquery"),
+        ("SELECT RANK() FROM small.stars", "RANK is a window function", "OVER (PARTITION BY"),
+        ("SELECT RNK() OVER () FROM small.stars", "no window function", "did you mean RANK?"),
+        ("SELECT SQRT(mag) OVER () FROM small.stars", "expected an operator", "no window function"),
+        ("SELECT ivo_healpix_index(1, 2, 3) OVER () FROM small.stars", "no window function", "leave OVER out"),
+        ("SELECT NTILE(0) OVER () FROM small.stars", "literal integer from 1", ""),
+        ("SELECT NTILE(id) OVER () FROM small.stars", "literal integer", ""),
+        ("SELECT LAG(id, -1) OVER (ORDER BY id) FROM small.stars", "literal integer from 0", ""),
+        ("SELECT LAG(id, 1, 'x') OVER (ORDER BY id) FROM small.stars", "LAG mixes INTEGER and CHAR", ""),
+        ("SELECT LAG() OVER (ORDER BY id) FROM small.stars", "does not take 0 arguments", "LAG(x [, n"),
+        ("SELECT LAG(POINT(id, 0)) OVER () FROM small.stars", "single value", ""),
+        ("SELECT SUM(name) OVER () FROM small.stars", "SUM takes a number", ""),
+        ("SELECT COUNT(*) OVER (ORDER BY id RANGE 99999999999 PRECEDING) FROM small.stars", "offsets of a frame", ""),
+        ("SELECT COUNT(*) OVER (RANGE 1 PRECEDING) FROM small.stars", "one ORDER BY value", "ROWS"),
+        ("SELECT COUNT(*) OVER (ORDER BY name RANGE 1 PRECEDING) FROM small.stars", "orders by a number", "ROWS"),
+        ("SELECT COUNT(*) OVER (ORDER BY id ROWS 1 FOLLOWING) FROM small.stars", "ends before it begins", ""),
+        ("SELECT mag, RANK() OVER (ORDER BY id) FROM small.stars GROUP BY mag", "neither in GROUP BY", "MIN(id)"),
+        ("SELECT id FROM small.stars UNION SELECT id FROM small.stars ORDER BY RANK() OVER ()", "output column", ""),
+    ],
+)
+def test_what_windows_cannot_be(query: str, message: str, hint: str, small: Catalogue) -> None:
+    with pytest.raises(AdqlError) as caught:
+        translate(query, small)
+    assert message in caught.value.message
+    assert hint in caught.value.hint
