@@ -1,0 +1,189 @@
+"""What a query will cost: rows, bytes and seconds, from the density table over the cells that its covers leave.
+
+It advises, for users and queues; only the time that a query takes refuses it. (The engine's own EXPLAIN ESTIMATE says
+20 million rows for a look-up by id.)
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adql.bound import (
+    Aggregate,
+    Call,
+    Column,
+    Expr,
+    Join,
+    Literal,
+    Query,
+    Scan,
+    Select,
+    columns,
+    conjuncts,
+    relations,
+    select_expressions,
+    selects,
+    walk,
+)
+from adql.regions import Moc
+from adql.resolve.constants import constant
+from adql.translate import Translation
+from clickhouse_schema.apply import density
+from clickhouse_schema.catalogue import TableEntry
+from clickhouse_schema.healpix import ORDER
+from clickhouse_schema.quoting import string
+from tap_service.storage.engine import Engine
+
+#: rows of one granule (the engine's default): the least that is read at a place
+_GRANULE = 8192
+
+#: Seconds of work per gigabyte read, to begin with, by what the engine does with it; each query that ends corrects it.
+_FIRST_RATES = {"scan": 0.5, "group": 1.0, "sort": 1.5, "join": 5.0}
+
+#: how much one query's figure counts
+_WEIGHT = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """``rows`` and ``bytes`` that the engine will read, ``seconds`` that it will work; ``work`` as in the rates."""
+
+    rows: int
+    bytes: int
+    seconds: float
+    work: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Size:
+    """``rows`` per cell of ``order``, the last entry without position; ``widths``: bytes per row by stored column."""
+
+    order: int
+    rows: NDArray[np.int64]
+    widths: dict[str, float]
+
+
+class Estimator:
+    """Safe to call from several threads at once."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._lock = threading.Lock()
+        self._version = -1
+        self._sizes: dict[str, _Size] = {}
+        self._rates = dict(_FIRST_RATES)
+
+    def estimate(self, translation: Translation, version: int) -> Estimate:
+        """``version``: of the catalogue that the translation was made with."""
+        if translation.query is None:
+            return Estimate(0, 0, 0.0, "scan")
+        cells = translation.cells
+        rows, size = 0.0, 0.0
+        for entry, stored, looked_up in _scans(translation.query):
+            known = self._size(entry, version)
+            read = _rows_read(known, cells.get(f"{entry.qualified}.hpx29"), looked_up)
+            rows += read
+            size += read * sum(known.widths.get(name, 8.0) for name in stored)
+        work = _work(translation.query)
+        return Estimate(round(rows), round(size), size / 1e9 * self._rates[work], work)
+
+    def learn(self, estimate: Estimate, bytes_read: int, seconds: float) -> None:
+        """What a query of this kind has really taken; small ones tell nothing of the rate."""
+        if bytes_read < 50e6:
+            return
+        measured = seconds / (bytes_read / 1e9)
+        with self._lock:
+            self._rates[estimate.work] += _WEIGHT * (measured - self._rates[estimate.work])
+
+    def _size(self, entry: TableEntry, version: int) -> _Size:
+        with self._lock:
+            if version != self._version:
+                self._sizes, self._version = {}, version
+            known = self._sizes.get(entry.qualified)
+        if known is None:
+            known = self._measured(entry)
+            with self._lock:
+                self._sizes[entry.qualified] = known
+        return known
+
+    def _measured(self, entry: TableEntry) -> _Size:
+        order = entry.table.layout.healpix_order
+        counted = density(self._engine, entry.schema.name, entry.table.name)
+        rows = np.zeros(12 * 4**order + 1, dtype=np.int64)
+        rows[counted["cell"].to_numpy()] = counted["rows"].to_numpy()
+        table = f"database = {string(entry.schema.name)} AND table = {string(entry.table.name)} AND active"
+        if not counted.num_rows:  # TAP_SCHEMA's
+            rows[-1] = self._engine.query(f"SELECT sum(rows) AS n FROM system.parts WHERE {table}")["n"][0].as_py()
+        widths = self._engine.query(
+            "SELECT column, sum(column_data_uncompressed_bytes) / greatest(sum(rows), 1) AS width"
+            f" FROM system.parts_columns WHERE {table} GROUP BY column"
+        )
+        return _Size(order, rows, dict(zip(*(widths[name].to_pylist() for name in ("column", "width")), strict=True)))
+
+
+def _scans(query: Query) -> Iterator[tuple[TableEntry, set[str], int]]:
+    """Each reading of a table: its columns that are needed, and how many rows are looked up by id, 0 for all."""
+    for select in selects(query):
+        used: dict[int, set[str]] = {}
+        for expr in select_expressions(select):
+            for column in columns(expr):
+                used.setdefault(column.relation, set()).add(column.name)
+        for leaf in relations(select.from_):
+            if isinstance(leaf, Scan):
+                yield leaf.entry, used.get(leaf.relation, set()), _looked_up(select, leaf)
+
+
+def _looked_up(select: Select, scan: Scan) -> int:
+    """How many ids a condition of WHERE names, 0 if there is none."""
+    ids = scan.entry.table.layout.id
+    for condition in conjuncts(select.where):
+        if not (isinstance(condition, Call) and condition.name in ("=", "IN")):
+            continue
+        operand, *values = condition.args
+        if isinstance(values[0], Column):
+            operand, values = values[0], [operand]
+        named = isinstance(operand, Column) and operand.relation == scan.relation and operand.name in ids[:1]
+        if named and all(_is_constant(value) for value in values):
+            return len(values)
+    return 0
+
+
+def _is_constant(value: Expr) -> bool:
+    return isinstance(value, Literal) or (isinstance(value, Call) and constant(value) is not None)
+
+
+def _rows_read(size: _Size, cells: Moc | None, looked_up: int) -> float:
+    total = float(size.rows.sum())
+    if looked_up:
+        return min(total, float(looked_up * _GRANULE))
+    if cells is None:
+        return total
+    edges = cells.ranges.ravel().astype(np.float64)
+    lengths = (cells.ranges[:, 1] - cells.ranges[:, 0]).astype(np.float64)
+    if not len(lengths):
+        return 0.0
+    covered = np.repeat(np.cumsum(lengths), 2)
+    covered[::2] -= lengths
+    cell_size = 4.0 ** (ORDER - size.order)
+    borders = np.arange(len(size.rows)) * cell_size
+    share = np.diff(np.interp(borders, edges, covered)) / cell_size
+    return min(total, float((share * size.rows[:-1]).sum()) + _GRANULE)
+
+
+def _work(query: Query) -> str:
+    """The heaviest thing that the engine does for it."""
+    found = "scan"
+    for select in selects(query):
+        if isinstance(select.from_, Join):
+            return "join"
+        if select.order_by and select.limit is None:
+            found = "sort"
+        aggregated = any(isinstance(part, Aggregate) for output in select.outputs for part in walk(output.expr))
+        if found == "scan" and (select.group_by or select.distinct or aggregated):
+            found = "group"
+    return found

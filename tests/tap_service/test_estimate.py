@@ -1,0 +1,75 @@
+"""Estimates against what the engine really reads and counts."""
+
+from __future__ import annotations
+
+import pytest
+
+from adql.translate import translate
+from clickhouse_schema.catalogue import Catalogue
+from tap_service.services.estimate import Estimate, Estimator
+from tap_service.storage.embedded import EmbeddedEngine
+
+STARS = 120_521
+GRANULE = 8192
+
+
+@pytest.fixture
+def estimator(demo_engine: EmbeddedEngine) -> Estimator:
+    return Estimator(demo_engine)
+
+
+def estimated(estimator: Estimator, catalogue: Catalogue, query: str) -> Estimate:
+    return estimator.estimate(translate(query, catalogue), 1)
+
+
+@pytest.mark.parametrize(
+    ("query", "rows", "work"),
+    [
+        ("SELECT ra, dec FROM tycho2.bright", STARS, "scan"),
+        ("SELECT COUNT(hip) FROM tycho2.bright", STARS, "group"),
+        ("SELECT origin, AVG(vt_mag) FROM tycho2.bright GROUP BY origin", STARS, "group"),
+        ("SELECT ra FROM tycho2.bright ORDER BY vt_mag", STARS, "sort"),
+        ("SELECT TOP 5 ra FROM tycho2.bright ORDER BY vt_mag", STARS, "scan"),
+        ("SELECT a.ra FROM tycho2.bright AS a JOIN tycho2.bright AS b ON a.hip = b.hip", 2 * STARS, "join"),
+        ("SELECT ra FROM tycho2.bright UNION ALL SELECT ra FROM openngc.objects", STARS + 14_033, "scan"),
+        ("SELECT ra FROM tycho2.bright WHERE tyc_id = '1-2-3'", GRANULE, "scan"),
+        ("SELECT ra FROM tycho2.bright WHERE tyc_id IN ('1-2-3', '4-5-6')", 2 * GRANULE, "scan"),
+        ("SELECT ra FROM tycho2.bright WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(0, 0, 180))", STARS, "scan"),
+    ],
+)
+def test_rows_and_work(estimator: Estimator, demo_catalogue: Catalogue, query: str, rows: int, work: str) -> None:
+    found = estimated(estimator, demo_catalogue, query)
+    assert (found.rows, found.work) == (rows, work)
+    assert found.bytes > 0
+    assert found.seconds > 0
+
+
+@pytest.mark.parametrize(
+    ("ra", "dec", "radius"), [(56.75, 24.1, 10), (0, 90, 20), (0, 0, 30), (266, -29, 60), (10, -89, 100)]
+)
+def test_cones(
+    estimator: Estimator, demo_engine: EmbeddedEngine, demo_catalogue: Catalogue, ra: float, dec: float, radius: float
+) -> None:
+    query = f"SELECT COUNT(*) FROM tycho2.bright WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE({ra}, {dec}, {radius}))"
+    translation = translate(query, demo_catalogue)
+    counted = demo_engine.query(translation.sql, translation.settings).column(0)[0].as_py()
+    found = estimator.estimate(translation, 1)
+    assert counted <= found.rows <= 2 * counted + GRANULE
+
+
+def test_bytes_grow_with_the_columns(estimator: Estimator, demo_catalogue: Catalogue) -> None:
+    one = estimated(estimator, demo_catalogue, "SELECT ra FROM tycho2.bright")
+    three = estimated(estimator, demo_catalogue, "SELECT ra, dec, tyc_id FROM tycho2.bright")
+    assert one.bytes == pytest.approx(8 * STARS, rel=0.2)
+    assert three.bytes > 2.5 * one.bytes
+
+
+def test_it_learns(estimator: Estimator, demo_catalogue: Catalogue) -> None:
+    query = "SELECT ra FROM tycho2.bright"
+    before = estimated(estimator, demo_catalogue, query)
+    for _ in range(50):
+        estimator.learn(before, 10**9, 100.0)
+    after = estimated(estimator, demo_catalogue, query)
+    assert after.seconds == pytest.approx(100 * before.bytes / 1e9, rel=0.01)
+    estimator.learn(before, 1000, 100.0)  # too small to tell
+    assert estimated(estimator, demo_catalogue, query) == after
