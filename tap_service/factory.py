@@ -9,6 +9,7 @@ from tap_service.metrics import Metrics
 from tap_service.services.availability import AvailabilityService
 from tap_service.services.identity import Identities, read_issuers
 from tap_service.services.metadata import Metadata
+from tap_service.services.preparation import Preparation
 from tap_service.services.query import QueryService
 from tap_service.services.query_log import QueryLog
 from tap_service.services.spool import SpoolStore
@@ -61,7 +62,7 @@ def build(config: Config, engine: Engine) -> Services:
         metadata=metadata,
         spools=spools,
         log=log,
-        queries=QueryService(config, engine, metadata, spools, metrics, log),
+        queries=QueryService(config, Preparation(config, engine, metadata), spools, metrics, log),
         availability=AvailabilityService(engine, spools),
         identities=Identities(accounts, issuers, anonymous=config.anonymous),
     )

@@ -75,7 +75,7 @@ class Execution:
         self.failure: ServiceError | None = None
         self.complete = False
         self._engine = engine
-        self._translation = translation
+        self.translation = translation
         self._serializer = serializer
         self.limit = limit
         self._way_out = way_out
@@ -94,7 +94,7 @@ class Execution:
         Nothing has been written when the query fails before its first rows.
         """
         try:
-            with self._faults():
+            with faults_told(self.query_id):
                 self._head = self._serializer.header()
                 status = self._write_rows(sink)
                 self._write(sink, self._serializer.footer(status))
@@ -109,7 +109,7 @@ class Execution:
     def _write_rows(self, sink: Sink) -> Status:
         if self.limit == 0:
             return overflow(0, self._way_out)
-        translation = self._translation
+        translation = self.translation
         stream = self._engine.stream(translation.sql, query_id=self.query_id, settings=translation.settings)
         with ExitStack() as stack:
             with self.clock.running():
@@ -156,39 +156,40 @@ class Execution:
         self.report.bytes += len(last_words)
         self.complete = bool(last_words)
 
-    @contextmanager
-    def _faults(self) -> Iterator[None]:
-        """What can go wrong, as an error for the user; what nobody foresaw is a fault of ours and goes to the log."""
-        try:
-            yield
-        except ServiceError:
-            raise
-        except ValueFault as error:
-            raise QueryFault(f"the query fails on a value: {meaning(error)}") from error
-        except SerializationError as error:
-            raise QueryFault(f"the query fails on a value in the data: {error}") from error
-        except (ResourceLimit, QueryTimeout) as error:
-            raise QueryTooHeavy(
-                f"the query needs more than this service gives to one query: {error}. "
-                "Ask for less at once: a smaller region, fewer columns to sort or group by"
-            ) from error
-        except SpoolFull as error:
-            raise QueryTooHeavy(str(error)) from error
-        except SpoolClosed as error:
-            raise ClientGone("the client has gone away") from error
-        except (EngineUnavailable, QueryCancelled) as error:
-            raise ServiceUnavailable(f"the engine has stopped this query: {error}. Ask again later") from error
-        except (StorageFull, OSError) as error:
-            _log.error("query %s: no room for its result: %s", self.query_id, error)
-            raise ServiceUnavailable("the service has no room on its disk for this query. Ask again later") from error
-        except Exception as error:
-            if isinstance(error, EngineError) and error.code in _TABLE_IS_GONE:
-                raise ServiceUnavailable("a table of this query was replaced or dropped just now. Ask again") from error
-            detail = error.detail if isinstance(error, EngineError) else repr(error)
-            _log.error("query %s failed: %r", self.query_id, detail, exc_info=error)
-            raise InternalFault(
-                f"the service failed on this query; the fault is ours. Its log has the reason under {self.query_id}"
-            ) from error
+
+@contextmanager
+def faults_told(query_id: str) -> Iterator[None]:
+    """What can go wrong, as an error for the user; what nobody foresaw is a fault of ours and goes to the log."""
+    try:
+        yield
+    except ServiceError:
+        raise
+    except ValueFault as error:
+        raise QueryFault(f"the query fails on a value: {meaning(error)}") from error
+    except SerializationError as error:
+        raise QueryFault(f"the query fails on a value in the data: {error}") from error
+    except (ResourceLimit, QueryTimeout) as error:
+        raise QueryTooHeavy(
+            f"the query needs more than this service gives to one query: {error}. "
+            "Ask for less at once: a smaller region, fewer columns to sort or group by"
+        ) from error
+    except SpoolFull as error:
+        raise QueryTooHeavy(str(error)) from error
+    except SpoolClosed as error:
+        raise ClientGone("the client has gone away") from error
+    except (EngineUnavailable, QueryCancelled) as error:
+        raise ServiceUnavailable(f"the engine has stopped this query: {error}. Ask again later") from error
+    except (StorageFull, OSError) as error:
+        _log.error("query %s: no room for its result: %s", query_id, error)
+        raise ServiceUnavailable("the service has no room on its disk for this query. Ask again later") from error
+    except Exception as error:
+        if isinstance(error, EngineError) and error.code in _TABLE_IS_GONE:
+            raise ServiceUnavailable("a table of this query was replaced or dropped just now. Ask again") from error
+        detail = error.detail if isinstance(error, EngineError) else repr(error)
+        _log.error("query %s failed: %r", query_id, detail, exc_info=error)
+        raise InternalFault(
+            f"the service failed on this query; the fault is ours. Its log has the reason under {query_id}"
+        ) from error
 
 
 #: ClickHouse's UNKNOWN_TABLE, UNKNOWN_DATABASE and TABLE_IS_DROPPED: the catalogue was read before the change

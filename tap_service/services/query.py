@@ -11,20 +11,18 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 
-from adql.errors import AdqlError
-from adql.translate import Translation, translate
+from adql.translate import Translation
 from tap_service.config import Config
 from tap_service.constants import CANCEL_AGAIN_SECONDS, SETTLING_SECONDS
-from tap_service.exceptions import ClientGone, QueryFault, QueryTooHeavy, ServiceError, ServiceUnavailable
+from tap_service.exceptions import ClientGone, QueryTooHeavy, ServiceError, ServiceUnavailable
 from tap_service.metrics import Metrics
 from tap_service.models.parameters import TapParameters
-from tap_service.serializers import ResultInfo
 from tap_service.services.admission import Lane
 from tap_service.services.execution import Execution, Report, status_of
-from tap_service.services.metadata import Metadata
+from tap_service.services.preparation import Preparation
 from tap_service.services.query_log import QueryLog
 from tap_service.services.spool import Spool, SpoolStore
-from tap_service.storage.engine import Engine, EngineError
+from tap_service.storage.engine import EngineError
 
 _log = logging.getLogger("skyhouse")
 
@@ -45,11 +43,10 @@ class Asked:
 
 class QueryService:
     def __init__(
-        self, config: Config, engine: Engine, metadata: Metadata, spools: SpoolStore, metrics: Metrics, log: QueryLog
+        self, config: Config, preparation: Preparation, spools: SpoolStore, metrics: Metrics, log: QueryLog
     ) -> None:
         self._config = config
-        self._engine = engine
-        self._metadata = metadata
+        self._preparation = preparation
         self._spools = spools
         self._metrics = metrics
         self._log = log
@@ -81,23 +78,9 @@ class QueryService:
         self.answers.discard(answer)
 
     def record(self, asked: Asked, report: Report, query_id: str = "") -> None:
-        parameters = asked.parameters
         report.seconds["total"] = time.monotonic() - asked.at
         self._metrics.record(report)
-        self._log.write(
-            query_id=query_id,
-            runid=parameters.runid,
-            client=asked.client,
-            query=parameters.query,
-            lang=parameters.language,
-            maxrec=parameters.maxrec,
-            format=parameters.format.mime,
-            status=report.status,
-            rows=report.rows,
-            bytes=report.bytes,
-            milliseconds={phase: round(seconds * 1000, 3) for phase, seconds in report.seconds.items()},
-            error=report.error,
-        )
+        self._log.query(asked.parameters, report, query_id=query_id, client=asked.client)
 
     async def close(self) -> None:
         """Stop what runs and write its lines of the log; no query is taken on any more."""
@@ -110,40 +93,15 @@ class QueryService:
         self._translators.shutdown(wait=False, cancel_futures=True)
 
     async def _start(self, asked: Asked) -> Answer:
-        parameters, hard = asked.parameters, self._config.hard_maxrec
-        limit = min(self._config.default_maxrec if parameters.maxrec is None else parameters.maxrec, hard)
-        began = time.monotonic()
-        translation = await asyncio.get_running_loop().run_in_executor(
-            self._translators, partial(self._translate, parameters.query, limit)
+        query_id = f"sync-{uuid.uuid4().hex}"
+        execution = await asyncio.get_running_loop().run_in_executor(
+            self._translators,
+            partial(self._preparation.prepare, asked.parameters, query_id, self._config.hard_maxrec),
         )
-        info = ResultInfo(parameters.query, self._config.title, limit)
-        way_out = (
-            f"Ask for more with MAXREC, up to {hard}."
-            if limit < hard
-            else "No request gets more here: ask in parts, such as one region or range of values at a time."
-        )
-        execution = Execution(
-            self._engine,
-            translation,
-            parameters.format.serializer(translation.fields, info),
-            query_id=f"sync-{uuid.uuid4().hex}",
-            limit=limit,
-            way_out=way_out,
-        )
-        execution.report.seconds["translate"] = time.monotonic() - began
-        lane = self._schema if _is_metadata(translation) else self._data
+        lane = self._schema if _is_metadata(execution.translation) else self._data
         spool = self._spools.open()
         running = lane.submit(partial(execution.run, spool))
         return Answer(self, asked, execution, spool, running, self._config.sync_seconds)
-
-    def _translate(self, query: str, limit: int) -> Translation:
-        try:
-            translation = translate(query, self._metadata.catalogue, limit=limit + 1)
-        except AdqlError as error:
-            raise QueryFault(error.describe(query)) from error
-        if self._config.query_memory:
-            translation.settings.setdefault("max_memory_usage", self._config.query_memory)
-        return translation
 
 
 def _is_metadata(translation: Translation) -> bool:
@@ -226,8 +184,8 @@ class Answer:
     def _too_long(self) -> QueryTooHeavy:
         return QueryTooHeavy(
             f"the engine has worked for {self._seconds:g} seconds on this query, the limit of /sync. "
-            "Longer queries belong in /async, which this service does not offer yet: "
-            "until then ask for less at once, such as a smaller region, or fewer columns to sort or group by"
+            "Longer queries belong in /async, with the same parameters; "
+            "or ask for less at once, such as a smaller region, or fewer columns to sort or group by"
         )
 
     async def _stop(self, reason: ServiceError) -> None:

@@ -8,6 +8,8 @@ from typing import IO, Any
 import structlog
 
 from tap_service.metrics import Metrics
+from tap_service.models.parameters import TapParameters
+from tap_service.services.execution import Report
 
 
 class QueryLog:
@@ -26,6 +28,23 @@ class QueryLog:
                 structlog.processors.EventRenamer("kind"),
                 structlog.processors.JSONRenderer(sort_keys=False),
             ],
+        )
+
+    def query(self, parameters: TapParameters, report: Report, *, query_id: str, client: str) -> None:
+        """The line of a query whose parameters could be read, at its end."""
+        self.write(
+            query_id=query_id,
+            runid=parameters.runid,
+            client=client,
+            query=parameters.query,
+            lang=parameters.language,
+            maxrec=parameters.maxrec,
+            format=parameters.format.mime,
+            status=report.status,
+            rows=report.rows,
+            bytes=report.bytes,
+            milliseconds={phase: round(seconds * 1000, 3) for phase, seconds in report.seconds.items()},
+            error=report.error,
         )
 
     def write(self, **record: Any) -> None:

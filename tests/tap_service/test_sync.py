@@ -109,7 +109,7 @@ class TestLimits:
         [(value, text)] = status_of(response)
         assert value == "ERROR"
         assert "worked for 0.5 seconds on this query, the limit of /sync" in text
-        assert "/async, which this service does not offer yet" in text
+        assert "Longer queries belong in /async" in text
 
     def test_memory_limit(self, serve: Callable[..., Any]) -> None:
         response = serve(query_memory=20_000_000).ask(
