@@ -22,12 +22,13 @@ from adql.bound import (
     map_select,
     transform,
 )
+from adql.rewrite.carry import carry
 from adql.rewrite.crossmatch import cross_match
 from adql.rewrite.joins import join_order, left_deep, outer_keys, product_keys
 from adql.rewrite.spatial import add_covers
 from adql.rewrite.zeros import one_zero, with_one_zero, with_one_zero_inside
 
-#: ``left_deep`` comes before them, for it makes new SELECTs
+#: ``left_deep`` and ``carry`` come before them and before the SELECTs inside: one makes new ones, one adds to them.
 PASSES = (add_covers, cross_match, product_keys, join_order, outer_keys, one_zero)
 
 
@@ -50,7 +51,7 @@ def rewrite(query: Query, fresh: Fresh) -> Query:
             return replace(relation, left=tree(relation.left), right=tree(relation.right))
         return relation if isinstance(relation, Scan) else Derived(relation.relation, rewrite(relation.query, fresh))
 
-    select = left_deep(query, fresh)
+    select = carry(left_deep(query, fresh), fresh)
     select = map_select(replace(select, from_=tree(select.from_)), lambda expr: transform(expr, inner))
     for each in PASSES:
         select = each(select, fresh)

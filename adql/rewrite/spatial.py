@@ -1,160 +1,126 @@
-"""Covers: a constant region around a position becomes also a condition on the HEALPix index, which the sort key serves.
+"""Covers: conditions that confine a position become also a condition on the HEALPix index, which the sort key serves.
 
-A cover is ANDed to its predicate only where the predicate stands at positive polarity (below ANDs and ORs of WHERE and
-ON); under NOT, or as a value, the exact test stands alone.
+All conditions of one WHERE or ON together confine a position to one region, and its cover is ANDed to them. In the
+cells that lie wholly inside the region, those conditions that say nothing else need no test.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
-from itertools import permutations
 
 from adql.bound import (
     Call,
     Column,
-    Derived,
     Expr,
     Fresh,
     InCells,
-    Output,
+    Join,
     Query,
     Relation,
     Scan,
     Select,
-    Within,
+    conjunction,
     conjuncts,
     relations,
     select_expressions,
     selects,
     walk,
 )
-from adql.regions import Cone, Cover, Moc, cover
-from adql.resolve.constants import constant
-from adql.rewrite.ranges import bounds, coordinate_range
+from adql.regions import MOST_CELLS, Complement, Cover, Grown, Intersection, Moc, Region, Union, cover
+from adql.regions.discs import Discs
+from adql.rewrite.confined import NEARNESS, Confined, Confinement, Position, confinements, ranges, together
 from clickhouse_schema.datatypes import BOOLEAN, LONG, Field
 
-NEARNESS = ("NEAR", "NEARER")
+__all__ = ["HPX29", "NEARNESS", "add_covers", "cells_read", "index_of"]
 
 HPX29 = "hpx29"
 
+#: A cover may have so many cells for each circle of a union ...
+_CELLS_OF_A_PART = 4
+#: ... and so many at most.
+_MOST_CELLS = 4000
 
-class Positions:
-    """Finds the HEALPix index that belongs to a pair of coordinate expressions, through derived tables.
+#: A cover of a greater part of the sky costs more than it saves.
+_MOST_SKY = 0.9
 
-    A derived table that does not show the index gets it as a hidden output, when ``finish`` rebuilds the FROM clause.
-    """
 
-    def __init__(self, select: Select, fresh: Fresh) -> None:
-        self._leaves = {leaf.relation: leaf for leaf in relations(select.from_)}
-        self._exports: dict[int, Derived] = {}
-        self._fresh = fresh
+def add_covers(select: Select, fresh: Fresh) -> Select:  # noqa: ARG001  passes are called alike
+    """The pass for one SELECT. It ends all hints (``Confined``)."""
+    scans = {leaf.relation: leaf for leaf in relations(select.from_) if isinstance(leaf, Scan)}
 
-    def index(self, lon: Expr, lat: Expr) -> Column | None:
-        """The ``hpx29`` column of (lon, lat); None unless they are the position columns of one table."""
-        if not (isinstance(lon, Column) and isinstance(lat, Column) and lon.relation == lat.relation):
-            return None
-        leaf = self._exports.get(lon.relation) or self._leaves.get(lon.relation)
-        if isinstance(leaf, Scan):
-            position = leaf.entry.table.layout.position
-            if position != (lon.name, lat.name):
-                return None
-            field = Field(f"{leaf.entry.qualified}.{HPX29}", LONG, nullable=False)
-            return Column(LONG, leaf.relation, HPX29, field)
-        if isinstance(leaf, Derived):
-            return self._through(leaf, lon, lat)
+    def covered(relation: Relation) -> Relation:
+        if not isinstance(relation, Join):
+            return relation
+        condition = _covered(relation.condition, scans)
+        return replace(relation, left=covered(relation.left), right=covered(relation.right), condition=condition)
+
+    return replace(select, where=_covered(select.where, scans), from_=covered(select.from_))
+
+
+def index_of(leaf: Scan, lon: Column, lat: Column) -> Column | None:
+    """The ``hpx29`` column that belongs to (lon, lat); None unless they are the table's position."""
+    if leaf.entry.table.layout.position != (lon.name, lat.name):
         return None
-
-    def _through(self, leaf: Derived, lon: Column, lat: Column) -> Column | None:
-        query = leaf.query
-        if not isinstance(query, Select) or query.distinct or query.is_grouped:
-            return None
-        by_alias = {o.alias: o.expr for o in query.outputs}
-        inner = Positions(query, self._fresh)
-        found = inner.index(by_alias[lon.name], by_alias[lat.name])
-        if found is None:
-            return None
-        alias = next((alias for alias, expr in by_alias.items() if expr == found), "")
-        if not alias:
-            alias = self._fresh.alias()
-            query = replace(inner.finish(query), outputs=(*query.outputs, Output(alias, found, found.field)))
-            self._exports[leaf.relation] = Derived(leaf.relation, query)
-        return Column(LONG, leaf.relation, alias, found.field)
-
-    def finish(self, select: Select) -> Select:
-        """``select`` with the hidden outputs that were asked for."""
-        if not self._exports:
-            return select
-        return replace(select, from_=self._rebuilt(select.from_))
-
-    def _rebuilt(self, relation: Relation) -> Relation:
-        if isinstance(relation, (Scan, Derived)):
-            return self._exports.get(relation.relation, relation)
-        return replace(relation, left=self._rebuilt(relation.left), right=self._rebuilt(relation.right))
+    field = Field(f"{leaf.entry.qualified}.{HPX29}", LONG, nullable=False)
+    return Column(LONG, leaf.relation, HPX29, field)
 
 
-def add_covers(query: Select, fresh: Fresh) -> Select:
-    """The pass for one SELECT; its subqueries have been through it already."""
-    positions = Positions(query, fresh)
-    where = None if query.where is None else _covered(query.where, positions)
-    from_ = _covered_joins(query.from_, positions)
-    return positions.finish(replace(query, where=where, from_=from_))
+def _covered(condition: Expr | None, scans: dict[int, Scan]) -> Expr | None:
+    def index(lon: Column, lat: Column) -> Column | None:
+        leaf = scans.get(lon.relation)
+        return index_of(leaf, lon, lat) if leaf is not None and lat.relation == lon.relation else None
+
+    parts = list(conjuncts(condition))
+    said = [confinements(part, lambda lon, lat: index(lon, lat) is not None) for part in parts]
+    limits = ranges(parts, lambda lon, lat: index(lon, lat) is not None)
+    found = together([*said, *limits])
+    kept = [(part, one) for part, one in zip(parts, said, strict=True) if not isinstance(part, Confined)]
+    added: list[Expr] = []
+    for position, confinement in found.items():
+        column = index(*position)
+        if column is not None:
+            wanted, kept = _with_cover(column, position, cover_of(confinement.region), kept)
+            added += wanted
+    return conjunction([*added, *(part for part, _ in kept)])
 
 
-def _covered_joins(relation: Relation, positions: Positions) -> Relation:
-    if isinstance(relation, (Scan, Derived)):
-        return relation
-    condition = None if relation.condition is None else _covered(relation.condition, positions)
-    left, right = _covered_joins(relation.left, positions), _covered_joins(relation.right, positions)
-    return replace(relation, left=left, right=right, condition=condition)
+Said = list[tuple[Expr, dict[Position, Confinement]]]
 
 
-def _covered(expr: Expr, positions: Positions) -> Expr:
-    if isinstance(expr, Within):
-        index = positions.index(expr.lon, expr.lat)
-        return expr if index is None else _with_cover(expr, index, cover(expr.region))
-    if not isinstance(expr, Call):
-        return expr
-    if expr.name == "OR":
-        return expr.with_children(tuple([_covered(a, positions) for a in expr.args]))
-    if expr.name == "AND":
-        return _all_covered(conjuncts(expr), positions)
-    if expr.name not in NEARNESS:
-        return expr
-    lon1, lat1, lon2, lat2, radius = expr.args
-    for row, centre in (((lon1, lat1), (lon2, lat2)), ((lon2, lat2), (lon1, lat1))):
-        cone = _constant_cone(*centre, radius)
-        index = positions.index(*row) if cone else None
-        if cone is not None and index is not None:
-            return _with_cover(expr, index, cover(cone))
-    return expr
-
-
-def _all_covered(conditions: tuple[Expr, ...], positions: Positions) -> Expr:
-    """ANDed conditions with their covers, and the cells of the range that comparisons of both coordinates leave."""
-    parts = [_covered(condition, positions) for condition in conditions]
-    found = bounds(conditions)
-    for lon, lat in permutations(found, 2):
-        index = positions.index(lon, lat)
-        region = coordinate_range(found[lon], found[lat]) if index is not None else None
-        if index is not None and region is not None:
-            parts.append(InCells(BOOLEAN, index, cover(region).all))
-    return Call(BOOLEAN, "AND", tuple(parts), span=conditions[0].span.to(conditions[-1].span))
-
-
-def _constant_cone(lon: Expr, lat: Expr, radius: Expr) -> Cone | None:
-    values = constant(lon), constant(lat), constant(radius)
-    if any(v is None for v in values):
-        return None
-    return Cone(*(v for v in values if v is not None))
-
-
-def _with_cover(exact: Expr, index: Column, cells: Cover) -> Expr:
-    """cover AND (wholly inside OR exact); the OR is left out where nothing is wholly inside."""
+def _with_cover(index: Column, position: Position, cells: Cover, parts: Said) -> tuple[list[Expr], Said]:
+    """The cover, and ``parts`` with one in place of those that cells wholly inside need not test."""
+    if _sky(cells.all) > _MOST_SKY:
+        return [], parts
     wanted = InCells(BOOLEAN, index, cells.all)
-    test: Expr = exact
-    if cells.inside:
-        test = Call(BOOLEAN, "OR", (InCells(BOOLEAN, index, cells.inside), exact))
-    return Call(BOOLEAN, "AND", (wanted, test), span=exact.span)
+    whole = [part for part, said in parts if _says_only(said, position)]
+    exact = conjunction(whole)
+    if exact is None or not cells.inside:
+        return [wanted], parts
+    test = Call(BOOLEAN, "OR", (InCells(BOOLEAN, index, cells.inside), exact), span=exact.span)
+    return [wanted], [(test, {}), *((part, said) for part, said in parts if not _says_only(said, position))]
+
+
+def _says_only(said: dict[Position, Confinement], position: Position) -> bool:
+    return position in said and said[position].whole
+
+
+def cover_of(region: Region) -> Cover:
+    """With more cells for unions of many shapes."""
+    return cover(region, min(max(MOST_CELLS, _CELLS_OF_A_PART * _count(region)), _MOST_CELLS))
+
+
+def _count(region: Region) -> int:
+    if isinstance(region, (Union, Intersection)):
+        return sum(_count(part) for part in region.parts)
+    if isinstance(region, (Grown, Complement)):
+        return _count(region.part)
+    return len(region.radii) if isinstance(region, Discs) else 1
+
+
+def _sky(cells: tuple[tuple[int, tuple[int, ...]], ...]) -> float:
+    """The part of the sky in ``cells``."""
+    return math.fsum(len(of_order) / (12 * 4**order) for order, of_order in cells)
 
 
 def cells_read(query: Query) -> dict[str, Moc]:
