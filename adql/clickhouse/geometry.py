@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from adql.bound import Call, Expr, Shape, Within
+from adql.bound import Call, Expr, Literal, Shape, Within
 from adql.errors import AdqlUnsupported
+from adql.frames import rotated
 from adql.regions import Cone, Polygon, ShapeError, columns
 from adql.regions.membership import Row, membership
 from adql.regions.relations import has_moc
@@ -46,7 +47,40 @@ def _known(numbers: list[str], value: str, otherwise: str = "NULL") -> str:
 
 
 def _vector(lon: Expr, lat: Expr, emit: Emit) -> tuple[str, str, str]:
+    if isinstance(lon, Call) and isinstance(lat, Call) and lon.name == "TURNED LON" and lat.args == lon.args:
+        return _turned(lon, emit)
     return unit_vector(emit(lon), emit(lat), constant(lon), constant(lat))
+
+
+# --- frames -----------------------------------------------------------------------------------------------------------
+
+
+def _turned(expr: Call, emit: Emit) -> tuple[str, str, str]:
+    """Vector of a position in another frame."""
+    return rotated(_vector(expr.args[0], expr.args[1], emit), *_frames(expr))
+
+
+def _frames(expr: Call) -> tuple[str, str]:
+    source, target = (str(a.value) for a in expr.args[-2:] if isinstance(a, Literal))
+    return source, target
+
+
+def _turned_longitude(expr: Call, emit: Emit) -> str:
+    return columns.longitude(*_turned(expr, emit)[:2])
+
+
+def _turned_latitude(expr: Call, emit: Emit) -> str:
+    return columns.latitude(*_turned(expr, emit))
+
+
+def _turned_shape(expr: Call, emit: Emit) -> str:
+    """DALI numbers of a point, circle or polygon in another frame; an empty array stays one."""
+    shape = expr.args[0]
+    count = {"point": 1, "circle": 1}.get(shape.type.xtype)
+    return columns.transformed(emit(shape), count, lambda vector: rotated(vector, *_frames(expr)))
+
+
+# --- values -----------------------------------------------------------------------------------------------------------
 
 
 def _coordinates(expr: Call, emit: Emit) -> str:
@@ -157,6 +191,9 @@ GEOMETRY: dict[str, Callable[[Call, Emit], str]] = {
     "CIRCLE": _coordinates,
     "POLYGON": _coordinates,
     "BOX": _box,
+    "TURNED": _turned_shape,
+    "TURNED LON": _turned_longitude,
+    "TURNED LAT": _turned_latitude,
     "DISTANCE": _distance,
     "NEAR": _near,
     "NEARER": _near,

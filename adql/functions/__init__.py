@@ -7,6 +7,7 @@ ClickHouse type and NULL for NULL.
 from __future__ import annotations
 
 from adql.functions.function import KINDS, Function, Parameter
+from adql.functions.geometry import GEOMETRICAL
 from adql.functions.healpix import HEALPIX
 from adql.functions.mathematical import MATHEMATICAL
 from adql.functions.text import STRING
@@ -26,7 +27,7 @@ __all__ = [
 ]
 
 #: User defined functions, as declared in /capabilities
-USER_DEFINED = HEALPIX
+USER_DEFINED = (*HEALPIX, *GEOMETRICAL)
 
 #: Geometry functions that are translated, for features-adqlgeo
 ADQL_GEO = (

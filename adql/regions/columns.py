@@ -316,4 +316,27 @@ def _first(edges: str) -> str:
 
 
 def _position(x: str, y: str, z: str) -> str:
-    return f"[positiveModulo(degrees(atan2({y}, {x})), 360.), degrees(atan2({z}, sqrt({x} * {x} + {y} * {y})))]"
+    return f"[{longitude(x, y)}, {latitude(x, y, z)}]"
+
+
+# --- frames -----------------------------------------------------------------------------------------------------------
+
+
+def longitude(x: str, y: str) -> str:
+    """Degrees in [0, 360) of a direction; twice modulo, for a rounded -1e-17 would be 360."""
+    return f"positiveModulo(positiveModulo(degrees(atan2({y}, {x})), 360.), 360.)"
+
+
+def latitude(x: str, y: str, z: str) -> str:
+    return f"degrees(atan2({z}, sqrt({x} * {x} + {y} * {y})))"
+
+
+def transformed(coordinates: str, count: int | None, turn: Callable[[Vector], Vector]) -> str:
+    """DALI numbers, SQL of Array(Float64), with the first ``count`` positions (None: all) turned, the rest kept."""
+    ra, dec = "radians(c[2 * i - 1])", "radians(c[2 * i])"
+    x, y, z = turn((f"cos({dec}) * cos({ra})", f"cos({dec}) * sin({ra})", f"sin({dec})"))
+    count_sql = "intDiv(length(c), 2)" if count is None else f"least({count}, length(c))"
+    vectors = f"arrayMap(i -> ({x}, {y}, {z}), range(1, n + 1))"
+    positions = f"arrayFlatten(arrayMap(v -> {_position('v.1', 'v.2', 'v.3')}, {vectors}))"
+    inner = f"arrayConcat({positions}, arraySlice(c, 2 * n + 1))"
+    return _let({"c": coordinates}, _let({"n": count_sql}, inner))

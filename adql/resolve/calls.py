@@ -8,7 +8,7 @@ from adql import nodes
 from adql.bound import Aggregate, Call, Expr, Windowed, has_aggregate, walk
 from adql.errors import AdqlSemanticError, AdqlUnsupported
 from adql.functions import AGGREGATES, FUNCTIONS, Function
-from adql.resolve.geometry import GEOMETRY, bind_geometry
+from adql.resolve.geometry import BOUND_HERE, bind_geometry
 from adql.resolve.scope import suggestion
 from adql.resolve.types import check_argument, common_type, fits_number
 from clickhouse_schema.datatypes import DOUBLE, LONG
@@ -21,7 +21,7 @@ def bind_call(binder: Binder, node: nodes.FunctionCall) -> Expr:
     name = node.name.name.upper()
     if name in AGGREGATES:
         return set_function(binder, node, name)
-    if name in GEOMETRY:
+    if name in BOUND_HERE:
         return bind_geometry(binder, node, name)
     if name == "COALESCE":
         return _coalesce(binder, node)

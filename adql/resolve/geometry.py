@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING
 from adql import nodes, stcs
 from adql.bound import Call, Expr, Literal, Shape, Within
 from adql.errors import AdqlSemanticError, AdqlUnsupported, Span
-from adql.frames import frame_of_system, transform
+from adql.frames import frame, frame_of_system
 from adql.regions import Cone, Polygon, Region, ShapeError, box, measures, relations
 from adql.resolve.constants import constant
+from adql.resolve.frames import turned, turned_shape, without_turn, without_turn_around
 from clickhouse_schema.datatypes import BOOLEAN, CIRCLE, DOUBLE, INT, POINT, POLYGON, UNICODE
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ _WITH_SYSTEM = ("POINT", "CIRCLE", "BOX", "POLYGON")
 def bind_geometry(binder: Binder, node: nodes.FunctionCall, name: str) -> Expr:
     with _shape_errors(node.span):
         system, args = _system(node, name)
-        return GEOMETRY[name](binder, node, args, system)
+        return BOUND_HERE[name](binder, node, args, system)
 
 
 @contextmanager
@@ -70,7 +71,9 @@ def _number(value: float, span: Span) -> Literal:
 
 def _system(node: nodes.FunctionCall, name: str) -> tuple[str, tuple[nodes.Expression, ...]]:
     """The frame of the deprecated coordinate system argument, ICRS without one, and the arguments after it."""
-    if name not in _WITH_SYSTEM or not node.args or not isinstance(node.args[0], nodes.StringLiteral):
+    if name in _WITH_SYSTEM and isinstance(node.args[0], nodes.NullLiteral):
+        return "ICRS", node.args[1:]
+    if name not in _WITH_SYSTEM or not isinstance(node.args[0], nodes.StringLiteral):
         return "ICRS", node.args
     with _shape_errors(node.args[0].span):
         return frame_of_system(node.args[0].value), node.args[1:]
@@ -91,13 +94,7 @@ def _position(
         raise AdqlSemanticError(
             f"declination {latitude:g} is not between -90 and 90 degrees", lat.span, "the order is (ra, dec)"
         )
-    longitude = constant(x)
-    if system == "ICRS":
-        return x, y
-    if longitude is None or latitude is None:
-        raise AdqlUnsupported(f"{system} coordinates from columns are not supported yet", lon.span, "give ICRS ones")
-    turned = transform(longitude, latitude, system, "ICRS")
-    return _number(turned[0], lon.span), _number(turned[1], lat.span)
+    return turned((x, y), system, "ICRS")
 
 
 def _point(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expression, ...], system: str) -> Expr:
@@ -136,9 +133,8 @@ def _box(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expression,
         polygon = box(*(v for v in values if v is not None))
         region = stcs.transformed_polygon(polygon, system) if len(args) == 4 else polygon
         return Shape(POLYGON, region, span=node.span)
-    if system != "ICRS":
-        raise AdqlUnsupported(f"a BOX of {system} columns is not supported yet", node.span, "give ICRS coordinates")
-    return Call(POLYGON, "BOX", (lon, lat, width, height), span=node.span)
+    shape = Call(POLYGON, "BOX", (lon, lat, width, height), span=node.span)
+    return turned_shape(shape, system if len(args) == 4 else "ICRS", "ICRS", node.span)
 
 
 def _polygon(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expression, ...], system: str) -> Expr:
@@ -185,6 +181,7 @@ def _distance(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expres
         first, second = _position(binder, args[0], args[1], "DISTANCE"), _position(binder, args[2], args[3], "DISTANCE")
     else:
         first, second = (coordinates(_shape(binder, a, "DISTANCE", "point")) for a in args)
+    first, second = without_turn(first, second)
     return Call(DOUBLE, "DISTANCE", (*first, *second), span=node.span)
 
 
@@ -203,6 +200,18 @@ def _centroid(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expres
         return Call(POINT, "CENTROID", (shape,), span=node.span)
     lon, lat = measures.centroid(region)
     return Call(POINT, "POINT", (_number(lon, node.span), _number(lat, node.span)), span=node.span)
+
+
+def _transform(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expression, ...], _system: str) -> Expr:
+    """ivo_geom_transform"""
+    _count(node, args, 3)
+    frames = []
+    for arg in args[:2]:
+        if not isinstance(arg, nodes.StringLiteral):
+            raise AdqlSemanticError(f"{node.name.name} takes a frame as a literal", arg.span, "as in 'GALACTIC'")
+        with _shape_errors(arg.span):
+            frames.append(frame(arg.value))
+    return turned_shape(_shape(binder, args[2], node.name.name, *_SHAPES), frames[0], frames[1], node.span)
 
 
 def _shape(binder: Binder, node: nodes.Expression, name: str, *wanted: str) -> Expr:
@@ -251,7 +260,8 @@ def _condition(name: str, first: Expr, second: Expr, span: Span) -> Expr:
             known = relations.contains(one, other) if name == "CONTAINS" else relations.intersects(one, other)
             return Literal(BOOLEAN, bool(known), span=span)
         if point.type.xtype == "point" and isinstance(shape, Shape):
-            return Within(BOOLEAN, *coordinates(point), shape.region, span=span)
+            position, region = without_turn_around(coordinates(point), shape.region)
+            return Within(BOOLEAN, *position, region, span=span)
         return Call(BOOLEAN, "SHAPES CONTAIN" if name == "CONTAINS" else "SHAPES MEET", (first, second), span=span)
     if name == "CONTAINS":
         reach = radius_of(second)
@@ -260,7 +270,8 @@ def _condition(name: str, first: Expr, second: Expr, span: Span) -> Expr:
     else:
         radii = [radius_of(shape) for shape in (first, second) if shape.type.xtype == "circle"]
         reach = radii[0] if len(radii) == 1 else Call(DOUBLE, "+", tuple(radii), span=span)
-    return Call(BOOLEAN, "NEAR", (*coordinates(first), *coordinates(second), reach), span=span)
+    start, end = without_turn(coordinates(first), coordinates(second))
+    return Call(BOOLEAN, "NEAR", (*start, *end, reach), span=span)
 
 
 def _is_round(shape: Expr) -> bool:
@@ -283,3 +294,6 @@ GEOMETRY: dict[str, Callable[[Binder, nodes.FunctionCall, tuple[nodes.Expression
     "AREA": _area,
     "CENTROID": _centroid,
 }
+
+#: What ``bind_geometry`` binds: the functions of ADQL and user defined ones
+BOUND_HERE = {**GEOMETRY, "IVO_GEOM_TRANSFORM": _transform}

@@ -1,0 +1,21 @@
+"""User defined functions of geometries. ``adql.resolve.geometry`` binds them: they have no SQL form of their own."""
+
+from __future__ import annotations
+
+from adql.functions.function import Function, Parameter
+from clickhouse_schema.datatypes import POLYGON
+
+GEOMETRICAL = (
+    Function(
+        "ivo_geom_transform",
+        (
+            Parameter("from_sys", "text", "TEXT"),
+            Parameter("to_sys", "text", "TEXT"),
+            Parameter("geo", "geometry", "GEOMETRY"),
+        ),
+        POLYGON, "",
+        "The point, circle or polygon geo, whose coordinates are in the frame from_sys, in the frame to_sys. Frames "
+        "are literals: ICRS, FK5 (J2000), FK4 (B1950, without E-terms), GALACTIC, ECLIPTIC (J2000).",
+        returns="GEOMETRY",
+    ),
+)  # fmt: skip
