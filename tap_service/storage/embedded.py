@@ -24,6 +24,7 @@ import pyarrow as pa
 from clickhouse_schema import quoting
 from tap_service.storage.engine import DEFAULTS, SINGLE_BLOCK, EngineUnavailable, Progress, Settings, checked
 from tap_service.storage.faults import said, translated
+from tap_service.storage.processes import progress
 
 #: A query whose reader has gone to sleep cannot be waited for without end.
 _CLOSING_SECONDS = 10
@@ -103,17 +104,7 @@ class EmbeddedEngine:
         self.execute(f"KILL QUERY WHERE Settings['log_comment'] = {_literal(query_id)} ASYNC")
 
     def progress(self, query_ids: Sequence[str]) -> dict[str, Progress]:
-        wanted = ", ".join(quoting.string(query_id) for query_id in query_ids) or "NULL"
-        found = self.query(
-            "SELECT Settings['log_comment'] AS asked, read_rows, read_bytes, total_rows_approx, peak_memory_usage "
-            f"FROM system.processes WHERE asked IN ({wanted})"
-        )
-        return {
-            row["asked"]: Progress(
-                row["read_rows"], row["read_bytes"], row["total_rows_approx"], max(row["peak_memory_usage"], 0)
-            )
-            for row in found.to_pylist()
-        }
+        return progress(self.query, query_ids)
 
     def explain(self, sql: str, settings: Settings | None = None) -> str:
         lines = self.query(f"EXPLAIN PLAN indexes = 1, actions = 0, projections = 1 {sql}", settings)

@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 import pyarrow as pa
 import pytest
 
+from tap_service.storage.clickhouse import ClickHouseEngine
+from tap_service.storage.embedded import EmbeddedEngine
 from tap_service.storage.engine import (
     Engine,
     EngineError,
@@ -18,14 +20,24 @@ from tap_service.storage.engine import (
     ResourceLimit,
     ValueFault,
 )
+from tests.tap_service.storage.stand_in import standing_in
 
 ENDLESS = "SELECT number, sipHash64(number) AS hash FROM numbers(1000000000000)"
 LONG_SUM = "SELECT sum(sipHash64(number)) FROM numbers(1000000000000)"
 
 
-@pytest.fixture(params=["embedded"])
+@pytest.fixture(scope="module")
+def remote(engine: EmbeddedEngine) -> Iterator[ClickHouseEngine]:
+    """Over HTTP to the tests' own engine."""
+    with standing_in(str(engine.data_path / "clickhouse")) as server:
+        backend = ClickHouseEngine(server.url)
+        yield backend
+        backend.close()
+
+
+@pytest.fixture(params=["engine", "remote"], ids=["embedded", "remote"])
 def backend(request: pytest.FixtureRequest) -> Engine:
-    return request.getfixturevalue("engine")
+    return request.getfixturevalue(request.param)
 
 
 @pytest.fixture
