@@ -263,13 +263,19 @@ def _predicate_value(op: str, value: Expr, literal: Expr) -> Expr | None:
 
 
 def _bounded_distance(op: str, left: Expr, right: Expr, span: Span) -> Expr | None:
-    """``DISTANCE(p, q) < r`` as NEAR(lon1, lat1, lon2, lat2, r): what covers and cross-matches are made of."""
-    if not (isinstance(left, Call) and left.name == "DISTANCE" and op in ("<", "<=")):
+    """``DISTANCE(p, q) < r`` as NEAR(lon1, lat1, lon2, lat2, r): what covers and cross-matches are made of.
+
+    ``> r`` is its negation, for a constant: an unknown position is not far away.
+    """
+    if not (isinstance(left, Call) and left.name == "DISTANCE" and op in ("<", "<=", ">", ">=")):
         return None
     radius = constant(right)
     if radius is not None and not 0 <= radius <= 180:
         return None  # trivially false or true: the plain comparison says so
-    return Call(BOOLEAN, "NEAR" if op == "<=" else "NEARER", (*left.args, right), span=span)
+    if radius is None and op in (">", ">="):
+        return None
+    near = Call(BOOLEAN, "NEAR" if op in ("<=", ">") else "NEARER", (*left.args, right), span=span)
+    return _negated(near, op in (">", ">="))
 
 
 _BINDERS: dict[type, Callable[..., Expr]] = {
