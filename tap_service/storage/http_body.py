@@ -62,15 +62,15 @@ class Body:
             raise self._told() or EngineUnavailable("the engine's answer cannot be read", detail=repr(self._tail))
 
     def batches(self, batch_rows: int) -> Iterator[pa.RecordBatch]:
-        """Of an Arrow stream, in slices of at most ``batch_rows`` rows. No body: no batch."""
+        """Of an Arrow stream, in slices of at most ``batch_rows`` rows."""
         for batch in self._arrow():
             for start in range(0, batch.num_rows, batch_rows):
                 yield batch.slice(start, batch_rows)
 
     def table(self) -> pa.Table:
-        """An Arrow stream as a whole. A statement without a result has no body: a table without columns."""
+        """An Arrow stream as a whole."""
         batches = list(self._arrow())
-        return pa.table({}) if self._schema is None else pa.Table.from_batches(batches, self._schema)
+        return pa.Table.from_batches(batches, self._schema)
 
     def close(self) -> None:
         """Without reading on: the connection is usable again only if all was read."""
@@ -85,8 +85,6 @@ class Body:
             self._response.shutdown()
 
     def _arrow(self) -> Iterator[pa.RecordBatch]:
-        if not self._pull():
-            return
         try:
             reader = pa.ipc.open_stream(pa.PythonFile(self, mode="r"))
             self._schema = reader.schema

@@ -1,0 +1,255 @@
+"""What is a remote engine's own: a server that refuses, fails late, goes away, keeps silent or starts anew."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from tap_service.storage.clickhouse import ClickHouseEngine
+from tap_service.storage.embedded import EmbeddedEngine
+from tap_service.storage.engine import EngineError, EngineUnavailable, QueryCancelled, ValueFault
+from tests.tap_service.storage.stand_in import Faults, StandIn, standing_in
+
+ROOT = Path(__file__).parents[3]
+
+MILLION = "SELECT number FROM numbers(1000000)"
+LATE_FAULT = "SELECT intDiv(1, number - 900000) AS n FROM numbers(1000000)"
+ONE_THREAD = {"max_threads": 1}
+LONG_SUM = "SELECT sum(sipHash64(number)) FROM numbers(1000000000000)"
+
+
+@pytest.fixture
+def server(engine: EmbeddedEngine) -> Iterator[StandIn]:
+    with standing_in(str(engine.data_path / "clickhouse"), user="tap", password="se:cret") as server:
+        yield server
+
+
+@pytest.fixture
+def remote(server: StandIn) -> Iterator[ClickHouseEngine]:
+    engine = ClickHouseEngine(server.url, "tap", "se:cret")
+    yield engine
+    engine.close()
+
+
+def rows(engine: ClickHouseEngine, sql: str, settings: dict | None = None) -> int:
+    with engine.stream(sql, settings=settings) as batches:
+        return sum(batch.num_rows for batch in batches)
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+def test_nobody_listens() -> None:
+    port = free_port()
+    with pytest.raises(EngineUnavailable, match=rf"cannot use the engine at http://127.0.0.1:{port}: .*refused"):
+        ClickHouseEngine(f"http://127.0.0.1:{port}")
+
+
+def test_a_wrong_password(server: StandIn) -> None:
+    with pytest.raises(EngineUnavailable, match="Authentication failed") as caught:
+        ClickHouseEngine(server.url, "tap", "guess")
+    assert caught.value.code == 516
+    assert "guess" not in caught.value.detail
+
+
+@pytest.mark.parametrize("untagged", [False, True])
+def test_a_failure_after_the_first_rows(server: StandIn, remote: ClickHouseEngine, untagged: bool) -> None:
+    server.faults = Faults(untagged=untagged)
+    seen = []
+    with pytest.raises(ValueFault, match=r"^Division by zero$") as caught, remote.stream(LATE_FAULT) as batches:
+        seen.extend(batch.num_rows for batch in batches)
+    assert 0 < sum(seen) <= 900_000
+    assert caught.value.code == 153
+    with pytest.raises(ValueFault, match=r"^Division by zero$"):
+        remote.query(LATE_FAULT)
+
+
+@pytest.mark.parametrize("cut", [Faults(cut_after=0), Faults(cut_after=3), Faults(end_after=0), Faults(end_after=3)])
+def test_a_result_that_is_cut_is_no_result(server: StandIn, remote: ClickHouseEngine, cut: Faults) -> None:
+    server.faults = cut
+    with pytest.raises(EngineUnavailable):
+        rows(remote, MILLION)
+    with pytest.raises(EngineUnavailable):
+        remote.query(MILLION)
+
+
+def test_the_tag_of_another_answer_is_data(remote: ClickHouseEngine) -> None:
+    text = "\\r\\n__exception__\\r\\nabcdefgh\\r\\nCode: 153. DB::Exception: x\\n30 abcdefgh\\r\\n__exception__\\r\\n"
+    assert remote.query(f"SELECT '{text}' AS t").column(0)[0].as_py() == text.encode().decode("unicode_escape")
+
+
+def test_an_error_after_the_status_line(server: StandIn, remote: ClickHouseEngine) -> None:
+    server.faults = Faults(early_status=True)
+    with pytest.raises(ValueFault, match="Division by zero"):
+        remote.query("SELECT intDiv(1, 0)")
+    with pytest.raises(EngineError, match="nowhere"):
+        remote.execute("DROP TABLE nowhere.nothing")
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 401])
+def test_a_proxy_that_answers_for_the_server(server: StandIn, remote: ClickHouseEngine, status: int) -> None:
+    server.faults = Faults(status=status)
+    for ask in (remote.ping, lambda: rows(remote, MILLION), lambda: remote.execute("DROP TABLE t")):
+        with pytest.raises(EngineUnavailable):
+            ask()
+
+
+def test_a_server_that_is_silent(server: StandIn, engine: EmbeddedEngine) -> None:
+    impatient = ClickHouseEngine(server.url, "tap", "se:cret", silence_seconds=1)
+    server.faults = Faults("one_thousand", silent=threading.Event())
+    try:
+        with pytest.raises(EngineUnavailable):
+            rows(impatient, "SELECT number AS one_thousand FROM numbers(1000)")
+    finally:
+        server.faults.silent.set()
+    assert server.seen.statements[-1].startswith("KILL QUERY WHERE query_id = ")
+    impatient.close()
+
+
+def test_leaving_a_stream_kills_its_query(server: StandIn, remote: ClickHouseEngine) -> None:
+    with remote.stream("SELECT number FROM numbers(1000000000000)", query_id="left") as batches:
+        next(batches)
+    assert server.seen.statements[-1] == "KILL QUERY WHERE query_id = 'left' ASYNC"
+    rows(remote, MILLION)
+    with pytest.raises(ValueFault):
+        rows(remote, LATE_FAULT)
+    assert "KILL" not in "".join(server.seen.statements[-2:])
+
+
+def test_a_successor_replaces_a_query_that_still_runs(server: StandIn, remote: ClickHouseEngine) -> None:
+    ended: list[Exception] = []
+
+    def first() -> None:
+        with pytest.raises(QueryCancelled) as caught, remote.stream(LONG_SUM, query_id="job-1") as batches:
+            list(batches)
+        ended.append(caught.value)
+
+    thread = threading.Thread(target=first)
+    thread.start()
+    while not remote.progress(["job-1"]):
+        pass
+    with remote.stream(MILLION, query_id="job-1") as batches:
+        assert sum(batch.num_rows for batch in batches) == 1_000_000
+    thread.join()
+    assert len(ended) == 1
+
+
+def test_a_closed_engine(server: StandIn) -> None:
+    engine = ClickHouseEngine(server.url, "tap", "se:cret")
+    engine.close()
+    engine.close()
+    with pytest.raises(EngineUnavailable, match="shut down"):
+        engine.ping()
+
+
+def test_max_memory_bounds_each_query(server: StandIn) -> None:
+    engine = ClickHouseEngine(server.url, "tap", "se:cret", max_memory=50_000_000)
+    with pytest.raises(EngineError, match="memory limit"):
+        engine.query("SELECT length(groupArray(number)) FROM numbers(100000000)")
+    engine.close()
+
+
+class Server:
+    """The stand-in in a process of its own, over a data path of its own."""
+
+    def __init__(self, data: Path) -> None:
+        self._data = data
+        self._port = free_port()
+        self._process = self._start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._port}"
+
+    def kill(self) -> None:
+        self._process.send_signal(signal.SIGKILL)
+        self._process.wait()
+
+    def start(self) -> None:
+        self._process = self._start()
+
+    def stall(self) -> None:
+        self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        self._process.send_signal(signal.SIGCONT)
+
+    def _start(self) -> subprocess.Popen:
+        command = [sys.executable, "-m", "tests.tap_service.storage.stand_in", str(self._data), str(self._port)]
+        process = subprocess.Popen(
+            command, cwd=ROOT, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)}
+        )
+        assert process.stdout is not None
+        with process.stdout as said:
+            said.readline()
+        return process
+
+
+@pytest.fixture
+def apart(tmp_path: Path) -> Iterator[Server]:
+    server = Server(tmp_path)
+    yield server
+    server.kill()
+
+
+def test_a_server_killed_in_mid_query_and_started_again(apart: Server) -> None:
+    engine = ClickHouseEngine(apart.url)
+    engine.execute("CREATE TABLE default.t (a Int64) ENGINE = MergeTree ORDER BY a")
+    engine.insert("default.t", [pa.RecordBatch.from_pydict({"a": list(range(10))})])
+    with pytest.raises(EngineUnavailable), engine.stream("SELECT number FROM numbers(1000000000000)") as batches:  # noqa: PT012
+        next(batches)
+        apart.kill()
+        for _ in batches:
+            pass
+    with pytest.raises(EngineUnavailable):
+        engine.ping()
+    apart.start()
+    assert engine.query("SELECT count() AS n FROM default.t").to_pylist() == [{"n": 10}]
+    engine.close()
+
+
+def test_a_server_that_hangs_holds_no_reader_that_is_told_to_stop(
+    apart: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tap_service.storage.clickhouse._SHORT_SECONDS", 1)
+    engine = ClickHouseEngine(apart.url)
+    reading = threading.Event()
+    ended: list[Exception] = []
+
+    def read() -> None:
+        sql = "SELECT number FROM numbers(1000000000000)"
+        with pytest.raises(EngineUnavailable) as caught, engine.stream(sql, query_id="hanging") as batches:  # noqa: PT012
+            for _ in batches:
+                reading.set()
+        ended.append(caught.value)
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    reading.wait()
+    apart.stall()
+    with pytest.raises(EngineUnavailable):
+        engine.cancel("hanging")
+    thread.join()
+    apart.resume()
+    assert len(ended) == 1
+    engine.close()
+
+
+@pytest.mark.parametrize("flaw", [lambda: OSError("the file broke off"), lambda: KeyError("a fault of its own")])
+def test_the_readers_own_errors_are_its_own(remote: ClickHouseEngine, flaw: Callable[[], Exception]) -> None:
+    error = flaw()
+    with pytest.raises(type(error)) as caught, remote.stream(MILLION) as batches:  # noqa: PT012
+        next(batches)
+        raise error
+    assert caught.value is error
