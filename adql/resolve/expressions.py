@@ -9,6 +9,7 @@ from adql import nodes
 from adql.bound import UNTYPED, Call, Exists, Expr, InSubquery, Literal, Subquery
 from adql.errors import AdqlSemanticError, AdqlUnsupported, Span
 from adql.resolve.calls import bind_call
+from adql.resolve.chains import chain, operands
 from adql.resolve.constants import constant
 from adql.resolve.scope import Scope
 from adql.resolve.types import CAST_TARGETS, as_timestamp, common_type, fits_number, is_null
@@ -93,7 +94,7 @@ class Binder:
 
     def _binary(self, node: nodes.Binary) -> Expr:
         if node.op in ("AND", "OR"):
-            return Call(BOOLEAN, node.op, (self.condition(node.left), self.condition(node.right)), span=node.span)
+            return chain(node.op, [self.condition(part) for part in operands(node)], node.span)
         if node.op in COMPARISONS:
             return self.compare(node.op, self.bind(node.left), self.bind(node.right), node.span)
         if node.op == "||":
