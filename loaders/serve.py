@@ -21,6 +21,7 @@ from tap_service.main import SERVER, create_app
 from tap_service.services.identity import IssuersError
 from tap_service.storage.accounts import ACCOUNTS_FILE, AccountError
 from tap_service.storage.engine import EngineError
+from tap_service.storage.jobs import JobStoreUnavailable
 
 #: How long running responses may go on after the signal.
 _GRACE_SECONDS = 5
@@ -51,7 +52,7 @@ def serve(data_path: Path, host: str, port: int, reporter: Reporter, *, demo: bo
     try:
         with _listener(host, port) as listener:
             _serve(data_path, listener, f"http://{host}:{port}", reporter, demo=demo)
-    except (LoadError, EngineError, AccountError, IssuersError) as error:
+    except (LoadError, EngineError, AccountError, IssuersError, JobStoreUnavailable) as error:
         reporter.message(f"error: {commands.told(error)}")
         return commands.EXIT_FAILED
     except SystemExit:
@@ -89,7 +90,8 @@ def _config(data_path: Path) -> Config:
     """The settings, with the data path where they name no other place."""
     try:
         config = Config.model_validate({})
-        return config if config.accounts else config.model_copy(update={"accounts": data_path / ACCOUNTS_FILE})
+        places = {"accounts": data_path / ACCOUNTS_FILE, "jobs_path": data_path / "jobs"}
+        return config.model_copy(update={name: path for name, path in places.items() if not getattr(config, name)})
     except ValidationError as error:
         first = error.errors()[0]
         name = "SKYHOUSE_" + "_".join(str(part) for part in first["loc"]).upper()

@@ -90,6 +90,47 @@ class Config(BaseSettings):
         title="Row limit of any request",
         description="A higher MAXREC is taken as this number.",
     )
+    async_hard_maxrec: int = Field(
+        100_000_000,
+        ge=1,
+        title="Row limit of any job",
+        description="A higher MAXREC is taken as this number. A job without MAXREC has the same limit as any request.",
+    )
+    async_seconds: int = Field(
+        3600,
+        ge=1,
+        title="Execution duration that a job gets, in seconds",
+        description="A job that has worked for so long is ABORTED and says why. Its owner may ask for another one.",
+    )
+    async_hard_seconds: int = Field(
+        86_400,
+        ge=1,
+        title="Longest execution duration of a job, in seconds",
+        description="A longer one, and 0, which means without end, is taken as this number.",
+    )
+    retention_seconds: int = Field(
+        7 * 86_400,
+        ge=1,
+        title="How long a job and its result are kept, in seconds",
+        description="From its creation to its destruction time. Its owner may ask for another time.",
+    )
+    hard_retention_seconds: int = Field(
+        30 * 86_400,
+        ge=1,
+        title="How long a job and its result may be kept, in seconds",
+        description="A later destruction time is taken as this long after the request for it.",
+    )
+    concurrent_jobs: int = Field(
+        max(1, os.cpu_count() or 1),
+        ge=1,
+        title="Jobs that run at once",
+        description="The rest are QUEUED. By default the number of processor cores.",
+    )
+    jobs_path: Path | None = Field(
+        None,
+        title="Directory for jobs and their results",
+        description="It outlives the process. By default jobs in the data directory.",
+    )
     max_query_length: int = Field(
         500_000,
         ge=1000,
@@ -159,4 +200,8 @@ class Config(BaseSettings):
     def _ordered(self) -> Config:
         if self.default_maxrec > self.hard_maxrec:
             raise ValueError("default_maxrec is above hard_maxrec")
+        if self.async_seconds > self.async_hard_seconds:
+            raise ValueError("async_seconds is above async_hard_seconds")
+        if self.retention_seconds > self.hard_retention_seconds:
+            raise ValueError("retention_seconds is above hard_retention_seconds")
         return self

@@ -48,3 +48,21 @@ STATUS_HEADER = "Skyhouse-Query-Status"
 
 #: How long the first bytes of such a format wait for the end of a short query.
 SETTLING_SECONDS = 0.25
+
+#: how often a running job is looked at: its progress, its time limit, and whether it was aborted; in seconds
+JOB_TICK_SECONDS = 0.5
+
+#: a job store that is out of order is told again of a job's end after this time, in seconds
+STORE_AGAIN_SECONDS = 1.0
+
+#: jobs are destroyed within this time after their destruction time, in seconds
+SWEEP_SECONDS = 1.0
+
+#: a result without a job is removed when it is older than this, in seconds
+ORPHAN_AGE_SECONDS = 60.0
+
+#: a job that has taken so many processes with it is not begun anew
+MOST_DEATHS = 3
+
+#: a client waits for a job's next phase this long at most, in seconds: proxies give up on longer ones
+MOST_WAIT_SECONDS = 60

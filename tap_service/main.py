@@ -16,7 +16,7 @@ from tap_service.config import Config
 from tap_service.constants import LINGER_SECONDS, MAX_REQUEST_HEAD, PRODUCT
 from tap_service.documents.error import CONTENT_TYPE, error_document
 from tap_service.factory import build
-from tap_service.handlers import pages, sync, vosi
+from tap_service.handlers import jobs, pages, results, sync, vosi
 from tap_service.handlers.errors import FaultsCaught, add_error_handlers
 from tap_service.handlers.headers import CommonHeaders
 from tap_service.storage.engine import Engine
@@ -34,7 +34,7 @@ def create_app(config: Config, engine: Engine) -> FastAPI:
 
     app = FastAPI(title=config.title, lifespan=lifespan, openapi_url=None, redirect_slashes=False)
     app.state.services = services
-    for router in (sync.router, vosi.router, pages.tap_router):
+    for router in (sync.router, jobs.router, results.router, vosi.router, pages.tap_router):
         app.include_router(router, prefix="/tap")
     app.include_router(pages.router)
     add_error_handlers(app)

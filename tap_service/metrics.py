@@ -22,6 +22,7 @@ class Metrics:
             "skyhouse_query_seconds", "Time of a query by phase", ["phase"], buckets=_BUCKETS, registry=self.registry
         )
         self.in_flight = Gauge("skyhouse_queries_in_flight", "Requests being answered", registry=self.registry)
+        self.jobs = Gauge("skyhouse_jobs_executing", "Jobs that this process executes", registry=self.registry)
         self.waiting = Gauge("skyhouse_queries_waiting", "Queries waiting for their turn", registry=self.registry)
         self.spool = Gauge("skyhouse_spool_bytes", "Results on their way to clients", ["where"], registry=self.registry)
         self.log_failures = Counter(

@@ -18,8 +18,8 @@ from tap_service.exceptions import ServiceError, ServiceUnavailable
 _log = logging.getLogger("skyhouse")
 
 _MEANINGS = {
-    404: "there is nothing at {path}; the endpoints are /tap/sync, /tap/tables, /tap/capabilities, /tap/availability "
-    "and /tap/examples",
+    404: "there is nothing at {path}; the endpoints are /tap/sync, /tap/async, /tap/tables, /tap/capabilities, "
+    "/tap/availability and /tap/examples",
     405: "{method} is not allowed at {path}; allowed: {allow}",
 }
 

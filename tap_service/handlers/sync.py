@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import Response
@@ -15,13 +14,13 @@ from tap_service.constants import ROW_LIMIT_HEADER, STATUS_HEADER
 from tap_service.exceptions import ClientGone, UserFault
 from tap_service.handlers.context import Asker, Skyhouse, caller_of
 from tap_service.handlers.form import request_pairs
+from tap_service.handlers.gone import disconnection, unless
 from tap_service.models.parameters import tap_parameters
 from tap_service.services.query import Answer
 
 router = APIRouter(dependencies=[Depends(caller_of)])
 
 _log = logging.getLogger("skyhouse")
-_T = TypeVar("_T")
 
 
 @router.api_route("/sync", methods=["GET", "POST"])
@@ -32,10 +31,10 @@ async def sync(request: Request, skyhouse: Skyhouse, asker: Asker) -> Response:
     except UserFault as error:
         skyhouse.queries.refused(error, asker.client)
         raise
-    gone = asyncio.create_task(_disconnection(request.receive))
+    gone = asyncio.create_task(disconnection(request.receive))
     answer = await skyhouse.queries.answer(parameters, asker.client)
     try:
-        await _unless(gone, answer.begin())
+        await unless(gone, answer.begin())
     except BaseException:
         gone.cancel()
         answer.close()
@@ -66,7 +65,7 @@ class ResultResponse(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 (ASGI)
         try:
-            await _unless(self._gone, self._send(send))
+            await unless(self._gone, self._send(send))
         except ClientGone:
             _log.debug("a client went away")
         finally:
@@ -79,20 +78,3 @@ class ResultResponse(Response):
             await send({"type": "http.response.body", "body": piece, "more_body": True})
         if self._answer.complete:
             await send({"type": "http.response.body", "body": b"", "more_body": False})
-
-
-async def _disconnection(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
-
-
-async def _unless(gone: asyncio.Task[None], work: Awaitable[_T]) -> _T:
-    """Do ``work``, unless the client goes away before: then ClientGone."""
-    task = asyncio.ensure_future(work)
-    try:
-        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
-        if not task.done():
-            raise ClientGone("the client went away")
-        return task.result()
-    finally:
-        task.cancel()

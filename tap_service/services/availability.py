@@ -10,21 +10,28 @@ from datetime import UTC, datetime
 from tap_service.documents.service import Availability
 from tap_service.services.spool import SpoolStore
 from tap_service.storage.engine import Engine, EngineError
+from tap_service.storage.jobs import JobStore, JobStoreUnavailable
+from tap_service.storage.results import ResultStore
 
 #: a part that does not answer within this time is out of order, in seconds
 _PATIENCE = 5.0
 
 
 class AvailabilityService:
-    def __init__(self, engine: Engine, spools: SpoolStore) -> None:
-        self._checks: dict[str, Callable[[], None]] = {"the engine": engine.ping, "the store for results": spools.check}
+    def __init__(self, engine: Engine, spools: SpoolStore, jobs: JobStore, results: ResultStore) -> None:
+        self._checks: dict[str, Callable[[], None]] = {
+            "the engine": engine.ping,
+            "the store for results": spools.check,
+            "the store for jobs": jobs.check,
+            "the store for results of jobs": results.check,
+        }
         self._since = datetime.now(UTC)
         self._threads = ThreadPoolExecutor(len(self._checks), "availability")
 
     async def availability(self) -> Availability:
         notes = await asyncio.gather(*(self._try(name, check) for name, check in self._checks.items()))
         faults = tuple(note for note in notes if note)
-        return Availability(not faults, self._since, faults or ("synchronous queries are taken",))
+        return Availability(not faults, self._since, faults or ("queries are taken, by /sync and /async",))
 
     def close(self) -> None:
         self._threads.shutdown(wait=False)
@@ -38,6 +45,6 @@ class AvailabilityService:
         error = running.exception()
         if error is None:
             return ""
-        if not isinstance(error, EngineError | OSError):
+        if not isinstance(error, EngineError | JobStoreUnavailable | OSError):
             raise error
         return f"{name} is out of order: {error}"

@@ -9,22 +9,22 @@ from tap_service.services.identity import Identities
 
 
 def describe_service(config: Config, identities: Identities, tap_url: str) -> ServiceDescription:
-    """True at every moment: there are no uploads, no jobs and no data models to declare yet."""
+    """True at every moment: there are no uploads and no data models to declare yet."""
     features = (
-        FeatureList("udf", tuple(Feature(function.signature, function.description) for function in USER_DEFINED)),
+        FeatureList("udf", tuple(Feature(form, f.description) for f in USER_DEFINED for form in f.signatures)),
         FeatureList("adqlgeo", tuple(Feature(name) for name in ADQL_GEO)),
         *(
             FeatureList(kind.removeprefix("features-"), tuple(Feature(form) for form in forms))
             for kind, forms in FEATURES.items()
         ),
     )
-    seconds = int(config.sync_seconds)
     return ServiceDescription(
         base_url=tap_url,
         title=config.title,
         description=config.description,
         features=features,
-        execution_duration=Limit(seconds, seconds),
+        retention_period=Limit(config.retention_seconds, config.hard_retention_seconds),
+        execution_duration=Limit(config.async_seconds, config.async_hard_seconds),
         output_limit=Limit(config.default_maxrec, config.hard_maxrec),
         anonymous=identities.anonymous,
         security_methods=identities.security_methods,

@@ -42,7 +42,7 @@ def cone(radius: float, seed: int) -> str:
 @contextmanager
 def served(engine: EmbeddedEngine) -> Iterator[str]:
     listener = socket.create_server(("127.0.0.1", 0))
-    app = create_app(Config(query_log=""), engine)
+    app = create_app(Config(query_log="", jobs_path=engine.data_path / "jobs"), engine)
     server = uvicorn.Server(uvicorn.Config(app, log_level="critical", **SERVER))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()

@@ -121,12 +121,13 @@ def svc_engine(engine: EmbeddedEngine) -> EmbeddedEngine:
 
 
 @pytest.fixture(scope="session")
-def serve(svc_engine: EmbeddedEngine) -> Iterator[Callable[..., Served]]:
+def serve(svc_engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Served]]:
     """Start a server with these settings; it ends with the tests."""
     with ExitStack() as stack:
 
         def start(**settings: Any) -> Served:
-            return stack.enter_context(served(Config(**{"query_log": "", **settings}), svc_engine))
+            config = Config(**{"query_log": "", "jobs_path": tmp_path_factory.mktemp("jobs"), **settings})
+            return stack.enter_context(served(config, svc_engine))
 
         yield start
 

@@ -283,7 +283,9 @@ def test_shutdown(
     """Requests that are still running when the server has waited long enough get an error, and a line in the log."""
     log = tmp_path / "queries.log"
     answers: list[httpx.Response] = []
-    with start_server(Config(query_log=str(log), sync_seconds=60), svc_engine, grace_seconds=0) as server:
+    with start_server(
+        Config(query_log=str(log), sync_seconds=60, jobs_path=tmp_path), svc_engine, grace_seconds=0
+    ) as server:
         asking = threading.Thread(target=lambda: answers.append(server.ask(heavy)))
         asking.start()
         eventually(lambda: server.metric("skyhouse_queries_in_flight") == 1)

@@ -38,7 +38,7 @@ def test_capabilities(service: Any) -> None:
     assert {entry.mime for entry in tap.outputformats} == {entry.mime for entry in FORMATS}
     [language] = tap.languages
     assert [feature.form for feature in language.get_feature_list("ivo://ivoa.net/std/tapregext#features-udf")] == [
-        function.signature for function in USER_DEFINED
+        form for function in USER_DEFINED for form in function.signatures
     ]
     assert not tap.uploadmethods
 
@@ -111,7 +111,7 @@ class TestAvailability:
         availability = parse_availability(io.BytesIO(document).read)
         assert availability.available is True
         assert availability.upsince is not None
-        assert list(availability.notes) == ["synchronous queries are taken"]
+        assert list(availability.notes) == ["queries are taken, by /sync and /async"]
 
     def test_no_place_for_results(self, serve: Callable[..., Any], tmp_path: Path) -> None:
         broken = serve(spool_path=tmp_path / "missing")
@@ -132,7 +132,7 @@ class TestAvailability:
             from tap_service.storage.embedded import EmbeddedEngine
             engine = EmbeddedEngine(Path(sys.argv[1]))
             initialise(engine)
-            app = create_app(Config(query_log=""), engine)
+            app = create_app(Config(query_log="", jobs_path=Path(sys.argv[1]) / "jobs"), engine)
             engine.close()
             async def ask():
                 transport = httpx.ASGITransport(app)

@@ -1,0 +1,56 @@
+"""What jobInfo tells of a job's work: from the engine's process list while it runs, and what it took at its end."""
+
+from __future__ import annotations
+
+import time
+
+from tap_service.models.job import Info
+from tap_service.services.execution import Execution
+from tap_service.storage.engine import Progress
+
+#: a fraction below this foretells nothing
+_FORETOLD_FROM = 0.05
+
+
+class JobProgress:
+    """Of one execution. The engine's words come late or never where a query is short: then they are not told."""
+
+    def __init__(self, execution: Execution) -> None:
+        self._execution = execution
+        self._began = time.monotonic()
+        self._seen: Progress | None = None
+
+    def seen(self, progress: Progress) -> None:
+        """What the engine says now."""
+        self._seen = progress
+
+    def while_running(self) -> Info:
+        """``percent`` is of the rows that the engine expects to read: joins and sorts go on after the last of them."""
+        elapsed = time.monotonic() - self._began
+        info: dict[str, str | int | float] = {**self._work(elapsed)}
+        if self._seen is not None and self._seen.total_rows:
+            fraction = min(self._seen.read_rows / self._seen.total_rows, 0.99)
+            info["rowsExpected"] = self._seen.total_rows
+            info["percent"] = int(fraction * 100)
+            if fraction >= _FORETOLD_FROM:
+                info["secondsLeft"] = round(elapsed * (1 - fraction) / fraction, 1)
+        return info
+
+    def at_end(self) -> Info:
+        return {**self._work(time.monotonic() - self._began), "percent": 100, "secondsLeft": 0}
+
+    def _work(self, elapsed: float) -> dict[str, str | int | float]:
+        report = self._execution.report
+        info: dict[str, str | int | float] = {
+            "seconds": round(elapsed, 3),
+            "rowsWritten": report.rows,
+            "bytesWritten": report.bytes,
+            "rowLimit": self._execution.limit,
+        }
+        if report.status:
+            info["queryStatus"] = report.status
+        if self._seen is not None:
+            info["rowsRead"] = self._seen.read_rows
+            info["bytesRead"] = self._seen.read_bytes
+            info["peakMemory"] = self._seen.peak_memory
+        return info

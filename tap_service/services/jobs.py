@@ -1,0 +1,246 @@
+"""What clients do with jobs: each method is one request to /async, with the caller's rights checked.
+
+A job of a user is that user's and the administrators'; an anonymous one belongs to whoever knows its address.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime
+
+from starlette.concurrency import run_in_threadpool
+
+from tap_service.config import Config
+from tap_service.constants import BYTES_PER_CHARACTER, FORM_OVERHEAD, MOST_WAIT_SECONDS
+from tap_service.exceptions import BodyTooLarge, Forbidden, NotFound, ParameterFault, ServiceUnavailable
+from tap_service.models.identity import Identity
+from tap_service.models.instants import later, now, read
+from tap_service.models.job import ACTIVE, ExecutionPhase, Job, JobFilter, JobReference, merged
+from tap_service.models.parameters import Pair
+from tap_service.services.dispatch import Dispatcher
+from tap_service.services.lifetimes import Lifetimes
+from tap_service.storage.jobs import IllegalTransition, JobStore, JobStoreUnavailable, NoSuchJob
+from tap_service.storage.results import ResultMissing, ResultStore
+
+#: what may be said with the creation of a job besides the parameters of its query
+_CONTROL = ("PHASE", "EXECUTIONDURATION", "DESTRUCTION")
+
+
+class JobService:
+    def __init__(
+        self, config: Config, jobs: JobStore, results: ResultStore, dispatcher: Dispatcher, lifetimes: Lifetimes
+    ) -> None:
+        self._config = config
+        self._jobs = jobs
+        self._results = results
+        self._dispatcher = dispatcher
+        self._lifetimes = lifetimes
+
+    def create(self, pairs: Sequence[Pair], caller: Identity | None, client: str) -> Job:
+        """A new job, which runs at once if the request says PHASE=RUN. The query's parameters are not looked at."""
+        control, parameters = _divided(pairs)
+        phase = control.get("PHASE", "").upper()
+        if phase not in ("", "RUN"):
+            raise ParameterFault(f"PHASE={phase[:60]} with a new job: RUN starts it, and without PHASE it is PENDING")
+        created = now()
+        job = Job(
+            job_id=secrets.token_hex(16),
+            owner=caller.name if caller else None,
+            creation_time=created,
+            destruction_time=later(created, self._config.retention_seconds),
+            execution_duration=self._config.async_seconds,
+            parameters=merged((), parameters),
+            run_id=_run_id(parameters) or "",
+            client=client,
+        )
+        if "EXECUTIONDURATION" in control:
+            job = replace(job, execution_duration=self._duration(control["EXECUTIONDURATION"]))
+        if "DESTRUCTION" in control:
+            job = replace(job, destruction_time=self._destruction(control["DESTRUCTION"]))
+        with _told(job.job_id):
+            self._jobs.create(job)
+            return self._queue(job.job_id) if phase else job
+
+    def get(self, job_id: str, caller: Identity | None) -> Job:
+        """Raises NotFound, also for a job whose destruction time has come, and Forbidden for another's."""
+        with _told(job_id):
+            job = self._jobs.get(job_id)
+        if job.destruction_time <= now():
+            raise _no_job(job_id)
+        if job.owner is not None and (caller is None or not (caller.admin or caller.name == job.owner)):
+            raise Forbidden("this job is another's")
+        return job
+
+    def references(self, wanted: JobFilter, caller: Identity | None) -> Iterator[JobReference]:
+        """The caller's own jobs, an administrator's are everybody's. An anonymous caller has none to list."""
+        if caller is None:
+            return iter(())
+        return self._jobs.references(replace(wanted, owner=None if caller.admin else caller.name))
+
+    def post_parameters(self, job_id: str, pairs: Sequence[Pair], caller: Identity | None) -> Job:
+        job = self.get(job_id, caller)
+        control, parameters = _divided(pairs)
+        if control:
+            raise ParameterFault(
+                f"{next(iter(control))} is no parameter of the query: post it to /tap/async/{job_id}/"
+                f"{next(iter(control)).lower()}"
+            )
+        most = self._config.max_query_length * BYTES_PER_CHARACTER + FORM_OVERHEAD
+        if sum(len(name) + len(value) for name, value in merged(job.parameters, parameters)) > most:
+            raise BodyTooLarge(f"the parameters of one job take {most} characters at most")
+        with _told(job_id, "parameters can be changed while the job is PENDING only"):
+            return self._jobs.set_parameters(job_id, parameters, _run_id(parameters))
+
+    def set_phase(self, job_id: str, phase: str, caller: Identity | None) -> Job:
+        """``phase``: RUN or ABORT, as UWS says it."""
+        self.get(job_id, caller)
+        if phase.upper() == "RUN":
+            with _told(job_id, "only a PENDING job can be run; for another result create another job"):
+                return self._queue(job_id)
+        if phase.upper() == "ABORT":
+            with _told(job_id, "it has ended and cannot be aborted"):
+                job = self._jobs.abort(job_id, now())
+            self._lifetimes.stop(job.query_id)
+            return job
+        raise ParameterFault(f"PHASE={phase[:60]} is not known: RUN and ABORT are")
+
+    def set_execution_duration(self, job_id: str, text: str, caller: Identity | None) -> Job:
+        self.get(job_id, caller)
+        seconds = self._duration(text)
+        with _told(job_id, "its execution duration cannot be changed any more"):
+            return self._jobs.set_execution_duration(job_id, seconds)
+
+    def set_destruction(self, job_id: str, text: str, caller: Identity | None) -> Job:
+        self.get(job_id, caller)
+        at = self._destruction(text)
+        with _told(job_id):
+            return self._jobs.set_destruction_time(job_id, at)
+
+    def destroy(self, job_id: str, caller: Identity | None) -> None:
+        self.get(job_id, caller)
+        with _told(job_id):
+            self._lifetimes.destroy(job_id)
+
+    def result(self, job: Job, start: int, end: int) -> Iterator[bytes]:
+        """Bytes of the job's result from ``start`` to before ``end``."""
+        if job.result is None:
+            raise NotFound(f"the job has no result: it is {job.phase}")
+        try:
+            return self._results.read(job.result.key, start, end)
+        except ResultMissing as error:
+            raise NotFound("the result of this job has been lost: run the query again") from error
+        except OSError as error:
+            raise ServiceUnavailable("the results cannot be read now. Ask again later") from error
+
+    async def wait(self, job_id: str, caller: Identity | None, seconds: int, phase: str) -> Job:
+        """The job as soon as its phase changes, or after ``seconds`` (-1: as long as can be).
+
+        At once if it is not in ``phase`` ('' = whichever), or in a phase in which nothing happens any more.
+        """
+        loop = asyncio.get_running_loop()
+        changed = asyncio.Event()
+
+        def notify() -> None:
+            loop.call_soon_threadsafe(changed.set)
+
+        with self._jobs.watch(job_id, notify):
+            job = await run_in_threadpool(self.get, job_id, caller)
+            if job.phase not in ACTIVE or (phase and phase != job.phase):
+                return job
+            most = MOST_WAIT_SECONDS if seconds < 0 else min(seconds, MOST_WAIT_SECONDS)
+            try:
+                await asyncio.wait_for(changed.wait(), most)
+            except TimeoutError:
+                return job
+        return await run_in_threadpool(self.get, job_id, caller)
+
+    def _queue(self, job_id: str) -> Job:
+        job = self._jobs.queue(job_id)
+        self._dispatcher.submit(job_id)
+        return job
+
+    def _duration(self, text: str) -> int:
+        """Within the limit, whatever is asked for; 0 is asking for no end."""
+        if not re.fullmatch(r"[0-9]{1,18}", text.strip(), re.ASCII):
+            raise ParameterFault("EXECUTIONDURATION is a number of seconds, such as 600; 0 is the longest there is")
+        hard = self._config.async_hard_seconds
+        return min(int(text) or hard, hard)
+
+    def _destruction(self, text: str) -> datetime:
+        """Within the limit, whatever is asked for."""
+        try:
+            return min(read(text), later(now(), self._config.hard_retention_seconds))
+        except ValueError as error:
+            raise ParameterFault(f"DESTRUCTION: {error}") from error
+
+
+def list_filter(pairs: Sequence[Pair]) -> JobFilter:
+    """The filters of a job list: PHASE, any number of times, AFTER and LAST. Raises ParameterFault."""
+    wanted = JobFilter(None)
+    for name, value in pairs:
+        if name.upper() == "PHASE":
+            wanted = replace(wanted, phases=wanted.phases | {_phase(value)})
+        elif name.upper() == "AFTER":
+            try:
+                wanted = replace(wanted, after=read(value))
+            except ValueError as error:
+                raise ParameterFault(f"AFTER: {error}") from error
+        elif name.upper() == "LAST":
+            if not re.fullmatch(r"0*[1-9][0-9]{0,17}", value.strip(), re.ASCII):
+                raise ParameterFault("LAST is a number of jobs above 0, such as 100")
+            wanted = replace(wanted, last=int(value))
+    return wanted
+
+
+def wait_asked(pairs: Sequence[Pair]) -> tuple[int, str]:
+    """WAIT in seconds (0 = not at all, -1 = as long as can be) and PHASE ('' = whichever). Raises ParameterFault."""
+    seconds, phase = 0, ""
+    for name, value in pairs:
+        if name.upper() == "WAIT":
+            if not re.fullmatch(r"-1|[0-9]{1,18}", value.strip(), re.ASCII):
+                raise ParameterFault("WAIT is a number of seconds, such as 30, or -1 for as long as can be")
+            seconds = int(value)
+        elif name.upper() == "PHASE":
+            phase = _phase(value)
+    return seconds, phase
+
+
+def _phase(value: str) -> ExecutionPhase:
+    try:
+        return ExecutionPhase(value.strip().upper())
+    except ValueError as error:
+        raise ParameterFault(f"PHASE={value[:60]} is not known; the phases are: {', '.join(ExecutionPhase)}") from error
+
+
+def _divided(pairs: Sequence[Pair]) -> tuple[dict[str, str], list[Pair]]:
+    """Job control, and parameters of the query."""
+    control = {name.upper(): value for name, value in pairs if name.upper() in _CONTROL and value}
+    return control, [(name, value) for name, value in pairs if name and name.upper() not in _CONTROL]
+
+
+def _run_id(pairs: Sequence[Pair]) -> str | None:
+    """The last RUNID; None where there is none."""
+    found = [value for name, value in pairs if name.upper() == "RUNID"]
+    return found[-1] if found else None
+
+
+def _no_job(job_id: str) -> NotFound:
+    return NotFound(f"there is no job {job_id[:60]!r}: it never was, or has been destroyed")
+
+
+@contextmanager
+def _told(job_id: str, refusal: str = "that is not possible") -> Iterator[None]:
+    """What the job store says, in words for the client."""
+    try:
+        yield
+    except NoSuchJob as error:
+        raise _no_job(job_id) from error
+    except IllegalTransition as error:
+        raise Forbidden(f"the job is {error.phase}: {refusal}") from error
+    except JobStoreUnavailable as error:
+        raise ServiceUnavailable(f"{error}. Ask again later") from error

@@ -1,0 +1,122 @@
+"""The end of jobs: by their destruction time or on demand, and what becomes of those whose process has died."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from datetime import datetime
+
+from tap_service.constants import MOST_DEATHS, ORPHAN_AGE_SECONDS, SWEEP_SECONDS
+from tap_service.models.instants import now
+from tap_service.models.job import ExecutionPhase, JobError
+from tap_service.storage.engine import Engine, EngineError
+from tap_service.storage.jobs import IllegalTransition, JobStore, JobStoreUnavailable, NoSuchJob
+from tap_service.storage.results import ResultStore
+
+_log = logging.getLogger("skyhouse")
+
+_AT_ONCE = 1000
+
+
+class Lifetimes:
+    def __init__(self, engine: Engine, jobs: JobStore, results: ResultStore) -> None:
+        self._engine = engine
+        self._jobs = jobs
+        self._results = results
+
+    def destroy(self, job_id: str) -> None:
+        """Stop the job if it runs, remove its result and forget it. Raises NoSuchJob if somebody else was quicker."""
+        job = self._jobs.delete(job_id)
+        if job.phase is ExecutionPhase.EXECUTING:
+            self.stop(job.query_id)
+        if job.attempt:
+            self._results.delete(job.result_key)
+
+    def stop(self, query_id: str) -> None:
+        """Kill a query of a job that is ended already: if that fails, its worker sees to it at its next report."""
+        try:
+            self._engine.cancel(query_id)
+        except EngineError as error:
+            _log.warning("query %s cannot be stopped yet: %s", query_id, error)
+
+    def expire(self, at: datetime) -> int:
+        """Destroy the jobs whose destruction time has come; how many."""
+        expired = self._jobs.expired(at, _AT_ONCE)
+        for job_id in expired:
+            try:
+                self.destroy(job_id)
+            except NoSuchJob:
+                continue
+        return len(expired)
+
+    def recover(self, since: datetime) -> list[str]:
+        """Put the jobs whose worker has been silent since then back into the queue; ids of all that are QUEUED.
+
+        A job that has taken several workers with it becomes an ERROR.
+        """
+        for job in self._jobs.silent(since):
+            try:
+                if job.deaths + 1 < MOST_DEATHS:
+                    self._jobs.requeue(job.job_id, job.attempt, died=True)
+                else:
+                    self._jobs.fail(job.job_id, job.attempt, now(), _LOST, {})
+                self._results.delete(job.result_key)
+            except (NoSuchJob, IllegalTransition):
+                continue  # its worker lives after all, or it was aborted
+        return self._jobs.queued()
+
+    def sweep(self, minimum_age: float = ORPHAN_AGE_SECONDS) -> int:
+        """Remove the results, half ones too, that no job counts as its own; how many."""
+        orphans = [key for key in self._results.keys(minimum_age) if not self._belongs(key)]
+        for key in orphans:
+            self._results.delete(key)
+        return len(orphans)
+
+    def _belongs(self, key: str) -> bool:
+        try:
+            job = self._jobs.get(key.rpartition("-")[0])
+        except NoSuchJob:
+            return False
+        executing = job.phase is ExecutionPhase.EXECUTING and job.result_key == key
+        return executing or (job.result is not None and job.result.key == key)
+
+
+class Sweeper:
+    """A thread that looks after the ends of jobs while the service runs."""
+
+    def __init__(self, lifetimes: Lifetimes) -> None:
+        self._lifetimes = lifetimes
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="job-sweeper", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def close(self) -> None:
+        self._stopped.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _run(self) -> None:
+        swept = time.monotonic()
+        while not self._stopped.wait(SWEEP_SECONDS):
+            _survived(lambda: self._lifetimes.expire(now()))
+            if time.monotonic() - swept >= ORPHAN_AGE_SECONDS:
+                swept = time.monotonic()
+                _survived(self._lifetimes.sweep)
+
+
+def _survived(work: Callable[[], int]) -> None:
+    """What fails is tried again next time."""
+    try:
+        work()
+    except (JobStoreUnavailable, OSError) as error:
+        _log.warning("expired jobs cannot be destroyed now: %s", error)
+
+
+_LOST = JobError(
+    f"the process that executed this job has ended unexpectedly {MOST_DEATHS} times, perhaps by what the job needs: "
+    "ask for less at once, such as a smaller region, or fewer columns to sort or group by"
+)
