@@ -6,12 +6,12 @@ ClickHouse type and NULL for NULL.
 
 from __future__ import annotations
 
-from adql.functions.function import KINDS, Function, Parameter
+from adql.functions.function import KINDS, Function, Parameter, SetFunction
 from adql.functions.geometry import GEOMETRICAL
 from adql.functions.healpix import HEALPIX
 from adql.functions.mathematical import MATHEMATICAL
+from adql.functions.statistics import ADQL_SET_FUNCTIONS, STATISTICS
 from adql.functions.text import STRING
-from clickhouse_schema.datatypes import DOUBLE, LONG
 
 __all__ = [
     "ADQL_GEO",
@@ -20,14 +20,16 @@ __all__ = [
     "FUNCTIONS",
     "KINDS",
     "MATHEMATICAL",
+    "STATISTICS",
     "STRING",
     "USER_DEFINED",
     "Function",
     "Parameter",
+    "SetFunction",
 ]
 
 #: User defined functions, as declared in /capabilities
-USER_DEFINED = (*HEALPIX, *GEOMETRICAL)
+USER_DEFINED: tuple[Function, ...] = (*HEALPIX, *GEOMETRICAL, *STATISTICS)
 
 #: Geometry functions that are translated, for features-adqlgeo
 ADQL_GEO = (
@@ -35,8 +37,8 @@ ADQL_GEO = (
     "POLYGON", "REGION",
 )  # fmt: skip
 
-#: Set functions and whether they keep the argument's type
-AGGREGATES = {"COUNT": LONG, "SUM": None, "AVG": DOUBLE, "MIN": None, "MAX": None}
+#: Set functions, which also take OVER
+AGGREGATES: dict[str, SetFunction] = {f.name.upper(): f for f in (*ADQL_SET_FUNCTIONS, *STATISTICS)}
 
 #: Optional features of the language, by the last part of their TAPRegExt type
 FEATURES = {
@@ -50,4 +52,6 @@ FEATURES = {
 
 FUNCTIONS: dict[str, tuple[Function, ...]] = {}
 for _function in (*MATHEMATICAL, *STRING, *USER_DEFINED):
+    if isinstance(_function, SetFunction):
+        continue
     FUNCTIONS[_function.name.upper()] = (*FUNCTIONS.get(_function.name.upper(), ()), _function)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from adql.bound import Expr
+from adql.errors import Span
 from clickhouse_schema.datatypes import ColumnType
 
 #: What a parameter takes -> the word for it in messages
@@ -12,10 +14,19 @@ KINDS = {
     "number": "a number",
     "integer": "an integer",
     "text": "text",
+    "timestamp": "a timestamp",
     "order": "a HEALPix order from 0 to 29, as a literal",
+    "fraction": "a number from 0 to 1, as a literal",
+    "bins": "a number of bins from 1 to 100000, as a literal",
+    "pattern": "a text",
+    "literal": "a text, as a literal",
     "point": "a POINT",
-    "any": "a value",
+    "single": "a single value",
+    "alike": "values of one type",
 }
+
+#: Of a function with any number of arguments so many forms are declared: clients know no other way to say it.
+DECLARED_ARGUMENTS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +40,8 @@ class Parameter:
 class Function:
     """``sql`` is a template over the arguments' SQL or a function of them; ``whole`` that of an integer result.
 
-    ``result`` a type or a function of the argument types.
+    ``result`` a type or a function of the argument types. A function with ``expand`` has no SQL: it stands for the
+    expression that ``expand`` makes of its arguments. A ``variadic`` one repeats its last parameter.
     """
 
     name: str
@@ -41,12 +53,22 @@ class Function:
     variadic: bool = False
     whole: str = ""
     returns: str = ""  # ADQL type in a declared signature
+    expand: Callable[[tuple[Expr, ...], Span], Expr] | None = None
 
     @property
-    def signature(self) -> str:
-        """TAPRegExt form: ``name(arg TYPE, ...) -> TYPE``."""
-        parameters = ", ".join(f"{p.name} {p.adql}" for p in self.parameters)
-        return f"{self.name}({parameters}) -> {self.returns}"
+    def signatures(self) -> tuple[str, ...]:
+        """TAPRegExt forms: ``name(arg TYPE, ...) -> TYPE``."""
+        least = len(self.parameters) - self.optional
+        most = DECLARED_ARGUMENTS if self.variadic else len(self.parameters)
+        return tuple(self._signature(count) for count in range(least, most + 1))
+
+    def _signature(self, count: int) -> str:
+        repeated = self.parameters[-1:] * (count - len(self.parameters))
+        names = [p.name for p in self.parameters[:count]]
+        names += [f"{p.name}{i}" for i, p in enumerate(repeated, 2)]
+        types = [p.adql for p in (*self.parameters[:count], *repeated)]
+        arguments = ", ".join(f"{name} {kind}" for name, kind in zip(names, types, strict=True))
+        return f"{self.name}({arguments}) -> {self.returns}"
 
     @property
     def usage(self) -> str:
@@ -60,6 +82,10 @@ class Function:
         most = len(self.parameters)
         return most - self.optional <= count and (count <= most or self.variadic)
 
+    def parameters_of(self, count: int) -> tuple[Parameter, ...]:
+        """The parameters that ``count`` arguments stand for."""
+        return (*self.parameters[:count], *self.parameters[-1:] * (count - len(self.parameters)))
+
     def emit(self, args: tuple[str, ...], result: ColumnType) -> str:
         if self.whole and result.is_integer:
             return self.whole.format(*args)
@@ -67,3 +93,19 @@ class Function:
 
     def result_type(self, types: tuple[ColumnType, ...]) -> ColumnType:
         return self.result if isinstance(self.result, ColumnType) else self.result(types)
+
+
+@dataclass(frozen=True, slots=True)
+class SetFunction(Function):
+    """A function of all rows of a group: ``{over}`` stands after each of the engine's aggregates in its template.
+
+    ``{distinct}`` is 'DISTINCT ' or nothing; only ADQL's own set functions take it.
+    """
+
+    def emit_group(self, args: tuple[str, ...], result: ColumnType, *, distinct: bool, over: str) -> str:
+        """``over``: `` OVER (...)`` or nothing."""
+        sql = self.whole if self.whole and result.is_integer else self.sql
+        quantifier = "DISTINCT " if distinct else ""
+        if isinstance(sql, str):
+            return sql.format(*args, distinct=quantifier, over=over)
+        return sql(*args, over=over)

@@ -9,8 +9,8 @@ GEOMETRICAL = (
     Function(
         "ivo_geom_transform",
         (
-            Parameter("from_sys", "text", "TEXT"),
-            Parameter("to_sys", "text", "TEXT"),
+            Parameter("from_sys", "literal", "TEXT"),
+            Parameter("to_sys", "literal", "TEXT"),
             Parameter("geo", "geometry", "GEOMETRY"),
         ),
         POLYGON, "",

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from adql import nodes
 from adql.bound import Aggregate, Call, Expr, Windowed, has_aggregate, walk
 from adql.errors import AdqlSemanticError, AdqlUnsupported
-from adql.functions import AGGREGATES, FUNCTIONS, Function
+from adql.functions import AGGREGATES, FUNCTIONS, KINDS, Function
 from adql.resolve.geometry import BOUND_HERE, bind_geometry
 from adql.resolve.scope import suggestion
-from adql.resolve.types import check_argument, common_type, fits_number
-from clickhouse_schema.datatypes import DOUBLE, LONG
+from adql.resolve.types import check_argument, common_type, fits
+from clickhouse_schema.datatypes import LONG
 
 if TYPE_CHECKING:
     from adql.resolve.expressions import Binder
@@ -57,18 +57,28 @@ def set_function(binder: Binder, node: nodes.FunctionCall, name: str, *, over_gr
         raise AdqlSemanticError(f"{name} cannot stand in {binder.clause}", node.span, hint)
     if node.star:
         return Aggregate(LONG, "COUNT", (), span=node.span)
-    arg = binder.bind(node.args[0])
+    function = AGGREGATES[name]
+    if not function.takes(len(node.args)):
+        raise AdqlSemanticError(
+            f"{node.name.name} does not take {len(node.args)} arguments", node.span, f"it is {function.usage}"
+        )
+    args = tuple(binder.bind(a) for a in node.args)
+    for arg in args:
+        _check_inside(arg, name, over_groups=over_groups)
+    for parameter, arg in zip(function.parameters, args, strict=True):
+        if not fits(parameter, arg):
+            raise AdqlSemanticError(f"{name} takes {KINDS[parameter.kind]}; this is {arg.type.adql}", arg.span)
+    return Aggregate(function.result_type(tuple(a.type for a in args)), name, args, node.distinct, span=node.span)
+
+
+def _check_inside(arg: Expr, name: str, *, over_groups: bool) -> None:
+    if over_groups:
+        return
     for part in walk(arg):
-        if isinstance(part, Windowed) and not over_groups:
+        if isinstance(part, Windowed):
             raise AdqlSemanticError(f"{part.name} OVER inside of {name}", part.span, "compute it in a subquery")
-    if has_aggregate(arg) and not over_groups:
+    if has_aggregate(arg):
         raise AdqlSemanticError(f"{name} of a set function", arg.span, "compute the inner one in a subquery")
-    if name in ("SUM", "AVG") and not fits_number(arg):
-        raise AdqlSemanticError(f"{name} takes a number; this is {arg.type.adql}", arg.span)
-    if arg.type.is_array:
-        raise AdqlSemanticError(f"{name} takes a single value; this is {arg.type.adql}", arg.span)
-    result = AGGREGATES[name] or (arg.type if name in ("MIN", "MAX") else LONG if arg.type.is_integer else DOUBLE)
-    return Aggregate(result, name, (arg,), node.distinct, span=node.span)
 
 
 def _coalesce(binder: Binder, node: nodes.FunctionCall) -> Expr:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from adql.bound import UNTYPED, Call, Expr, Literal
@@ -54,23 +54,43 @@ def common_type(args: Sequence[Expr], where: str, span: Span) -> ColumnType:
     raise AdqlSemanticError(f"{where} mixes {names}", span, "all its values must be of one kind")
 
 
+def fits(parameter: Parameter, arg: Expr) -> bool:
+    """Whether ``arg`` is what ``parameter`` takes. A bare NULL is of every type, but no literal."""
+    return _FITS[parameter.kind](arg)
+
+
 def check_argument(function: Function, parameter: Parameter, arg: Expr) -> None:
     """AdqlSemanticError unless ``arg`` is what ``parameter`` takes."""
-    kind, fits = parameter.kind, True
-    if kind == "number":
-        fits = fits_number(arg)
-    elif kind == "integer":
-        fits = arg.type.is_integer or is_null(arg)
-    elif kind == "text":
-        fits = arg.type.is_text or is_null(arg)
-    elif kind == "point":
-        fits = arg.type.xtype == "point"
-    elif kind == "order":
-        fits = isinstance(arg, Literal) and isinstance(arg.value, int) and 0 <= arg.value <= 29
-    if not fits:
+    if not fits(parameter, arg):
         raise AdqlSemanticError(
-            f"{function.usage} takes {KINDS[kind]} as {parameter.name}; this is {arg.type.adql}", arg.span
+            f"{function.usage} takes {KINDS[parameter.kind]} as {parameter.name}; this is {arg.type.adql}", arg.span
         )
+
+
+def _number_between(low: float, high: float, arg: Expr, *, whole: bool) -> bool:
+    value = arg.value if isinstance(arg, Literal) else None
+    kinds = (int,) if whole else (int, float)
+    return isinstance(value, kinds) and not isinstance(value, bool) and low <= value <= high
+
+
+def _is_timestamp(arg: Expr) -> bool:
+    return arg.type.is_timestamp or is_null(arg)
+
+
+_FITS: dict[str, Callable[[Expr], bool]] = {
+    "number": fits_number,
+    "integer": lambda arg: arg.type.is_integer or is_null(arg),
+    "text": lambda arg: arg.type.is_text or is_null(arg),
+    "timestamp": _is_timestamp,
+    "order": lambda arg: _number_between(0, 29, arg, whole=True),
+    "fraction": lambda arg: _number_between(0, 1, arg, whole=False),
+    "bins": lambda arg: _number_between(1, 100_000, arg, whole=True),
+    "pattern": lambda arg: arg.type.is_text or is_null(arg),
+    "literal": lambda arg: isinstance(arg, Literal) and isinstance(arg.value, str),
+    "point": lambda arg: arg.type.xtype == "point",
+    "single": lambda arg: not arg.type.is_array,
+    "alike": lambda arg: not arg.type.is_array,
+}
 
 
 def as_timestamp(expr: Expr, other: ColumnType) -> Expr:

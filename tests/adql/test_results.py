@@ -16,6 +16,8 @@ _ARGUMENTS = {
     "text": ("name",),
     "order": ("5",),
     "point": ("POINT(id, mag)",),
+    "geometry": ("POINT(id, mag)",),
+    "literal": ("'ICRS'",),
 }
 
 
