@@ -120,20 +120,31 @@ class JobStore(ABC):
         return self._advance(job_id, frozenset({QUEUED}), EXECUTING, started)
 
     def complete(self, job_id: str, attempt: int, at: datetime, result: JobResult, info: Info) -> Job:
-        """EXECUTING -> COMPLETED. Never overrides ABORTED: whoever aborts first wins, and the result is thrown away."""
+        """EXECUTING -> COMPLETED. Never overrides ABORTED: whoever aborts first wins, and the result is thrown away.
+
+        May be told again, when the first answer was lost on its way.
+        """
 
         def completed(job: Job) -> Job:
             return replace(job, end_time=at, result=result, info={**job.info, **info})
 
-        return self._advance(job_id, frozenset({EXECUTING}), ExecutionPhase.COMPLETED, completed, attempt)
+        end = _only({EXECUTING}, lambda job: replace(completed(job), phase=ExecutionPhase.COMPLETED), attempt)
+        return self._change(job_id, lambda job: job if job.result == result else end(job))
 
     def fail(self, job_id: str, attempt: int, at: datetime, error: JobError, info: Info) -> Job:
-        """EXECUTING -> ERROR. Never overrides ABORTED: an aborted query fails, and that is no error."""
+        """EXECUTING -> ERROR. Never overrides ABORTED: an aborted query fails, and that is no error.
+
+        May be told again, as ``complete``.
+        """
 
         def failed(job: Job) -> Job:
             return replace(job, end_time=at, error=error, info={**job.info, **info})
 
-        return self._advance(job_id, frozenset({EXECUTING}), ExecutionPhase.ERROR, failed, attempt)
+        end = _only({EXECUTING}, lambda job: replace(failed(job), phase=ExecutionPhase.ERROR), attempt)
+        told = (ExecutionPhase.ERROR, attempt, at, error)
+        return self._change(
+            job_id, lambda job: job if (job.phase, job.attempt, job.end_time, job.error) == told else end(job)
+        )
 
     def abort(self, job_id: str, at: datetime, error: JobError | None = None) -> Job:
         """Unfinished -> ABORTED, by the client, or with ``error`` by the service. Never overrides another end."""

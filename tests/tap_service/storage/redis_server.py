@@ -1,0 +1,57 @@
+"""A Redis server of the tests' own, on a free port, with an append-only file that outlives its process."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import redis
+
+
+class RedisServer:
+    def __init__(self, directory: Path) -> None:
+        directory.mkdir(parents=True, exist_ok=True)
+        self._directory = directory
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            self._port = listener.getsockname()[1]
+        self._process: subprocess.Popen | None = None
+
+    @property
+    def url(self) -> str:
+        return f"redis://127.0.0.1:{self._port}/0"
+
+    def start(self) -> None:
+        options = ["--port", str(self._port), "--bind", "127.0.0.1", "--dir", str(self._directory)]
+        keeping = ["--appendonly", "yes", "--save", ""]
+        self._process = subprocess.Popen(["redis-server", *options, *keeping], stdout=subprocess.DEVNULL)
+        with redis.Redis.from_url(self.url) as client:
+            while True:
+                try:
+                    client.ping()
+                    return
+                except redis.ConnectionError:
+                    time.sleep(0.01)
+
+    def kill(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def flush(self) -> None:
+        with redis.Redis.from_url(self.url) as client:
+            client.flushdb()
+
+
+@contextmanager
+def redis_server(directory: Path) -> Iterator[RedisServer]:
+    server = RedisServer(directory)
+    server.start()
+    try:
+        yield server
+    finally:
+        server.kill()

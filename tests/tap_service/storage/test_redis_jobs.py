@@ -1,0 +1,108 @@
+"""What is the Redis job store's own: a server that is away or starts anew, and indices that follow the records."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import redis
+
+from tap_service.models.job import ExecutionPhase, Job, JobFilter
+from tap_service.storage.jobs import IllegalTransition, JobStoreUnavailable, NoSuchJob
+from tap_service.storage.redis_jobs import RedisJobStore, _Record
+from tests.tap_service.storage.redis_server import RedisServer, redis_server
+from tests.tap_service.storage.test_job_stores import FAULT, RESULT, at, ids, job, started
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    with redis_server(tmp_path_factory.mktemp("redis")) as server:
+        yield server
+
+
+@pytest.fixture
+def store(server: RedisServer) -> Iterator[RedisJobStore]:
+    server.flush()
+    store = RedisJobStore(server.url)
+    yield store
+    store.close()
+
+
+def test_nobody_listens(tmp_path: Path) -> None:
+    store = RedisJobStore(RedisServer(tmp_path).url)
+    with pytest.raises(JobStoreUnavailable, match="the job store does not answer"):
+        store.check()
+    with pytest.raises(JobStoreUnavailable):
+        list(store.references(JobFilter(None)))
+    store.close()
+
+
+def test_a_server_killed_and_started_again(server: RedisServer, store: RedisJobStore) -> None:
+    told = threading.Event()
+    store.create(job("j", "anna"))
+    with store.watch("j", told.set):
+        begun = started(store)
+        server.kill()
+        with pytest.raises(JobStoreUnavailable):
+            store.get("j")
+        told.clear()
+        server.start()
+        assert store.get("j") == begun
+        assert ids(store, JobFilter("anna", frozenset({ExecutionPhase.EXECUTING}))) == ["j"]
+        assert told.wait(20)  # what was said meanwhile is lost, so whoever waits looks anew
+        told.clear()
+        store.complete("j", 1, at(2), RESULT, {})
+        assert told.wait(20)
+
+
+def acts(store: RedisJobStore, name: str, number: int) -> list[Callable[[], Job]]:
+    attempt = store.get(name).attempt
+    return [
+        lambda: store.queue(name),
+        lambda: store.start(name, "w", at(number)),
+        lambda: store.report(name, attempt, at(number), {}),
+        lambda: store.complete(name, attempt, at(number), RESULT, {}),
+        lambda: store.fail(name, attempt, at(number), FAULT, {}),
+        lambda: store.requeue(name, attempt, died=True),
+        lambda: store.abort(name, at(number)),
+        lambda: store.set_parameters(name, [], f"r{number}"),
+        lambda: store.set_destruction_time(name, at(number)),
+        lambda: store.delete(name),
+    ]
+
+
+def test_indices_follow_the_records(server: RedisServer, store: RedisJobStore) -> None:
+    dice = random.Random(1)
+    for number in range(300):
+        name = f"j{number % 20}"
+        if number < 20:
+            store.create(job(name, dice.choice([None, "anna", "bob"]), number))
+            continue
+        try:
+            dice.choice(acts(store, name, number))()
+        except (IllegalTransition, NoSuchJob):
+            continue
+    with redis.Redis.from_url(server.url, decode_responses=True) as client:
+        records = [_Record.read(client.get(key)) for key in client.keys("skyhouse:job:*")]
+        expected = {place for record in records for place in record.places()}
+        indices = [key for key in client.keys("skyhouse:*") if client.type(key) == "zset"]
+        assert {(key, member) for key in indices for member in client.zrange(key, 0, -1)} == expected
+    assert 0 < len(records) < 20
+
+
+def test_a_change_whose_answer_is_lost_is_one_change(store: RedisJobStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The driver sends the script again, and finds it done."""
+    send = store._script
+
+    def twice(**script: list) -> str:
+        send(**script)
+        return send(**script)
+
+    store.create(job())
+    monkeypatch.setattr(store, "_script", twice)
+    assert store.queue("j").phase is ExecutionPhase.QUEUED
+    assert store.start("j", "w", at(1)).attempt == 1
+    assert store.get("j").attempt == 1
