@@ -16,7 +16,6 @@ _NAMESPACES = {
     "xmlns:xsi": "http://www.w3.org/2001/XMLSchema-instance",
 }
 _VERSION = {"version": "1.1"}
-_INFO = {"xmlns:sky": "urn:skyhouse:jobinfo"}
 
 _AT_ONCE = 500
 
@@ -47,7 +46,7 @@ def job_document(job: Job, url: str) -> bytes:
             )
             if error
             else "",
-            tag("uws:jobInfo", _INFO, _info(job.info)) if job.info else "",
+            element("uws:jobInfo", _info(job.info)) if job.info else "",
         ),
     )
 
@@ -103,7 +102,7 @@ def _results(namespaces: dict[str, str], job: Job, url: str) -> Markup:
 
 
 def _info(info: Info) -> Markup:
-    return lines(*(element(f"sky:{name}", str(value)) for name, value in info.items()))
+    return lines(*(element(name, str(value)) for name, value in info.items()))
 
 
 def _instant(name: str, instant: datetime | None) -> Markup:

@@ -1,0 +1,345 @@
+"""The job store. Every store runs through the same tests: add it to the fixture ``store``."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tap_service.models.instants import later, now
+from tap_service.models.job import ExecutionPhase, Job, JobError, JobFilter, JobResult
+from tap_service.storage.jobs import IllegalTransition, JobStore, NoSuchJob
+from tap_service.storage.sqlite_jobs import SqliteJobStore
+
+PENDING, QUEUED, EXECUTING = ExecutionPhase.PENDING, ExecutionPhase.QUEUED, ExecutionPhase.EXECUTING
+COMPLETED, ERROR, ABORTED = ExecutionPhase.COMPLETED, ExecutionPhase.ERROR, ExecutionPhase.ABORTED
+RESULT = JobResult("key-1", 7, "text/csv", "csv", "key-1")
+OTHER_RESULT = replace(RESULT, size=8)
+FAULT = JobError("it fails", transient=True)
+T0 = datetime(2026, 1, 31, 12, 0, 0, 123_000, tzinfo=UTC)
+
+_numbers = itertools.count()
+
+
+@pytest.fixture(params=["sqlite"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[JobStore]:
+    opened = SqliteJobStore(tmp_path / "jobs")
+    yield opened
+    opened.close()
+
+
+def job(**properties: Any) -> Job:
+    wanted = {
+        "job_id": f"{next(_numbers):032x}",
+        "owner": "kepler",
+        "creation_time": T0,
+        "destruction_time": later(T0, 100),
+        "execution_duration": 60,
+        **properties,
+    }
+    return Job(**wanted)
+
+
+def made(store: JobStore, **properties: Any) -> str:
+    new = job(**properties)
+    store.create(new)
+    return new.job_id
+
+
+def brought_to(store: JobStore, phase: ExecutionPhase) -> str:
+    """A job that went the whole way to this phase; HELD and SUSPENDED, which nothing leads to here, are made so."""
+    if phase in (ExecutionPhase.HELD, ExecutionPhase.SUSPENDED, ExecutionPhase.UNKNOWN, ExecutionPhase.ARCHIVED):
+        return made(store, phase=phase, attempt=1)
+    job_id = made(store)
+    steps: dict[ExecutionPhase, Callable[[], Any]] = {
+        QUEUED: lambda: store.queue(job_id),
+        EXECUTING: lambda: store.start(job_id, "w", T0),
+        COMPLETED: lambda: store.complete(job_id, 1, T0, RESULT, {}),
+        ERROR: lambda: store.fail(job_id, 1, T0, FAULT, {}),
+        ABORTED: lambda: store.abort(job_id, T0),
+    }
+    way = {
+        PENDING: [],
+        QUEUED: [QUEUED],
+        EXECUTING: [QUEUED, EXECUTING],
+        **{end: [QUEUED, EXECUTING, end] for end in (COMPLETED, ERROR, ABORTED)},
+    }
+    for step in way[phase]:
+        steps[step]()
+    assert store.get(job_id).phase is phase
+    return job_id
+
+
+#: what may be done to a job -> the phases in which it may be, and the phase after it (None: as before)
+UNFINISHED = {PENDING, QUEUED, EXECUTING, ExecutionPhase.HELD, ExecutionPhase.SUSPENDED}
+LEGAL: dict[str, tuple[Callable[[JobStore, str], Any], set[ExecutionPhase], ExecutionPhase | None]] = {
+    "queue": (lambda store, ident: store.queue(ident), {PENDING, ExecutionPhase.HELD}, QUEUED),
+    "start": (lambda store, ident: store.start(ident, "w", T0), {QUEUED}, EXECUTING),
+    "complete": (lambda store, ident: store.complete(ident, 1, T0, OTHER_RESULT, {}), {EXECUTING}, COMPLETED),
+    "fail": (lambda store, ident: store.fail(ident, 1, later(T0, 1), FAULT, {}), {EXECUTING}, ERROR),
+    "abort": (lambda store, ident: store.abort(ident, T0), UNFINISHED, ABORTED),
+    "requeue": (lambda store, ident: store.requeue(ident, 1, died=True), {EXECUTING}, QUEUED),
+    "report": (lambda store, ident: store.report(ident, 1, T0, {}), {EXECUTING}, None),
+    "parameters": (lambda store, ident: store.set_parameters(ident, [("QUERY", "x")]), {PENDING}, None),
+    "quote": (lambda store, ident: store.set_quote(ident, T0, {}), {PENDING, QUEUED, ExecutionPhase.HELD}, None),
+    "duration": (lambda store, ident: store.set_execution_duration(ident, 5), UNFINISHED, None),
+    "destruction": (lambda store, ident: store.set_destruction_time(ident, T0), set(ExecutionPhase), None),
+}
+
+
+class TestPhases:
+    @pytest.mark.parametrize("phase", ExecutionPhase)
+    @pytest.mark.parametrize("act", LEGAL)
+    def test_only_legal_transitions(self, store: JobStore, act: str, phase: ExecutionPhase) -> None:
+        do, predecessors, successor = LEGAL[act]
+        job_id = brought_to(store, phase)
+        before = store.get(job_id)
+        if phase in predecessors:
+            do(store, job_id)
+            assert store.get(job_id).phase is (successor or phase)
+        else:
+            with pytest.raises(IllegalTransition) as refused:
+                do(store, job_id)
+            assert refused.value.phase is phase
+            assert store.get(job_id) == before
+
+    def test_a_job_from_creation_to_result(self, store: JobStore) -> None:
+        job_id = made(store, parameters=(("QUERY", "SELECT 1"),), run_id="r")
+        store.queue(job_id)
+        assert store.start(job_id, "pid 1", later(T0, 1)).attempt == 1
+        store.report(job_id, 1, later(T0, 2), {"rowsRead": 5, "percent": 10})
+        done = store.complete(job_id, 1, later(T0, 3), RESULT, {"percent": 100, "seconds": 2.5})
+        assert done == store.get(job_id)
+        assert done.info == {"rowsRead": 5, "percent": 100, "seconds": 2.5}
+        assert (done.start_time, done.end_time, done.heartbeat) == (later(T0, 1), later(T0, 3), later(T0, 2))
+        assert (done.result, done.error, done.worker, done.run_id) == (RESULT, None, "pid 1", "r")
+        assert done.parameters == (("QUERY", "SELECT 1"),)
+
+    def test_a_record_is_what_was_stored(self, store: JobStore) -> None:
+        odd = "\x00\N{SNOWMAN} \U0001f52d '\"\\ </x>"
+        whole = job(
+            owner=odd,
+            run_id=odd,
+            parameters=((odd, odd), ("UPLOAD", "")),
+            quote=T0,
+            start_time=T0,
+            end_time=T0,
+            result=RESULT,
+            error=JobError(odd),
+            info={"a": odd, "b": 1, "c": 0.5},
+            attempt=3,
+            deaths=2,
+            worker=odd,
+            heartbeat=T0,
+            client="::1",
+        )
+        store.create(whole)
+        assert store.get(whole.job_id) == whole
+
+    def test_an_attempt_that_was_given_up_has_no_say(self, store: JobStore) -> None:
+        job_id = brought_to(store, EXECUTING)
+        again = store.requeue(job_id, 1, died=True)
+        assert (again.deaths, again.start_time, again.worker, again.info) == (1, None, "", {})
+        assert store.start(job_id, "other", T0).attempt == 2
+        for say in (
+            lambda: store.complete(job_id, 1, T0, RESULT, {}),
+            lambda: store.fail(job_id, 1, T0, FAULT, {}),
+            lambda: store.report(job_id, 1, T0, {}),
+            lambda: store.requeue(job_id, 1, died=True),
+        ):
+            with pytest.raises(IllegalTransition):
+                say()
+        assert store.complete(job_id, 2, T0, RESULT, {}).phase is COMPLETED
+
+    def test_an_end_may_be_told_again(self, store: JobStore) -> None:
+        """Its teller cannot know whether the first word arrived."""
+        done, failed = brought_to(store, EXECUTING), brought_to(store, EXECUTING)
+        for _ in range(2):
+            assert store.complete(done, 1, T0, RESULT, {"a": 1}).phase is COMPLETED
+            assert store.fail(failed, 1, T0, FAULT, {"a": 1}).phase is ERROR
+
+    def test_what_is_not_there(self, store: JobStore) -> None:
+        job_id = brought_to(store, EXECUTING)
+        assert store.delete(job_id).attempt == 1
+        for act, _, _ in LEGAL.values():
+            with pytest.raises(NoSuchJob):
+                act(store, job_id)
+        for gone in (store.get, store.delete):
+            with pytest.raises(NoSuchJob):
+                gone(job_id)
+
+
+class TestParameters:
+    def test_later_ones_replace_and_uploads_accumulate(self, store: JobStore) -> None:
+        job_id = made(store, parameters=(("QUERY", "old"), ("UPLOAD", "a,x"), ("custom", "1")))
+        store.set_parameters(job_id, [("query", "new"), ("upload", "b,y"), ("CUSTOM", "2"), ("MAXREC", "5")])
+        assert store.get(job_id).parameters == (
+            ("UPLOAD", "a,x"),
+            ("QUERY", "new"),
+            ("UPLOAD", "b,y"),
+            ("CUSTOM", "2"),
+            ("MAXREC", "5"),
+        )
+
+    def test_the_run_id(self, store: JobStore) -> None:
+        job_id = made(store, run_id="r1")
+        assert store.set_parameters(job_id, [("LANG", "ADQL")]).run_id == "r1"
+        store.set_parameters(job_id, [("RUNID", "r2")], run_id="r2")
+        [listed] = store.references(JobFilter("kepler"))
+        assert listed.run_id == store.get(job_id).run_id == "r2"
+
+
+def at_once(*calls: Callable[[], Any]) -> list[Any]:
+    """Results, or what was raised, of calls that begin together."""
+    outcomes: list[Any] = [None] * len(calls)
+    barrier = threading.Barrier(len(calls))
+
+    def run(index: int) -> None:
+        barrier.wait()
+        try:
+            outcomes[index] = calls[index]()
+        except (IllegalTransition, NoSuchJob) as refused:
+            outcomes[index] = refused
+
+    threads = [threading.Thread(target=run, args=(index,)) for index in range(len(calls))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return outcomes
+
+
+class TestRaces:
+    @pytest.mark.parametrize("round_", range(20))
+    def test_of_abort_complete_fail_and_requeue_one_wins(self, store: JobStore, round_: int) -> None:
+        job_id = brought_to(store, EXECUTING)
+        outcomes = at_once(
+            lambda: store.abort(job_id, T0),
+            lambda: store.complete(job_id, 1, T0, RESULT, {}),
+            lambda: store.fail(job_id, 1, T0, FAULT, {}),
+        )
+        [winner] = [outcome for outcome in outcomes if isinstance(outcome, Job)]
+        assert store.get(job_id) == winner
+        assert (winner.result is not None) is (winner.phase is COMPLETED)
+        assert (winner.error is not None) is (winner.phase is ERROR)
+
+    def test_a_job_is_started_once(self, store: JobStore) -> None:
+        job_id = brought_to(store, QUEUED)
+        outcomes = at_once(*[lambda: store.start(job_id, "w", T0)] * 8)
+        assert sum(isinstance(outcome, Job) for outcome in outcomes) == 1
+        assert store.get(job_id).attempt == 1
+
+    def test_a_job_is_deleted_once(self, store: JobStore) -> None:
+        job_id = made(store)
+        outcomes = at_once(*[lambda: store.delete(job_id)] * 8)
+        assert sum(isinstance(outcome, Job) for outcome in outcomes) == 1
+
+    def test_no_change_is_lost(self, store: JobStore) -> None:
+        job_id = made(store)
+        at_once(*[lambda n=n: store.set_parameters(job_id, [("UPLOAD", str(n))]) for n in range(16)])
+        assert {value for _, value in store.get(job_id).parameters} == {str(n) for n in range(16)}
+
+
+class TestLists:
+    def fill(self, store: JobStore) -> list[Job]:
+        phases = (PENDING, QUEUED, EXECUTING, COMPLETED, ERROR, ABORTED)
+        owners = ("kepler", "brahe", None)
+        jobs = [
+            job(
+                owner=owners[n % 3], phase=phases[n % 6 if n % 7 else 3], creation_time=later(T0, n // 2), run_id=str(n)
+            )
+            for n in range(60)
+        ]
+        jobs.append(job(phase=ExecutionPhase.ARCHIVED, creation_time=later(T0, 100)))
+        for each in jobs:
+            store.create(each)
+        return jobs
+
+    def test_filters_hold_together(self, store: JobStore) -> None:
+        jobs = self.fill(store)
+        owners = ("kepler", "brahe", "nobody", None)
+        phase_sets = ((), (COMPLETED,), (PENDING, ERROR, ABORTED), (ExecutionPhase.HELD,), (ExecutionPhase.ARCHIVED,))
+        for owner, phases, after, last in itertools.product(
+            owners, phase_sets, (None, 0, 13, 1000), (None, 1, 5, 1000)
+        ):
+            wanted = JobFilter(owner, frozenset(phases), None if after is None else later(T0, after), last)
+            expected = [
+                each
+                for each in jobs
+                if (owner is None or each.owner == owner)
+                and (each.phase in phases if phases else each.phase is not ExecutionPhase.ARCHIVED)
+                and (wanted.after is None or each.creation_time > wanted.after)
+            ]
+            expected.sort(key=lambda each: each.creation_time, reverse=True)
+            found = list(store.references(wanted))
+            assert [each.creation_time for each in found] == [each.creation_time for each in expected][:last], wanted
+            by_id = {each.job_id: each for each in expected}
+            for each in found:
+                source = by_id.pop(each.job_id)
+                assert (each.phase, each.run_id, each.owner) == (source.phase, source.run_id, source.owner)
+
+    def test_a_long_list_comes_in_pages_and_each_job_once(self, store: JobStore) -> None:
+        made_jobs = [job(creation_time=later(T0, n // 700)) for n in range(2500)]
+        for each in made_jobs:
+            store.create(each)
+        rest = store.references(JobFilter("kepler"))
+        first = next(rest)
+        store.delete(made_jobs[0].job_id)  # the last of the list, which is still to be read
+        found = [first, *rest]
+        assert len({each.job_id for each in found}) == len(found) == 2499
+        assert [each.creation_time for each in found] == sorted((each.creation_time for each in found), reverse=True)
+
+    def test_queued_jobs_in_their_order(self, store: JobStore) -> None:
+        jobs = [made(store, phase=QUEUED, creation_time=later(T0, n)) for n in (3, 1, 2)]
+        made(store)
+        assert store.queued() == [jobs[1], jobs[2], jobs[0]]
+
+    def test_expired_jobs(self, store: JobStore) -> None:
+        jobs = [made(store, destruction_time=later(T0, n)) for n in (3, 1, 2)]
+        assert store.expired(later(T0, 2), 10) == [jobs[1], jobs[2]]
+        assert store.expired(later(T0, 2), 1) == [jobs[1]]
+        store.set_destruction_time(jobs[0], T0)
+        assert store.expired(T0, 10) == [jobs[0]]
+
+    def test_silent_jobs(self, store: JobStore) -> None:
+        quiet, loud = brought_to(store, EXECUTING), brought_to(store, EXECUTING)
+        brought_to(store, QUEUED)
+        brought_to(store, COMPLETED)
+        store.report(loud, 1, later(T0, 10), {})
+        assert [each.job_id for each in store.silent(later(T0, 5))] == [quiet]
+        assert {each.job_id for each in store.silent(later(T0, 11))} == {quiet, loud}
+
+
+def test_watching(store: JobStore) -> None:
+    job_id, other = made(store), made(store)
+    changes = threading.Semaphore(0)
+    with store.watch(job_id, changes.release):
+        store.set_execution_duration(job_id, 7)
+        store.queue(other)
+        assert not changes.acquire(timeout=0.05)
+        store.queue(job_id)
+        assert changes.acquire(timeout=10)
+        store.abort(job_id, T0)
+        assert changes.acquire(timeout=10)
+        store.delete(job_id)
+        assert changes.acquire(timeout=10)
+    store.delete(other)
+    assert not changes.acquire(timeout=0.05)
+
+
+def test_check(store: JobStore) -> None:
+    store.check()
+
+
+def test_instants_survive_to_the_millisecond(store: JobStore) -> None:
+    instants = [T0 + timedelta(milliseconds=n) for n in (0, 1, 999)] + [datetime.max.replace(tzinfo=UTC, microsecond=0)]
+    for at in instants:
+        store.create(replace(job(), creation_time=at, destruction_time=at))
+    assert sorted(each.creation_time for each in store.references(JobFilter("kepler"))) == instants
+    assert now().microsecond % 1000 == 0
