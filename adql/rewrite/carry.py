@@ -46,7 +46,7 @@ from adql.rewrite.confined import (
 )
 from adql.rewrite.joins import replaced
 from adql.rewrite.wrap import Wrapped
-from clickhouse_schema.datatypes import BOOLEAN
+from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, FLOAT
 
 #: Degrees that regions are grown by, at most, along a chain of matches
 _FARTHEST = 30.0
@@ -154,12 +154,21 @@ def _inner_position(query: Query, lon: str, lat: str) -> Position | None:
     if query.limit is not None or query.offset or has_window(query):
         return None
     found = {output.alias: output.expr for output in query.outputs if output.alias in (lon, lat)}
-    x, y = found[lon], found[lat]
+    x, y = _uncast(found[lon]), _uncast(found[lat])
     if not (isinstance(x, Column) and isinstance(y, Column) and x.relation == y.relation):
         return None
     if isinstance(query, Select) and query.is_grouped and not {x, y} <= set(query.group_by):
         return None
     return x, y
+
+
+def _uncast(expr: Expr) -> Expr:
+    """Without a CAST that changes no coordinate, as both sides of a set operation have it."""
+    if isinstance(expr, Call) and expr.name == "CAST" and len(expr.args) == 1:
+        inner = expr.args[0]
+        if expr.type == inner.type or (expr.type == DOUBLE and inner.type == FLOAT):
+            return inner
+    return expr
 
 
 def _sides(query: SetOperation, x: Column, y: Column) -> Iterator[tuple[Query, tuple[str, str]]]:

@@ -21,7 +21,7 @@ from adql.bound import Call, Column, Expr, Literal, Within
 from adql.regions import Complement, Cone, Intersection, Region, Union, direction
 from adql.regions.discs import Discs
 from adql.resolve.constants import constant
-from adql.rewrite.ranges import MIRROR, bounds, coordinate_range
+from adql.rewrite.ranges import bounds, coordinate_range
 
 NEARNESS = ("NEAR", "NEARER")
 
@@ -87,7 +87,7 @@ def confinements(expr: Expr, is_position: IsPosition, negated: bool = False) -> 
         return _either([confinements(part, is_position, negated) for part in parts if not _never(part, negated)])
     if expr.name in NEARNESS:
         return _near(expr, negated)
-    return _compared_distance(expr, negated)
+    return {} if negated else _compared_distance(expr)
 
 
 def together(said: Iterable[dict[Position, Confinement]]) -> dict[Position, Confinement]:
@@ -150,18 +150,18 @@ def _near(expr: Call, negated: bool) -> dict[Position, Confinement]:
     return {}
 
 
-def _compared_distance(expr: Call, negated: bool) -> dict[Position, Confinement]:
-    """``DISTANCE(...) > r`` and the like; those with < and <= are nearnesses but for odd radii."""
-    if expr.name not in MIRROR:
+def _compared_distance(expr: Call) -> dict[Position, Confinement]:
+    """``DISTANCE(...) = r``; other comparisons are nearnesses already, but for trivial ones."""
+    if expr.name != "=":
         return {}
-    distance, radius = expr.args
-    op = expr.name
+    distance, radius = expr.args if constant(expr.args[0]) is None else expr.args[::-1]
     if not (isinstance(distance, Call) and distance.name == "DISTANCE"):
-        distance, radius, op = radius, distance, MIRROR[op]
-    if not (isinstance(distance, Call) and distance.name == "DISTANCE") or (op == "=" and negated):
         return {}
-    outside = op in (">", ">=")
-    return _near(Call(expr.type, "NEAR", (*distance.args, radius)), negated != outside)
+    said = _near(Call(expr.type, "NEAR", (*distance.args, radius)), negated=False)
+    return {
+        position: Confinement(Intersection((c.region, Complement(c.region))), whole=False)
+        for position, c in said.items()
+    }
 
 
 def _constant_cone(lon: Expr, lat: Expr, radius: Expr) -> Cone | None:

@@ -9,7 +9,7 @@ from adql.bound import Call, Column, Expr
 from adql.regions import Range
 from adql.resolve.constants import constant
 
-MIRROR = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_MIRROR = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 Bounds = dict[Column, tuple[float, float]]
 
@@ -32,12 +32,12 @@ def bounds(conditions: Iterable[Expr]) -> Bounds:
 
 
 def _compared(condition: Expr) -> tuple[Column, str, float] | None:
-    if not (isinstance(condition, Call) and condition.name in MIRROR):
+    if not (isinstance(condition, Call) and condition.name in _MIRROR):
         return None
     left, right = condition.args
     op = condition.name
     if isinstance(right, Column):
-        left, right, op = right, left, MIRROR[op]
+        left, right, op = right, left, _MIRROR[op]
     value = constant(right)
     return (left, op, value) if isinstance(left, Column) and value is not None else None
 
