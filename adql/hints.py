@@ -34,7 +34,7 @@ _WORDS = {
     "MINUS": "the difference of two queries is EXCEPT",
     "RECURSIVE": "ADQL has no recursive WITH",
     "LATERAL": "ADQL has no LATERAL",
-    "TABLESAMPLE": "a sample is TABLESAMPLE (percent), after the alias of the table",
+    "TABLESAMPLE": "a sample is TABLESAMPLE (percent) [REPEATABLE (seed)], after the alias of the table",
     "WINDOW": "write the window where it is used: OVER (...)",
     "NULLS": "ADQL has no NULLS FIRST or NULLS LAST",
     **dict.fromkeys(("ANTI", "SEMI", "ASOF"), "ADQL has no such join; use EXISTS or NOT EXISTS"),

@@ -274,12 +274,20 @@ class TableReference(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Sample(Node):
+    """``TABLESAMPLE [BERNOULLI] (percent) [REPEATABLE (seed)]`` (extension)."""
+
+    percent: float
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class TableName(TableReference):
-    """``[[catalog.]schema.]table [AS alias] [TABLESAMPLE (percent)]`` (the sample is an extension)."""
+    """``[[catalog.]schema.]table [AS alias] [sample]``"""
 
     parts: tuple[Identifier, ...]
     alias: Identifier | None
-    sample: float | None = None
+    sample: Sample | None = None
 
 
 @dataclass(frozen=True, slots=True)

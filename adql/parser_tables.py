@@ -9,6 +9,7 @@ from adql.nodes import (
     Identifier,
     Join,
     Query,
+    Sample,
     Select,
     SelectItem,
     Star,
@@ -102,10 +103,14 @@ class TableParser(OperandParser):
         return None
 
     def _at_sample(self) -> bool:
-        return self.is_word("TABLESAMPLE", self.at) and self.kinds[self.at + 1] == "("
+        if not self.is_word("TABLESAMPLE", self.at):
+            return False
+        after = self.at + 2 if self.is_word("BERNOULLI", self.at + 1) else self.at + 1
+        return self.kinds[after] == "("
 
-    def _sample(self) -> float:
-        self.at += 1
+    def _sample(self) -> Sample:
+        first = self.at
+        self.at += 2 if self.is_word("BERNOULLI", self.at + 1) else 1
         opening = self.open(levels=0)
         number = self.at
         self.expect(NUMBER, "a percentage")
@@ -113,7 +118,13 @@ class TableParser(OperandParser):
         if not 0 < percent <= 100:
             raise AdqlSyntaxError("a sample is more than 0 and at most 100 percent", self.span_at(number))
         self.close(opening, levels=0)
-        return percent
+        seed = 0
+        if self.is_word("REPEATABLE", self.at) and self.kinds[self.at + 1] == "(":
+            self.at += 1
+            opening = self.open(levels=0)
+            seed = self.unsigned_integer("a whole number as the seed")
+            self.close(opening, levels=0)
+        return Sample(self.span_from(first), percent, seed)
 
     # --- parentheses ---
 

@@ -1,8 +1,8 @@
 """The reserved functions of ADQL 2.1 with their numbers of arguments.
 
 Source: the grammar of ADQL 2.1 (REC 2023-12-15). The words of Skyhouse's extensions that ADQL does not reserve (OVER,
-PARTITION, RANGE, UNBOUNDED, PRECEDING, FOLLOWING, ROW, TABLESAMPLE) belong to the grammar only where it has them, and
-are names anywhere else.
+PARTITION, RANGE, UNBOUNDED, PRECEDING, FOLLOWING, ROW, TABLESAMPLE, BERNOULLI, REPEATABLE) belong to the grammar only
+where it has them, and are names anywhere else.
 """
 
 from __future__ import annotations

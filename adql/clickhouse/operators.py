@@ -86,6 +86,15 @@ def _like(expr: Call, emit: Emit) -> str:
     return f"{'ilike' if expr.name == 'ILIKE' else 'like'}({emit(operand)}, {escaped})"
 
 
+def _sampled(expr: Call, emit: Emit) -> str:
+    """Whether the row's hash falls into the lowest part of its range."""
+    percent, seed, *keys = expr.args
+    part = constant(percent)
+    if part is None or part >= 100:
+        return "true"
+    return f"(cityHash64(tuple({', '.join(map(emit, (*keys, seed)))})) < {int(part / 100 * 2**64)})"
+
+
 def _coalesce(expr: Call, emit: Emit) -> str:
     return f"coalesce({', '.join(widened(expr.type, a, emit) for a in expr.args)})"
 
@@ -121,6 +130,7 @@ OPERATORS: dict[str, Callable[[Call, Emit], str]] = {
     "CASE": _case,
     "CAST": cast,
     "ELEMENT": _element,
+    "SAMPLED": _sampled,
     "ONE ZERO": lambda e, emit: f"({emit(e.args[0])} + to{e.type.clickhouse}(0))",
     "ONE": lambda e, emit: f"(1 + ignore({emit(e.args[0])}))",
     "0 OR 1": lambda e, emit: f"toInt32({emit(e.args[0])})",

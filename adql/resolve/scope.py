@@ -27,7 +27,7 @@ def suggestion(name: str, known: Iterable[str]) -> str:
 
 
 class Source:
-    """One table of a FROM clause: a catalogue table (``entry``) or the outputs of a derived one."""
+    """One table of a FROM clause: a catalogue table (``entry``), the ``outputs`` of a derived one, both of a sample."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Source:
 
     def column(self, index: int, span: Span) -> Column:
         field = self.fields[index]
-        name = field.name if self.entry else self.outputs[index].alias
+        name = self.outputs[index].alias if self.outputs else field.name
         if self.optional and not field.nullable:
             field = replace(field, nullable=True)
         return Column(field.type, self.relation, name, field, span=span)

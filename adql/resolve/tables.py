@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from adql import nodes
-from adql.bound import Call, Derived, Expr, Join, Query, Relation, Scan
-from adql.errors import AdqlSemanticError, AdqlUnsupported, Span
+from adql.bound import Call, Derived, Expr, Join, Literal, Output, Query, Relation, Scan, Select
+from adql.errors import AdqlSemanticError, Span
 from adql.resolve.expressions import Binder
 from adql.resolve.scope import Scope, Source, Visible, same_name, suggestion, visible_columns, written
 from adql.resolve.types import common_type
 from clickhouse_schema.catalogue import TableEntry
-from clickhouse_schema.datatypes import BOOLEAN
+from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, LONG
 from clickhouse_schema.words import published
 
 if TYPE_CHECKING:
@@ -41,14 +41,29 @@ class Tables:
             query = self.queries.query(node.query, parent)
             return self._derived(query, node.alias, node.span)
         assert isinstance(node, nodes.TableName)  # noqa: S101  there are three kinds
-        if node.sample is not None:
-            raise AdqlUnsupported("TABLESAMPLE is not supported yet", node.span)
         common = self.queries.common.get(node.parts[0].name.lower()) if len(node.parts) == 1 else None
         if common is not None and same_name(node.parts[0], common.name.name) and self._is_defined(common, node.span):
+            if node.sample is not None:
+                raise AdqlSemanticError(
+                    "TABLESAMPLE takes a table of the catalogue", node.sample.span, "sample it in WITH"
+                )
             return self._common(common, node)
         entry = self._entry(node.parts, node.span)
         source = Source(self.context.next_relation(node.span), node.alias, entry)
+        if node.sample is not None:
+            query = self._sampled(entry, node.sample)
+            source.outputs = query.outputs
+            return Derived(source.relation, query), [source], visible_columns(source)
         return Scan(source.relation, entry), [source], visible_columns(source)
+
+    def _sampled(self, entry: TableEntry, sample: nodes.Sample) -> Select:
+        """The table's rows whose hash, of its id or else of all columns, is low enough: the same ones each time."""
+        scanned = Source(self.context.next_relation(sample.span), None, entry)
+        rows = [scanned.column(place, sample.span) for place in range(len(entry.fields))]
+        keys = [column for column in rows if column.name in entry.table.layout.id] or rows
+        chosen = Call(BOOLEAN, "SAMPLED", (Literal(DOUBLE, sample.percent), Literal(LONG, sample.seed), *keys))
+        outputs = tuple(Output(self.context.fresh.alias(), column, column.field) for column in rows)
+        return Select(Scan(scanned.relation, entry), chosen, (), None, outputs, False, (), None, 0)
 
     def _derived(
         self, query: Query, alias: nodes.Identifier, span: Span

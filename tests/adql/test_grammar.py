@@ -24,7 +24,10 @@ from clickhouse_schema.words import RESERVED
 
 HERE = Path(__file__).parent
 TEXT = (HERE / "grammar.lark").read_text(encoding="utf-8")
-CONTEXTUAL = frozenset({"OVER", "PARTITION", "RANGE", "UNBOUNDED", "PRECEDING", "FOLLOWING", "ROW", "TABLESAMPLE"})
+CONTEXTUAL = frozenset(
+    {"OVER", "PARTITION", "RANGE", "UNBOUNDED", "PRECEDING", "FOLLOWING", "ROW"}
+    | {"TABLESAMPLE", "BERNOULLI", "REPEATABLE"}
+)
 ONE_ARGUMENT = frozenset(
     {"ABS", "CEILING", "DEGREES", "EXP", "FLOOR", "LOG", "LOG10", "RADIANS", "SQRT", "ACOS", "ASIN", "ATAN", "COS"}
     | {"COT", "SIN", "TAN", "LOWER", "UPPER", "AREA", "CENTROID", "COORD1", "COORD2", "COORDSYS", "REGION"}

@@ -227,7 +227,12 @@ def test_strings() -> None:
 def test_sample_and_common_tables() -> None:
     sampled = table("s.t AS x TABLESAMPLE (2.5)")
     assert isinstance(sampled, n.TableName)
-    assert sampled.sample == 2.5
+    assert sampled.sample is not None
+    assert (sampled.sample.percent, sampled.sample.seed) == (2.5, 0)
+    again = table("t TABLESAMPLE BERNOULLI (1) REPEATABLE (7)")
+    assert isinstance(again, n.TableName)
+    assert again.sample is not None
+    assert (again.alias, again.sample.percent, again.sample.seed) == (None, 1.0, 7)
     statement = parse('WITH x AS (SELECT a FROM t), "Y" AS (SELECT a FROM x) SELECT a FROM "Y"')
     names = [common.name for common in statement.common_tables]
     assert [(name.name, name.delimited) for name in names] == [("x", False), ("Y", True)]
