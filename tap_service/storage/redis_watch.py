@@ -25,7 +25,7 @@ class Watch:
         self._channel = channel
         self._watchers: defaultdict[str, set[Callable[[], None]]] = defaultdict(set)
         self._lock = threading.Lock()
-        self._hearing = threading.Event()
+        self._tried = threading.Event()
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._hear, name="job-watch", daemon=True)
 
@@ -36,8 +36,8 @@ class Watch:
                 self._thread.start()
             self._watchers[name].add(notify)
         try:
-            # what happens after this line is heard; if Redis cannot be reached, its return is
-            self._hearing.wait(_TICK_SECONDS)
+            # what happens after this line is heard; if Redis cannot be reached, that it is back
+            self._tried.wait()
             yield
         finally:
             with self._lock:
@@ -58,14 +58,14 @@ class Watch:
                     while not self._closed.is_set():
                         self._take(subscription.get_message(timeout=_TICK_SECONDS))
             except (redis.RedisError, OSError):
-                self._hearing.clear()
+                self._tried.set()
                 self._closed.wait(_TICK_SECONDS)
 
     def _take(self, message: dict[str, Any] | None) -> None:
         if message is None:
             return
         if message["type"] == "subscribe":
-            self._hearing.set()
+            self._tried.set()
             self._tell(None)
         elif message["type"] == "message":
             self._tell(message["data"])

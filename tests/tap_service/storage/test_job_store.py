@@ -14,8 +14,10 @@ import pytest
 
 from tap_service.models.instants import later, now
 from tap_service.models.job import ExecutionPhase, Job, JobError, JobFilter, JobResult
-from tap_service.storage.jobs import IllegalTransition, JobStore, NoSuchJob
+from tap_service.storage.jobs import IllegalTransition, JobStore, JobStoreUnavailable, NoSuchJob
+from tap_service.storage.redis_jobs import RedisJobStore
 from tap_service.storage.sqlite_jobs import SqliteJobStore
+from tests.tap_service.storage.redis_server import RedisServer, redis_server
 
 PENDING, QUEUED, EXECUTING = ExecutionPhase.PENDING, ExecutionPhase.QUEUED, ExecutionPhase.EXECUTING
 COMPLETED, ERROR, ABORTED = ExecutionPhase.COMPLETED, ExecutionPhase.ERROR, ExecutionPhase.ABORTED
@@ -27,11 +29,27 @@ T0 = datetime(2026, 1, 31, 12, 0, 0, 123_000, tzinfo=UTC)
 _numbers = itertools.count()
 
 
-@pytest.fixture(params=["sqlite"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[JobStore]:
-    opened = SqliteJobStore(tmp_path / "jobs")
-    yield opened
-    opened.close()
+@pytest.fixture(scope="module")
+def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    with redis_server(tmp_path_factory.mktemp("redis")) as server:
+        yield server
+
+
+@pytest.fixture(params=["sqlite", "redis"])
+def reopen(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[], JobStore]:
+    """Open the test's own store, empty at first."""
+    if request.param == "sqlite":
+        return lambda: SqliteJobStore(tmp_path / "jobs")
+    server = request.getfixturevalue("redis")
+    server.flush()
+    return lambda: RedisJobStore(server.url)
+
+
+@pytest.fixture
+def store(reopen: Callable[[], JobStore]) -> Iterator[JobStore]:
+    store = reopen()
+    yield store
+    store.close()
 
 
 def job(**properties: Any) -> Job:
@@ -333,8 +351,39 @@ def test_watching(store: JobStore) -> None:
     assert not changes.acquire(timeout=0.05)
 
 
-def test_check(store: JobStore) -> None:
-    store.check()
+class TestStore:
+    def test_what_a_change_raises_changes_nothing(self, store: JobStore) -> None:
+        before = job()
+        store.create(before)
+
+        def flawed(_: Job) -> Job:
+            raise KeyError("a fault of its own")
+
+        with pytest.raises(KeyError):
+            store._change(before.job_id, flawed)
+        assert store.get(before.job_id) == before
+        assert store.queue(before.job_id).phase is QUEUED
+
+    def test_owners_are_not_patterns(self, store: JobStore) -> None:
+        jobs = {owner: made(store, owner=owner) for owner in ("a", "a:b", "A", "a%", "*", "", "\u00e9")}
+        for owner, job_id in jobs.items():
+            assert [each.job_id for each in store.references(JobFilter(owner))] == [job_id]
+
+    def test_a_store_opened_again_has_it_all(self, reopen: Callable[[], JobStore], store: JobStore) -> None:
+        job_id = brought_to(store, EXECUTING)
+        expected = store.get(job_id)
+        store.close()
+        again = reopen()
+        assert again.get(job_id) == expected
+        assert [each.job_id for each in again.references(JobFilter("kepler"))] == [job_id]
+        again.close()
+
+    def test_a_closed_store(self, store: JobStore) -> None:
+        store.check()
+        store.close()
+        for act in (store.check, store.queued, lambda: store.get("j"), lambda: store.create(job())):
+            with pytest.raises(JobStoreUnavailable):
+                act()
 
 
 def test_instants_survive_to_the_millisecond(store: JobStore) -> None:

@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 import redis
 
+from tap_service.models.instants import later
 from tap_service.models.job import ExecutionPhase, Job, JobFilter
 from tap_service.storage.jobs import IllegalTransition, JobStoreUnavailable, NoSuchJob
 from tap_service.storage.redis_jobs import RedisJobStore, _Record
 from tests.tap_service.storage.redis_server import RedisServer, redis_server
-from tests.tap_service.storage.test_job_stores import FAULT, RESULT, at, ids, job, started
+from tests.tap_service.storage.test_job_store import FAULT, RESULT, T0, brought_to, made
 
 
 @pytest.fixture(scope="module")
@@ -42,19 +43,20 @@ def test_nobody_listens(tmp_path: Path) -> None:
 
 def test_a_server_killed_and_started_again(server: RedisServer, store: RedisJobStore) -> None:
     told = threading.Event()
-    store.create(job("j", "anna"))
-    with store.watch("j", told.set):
-        begun = started(store)
+    job_id = brought_to(store, ExecutionPhase.EXECUTING)
+    begun = store.get(job_id)
+    with store.watch(job_id, told.set):
         server.kill()
         with pytest.raises(JobStoreUnavailable):
-            store.get("j")
+            store.get(job_id)
         told.clear()
         server.start()
-        assert store.get("j") == begun
-        assert ids(store, JobFilter("anna", frozenset({ExecutionPhase.EXECUTING}))) == ["j"]
+        assert store.get(job_id) == begun
+        wanted = JobFilter(begun.owner, frozenset({ExecutionPhase.EXECUTING}))
+        assert [each.job_id for each in store.references(wanted)] == [job_id]
         assert told.wait(20)  # what was said meanwhile is lost, so whoever waits looks anew
         told.clear()
-        store.complete("j", 1, at(2), RESULT, {})
+        store.complete(job_id, 1, T0, RESULT, {})
         assert told.wait(20)
 
 
@@ -62,14 +64,14 @@ def acts(store: RedisJobStore, name: str, number: int) -> list[Callable[[], Job]
     attempt = store.get(name).attempt
     return [
         lambda: store.queue(name),
-        lambda: store.start(name, "w", at(number)),
-        lambda: store.report(name, attempt, at(number), {}),
-        lambda: store.complete(name, attempt, at(number), RESULT, {}),
-        lambda: store.fail(name, attempt, at(number), FAULT, {}),
+        lambda: store.start(name, "w", later(T0, number)),
+        lambda: store.report(name, attempt, later(T0, number), {}),
+        lambda: store.complete(name, attempt, later(T0, number), RESULT, {}),
+        lambda: store.fail(name, attempt, later(T0, number), FAULT, {}),
         lambda: store.requeue(name, attempt, died=True),
-        lambda: store.abort(name, at(number)),
+        lambda: store.abort(name, later(T0, number)),
         lambda: store.set_parameters(name, [], f"r{number}"),
-        lambda: store.set_destruction_time(name, at(number)),
+        lambda: store.set_destruction_time(name, later(T0, number)),
         lambda: store.delete(name),
     ]
 
@@ -79,7 +81,7 @@ def test_indices_follow_the_records(server: RedisServer, store: RedisJobStore) -
     for number in range(300):
         name = f"j{number % 20}"
         if number < 20:
-            store.create(job(name, dice.choice([None, "anna", "bob"]), number))
+            made(store, job_id=name, owner=dice.choice([None, "anna", "bob"]), creation_time=later(T0, number))
             continue
         try:
             dice.choice(acts(store, name, number))()
@@ -101,8 +103,8 @@ def test_a_change_whose_answer_is_lost_is_one_change(store: RedisJobStore, monke
         send(**script)
         return send(**script)
 
-    store.create(job())
+    job_id = made(store)
     monkeypatch.setattr(store, "_script", twice)
-    assert store.queue("j").phase is ExecutionPhase.QUEUED
-    assert store.start("j", "w", at(1)).attempt == 1
-    assert store.get("j").attempt == 1
+    assert store.queue(job_id).phase is ExecutionPhase.QUEUED
+    assert store.start(job_id, "w", T0).attempt == 1
+    assert store.get(job_id).attempt == 1
