@@ -150,14 +150,16 @@ class JobService:
 
         with self._jobs.watch(job_id, notify):
             job = await run_in_threadpool(self.get, job_id, caller)
-            if job.phase not in ACTIVE or (phase and phase != job.phase):
-                return job
-            most = MOST_WAIT_SECONDS if seconds < 0 else min(seconds, MOST_WAIT_SECONDS)
-            try:
-                await asyncio.wait_for(changed.wait(), most)
-            except TimeoutError:
-                return job
-        return await run_in_threadpool(self.get, job_id, caller)
+            before = phase or job.phase
+            until = loop.time() + (MOST_WAIT_SECONDS if seconds < 0 else min(seconds, MOST_WAIT_SECONDS))
+            while job.phase in ACTIVE and job.phase == before:
+                try:
+                    await asyncio.wait_for(changed.wait(), until - loop.time())
+                except TimeoutError:
+                    break
+                changed.clear()
+                job = await run_in_threadpool(self.get, job_id, caller)
+        return job
 
     def _queue(self, job_id: str) -> Job:
         job = self._jobs.queue(job_id)

@@ -96,7 +96,7 @@ class JobStore(ABC):
 
     @abstractmethod
     def watch(self, job_id: str, notify: Callable[[], None]) -> AbstractContextManager[None]:
-        """Call ``notify``, from any thread, after each change of the job's phase and after its end."""
+        """Call ``notify``, from any thread, after each change of the job's phase and after its end; or more often."""
 
     @abstractmethod
     def check(self) -> None:
