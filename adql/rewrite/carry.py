@@ -4,9 +4,6 @@ What WHERE, HAVING and ON say of a position (``confined``) holds
 
 * inside a derived table, where the position comes from, unless that counts its rows (TOP, OFFSET, window functions);
 * grown by the radius, for what the position is matched with by a nearness of constant radius, and so on along chains.
-
-A hint filters the rows of one table before anything else is done with them, so each rule here answers one question:
-could a row without it be in a result, or keep an outer join from filling up with NULLs?
 """
 
 from __future__ import annotations
@@ -34,22 +31,11 @@ from adql.bound import (
 )
 from adql.regions import Cone, Grown, Moc, Region, cover
 from adql.regions.relations import has_moc
-from adql.resolve.constants import constant
-from adql.rewrite.confined import (
-    NEARNESS,
-    Confined,
-    Position,
-    confinements,
-    intersection,
-    ranges,
-    together,
-)
+from adql.rewrite.confined import Confined, Position, confinements, intersection, ranges, together
 from adql.rewrite.joins import replaced
+from adql.rewrite.matches import Known, matches, nearness, reached
 from adql.rewrite.wrap import Wrapped
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, FLOAT
-
-#: Degrees that regions are grown by, at most, along a chain of matches
-_FARTHEST = 30.0
 
 #: A MOC is grown by way of so many cells.
 _CELLS = 500
@@ -57,29 +43,19 @@ _CELLS = 500
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Where a position lies in every row that can be of use.
+    """Where a position lies."""
 
-    ``sure``: in those rows it is not NULL either. ``within``: the join whose ON says it; the fact is about the rows
-    that fulfil that ON, and of use for its right side alone.
-    """
-
-    position: Position
+    known: Known
     region: Region
-    sure: bool
-    within: Join | None = None
 
+    @property
+    def position(self) -> Position:
+        lon, lat = self.known.end
+        return lon, lat
 
-@dataclass(frozen=True, slots=True)
-class Match:
-    """Two positions within ``radius`` degrees where ``join``'s ON, or without a join WHERE, is true.
-
-    ``always``: it is true in every row of use.
-    """
-
-    ends: tuple[Position, Position]
-    radius: float
-    join: Join | None
-    always: bool
+    @property
+    def relation(self) -> int:
+        return self.known.end[0].relation
 
 
 def carry(select: Select, fresh: Fresh) -> Select:
@@ -88,7 +64,7 @@ def carry(select: Select, fresh: Fresh) -> Select:
         return select
     known = [*_facts(select.where, _leaves(select), sure=True)]
     of_groups = [f for f in _facts(select.having, _leaves(select), sure=True) if {*f.position} <= {*select.group_by}]
-    nonnull = {f.position[0].relation for f in known}
+    nonnull = {fact.relation for fact in known}
     select = replace(select, from_=_without_needless_nulls(select.from_, nonnull))
     known += _facts_of_joins(select.from_, _leaves(select), outer=False)
     if not known and not of_groups:
@@ -115,11 +91,13 @@ def _facts_of_joins(relation: Relation, leaves: Leaves, *, outer: bool) -> Itera
         return
     right = {leaf.relation for leaf in relations(relation.right)}
     for fact in _facts(relation.condition, leaves, sure=False):
-        on_right = fact.position[0].relation in right
+        on_right = fact.relation in right
+        known = fact.known
         if relation.kind in ("INNER", "SEMI"):
-            yield replace(fact, sure=not outer and not (on_right and relation.kind == "SEMI"))
-        else:
-            yield fact if on_right else replace(fact, within=relation)
+            known = replace(known, sure=not outer and not (on_right and relation.kind == "SEMI"))
+        elif not on_right:
+            known = replace(known, within=relation)
+        yield Fact(known, fact.region)
 
 
 def _facts(condition: Expr | None, leaves: Leaves, *, sure: bool) -> list[Fact]:
@@ -128,7 +106,7 @@ def _facts(condition: Expr | None, leaves: Leaves, *, sure: bool) -> list[Fact]:
 
     parts = conjuncts(condition)
     said = together([*(confinements(part, is_position) for part in parts), *ranges(parts, is_position)])
-    return [Fact(position, confinement.region, sure) for position, confinement in said.items()]
+    return [Fact(Known(position, sure), confinement.region) for position, confinement in said.items()]
 
 
 def _is_position(leaf: Relation | None, lon: str, lat: str) -> bool:
@@ -198,84 +176,23 @@ def _without_needless_nulls(relation: Relation, sure: set[int]) -> Relation:
 # --- across matches ---------------------------------------------------------------------------------------------------
 
 
-def _carried(known: list[Fact], select: Select) -> list[Fact]:
-    """The facts that follow across matches."""
-    matches = list(_matches(select))
-    return [fact for origin in _joined(known) for fact in _reached(origin, matches)] if matches else []
-
-
-def _matches(select: Select) -> Iterator[Match]:
-    yield from _matches_of(select.where, None, always=True)
-
-    def tree(relation: Relation, *, outer: bool) -> Iterator[Match]:
-        if isinstance(relation, Join):
-            yield from tree(relation.left, outer=outer or relation.kind == "FULL")
-            always = not outer and relation.kind in ("INNER", "SEMI")
-            yield from _matches_of(relation.condition, relation, always=always)
-
-    yield from tree(select.from_, outer=False)
-
-
-def _matches_of(condition: Expr | None, join: Join | None, *, always: bool) -> Iterator[Match]:
-    for part in conjuncts(condition):
-        if not (isinstance(part, Call) and part.name in NEARNESS):
-            continue
-        lon1, lat1, lon2, lat2, bound = part.args
-        radius = constant(bound)
-        ends = [
-            (lon, lat)
-            for lon, lat in ((lon1, lat1), (lon2, lat2))
-            if isinstance(lon, Column) and isinstance(lat, Column) and lon.relation == lat.relation
-        ]
-        if len(ends) == 2 and radius is not None and ends[0][0].relation != ends[1][0].relation:
-            yield Match((ends[0], ends[1]), radius, join, always)
+def _carried(facts: list[Fact], select: Select) -> Iterator[Fact]:
+    """What follows across matches."""
+    found = matches(select, nearness)
+    for origin in _joined(facts) if found else ():
+        region = _coarse(origin.region)
+        for known, distance in reached(origin.known, found):
+            yield Fact(known, _grown(region, distance))
 
 
 def _joined(facts: list[Fact]) -> list[Fact]:
     """One fact of each position from those that hold everywhere, and the others."""
-    sure: dict[Position, list[Region]] = {}
+    sure: dict[Known, list[Region]] = {}
     for fact in facts:
-        if fact.sure:
-            sure.setdefault(fact.position, []).append(fact.region)
-    return [Fact(p, intersection(regions), sure=True) for p, regions in sure.items()] + [f for f in facts if not f.sure]
-
-
-def _reached(origin: Fact, matches: list[Match]) -> Iterator[Fact]:
-    seen = {origin.position}
-    region = _coarse(origin.region)
-    frontier = [(origin, 0.0)]
-    while frontier:
-        fact, distance = frontier.pop(0)
-        for match in matches:
-            for here, there in (match.ends, match.ends[::-1]):
-                if here != fact.position or there in seen or not 0 <= distance + match.radius <= _FARTHEST:
-                    continue
-                sure = _across(fact, match, there)
-                if sure is None:
-                    continue
-                seen.add(there)
-                grown = distance + match.radius
-                reached = Fact(there, _grown(region, grown), sure)
-                frontier.append((reached, grown))
-                yield reached
-
-
-def _across(fact: Fact, match: Match, there: Position) -> bool | None:
-    """Whether the position ``there`` is sure to be known if the fact crosses the match; None if it does not cross."""
-    join = match.join
-    if join is None:
-        return True if fact.within is None else None
-    right = {leaf.relation for leaf in relations(join.right)}
-    to_right, from_right = there[0].relation in right, fact.position[0].relation in right
-    if fact.within is not None:
-        return False if fact.within is join and to_right else None
-    if join.kind in ("INNER", "SEMI"):
-        return match.always and not (join.kind == "SEMI" and to_right)
-    if join.kind == "FULL":
-        return False if fact.sure and from_right != to_right else None
-    if to_right:
-        return False
-    return True if from_right and fact.sure else None
+        if fact.known.sure:
+            sure.setdefault(fact.known, []).append(fact.region)
+    everywhere = [Fact(known, intersection(regions)) for known, regions in sure.items()]
+    return everywhere + [fact for fact in facts if not fact.known.sure]
 
 
 def _grown(region: Region, by: float) -> Region:
@@ -299,9 +216,9 @@ def _placed(select: Select, known: list[Fact], new: list[Fact], fresh: Fresh) ->
     That is in WHERE if the table's rows are sure to be there; else in a derived table around it. What WHERE or ON says
     of a table itself has no need of a hint.
     """
-    sure = {fact.position[0].relation for fact in (*known, *new) if fact.sure}
+    sure = {fact.relation for fact in (*known, *new) if fact.known.sure}
     for relation, leaf in _leaves(select).items():
-        about = [f for f in (*known, *new) if f.position[0].relation == relation and f.within is None]
+        about = [f for f in (*known, *new) if f.relation == relation and f.known.within is None]
         if isinstance(leaf, Derived):
             query = leaf.query
             for fact in about:
