@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 Network = IPv4Network | IPv6Network
@@ -131,6 +131,48 @@ class Config(BaseSettings):
         title="Directory for jobs and their results",
         description="It outlives the process. By default jobs in the data directory.",
     )
+    clickhouse_url: str = Field(
+        "",
+        title="Address of a ClickHouse server",
+        description=(
+            "Such as http://ch1:8123 or https://ch1:8443: one server, not a balancer of several, for a query is "
+            "stopped where it runs. Empty: the engine embedded in the service."
+        ),
+    )
+    clickhouse_user: str = Field(
+        "default",
+        title="User at the ClickHouse server",
+        description="It may read all, write the service's own databases, and end queries.",
+    )
+    clickhouse_password: SecretStr = Field(
+        SecretStr(""),
+        title="Password at the ClickHouse server",
+        description="As environment variables go, others of the same user on this machine can read it.",
+    )
+    clickhouse_silence: int = Field(
+        3600,
+        ge=1,
+        title="How long the ClickHouse server may send nothing within a query, in seconds",
+        description=(
+            "A query that gives no row for so long is given up. A server that has vanished is noticed much earlier."
+        ),
+    )
+    redis_url: str = Field(
+        "",
+        title="Address of a Redis server",
+        description=(
+            "Such as redis://host:6379/0. Jobs are kept there and done by skyhouse-worker processes, which needs a "
+            "ClickHouse server. Empty: jobs are the service's own."
+        ),
+    )
+    results_url: str = Field(
+        "",
+        title="Where the results of jobs are kept",
+        description=(
+            "A directory, or an address that fsspec knows, such as s3://bucket/results (with skyhouse[s3] installed); "
+            "the service and its workers share it. By default results in the directory for jobs."
+        ),
+    )
     max_query_length: int = Field(
         500_000,
         ge=1000,
@@ -188,6 +230,23 @@ class Config(BaseSettings):
             return value
         return tuple(ip_network(part.strip(), strict=False) for part in value.split(",") if part.strip())
 
+    @field_validator("clickhouse_url")
+    @classmethod
+    def _server(cls, value: str) -> str:
+        parts = urlsplit(value)
+        if value and (parts.scheme not in ("http", "https") or not parts.hostname):
+            raise ValueError("give an address such as http://ch1:8123")
+        if parts.username or parts.password or parts.query or parts.fragment:
+            raise ValueError("give the address alone, and user and password in settings of their own")
+        return value.rstrip("/")
+
+    @field_validator("redis_url")
+    @classmethod
+    def _redis(cls, value: str) -> str:
+        if value and urlsplit(value).scheme not in ("redis", "rediss", "unix"):
+            raise ValueError("give an address such as redis://host:6379/0")
+        return value
+
     @field_validator("public_url")
     @classmethod
     def _absolute(cls, value: str) -> str:
@@ -204,4 +263,6 @@ class Config(BaseSettings):
             raise ValueError("async_seconds is above async_hard_seconds")
         if self.retention_seconds > self.hard_retention_seconds:
             raise ValueError("retention_seconds is above hard_retention_seconds")
+        if self.redis_url and not self.clickhouse_url:
+            raise ValueError("redis_url needs clickhouse_url: workers cannot use an engine in another process")
         return self

@@ -45,6 +45,10 @@ def test_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"sync_seconds": 0}, "greater than 0"),
         ({"default_maxrec": 10, "hard_maxrec": 5}, "default_maxrec is above hard_maxrec"),
         ({"unknown": 1}, "Extra inputs are not permitted"),
+        ({"clickhouse_url": "ch1:8123"}, "give an address such as http://ch1:8123"),
+        ({"clickhouse_url": "http://me:secret@ch1:8123"}, "give the address alone"),
+        ({"redis_url": "host:6379", "clickhouse_url": "http://ch1:8123"}, "give an address such as redis:"),
+        ({"redis_url": "redis://host:6379/0"}, "redis_url needs clickhouse_url"),
     ],
 )
 def test_wrong_settings(settings: dict, said: str) -> None:
