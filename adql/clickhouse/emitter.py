@@ -35,7 +35,8 @@ from adql.clickhouse.geometry import constant_shape, within
 from adql.clickhouse.operators import OPERATORS
 from adql.clickhouse.windows import ordered, windowed
 from adql.errors import AdqlSemanticError
-from adql.functions import FUNCTIONS
+from adql.functions import FUNCTIONS, PARTS
+from adql.resolve.types import chosen
 from clickhouse_schema.healpix import ORDER
 from clickhouse_schema.quoting import identifier, string
 
@@ -157,7 +158,12 @@ def _call(expr: Call) -> str:
     if operator is not None:
         return operator(expr, _expr)
     args = tuple(_expr(a) for a in expr.args)
-    return next(f for f in FUNCTIONS[expr.name] if f.takes(len(args))).emit(args, expr.type)
+    part = PARTS.get(expr.name)
+    if part is not None:
+        return part.format(*args) if isinstance(part, str) else part(*args)
+    function = chosen(FUNCTIONS[expr.name], expr.args)
+    assert function is not None  # noqa: S101  the resolver has found it
+    return function.emit(args, expr.type)
 
 
 def _subquery(expr: Subquery) -> str:

@@ -6,12 +6,19 @@ ClickHouse type and NULL for NULL.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from adql.functions.astrometry import ASTROMETRY, COORDINATES
+from adql.functions.choices import CHOICES
+from adql.functions.dates import DATES
 from adql.functions.function import KINDS, Function, Parameter, SetFunction
 from adql.functions.geometry import GEOMETRICAL
-from adql.functions.healpix import HEALPIX
-from adql.functions.mathematical import MATHEMATICAL
+from adql.functions.healpix import CENTERS, HEALPIX
+from adql.functions.mathematical import DRAWS, MATHEMATICAL, RANDOM
+from adql.functions.photometry import PHOTOMETRY
+from adql.functions.sexagesimal import SEXAGESIMAL
 from adql.functions.statistics import ADQL_SET_FUNCTIONS, STATISTICS
-from adql.functions.text import STRING
+from adql.functions.text import CONDITIONS, STRING, TEXTS
 
 __all__ = [
     "ADQL_GEO",
@@ -20,6 +27,7 @@ __all__ = [
     "FUNCTIONS",
     "KINDS",
     "MATHEMATICAL",
+    "PARTS",
     "STATISTICS",
     "STRING",
     "USER_DEFINED",
@@ -29,7 +37,9 @@ __all__ = [
 ]
 
 #: User defined functions, as declared in /capabilities
-USER_DEFINED: tuple[Function, ...] = (*HEALPIX, *GEOMETRICAL, *STATISTICS)
+USER_DEFINED: tuple[Function, ...] = (
+    *HEALPIX, *ASTROMETRY, *GEOMETRICAL, *DATES, *TEXTS, *SEXAGESIMAL, *CHOICES, *PHOTOMETRY, *RANDOM, *STATISTICS,
+)  # fmt: skip
 
 #: Geometry functions that are translated, for features-adqlgeo
 ADQL_GEO = (
@@ -55,3 +65,6 @@ for _function in (*MATHEMATICAL, *STRING, *USER_DEFINED):
     if isinstance(_function, SetFunction):
         continue
     FUNCTIONS[_function.name.upper()] = (*FUNCTIONS.get(_function.name.upper(), ()), _function)
+
+#: SQL forms of what functions with ``expand`` are made of; no user can write these names
+PARTS: dict[str, str | Callable[..., str]] = {**CENTERS, **COORDINATES, **CONDITIONS, **DRAWS}

@@ -18,12 +18,15 @@ KINDS = {
     "order": "a HEALPix order from 0 to 29, as a literal",
     "fraction": "a number from 0 to 1, as a literal",
     "bins": "a number of bins from 1 to 100000, as a literal",
-    "pattern": "a text",
+    "gaia order": "a HEALPix order from 0 to 12, as a literal",
     "literal": "a text, as a literal",
     "point": "a POINT",
     "single": "a single value",
     "alike": "values of one type",
 }
+
+#: Makes an expression of the arguments; the span is the call's
+Expand = Callable[[tuple[Expr, ...], Span], Expr]
 
 #: Of a function with any number of arguments so many forms are declared: clients know no other way to say it.
 DECLARED_ARGUMENTS = 8
@@ -53,7 +56,7 @@ class Function:
     variadic: bool = False
     whole: str = ""
     returns: str = ""  # ADQL type in a declared signature
-    expand: Callable[[tuple[Expr, ...], Span], Expr] | None = None
+    expand: Expand | None = None
 
     @property
     def signatures(self) -> tuple[str, ...]:

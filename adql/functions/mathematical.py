@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from adql.bound import Call, Expr, Literal
+from adql.errors import Span
 from adql.functions.function import Function, Parameter
-from clickhouse_schema.datatypes import DOUBLE, LONG, ColumnType
+from clickhouse_schema.datatypes import DOUBLE, INT, LONG, ColumnType
 
 X = Parameter("x", "number")
 
@@ -29,8 +31,14 @@ def _truncate(x: str, n: str = "") -> str:
     return f"(trunc({x} * pow(10, {n})) / pow(10, {n}))" if n else f"trunc(toFloat64({x}))"
 
 
-def _rand(seed: str = "") -> str:  # noqa: ARG001  accepted, as ADQL allows, without effect
-    return "randCanonical()"
+def _random(args: tuple[Expr, ...], span: Span) -> Expr:  # noqa: ARG001  a seed is accepted, without effect
+    """Each call draws its own numbers, which the engine knows by an argument."""
+    return Call(DOUBLE, "RANDOM", (Literal(INT, 2 * span.start),), span=span)
+
+
+def _normal(args: tuple[Expr, ...], span: Span) -> Expr:
+    draws = (Literal(INT, 2 * span.start), Literal(INT, 2 * span.start + 1))
+    return Call(DOUBLE, "NORMAL", (*args, *draws), span=span)
 
 
 MATHEMATICAL = (
@@ -48,7 +56,8 @@ MATHEMATICAL = (
     Function("PI", (), DOUBLE, "pi()", "the number pi"),
     Function("POWER", (X, Parameter("y", "number")), DOUBLE, "pow({0}, {1})", "x to the power y"),
     _number("RADIANS", "radians({0})", "degrees to radians"),
-    Function("RAND", (Parameter("seed", "integer"),), DOUBLE, _rand, "random number in [0, 1)", optional=1),
+    Function("RAND", (Parameter("seed", "integer"),), DOUBLE, "", "random number in [0, 1)", optional=1,
+             expand=_random),
     Function("ROUND", (X, Parameter("n", "integer")), DOUBLE, _round,
              "x rounded to n decimals, halves away from zero", optional=1),
     _number("SQRT", "sqrt({0})", "square root"),
@@ -62,3 +71,15 @@ MATHEMATICAL = (
     _number("SIN", "sin({0})", "sine of radians"),
     _number("TAN", "tan({0})", "tangent of radians"),
 )  # fmt: skip
+
+RANDOM = (
+    Function("ivo_normal_random", (Parameter("mu", "number", "REAL"), Parameter("sigma", "number", "REAL")), DOUBLE, "",
+             "A random number of the normal distribution with mean mu and standard deviation sigma.", returns="REAL",
+             expand=_normal),
+)  # fmt: skip
+
+#: The normal one by Box & Muller 1958, Ann. Math. Stat. 29, 610
+DRAWS = {
+    "RANDOM": "randCanonical({0})",
+    "NORMAL": "({0} + {1} * sqrt(-2 * log(1 - randCanonical({2}))) * cos(2 * pi() * randCanonical({3})))",
+}

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from adql import nodes
-from adql.bound import Aggregate, Call, Expr, Windowed, has_aggregate, walk
+from adql.bound import UNTYPED, Aggregate, Call, Expr, Windowed, has_aggregate, walk
 from adql.errors import AdqlSemanticError, AdqlUnsupported
 from adql.functions import AGGREGATES, FUNCTIONS, KINDS, Function
 from adql.resolve.geometry import BOUND_HERE, bind_geometry
 from adql.resolve.scope import suggestion
-from adql.resolve.types import check_argument, common_type, fits
-from clickhouse_schema.datatypes import LONG
+from adql.resolve.types import as_timestamp, check_argument, chosen, common_type, fits
+from clickhouse_schema.datatypes import LONG, TIMESTAMP
 
 if TYPE_CHECKING:
     from adql.resolve.expressions import Binder
@@ -29,7 +29,7 @@ def bind_call(binder: Binder, node: nodes.FunctionCall) -> Expr:
         raise AdqlUnsupported("IN_UNIT is not supported yet", node.span, "multiply by the factor between the units")
     candidates = FUNCTIONS.get(name)
     if candidates is None:
-        hint = suggestion(name, [f.name for fs in FUNCTIONS.values() for f in fs])
+        hint = suggestion(name, [f.name for fs in (*FUNCTIONS.values(), AGGREGATES.values()) for f in fs])
         raise AdqlSemanticError(
             f"there is no function {node.name.name}", node.name.span, hint or "/capabilities lists the functions"
         )
@@ -37,17 +37,33 @@ def bind_call(binder: Binder, node: nodes.FunctionCall) -> Expr:
 
 
 def _known(binder: Binder, node: nodes.FunctionCall, candidates: tuple[Function, ...]) -> Expr:
-    fitting = [f for f in candidates if f.takes(len(node.args))]
-    if not fitting:
+    if not any(f.takes(len(node.args)) for f in candidates):
         usages = " or ".join(f.usage for f in candidates)
         raise AdqlSemanticError(
             f"{node.name.name} does not take {len(node.args)} arguments", node.span, f"it is {usages}"
         )
-    function = fitting[0]
     args = tuple(binder.bind(a) for a in node.args)
-    for parameter, arg in zip(function.parameters, args, strict=False):
+    function = chosen(candidates, args)
+    assert function is not None  # noqa: S101  one takes as many arguments
+    parameters = function.parameters_of(len(args))
+    args = tuple(
+        as_timestamp(a, TIMESTAMP) if p.kind == "timestamp" else a for p, a in zip(parameters, args, strict=True)
+    )
+    for parameter, arg in zip(parameters, args, strict=True):
         check_argument(function, parameter, arg)
+    if parameters and parameters[0].kind == "alike":
+        args = _alike(args, function.name, node)
+    if function.expand is not None:
+        return function.expand(args, node.span)
     return Call(function.result_type(tuple(a.type for a in args)), function.name.upper(), args, span=node.span)
+
+
+def _alike(args: tuple[Expr, ...], name: str, node: nodes.FunctionCall) -> tuple[Expr, ...]:
+    """The values in their common type."""
+    kind = common_type(args, name, node.span)
+    if kind == UNTYPED:
+        return args
+    return tuple(a if a.type == kind else Call(kind, "CAST", (a,), span=a.span) for a in args)
 
 
 def set_function(binder: Binder, node: nodes.FunctionCall, name: str, *, over_groups: bool = False) -> Aggregate:

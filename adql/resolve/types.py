@@ -59,6 +59,15 @@ def fits(parameter: Parameter, arg: Expr) -> bool:
     return _FITS[parameter.kind](arg)
 
 
+def chosen(candidates: Sequence[Function], args: Sequence[Expr]) -> Function | None:
+    """Of the functions of one name, the one that these arguments are for: by number, then by kind; None without any."""
+    takers = [f for f in candidates if f.takes(len(args))]
+    if len(takers) < 2:
+        return takers[0] if takers else None
+    parameters = [(f, f.parameters_of(len(args))) for f in takers]
+    return next((f for f, ps in parameters if all(map(fits, ps, args))), takers[0])
+
+
 def check_argument(function: Function, parameter: Parameter, arg: Expr) -> None:
     """AdqlSemanticError unless ``arg`` is what ``parameter`` takes."""
     if not fits(parameter, arg):
@@ -85,12 +94,18 @@ _FITS: dict[str, Callable[[Expr], bool]] = {
     "order": lambda arg: _number_between(0, 29, arg, whole=True),
     "fraction": lambda arg: _number_between(0, 1, arg, whole=False),
     "bins": lambda arg: _number_between(1, 100_000, arg, whole=True),
-    "pattern": lambda arg: arg.type.is_text or is_null(arg),
+    "gaia order": lambda arg: _number_between(0, 12, arg, whole=True),
     "literal": lambda arg: isinstance(arg, Literal) and isinstance(arg.value, str),
     "point": lambda arg: arg.type.xtype == "point",
     "single": lambda arg: not arg.type.is_array,
     "alike": lambda arg: not arg.type.is_array,
 }
+
+
+def with_instants(args: Sequence[Expr]) -> list[Expr]:
+    """The values of one choice, literal texts made timestamps where another of them is one."""
+    kind = next((a.type for a in args if a.type.is_timestamp), None)
+    return list(args) if kind is None else [as_timestamp(a, kind) for a in args]
 
 
 def as_timestamp(expr: Expr, other: ColumnType) -> Expr:

@@ -21,7 +21,8 @@ _ERRORS: dict[int, type[EngineError]] = {
     **dict.fromkeys((241, 158, 307, 396, 191, 161, 167, 168, 306, 173, 718), ResourceLimit),
     243: StorageFull,
     **dict.fromkeys(
-        (6, 27, 32, 36, 38, 41, 43, 53, 69, 70, 72, 125, 128, 131, 153, 190, 321, 349, 407, 427, 467, 691), ValueFault
+        (6, 27, 32, 36, 38, 41, 43, 53, 69, 70, 72, 125, 128, 131, 153, 190, 321, 349, 395, 407, 427, 467, 691),
+        ValueFault,
     ),
     # Skyhouse's own user is refused; too many queries; a shard, a replica or the Keeper out of reach
     **dict.fromkeys(

@@ -17,6 +17,9 @@ _ARGUMENTS = {
     "order": ("5",),
     "point": ("POINT(id, mag)",),
     "geometry": ("POINT(id, mag)",),
+    "timestamp": ("'2000-01-01T12:00:00'",),
+    "gaia order": ("5",),
+    "alike": ("id", "mag"),
     "literal": ("'ICRS'",),
 }
 
@@ -69,7 +72,8 @@ ALL_CALLS = [call for functions in FUNCTIONS.values() for function in functions 
     ],
 )
 def test_the_answers_arrow_type_casts_to_the_declared_one(expression: str, engine: Engine, small: Catalogue) -> None:
-    translation = translate(f"SELECT {expression} FROM small.stars", small)
+    where = " WHERE mag * parallax * n_obs * big IS NOT NULL" if "ivo_epoch_prop_pos" in expression else ""
+    translation = translate(f"SELECT {expression} FROM small.stars{where}", small)
     answer = engine.query(translation.sql, translation.settings)
     assert answer.num_rows > 0
     answer.column(0).cast(translation.fields[0].type.arrow)  # safe: raises if a value does not fit

@@ -1,0 +1,45 @@
+"""Angles written as hours or degrees, minutes and seconds."""
+
+from __future__ import annotations
+
+from adql.functions.function import Function, Parameter
+from clickhouse_schema.datatypes import DOUBLE
+from clickhouse_schema.quoting import string
+
+_MINUTES = r"([0-5]?\d)"
+_SECONDS = r"([0-5]?\d(?:\.\d*)?)"
+
+
+def _forms(sign: str, whole: str, packed: str, letter: str) -> tuple[str, ...]:
+    """Regular expressions of four groups: sign, whole part, minutes, seconds. No text fits two of them."""
+    seconds = r"([0-5]\d(?:\.\d*)?)"
+    return (
+        rf"^\s*({sign})({whole})(?:\s*:\s*){_MINUTES}\s*:\s*{_SECONDS}\s*$",
+        rf"^\s*({sign})({whole})\s+{_MINUTES}\s+{_SECONDS}\s*$",
+        rf"^\s*({sign})({whole})\s*[{letter}]\s*{_MINUTES}\s*[mM]\s*{_SECONDS}\s*[sS]\s*$",
+        rf"^\s*({sign})({packed})([0-5]\d){seconds}\s*$",
+    )
+
+
+def _angle(text: str, forms: tuple[str, ...], unit: str) -> str:
+    """Degrees; NULL for what has no such form. ``unit``: how many seconds of it are a degree."""
+    known = f"ifNull({text}, {string('')})"
+    parts = f"arrayConcat({', '.join(f'extractGroups({known}, {string(form)})' for form in forms)})"
+    whole, minutes, seconds = (f"toFloat64OrZero({parts}[{place}])" for place in (2, 3, 4))
+    value = f"({whole} * 3600 + {minutes} * 60 + {seconds}) / {unit}"
+    return f"if(empty({parts}), NULL, if({parts}[1] = '-', -{value}, {value}))"
+
+
+_HOURS = _forms("", r"\d|[01]\d|2[0-4]", r"[01]\d|2[0-4]", "hH")
+_DEGREES = _forms("[+-]?", r"[0-2]?\d?\d|3[0-5]\d|360", r"\d\d", "dD")
+
+SEXAGESIMAL = (
+    Function("ivo_hms_to_degrees", (Parameter("hms", "text", "TEXT"),), DOUBLE,
+             lambda text: _angle(text, _HOURS, "240"),
+             "Degrees of an angle in hours, written as h:m:s, h m s, hhmmss or hHmMsS, with decimals of seconds; "
+             "NULL for any other text.", returns="REAL"),
+    Function("ivo_dms_to_degrees", (Parameter("dms", "text", "TEXT"),), DOUBLE,
+             lambda text: _angle(text, _DEGREES, "3600"),
+             "Degrees of an angle written as d:m:s, d m s, ddmmss or dDmMsS, with a sign and decimals of seconds; "
+             "NULL for any other text.", returns="REAL"),
+)  # fmt: skip
