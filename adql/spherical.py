@@ -13,8 +13,15 @@ from adql.regions import direction
 
 Vector = tuple[str, ...]
 
-#: Cube numbers are shifted by this to be positive; 21 bits an axis.
-_BIAS = 1 << 20
+#: Cube numbers are shifted by this to be positive; 20 bits an axis, and 4 bits above them for the level.
+_BIAS = 1 << 19
+
+#: The smallest side that 20 bits allow.
+SMALLEST_CUBE = 2.0**-18
+
+#: Levels of cubes: level n has the side 4^(n - 8), from 3 arcsec up to beyond the sphere.
+LEVELS = 11
+_LOWEST = -8
 
 #: Grows the radius of candidates over the rounding of coordinates.
 _SLACK = 1e-12
@@ -27,6 +34,13 @@ def unit_vector(lon: str, lat: str, lon_value: float | None, lat_value: float | 
         return f"({x!r})", f"({y!r})", f"({z!r})"
     ra, dec = f"radians(toFloat64({lon}))", f"radians(toFloat64({lat}))"
     return f"(cos({dec}) * cos({ra}))", f"(cos({dec}) * sin({ra}))", f"sin({dec})"
+
+
+def known_vector(lon: str, lat: str, lon_value: float | None, lat_value: float | None) -> Vector:
+    """``unit_vector`` with NaN for NULL, which compares with nothing either and is faster."""
+    if lon_value is not None and lat_value is not None:
+        return unit_vector(lon, lat, lon_value, lat_value)
+    return unit_vector(f"ifNull(toFloat64({lon}), nan)", f"ifNull(toFloat64({lat}), nan)", lon_value, lat_value)
 
 
 def _squared(a: Vector, b: Vector, sign: str) -> str:
@@ -49,7 +63,8 @@ def nearness(a: Vector, b: Vector, radius: str, value: float | None, *, strict: 
     half = math.radians(value) / 2
     if value <= 90:
         return f"({_squared(a, b, '-')} {'<' if strict else '<='} {4 * math.sin(half) ** 2!r})"
-    return f"({_squared(a, b, '+')} {'>' if strict else '>='} {4 * math.cos(half) ** 2!r})"
+    least = 4 * math.cos(half) ** 2 if value < 180 or strict else 0.0
+    return f"({_squared(a, b, '+')} {'>' if strict else '>='} {least!r})"
 
 
 def is_position(lon: str, lat: str) -> str:
@@ -57,12 +72,27 @@ def is_position(lon: str, lat: str) -> str:
     return f"(isFinite({lon}) AND isFinite({lat}))"
 
 
-def cube(vector: Vector, side: str) -> str:
+def reach(radius: str) -> str:
+    """The chord of a radius in degrees, a little longer; half the sphere's diameter and more for 180 and more."""
+    return f"(2 * sin(radians(least({radius}, 180)) / 2) * {1 + 1e-9!r} + {_SLACK!r})"
+
+
+def level_of(radius: str) -> str:
+    """The lowest level whose cubes have twice the chord of a radius in degrees; NULL if it is NULL, NaN or negative."""
+    number = f"ceil(log2(2 * {reach(radius)}) / 2) - {_LOWEST}"
+    return f"if({radius} >= 0, toUInt8(greatest(ifNotFinite({number}, 0), 0)), NULL)"
+
+
+def side_of(level: str) -> str:
+    return f"exp2(2 * (toInt32({level}) + {_LOWEST}))"
+
+
+def cube(vector: Vector, side: str, level: str = "0") -> str:
     """Number of the cube that a unit vector is in."""
-    return _packed([_number(component, side) for component in vector])
+    return _packed([_number(component, side) for component in vector], level)
 
 
-def cubes(vector: Vector, side: str, reach: str) -> str:
+def cubes(vector: Vector, side: str, reach: str, level: str = "0") -> str:
     """One row for each cube that the box of half side ``reach`` around the vector touches."""
     ranges = []
     for component in vector:
@@ -71,13 +101,14 @@ def cubes(vector: Vector, side: str, reach: str) -> str:
             _number(f"({component} + {reach} + {_SLACK!r})", side),
         )
         ranges.append(f"arrayJoin(range({low}, {high} + 1))")
-    return _packed(ranges)
+    return _packed(ranges, level)
 
 
 def _number(coordinate: str, side: str) -> str:
     return f"toUInt64(floor(ifNotFinite({coordinate} / {side}, 0.)) + {_BIAS})"  # the engine refuses to convert NaN
 
 
-def _packed(numbers: list[str]) -> str:
+def _packed(numbers: list[str], level: str) -> str:
     x, y, z = numbers
-    return f"bitOr(bitOr(bitShiftLeft({x}, 42), bitShiftLeft({y}, 21)), {z})"
+    place = f"bitOr(bitOr(bitShiftLeft({x}, 40), bitShiftLeft({y}, 20)), {z})"
+    return place if level == "0" else f"bitOr(bitShiftLeft(toUInt64({level}), 60), {place})"

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from adql.bound import Call, Expr, Literal
 from adql.clickhouse.casts import cast, widened
 from adql.clickhouse.geometry import GEOMETRY, Emit
+from adql.clickhouse.matching import MATCHING
 from adql.resolve.constants import constant
 from clickhouse_schema.quoting import string
 
@@ -115,6 +116,7 @@ def _element(expr: Call, emit: Emit) -> str:
 
 OPERATORS: dict[str, Callable[[Call, Emit], str]] = {
     **GEOMETRY,
+    **MATCHING,
     **dict.fromkeys(("=", "<>", "<", "<=", ">", ">=", "AND", "OR"), _infix),
     **dict.fromkeys(("+", "-", "*"), _arithmetic),
     **dict.fromkeys(("&", "|", "^", "~"), _bitwise),

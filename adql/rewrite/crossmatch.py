@@ -4,6 +4,10 @@ Unit vectors fall into a grid of cubes of side s. The right table's rows are rep
 the match radius touches (its bounding box: a superset by construction, at poles and everywhere), the left table's rows
 have the one cube they are in. Equal cubes give the candidates, each pair once; the exact test on the vectors, computed
 once a row, decides.
+
+Where the radius depends on rows there is a grid for each of a few levels of radii (``adql.spherical``), and a cube's
+number tells its level: a row is repeated for the cubes of its own radius' level, the rows of the other side for each
+level that there is. So a few large radii cost their own pairs alone.
 """
 
 from __future__ import annotations
@@ -12,40 +16,57 @@ import math
 from dataclasses import dataclass, replace
 
 from adql.bound import (
+    UNTYPED,
     Call,
+    Column,
+    Derived,
     Expr,
     Fresh,
     Join,
     Literal,
+    Output,
     Relation,
+    Scan,
     Select,
+    Subquery,
     columns,
     conjunction,
     conjuncts,
+    map_select,
     relations,
+    transform,
 )
+from adql.metadata import field_of
 from adql.resolve.constants import constant
 from adql.rewrite.joins import is_equality, replaced
+from adql.rewrite.radius import Bounds, bounds
+from adql.rewrite.repeatable import is_repeatable
 from adql.rewrite.spatial import NEARNESS
 from adql.rewrite.wrap import Wrapped
+from adql.spherical import SMALLEST_CUBE
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, LONG
 
-#: Cubes are numbered with 21 bits an axis over [-1, 1].
-SMALLEST_CUBE = 2.0**-19
-
 _AXES = ("X", "Y", "Z")
+
+#: Joins that keep rows of the left side once: their rows cannot be repeated.
+_KEEPING = ("LEFT", "SEMI", "ANTI")
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A nearness between one relation left of ``join`` and its right one."""
+    """A nearness between a part of what is left of ``join`` and what is right of it."""
 
     join: Join
     near: Call
     left: Relation
     left_position: tuple[Expr, Expr]
     right_position: tuple[Expr, Expr]
-    radius: float
+    radius: Expr
+
+    @property
+    def bounds(self) -> Bounds | None:
+        """Of a radius that depends on rows; None if they are unknown."""
+        return bounds(self.radius, _numbers(self.join.left), _numbers(self.join.right))
 
 
 def cross_match(select: Select, fresh: Fresh) -> Select:
@@ -53,6 +74,9 @@ def cross_match(select: Select, fresh: Fresh) -> Select:
     while (match := _find(select, select.from_)) is not None:
         select = _rewritten(select, match, fresh)
     return select
+
+
+# --- which joins ------------------------------------------------------------------------------------------------------
 
 
 def _find(select: Select, relation: Relation) -> Match | None:
@@ -63,59 +87,172 @@ def _find(select: Select, relation: Relation) -> Match | None:
     if below is not None or relation.kind == "FULL":
         return below
     conditions = list(conjuncts(relation.condition))
-    if any(is_equality(c, relation) for c in conditions):
-        return None
     if relation.kind == "INNER":
         conditions += conjuncts(select.where)
-        if any(is_equality(c, relation) for c in conditions):
-            return None
-    matches = (_match(relation, c) for c in conditions)
-    return next((m for m in matches if m is not None), None)
+    if any(is_equality(c, relation) for c in conditions):
+        return None
+    return next((m for m in matches(relation, conditions) if _is_planned(m)), None)
+
+
+def matches(join: Join, conditions: list[Expr]) -> list[Match]:
+    """The nearnesses of both sides among ANDed ``conditions``, those of constant radius first."""
+    found = [match for condition in conditions if (match := _match(join, condition)) is not None]
+    return sorted(found, key=lambda match: constant(match.radius) is None)
 
 
 def _match(join: Join, condition: Expr) -> Match | None:
     if not (isinstance(condition, Call) and condition.name in NEARNESS):
         return None
     radius = constant(condition.args[4])
-    if radius is None or not 0 <= radius <= 180:
+    if radius is not None and not 0 <= radius <= 180:
         return None
     first, second = condition.args[0:2], condition.args[2:4]
     for left, right in ((first, second), (second, first)):
-        leaf = _leaf_of(join.left, left)
-        if leaf is not None and _leaf_of(join.right, right) is not None:
-            return Match(join, condition, leaf, (left[0], left[1]), (right[0], right[1]), radius)
+        part = _part_of(join.left, left)
+        if part is not None and _part_of(join.right, right) is not None:
+            return Match(join, condition, part, (left[0], left[1]), (right[0], right[1]), condition.args[4])
     return None
 
 
-def _leaf_of(tree: Relation, position: tuple[Expr, ...]) -> Relation | None:
-    """The one relation of ``tree`` that a position comes from."""
+def _part_of(tree: Relation, position: tuple[Expr, ...]) -> Relation | None:
+    """The part of ``tree`` in which a position is known: one table for columns of it, else all."""
     used = {c.relation for expr in position for c in columns(expr)}
-    return next((leaf for leaf in relations(tree) if used == {leaf.relation}), None)
+    if not used or not used <= _numbers(tree):
+        return None
+    if len(used) == 1 and all(isinstance(expr, Column) or constant(expr) is not None for expr in position):
+        return next(leaf for leaf in relations(tree) if leaf.relation in used)
+    return tree  # an outer join may have put NULLs into what the expressions are made of
+
+
+def _is_planned(match: Match) -> bool:
+    if constant(match.radius) is not None:
+        return True
+    limits = match.bounds
+    return limits is not None and (match.join.kind == "INNER" or limits.right is None)
+
+
+def _numbers(tree: Relation) -> frozenset[int]:
+    return frozenset(leaf.relation for leaf in relations(tree))
+
+
+# --- the rewriting ----------------------------------------------------------------------------------------------------
 
 
 def _rewritten(select: Select, match: Match, fresh: Fresh) -> Select:
-    reach = 2 * math.sin(math.radians(min(match.radius, 180.0)) / 2)
-    side = max(2 * reach, SMALLEST_CUBE)
     join = match.join
-    right = Wrapped(join.right, select, fresh)
-    left = Wrapped(match.left, select, fresh)
-    cube = left.export(Call(LONG, "CUBE", (*match.left_position, _double(side))))
-    cubes = right.export(Call(LONG, "CUBES", (*match.right_position, _double(side), _double(reach))))
+    # those of a row-dependent radius may need more than the one table that the position is of
+    part = match.left if constant(match.radius) is not None else _whole(match)
+    left, right = Wrapped(part, select, fresh), Wrapped(join.right, select, fresh)
+    cells, of_left, of_right = _cells(match, left, right, fresh)
     vectors = [
         w.export(Call(DOUBLE, axis, p))
         for w, p in ((left, match.left_position), (right, match.right_position))
         for axis in _AXES
     ]
-    exact = Call(BOOLEAN, "VECTORS " + match.near.name, (*vectors, _double(match.radius)), span=match.near.span)
-
     own, others = _split(select, join)
-    inner = [Call(BOOLEAN, "IS POSITION", match.right_position), *own]
-    condition = conjunction([Call(BOOLEAN, "=", (cube, cubes)), *others])
+    inner = [Call(BOOLEAN, "IS POSITION", match.right_position), *of_right, *own]
+    condition = conjunction([*cells, *others])
     joined = replace(
-        join, left=replaced(join.left, match.left, left.derived()), right=right.derived(inner), condition=condition
+        join, left=replaced(join.left, part, left.derived(of_left)), right=right.derived(inner), condition=condition
     )
     select = replace(select, from_=replaced(select.from_, join, joined), where=_without(select, join, own))
-    return _exchanged(right.apply(left.apply(select)), match.near, exact, left, right)
+    select = right.apply(left.apply(select))
+    near = right.renamed(left.renamed(match.near))
+    return _with_vectors(select, near, vectors)
+
+
+def _whole(match: Match) -> Relation:
+    """The one table that position and radius are of, or all that is left of the join."""
+    used = {c.relation for c in columns(match.radius)} & _numbers(match.join.left)
+    return match.left if used <= _numbers(match.left) else match.join.left
+
+
+Conditions = list[Expr]
+
+
+def _cells(match: Match, left: Wrapped, right: Wrapped, fresh: Fresh) -> tuple[Conditions, Conditions, Conditions]:
+    """The conditions of the join, and those on each side before its rows are repeated."""
+    radius = constant(match.radius)
+    if radius is None:
+        return _levelled(match, left, right, fresh)
+    reach = 2 * math.sin(math.radians(min(radius, 180.0)) / 2)
+    side = max(2 * reach, SMALLEST_CUBE)
+    cube = left.export(Call(LONG, "CUBE", (*match.left_position, _double(side))))
+    cubes = right.export(Call(LONG, "CUBES", (*match.right_position, _double(side), _double(reach))))
+    return [Call(BOOLEAN, "=", (cube, cubes))], [], []
+
+
+def _levelled(match: Match, left: Wrapped, right: Wrapped, fresh: Fresh) -> tuple[Conditions, Conditions, Conditions]:
+    limits = match.bounds
+    assert limits is not None  # noqa: S101  the match was found planned
+    lefts, rights = (left, match.left_position), (right, match.right_position)
+    if limits.left is not None and limits.right is not None:
+        return _of_both(match, limits.left, limits.right, left, right, fresh)
+    if limits.right is not None:
+        equal, bounded = _of_one(rights, limits.right, lefts, fresh)
+        return [equal], [], [bounded]
+    assert limits.left is not None  # noqa: S101  the radius is no constant
+    if match.join.kind == "INNER":
+        equal, bounded = _of_one(lefts, limits.left, rights, fresh)
+        return [equal], [bounded], []
+    level = Call(LONG, "LEVEL", (limits.left,))
+    each = Call(LONG, "EACH LEVEL", (_levels([(left, limits.left)], fresh),))
+    cube = left.export(Call(LONG, "CUBE OF LEVEL", (*match.left_position, level)))
+    cubes = right.export(Call(LONG, "CUBES OF LEVEL", (*match.right_position, each)))
+    return [Call(BOOLEAN, "=", (cube, cubes))], [], []
+
+
+Side = tuple[Wrapped, tuple[Expr, Expr]]
+
+
+def _of_one(bearing: Side, radius: Expr, other: Side, fresh: Fresh) -> tuple[Expr, Expr]:
+    """One side knows the radius: it has the cubes of its level, the other side's rows their cube of each level."""
+    side, position = bearing
+    cubes = side.export(Call(LONG, "CUBES OF LEVEL", (*position, Call(LONG, "LEVEL", (radius,)), radius)))
+    each = Call(LONG, "EACH LEVEL", (_levels([(side, radius)], fresh),))
+    cube = other[0].export(Call(LONG, "CUBE OF LEVEL", (*other[1], each)))
+    return Call(BOOLEAN, "=", (cube, cubes)), _is_radius(radius)
+
+
+def _of_both(
+    match: Match, of_left: Expr, of_right: Expr, left: Wrapped, right: Wrapped, fresh: Fresh
+) -> tuple[Conditions, Conditions, Conditions]:
+    """The radius is at most twice the greater bound: a pair meets at that one's level, and at higher ones not again."""
+    twice_left, twice_right = (Call(DOUBLE, "*", (bound, _double(2.0))) for bound in (of_left, of_right))
+    levels = _levels([(left, twice_left), (right, twice_right)], fresh)
+    lowest = [Call(LONG, "LEVEL", (Call(DOUBLE, "AT LEAST 0", (bound,)),)) for bound in (twice_left, twice_right)]
+    each = [Call(LONG, "EACH LEVEL", (levels, level)) for level in lowest]
+    cube = left.export(Call(LONG, "CUBE OF LEVEL", (*match.left_position, each[0])))
+    cubes = right.export(Call(LONG, "CUBES OF LEVEL", (*match.right_position, each[1])))
+    met = left.export(each[0])
+    once = [
+        Call(BOOLEAN, "=", (met, wrapped.export(level))) for wrapped, level in zip((left, right), lowest, strict=True)
+    ]
+    known = [Call(BOOLEAN, "NOT", (Call(BOOLEAN, "IS NULL", (bound,)),)) for bound in (of_left, of_right)]
+    return [Call(BOOLEAN, "=", (cube, cubes)), Call(BOOLEAN, "OR", tuple(once))], known[:1], known[1:]
+
+
+def _is_radius(radius: Expr) -> Expr:
+    """Neither NULL nor NaN nor negative."""
+    return Call(BOOLEAN, ">=", (radius, _double(0.0)))
+
+
+def _levels(radii: list[tuple[Wrapped, Expr]], fresh: Fresh) -> Expr:
+    """The levels that there are; all that can be where a table might answer differently when it is asked again."""
+    subqueries = []
+    for wrapped, radius in radii:
+        used = {c.relation for c in columns(radius)}
+        leaf = next((leaf for leaf in relations(wrapped.relation) if used == {leaf.relation}), None)
+        if leaf is None or not is_repeatable(leaf):
+            return Call(UNTYPED, "LEVELS", ())
+        subqueries.append(Subquery(LONG, _distinct(leaf, Call(LONG, "LEVEL", (radius,)), fresh)))
+    return Call(UNTYPED, "LEVELS", tuple(subqueries))
+
+
+def _distinct(leaf: Scan | Derived, expr: Expr, fresh: Fresh) -> Select:
+    alias = fresh.alias()
+    output = Output(alias, expr, field_of(expr, alias))
+    return Select(leaf, None, (), None, (output,), True, (), None, 0)
 
 
 def _split(select: Select, join: Join) -> tuple[list[Expr], list[Expr]]:
@@ -135,21 +272,32 @@ def _without(select: Select, join: Join, own: list[Expr]) -> Expr | None:
     return conjunction([c for c in conjuncts(select.where) if c not in own])
 
 
-def _exchanged(select: Select, near: Call, exact: Expr, left: Wrapped, right: Wrapped) -> Select:
-    """The nearness, where it stands as a conjunct, tested on the vectors."""
-    old = right.renamed(left.renamed(near))
+def _with_vectors(select: Select, near: Expr, vectors: list[Column]) -> Select:
+    """The nearness, where it stands as a conjunct, and the separation of the same positions, of the vectors."""
+    assert isinstance(near, Call)  # noqa: S101  it was one before its columns were renamed
+    positions = near.args[:4]
+    exact = Call(BOOLEAN, "VECTORS " + near.name, (*vectors, near.args[4]), span=near.span)
+    distances = {positions, positions[2:] + positions[:2]}
 
-    def change(condition: Expr | None) -> Expr | None:
-        return conjunction([exact if c == old else c for c in conjuncts(condition)])
+    def conditions(condition: Expr | None) -> Expr | None:
+        return conjunction([exact if c == near else c for c in conjuncts(condition)])
 
     def tree(relation: Relation) -> Relation:
         if not isinstance(relation, Join):
             return relation
         return replace(
-            relation, left=tree(relation.left), right=tree(relation.right), condition=change(relation.condition)
+            relation, left=tree(relation.left), right=tree(relation.right), condition=conditions(relation.condition)
         )
 
-    return replace(select, from_=tree(select.from_), where=change(select.where))
+    def apart(expr: Expr) -> Expr:
+        if isinstance(expr, Call) and expr.name == "DISTANCE" and expr.args in distances:
+            return Call(DOUBLE, "VECTORS APART", tuple(vectors), span=expr.span)
+        return expr
+
+    select = replace(select, from_=tree(select.from_), where=conditions(select.where))
+    if {c for p in positions for c in columns(p)} <= {*select.group_by}:
+        return select  # a distance of grouped columns may be selected, one of their vectors not
+    return map_select(select, lambda expr: transform(expr, apart))
 
 
 def _double(value: float) -> Literal:

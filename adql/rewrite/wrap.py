@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from adql.bound import (
     Column,
     Derived,
     Expr,
     Fresh,
+    Join,
     Literal,
     Output,
     Relation,
@@ -28,12 +31,10 @@ class Wrapped:
     """``relation`` as a derived table: ``outputs`` may be added to with ``export`` until ``derived`` is asked for."""
 
     def __init__(self, relation: Relation, select: Select, fresh: Fresh) -> None:
-        self._relation = relation
+        self.relation = relation
         self._fresh = fresh
         self.number = fresh.relation()
-        inside = {leaf.relation for leaf in relations(relation)}
-        used = dict.fromkeys(c for e in select_expressions(select) for c in columns(e) if c.relation in inside)
-        self._outputs = [Output(fresh.alias(), column, column.field) for column in used]
+        self._outputs = [Output(fresh.alias(), column, column.field) for column in used_outside(relation, select)]
         self._alias = {output.expr: output.alias for output in self._outputs}
 
     def export(self, expr: Expr) -> Column:
@@ -49,7 +50,7 @@ class Wrapped:
     def derived(self, where: list[Expr] | None = None) -> Derived:
         if not self._outputs:
             self.export(ONE)
-        select = Select(self._relation, conjunction(where or []), (), None, tuple(self._outputs), False, (), None, 0)
+        select = Select(self.relation, conjunction(where or []), (), None, tuple(self._outputs), False, (), None, 0)
         return Derived(self.number, select)
 
     def renamed(self, expr: Expr) -> Expr:
@@ -64,3 +65,19 @@ class Wrapped:
 
     def apply(self, select: Select) -> Select:
         return map_select(select, self.renamed)
+
+
+def used_outside(relation: Relation, select: Select) -> list[Column]:
+    """The columns of a part of FROM that the rest of ``select`` names."""
+    inside = {leaf.relation for leaf in relations(relation)}
+    outside = select_expressions(replace(select, from_=_without_inside(select.from_, relation)))
+    return [*dict.fromkeys(c for e in outside for c in columns(e) if c.relation in inside)]
+
+
+def _without_inside(tree: Relation, part: Relation) -> Relation:
+    """``tree`` without the conditions inside of ``part``."""
+    if not isinstance(tree, Join):
+        return tree
+    if tree is part:
+        return next(relations(tree))
+    return replace(tree, left=_without_inside(tree.left, part), right=_without_inside(tree.right, part))
