@@ -1,0 +1,123 @@
+"""The result store's interface. Every store runs through the same tests: add it to the fixture ``store``."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from moto.server import ThreadedMotoServer
+from s3fs import S3FileSystem
+
+from tap_service.storage.fsspec_results import FsspecResultStore
+from tap_service.storage.local_results import LocalResultStore
+from tap_service.storage.results import ResultMissing, ResultStore
+
+LONG = bytes(range(256)) * 20_000
+
+
+@pytest.fixture(scope="module")
+def bucket() -> Iterator[str]:
+    """A bucket of an S3-compatible server."""
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    settings = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_DEFAULT_REGION": "us-east-1"}
+    with pytest.MonkeyPatch.context() as environment:
+        for name, value in (settings | {"AWS_ENDPOINT_URL": f"http://{host}:{port}"}).items():
+            environment.setenv(name, value)
+        S3FileSystem().mkdir("results")
+        yield "s3://results"
+    server.stop()
+
+
+@pytest.fixture(params=["local", "file", "s3"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> ResultStore:
+    if request.param == "local":
+        return LocalResultStore(tmp_path / "results")
+    if request.param == "file":
+        return FsspecResultStore(f"file://{tmp_path}/results")
+    return FsspecResultStore(f"{request.getfixturevalue('bucket')}/{request.node.originalname}")
+
+
+def stored(store: ResultStore, key: str, data: bytes) -> int:
+    writer = store.create(key)
+    try:
+        for start in range(0, len(data), 1_000_003):
+            writer.write(data[start : start + 1_000_003])
+        writer.end()
+        return writer.commit()
+    finally:
+        writer.discard()
+
+
+def read(store: ResultStore, key: str, start: int = 0, end: int = 1 << 40) -> bytes:
+    return b"".join(store.read(key, start, end))
+
+
+class TestResultStore:
+    def test_what_was_written_is_read(self, store: ResultStore) -> None:
+        assert stored(store, "a-1", LONG) == len(LONG)
+        assert stored(store, "b-1", b"") == 0
+        assert read(store, "a-1") == LONG
+        assert read(store, "b-1") == b""
+
+    def test_ranges(self, store: ResultStore) -> None:
+        stored(store, "a-1", LONG)
+        for start, end in ((0, 1), (255, 258), (1_500_000, 4_000_001), (len(LONG) - 1, len(LONG)), (7, 7)):
+            assert read(store, "a-1", start, end) == LONG[start:end]
+
+    def test_pieces_are_small(self, store: ResultStore) -> None:
+        stored(store, "a-1", LONG)
+        assert max(len(piece) for piece in store.read("a-1", 0, len(LONG))) <= 1 << 20
+
+    def test_nothing_is_seen_before_it_is_committed(self, store: ResultStore) -> None:
+        writer = store.create("a-1")
+        writer.write(LONG)
+        writer.end()
+        with pytest.raises(ResultMissing):
+            store.read("a-1", 0, 1)
+        writer.commit()
+        writer.discard()
+        assert read(store, "a-1", 0, 3) == LONG[:3]
+
+    def test_what_is_discarded_leaves_nothing(self, store: ResultStore) -> None:
+        writer = store.create("a-1")
+        writer.write(LONG)
+        writer.discard()
+        writer.discard()
+        with pytest.raises(ResultMissing):
+            store.read("a-1", 0, 1)
+        assert store.keys(0) == []
+
+    def test_a_result_is_written_anew(self, store: ResultStore) -> None:
+        stored(store, "a-1", b"whole")
+        stored(store, "a-1", b"again")
+        assert read(store, "a-1") == b"again"
+
+    def test_deleting(self, store: ResultStore) -> None:
+        stored(store, "a-1", b"x")
+        store.delete("a-1")
+        store.delete("a-1")
+        with pytest.raises(ResultMissing):
+            store.read("a-1", 0, 1)
+
+    def test_keys_by_age(self, store: ResultStore) -> None:
+        stored(store, "b-1", b"x")
+        stored(store, "a-12", b"x")
+        assert store.keys(0) == ["a-12", "b-1"]
+        assert store.keys(1000) == []
+
+    def test_check_leaves_nothing(self, store: ResultStore) -> None:
+        store.check()
+        assert store.keys(0) == []
+
+
+def test_a_place_that_cannot_be(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match="file"):
+        FsspecResultStore(f"file://{tmp_path}/file/results")
+    with pytest.raises(OSError, match="does not work"):
+        FsspecResultStore("no-such-protocol://x")
