@@ -76,7 +76,17 @@ def read_catalogue(engine: Engine) -> Catalogue:
         if row["document"]:
             schema = Schema.model_validate_json(row["document"])
             by_schema.setdefault(row["schema_name"], []).append((row["changed"], schema))
-    return Catalogue((TAP_SCHEMA, *(_merged(parts) for parts in by_schema.values())))
+    return Catalogue((TAP_SCHEMA, *(_merged(parts) for parts in by_schema.values())), _counts(engine))
+
+
+def _counts(engine: Engine) -> dict[tuple[str, str], int]:
+    """Rows of each table, as its last load left them."""
+    counted = engine.query(
+        "SELECT schema_name, table_name, sum(rows) AS rows FROM skyhouse.density"
+        " WHERE (schema_name, table_name, version) IN (SELECT schema_name, table_name, max(version)"
+        " FROM skyhouse.density GROUP BY schema_name, table_name) GROUP BY schema_name, table_name"
+    ).to_pylist()
+    return {(row["schema_name"], row["table_name"]): int(row["rows"]) for row in counted}
 
 
 def _merged(parts: list[tuple[int, Schema]]) -> Schema:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from clickhouse_schema.datatypes import Field
@@ -23,11 +23,13 @@ def places(fields: Sequence[Field]) -> dict[str, tuple[int, ...]]:
 class TableEntry:
     """One table that can be queried.
 
-    ``fields`` describe its columns in order; ``places``: name in lower case -> places of the columns.
+    ``rows``: about how many it has, None if nobody counted. ``fields`` describe its columns in order; ``places``: name
+    in lower case -> places of the columns.
     """
 
     schema: Schema
     table: Table
+    rows: int | None = field(default=None, compare=False)
     fields: tuple[Field, ...] = field(init=False, compare=False, repr=False)
     places: dict[str, tuple[int, ...]] = field(init=False, compare=False, repr=False)
 
@@ -49,14 +51,19 @@ class TableEntry:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Immutable; a change makes a new one."""
+    """Immutable; a change makes a new one. ``counts``: rows by (schema, table), as far as they are known."""
 
     schemas: tuple[Schema, ...]
+    counts: Mapping[tuple[str, str], int] = field(default_factory=dict, compare=False, repr=False)
     entries: tuple[TableEntry, ...] = field(init=False)
     _by_fold: dict[str, tuple[TableEntry, ...]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        entries = tuple(TableEntry(schema, table) for schema in self.schemas for table in schema.tables)
+        entries = tuple(
+            TableEntry(schema, table, self.counts.get((schema.name, table.name)))
+            for schema in self.schemas
+            for table in schema.tables
+        )
         by_fold: dict[str, tuple[TableEntry, ...]] = {}
         for entry in entries:
             key = entry.table.name.lower()

@@ -13,8 +13,8 @@ from tap_service.storage.engine import Engine
 def finish(engine: Engine, storage: Storage, state: TableState) -> None:
     """Bring catalogue and density up to the live table of ``state``, then drop what it replaced."""
     table = state.entry.tables[0]
-    apply.register(engine, state.entry, table)
     apply.update_density(engine, state.entry.name, table)
+    apply.register(engine, state.entry, table)  # the last: who sees the new catalogue sees the new counts
     storage.drop_staging()
 
 
