@@ -60,7 +60,7 @@ _CONDITION_OPERATORS = frozenset({"=", "<>", "<", "<=", ">", ">=", "AND", "OR"})
 _CONDITIONS = (Between, InList, InQuery, Like, IsNull, Exists)
 _PLAIN_VALUES = frozenset({ColumnRef, NumberLiteral, StringLiteral, FunctionCall})
 _PERHAPS_BOOLEAN = (ColumnRef, BooleanLiteral, Case, Element, ScalarSubquery)
-_ARRAYS = (ColumnRef, FunctionCall, Element, ScalarSubquery, Case, Cast)
+_ARRAYS = (ColumnRef, FunctionCall, Element, ScalarSubquery, Case, Cast, Binary, Unary)
 QUERY_GOES_ON = frozenset({"UNION", "EXCEPT", "INTERSECT", "ORDER", "OFFSET"})
 
 
@@ -177,7 +177,7 @@ class OperatorParser(Cursor):
         return _balanced(kind, operands)
 
     def _element(self, array: Expression, first: int) -> Expression:
-        if not isinstance(array, _ARRAYS):
+        if not isinstance(array, _ARRAYS) or is_condition(array):
             self.fail("an operator", "only an array has elements: array[index]")
         opening = self.at
         self.at += 1

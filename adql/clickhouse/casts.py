@@ -7,6 +7,9 @@ from adql.clickhouse.geometry import Emit
 from clickhouse_schema.datatypes import FLOATS, ColumnType
 from clickhouse_schema.quoting import string
 
+#: as ``adql.resolve.types`` reads literals
+_ISO = r"^\d{4}-\d\d-\d\d([T ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?)?Z?$"
+
 
 def widened(kind: ColumnType, expr: Expr, emit: Emit) -> str:
     """A value widened to the common type of several."""
@@ -29,7 +32,7 @@ def cast(expr: Call, emit: Emit) -> str:
         text = _text_of(operand, value)
         return f"substringUTF8({text}, 1, {emit(expr.args[1])})" if len(expr.args) > 1 else text
     if target.is_timestamp:
-        return value if operand.type.is_timestamp else f"parseDateTime64BestEffort({value}, 6, 'UTC')"
+        return value if operand.type.is_timestamp else _instant_of(value)
     return _scalar_of(operand, value, target)
 
 
@@ -45,6 +48,13 @@ def _scalar_of(operand: Expr, value: str, target: ColumnType) -> str:
     if target.is_integer and operand.type.datatype in FLOATS:
         return f"if(isNull({value}), NULL, accurateCast(trunc(ifNull({value}, 0)), '{kind}'))"
     return f"{'accurateCast' if target.is_integer else 'CAST'}({value}, {_nullable(target)})"
+
+
+def _instant_of(text: str) -> str:
+    """The instant of an ISO 8601 text; of any other the engine is given what it surely refuses."""
+    some = f"trimBoth(ifNull({text}, '2000-01-01'))"
+    readable = f"if(match({some}, {string(_ISO)}), {some}, 'none')"
+    return f"if(isNull({text}), NULL, parseDateTime64BestEffort({readable}, 6, 'UTC'))"
 
 
 def _text_of(operand: Expr, value: str) -> str:

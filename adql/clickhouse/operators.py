@@ -8,6 +8,7 @@ from adql.bound import Call, Expr, Literal
 from adql.clickhouse.casts import cast, widened
 from adql.clickhouse.geometry import GEOMETRY, Emit
 from adql.clickhouse.matching import MATCHING
+from adql.clickhouse.vectors import VECTORS
 from adql.resolve.constants import constant
 from clickhouse_schema.quoting import string
 
@@ -36,6 +37,8 @@ def _arithmetic(expr: Call, emit: Emit) -> str:
 def _divide(expr: Call, emit: Emit) -> str:
     """By zero gives NULL; integers are cut towards zero."""
     left, right = (emit(a) for a in expr.args)
+    if expr.type.is_integer and _wide(expr.args[0]):  # the smallest BIGINT by -1 is beyond the greatest
+        return f"accurateCast(intDivOrNull(toInt128({left}), toInt128({right})), 'Nullable(Int64)')"
     if expr.type.is_integer:
         return f"intDivOrNull(toInt64({left}), toInt64({right}))"
     return f"divideOrNull({left}, {right})"
@@ -116,6 +119,7 @@ def _element(expr: Call, emit: Emit) -> str:
 
 OPERATORS: dict[str, Callable[[Call, Emit], str]] = {
     **GEOMETRY,
+    **VECTORS,
     **MATCHING,
     **dict.fromkeys(("=", "<>", "<", "<=", ">", ">=", "AND", "OR"), _infix),
     **dict.fromkeys(("+", "-", "*"), _arithmetic),

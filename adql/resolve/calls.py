@@ -10,7 +10,7 @@ from adql.errors import AdqlSemanticError, AdqlUnsupported
 from adql.functions import AGGREGATES, FUNCTIONS, KINDS, Function
 from adql.resolve.geometry import BOUND_HERE, bind_geometry
 from adql.resolve.scope import suggestion
-from adql.resolve.types import as_timestamp, check_argument, chosen, common_type, fits
+from adql.resolve.types import as_timestamp, check_argument, chosen, common_type, fits, with_instants
 from clickhouse_schema.datatypes import LONG, TIMESTAMP
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ def _known(binder: Binder, node: nodes.FunctionCall, candidates: tuple[Function,
 
 def _alike(args: tuple[Expr, ...], name: str, node: nodes.FunctionCall) -> tuple[Expr, ...]:
     """The values in their common type."""
+    args = tuple(with_instants(args))
     kind = common_type(args, name, node.span)
     if kind == UNTYPED:
         return args
@@ -98,5 +99,5 @@ def _check_inside(arg: Expr, name: str, *, over_groups: bool) -> None:
 
 
 def _coalesce(binder: Binder, node: nodes.FunctionCall) -> Expr:
-    args = tuple(binder.bind(a) for a in node.args)
+    args = tuple(with_instants([binder.bind(a) for a in node.args]))
     return Call(common_type(args, "COALESCE", node.span), "COALESCE", args, span=node.span)

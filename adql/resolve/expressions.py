@@ -12,7 +12,8 @@ from adql.resolve.calls import bind_call
 from adql.resolve.chains import chain, operands
 from adql.resolve.constants import constant
 from adql.resolve.scope import Scope
-from adql.resolve.types import CAST_TARGETS, as_timestamp, common_type, fits_number, is_null
+from adql.resolve.types import CAST_TARGETS, as_timestamp, common_type, fits_number, is_null, with_instants
+from adql.resolve.vectors import bind_vector, is_vector, negative_vector
 from adql.resolve.windows import WINDOW_FUNCTIONS, bind_window
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, INT, LONG, TIMESTAMP, UNICODE, ColumnType
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 COMPARISONS = ("=", "<>", "<", "<=", ">", ">=")
 _ARITHMETIC = ("+", "-", "*", "/")
 _BITWISE = ("&", "|", "^")
+#: the one number that is a BIGINT with a minus sign alone
+_AFTER_LONGS = str(1 << 63)
 _MIRROR = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
@@ -44,9 +47,12 @@ class Binder:
 
     def number(self, node: nodes.Expression, where: str) -> Expr:
         expr = self.bind(node)
-        if not fits_number(expr):
-            raise AdqlSemanticError(f"{where} takes a number; this is {expr.type.adql}", node.span)
+        self._require_number(expr, where)
         return expr
+
+    def _require_number(self, expr: Expr, where: str) -> None:
+        if not fits_number(expr):
+            raise AdqlSemanticError(f"{where} takes a number; this is {expr.type.adql}", expr.span)
 
     def condition(self, node: nodes.Expression) -> Expr:
         expr = self.bind(node)
@@ -82,13 +88,20 @@ class Binder:
     def _unary(self, node: nodes.Unary) -> Expr:
         if node.op == "NOT":
             return Call(BOOLEAN, "NOT", (self.condition(node.operand),), span=node.span)
-        operand = self.number(node.operand, f"'{node.op}'")
+        if node.op == "-" and isinstance(node.operand, nodes.NumberLiteral) and node.operand.text == _AFTER_LONGS:
+            return Literal(LONG, -int(_AFTER_LONGS), span=node.span)
+        operand = self.bind(node.operand)
+        if is_vector(operand) and node.op != "~":
+            return operand if node.op == "+" else negative_vector(operand, node.span)
+        self._require_number(operand, f"'{node.op}'")
         if node.op == "+":
             return operand
         if node.op == "~":
             self._integer(operand, "~")
             return Call(LONG, "~", (operand,), span=node.span)
         if isinstance(operand, Literal) and operand.value is not None:
+            if operand.value == -int(_AFTER_LONGS):
+                raise AdqlSemanticError("this number does not fit BIGINT", node.span, "write it with a point")
             return Literal(operand.type, -operand.value, span=node.span)  # type: ignore[operator]
         return Call(LONG if operand.type.is_integer else DOUBLE, "NEG", (operand,), span=node.span)
 
@@ -99,7 +112,11 @@ class Binder:
             return self.compare(node.op, self.bind(node.left), self.bind(node.right), node.span)
         if node.op == "||":
             return Call(UNICODE, "||", (self._text(node.left), self._text(node.right)), span=node.span)
-        left, right = self.number(node.left, f"'{node.op}'"), self.number(node.right, f"'{node.op}'")
+        left, right = self.bind(node.left), self.bind(node.right)
+        if node.op in _ARITHMETIC and (is_vector(left) or is_vector(right)):
+            return bind_vector(node.op, left, right, node.span)
+        for side in (left, right):
+            self._require_number(side, f"'{node.op}'")
         if node.op in _BITWISE:
             self._integer(left, node.op)
             self._integer(right, node.op)
@@ -142,6 +159,10 @@ class Binder:
         hint = (
             "numbers are written without quotes" if (a.is_numeric and b.is_text) or (b.is_numeric and a.is_text) else ""
         )
+        if a.is_timestamp or b.is_timestamp:
+            hint = "write CAST(... AS TIMESTAMP)" if a.is_text or b.is_text else ""
+        if a.is_array or b.is_array:
+            hint = "compare the elements: v[1]"
         if a.is_geometry or b.is_geometry:
             hint = "compare geometries with CONTAINS, INTERSECTS or DISTANCE"
         raise AdqlSemanticError(f"'{op}' cannot compare {a.adql} with {b.adql}", left.span.to(right.span), hint)
@@ -229,6 +250,7 @@ class Binder:
                 conditions.append(self.compare("=", self.bind(node.operand), self.bind(when.condition), when.span))
             results.append(self.bind(when.result))
         results.append(self.bind(node.otherwise) if node.otherwise else Literal(UNTYPED, None, span=node.span))
+        results = with_instants(results)
         kind = common_type(results, "CASE", node.span)
         pairs = [part for pair in zip(conditions, results, strict=False) for part in pair]
         return Call(kind, "CASE", (*pairs, results[-1]), span=node.span)

@@ -14,7 +14,7 @@ from adql.errors import AdqlSemanticError
 from adql.functions import AGGREGATES
 from adql.resolve.calls import set_function
 from adql.resolve.scope import suggestion
-from adql.resolve.types import common_type
+from adql.resolve.types import common_type, with_instants
 from clickhouse_schema.datatypes import DOUBLE, LONG, ColumnType
 
 if TYPE_CHECKING:
@@ -107,11 +107,11 @@ def _arguments(
         _check_count(args[function.counts], function)
     if function.result is not None:
         return function.result, args
-    values = [args[0], *args[2:]]
+    values = with_instants([args[0], *args[2:]])
     for value in values:
         if value.type.is_array:
             raise AdqlSemanticError(f"{function.usage} takes a single value; this is {value.type.adql}", value.span)
-    return common_type(values, node.name.name.upper(), node.span), args
+    return common_type(values, node.name.name.upper(), node.span), (values[0], *args[1:2], *values[1:])
 
 
 def _check_count(arg: Expr, function: WindowFunction) -> None:

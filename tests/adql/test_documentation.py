@@ -3,6 +3,7 @@ what is said."""
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 
@@ -75,6 +76,11 @@ def test_the_examples_of_set_functions_give_what_is_said(example: str, value: st
         ("CASE WHEN SQRT(-1) = SQRT(-1) THEN 1 ELSE 0 END", 0),
         ("CASE WHEN 'a' ILIKE 'A' THEN 1 ELSE 0 END", 1),
         ("CASE WHEN '\\' LIKE '\\' THEN 1 ELSE 0 END", 1),
+        ("-9223372036854775808", -(2**63)),
+        ("9223372036854775808", 2.0**63),
+        ("CAST('alpha' AS VARCHAR(3))", "alp"),
+        ("CAST(1e40 AS REAL)", math.inf),
+        ("CAST(CAST('2026-01-31T12:00' AS TIMESTAMP) AS VARCHAR)", "2026-01-31T12:00:00.000000"),
         ("0x1F", 31),
         ("6 & 3", 2),
         ("CONTAINS(POINT(0, 1), CIRCLE(0, 0, 1))", 1),
@@ -90,6 +96,7 @@ def test_the_choices_are_made(expression: str, value: object, ask: Ask) -> None:
         "SELECT big + 1 FROM small.stars",
         "SELECT SUM(big) FROM small.stars WHERE big > 1000000 OR id = 5",
         "SELECT 9223372036854775807 * id FROM small.stars",
+        "SELECT -9223372036854775808 / -1 FROM small.stars",
         "SELECT CAST(1e10 AS INTEGER) FROM small.stars",
         "SELECT CAST('1x' AS INTEGER) FROM small.stars",
         "SELECT CAST(name AS DOUBLE PRECISION) FROM small.stars",

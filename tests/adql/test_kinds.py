@@ -7,10 +7,13 @@ from typing import Any
 
 import pytest
 
+from adql.errors import AdqlError
+from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.ddl import create_table
 from clickhouse_schema.model import Column, Layout, Schema, Table
-from tap_service.storage.engine import Engine
+from tap_service.services.value_faults import meaning
+from tap_service.storage.engine import Engine, ValueFault
 from tests.adql.conftest import asked
 
 _OBS = Table(
@@ -24,11 +27,14 @@ _OBS = Table(
         Column(name="b", datatype="byte"),
         Column(name="flux", datatype="double", arraysize="*"),
         Column(name="pos", datatype="double", arraysize="2", xtype="point"),
+        Column(name="span", datatype="double", arraysize="2", xtype="interval"),
+        Column(name="counts", datatype="int", arraysize="3"),
     ),
     layout=Layout(position=("ra", "dec"), id=("id",)),
 )
-_ROWS = """(1, 10, 20, '2020-01-01 00:00:00', true, 1, [1, 2], [10, 20]), (2, NULL, NULL, NULL, NULL, NULL, [], []),
-    (3, 10.001, 20, '2021-06-01 12:30:00.5', false, 255, [3], [11, 20])"""
+_ROWS = """(1, 10, 20, '2020-01-01 00:00:00', true, 1, [1, 2], [10, 20], [1, 2], [1, 2, 3]),
+    (2, NULL, NULL, NULL, NULL, NULL, [], [], [], []),
+    (3, 10.001, 20, '2021-06-01 12:30:00.5', false, 255, [3], [11, 20], [0, 0.5], [7, 8, 9])"""
 _EARLY, _LATE = datetime(2020, 1, 1, tzinfo=UTC), datetime(2021, 6, 1, 12, 30, 0, 500000, tzinfo=UTC)
 
 CASES: list[tuple[str, list[tuple[Any, ...]]]] = [
@@ -40,6 +46,20 @@ CASES: list[tuple[str, list[tuple[Any, ...]]]] = [
     ("SELECT id, CASE WHEN flag THEN t END FROM obs", [(1, _EARLY), (2, None), (3, None)]),
     ("SELECT COALESCE(t, CAST('2020-01-01' AS TIMESTAMP)) FROM obs WHERE id < 3", [(_EARLY,), (_EARLY,)]),
     ("SELECT CAST(t AS CHAR(10)), CAST(t AS VARCHAR) FROM obs WHERE id = 3", [("2021-06-01", "2021-06-01T12:30:00.500000")]),
+    ("SELECT CAST(CASE WHEN id = 1 THEN '2020-01-01' || 'T12:00:00.25Z' WHEN id = 3 THEN ' 2020-01-01 ' END AS TIMESTAMP) FROM obs", [(datetime(2020, 1, 1, 12, 0, 0, 250000, tzinfo=UTC),), (None,), (_EARLY,)]),
+    ("SELECT id FROM obs WHERE t = CAST(CAST(t AS VARCHAR) AS TIMESTAMP)", [(1,), (3,)]),
+    ("SELECT CASE WHEN id = 1 THEN '2021-06-01T12:30:00.5' ELSE t END, COALESCE(t, '2020-01-01') FROM obs", [(_LATE, _EARLY), (None, _EARLY), (_LATE, _LATE)]),
+    ("SELECT id FROM obs WHERE '2020-06-01' < t AND t NOT BETWEEN '2022-01-01' AND '2023-01-01' AND t <> '2020-01-01'", [(3,)]),
+    ("SELECT id FROM obs WHERE t = '2020-01-01' OR t = '2021-06-01T12:30:00.5' OR t = '2000-01-01'", [(1,), (3,)]),
+    ("SELECT id FROM obs WHERE t = (SELECT MAX(t) FROM obs) OR t IN (SELECT MIN(t) FROM obs)", [(1,), (3,)]),
+    ("SELECT LAG(t, 1, '2020-01-01') OVER (ORDER BY id), MAX(t) OVER (ORDER BY id) FROM obs", [(_EARLY, _EARLY), (_EARLY, _EARLY), (None, _LATE)]),
+    ("SELECT t, COUNT(*) FROM obs GROUP BY t ORDER BY t DESC", [(_LATE, 1), (_EARLY, 1), (None, 1)]),
+    ("SELECT flux + flux, flux * 2, 2 - flux, -flux FROM obs", [([2.0, 4.0], [2.0, 4.0], [1.0, 0.0], [-1.0, -2.0]), ([], [], [], []), ([6.0], [6.0], [-1.0], [-3.0])]),
+    ("SELECT (flux / b)[1], (flux + NULL)[1], (1 / flux * flux)[2] FROM obs", [(1.0, None, 1.0), (None, None, None), (3 / 255, None, None)]),
+    ("SELECT a.flux + b.flux FROM obs AS a, obs AS b WHERE a.id < b.id", [([],), ([],), ([],)]),
+    ("SELECT CASE WHEN (flux / 0)[1] = (flux / 0)[1] THEN 1 ELSE 0 END FROM obs WHERE id = 1", [(0,)]),
+    ("SELECT span + span, span * 10, span[2] - span[1], counts + 1, -counts FROM obs", [([2.0, 4.0], [10.0, 20.0], 1.0, [2, 3, 4], [-1, -2, -3]), ([], [], None, [], []), ([0.0, 1.0], [0.0, 5.0], 0.5, [8, 9, 10], [-7, -8, -9])]),
+    ("SELECT span FROM obs WHERE span[1] < 0.5", [([0.0, 0.5],)]),
     ("SELECT t FROM obs WHERE id = 1 UNION SELECT NULL FROM obs", [(_EARLY,), (None,)]),
     ("SELECT id FROM obs WHERE flag <> FALSE OR flag IS NULL", [(1,), (2,)]),
     ("SELECT id FROM obs WHERE NOT flag", [(3,)]),
@@ -58,6 +78,35 @@ CASES: list[tuple[str, list[tuple[Any, ...]]]] = [
     ("SELECT a.id, b.id FROM obs AS a FULL JOIN obs AS b ON DISTANCE(a.ra, a.dec, b.ra, b.dec) < 0.1 AND a.id <> b.id", [(1, 3), (2, None), (3, 1), (None, 2)]),
 ]  # fmt: skip
 
+REFUSED = [
+    ("SELECT pos + 1 FROM obs", "'+' takes a number; this is POINT", ""),
+    ("SELECT flux + 'a' FROM obs", "this is CHAR", ""),
+    ("SELECT flux & 1 FROM obs", "this is DOUBLE[]", ""),
+    ("SELECT counts + span FROM obs", "arrays of one length; these have 3 and 2", ""),
+    ("SELECT id FROM obs WHERE flux = flux", "cannot compare", "v[1]"),
+    ("SELECT id FROM obs WHERE span < 3", "cannot compare INTERVAL with INTEGER", "v[1]"),
+    ("SELECT id FROM obs WHERE t = CAST(id AS VARCHAR)", "cannot compare TIMESTAMP with CHAR", "CAST(... AS TIMESTAMP)"),
+    ("SELECT id FROM obs WHERE t > 5", "cannot compare TIMESTAMP with INTEGER", ""),
+    ("SELECT id FROM obs WHERE t > '2020'", "is no timestamp", "2026-01-31T12:00:00"),
+    ("SELECT id FROM obs WHERE t IN ('2020-02-30')", "is no timestamp", ""),
+    ("SELECT COALESCE(t, 'never') FROM obs", "is no timestamp", ""),
+    ("SELECT t + 1 FROM obs", "takes a number; this is TIMESTAMP", ""),
+    ("SELECT CAST(t AS INTEGER) FROM obs", "cannot make INTEGER of TIMESTAMP", ""),
+    ("SELECT CAST(id AS TIMESTAMP) FROM obs", "cannot make TIMESTAMP of BIGINT", ""),
+    ("SELECT CAST(flux AS VARCHAR) FROM obs", "cannot make VARCHAR of DOUBLE[]", ""),
+]  # fmt: skip
+
+#: texts that the engine would read in its own way
+NO_TIMESTAMPS = (
+    "12:00",
+    "20200101",
+    "Jan 3 2020",
+    "2020-02-30",
+    "2020-01-01T25:00:00",
+    "2020-01-01T00:00:00+02:00",
+    "",
+)
+
 
 @pytest.fixture(scope="module")
 def kinds(engine: Engine) -> Catalogue:
@@ -71,3 +120,18 @@ def kinds(engine: Engine) -> Catalogue:
 @pytest.mark.parametrize(("query", "rows"), CASES)
 def test_queries_of_every_kind(query: str, rows: list[tuple[Any, ...]], engine: Engine, kinds: Catalogue) -> None:
     assert sorted(asked(engine, kinds, query), key=repr) == sorted(rows, key=repr)
+
+
+@pytest.mark.parametrize(("query", "message", "hint"), REFUSED)
+def test_what_does_not_go_together(query: str, message: str, hint: str, kinds: Catalogue) -> None:
+    with pytest.raises(AdqlError) as caught:
+        translate(query, kinds)
+    assert message in caught.value.message
+    assert hint in caught.value.hint
+
+
+@pytest.mark.parametrize("text", NO_TIMESTAMPS)
+def test_texts_of_rows_that_are_no_timestamps(text: str, engine: Engine, kinds: Catalogue) -> None:
+    with pytest.raises(ValueFault) as caught:
+        asked(engine, kinds, f"SELECT CAST('{text}' || '' AS TIMESTAMP) FROM obs")
+    assert "a text is no timestamp" in meaning(caught.value)
