@@ -218,18 +218,15 @@ def _of_both(
     match: Match, of_left: Expr, of_right: Expr, left: Wrapped, right: Wrapped, fresh: Fresh
 ) -> tuple[Conditions, Conditions, Conditions]:
     """The radius is at most twice the greater bound: a pair meets at that one's level, and at higher ones not again."""
-    twice_left, twice_right = (Call(DOUBLE, "*", (bound, _double(2.0))) for bound in (of_left, of_right))
-    levels = _levels([(left, twice_left), (right, twice_right)], fresh)
-    lowest = [Call(LONG, "LEVEL", (Call(DOUBLE, "AT LEAST 0", (bound,)),)) for bound in (twice_left, twice_right)]
+    twice = [Call(DOUBLE, "*", (Call(DOUBLE, "AT LEAST 0", (bound,)), _double(2.0))) for bound in (of_left, of_right)]
+    levels = _levels([(left, twice[0]), (right, twice[1])], fresh)
+    lowest = [Call(LONG, "LEVEL", (bound,)) for bound in twice]
     each = [Call(LONG, "EACH LEVEL", (levels, level)) for level in lowest]
     cube = left.export(Call(LONG, "CUBE OF LEVEL", (*match.left_position, each[0])))
     cubes = right.export(Call(LONG, "CUBES OF LEVEL", (*match.right_position, each[1])))
-    met = left.export(each[0])
-    once = [
-        Call(BOOLEAN, "=", (met, wrapped.export(level))) for wrapped, level in zip((left, right), lowest, strict=True)
-    ]
-    known = [Call(BOOLEAN, "NOT", (Call(BOOLEAN, "IS NULL", (bound,)),)) for bound in (of_left, of_right)]
-    return [Call(BOOLEAN, "=", (cube, cubes)), Call(BOOLEAN, "OR", tuple(once))], known[:1], known[1:]
+    met, own = left.export(each[0]), (left.export(lowest[0]), right.export(lowest[1]))
+    once = Call(BOOLEAN, "OR", tuple(Call(BOOLEAN, "=", (met, level)) for level in own))
+    return [Call(BOOLEAN, "=", (cube, cubes)), once], [_is_radius(twice[0])], [_is_radius(twice[1])]
 
 
 def _is_radius(radius: Expr) -> Expr:

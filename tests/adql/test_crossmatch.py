@@ -151,3 +151,29 @@ def test_a_constant_radius(
     query = f"SELECT a.id, b.id FROM matches.ones AS a {kind} JOIN matches.others AS b ON DISTANCE(a.ra, a.dec, b.ra, b.dec) <= {radius!r}"
     assert _is_cell_join(query, catalogue)
     _check(ask(query), matches, np.full(matches.apart.shape, radius), kind)
+
+
+_RADII: dict[str, Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]] = {
+    "a.err": lambda a, b: np.broadcast_arrays(a, b)[0],
+    "b.err": lambda a, b: np.broadcast_arrays(a, b)[1],
+    "0.5 * b.err + 0.001": lambda a, b: np.broadcast_arrays(a, b)[1] / 2 + 0.001,
+    "a.err + b.err": lambda a, b: a + b,
+    "SQRT(a.err * a.err + POWER(b.err, 2))": lambda a, b: np.sqrt(a * a + b * b),
+    "3 * SQRT(a.err * a.err + b.err * b.err) / 2": lambda a, b: 1.5 * np.sqrt(a * a + b * b),
+    "b.err - a.err / 2": lambda a, b: b - a / 2,
+}
+
+
+@pytest.mark.parametrize("kind", _KINDS)
+@pytest.mark.parametrize("radius", _RADII)
+def test_a_radius_of_the_rows(
+    kind: str, radius: str, matches: Sky, ask: Callable[[str], Rows], catalogue: Catalogue
+) -> None:
+    query = (
+        f"SELECT a.id, b.id FROM matches.ones AS a {kind} JOIN matches.others AS b"
+        f" ON DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)) <= {radius}"
+    )
+    assert _is_cell_join(query, catalogue)
+    with np.errstate(invalid="ignore"):
+        values = _RADII[radius](matches.left["err"][:, None], matches.right["err"][None, :])
+    _check(ask(query), matches, values, kind)
