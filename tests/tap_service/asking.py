@@ -1,0 +1,81 @@
+"""How the tests use /tap/async: as a plain HTTP client does."""
+
+from __future__ import annotations
+
+from typing import Any
+from xml.etree import ElementTree
+
+import httpx
+
+UWS = "{http://www.ivoa.net/xml/UWS/v1.0}"
+NIL = "{http://www.w3.org/2001/XMLSchema-instance}nil"
+HREF = "{http://www.w3.org/1999/xlink}href"
+
+#: rows by the million, of a query that the engine makes one by one
+ENDLESS = "SELECT a.n, b.half FROM svc.numbers AS a, svc.numbers AS b"
+FINISHED = ("COMPLETED", "ERROR", "ABORTED")
+
+
+class Job:
+    """A job by its address, as TOPCAT resumes one."""
+
+    def __init__(self, url: str, auth: tuple[str, str] | None = None) -> None:
+        self.url = url
+        self.auth = auth
+
+    def get(self, path: str = "", **options: Any) -> httpx.Response:
+        return httpx.get(self.url + path, auth=self.auth, timeout=100, **options)
+
+    def post(self, path: str = "", **data: Any) -> httpx.Response:
+        return httpx.post(self.url + path, data=data, auth=self.auth, timeout=100)
+
+    def run(self) -> Job:
+        assert self.post("/phase", PHASE="RUN").status_code == 303
+        return self
+
+    def delete(self) -> httpx.Response:
+        return httpx.delete(self.url, auth=self.auth)
+
+    @property
+    def phase(self) -> str:
+        return self.get("/phase").text
+
+    @property
+    def summary(self) -> ElementTree.Element:
+        response = self.get()
+        assert response.status_code == 200, response.text
+        return ElementTree.fromstring(response.content)
+
+    def said(self, name: str) -> str | None:
+        """The text of a part of the summary: None if there is none or it is nil."""
+        return self.summary.findtext(UWS + name) or None
+
+    @property
+    def info(self) -> dict[str, str | None]:
+        found = self.summary.find(UWS + "jobInfo")
+        return {} if found is None else {part.tag: part.text for part in found}
+
+    @property
+    def message(self) -> str:
+        return self.summary.findtext(f"{UWS}errorSummary/{UWS}message") or ""
+
+    def ended(self) -> str:
+        """Wait for the end by UWS 1.1's long polls; the phase."""
+        while True:
+            answer = self.get(params={"WAIT": "-1"})
+            assert answer.status_code == 200, answer.text
+            phase = ElementTree.fromstring(answer.content).findtext(UWS + "phase")
+            if phase in FINISHED:
+                return phase
+
+    def rows(self) -> str:
+        answer = self.get("/results/result")
+        assert answer.status_code == 200, answer.text
+        return answer.text
+
+
+def create(tap: str, query: str = "", auth: tuple[str, str] | None = None, **parameters: Any) -> Job:
+    data = {"LANG": "ADQL", "QUERY": query, **parameters} if query else parameters
+    response = httpx.post(tap + "/async", data=data, auth=auth)
+    assert response.status_code == 303, response.text
+    return Job(response.headers["location"], auth)
