@@ -13,29 +13,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from adql.bound import (
-    Call,
     Column,
     Derived,
     Expr,
     Fresh,
     Join,
-    Query,
     Relation,
     Scan,
     Select,
-    SetOperation,
-    conjunction,
     conjuncts,
-    has_window,
     relations,
 )
 from adql.regions import Cone, Grown, Moc, Region, cover
 from adql.regions.relations import has_moc
 from adql.rewrite.confined import Confined, Position, confinements, intersection, ranges, together
-from adql.rewrite.joins import replaced
 from adql.rewrite.matches import Known, matches, nearness, reached
-from adql.rewrite.wrap import Wrapped
-from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, FLOAT
+from adql.rewrite.pushdown import Hint, hinted, origins
+from clickhouse_schema.datatypes import BOOLEAN
 
 #: A MOC is grown by way of so many cells.
 _CELLS = 500
@@ -52,6 +46,10 @@ class Fact:
     def position(self) -> Position:
         lon, lat = self.known.end
         return lon, lat
+
+    def hint(self, columns: tuple[Column, ...]) -> Confined:
+        """For the position's columns there or deeper."""
+        return Confined(BOOLEAN, columns[0], columns[1], self.region)
 
     @property
     def relation(self) -> int:
@@ -102,59 +100,12 @@ def _facts_of_joins(relation: Relation, leaves: Leaves, *, outer: bool) -> Itera
 
 def _facts(condition: Expr | None, leaves: Leaves, *, sure: bool) -> list[Fact]:
     def is_position(lon: Column, lat: Column) -> bool:
-        return _is_position(leaves.get(lon.relation), lon.name, lat.name)
+        found = origins(leaves.get(lon.relation), (lon.name, lat.name))
+        return any(scan.entry.table.layout.position == names for scan, names in found)
 
     parts = conjuncts(condition)
     said = together([*(confinements(part, is_position) for part in parts), *ranges(parts, is_position)])
     return [Fact(Known(position, sure), confinement.region) for position, confinement in said.items()]
-
-
-def _is_position(leaf: Relation | None, lon: str, lat: str) -> bool:
-    """Whether two columns of a table are where it, or a table that they come from, has its position."""
-    if isinstance(leaf, Scan):
-        return leaf.entry.table.layout.position == (lon, lat)
-    return isinstance(leaf, Derived) and _from_position(leaf.query, lon, lat)
-
-
-def _from_position(query: Query, lon: str, lat: str) -> bool:
-    inner = _inner_position(query, lon, lat)
-    if inner is None:
-        return False
-    x, y = inner
-    if isinstance(query, Select):
-        leaf = next((leaf for leaf in relations(query.from_) if leaf.relation == x.relation), None)
-        return _is_position(leaf, x.name, y.name)
-    return any(_from_position(side, *names) for side, names in _sides(query, x, y))
-
-
-def _inner_position(query: Query, lon: str, lat: str) -> Position | None:
-    """The columns that two outputs are, if a condition on them may as well be tested inside of the query."""
-    if query.limit is not None or query.offset or has_window(query):
-        return None
-    found = {output.alias: output.expr for output in query.outputs if output.alias in (lon, lat)}
-    x, y = _uncast(found[lon]), _uncast(found[lat])
-    if not (isinstance(x, Column) and isinstance(y, Column) and x.relation == y.relation):
-        return None
-    if isinstance(query, Select) and query.is_grouped and not {x, y} <= set(query.group_by):
-        return None
-    return x, y
-
-
-def _uncast(expr: Expr) -> Expr:
-    """Without a CAST that changes no coordinate, as both sides of a set operation have it."""
-    if isinstance(expr, Call) and expr.name == "CAST" and len(expr.args) == 1:
-        inner = expr.args[0]
-        if expr.type == inner.type or (expr.type == DOUBLE and inner.type == FLOAT):
-            return inner
-    return expr
-
-
-def _sides(query: SetOperation, x: Column, y: Column) -> Iterator[tuple[Query, tuple[str, str]]]:
-    """Both sides with their names of the columns that the left one calls ``x`` and ``y``."""
-    names = [output.alias for output in query.left.outputs]
-    i, j = names.index(x.name), names.index(y.name)
-    for side in (query.left, query.right):
-        yield side, (side.outputs[i].alias, side.outputs[j].alias)
 
 
 def _without_needless_nulls(relation: Relation, sure: set[int]) -> Relation:
@@ -211,36 +162,13 @@ def _coarse(region: Region) -> Region:
 
 
 def _placed(select: Select, known: list[Fact], new: list[Fact], fresh: Fresh) -> Select:
-    """Hints into the derived table that a position comes from, or beside its table.
+    """Hints of all facts about derived tables, and of new ones about stored tables.
 
-    That is in WHERE if the table's rows are sure to be there; else in a derived table around it. What WHERE or ON says
-    of a table itself has no need of a hint.
+    What WHERE or ON says of a stored table itself has no need of a hint.
     """
     sure = {fact.relation for fact in (*known, *new) if fact.known.sure}
     for relation, leaf in _leaves(select).items():
-        about = [f for f in (*known, *new) if f.relation == relation and f.known.within is None]
-        if isinstance(leaf, Derived):
-            query = leaf.query
-            for fact in about:
-                query = _pushed(query, fact.position[0].name, fact.position[1].name, fact.region)
-            select = replace(select, from_=replaced(select.from_, leaf, Derived(relation, query)))
-            continue
-        hints = [Confined(BOOLEAN, *fact.position, fact.region) for fact in about if fact in new]
-        if hints and relation in sure:
-            select = replace(select, where=conjunction([*conjuncts(select.where), *hints]))
-        elif hints:
-            wrapped = Wrapped(leaf, select, fresh)
-            select = wrapped.apply(replace(select, from_=replaced(select.from_, leaf, wrapped.derived([*hints]))))
+        about = new if isinstance(leaf, Scan) else [*known, *new]
+        hints = [Hint(f.position, f.hint) for f in about if f.relation == relation and f.known.within is None]
+        select = hinted(select, leaf, hints, fresh, sure=relation in sure)
     return select
-
-
-def _pushed(query: Query, lon: str, lat: str, region: Region) -> Query:
-    """``query`` with a hint on the position that its outputs ``lon`` and ``lat`` are."""
-    inner = _inner_position(query, lon, lat)
-    if inner is None:
-        return query
-    if isinstance(query, Select):
-        hint = Confined(BOOLEAN, *inner, region)
-        return replace(query, where=conjunction([*conjuncts(query.where), hint]))
-    (left, of_left), (right, of_right) = _sides(query, *inner)
-    return replace(query, left=_pushed(left, *of_left, region), right=_pushed(right, *of_right, region))
