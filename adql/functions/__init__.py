@@ -57,6 +57,7 @@ FEATURES = {
     "features-adql-common-table": ("WITH",),
     "features-adql-type": ("CAST",),
     "features-adql-conditional": ("COALESCE",),
+    "features-adql-unit": ("IN_UNIT",),
     "features-adql-offset": ("OFFSET",),
 }
 
@@ -66,5 +67,8 @@ for _function in (*MATHEMATICAL, *STRING, *USER_DEFINED):
         continue
     FUNCTIONS[_function.name.upper()] = (*FUNCTIONS.get(_function.name.upper(), ()), _function)
 
+#: The third argument is the unit itself
+UNITS = {"IN_UNIT": "({0} * {1})"}
+
 #: SQL forms of what functions with ``expand`` are made of; no user can write these names
-PARTS: dict[str, str | Callable[..., str]] = {**CENTERS, **COORDINATES, **CONDITIONS, **DRAWS}
+PARTS: dict[str, str | Callable[..., str]] = {**CENTERS, **COORDINATES, **CONDITIONS, **DRAWS, **UNITS}

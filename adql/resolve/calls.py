@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from adql import nodes
-from adql.bound import UNTYPED, Aggregate, Call, Expr, Windowed, has_aggregate, walk
-from adql.errors import AdqlSemanticError, AdqlUnsupported
+from adql.bound import UNTYPED, Aggregate, Call, Expr, Literal, Windowed, has_aggregate, walk
+from adql.errors import AdqlSemanticError
 from adql.functions import AGGREGATES, FUNCTIONS, KINDS, Function
+from adql.metadata import unit_of
 from adql.resolve.geometry import BOUND_HERE, bind_geometry
 from adql.resolve.scope import suggestion
 from adql.resolve.types import as_timestamp, check_argument, chosen, common_type, fits, with_instants
-from clickhouse_schema.datatypes import LONG, TIMESTAMP
+from adql.units import UnitFault, conversion
+from clickhouse_schema.datatypes import DOUBLE, LONG, TIMESTAMP, UNICODE
 
 if TYPE_CHECKING:
     from adql.resolve.expressions import Binder
@@ -26,7 +28,7 @@ def bind_call(binder: Binder, node: nodes.FunctionCall) -> Expr:
     if name == "COALESCE":
         return _coalesce(binder, node)
     if name == "IN_UNIT":
-        raise AdqlUnsupported("IN_UNIT is not supported yet", node.span, "multiply by the factor between the units")
+        return _in_unit(binder, node)
     candidates = FUNCTIONS.get(name)
     if candidates is None:
         hint = suggestion(name, [f.name for fs in (*FUNCTIONS.values(), AGGREGATES.values()) for f in fs])
@@ -101,3 +103,24 @@ def _check_inside(arg: Expr, name: str, *, over_groups: bool) -> None:
 def _coalesce(binder: Binder, node: nodes.FunctionCall) -> Expr:
     args = tuple(with_instants([binder.bind(a) for a in node.args]))
     return Call(common_type(args, "COALESCE", node.span), "COALESCE", args, span=node.span)
+
+
+def _in_unit(binder: Binder, node: nodes.FunctionCall) -> Expr:
+    """The value times a constant factor; the unit goes along for the result's metadata."""
+    value = binder.number(node.args[0], "IN_UNIT")
+    target = node.args[1]
+    if not isinstance(target, nodes.StringLiteral):
+        raise AdqlSemanticError("IN_UNIT takes the unit as a text", target.span, "write IN_UNIT(x, 'arcsec/yr')")
+    source = unit_of(value)
+    if not source:
+        raise AdqlSemanticError(
+            "IN_UNIT takes a value whose unit is known; this one has none",
+            value.span,
+            "TAP_SCHEMA.columns has the units",
+        )
+    try:
+        unit, factor = conversion(source, target.value)
+    except UnitFault as fault:
+        hint = "units are written as VOUnits: mas.yr**-1, km/s, Jy"
+        raise AdqlSemanticError(str(fault), target.span, hint) from fault
+    return Call(DOUBLE, "IN_UNIT", (value, Literal(DOUBLE, factor), Literal(UNICODE, unit)), span=node.span)

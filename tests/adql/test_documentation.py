@@ -113,7 +113,6 @@ def test_what_does_not_fit_is_an_error(query: str, engine: Engine, small: Catalo
         "SELECT REGION(name) FROM small.stars",
         "SELECT CAST('1 2' AS POINT) FROM small.stars",
         "SELECT id FROM small.stars AS s WHERE EXISTS (SELECT * FROM small.spectra AS p WHERE p.star = s.id)",
-        "SELECT IN_UNIT(mag, 'mmag') FROM small.stars",
     ],
 )
 def test_what_is_not_supported_is_said(query: str, small: Catalogue) -> None:
