@@ -12,6 +12,7 @@ from operator import is_not
 
 from adql.errors import NOWHERE, Span
 from adql.regions import Region
+from adql.regions.footprints import Footprints
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.datatypes import BOOLEAN, ColumnType, Field
 
@@ -161,6 +162,21 @@ class InCells(Expr):
 
     def with_children(self, children: tuple[Expr, ...]) -> Expr:
         return replace(self, index=children[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Covered(Expr):
+    """Whether ``number``, the stored cover of a shape, is one of ``footprints``: of those that are near a region."""
+
+    number: Expr
+    footprints: Footprints
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return (self.number,)
+
+    def with_children(self, children: tuple[Expr, ...]) -> Expr:
+        return replace(self, number=children[0])
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from adql.bound import Fresh, Query
-from adql.clickhouse import KEEP_JOIN_ORDER, SETTINGS, emit
+from adql.bound import Aggregate, Fresh, Query, Windowed, select_expressions, selects, walk
+from adql.clickhouse import KEEP_JOIN_ORDER, NULL_FOR_EMPTY, SETTINGS, emit
 from adql.parser import parse
 from adql.regions import Moc
 from adql.resolve import resolve
@@ -46,7 +46,20 @@ def translate(text: str, catalogue: Catalogue, *, limit: int | None = None) -> T
     fields = tuple(output.field for output in query.outputs)
     limited = rewrite(_limited(query, limit), fresh)
     settings = SETTINGS | KEEP_JOIN_ORDER if fresh.keeps_join_order else dict(SETTINGS)
+    if _has_set_functions(limited):
+        settings |= NULL_FOR_EMPTY
     return Translation(emit(limited), settings, fields, tables, query.limit, limited)
+
+
+def _has_set_functions(query: Query) -> bool:
+    """Whether something is computed of sets of rows that may be empty, counts aside: passes group too."""
+    for select in selects(query):
+        if select.group_by:
+            return True
+        for expr in select_expressions(select):
+            if any(isinstance(e, (Aggregate, Windowed)) and e.name != "COUNT" for e in walk(expr)):
+                return True
+    return False
 
 
 def _limited(query: Query, limit: int | None) -> Query:

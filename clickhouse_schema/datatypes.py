@@ -62,6 +62,10 @@ _TIMESTAMP_CLICKHOUSE = "DateTime64(6, 'UTC')"
 _TIMESTAMP_ARROW = pa.timestamp("us", tz="UTC")
 
 
+#: ADQL 2.0's mark of a column of mixed shapes, texts in STC-S or DALI's form
+REGION_XTYPE = "adql:REGION"
+
+
 @dataclass(frozen=True, slots=True)
 class ColumnType:
     """VOTable ``datatype``, ``arraysize`` ('' = scalar) and ``xtype`` ('' = none).
@@ -106,7 +110,8 @@ class ColumnType:
 
     @property
     def is_geometry(self) -> bool:
-        return self.xtype in ("point", "circle", "polygon")
+        """A value that the geometry functions take; regions and MOCs are texts besides."""
+        return self.xtype in ("point", "circle", "polygon", REGION_XTYPE, "moc")
 
     @property
     def clickhouse(self) -> str:
@@ -128,8 +133,8 @@ class ColumnType:
     @property
     def adql(self) -> str:
         """Name for messages: 'BIGINT', 'DOUBLE[]', 'POINT', 'TIMESTAMP' ..."""
-        if self.xtype in ("timestamp", "point", "circle", "polygon", "interval", "moc"):
-            return self.xtype.upper()
+        if self.xtype in ("timestamp", "point", "circle", "polygon", "interval", "moc", REGION_XTYPE):
+            return self.xtype.removeprefix("adql:").upper()
         return self.scalar.adql + ("[]" if self.is_array else "")
 
 
@@ -145,6 +150,8 @@ TIMESTAMP = ColumnType("char", "*", "timestamp")
 POINT = ColumnType("double", "2", "point")
 CIRCLE = ColumnType("double", "3", "circle")
 POLYGON = ColumnType("double", "*", "polygon")
+REGION = ColumnType("char", "*", REGION_XTYPE)
+MOC = ColumnType("char", "*", "moc")
 
 
 @cache

@@ -7,6 +7,7 @@ numbers, so a look-up by id reads a few granules.
 
 from __future__ import annotations
 
+from clickhouse_schema.cover import EVERYWHERE, cover_column, cover_sql, has_cover, is_read, shape_column, shape_type
 from clickhouse_schema.datatypes import ColumnType
 from clickhouse_schema.healpix import index_sql
 from clickhouse_schema.model import Column, Table
@@ -23,6 +24,11 @@ def create_table(table: Table, storage: str) -> str:
     if table.layout.position:
         lon, lat = (identifier(name) for name in table.layout.position)
         lines.append(f"{HPX29} UInt64 MATERIALIZED {index_sql(lon, lat)} CODEC({_WHOLE_NUMBERS})")
+    covered = [column for column in table.columns if has_cover(column.type)]
+    lines += [line for column in covered for line in _hidden(column)]
+    for column in covered:
+        name = identifier(cover_column(column.name))
+        lines.append(f"PROJECTION {identifier('by' + cover_column(column.name))} (SELECT _part_offset ORDER BY {name})")
     if table.layout.id:
         lines.append(f"PROJECTION by_id (SELECT _part_offset ORDER BY {_names(table.layout.id)})")
     body = ",\n    ".join(lines)
@@ -39,6 +45,16 @@ def column_type(column: Column) -> str:
 def _column(column: Column) -> str:
     comment = f" COMMENT {string(column.description)}" if column.description else ""
     return f"{identifier(column.name)} {column_type(column)} CODEC({_codec(column.type)}){comment}"
+
+
+def _hidden(column: Column) -> list[str]:
+    """What is stored beside a column of shapes: see ``cover``."""
+    cover = f"{identifier(cover_column(column.name))} UInt64"
+    codec = f"CODEC({_WHOLE_NUMBERS})"
+    if not is_read(column.type):
+        return [f"{cover} MATERIALIZED {cover_sql(column.name, column.type)} {codec}"]
+    shape = f"{identifier(shape_column(column.name))} {shape_type(column.type)} CODEC(ZSTD(1))"
+    return [shape, f"{cover} DEFAULT {EVERYWHERE} {codec}"]
 
 
 def _codec(kind: ColumnType) -> str:
@@ -61,6 +77,9 @@ def _codec(kind: ColumnType) -> str:
 def _sort_key(table: Table) -> str:
     if table.layout.position:
         return f"({HPX29}, {identifier(table.layout.time)})" if table.layout.time else HPX29
+    covered = next((column.name for column in table.columns if has_cover(column.type)), None)
+    if covered is not None:
+        return identifier(cover_column(covered))
     return f"({_names(table.layout.id)})" if table.layout.id else "tuple()"
 
 

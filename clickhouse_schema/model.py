@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
 from pydantic import Field as Key
 
-from clickhouse_schema.datatypes import FELIS, FLOATS, TEXT, TIMESTAMP, ColumnType, Field
+from clickhouse_schema.datatypes import FELIS, FLOATS, REGION_XTYPE, TEXT, TIMESTAMP, ColumnType, Field
 
 #: TAP_SCHEMA of other services and several clients cut names here.
 MAX_NAME = 64
@@ -116,6 +116,8 @@ class Column(Strict):
             raise ValueError(f"length is for text: a {self.datatype!r} has none (arrays have votable:arraysize)")
         if self.xtype == "timestamp" and own != "char":
             raise ValueError("votable:xtype 'timestamp' is for datatype 'timestamp'")
+        if self.xtype in (REGION_XTYPE, "moc") and (own not in TEXT or self.datatype == "timestamp"):
+            raise ValueError(f"votable:xtype {self.xtype!r} is for texts: datatype string or unicode")
         size = _GEOMETRIES.get(self.xtype, self.arraysize)
         if self.xtype in _GEOMETRIES and (own not in FLOATS or self.arraysize != size):
             raise ValueError(f"votable:xtype {self.xtype!r} needs datatype double and votable:arraysize '{size}'")

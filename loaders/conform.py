@@ -1,9 +1,11 @@
 """Rows of a file made to fit a table's columns, and the rows that do not fit found, by whole vectors.
 
 A row is bad if a value does not fit its column's type, text is not UTF-8 (or, in a ``char`` column, not ASCII), a
-column that is not nullable has no value, or a position is out of range: ra in [0, 360], dec in [-90, 90]. Rows whose
-position is NULL or NaN are good. NaN in an integer column is NULL, and so it is in a nullable column of a format (FITS,
-VOTable) whose mark of a missing number it is.
+column that is not nullable has no value, a shape is none (``shapes``), or a position is out of range: ra in [0, 360],
+dec in [-90, 90]. Rows whose position is NULL or NaN are good.
+
+NaN in an integer column is NULL, and so it is in a nullable column of a format (FITS, VOTable) whose mark of a missing
+number it is.
 """
 
 from __future__ import annotations
@@ -16,8 +18,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from clickhouse_schema.cover import cover_column, is_read, shape_column
 from clickhouse_schema.datatypes import FLOATS
 from clickhouse_schema.model import Column, Table
+from loaders import shapes
 from loaders.convert import caster
 from loaders.errors import LoadError
 from loaders.readers.source import Fault, Piece, Source
@@ -60,19 +64,33 @@ class Conformer:
             for column in table.columns
         ]
         self.source_names = tuple(fitting.source_name for fitting in self._fittings)
-        self.schema = pa.schema([(column.name, column.type.arrow) for column in table.columns])
+        read = [column for column in table.columns if is_read(column.type)]
+        hidden = [
+            field
+            for column in read
+            for field in (
+                (shape_column(column.name), shapes.RANGES if column.type.xtype == "moc" else shapes.SHAPES),
+                (cover_column(column.name), pa.uint64()),
+            )
+        ]
+        self.schema = pa.schema([*((column.name, column.type.arrow) for column in table.columns), *hidden])
 
     def apply(self, piece: Piece) -> tuple[pa.RecordBatch, list[Fault]]:
         """The good rows, and a fault for each bad one (its first bad column)."""
         faults: dict[int, tuple[str, str, str]] = {}
         arrays = []
+        hidden: list[pa.Array] = []
         for fitting in self._fittings:
             given = piece.batch.column(fitting.source_name)
             array, bad = _fitted(given, fitting)
+            if is_read(fitting.column.type):
+                *beside, unread = shapes.read(fitting.column.type, array)
+                hidden += beside
+                bad |= unread
             for row, reason in bad.items():
                 faults.setdefault(row, (fitting.column.name, _shown(given[row]), reason))
             arrays.append(array)
-        batch = pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+        batch = pa.RecordBatch.from_arrays([*arrays, *hidden], schema=self.schema)
         if faults:
             keep = np.ones(batch.num_rows, bool)
             keep[list(faults)] = False
@@ -111,7 +129,8 @@ def _fitted(given: pa.Array, fitting: _Fitting) -> tuple[pa.Array, dict[int, str
         for row in np.flatnonzero(pc.fill_null(mask, False).to_numpy(zero_copy_only=False)).tolist():
             bad.setdefault(row, reason)
     if type_.is_array:
-        return _empty_for_null(array), bad
+        array = _empty_for_null(array)
+        return array, shapes.faults(type_, array) | bad
     if fitting.nan_is_null:
         return pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array), bad
     return array, bad

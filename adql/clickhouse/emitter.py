@@ -12,6 +12,7 @@ from adql.bound import (
     Aggregate,
     Call,
     Column,
+    Covered,
     Derived,
     Exists,
     Expr,
@@ -31,7 +32,7 @@ from adql.bound import (
     conjuncts,
 )
 from adql.clickhouse.aggregates import aggregate
-from adql.clickhouse.geometry import constant_shape, within
+from adql.clickhouse.geometry import constant_shape, covered, within
 from adql.clickhouse.operators import OPERATORS
 from adql.clickhouse.windows import ordered, windowed
 from adql.errors import AdqlSemanticError
@@ -209,4 +210,5 @@ _EMITTERS: dict[type, Callable[..., str]] = {
     InCells: _in_cells,
     Within: partial(within, emit=_expr),
     Shape: partial(constant_shape, emit=_expr),
+    Covered: partial(covered, emit=_expr),
 }

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from adql.bound import Call, Expr, Literal, Shape, Within
+from adql.bound import Call, Covered, Expr, Literal, Shape, Within
 from adql.errors import AdqlUnsupported
 from adql.frames import rotated
-from adql.regions import Cone, Polygon, ShapeError, columns
+from adql.regions import Cone, Moc, Nothing, Polygon, ShapeError, columns, stored
 from adql.regions.membership import Row, membership
 from adql.regions.relations import has_moc
 from adql.resolve.constants import constant
+from adql.resolve.geometry import constant_region, coordinates
 from adql.spherical import cube, cubes, is_position, nearness, separation, unit_vector
+from clickhouse_schema.cover import span
 from clickhouse_schema.healpix import index_sql
+from clickhouse_schema.quoting import string
 
 #: the SQL of an expression
 Emit = Callable[[Expr], str]
@@ -28,9 +31,20 @@ def within(expr: Within, emit: Emit) -> str:
     return _known([f"toFloat64({lon})", f"toFloat64({lat})"], test)
 
 
+def covered(expr: Covered, emit: Emit) -> str:
+    """Both tests are ranges of the number, which the projection of covers is ordered by."""
+    number, found = emit(expr.number), expr.footprints
+    tests = [f"{number} IN ({', '.join(map(str, found.numbers))})"]
+    if found.cells:
+        tests.append(f"intDiv({number}, {span(found.order)}) IN ({', '.join(map(str, found.cells))})")
+    return f"({' OR '.join(tests)})"
+
+
 def constant_shape(expr: Shape, emit: Emit) -> str:  # noqa: ARG001  called like the others
-    """DALI numbers of a circle or polygon."""
+    """DALI numbers of a circle or polygon, ASCII of a MOC."""
     region = expr.region
+    if isinstance(region, (Moc, Nothing)):
+        return string(str(region) if isinstance(region, Moc) else "")
     if isinstance(region, Cone):
         numbers = [region.lon, region.lat, region.radius]
     elif isinstance(region, Polygon):
@@ -140,17 +154,64 @@ def _is_position(expr: Call, emit: Emit) -> str:
 
 
 def _related(expr: Call, emit: Emit) -> str:
-    first, second = (_column_shape(a, emit) for a in expr.args)
-    relation = columns.contains if expr.name == "SHAPES CONTAIN" else columns.intersects
+    test: str
     try:
-        test = relation(first, second)
+        if any(a.type.xtype == "moc" and not isinstance(a, Shape) for a in expr.args):
+            test = _related_mocs(expr, emit)
+        else:
+            first, second = (_column_shape(a, emit) for a in expr.args)
+            test = _related_shapes(first, second, contains=expr.name == "SHAPES CONTAIN")
     except ShapeError as error:
         raise AdqlUnsupported(f"{error.message} is not supported", expr.span, error.hint) from error
     return _known([n for a in expr.args for n in _numbers(a, emit)], test)
 
 
-def _column_shape(expr: Expr, emit: Emit) -> columns.Shape:
+def _related_shapes(
+    first: columns.Shape | stored.Stored, second: columns.Shape | stored.Stored, *, contains: bool
+) -> str:
+    if isinstance(first, stored.Stored) and isinstance(second, stored.Stored):
+        raise ShapeError("a column of regions compared with another", "compare one with a POINT, CIRCLE or POLYGON")
+    if isinstance(first, stored.Stored) and not isinstance(second, stored.Stored):
+        return stored.within(first, second) if contains else stored.intersects(first, second)
+    if isinstance(second, stored.Stored) and not isinstance(first, stored.Stored):
+        return stored.contains(second, first) if contains else stored.intersects(second, first)
+    assert not isinstance(first, stored.Stored) and not isinstance(second, stored.Stored)  # noqa: S101, PT018  see above
+    return columns.contains(first, second) if contains else columns.intersects(first, second)
+
+
+def _related_mocs(expr: Call, emit: Emit) -> str:
+    first, second = expr.args
+    for point, moc in ((first, second), (second, first)):
+        if point.type.xtype == "point" and not isinstance(point, Shape):
+            lon, lat = coordinates(point)
+            return stored.has(_ranges(moc, emit), index_sql(emit(lon), emit(lat)))
+    one, other = _ranges(first, emit), _ranges(second, emit)
+    return stored.is_inside(one, other) if expr.name == "SHAPES CONTAIN" else stored.meets(one, other)
+
+
+def _ranges(expr: Expr, emit: Emit) -> stored.Ranges:
+    """Of a MOC, or of the cells that a constant shape touches."""
+    if isinstance(expr, Call) and expr.name in ("MOC UNION", "MOC INTERSECTION"):
+        parts = tuple(_ranges(a, emit) for a in expr.args)
+        return stored.combined(parts, 1 if expr.name == "MOC UNION" else len(parts))
+    if isinstance(expr, Call) and expr.name == "STORED" and expr.type.xtype == "moc":
+        return stored.Ranges(emit(expr))
+    region = constant_region(expr)
+    if region is None:
+        raise ShapeError("a MOC compared with a shape from columns", "give the shape as a constant, or a POINT")
+    return stored.ranges_of(region)
+
+
+def _moc(expr: Call, emit: Emit) -> str:
+    """A computed MOC as a text; NULL if a part is."""
+    ranges = _ranges(expr, emit)
+    return _known([n for a in expr.args for n in _numbers(a, emit)], stored.ascii_moc(ranges))
+
+
+def _column_shape(expr: Expr, emit: Emit) -> columns.Shape | stored.Stored:
     """The shape's numbers, without NULL: array functions take none. See ``_known`` for those."""
+    if isinstance(expr, Call) and expr.name == "STORED":
+        return stored.Stored(emit(expr))
     if isinstance(expr, Shape):
         return expr.region
     if isinstance(expr, Call) and expr.name in ("POINT", "CIRCLE"):
@@ -170,7 +231,11 @@ def _numbers(expr: Expr, emit: Emit) -> list[str]:
         return []
     if isinstance(expr, Call) and expr.name in ("POINT", "CIRCLE"):
         return [f"toFloat64({emit(a)})" for a in expr.args if constant(a) is None]
+    if isinstance(expr, Call) and expr.name in ("MOC UNION", "MOC INTERSECTION"):
+        return [n for a in expr.args for n in _numbers(a, emit)]
     value = emit(expr)
+    if isinstance(expr, Call) and expr.name == "STORED":
+        return [f"if(empty({value}), nan, 0.)"]
     return [f"if(empty({value}), nan, arraySum({value}))"]
 
 
@@ -207,6 +272,9 @@ GEOMETRY: dict[str, Callable[[Call, Emit], str]] = {
     "IS POSITION": _is_position,
     "SHAPES CONTAIN": _related,
     "SHAPES MEET": _related,
+    "STORED": lambda expr, emit: emit(expr.args[0]),
+    "MOC UNION": _moc,
+    "MOC INTERSECTION": _moc,
     "AREA": _area,
     "CENTROID": _centroid,
 }

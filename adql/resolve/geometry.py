@@ -16,18 +16,33 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from adql import nodes, stcs
-from adql.bound import Call, Expr, Literal, Shape, Within
-from adql.errors import AdqlSemanticError, AdqlUnsupported, Span
+from adql.bound import Call, Column, Expr, Literal, Shape, Within
+from adql.errors import AdqlSemanticError, Span
 from adql.frames import frame, frame_of_system
-from adql.regions import Cone, Polygon, Region, ShapeError, box, measures, relations
+from adql.regions import Cone, Moc, Nothing, Polygon, Region, ShapeError, box, measures, relations
 from adql.resolve.constants import constant
 from adql.resolve.frames import turned, turned_shape, without_turn, without_turn_around
-from clickhouse_schema.datatypes import BOOLEAN, CIRCLE, DOUBLE, INT, POINT, POLYGON, UNICODE
+from clickhouse_schema.datatypes import (
+    BOOLEAN,
+    CIRCLE,
+    DOUBLE,
+    INT,
+    MOC,
+    POINT,
+    POLYGON,
+    REGION,
+    REGION_XTYPE,
+    UNICODE,
+    ColumnType,
+)
 
 if TYPE_CHECKING:
     from adql.resolve.expressions import Binder
 
 _SHAPES = ("point", "circle", "polygon")
+
+#: What CONTAINS and INTERSECTS take: also columns of regions and of MOCs
+_REGIONS = (*_SHAPES, REGION_XTYPE, "moc")
 
 #: constructors that may take a coordinate system before their other arguments
 _WITH_SYSTEM = ("POINT", "CIRCLE", "BOX", "POLYGON")
@@ -150,15 +165,26 @@ def _polygon(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Express
     return Call(POLYGON, "POLYGON", tuple(part for pair in pairs for part in pair), span=node.span)
 
 
-def _region(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expression, ...], _system: str) -> Expr:  # noqa: ARG001
-    if not isinstance(args[0], nodes.StringLiteral):
-        raise AdqlUnsupported("REGION of a column is not supported yet", args[0].span, "give the region as a text")
+def _region(binder: Binder, _node: nodes.FunctionCall, args: tuple[nodes.Expression, ...], _system: str) -> Expr:
+    if isinstance(args[0], nodes.StringLiteral):
+        return region_of(args[0].value, args[0].span)
+    return _shape(binder, args[0], "REGION", REGION_XTYPE, "moc")
+
+
+def region_of(text: str, span: Span) -> Shape:
+    """The shape of a literal, in quotes at ``span``."""
     try:
-        region = stcs.parse(args[0].value)
+        region = stcs.parse(text)
     except ShapeError as error:
-        place = args[0].span.start + 1 + error.at
+        place = span.start + 1 + error.at
         raise AdqlSemanticError(error.message, Span(place, place + 1), error.hint) from error
-    return Shape(CIRCLE if isinstance(region, Cone) else POLYGON, region, span=node.span)
+    return Shape(_type_of(region), region, span=span)
+
+
+def _type_of(region: Region) -> ColumnType:
+    if isinstance(region, (Moc, Nothing)):
+        return MOC
+    return CIRCLE if isinstance(region, Cone) else POLYGON if isinstance(region, Polygon) else REGION
 
 
 # --- functions --------------------------------------------------------------------------------------------------------
@@ -216,11 +242,23 @@ def _transform(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expre
 
 def _shape(binder: Binder, node: nodes.Expression, name: str, *wanted: str) -> Expr:
     expr = binder.bind(node)
+    if isinstance(expr, Shape) and "polygon" in wanted:
+        return expr
     if expr.type.xtype not in wanted:
-        kinds = " or ".join(w.upper() for w in wanted)
+        kinds = " or ".join(w.removeprefix("adql:").upper() for w in wanted)
         hint = "POINT(ra, dec) makes a point of two columns" if "point" in wanted else ""
+        if name == "REGION":
+            hint = "regions are read from literals, and from columns whose xtype is adql:REGION or moc"
         raise AdqlSemanticError(f"{name} takes a {kinds}; this is {expr.type.adql}", node.span, hint)
+    if expr.type.is_text and not isinstance(expr, (Column, Shape)) and not _is_moc(expr):
+        raise AdqlSemanticError(
+            f"{name} takes a region of a column or a literal", node.span, "texts that a query makes are not read"
+        )
     return expr
+
+
+def _is_moc(expr: Expr) -> bool:
+    return isinstance(expr, Call) and expr.name in ("MOC UNION", "MOC INTERSECTION")
 
 
 def constant_region(shape: Expr) -> Region | None:
@@ -239,7 +277,7 @@ def constant_region(shape: Expr) -> Region | None:
 def _relation(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expression, ...], _system: str) -> Expr:
     """CONTAINS or INTERSECTS."""
     name = node.name.name.upper()
-    first, second = (_shape(binder, a, name, *_SHAPES) for a in args)
+    first, second = (_shape(binder, a, name, *_REGIONS) for a in args)
     kinds = (first.type.xtype, second.type.xtype)
     if kinds == ("point", "point"):
         raise AdqlSemanticError(f"{name} of two points", node.span, "to compare points use DISTANCE(p, q) < radius")
@@ -275,7 +313,9 @@ def _condition(name: str, first: Expr, second: Expr, span: Span) -> Expr:
 
 
 def _is_round(shape: Expr) -> bool:
-    """A point or a circle whose numbers are at hand."""
+    """A point or a circle whose numbers are at hand; circles of columns have covers, which those of points lack."""
+    if isinstance(shape, Column):
+        return shape.type.xtype == "point"
     return shape.type.xtype in ("point", "circle") and not isinstance(shape, Shape)
 
 

@@ -24,6 +24,7 @@ from adql.bound import (
 )
 from adql.rewrite.carry import carry
 from adql.rewrite.crossmatch import cross_match
+from adql.rewrite.footprints import stored_shapes
 from adql.rewrite.joins import join_order, left_deep, outer_keys, product_keys
 from adql.rewrite.outer_matches import outer_matches
 from adql.rewrite.spatial import add_covers
@@ -31,7 +32,7 @@ from adql.rewrite.zeros import one_zero, with_one_zero, with_one_zero_inside
 
 #: ``left_deep``, ``outer_matches`` and ``carry`` come before them and before the SELECTs inside, which they make or add
 #: to.
-PASSES = (add_covers, cross_match, product_keys, join_order, outer_keys, one_zero)
+PASSES = (stored_shapes, add_covers, cross_match, product_keys, join_order, outer_keys, one_zero)
 
 
 def rewrite(query: Query, fresh: Fresh) -> Query:

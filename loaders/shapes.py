@@ -1,0 +1,172 @@
+"""Columns of shapes: those that are none are found, and texts of regions and MOCs are read once, when they come in."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from adql import stcs
+from adql.regions import Cone, Moc, Nothing, Polygon, Region, ShapeError, Union, WholeSky, circle
+from adql.regions.locate import locate
+from adql.regions.sphere import Vectors, directions, lengths, separations
+from clickhouse_schema.cover import EVERYWHERE, FINEST, NOWHERE, number, widest
+from clickhouse_schema.datatypes import ColumnType
+from clickhouse_schema.healpix import ORDER, centres, max_radius
+
+#: Arrow types of what is kept beside a text
+SHAPES = pa.list_(pa.list_(pa.float64()))
+RANGES = pa.list_(pa.uint64())
+
+#: Vertices of a convex polygon are this far from its other edges, in its circumference; else it is looked at closely.
+_CLEAR = 1e-6
+
+#: Directions and radii, in radians, of the discs that a shape lies in
+Discs = tuple[Vectors, NDArray[np.float64]]
+
+
+def faults(kind: ColumnType, values: pa.Array) -> dict[int, str]:
+    """Rows of points, circles or polygons that are none, and why. Empty ones are NULLs."""
+    if kind.xtype not in ("point", "circle", "polygon"):
+        return {}
+    rows: dict[int, str] = {}
+    numbers = values.flatten().to_numpy(zero_copy_only=False).astype(np.float64)
+    sizes = np.nan_to_num(values.value_lengths().to_numpy(zero_copy_only=False)).astype(np.int64)
+    starts = np.cumsum(sizes) - sizes
+    for size in np.unique(sizes[sizes > 0]).tolist():
+        of_size = np.flatnonzero(sizes == size)
+        some = numbers[starts[of_size][:, None] + np.arange(size)]
+        for place in np.flatnonzero(~_surely_good(kind.xtype, some)).tolist():
+            try:
+                _check(kind.xtype, some[place].tolist())
+            except ShapeError as error:
+                rows[int(of_size[place])] = error.message
+    return rows
+
+
+def _surely_good(xtype: str, numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Rows that need no closer look: of polygons, those that are clearly convex."""
+    count, size = numbers.shape
+    if xtype == "polygon" and (size < 6 or size % 2):
+        return np.zeros(count, dtype=bool)
+    places = numbers[:, :2] if xtype != "polygon" else numbers
+    finite = np.isfinite(numbers).all(axis=1)
+    with np.errstate(invalid="ignore"):
+        good: NDArray[np.bool_] = np.logical_and(finite, (np.abs(places[:, 1::2]) <= 90).all(axis=1))
+        if xtype == "circle":
+            return np.asarray(good & (numbers[:, 2] >= 0) & (numbers[:, 2] <= 180))
+    if xtype == "polygon":
+        good[good] = _convex(numbers[good])
+    return good
+
+
+def _convex(numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
+    a = directions(numbers[:, ::2], numbers[:, 1::2])
+    b = np.roll(a, -1, axis=1)
+    across = np.cross(a - b, a + b)
+    size = lengths(across)
+    heights = np.einsum("nej,nvj->nev", across / np.maximum(size, 1e-300)[..., None], a)
+    count = a.shape[1]
+    own = np.eye(count, dtype=bool) | np.roll(np.eye(count, dtype=bool), 1, axis=1)
+    least = _CLEAR * size.sum(axis=1)[:, None, None]
+    one_side = (own | (heights > least)).all(axis=(1, 2)) | (own | (heights < -least)).all(axis=(1, 2))
+    return np.asarray(one_side & (size > 1e-12).all(axis=1))
+
+
+def _check(xtype: str, numbers: list[float]) -> None:
+    if xtype == "polygon":
+        if len(numbers) % 2:
+            raise ShapeError(f"a polygon of {len(numbers)} numbers, an odd count")
+        Polygon(tuple(zip(numbers[::2], numbers[1::2], strict=True)))
+    else:
+        circle(numbers[0], numbers[1], numbers[2] if xtype == "circle" else 0.0)
+
+
+# --- texts ------------------------------------------------------------------------------------------------------------
+
+
+def read(kind: ColumnType, texts: pa.Array) -> tuple[pa.Array, pa.Array, dict[int, str]]:
+    """What a column of regions or MOCs keeps beside its texts: shapes and covers; and the rows that cannot be read.
+
+    NULL, an empty text and an empty MOC have no shape.
+    """
+    rows: dict[int, str] = {}
+    shapes: list[list[list[float]] | list[int]] = []
+    covers: list[int] = []
+    for row, text in enumerate(texts.to_pylist()):
+        shape: list[list[float]] | list[int] = []
+        cover = NOWHERE
+        if text and text.strip():
+            try:
+                shape, cover = _read_moc(text) if kind.xtype == "moc" else _read_region(text)
+            except ShapeError as error:
+                rows[row] = f"no {kind.adql}: {error.message}"
+        shapes.append(shape)
+        covers.append(cover)
+    arrow = RANGES if kind.xtype == "moc" else SHAPES
+    return pa.array(shapes, arrow), pa.array(covers, pa.uint64()), rows
+
+
+def _read_moc(text: str) -> tuple[list[int], int]:
+    region = stcs.parse(text)
+    if isinstance(region, Nothing):
+        return [], NOWHERE
+    if not isinstance(region, Moc):
+        raise ShapeError("this is a shape, not a MOC such as '4/30-33 5/8'")
+    return region.ranges.ravel().tolist(), cover_number(*_discs_of_moc(region))
+
+
+def _read_region(text: str) -> tuple[list[list[float]], int]:
+    parts = list(_parts(stcs.parse(text)))
+    vectors, radii = zip(*(_discs(part) for part in parts), strict=True)
+    rows = [[float(term), 1.0, *_numbers(part)] for term, part in enumerate(parts)]
+    return rows, cover_number(np.concatenate(vectors), np.concatenate(radii))
+
+
+def _parts(region: Region) -> Iterable[Cone | Polygon]:
+    if isinstance(region, Union):
+        for part in region.parts:
+            yield from _parts(part)
+    elif isinstance(region, WholeSky):
+        yield Cone(0.0, 0.0, 180.0)
+    elif isinstance(region, (Cone, Polygon)):
+        yield region
+    else:
+        what = "an empty region" if isinstance(region, Nothing) else f"a region made by {type(region).__name__}"
+        raise ShapeError(f"{what} cannot be kept in a column, which holds circles, polygons, boxes and their unions")
+
+
+def _numbers(shape: Cone | Polygon) -> list[float]:
+    if isinstance(shape, Cone):
+        return [shape.lon, shape.lat, shape.radius]
+    return [number for vertex in shape.vertices for number in vertex]
+
+
+def _discs(shape: Cone | Polygon) -> Discs:
+    if isinstance(shape, Cone):
+        return shape.centre, np.array([math.radians(shape.radius)])
+    return shape.edges.a, np.zeros(len(shape.edges.a))
+
+
+def _discs_of_moc(moc: Moc) -> Discs:
+    vectors, radii = [], []
+    for order, cells in moc.cells():
+        vectors.append(centres(order, np.array(cells, dtype=np.uint64)))
+        radii.append(np.full(len(cells), max_radius(order)))
+    return np.concatenate(vectors), np.concatenate(radii)
+
+
+def cover_number(vectors: Vectors, radii: NDArray[np.float64]) -> int:
+    """Number of the cell of a shape that lies in discs; see ``clickhouse_schema.cover``."""
+    total = vectors.sum(axis=0)
+    if float(lengths(total)) < 1e-3:
+        return EVERYWHERE
+    centre = total / lengths(total)
+    cap = float((separations(vectors, centre[None, :]) + radii).max())
+    if cap > widest(0):
+        return EVERYWHERE
+    order = FINEST if cap <= widest(FINEST) else math.floor(math.log2(widest(0) / cap))
+    return number(order, int(locate(centre[None, :])[0]) >> (2 * (ORDER - order)))

@@ -1,0 +1,255 @@
+"""Columns of shapes against the same shapes as constants: circles, polygons, regions and MOCs, in every relation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from adql import stcs
+from adql.errors import AdqlError
+from adql.regions import Cone, Moc, Polygon, Region, Union, box, relations
+from adql.regions.covers import cover
+from adql.translate import translate
+from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.cover import cover_column, shape_column
+from clickhouse_schema.ddl import create_table
+from clickhouse_schema.model import Column, Layout, Schema, Table
+from loaders import shapes
+from tap_service.storage.engine import Engine
+from tests.adql.conftest import Rows, asked
+from tests.adql.sky import HARD_PLACES
+
+COUNT = 250
+
+OBS = Table(
+    name="obs",
+    columns=(
+        Column(name="id", datatype="int", nullable=False),
+        Column(name="x", datatype="double", arraysize="2", xtype="point"),
+        Column(name="c", datatype="double", arraysize="3", xtype="circle"),
+        Column(name="v", datatype="double", arraysize="*", xtype="polygon"),
+        Column(name="s_region", datatype="string", xtype="adql:REGION"),
+        Column(name="m", datatype="string", xtype="moc"),
+    ),
+    layout=Layout(id=("id",)),
+)
+
+
+class Sky:
+    """The rows' shapes by column."""
+
+    def __init__(self) -> None:
+        rng = np.random.default_rng(8)
+        self.rows: dict[str, list[Any]] = {name: [] for name in ("x", "c", "v", "s_region", "m")}
+        self.regions: dict[str, list[Region | None]] = {name: [] for name in self.rows}
+        for i in range(COUNT):
+            lon, lat = HARD_PLACES[i % len(HARD_PLACES)] if i % 3 else (rng.uniform(0, 360), rng.uniform(-90, 90))
+            size = float(10 ** rng.uniform(-5, 1.5))
+            lon = float(lon + size * rng.uniform(-1, 1)) % 360
+            lat = float(np.clip(lat + size * rng.uniform(-1, 1), -89.9, 89.9))
+            polygon = box(lon, lat, size, size * 0.7)
+            other = Cone((lon + 2 * size) % 360, -lat / 2, size)
+            self._add("x", [lon, lat], Cone(lon, lat, 0))
+            self._add("c", [lon, lat, size], Cone(lon, lat, size))
+            self._add("v", [n for vertex in polygon.vertices for n in vertex], polygon)
+            vertices = " ".join(repr(n) for vertex in polygon.vertices for n in vertex)
+            text = [
+                f"Circle ICRS {lon!r} {lat!r} {size!r}",
+                f"polygon {vertices}",
+                f"Union ICRS (Polygon {vertices} Circle {other.lon!r} {other.lat!r} {size!r})",
+            ][i % 3]
+            self._add("s_region", text, stcs.parse(text))
+            moc = Moc.of_cells(cover(Cone(lon, lat, size), 30).all)
+            self._add("m", str(moc), moc)
+        for values in self.rows.values():
+            values.append(None)
+
+    def _add(self, name: str, value: Any, region: Region) -> None:
+        self.rows[name].append(value)
+        self.regions[name].append(region)
+
+
+@pytest.fixture(scope="session")
+def shapes_of() -> Sky:
+    return Sky()
+
+
+@pytest.fixture(scope="session")
+def obs(engine: Engine, shapes_of: Sky) -> Catalogue:
+    engine.execute("CREATE DATABASE IF NOT EXISTS footprints")
+    engine.execute(create_table(OBS, "footprints.obs") + ", index_granularity = 16")
+    columns: dict[str, pa.Array] = {"id": pa.array(range(COUNT + 1), pa.int32())}
+    for column in OBS.columns[1:]:
+        values = [v if v is not None or column.type.is_text else [] for v in shapes_of.rows[column.name]]
+        columns[column.name] = pa.array(values, column.type.arrow)
+        assert not shapes.faults(column.type, columns[column.name])
+        if column.type.is_text:
+            shape, number, bad = shapes.read(column.type, columns[column.name])
+            assert not bad
+            columns |= {shape_column(column.name): shape, cover_column(column.name): number}
+    engine.insert("footprints.obs", pa.table(columns).to_batches())
+    return Catalogue((Schema(name="footprints", tables=(OBS,)),))
+
+
+@pytest.fixture(scope="session")
+def ask(engine: Engine, obs: Catalogue) -> Callable[[str], Rows]:
+    return lambda query: asked(engine, obs, query)
+
+
+CONSTANTS: list[tuple[str, Region]] = [
+    ("POINT(45, 41.8)", Cone(45, 41.8, 0)),
+    ("CIRCLE(0.2, 0.3, 1.5)", Cone(0.2, 0.3, 1.5)),
+    ("CIRCLE(10, 88, 30)", Cone(10, 88, 30)),
+    ("CIRCLE(100, 0, 170)", Cone(100, 0, 170)),
+    ("BOX(45, 0, 3, 8)", box(45, 0, 3, 8)),
+    ("POLYGON(40, 41, 45, 35, 50, 41, 45, 50, 44, 42)", Polygon(((40, 41), (45, 35), (50, 41), (45, 50), (44, 42)))),
+    ("REGION('Union (Circle 0 90 1 Box 45 0 9 9)')", Union((Cone(0, 90, 1), box(45, 0, 9, 9)))),
+]
+
+
+@pytest.mark.parametrize("column", ["c", "v", "s_region"])
+@pytest.mark.parametrize(("text", "region"), CONSTANTS)
+def test_relations_with_a_constant_are_those_of_constants(
+    column: str, text: str, region: Region, ask: Callable[[str], Rows], shapes_of: Sky
+) -> None:
+    """INTERSECTS and CONTAINS both ways: with pruning as a condition, and without as a value."""
+    known = [r for r in shapes_of.regions[column] if r is not None]
+    expected = {f"INTERSECTS({column}, {text})": [relations.intersects(r, region) for r in known]}
+    if not isinstance(region, Union):
+        expected[f"CONTAINS({text}, {column})"] = [relations.contains(region, r) for r in known]
+    if not text.startswith("POINT") and not isinstance(region, Union):
+        expected[f"CONTAINS({column}, {text})"] = [relations.contains(r, region) for r in known]
+    for relation, answers in expected.items():
+        values = [value for (value,) in ask(f"SELECT {relation} FROM obs ORDER BY id")]
+        assert values == [*map(int, answers), None], relation
+        found = [i for (i,) in ask(f"SELECT id FROM obs WHERE 1 = {relation} ORDER BY id")]
+        assert found == np.flatnonzero(answers).tolist()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["POINT(45, 41.8)", "CIRCLE(0.2, 0.3, 1.5)", "REGION('4/0-40 6/9000')", "MOC"],
+)
+def test_mocs(text: str, ask: Callable[[str], Rows], shapes_of: Sky) -> None:
+    """With a point, a shape (as the cells that it touches), a MOC, and MOCs of the same row."""
+    mocs = [m for m in shapes_of.regions["m"] if isinstance(m, Moc)]
+    if text == "MOC":
+        assert ask("SELECT COUNT(*) FROM obs WHERE CONTAINS(m, m) = 1 AND INTERSECTS(m, m) = 1") == [(COUNT,)]
+        return
+    if text.startswith("POINT"):
+        expected = [bool(m.contains(Cone(45, 41.8, 0).centre)[0]) for m in mocs]
+        assert any(expected)
+        found = ask(f"SELECT id FROM obs WHERE 1 = CONTAINS({text}, m) ORDER BY id")
+    else:
+        region = stcs.parse("4/0-40 6/9000") if "REGION" in text else Moc.of_cells(cover(Cone(0.2, 0.3, 1.5), 2000).all)
+        assert isinstance(region, Moc)
+        expected = [bool(len(m.intersection(region).ranges)) for m in mocs]
+        found = ask(f"SELECT id FROM obs WHERE 1 = INTERSECTS({text}, m) ORDER BY id")
+        inside = [i for (i,) in ask(f"SELECT id FROM obs WHERE 1 = CONTAINS(m, {text}) ORDER BY id")]
+        assert inside == [i for i, m in enumerate(mocs) if not len(m.intersection(region.complement()).ranges)]
+    assert [i for (i,) in found] == np.flatnonzero(expected).tolist()
+
+
+@pytest.mark.parametrize("column", ["c", "v", "s_region", "m"])
+def test_points_of_rows_in_shapes_of_rows(column: str, ask: Callable[[str], Rows], shapes_of: Sky) -> None:
+    regions, places = shapes_of.regions[column], shapes_of.regions["x"]
+    pairs = ask(f"SELECT a.id, b.id FROM obs AS a JOIN obs AS b ON 1 = CONTAINS(a.x, b.{column}) WHERE a.id < 40")
+    vectors = np.concatenate([p.centre for p in places[:40] if isinstance(p, Cone)])
+    expected = {
+        (int(a), b) for b, r in enumerate(regions) if r is not None for a in np.flatnonzero(r.contains(vectors))
+    }
+    assert set(pairs) == expected
+    assert len(pairs) == len(expected)
+
+
+@pytest.mark.parametrize("column", ["c", "v", "s_region", "m"])
+@pytest.mark.parametrize(
+    "source",
+    [
+        "obs",
+        "(SELECT * FROM obs) AS o",
+        "(SELECT DISTINCT id, {0} FROM obs) AS o",
+        "(SELECT {0}, id, COUNT(*) AS n FROM obs GROUP BY {0}, id) AS o",
+        "(SELECT {0}, id FROM (SELECT * FROM obs WHERE id > -1) AS p) AS o",
+        "obs AS o JOIN (SELECT id AS other FROM obs) AS p ON o.id = p.other",
+        "(SELECT id AS other FROM obs) AS p LEFT JOIN obs AS o ON o.id = p.other",
+    ],
+)
+def test_a_search_prunes_and_finds_the_same_through_derived_tables(
+    column: str, source: str, ask: Callable[[str], Rows], obs: Catalogue
+) -> None:
+    condition = f"1 = INTERSECTS(CIRCLE(45, 41.8, 0.1), {column})"
+    query = f"SELECT id FROM {source.format(column)} WHERE {condition} ORDER BY id"
+    assert cover_column(column) in translate(query, obs).sql
+    plain = ask(f"SELECT id FROM obs WHERE (CASE WHEN {condition} THEN 1 ELSE 0 END) = 1 ORDER BY id")
+    assert ask(query) == plain != []
+
+
+@pytest.fixture(scope="session")
+def many(engine: Engine) -> Catalogue:
+    """Circles of 0.1 arcsec to 10 degrees, in order of another position; the first column of shapes is the sort key."""
+    shape = Column(name="c", datatype="double", arraysize="3", xtype="circle")
+    place = tuple(Column(name=n, datatype="double") for n in ("ra", "dec"))
+    tables = (
+        Table(name="placed", columns=(*place, shape), layout=Layout(position=("ra", "dec"))),
+        Table(name="unplaced", columns=(shape,)),
+    )
+    engine.execute("CREATE DATABASE IF NOT EXISTS footprints")
+    for table in tables:
+        engine.execute(create_table(table, f"footprints.{table.name}") + ", index_granularity = 256")
+    position = (
+        "cityHash64(number) % 360000 / 1e3 AS ra, degrees(asin(cityHash64(number, 1) % 2000000 / 1e6 - 1)) AS dec"
+    )
+    circle = "[ra, dec, exp10(cityHash64(number, 2) % 5600 / 1e3 - 4.6)] AS c"
+    engine.execute(f"INSERT INTO footprints.placed SELECT {position}, {circle} FROM numbers(60000)")
+    engine.execute("INSERT INTO footprints.unplaced SELECT c FROM footprints.placed")
+    return Catalogue((Schema(name="footprints", tables=tables),))
+
+
+@pytest.mark.parametrize("table", ["placed", "unplaced"])
+@pytest.mark.parametrize("shape", ["POINT(200, 50)", "CIRCLE(0, 90, 1)", "BOX(45, 0, 2, 2)"])
+def test_granules_are_pruned(table: str, shape: str, engine: Engine, many: Catalogue) -> None:
+    """By the projection of covers, or by the sort key."""
+    translation = translate(f"SELECT COUNT(*) FROM {table} WHERE 1 = INTERSECTS(c, {shape})", many)
+    # the engine leaves the projections of tables below a million rows alone
+    settings = translation.settings | {"min_table_rows_to_use_projection_index": 0}
+    explained = engine.explain(translation.sql, settings)
+    every = 60_000 // 256
+    marks = [
+        int(line.split(":")[1].split("/")[0])
+        for line in explained.splitlines()
+        if "Granules:" in line or "Marks:" in line
+    ]
+    assert 0 < min(marks) < every / 4, explained
+    value = f"(CASE WHEN 1 = INTERSECTS(c, {shape}) THEN 1 ELSE 0 END) = 1"
+    unpruned = asked(engine, many, f"SELECT COUNT(*) FROM {table} WHERE {value}")
+    assert engine.query(translation.sql, settings).column(0).to_pylist() == [unpruned[0][0]] != [0]
+
+
+def test_what_cannot_be_compared_is_said(obs: Catalogue) -> None:
+    for query, message in (
+        ("SELECT id FROM obs WHERE 1 = CONTAINS(s_region, s_region)", "a column of regions compared with another"),
+        ("SELECT id FROM obs WHERE 1 = CONTAINS(c, m)", "a MOC compared with a shape from columns"),
+        ("SELECT AREA(s_region) FROM obs", "AREA takes"),
+        ("SELECT id FROM obs WHERE 1 = CONTAINS(x, LOWER(s_region))", "CONTAINS takes"),
+        ("SELECT id FROM obs WHERE 1 = CONTAINS(x, COALESCE(s_region, s_region))", "a region of a column or a literal"),
+        (
+            "SELECT 1 FROM (SELECT s_region FROM obs UNION SELECT s_region FROM obs) AS o "
+            "WHERE 1 = CONTAINS(POINT(1, 2), s_region)",
+            "combined or computed rows",
+        ),
+    ):
+        with pytest.raises(AdqlError, match=message):
+            translate(query, obs)
+
+
+def test_hidden_columns_are_not_shown(ask: Callable[[str], Rows], obs: Catalogue) -> None:
+    fields = translate("SELECT * FROM obs", obs).fields
+    assert [f.name for f in fields] == ["id", "x", "c", "v", "s_region", "m"]
+    assert [f.type.xtype for f in fields] == ["", "point", "circle", "polygon", "adql:REGION", "moc"]
+    with pytest.raises(AdqlError, match="there is no column"):
+        translate('SELECT "__cover_c" FROM obs', obs)
