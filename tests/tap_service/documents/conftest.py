@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -19,6 +20,8 @@ from tap_service.documents.error import error_document
 from tap_service.documents.examples import examples_document
 from tap_service.documents.service import Availability, Example, Feature, FeatureList, Limit, ServiceDescription
 from tap_service.documents.tables import table_document, tableset_document
+from tap_service.documents.uws import job_document, job_list, parameters_document, results_document
+from tap_service.models.job import ExecutionPhase, Job, JobError, JobReference, JobResult
 
 
 def column(name: str, datatype: str, **keys: Any) -> Column:
@@ -58,6 +61,29 @@ SPECTRA = Table(
 CATALOGUE = Catalogue((TAP_SCHEMA, Schema(name="survey", description="A survey", tables=(STARS, SPECTRA))))
 
 
+CREATED = datetime(2026, 11, 21, 2, 30, 15, 40_000, tzinfo=UTC)
+PENDING = Job("0a", None, CREATED, CREATED, 0)
+COMPLETED = Job(
+    "0b",
+    "kepler & co",
+    CREATED,
+    CREATED,
+    600,
+    ExecutionPhase.COMPLETED,
+    parameters=(("QUERY", "SELECT '<\x00>'"), ("UPLOAD", "a,b"), ("UPLOAD", "c,d"), ("MAXREC", "")),
+    run_id="run <1>",
+    quote=CREATED,
+    start_time=CREATED,
+    end_time=CREATED,
+    result=JobResult("0b-1", 12345678901, "text/csv;charset=utf-8", "csv", "0b-1"),
+    info={"rowsRead": 10**12, "percent": 100, "seconds": 0.25, "plan": "a <b> & c"},
+    attempt=1,
+)
+FAILED = replace(
+    COMPLETED, job_id="0c", phase=ExecutionPhase.ERROR, result=None, error=JobError("no <column> \x00", transient=True)
+)
+
+
 CONE = "SELECT *\nFROM survey.stars\nWHERE ra < 1"
 
 
@@ -80,6 +106,10 @@ def describe_service(base_url: str) -> ServiceDescription:
     )
 
 
+def reference(job: Job) -> JobReference:
+    return JobReference(job.job_id, job.phase, job.run_id, job.owner, job.creation_time)
+
+
 def documents(base_url: str) -> dict[str, bytes]:
     """Bytes by path below the base URL."""
     start = datetime(2026, 11, 21, 2, 30, 15, tzinfo=UTC)
@@ -89,6 +119,12 @@ def documents(base_url: str) -> dict[str, bytes]:
         "tables": tableset_document(CATALOGUE.entries),
         "tables-min": tableset_document(CATALOGUE.entries, detail=False),
         **{f"tables/{entry.qualified}": table_document(entry) for entry in CATALOGUE.entries},
+        "job-pending": job_document(PENDING, f"{base_url}/async/0a"),
+        "job-completed": job_document(COMPLETED, f"{base_url}/async/0b"),
+        "job-failed": job_document(FAILED, f"{base_url}/async/0c"),
+        "jobs": b"".join(job_list([reference(job) for job in (PENDING, COMPLETED, FAILED)], f"{base_url}/async")),
+        "results": results_document(COMPLETED, f"{base_url}/async/0b"),
+        "parameters": parameters_document(COMPLETED),
         "error": error_document("no <such> column & \x00", "SELECT \x01 x"),
         "examples": examples_document(
             [

@@ -6,8 +6,11 @@ import subprocess
 
 import pytest
 
+VOSI = ("availability", "capabilities", "tables", "tables-min", "tables/survey.stars")
+JOBS = ("job-pending", "job-completed", "job-failed", "jobs", "results", "parameters")
 
-@pytest.mark.parametrize("name", ["availability", "capabilities", "tables", "tables-min", "tables/survey.stars"])
+
+@pytest.mark.parametrize("name", [*VOSI, *JOBS])
 def test_document_is_valid(made, tmp_path, name):
     path = tmp_path / "document.xml"
     path.write_bytes(made[name])

@@ -1,0 +1,59 @@
+"""Jobs as pyvo reads them, and what UWS 1.1 says beyond its schema."""
+
+from __future__ import annotations
+
+import io
+import xml.etree.ElementTree as ET
+
+from pyvo.io import uws
+
+from tap_service.documents.uws import job_list
+from tap_service.models.job import JobReference
+from tests.tap_service.asking import HREF, NIL, UWS
+from tests.tap_service.documents.conftest import PENDING
+
+
+def test_pyvo_reads_a_job(made):
+    job = uws.parse_job(io.BytesIO(made["job-completed"]).read)
+    assert (job.jobid, job.runid, job.ownerid, job.phase) == ("0b", "run <1>", "kepler & co", "COMPLETED")
+    assert [(each.id_, each.content) for each in job.parameters] == [
+        ("QUERY", "SELECT '<\N{REPLACEMENT CHARACTER}>'"),
+        ("UPLOAD", "a,b"),
+        ("UPLOAD", "c,d"),
+        ("MAXREC", ""),
+    ]
+    [result] = job.results
+    assert (result.id_, result.href) == ("result", "https://example.org/prefix/tap/async/0b/results/result")
+    assert job.starttime.isot == "2026-11-21T02:30:15.040"
+    assert job.jobinfo["rowsRead"].value == 10**12
+    failed = uws.parse_job(io.BytesIO(made["job-failed"]).read)
+    assert failed.errorsummary.message.content == "no <column> \N{REPLACEMENT CHARACTER}"
+
+
+def test_what_is_not_known_is_nil(made):
+    job = ET.fromstring(made["job-pending"])
+    assert [part.tag.removeprefix(UWS) for part in job if part.get(NIL) == "true"] == [
+        "ownerId",
+        "quote",
+        "startTime",
+        "endTime",
+    ]
+    assert job.findtext(UWS + "creationTime") == "2026-11-21T02:30:15.040Z"
+    assert {job.get("version"), ET.fromstring(made["jobs"]).get("version")} == {"1.1"}
+
+
+def test_pyvo_reads_a_list(made):
+    jobs = uws.parse_job_list(io.BytesIO(made["jobs"]).read)
+    assert [(job.jobid, job.phase, job.ownerid) for job in jobs] == [
+        ("0a", "PENDING", None),
+        ("0b", "COMPLETED", "kepler & co"),
+        ("0c", "ERROR", "kepler & co"),
+    ]
+    assert next(each.get(HREF) for each in ET.fromstring(made["jobs"])) == "https://example.org/prefix/tap/async/0a"
+
+
+def test_a_long_list_is_made_as_it_is_read():
+    reference = JobReference("0a", PENDING.phase, "", None, PENDING.creation_time)
+    pieces = list(job_list((reference for _ in range(5000)), "http://localhost/tap/async"))
+    assert max(map(len, pieces)) < 200_000
+    assert len(ET.fromstring(b"".join(pieces))) == 5000
