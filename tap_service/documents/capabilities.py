@@ -97,7 +97,8 @@ def _feature_list(entry: FeatureList) -> Markup:
         element("feature", element("form", feature.form), optional("description", feature.description))
         for feature in entry.features
     )
-    return element("languageFeatures", lines(*features), type=_FEATURES + entry.kind)
+    kind = entry.kind if entry.kind.startswith("ivo:") else _FEATURES + entry.kind
+    return element("languageFeatures", lines(*features), type=kind)
 
 
 def _output_format(entry: Format) -> Markup:

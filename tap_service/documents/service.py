@@ -16,7 +16,10 @@ class Feature:
 
 @dataclass(frozen=True, slots=True)
 class FeatureList:
-    """Features of one kind; ``kind`` is TAPRegExt's word: 'udf', 'adqlgeo', 'adql-string', 'adql-sets' ..."""
+    """Features of one kind.
+
+    ``kind`` is TAPRegExt's word ('udf', 'adqlgeo', 'adql-string', 'adql-sets' ...), or the identifier of another one.
+    """
 
     kind: str
     features: tuple[Feature, ...]

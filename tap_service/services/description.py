@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from adql.extensions import EXTENSIONS, FEATURE_TYPE
 from adql.functions import ADQL_GEO, FEATURES, USER_DEFINED
 from tap_service.config import Config
 from tap_service.documents.service import Feature, FeatureList, Limit, ServiceDescription
@@ -17,6 +18,7 @@ def describe_service(config: Config, identities: Identities, tap_url: str) -> Se
             FeatureList(kind.removeprefix("features-"), tuple(Feature(form) for form in forms))
             for kind, forms in FEATURES.items()
         ),
+        FeatureList(FEATURE_TYPE, tuple(Feature(form, description) for form, description in EXTENSIONS)),
     )
     return ServiceDescription(
         base_url=tap_url,

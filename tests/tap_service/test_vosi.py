@@ -18,6 +18,7 @@ import pytest
 import pyvo
 from pyvo.io.vosi import parse_availability
 
+from adql.extensions import EXTENSIONS, FEATURE_TYPE
 from adql.functions import USER_DEFINED
 from clickhouse_schema.apply import register, unregister
 from clickhouse_schema.model import Schema
@@ -40,6 +41,7 @@ def test_capabilities(service: Any) -> None:
     assert [feature.form for feature in language.get_feature_list("ivo://ivoa.net/std/tapregext#features-udf")] == [
         form for function in USER_DEFINED for form in function.signatures
     ]
+    assert [feature.form for feature in language.get_feature_list(FEATURE_TYPE)] == [entry.form for entry in EXTENSIONS]
     assert not tap.uploadmethods
 
 
