@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from adql.bound import Call, Expr, Literal
 from adql.clickhouse.casts import cast, widened
+from adql.clickhouse.cells import CELLS
 from adql.clickhouse.geometry import GEOMETRY, Emit
 from adql.clickhouse.matching import MATCHING
 from adql.clickhouse.vectors import VECTORS
@@ -119,6 +120,7 @@ def _element(expr: Call, emit: Emit) -> str:
 
 OPERATORS: dict[str, Callable[[Call, Emit], str]] = {
     **GEOMETRY,
+    **CELLS,
     **VECTORS,
     **MATCHING,
     **dict.fromkeys(("=", "<>", "<", "<=", ">", ">=", "AND", "OR"), _infix),

@@ -41,10 +41,11 @@ def _is_repeatable_query(query: Query) -> bool:
         return _is_repeatable_query(query.left) and _is_repeatable_query(query.right)
     if not is_repeatable(query.from_):
         return False
-    return all(_is_steady(part) for expr in select_expressions(query) for part in walk(expr))
+    return all(is_steady(part) for expr in select_expressions(query) for part in walk(expr))
 
 
-def _is_steady(expr: Expr) -> bool:
+def is_steady(expr: Expr) -> bool:
+    """Whether an expression, its parts aside, has the same value each time."""
     if isinstance(expr, (Subquery, InSubquery, Exists)):
         return _is_repeatable_query(expr.query)
     if isinstance(expr, Aggregate):

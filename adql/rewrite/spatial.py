@@ -7,6 +7,7 @@ cells that lie wholly inside the region, those conditions that say nothing else 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 from adql.bound import (
@@ -15,6 +16,7 @@ from adql.bound import (
     Expr,
     Fresh,
     InCells,
+    InSubquery,
     Join,
     Query,
     Relation,
@@ -82,7 +84,17 @@ def _covered(condition: Expr | None, scans: dict[int, Scan]) -> Expr | None:
         if column is not None:
             wanted, kept = _with_cover(column, position, cover_of(confinement.region), kept)
             added += wanted
-    return conjunction([*added, *(part for part, _ in kept)])
+    tests = (_cell_test(part, index) for part, _ in kept)
+    return conjunction([*added, *(test for test in tests if test is not None)])
+
+
+def _cell_test(expr: Expr, index: Callable[[Column, Column], Column | None]) -> Expr | None:
+    """A hint ``CELL(lon, lat, order) IN (SELECT ...)`` by the index; None without one. Other conditions as they are."""
+    if not (isinstance(expr, InSubquery) and isinstance(expr.operand, Call) and expr.operand.name == "CELL"):
+        return expr
+    lon, lat, order = expr.operand.args
+    column = index(lon, lat) if isinstance(lon, Column) and isinstance(lat, Column) else None
+    return None if column is None else replace(expr, operand=Call(LONG, "CELL OF", (column, order)))
 
 
 Said = list[tuple[Expr, dict[Position, Confinement]]]

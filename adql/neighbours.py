@@ -42,6 +42,11 @@ def order_for(radius: float) -> int | None:
     return _FINEST if radius == 0 else min(_FINEST, math.floor(math.log2(REACH / math.radians(radius))))
 
 
+def cell(index: str, order: int) -> str:
+    """SQL of the cell of ``order`` around an index of order 29: a function that the sort key serves."""
+    return f"intDiv({index}, {4 ** (ORDER - order)})"
+
+
 def cells_around(index: str, order: int) -> str:
     """SQL of an array: the cell of ``order`` around an index of order 29 and those that touch it, some twice.
 
@@ -55,8 +60,8 @@ def cells_around(index: str, order: int) -> str:
     # (base cell, x, y), each with its steps; then what lies beyond the base cell's borders; then the turned place
     own = f"arrayMap(c -> (intDiv(c, {4**order}), mortonDecode(2, bitAnd(c, {inside}))), {known})"
     stepped = (
-        f"arrayFlatten(arrayMap(c -> arrayMap(s -> (toInt64(c.1), toInt64(c.2.1) + s.1, toInt64(c.2.2) + s.2), {steps}),"
-        f" {own}))"
+        "arrayFlatten(arrayMap(c -> arrayMap(s -> (toInt64(c.1), toInt64(c.2.1) + s.1, toInt64(c.2.2) + s.2),"
+        f" {steps}), {own}))"
     )
     placed = (
         f"arrayMap(c -> (c.1, bitAnd(c.2, {size - 1}), bitAnd(c.3, {size - 1}),"
@@ -68,4 +73,6 @@ def cells_around(index: str, order: int) -> str:
         f" toUInt32(bitXor(c.3, {size - 1} * bitShiftRight(bitAnd(c.4, 2), 1))), c.4 >= 4), {beyond})"
     )
     there = f"arrayFilter(c -> c.1 < 12, {turned})"
-    return f"arrayMap(c -> toUInt64(c.1) * {4**order} + if(c.4, mortonEncode(c.3, c.2), mortonEncode(c.2, c.3)), {there})"
+    return (
+        f"arrayMap(c -> toUInt64(c.1) * {4**order} + if(c.4, mortonEncode(c.3, c.2), mortonEncode(c.2, c.3)), {there})"
+    )

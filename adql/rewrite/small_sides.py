@@ -1,0 +1,217 @@
+"""A small table in a join tells the large one where to look.
+
+A table of few rows that is matched by position gives the large table the HEALPix cells around its rows: cells whose
+neighbours reach farther than the radius, so they hold every partner by construction. One that is joined by id gives
+its ids. Both stand as ``IN (SELECT ...)`` beside the large table, whose sort key or projection they select by; the
+small table is read twice, so it must answer the same each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from adql.bound import (
+    Call,
+    Column,
+    Derived,
+    Exists,
+    Expr,
+    Fresh,
+    InSubquery,
+    Join,
+    Literal,
+    Output,
+    Query,
+    Relation,
+    Scan,
+    Select,
+    SetOperation,
+    Subquery,
+    columns,
+    conjunction,
+    conjuncts,
+    has_window,
+    relations,
+    transform,
+    walk,
+)
+from adql.metadata import field_of
+from adql.neighbours import order_for
+from adql.rewrite.matches import End, Known, Match, equality, matches, nearness, reached
+from adql.rewrite.pushdown import Hint, hinted, origins
+from adql.rewrite.repeatable import is_repeatable, is_steady
+from adql.rewrite.spatial import index_of
+from clickhouse_schema.datatypes import BOOLEAN, INT, LONG
+
+#: What follows for an end of a match
+Given = Iterator[tuple[Known, Hint]]
+
+#: Rows of a small table, at most: each is read twice, and has nine cells
+_SMALL = 20_000
+
+#: How many times as many rows the large one has, at least
+_TIMES = 50
+
+#: Rows of a table that nobody counted are many, but only for a table of so few.
+_FEW = 1_000
+
+#: The part of the sky that cells may cover to be of use
+_MOST_SKY = 0.3
+
+
+def small_sides(select: Select, fresh: Fresh) -> Select:
+    """The pass for one SELECT, before those inside of it."""
+    if not isinstance(select.from_, Join):
+        return select
+    near, equal = matches(select, nearness), matches(select, equality)
+    if not near and not equal:
+        return select
+    given: list[tuple[Known, Hint]] = []
+    for leaf in relations(select.from_):
+        size = _rows(leaf, _own(select, leaf))
+        if size is not None and size <= _SMALL and is_repeatable(leaf):
+            given += _cells(select, leaf, size, near, fresh)
+            given += _ids(select, leaf, size, equal, fresh)
+    for leaf in [*relations(select.from_)]:
+        about = [(known, hint) for known, hint in given if known.end[0].relation == leaf.relation]
+        sure = any(known.sure for known, _ in about)
+        select = hinted(select, leaf, [hint for _, hint in about], fresh, sure=sure)
+    return select
+
+
+# --- how large --------------------------------------------------------------------------------------------------------
+
+
+def _own(select: Select, leaf: Scan | Derived) -> list[Expr]:
+    """The conditions of WHERE on one table alone, without subqueries."""
+    return [
+        part
+        for part in conjuncts(select.where)
+        if {c.relation for c in columns(part)} == {leaf.relation}
+        and not any(isinstance(e, (Subquery, InSubquery, Exists)) for e in walk(part))
+        and is_steady(part)
+    ]
+
+
+def _rows(leaf: Relation, conditions: list[Expr]) -> int | None:
+    """At most so many rows; None if that is not known."""
+    if isinstance(leaf, Scan):
+        known = [leaf.entry.rows, *(_looked_up(leaf, condition) for condition in conditions)]
+        return min((n for n in known if n is not None), default=None)
+    return _rows_of(leaf.query) if isinstance(leaf, Derived) else None
+
+
+def _rows_of(query: Query) -> int | None:
+    if isinstance(query, SetOperation):
+        left, right = _rows_of(query.left), _rows_of(query.right)
+        return None if left is None or right is None else left + right
+    if query.is_grouped and not query.group_by:
+        return 1
+    return _rows(query.from_, [*conjuncts(query.where)])
+
+
+def _looked_up(leaf: Scan, condition: Expr) -> int | None:
+    """How many rows a condition on the whole id leaves."""
+    ids = leaf.entry.table.layout.id
+    if len(ids) != 1 or not (isinstance(condition, Call) and condition.name in ("=", "IN")):
+        return None
+    operand, *values = condition.args
+    if isinstance(values[0], Column):
+        operand, values = values[0], [operand]
+    is_id = isinstance(operand, Column) and operand.name == ids[0]
+    return len(values) if is_id and all(isinstance(v, Literal) for v in values) else None
+
+
+def _is_large(scan: Scan, small: int) -> bool:
+    rows = scan.entry.rows
+    return small <= _FEW if rows is None else rows >= _TIMES * max(small, _FEW)
+
+
+# --- what it gives ----------------------------------------------------------------------------------------------------
+
+
+def _cells(select: Select, leaf: Scan | Derived, size: int, near: list[Match], fresh: Fresh) -> Given:
+    ends = dict.fromkeys(end for match in near for end in match.ends if end[0].relation == leaf.relation)
+    leaves = {leaf.relation: leaf for leaf in relations(select.from_)}
+    for end in ends:
+        for known, radius in reached(Known(end, sure=False), near):
+            lon, lat = (column.name for column in known.end)
+            order = order_for(radius)
+            found = [
+                scan
+                for scan, names in origins(leaves[known.end[0].relation], (lon, lat))
+                if scan.entry.table.layout.position == names and _is_large(scan, size)
+            ]
+            if found and order is not None and 9 * size < _MOST_SKY * 12 * 4**order:
+                yield known, _cell_hint(known.end, _around(select, leaf, end, order, fresh), order)
+
+
+def _cell_hint(end: End, query: Select, order: int) -> Hint:
+    def condition(position: tuple[Column, ...]) -> Expr:
+        cell = Call(LONG, "CELL", (*position, Literal(INT, order)))
+        return InSubquery(BOOLEAN, cell, query)
+
+    return Hint(end, condition)
+
+
+def _around(select: Select, leaf: Scan | Derived, end: End, order: int, fresh: Fresh) -> Select:
+    """The cells of the small table's rows."""
+    table, conditions, (lon, lat) = _flat(leaf, _own(select, leaf), end)
+    index: Expr = Call(LONG, "HPX29", (lon, lat))
+    if isinstance(table, Scan) and isinstance(lon, Column) and isinstance(lat, Column):
+        index = index_of(table, lon, lat) or index
+    return _column(table, conditions, Call(LONG, "CELLS AROUND", (index, Literal(INT, order))), fresh)
+
+
+def _ids(select: Select, leaf: Scan | Derived, size: int, equal: list[Match], fresh: Fresh) -> Given:
+    leaves = {leaf.relation: leaf for leaf in relations(select.from_)}
+    for match in equal:
+        for end in match.ends:
+            if end[0].relation != leaf.relation:
+                continue
+            for known, _ in reached(Known(end, sure=False), [match]):
+                [there] = known.end
+                found = [
+                    scan
+                    for scan, (name,) in origins(leaves[there.relation], (there.name,))
+                    if name in scan.entry.table.layout.id[:1] and _is_large(scan, size)
+                ]
+                if found and _same_kind(end[0], there):
+                    table, conditions, (value,) = _flat(leaf, _own(select, leaf), end)
+                    yield known, _id_hint(known.end, _column(table, conditions, value, fresh))
+
+
+def _id_hint(end: End, query: Select) -> Hint:
+    return Hint(end, lambda columns: InSubquery(BOOLEAN, columns[0], query))
+
+
+def _same_kind(a: Column, b: Column) -> bool:
+    """Whether the engine compares them in an IN as SQL does: both integers or both texts."""
+    return (a.type.is_integer and b.type.is_integer) or (a.type.is_text and b.type.is_text)
+
+
+def _flat(
+    leaf: Scan | Derived, conditions: list[Expr], exprs: tuple[Expr, ...]
+) -> tuple[Relation, list[Expr], tuple[Expr, ...]]:
+    """The same rows without a derived table that only selects: what it is made of, conditions and ``exprs`` of that."""
+    if not isinstance(leaf, Derived) or not isinstance(leaf.query, Select):
+        return leaf, conditions, exprs
+    query = leaf.query
+    if query.is_grouped or query.distinct or has_window(query):
+        return leaf, conditions, exprs
+    inner = {output.alias: output.expr for output in query.outputs}
+
+    def change(expr: Expr) -> Expr:
+        return inner[expr.name] if isinstance(expr, Column) and expr.relation == leaf.relation else expr
+
+    conditions = [*conjuncts(query.where), *(transform(c, change) for c in conditions)]
+    exprs = tuple(transform(e, change) for e in exprs)
+    if isinstance(query.from_, Join):
+        return query.from_, conditions, exprs
+    return _flat(query.from_, conditions, exprs)
+
+
+def _column(table: Relation, conditions: list[Expr], expr: Expr, fresh: Fresh) -> Select:
+    alias = fresh.alias()
+    output = Output(alias, expr, field_of(expr, alias))
+    return Select(table, conjunction(conditions), (), None, (output,), False, (), None, 0)
