@@ -170,7 +170,8 @@ class Config(BaseSettings):
         title="Where the results of jobs are kept",
         description=(
             "A directory, or an address that fsspec knows, such as s3://bucket/results (with skyhouse[s3] installed); "
-            "the service and its workers share it. By default results in the directory for jobs."
+            "the service and its workers share it. Jobs in Redis need one. "
+            "By default results in the directory for jobs."
         ),
     )
     max_query_length: int = Field(
@@ -265,4 +266,6 @@ class Config(BaseSettings):
             raise ValueError("retention_seconds is above hard_retention_seconds")
         if self.redis_url and not self.clickhouse_url:
             raise ValueError("redis_url needs clickhouse_url: workers cannot use an engine in another process")
+        if self.redis_url and not self.results_url:
+            raise ValueError("redis_url needs results_url: the workers write results and the service reads them")
         return self

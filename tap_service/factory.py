@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from tap_service.config import Config
 from tap_service.metrics import Metrics
 from tap_service.services.availability import AvailabilityService
+from tap_service.services.cluster_jobs import ClusterJobs
 from tap_service.services.embedded_jobs import EmbeddedJobs
 from tap_service.services.identity import Identities, read_issuers
 from tap_service.services.jobs import JobService
@@ -32,7 +33,7 @@ class Services:
     availability: AvailabilityService
     identities: Identities
     jobs: JobService
-    embedded_jobs: EmbeddedJobs
+    embedded_jobs: EmbeddedJobs | ClusterJobs
 
     def start(self) -> None:
         self.metadata.start()
@@ -62,7 +63,8 @@ def build(config: Config, engine: Engine) -> Services:
     spools = SpoolStore(config.spool_memory, config.spool_disk, config.spool_path)
     log = QueryLog(config.query_log, metrics)
     preparation = Preparation(config, engine, metadata)
-    jobs = EmbeddedJobs(config, engine, preparation, metrics, log)
+    jobs: EmbeddedJobs | ClusterJobs
+    jobs = ClusterJobs(config, engine) if config.redis_url else EmbeddedJobs(config, engine, preparation, metrics, log)
     metrics.spool.labels("memory").set_function(lambda: spools.memory.used)
     metrics.spool.labels("disk").set_function(lambda: spools.disk.used)
     return Services(

@@ -16,7 +16,7 @@ from tap_service.services.preparation import Preparation
 from tap_service.services.query_log import QueryLog
 from tap_service.services.run_job import JobRunner
 from tap_service.storage.engine import Engine
-from tap_service.storage.local_results import LocalResultStore
+from tap_service.storage.result_stores import result_store
 from tap_service.storage.sqlite_jobs import SqliteJobStore
 
 _log = logging.getLogger("skyhouse")
@@ -33,7 +33,7 @@ class EmbeddedJobs:
         if config.jobs_path is None:
             raise ValueError("no directory for jobs is set: give SKYHOUSE_JOBS_PATH")
         self.store = SqliteJobStore(config.jobs_path)
-        self.results = LocalResultStore(config.jobs_path / "results")
+        self.results = result_store(config.results_url or str(config.jobs_path / "results"))
         self._lifetimes = Lifetimes(engine, self.store, self.results)
         worker = f"pid {os.getpid()}"
         self._runner = JobRunner(config, engine, preparation, self.store, self.results, metrics, log, worker)

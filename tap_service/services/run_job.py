@@ -182,18 +182,22 @@ class JobRunner:
             running = tuple(self._running.values())
             if not running:
                 continue
-            try:
-                self._see_progress(running)
-                for each in running:
-                    self._report(each)
-            except (EngineError, JobStoreUnavailable) as error:
-                _log.warning("jobs cannot be watched over now: %s", error)
+            # a job lives while its worker does, whatever the engine says
+            for work in (self._see_progress, self._report_all):
+                try:
+                    work(running)
+                except (EngineError, JobStoreUnavailable) as error:
+                    _log.warning("jobs cannot be watched over now: %s", error)
 
     def _see_progress(self, running: tuple[_Running, ...]) -> None:
         found = self._engine.progress([each.job.query_id for each in running])
         for each in running:
             if each.job.query_id in found:
                 each.progress.seen(found[each.job.query_id])
+
+    def _report_all(self, running: tuple[_Running, ...]) -> None:
+        for each in running:
+            self._report(each)
 
     def _report(self, running: _Running) -> None:
         """Tell the store that the job lives and how far it is; stop it if it is ours no more, or has had its time."""

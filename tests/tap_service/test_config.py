@@ -49,6 +49,7 @@ def test_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"clickhouse_url": "http://me:secret@ch1:8123"}, "give the address alone"),
         ({"redis_url": "host:6379", "clickhouse_url": "http://ch1:8123"}, "give an address such as redis:"),
         ({"redis_url": "redis://host:6379/0"}, "redis_url needs clickhouse_url"),
+        ({"redis_url": "redis://host:6379/0", "clickhouse_url": "http://ch1:8123"}, "redis_url needs results_url"),
     ],
 )
 def test_wrong_settings(settings: dict, said: str) -> None:

@@ -1,0 +1,5 @@
+"""``python -m workers`` is ``skyhouse-worker``."""
+
+from workers.cli import main
+
+main()

@@ -1,0 +1,71 @@
+"""The Celery application of the workers: one task, which is a shell around ``run_job``.
+
+``skyhouse-worker`` starts it. Each worker process connects at its first task, and again if the engine was away then.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from typing import Any
+
+import billiard
+from celery import Task, signals
+
+from tap_service.config import Config
+from tap_service.services.celery_dispatch import TASK, celery_app
+from tap_service.storage.engine import EngineError
+from workers.runtime import Runtime
+
+_log = logging.getLogger("skyhouse")
+
+#: how long a task waits for an engine that is away before it looks again
+_AGAIN_SECONDS = 5
+
+config = Config.model_validate({})
+app = celery_app(config.redis_url, config.async_hard_seconds)
+
+#: set by the main process, seen by all
+_stopping = billiard.Event()
+
+_runtime: Runtime | None = None
+
+
+def run_job(task: Task, job_id: str) -> None:
+    """Execute a QUEUED job. It stays QUEUED if the engine is away, and is QUEUED again if this worker shuts down."""
+    global _runtime
+    try:
+        _runtime = _runtime or _started()
+    except EngineError as error:
+        _log.warning("job %s waits for the engine: %s", job_id, error)
+        raise task.retry(countdown=_AGAIN_SECONDS, exc=error) from error
+    _runtime.run_job(job_id)
+    if _stopping.is_set() and _runtime.is_queued(job_id):
+        app.send_task(TASK, (job_id,))
+
+
+def _stop(**_: Any) -> None:
+    _stopping.set()
+
+
+def _ended(**_: Any) -> None:
+    if _runtime is not None:
+        _runtime.close()
+
+
+def _started() -> Runtime:
+    runtime = Runtime(config)
+    runtime.start()
+    threading.Thread(target=_close_in_time, args=(runtime,), name="stopping", daemon=True).start()
+    return runtime
+
+
+def _close_in_time(runtime: Runtime) -> None:
+    """What runs when the worker shuts down is given back at once: it would keep the worker for as long as it lasts."""
+    _stopping.wait()
+    runtime.stop_jobs()
+
+
+app.task(run_job, name=TASK, bind=True, max_retries=None)
+signals.worker_shutting_down.connect(_stop)
+signals.worker_process_shutdown.connect(_ended)

@@ -1,0 +1,44 @@
+"""The ``skyhouse-worker`` command: worker processes of the cluster deployment, and their caretaker."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Annotated
+
+import typer
+from pydantic import ValidationError
+
+from tap_service.config import Config
+
+Processes = Annotated[
+    int | None, typer.Option(help="Jobs that run at once here; by default SKYHOUSE_CONCURRENT_JOBS.", min=1)
+]
+
+
+def main() -> None:
+    typer.run(work)
+
+
+def work(processes: Processes = None) -> None:
+    """Execute jobs until SIGTERM. The settings are those of the service: SKYHOUSE_REDIS_URL and the others."""
+    try:
+        settings = Config.model_validate({})
+    except ValidationError as error:
+        raise typer.BadParameter(str(error)) from error
+    if not settings.redis_url:
+        raise typer.BadParameter("workers need SKYHOUSE_REDIS_URL, SKYHOUSE_CLICKHOUSE_URL and SKYHOUSE_RESULTS_URL")
+    from workers.app import app  # reads the settings
+
+    caretaker = subprocess.Popen([sys.executable, "-m", "workers.care"])
+    options = [
+        "--pool=prefork",
+        f"--concurrency={processes or settings.concurrent_jobs}",
+        "--loglevel=WARNING",
+        "--hostname=%h",
+    ]
+    try:
+        app.worker_main(["--quiet", "worker", *options, "--without-gossip", "--without-mingle", "--without-heartbeat"])
+    finally:
+        caretaker.terminate()
+        caretaker.wait()
