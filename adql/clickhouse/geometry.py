@@ -111,6 +111,31 @@ def _box(expr: Call, emit: Emit) -> str:
     return f"if({' OR '.join(f'isNull({p})' for p in parts)}, CAST([], 'Array(Float64)'), {corners})"
 
 
+def _shape_of_text(expr: Call, emit: Emit) -> str:
+    """DALI's numbers; the engine is given the whole text, which it refuses, of those that make no such shape."""
+    text = f"ifNull({emit(expr.args[0])}, '')"
+    latitudes, count = "[n[2]]", {"point": 2, "circle": 3}.get(expr.type.xtype)
+    good = f"length(n) = {count}"
+    if expr.type.xtype == "circle":
+        good += " AND n[3] >= 0 AND n[3] <= 180"
+    elif count is None:
+        good, latitudes = (
+            "length(n) >= 6 AND length(n) % 2 = 0",
+            "arrayFilter((b, i) -> i % 2 = 0, n, arrayEnumerate(n))",
+        )
+    good += f" AND arrayAll(b -> abs(b) <= 90, {latitudes}) AND arrayAll(b -> isFinite(b), n)"
+    numbers = "arrayMap(w -> ifNull(toFloat64OrNull(w), nan), words)"
+    chosen = f"arrayMap(n -> if({good}, words, [concat(t, ' ({expr.type.adql})')]), [{numbers}])[1]"
+    words = f"arrayMap(words -> {chosen}, [splitByRegexp('[\\\\s,]+', trimBoth(t))])[1]"
+    read = f"arrayMap(w -> accurateCast(w, 'Float64'), if(trimBoth(t) = '', [], {words}))"
+    return f"arrayMap(t -> {read}, [{text}])[1]"
+
+
+def _text_of_shape(expr: Call, emit: Emit) -> str:
+    numbers = emit(expr.args[0])
+    return f"if(empty({numbers}), NULL, arrayStringConcat(arrayMap(n -> toString(n), {numbers}), ' '))"
+
+
 # --- separations ------------------------------------------------------------------------------------------------------
 
 
@@ -272,6 +297,8 @@ GEOMETRY: dict[str, Callable[[Call, Emit], str]] = {
     "IS POSITION": _is_position,
     "SHAPES CONTAIN": _related,
     "SHAPES MEET": _related,
+    "SHAPE OF TEXT": _shape_of_text,
+    "TEXT OF SHAPE": _text_of_shape,
     "STORED": lambda expr, emit: emit(expr.args[0]),
     "MOC UNION": _moc,
     "MOC INTERSECTION": _moc,

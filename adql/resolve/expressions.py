@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from adql import nodes
 from adql.bound import UNTYPED, Call, Exists, Expr, InSubquery, Literal, Subquery
-from adql.errors import AdqlSemanticError, AdqlUnsupported, Span
+from adql.errors import AdqlSemanticError, Span
 from adql.resolve.calls import bind_call
 from adql.resolve.chains import chain, operands
 from adql.resolve.constants import constant
+from adql.resolve.geometry_casts import cast_geometry
 from adql.resolve.scope import Scope
 from adql.resolve.types import CAST_TARGETS, as_timestamp, common_type, fits_number, is_null, with_instants
 from adql.resolve.vectors import bind_vector, is_vector, negative_vector
@@ -225,10 +226,11 @@ class Binder:
         return bind_call(self, node)
 
     def _cast(self, node: nodes.Cast) -> Expr:
-        target = CAST_TARGETS.get(node.target)
-        if target is None:
-            raise AdqlUnsupported(f"CAST to {node.target} is not supported yet", node.span)
         operand = self.bind(node.operand)
+        geometry = cast_geometry(node, operand)
+        if geometry is not None:
+            return geometry
+        target = CAST_TARGETS[node.target]
         if operand.type.is_array:
             raise AdqlSemanticError(f"CAST cannot make {node.target} of {operand.type.adql}", node.span)
         if target.is_timestamp and not (operand.type.is_text or operand.type.is_timestamp or is_null(operand)):

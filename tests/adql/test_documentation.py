@@ -110,7 +110,6 @@ def test_what_does_not_fit_is_an_error(query: str, engine: Engine, small: Catalo
 @pytest.mark.parametrize(
     "query",
     [
-        "SELECT CAST('1 2' AS POINT) FROM small.stars",
         "SELECT id FROM small.stars AS s WHERE EXISTS (SELECT * FROM small.spectra AS p WHERE p.star = s.id)",
     ],
 )
