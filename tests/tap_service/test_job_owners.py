@@ -1,0 +1,105 @@
+"""Whose job it is: nobody sees, changes, stops or ends another's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import httpx
+import pytest
+
+from tap_service.storage.accounts import Accounts
+from tests.tap_service.asking import HREF, UWS, Job, create
+from tests.tap_service.conftest import Served
+
+TYCHO, KEPLER, CHIEF = ("tycho", "uraniborg"), ("kepler", "harmonices"), ("chief", "of the observatory")
+TWO = "SELECT n FROM svc.numbers WHERE n < 2 ORDER BY n"
+
+#: every resource of a job with every method it has
+RESOURCES: list[tuple[str, str, dict[str, str]]] = [
+    *(("GET", path, {}) for path in ("", "?WAIT=-1", "/phase", "/executionduration", "/destruction", "/quote")),
+    *(("GET", path, {}) for path in ("/owner", "/error", "/parameters", "/results", "/results/result")),
+    *(("HEAD", path, {}) for path in ("", "/phase", "/results/result")),
+    ("POST", "", {"ACTION": "DELETE"}),
+    ("POST", "/phase", {"PHASE": "RUN"}),
+    ("POST", "/phase", {"PHASE": "ABORT"}),
+    ("POST", "/executionduration", {"EXECUTIONDURATION": "1"}),
+    ("POST", "/destruction", {"DESTRUCTION": "2026-01-01"}),
+    ("POST", "/parameters", {"QUERY": "SELECT 1"}),
+    ("DELETE", "", {}),
+]
+
+
+@pytest.fixture(scope="module")
+def shared(serve: Callable[..., Served], tmp_path_factory: pytest.TempPathFactory) -> Served:
+    path: Path = tmp_path_factory.mktemp("users") / "accounts.sqlite"
+    accounts = Accounts(path)
+    accounts.add(*TYCHO)
+    accounts.add(*KEPLER)
+    accounts.add(*CHIEF, admin=True)
+    accounts.close()
+    return serve(accounts=path)
+
+
+@pytest.fixture(scope="module")
+def tychos(shared: Served) -> Job:
+    """A job with a result."""
+    job = create(shared.tap, TWO, TYCHO, PHASE="RUN", FORMAT="csv")
+    assert job.ended() == "COMPLETED"
+    return job
+
+
+def listed(served: Served, auth: tuple[str, str] | None, query: str = "") -> list[str]:
+    response = httpx.get(f"{served.tap}/async{query}", auth=auth)
+    assert response.status_code == 200
+    return [each.get(HREF) or "" for each in ElementTree.fromstring(response.content)]
+
+
+@pytest.mark.parametrize(("method", "path", "data"), RESOURCES)
+@pytest.mark.parametrize("auth", [None, KEPLER, ("tycho", "wrong")], ids=["anonymous", "another", "wrong password"])
+def test_anothers_job(tychos: Job, auth: tuple[str, str] | None, method: str, path: str, data: dict[str, str]) -> None:
+    before = tychos.get().content
+    refused = httpx.request(method, tychos.url + path, data=data or None, auth=auth)
+    assert refused.status_code == (401 if auth and auth[1] == "wrong" else 403)
+    assert tychos.get().content == before
+    assert "SELECT" not in refused.text
+
+
+def test_ones_own_job(tychos: Job) -> None:
+    assert tychos.get("/owner").text == tychos.said("ownerId") == "tycho"
+    assert tychos.rows() == "n\r\n0\r\n1\r\n"
+
+
+def test_an_administrator(shared: Served) -> None:
+    job = create(shared.tap, TWO, TYCHO)
+    ruled = Job(job.url, CHIEF)
+    assert ruled.phase == "PENDING"
+    assert job.url in listed(shared, CHIEF)
+    assert ruled.delete().status_code == 303
+    assert job.get().status_code == 404
+
+
+def test_lists(shared: Served, tychos: Job) -> None:
+    keplers = [create(shared.tap, TWO, KEPLER, RUNID=f"r{n}") for n in range(3)]
+    anonymous = create(shared.tap, TWO)
+    assert listed(shared, KEPLER) == [job.url for job in reversed(keplers)]
+    assert tychos.url in listed(shared, TYCHO)
+    assert {tychos.url, anonymous.url, *(job.url for job in keplers)} <= set(listed(shared, CHIEF))
+    assert listed(shared, None) == []
+    assert listed(shared, KEPLER, "?LAST=2") == [keplers[2].url, keplers[1].url]
+    assert listed(shared, KEPLER, f"?AFTER={keplers[2].said('creationTime')}") == []
+    assert listed(shared, KEPLER, "?AFTER=2026-01-01T00:00") == listed(shared, KEPLER)
+    keplers[0].post("/phase", PHASE="ABORT")
+    keplers[1].run().ended()
+    assert listed(shared, KEPLER, "?PHASE=ABORTED") == [keplers[0].url]
+    assert listed(shared, KEPLER, "?PHASE=ABORTED&PHASE=completed") == [keplers[1].url, keplers[0].url]
+    assert listed(shared, KEPLER, "?PHASE=ABORTED&PHASE=COMPLETED&LAST=1") == [keplers[1].url]
+    [first] = ElementTree.fromstring(httpx.get(f"{shared.tap}/async?LAST=1", auth=KEPLER).content)
+    told = [first.findtext(UWS + name) for name in ("phase", "runId", "ownerId", "creationTime")]
+    assert told == ["PENDING", "r2", "kepler", keplers[2].said("creationTime")]
+
+
+def test_an_anonymous_job_is_for_whoever_knows_it(shared: Served) -> None:
+    job = create(shared.tap, TWO)
+    assert Job(job.url, KEPLER).phase == job.phase == "PENDING"
