@@ -19,7 +19,9 @@ _AU_A_YEAR = 149597870.7 / (365.25 * 86400)
 _MAS = math.radians(1 / 3.6e6)
 
 _NEEDED = {0: "ra", 1: "dec", 6: "ref_epoch", 7: "out_epoch"}
-NULL_MESSAGE = "ivo_epoch_prop_pos takes no NULL as ra, dec, ref_epoch or out_epoch"
+_NULL_MESSAGE = (
+    "ivo_epoch_prop_pos takes no NULL as ra, dec, ref_epoch or out_epoch; leave such rows out, with IS NOT NULL"
+)
 
 
 def _position(args: tuple[Expr, ...], span: Span) -> Expr:
@@ -41,7 +43,7 @@ def _moved(args: tuple[str, ...]) -> tuple[str, str, str]:
 
 def _known(value: str, args: tuple[str, ...]) -> str:
     missing = " OR ".join(f"isNull({args[place]})" for place in _NEEDED)
-    return f"({value} + throwIf({missing}, '{NULL_MESSAGE}'))"
+    return f"({value} + throwIf({missing}, '{_NULL_MESSAGE}'))"
 
 
 def _lon(*args: str) -> str:

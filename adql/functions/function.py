@@ -17,6 +17,7 @@ KINDS = {
     "timestamp": "a timestamp",
     "order": "a HEALPix order from 0 to 29, as a literal",
     "fraction": "a number from 0 to 1, as a literal",
+    "bound": "a number, as a constant",
     "bins": "a number of bins from 1 to 100000, as a literal",
     "gaia order": "a HEALPix order from 0 to 12, as a literal",
     "literal": "a text, as a literal",

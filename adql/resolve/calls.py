@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 from adql import nodes
 from adql.bound import UNTYPED, Aggregate, Call, Expr, Literal, Windowed, has_aggregate, walk
 from adql.errors import AdqlSemanticError
-from adql.functions import AGGREGATES, FUNCTIONS, KINDS, Function
+from adql.functions import AGGREGATES, FUNCTIONS, Function
 from adql.metadata import unit_of
+from adql.resolve.constants import constant
 from adql.resolve.geometry import BOUND_HERE, bind_geometry
 from adql.resolve.scope import suggestion
-from adql.resolve.types import as_timestamp, check_argument, chosen, common_type, fits, with_instants
+from adql.resolve.types import as_timestamp, check_argument, chosen, common_type, with_instants
 from adql.units import UnitFault, conversion
 from clickhouse_schema.datatypes import DOUBLE, LONG, TIMESTAMP, UNICODE
 
@@ -85,9 +86,18 @@ def set_function(binder: Binder, node: nodes.FunctionCall, name: str, *, over_gr
     for arg in args:
         _check_inside(arg, name, over_groups=over_groups)
     for parameter, arg in zip(function.parameters, args, strict=True):
-        if not fits(parameter, arg):
-            raise AdqlSemanticError(f"{name} takes {KINDS[parameter.kind]}; this is {arg.type.adql}", arg.span)
+        check_argument(function, parameter, arg)
+    if name == "IVO_HISTOGRAM":
+        _check_bounds(args)
     return Aggregate(function.result_type(tuple(a.type for a in args)), name, args, node.distinct, span=node.span)
+
+
+def _check_bounds(args: tuple[Expr, ...]) -> None:
+    lower, upper = constant(args[1]), constant(args[2])
+    if lower is not None and upper is not None and lower >= upper:
+        raise AdqlSemanticError(
+            f"the histogram ends at {upper:g}, where it begins or before", args[2].span, "lower comes before upper"
+        )
 
 
 def _check_inside(arg: Expr, name: str, *, over_groups: bool) -> None:

@@ -9,6 +9,7 @@ from datetime import datetime
 from adql.bound import UNTYPED, Call, Expr, Literal
 from adql.errors import AdqlSemanticError, Span
 from adql.functions import KINDS, Function, Parameter
+from adql.resolve.constants import constant
 from clickhouse_schema.datatypes import CHAR, DOUBLE, FLOAT, INT, LONG, SHORT, TIMESTAMP, UNICODE, ColumnType
 
 #: DALI 1.1 section 3.3.3, a trailing Z allowed
@@ -71,9 +72,13 @@ def chosen(candidates: Sequence[Function], args: Sequence[Expr]) -> Function | N
 def check_argument(function: Function, parameter: Parameter, arg: Expr) -> None:
     """AdqlSemanticError unless ``arg`` is what ``parameter`` takes."""
     if not fits(parameter, arg):
-        raise AdqlSemanticError(
-            f"{function.usage} takes {KINDS[parameter.kind]} as {parameter.name}; this is {arg.type.adql}", arg.span
-        )
+        said = "NULL" if is_null(arg) else arg.type.adql
+        hint = "CAST(... AS TIMESTAMP) makes one of a text" if parameter.kind == "timestamp" else ""
+        wanted = KINDS[parameter.kind]
+        asked = f"{function.usage} takes {wanted} as {parameter.name}"
+        if len(function.parameters) == 1:
+            asked = f"{function.name} takes {wanted}"
+        raise AdqlSemanticError(f"{asked}; this is {said}", arg.span, hint)
 
 
 def _number_between(low: float, high: float, arg: Expr, *, whole: bool) -> bool:
@@ -93,6 +98,7 @@ _FITS: dict[str, Callable[[Expr], bool]] = {
     "timestamp": _is_timestamp,
     "order": lambda arg: _number_between(0, 29, arg, whole=True),
     "fraction": lambda arg: _number_between(0, 1, arg, whole=False),
+    "bound": lambda arg: constant(arg) is not None and arg.type.is_numeric,
     "bins": lambda arg: _number_between(1, 100_000, arg, whole=True),
     "gaia order": lambda arg: _number_between(0, 12, arg, whole=True),
     "literal": lambda arg: isinstance(arg, Literal) and isinstance(arg.value, str),
