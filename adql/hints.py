@@ -35,8 +35,11 @@ _WORDS = {
     "RECURSIVE": "ADQL has no recursive WITH",
     "LATERAL": "ADQL has no LATERAL",
     "TABLESAMPLE": "a sample is TABLESAMPLE (percent) [REPEATABLE (seed)], after the alias of the table",
-    "WINDOW": "write the window where it is used: OVER (...)",
-    "NULLS": "ADQL has no NULLS FIRST or NULLS LAST",
+    **dict.fromkeys(("OVER", "WINDOW"), "write the window where it is used: OVER (PARTITION BY ... ORDER BY ...)"),
+    "FILTER": "count or sum a CASE: COUNT(CASE WHEN condition THEN 1 END)",
+    **dict.fromkeys(("GROUPS", "EXCLUDE"), "a frame is ROWS or RANGE BETWEEN start AND end"),
+    "NULLS": "ADQL has no NULLS FIRST or NULLS LAST, and no IGNORE NULLS",
+    "IGNORE": "NULLs are values like others to window functions",
     **dict.fromkeys(("ANTI", "SEMI", "ASOF"), "ADQL has no such join; use EXISTS or NOT EXISTS"),
 }
 
@@ -106,6 +109,8 @@ def _about_reserved(place: Place, kind: str, expected: str) -> str:
     quoted = f'{written} is a reserved word; to use it as a name put it in double quotes: "{written}"'
     if kind in ("DATE", "TIME", "TIMESTAMP") and place.kinds[place.at + 1] == STRING:
         return "a time is written as text, '2026-01-31T12:00:00', or CAST from it"
+    if place.kinds[place.at - 1] == "AS" and kind != "FROM" and "name" in expected:
+        return quoted
     if kind in _RESERVED_WORDS and not ("name" in expected and kind in ("TOP", "OFFSET")):
         return _RESERVED_WORDS[kind]
     if kind in _NEVER_NAMES:
@@ -127,6 +132,12 @@ def _others(place: Place, expected: str) -> str:
         return "only COUNT(*) takes a *"
     if kind == "AS" and before == "*":
         return "* has no alias"
+    if kind == "AS" and before == ")" and "TABLESAMPLE" in (text.upper() for text in place.texts[: place.at]):
+        return "the alias of a table stands before TABLESAMPLE"
+    if kind == ">" and before == "=":
+        return "type >="
+    if expected == "( after IN":
+        return "IN takes a list or a subquery: IN (1, 2)"
     if kind == NUMBER and "name" in expected:
         return "a name that begins with a digit must be put in double quotes"
     return ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from adql.errors import AdqlSyntaxError
+from adql.lexer import NUMBER
 from adql.nodes import Expression, Frame, OrderTerm, Window
 from adql.parser_operators import OperatorParser
 
@@ -66,6 +67,8 @@ class WindowParser(OperatorParser):
         if self.is_word("UNBOUNDED", self.at):
             self.at += 1
             return f"UNBOUNDED {self._expect_word('PRECEDING', 'FOLLOWING')}", None
+        if self.kinds[self.at] == NUMBER and not self.texts[self.at].isdecimal():
+            self.fail(_BOUND_SAID, "n is whole: scale what is ordered by, ORDER BY x * 10 RANGE 5 PRECEDING")
         number = self.unsigned_integer(_BOUND_SAID)
         return self._expect_word("PRECEDING", "FOLLOWING"), number
 

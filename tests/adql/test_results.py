@@ -140,3 +140,13 @@ def test_the_limit_caps_the_outermost_rows_only(small: Catalogue) -> None:
 def test_the_tables_that_a_query_reads(small: Catalogue) -> None:
     query = "SELECT id FROM stars WHERE id IN (SELECT star FROM spectra) UNION SELECT id FROM stars"
     assert [t.qualified for t in translate(query, small).tables] == ["small.stars", "small.spectra"]
+
+
+def test_equal_names_stay_equal(small: Catalogue) -> None:
+    query = "SELECT id, mag AS id, ROW_NUMBER() OVER (ORDER BY id) FROM small.stars"
+    assert [f.name for f in _fields(query, small)] == ["id", "id", "row_number_3"]
+
+
+def test_made_names_can_be_used(small: Catalogue) -> None:
+    query = "SELECT count_1, row_number_2 FROM (SELECT COUNT(*), ROW_NUMBER() OVER () FROM small.stars) AS q"
+    assert [f.name for f in _fields(query, small)] == ["count_1", "row_number_2"]
