@@ -265,6 +265,8 @@ def _numbers(expr: Expr, emit: Emit) -> list[str]:
 
 
 def _area(expr: Call, emit: Emit) -> str:
+    if expr.args[0].type.xtype == "moc":
+        return _known(_numbers(expr.args[0], emit), stored.area(_ranges(expr.args[0], emit)))
     shape = _column_shape(expr.args[0], emit)
     assert isinstance(shape, columns.Circle | columns.Edges)  # noqa: S101  constants are computed at translation
     return _known(_numbers(expr.args[0], emit), columns.area(shape))

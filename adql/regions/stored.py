@@ -5,6 +5,7 @@ A row of regions is an array of shapes, any of which a direction may be in; a MO
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -21,7 +22,8 @@ from clickhouse_schema.healpix import ORDER
 #: Cells of a shape that is compared with a stored MOC
 _MOC_CELLS = 2000
 
-Relation = Callable[[Shape, Shape], str]
+#: Square degrees of a cell of order 29
+_CELL = 4 * math.pi * math.degrees(1) ** 2 / (12 * 4**ORDER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,14 @@ def ranges_of(region: Region) -> Ranges:
     if len(moc.ranges) > 4 * _MOC_CELLS:
         raise ShapeError(f"a MOC of {len(moc.ranges)} ranges beside a column of MOCs", "give one of a lower order")
     return Ranges(f"CAST([{', '.join(map(str, np.ravel(moc.ranges).tolist()))}], 'Array(UInt64)')")
+
+
+def area(moc: Ranges) -> str:
+    """SQL of square degrees: all cells of order 29 have the same area."""
+    cells = (
+        f"arraySum((b, i) -> if(bitAnd(i, 1) = 1, -toInt64(b), toInt64(b)), {moc.array}, arrayEnumerate({moc.array}))"
+    )
+    return f"({cells} * {_CELL!r})"
 
 
 def combined(parts: tuple[Ranges, ...], depth: int) -> Ranges:

@@ -212,7 +212,7 @@ def _distance(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expres
 
 
 def _area(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expression, ...], _system: str) -> Expr:
-    shape = _shape(binder, args[0], "AREA", *_SHAPES)
+    shape = _shape(binder, args[0], "AREA", *_SHAPES, "moc")
     region = constant_region(shape)
     if region is None:
         return Call(DOUBLE, "AREA", (shape,), span=node.span)
@@ -240,9 +240,20 @@ def _transform(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expre
     return turned_shape(_shape(binder, args[2], node.name.name, *_SHAPES), frames[0], frames[1], node.span)
 
 
+def _moc_set(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expression, ...], _system: str) -> Expr:
+    """gavo_mocunion and gavo_mocintersect; of constants, the MOC itself."""
+    _count(node, args, 2)
+    first, second = (_shape(binder, a, node.name.name, "moc") for a in args)
+    is_union = node.name.name.upper() == "GAVO_MOCUNION"
+    if isinstance(first, Shape) and isinstance(second, Shape):
+        mocs = [s.region if isinstance(s.region, Moc) else Moc.of(()) for s in (first, second)]
+        return Shape(MOC, mocs[0].union(mocs[1]) if is_union else mocs[0].intersection(mocs[1]), span=node.span)
+    return Call(MOC, "MOC UNION" if is_union else "MOC INTERSECTION", (first, second), span=node.span)
+
+
 def _shape(binder: Binder, node: nodes.Expression, name: str, *wanted: str) -> Expr:
     expr = binder.bind(node)
-    if isinstance(expr, Shape) and "polygon" in wanted:
+    if isinstance(expr, Shape) and "polygon" in wanted:  # areas and centroids of all constants are known
         return expr
     if expr.type.xtype not in wanted:
         kinds = " or ".join(w.removeprefix("adql:").upper() for w in wanted)
@@ -336,4 +347,9 @@ GEOMETRY: dict[str, Callable[[Binder, nodes.FunctionCall, tuple[nodes.Expression
 }
 
 #: What ``bind_geometry`` binds: the functions of ADQL and user defined ones
-BOUND_HERE = {**GEOMETRY, "IVO_GEOM_TRANSFORM": _transform}
+BOUND_HERE = {
+    **GEOMETRY,
+    "IVO_GEOM_TRANSFORM": _transform,
+    "GAVO_MOCUNION": _moc_set,
+    "GAVO_MOCINTERSECT": _moc_set,
+}

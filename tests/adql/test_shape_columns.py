@@ -154,6 +154,26 @@ def test_mocs(text: str, ask: Callable[[str], Rows], shapes_of: Sky) -> None:
     assert [i for (i,) in found] == np.flatnonzero(expected).tolist()
 
 
+def test_unions_and_intersections_of_mocs(ask: Callable[[str], Rows], shapes_of: Sky) -> None:
+    """As texts and areas, and in searches; with a constant, with another row's, and of a MOC with itself."""
+    mocs = [m for m in shapes_of.regions["m"] if isinstance(m, Moc)]
+    other = Moc.parse("3/100-300 5/7000-7009")
+    for name, combine in (("gavo_mocunion", Moc.union), ("gavo_mocintersect", Moc.intersection)):
+        made = f"{name}(m, REGION('{other}'))"
+        rows = ask(f"SELECT {made}, AREA({made}), {name}(m, m) FROM obs ORDER BY id")
+        expected = [combine(m, other) for m in mocs]
+        assert [text for text, _, _ in rows] == [*map(str, expected), None]
+        assert [a for _, a, _ in rows[:-1]] == pytest.approx([m.area for m in expected])
+        assert [text for _, _, text in rows] == [*map(str, mocs), None]
+        found = ask(f"SELECT id FROM obs WHERE 1 = CONTAINS(POINT(45, 41.8), {made}) ORDER BY id")
+        here = Cone(45, 41.8, 0).centre
+        assert [i for (i,) in found] == [i for i, m in enumerate(expected) if m.contains(here)[0]]
+    pairs = ask("SELECT a.id, b.id, gavo_mocunion(a.m, b.m) FROM obs AS a, obs AS b WHERE a.id < 9 AND b.id < 9")
+    assert all(Moc.parse(text).ranges.tolist() == mocs[a].union(mocs[b]).ranges.tolist() for a, b, text in pairs)
+    assert len(pairs) == 81
+    assert ask("SELECT gavo_mocintersect(REGION('3/1'), REGION('3/2')) FROM obs WHERE id = 0") == [("",)]
+
+
 @pytest.mark.parametrize("column", ["c", "v", "s_region", "m"])
 def test_points_of_rows_in_shapes_of_rows(column: str, ask: Callable[[str], Rows], shapes_of: Sky) -> None:
     regions, places = shapes_of.regions[column], shapes_of.regions["x"]
