@@ -17,7 +17,7 @@ import os
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +26,12 @@ from loaders import commands
 from loaders.errors import LoadCancelled, LoadError
 from loaders.progress import Reporter
 from loaders.publish import recover
+from loaders.settings import settings
 from tap_service.storage.embedded import DataPathHeldError, EmbeddedEngine
 from tap_service.storage.engine import Engine, EngineError
+from tap_service.storage.engines import remote_engine
+from tap_service.storage.jobs import JobStoreUnavailable
+from tap_service.storage.redis_lock import alone
 
 _log = logging.getLogger("skyhouse")
 
@@ -153,7 +157,7 @@ def work(data_path: Path, command: str, arguments: commands.Arguments, reporter:
     """Run a command on ``data_path``, in this process or in the one that holds it; its exit code."""
     try:
         return _done(data_path, command, arguments, reporter)
-    except (LoadError, EngineError) as error:
+    except (LoadError, EngineError, JobStoreUnavailable) as error:
         reporter.message(f"error: {commands.told(error)}")
     except KeyboardInterrupt:
         reporter.message(commands.STOPPED.format(command=command))
@@ -172,12 +176,14 @@ def _done(data_path: Path, command: str, arguments: commands.Arguments, reporter
 
 
 @contextmanager
-def opened(data_path: Path) -> Iterator[EmbeddedEngine]:
-    """The engine over ``data_path`` with its catalogue in order, closed at the end."""
-    engine = EmbeddedEngine(data_path)
+def opened(data_path: Path) -> Iterator[Engine]:
+    """The engine of the settings, else that over ``data_path``, with its catalogue in order, closed at the end."""
+    config = settings(data_path)
+    engine = remote_engine(config) if config.clickhouse_url else EmbeddedEngine(data_path)
     try:
-        apply.initialise(engine)
-        recover(engine)
+        with alone(config.redis_url, "catalogue") if config.redis_url else nullcontext():
+            apply.initialise(engine)
+            recover(engine)
         yield engine
     finally:
         engine.close()

@@ -9,17 +9,16 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
-from pydantic import ValidationError
 
 from loaders import commands
 from loaders.control import ControlServer, opened
 from loaders.errors import LoadError
 from loaders.progress import Reporter
+from loaders.settings import settings
 from loaders.shipped import load_demo
-from tap_service.config import Config
 from tap_service.main import SERVER, create_app
 from tap_service.services.identity import IssuersError
-from tap_service.storage.accounts import ACCOUNTS_FILE, AccountError
+from tap_service.storage.accounts import AccountError
 from tap_service.storage.engine import EngineError
 from tap_service.storage.jobs import JobStoreUnavailable
 
@@ -61,14 +60,19 @@ def serve(data_path: Path, host: str, port: int, reporter: Reporter, *, demo: bo
 
 
 def _serve(data_path: Path, listener: socket.socket, url: str, reporter: Reporter, *, demo: bool) -> None:
+    config = settings(data_path)
     with opened(data_path) as engine:
         if demo:
             load_demo(engine, reporter)
-        app = create_app(_config(data_path), engine)
+        app = create_app(config, engine)
+        server = _Server(url, reporter, app)
+        if config.clickhouse_url:  # other commands reach the engine themselves
+            server.run(sockets=[listener])
+            return
         control = ControlServer(engine, data_path, app.state.services.metadata.refresh)
         control.start()
         try:
-            _Server(url, reporter, app).run(sockets=[listener])
+            server.run(sockets=[listener])
         finally:
             control.close()
 
@@ -84,18 +88,6 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._reporter.output(self._said)
-
-
-def _config(data_path: Path) -> Config:
-    """The settings, with the data path where they name no other place."""
-    try:
-        config = Config.model_validate({})
-        places = {"accounts": data_path / ACCOUNTS_FILE, "jobs_path": data_path / "jobs"}
-        return config.model_copy(update={name: path for name, path in places.items() if not getattr(config, name)})
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = "SKYHOUSE_" + "_".join(str(part) for part in first["loc"]).upper()
-        raise LoadError(f"the setting {name} cannot be used: {first['msg']}") from error
 
 
 def _listener(host: str, port: int) -> socket.socket:
