@@ -8,6 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tap_service.constants import LANGUAGES
 from tap_service.exceptions import ParameterFault
 from tap_service.models.parameters import tap_parameters
 
@@ -25,6 +26,11 @@ class TestReading:
             ("query", SELECT), ("Lang", "adql-2.0"), ("maxREC", "5"), ("RunId", "r1"), ("VERSION", "1.0"), ("x", "")
         )
         assert (given.query, given.language, given.maxrec, given.runid) == (SELECT, "ADQL-2.0", 5, "r1")
+
+    @pytest.mark.parametrize("language", LANGUAGES)
+    def test_languages(self, language: str, service: Any) -> None:
+        answer = httpx.get(service.sync, params={"QUERY": SELECT, "LANG": language, "FORMAT": "csv"})
+        assert (answer.status_code, answer.text) == (200, ROWS)
 
     def test_what_is_not_given(self) -> None:
         given = read(("QUERY", SELECT), ("MAXREC", ""), ("FORMAT", ""), ("UPLOAD", " "))

@@ -22,6 +22,7 @@ from adql.extensions import EXTENSIONS, FEATURE_TYPE
 from adql.functions import USER_DEFINED
 from clickhouse_schema.apply import register, unregister
 from clickhouse_schema.model import Schema
+from tap_service.constants import LANGUAGES
 from tap_service.serializers import FORMATS
 
 
@@ -42,6 +43,7 @@ def test_capabilities(service: Any) -> None:
         form for function in USER_DEFINED for form in function.signatures
     ]
     assert [feature.form for feature in language.get_feature_list(FEATURE_TYPE)] == [entry.form for entry in EXTENSIONS]
+    assert {"ADQL", *(f"ADQL-{version.content}" for version in language.versions)} == set(LANGUAGES)
     assert not tap.uploadmethods
 
 
