@@ -14,6 +14,7 @@ from adql.functions.dates import DATES
 from adql.functions.function import KINDS, Function, Parameter, SetFunction
 from adql.functions.geometry import GEOMETRICAL
 from adql.functions.healpix import CENTERS, HEALPIX
+from adql.functions.matching import MATCHING
 from adql.functions.mathematical import DRAWS, MATHEMATICAL, RANDOM
 from adql.functions.photometry import PHOTOMETRY
 from adql.functions.sexagesimal import SEXAGESIMAL
@@ -39,6 +40,7 @@ __all__ = [
 #: User defined functions, as declared in /capabilities
 USER_DEFINED: tuple[Function, ...] = (
     *HEALPIX, *ASTROMETRY, *GEOMETRICAL, *DATES, *TEXTS, *SEXAGESIMAL, *CHOICES, *PHOTOMETRY, *RANDOM, *STATISTICS,
+    *MATCHING,
 )  # fmt: skip
 
 #: Geometry functions that are translated, for features-adqlgeo

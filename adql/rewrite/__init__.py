@@ -26,13 +26,16 @@ from adql.rewrite.carry import carry
 from adql.rewrite.crossmatch import cross_match
 from adql.rewrite.footprints import stored_shapes
 from adql.rewrite.joins import join_order, left_deep, outer_keys, product_keys
+from adql.rewrite.nearest import nearest_matches
 from adql.rewrite.outer_matches import outer_matches
 from adql.rewrite.small_sides import small_sides
 from adql.rewrite.spatial import add_covers
 from adql.rewrite.zeros import one_zero, with_one_zero, with_one_zero_inside
 
-#: ``left_deep``, ``outer_matches``, ``carry`` and ``small_sides`` come before them and before the SELECTs inside, which
-#: they make or add to.
+#: Before the SELECTs inside, which they make or add to
+PASSES_BEFORE = (left_deep, nearest_matches, outer_matches, carry, small_sides)
+
+#: After them
 PASSES = (stored_shapes, add_covers, cross_match, product_keys, join_order, outer_keys, one_zero)
 
 
@@ -55,7 +58,9 @@ def rewrite(query: Query, fresh: Fresh) -> Query:
             return replace(relation, left=tree(relation.left), right=tree(relation.right))
         return relation if isinstance(relation, Scan) else Derived(relation.relation, rewrite(relation.query, fresh))
 
-    select = small_sides(carry(outer_matches(left_deep(query, fresh), fresh), fresh), fresh)
+    select = query
+    for each in PASSES_BEFORE:
+        select = each(select, fresh)
     select = map_select(replace(select, from_=tree(select.from_)), lambda expr: transform(expr, inner))
     for each in PASSES:
         select = each(select, fresh)

@@ -19,14 +19,11 @@ from adql.bound import (
     UNTYPED,
     Call,
     Column,
-    Derived,
     Expr,
     Fresh,
     Join,
     Literal,
-    Output,
     Relation,
-    Scan,
     Select,
     Subquery,
     columns,
@@ -36,13 +33,12 @@ from adql.bound import (
     relations,
     transform,
 )
-from adql.metadata import field_of
 from adql.resolve.constants import constant
 from adql.rewrite.joins import is_equality, replaced
 from adql.rewrite.radius import Bounds, bounds
 from adql.rewrite.repeatable import is_repeatable
 from adql.rewrite.spatial import NEARNESS
-from adql.rewrite.wrap import Wrapped
+from adql.rewrite.wrap import Wrapped, numbers, select_of
 from adql.spherical import SMALLEST_CUBE
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, LONG
 
@@ -66,7 +62,7 @@ class Match:
     @property
     def bounds(self) -> Bounds | None:
         """Of a radius that depends on rows; None if they are unknown."""
-        return bounds(self.radius, _numbers(self.join.left), _numbers(self.join.right))
+        return bounds(self.radius, numbers(self.join.left), numbers(self.join.right))
 
 
 def cross_match(select: Select, fresh: Fresh) -> Select:
@@ -117,7 +113,7 @@ def _match(join: Join, condition: Expr) -> Match | None:
 def _part_of(tree: Relation, position: tuple[Expr, ...]) -> Relation | None:
     """The part of ``tree`` in which a position is known: one table for columns of it, else all."""
     used = {c.relation for expr in position for c in columns(expr)}
-    if not used or not used <= _numbers(tree):
+    if not used or not used <= numbers(tree):
         return None
     if len(used) == 1 and all(isinstance(expr, Column) or constant(expr) is not None for expr in position):
         return next(leaf for leaf in relations(tree) if leaf.relation in used)
@@ -129,10 +125,6 @@ def _is_planned(match: Match) -> bool:
         return True
     limits = match.bounds
     return limits is not None and (match.join.kind == "INNER" or limits.right is None)
-
-
-def _numbers(tree: Relation) -> frozenset[int]:
-    return frozenset(leaf.relation for leaf in relations(tree))
 
 
 # --- the rewriting ----------------------------------------------------------------------------------------------------
@@ -163,8 +155,8 @@ def _rewritten(select: Select, match: Match, fresh: Fresh) -> Select:
 
 def _whole(match: Match) -> Relation:
     """The one table that position and radius are of, or all that is left of the join."""
-    used = {c.relation for c in columns(match.radius)} & _numbers(match.join.left)
-    return match.left if used <= _numbers(match.left) else match.join.left
+    used = {c.relation for c in columns(match.radius)} & numbers(match.join.left)
+    return match.left if used <= numbers(match.left) else match.join.left
 
 
 Conditions = list[Expr]
@@ -242,14 +234,10 @@ def _levels(radii: list[tuple[Wrapped, Expr]], fresh: Fresh) -> Expr:
         leaf = next((leaf for leaf in relations(wrapped.relation) if used == {leaf.relation}), None)
         if leaf is None or not is_repeatable(leaf):
             return Call(UNTYPED, "LEVELS", ())
-        subqueries.append(Subquery(LONG, _distinct(leaf, Call(LONG, "LEVEL", (radius,)), fresh)))
+        subqueries.append(
+            Subquery(LONG, replace(select_of(leaf, [Call(LONG, "LEVEL", (radius,))], fresh), distinct=True))
+        )
     return Call(UNTYPED, "LEVELS", tuple(subqueries))
-
-
-def _distinct(leaf: Scan | Derived, expr: Expr, fresh: Fresh) -> Select:
-    alias = fresh.alias()
-    output = Output(alias, expr, field_of(expr, alias))
-    return Select(leaf, None, (), None, (output,), True, (), None, 0)
 
 
 def _split(select: Select, join: Join) -> tuple[list[Expr], list[Expr]]:
@@ -274,7 +262,6 @@ def _with_vectors(select: Select, near: Expr, vectors: list[Column]) -> Select:
     assert isinstance(near, Call)  # noqa: S101  it was one before its columns were renamed
     positions = near.args[:4]
     exact = Call(BOOLEAN, "VECTORS " + near.name, (*vectors, near.args[4]), span=near.span)
-    distances = {positions, positions[2:] + positions[:2]}
 
     def conditions(condition: Expr | None) -> Expr | None:
         return conjunction([exact if c == near else c for c in conjuncts(condition)])
@@ -286,15 +273,20 @@ def _with_vectors(select: Select, near: Expr, vectors: list[Column]) -> Select:
             relation, left=tree(relation.left), right=tree(relation.right), condition=conditions(relation.condition)
         )
 
-    def apart(expr: Expr) -> Expr:
-        if isinstance(expr, Call) and expr.name == "DISTANCE" and expr.args in distances:
-            return Call(DOUBLE, "VECTORS APART", tuple(vectors), span=expr.span)
-        return expr
-
     select = replace(select, from_=tree(select.from_), where=conditions(select.where))
+    return with_distance(select, positions, Call(DOUBLE, "VECTORS APART", tuple(vectors)))
+
+
+def with_distance(select: Select, positions: tuple[Expr, ...], distance: Expr) -> Select:
+    """``select`` with DISTANCE of the ``positions`` (lon, lat, lon, lat) taken from what is computed already."""
     if {c for p in positions for c in columns(p)} <= {*select.group_by}:
-        return select  # a distance of grouped columns may be selected, one of their vectors not
-    return map_select(select, lambda expr: transform(expr, apart))
+        return select  # what is made of grouped columns may be selected, other columns not
+    same = {positions, positions[2:] + positions[:2]}
+
+    def change(expr: Expr) -> Expr:
+        return distance if isinstance(expr, Call) and expr.name == "DISTANCE" and expr.args in same else expr
+
+    return map_select(select, lambda expr: transform(expr, change))
 
 
 def _double(value: float) -> Literal:

@@ -19,9 +19,12 @@ from adql.bound import (
     select_expressions,
     walk,
 )
+from adql.functions.mathematical import DRAWS
 
 #: Sums of floating-point numbers depend on the order in which the rows are read.
 _STEADY_AGGREGATES = ("COUNT", "MIN", "MAX")
+
+_CHANCES = (*DRAWS, "ROW NUMBER")
 
 
 def is_repeatable(relation: Relation) -> bool:
@@ -50,4 +53,4 @@ def is_steady(expr: Expr) -> bool:
         return _is_repeatable_query(expr.query)
     if isinstance(expr, Aggregate):
         return expr.name in _STEADY_AGGREGATES or expr.type.is_integer
-    return not (isinstance(expr, Windowed) or (isinstance(expr, Call) and expr.name in ("RAND", "ROW NUMBER")))
+    return not (isinstance(expr, Windowed) or (isinstance(expr, Call) and expr.name in _CHANCES))

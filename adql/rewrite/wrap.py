@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from adql.bound import (
+    UNTYPED,
+    Call,
     Column,
     Derived,
     Expr,
@@ -22,9 +26,11 @@ from adql.bound import (
     transform,
 )
 from adql.metadata import field_of
-from clickhouse_schema.datatypes import INT
+from clickhouse_schema.datatypes import INT, ColumnType
 
 ONE = Literal(INT, 1)
+
+AnyExpr = TypeVar("AnyExpr", bound=Expr)
 
 
 class Wrapped:
@@ -47,6 +53,11 @@ class Wrapped:
         output = next(o for o in self._outputs if o.alias == alias)
         return Column(expr.type, self.number, alias, output.field)
 
+    @property
+    def columns(self) -> list[Column]:
+        """Of the wrapped relation, as they are called in the derived table."""
+        return [Column(o.expr.type, self.number, o.alias, o.field) for o in self._outputs if isinstance(o.expr, Column)]
+
     def derived(self, where: list[Expr] | None = None) -> Derived:
         if not self._outputs:
             self.export(ONE)
@@ -65,6 +76,46 @@ class Wrapped:
 
     def apply(self, select: Select) -> Select:
         return map_select(select, self.renamed)
+
+
+def selected(from_: Relation, exprs: Sequence[Expr], fresh: Fresh, where: Sequence[Expr] = ()) -> Derived:
+    """``(SELECT exprs FROM from_ WHERE where)``"""
+    return Derived(fresh.relation(), select_of(from_, exprs, fresh, where))
+
+
+def select_of(from_: Relation, exprs: Sequence[Expr], fresh: Fresh, where: Sequence[Expr] = ()) -> Select:
+    """A SELECT has an output, be it a 1."""
+    aliases = [fresh.alias() for _ in exprs or (ONE,)]
+    outputs = tuple(
+        Output(alias, expr, field_of(expr, alias)) for alias, expr in zip(aliases, exprs or (ONE,), strict=True)
+    )
+    return Select(from_, conjunction([*where]), (), None, outputs, False, (), None, 0)
+
+
+def names_of(exprs: Sequence[AnyExpr], derived: Derived) -> dict[AnyExpr, Column]:
+    """The columns of a derived table of ``selected`` by what they are made of."""
+    pairs = zip(exprs, derived.query.outputs, strict=bool(exprs))
+    return {expr: Column(o.expr.type, derived.relation, o.alias, o.field) for expr, o in pairs}
+
+
+def renamed(select: Select, names: Mapping[Column, Column]) -> Select:
+    """``select`` with columns exchanged."""
+
+    def change(part: Expr) -> Expr:
+        return names.get(part, part) if isinstance(part, Column) else part
+
+    return map_select(select, lambda expr: transform(expr, change))
+
+
+def null_of(kind: ColumnType) -> Expr:
+    """NULL, which for arrays is the empty one."""
+    null = Literal(UNTYPED, None)
+    return Call(kind, "COALESCE", (null,)) if kind.is_array else null
+
+
+def numbers(relation: Relation) -> frozenset[int]:
+    """Of the relations below."""
+    return frozenset(leaf.relation for leaf in relations(relation))
 
 
 def used_outside(relation: Relation, select: Select) -> list[Column]:

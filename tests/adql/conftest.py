@@ -17,6 +17,7 @@ from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.ddl import create_table
 from clickhouse_schema.model import Column, Layout, Schema, Table
 from tap_service.storage.engine import Engine
+from tests.adql.crossmatch_sky import MATCHES, Sky
 from tests.adql.sky import positions
 
 Rows = list[tuple[Any, ...]]
@@ -185,3 +186,22 @@ def sky(engine: Engine, points: Positions, others: Positions) -> Catalogue:
         engine.execute(create_table(table, f"sky.{table.name}"))
         engine.insert(f"sky.{table.name}", [batch])
     return Catalogue((SKY,))
+
+
+# --- two tables to match ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def matches() -> Sky:
+    return Sky()
+
+
+@pytest.fixture(scope="session")
+def match_catalogue(engine: Engine, matches: Sky) -> Catalogue:
+    matches.store(engine)
+    return Catalogue((MATCHES,))
+
+
+@pytest.fixture(scope="session")
+def ask_matches(engine: Engine, match_catalogue: Catalogue) -> Ask:
+    return lambda query: asked(engine, match_catalogue, query)

@@ -1,0 +1,82 @@
+"""Two small tables that are hard to match, with radii of all sizes, and the separations of all their pairs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from clickhouse_schema.ddl import create_table
+from clickhouse_schema.model import Column, Layout, Schema, Table
+from tap_service.storage.engine import Engine
+from tests.adql.sky import positions, separation
+
+_COLUMNS = (
+    Column(name="id", datatype="int", nullable=False),
+    Column(name="ra", datatype="double"),
+    Column(name="dec", datatype="double"),
+    Column(name="err", datatype="double"),
+    Column(name="mag", datatype="float"),
+)
+_LAYOUT = Layout(position=("ra", "dec"), id=("id",))
+MATCHES = Schema(
+    name="matches",
+    tables=tuple(Table(name=name, columns=_COLUMNS, layout=_LAYOUT) for name in ("ones", "others", "nothing")),
+)
+_COUNT = 160
+
+Pairs = set[tuple[int | None, int | None]]
+
+
+class Sky:
+    """What is in the tables, and the separations of all pairs: ``apart[i, j]`` of left row i and right row j."""
+
+    def __init__(self) -> None:
+        rng = np.random.default_rng(11)
+        self.left = self._rows(*positions(_COUNT, seed=5), rng)
+        lon, lat = self.left["ra"], self.left["dec"]
+        size, angle = 10 ** rng.uniform(-7, 1, len(lon)), rng.uniform(0, 2 * np.pi, len(lon))
+        moved = np.clip(np.nan_to_num(lat + size * np.sin(angle), nan=20.0), -90, 90)
+        near = (np.nan_to_num(lon + size * np.cos(angle), nan=20.0)) % 360
+        near[np.abs(moved) == 90] = 0  # one name for one place: what is equally near here is so in float64
+        # duplicates of positions, and the left table's own ones
+        self.right = self._rows(
+            np.concatenate([near, near[:20], np.nan_to_num(lon[:40])]),
+            np.concatenate([moved, moved[:20], np.nan_to_num(lat[:40])]),
+            rng,
+        )
+        known = [np.isfinite(side["ra"]) & np.isfinite(side["dec"]) for side in (self.left, self.right)]
+        self.known = known[0][:, None] & known[1][None, :]
+        a, b = ({k: np.nan_to_num(v) for k, v in side.items()} for side in (self.left, self.right))
+        self.apart = separation(a["ra"][:, None], a["dec"][:, None], b["ra"][None, :], b["dec"][None, :])
+
+    @staticmethod
+    def _rows(
+        lon: NDArray[np.float64], lat: NDArray[np.float64], rng: np.random.Generator
+    ) -> dict[str, NDArray[np.float64]]:
+        """With rows of NULL (as NaN here), half a position, and radii from 1e-6 to 180 degrees, odd ones among them."""
+        lon = np.concatenate([lon, [np.nan, np.nan, 10.0]])
+        lat = np.concatenate([lat, [np.nan, 10.0, np.nan]])
+        err = 10 ** rng.uniform(-6, 0.5, len(lon))
+        err[rng.integers(0, len(lon) - 3, 8)] = [180.0, 200.0, 90.0, 0.0, -1.0, np.nan, np.inf, 179.999]
+        return {"ra": lon, "dec": lat, "err": err, "mag": np.arange(len(lon)) % 7.0}
+
+    @property
+    def within_left(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Separations of the left rows from each other, and whether both positions are known."""
+        known = np.isfinite(self.left["ra"]) & np.isfinite(self.left["dec"])
+        lon, lat = np.nan_to_num(self.left["ra"]), np.nan_to_num(self.left["dec"])
+        return separation(lon[:, None], lat[:, None], lon[None, :], lat[None, :]), known[:, None] & known[None, :]
+
+    def store(self, engine: Engine) -> None:
+        """Into the database ``matches``: ones, others and an empty table."""
+        engine.execute("CREATE DATABASE IF NOT EXISTS matches")
+        nothing = {k: v[:0] for k, v in self.left.items()}
+        for table, rows in zip(MATCHES.tables, (self.left, self.right, nothing), strict=True):
+            schema = pa.schema([(c.name, c.type.arrow) for c in _COLUMNS])
+            # every second unknown value is NULL, the others NaN
+            null = {k: np.isnan(v) & (np.arange(len(v)) % 2 == 0) for k, v in rows.items()}
+            arrays = [pa.array(np.arange(len(rows["ra"])), schema.field("id").type)]
+            arrays += [pa.array(rows[n], schema.field(n).type, mask=null[n]) for n in schema.names[1:]]
+            engine.execute(create_table(table, f"matches.{table.name}"))
+            engine.insert(f"matches.{table.name}", [pa.RecordBatch.from_arrays(arrays, schema=schema)])
