@@ -19,10 +19,11 @@ from clickhouse_schema.quoting import identifier
 #: The finest order of a cover's cells: of 0.01 arcsec.
 FINEST = 24
 
-_STEP = 32
+#: Numbers of a cell, one for each order
+STEP = 32
 
 #: Number of a row without a shape: no place is near it.
-NOWHERE: int = 12 * 4**FINEST * _STEP
+NOWHERE: int = 12 * 4**FINEST * STEP
 
 #: Number of a shape that is in no cap of ``widest(0)``: every place is near it.
 EVERYWHERE: int = NOWHERE + 1
@@ -43,7 +44,7 @@ def number(order: int, cell: int) -> int:
 
 def span(order: int) -> int:
     """Numbers from one cell of ``order`` to the next."""
-    return _STEP << (2 * (FINEST - order))
+    return STEP << (2 * (FINEST - order))
 
 
 def has_cover(kind: ColumnType) -> bool:
@@ -98,7 +99,7 @@ def _number(lon: str, lat: str, cap: str) -> str:
     order = f"toUInt8(least(floor(log2({_WIDEST} / {cap})), {FINEST}))"
     shift = f"(2 * ({FINEST} - {order}))"
     cell = f"bitShiftLeft(bitShiftRight({index_sql(lon, lat, FINEST)}, {shift}), {shift})"
-    return f"multiIf({cap} <= {_WIDEST}, {cell} * {_STEP} + {order}, isNaN({cap}), {NOWHERE}, {EVERYWHERE})"
+    return f"multiIf({cap} <= {_WIDEST}, {cell} * {STEP} + {order}, isNaN({cap}), {NOWHERE}, {EVERYWHERE})"
 
 
 def _let(values: dict[str, str], body: str) -> str:

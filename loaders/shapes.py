@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,8 +13,9 @@ from numpy.typing import NDArray
 from adql import stcs
 from adql.regions import Cone, Moc, Nothing, Polygon, Region, ShapeError, Union, WholeSky, circle
 from adql.regions.locate import locate
+from adql.regions.region import SLACK
 from adql.regions.sphere import Vectors, directions, lengths, separations
-from clickhouse_schema.cover import EVERYWHERE, FINEST, NOWHERE, number, widest
+from clickhouse_schema.cover import EVERYWHERE, FINEST, NOWHERE, STEP, is_read, number, widest
 from clickhouse_schema.datatypes import ColumnType
 from clickhouse_schema.healpix import ORDER, centres, max_radius
 
@@ -50,6 +52,8 @@ def faults(kind: ColumnType, values: pa.Array) -> dict[int, str]:
 def _surely_good(xtype: str, numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Rows that need no closer look: of polygons, those that are clearly convex."""
     count, size = numbers.shape
+    if (xtype, size) not in (("point", 2), ("circle", 3)) and xtype != "polygon":
+        return np.ones(count, dtype=bool)  # the length of these is checked elsewhere
     if xtype == "polygon" and (size < 6 or size % 2):
         return np.zeros(count, dtype=bool)
     places = numbers[:, :2] if xtype != "polygon" else numbers
@@ -156,6 +160,28 @@ def _discs_of_moc(moc: Moc) -> Discs:
     for order, cells in moc.cells():
         vectors.append(centres(order, np.array(cells, dtype=np.uint64)))
         radii.append(np.full(len(cells), max_radius(order)))
+    return np.concatenate(vectors), np.concatenate(radii)
+
+
+def is_covered(kind: ColumnType, shape: list[Any], number: int) -> bool:
+    """Whether all of a row's shape, as it is stored, is where its cover says."""
+    if not shape or number == NOWHERE:
+        return (not shape) == (number == NOWHERE)
+    if number == EVERYWHERE:
+        return True
+    order, cell = number % STEP, number // STEP >> (2 * (FINEST - number % STEP))
+    centre = centres(order, np.array([cell], dtype=np.uint64))
+    vectors, radii = _stored_discs(kind, shape)
+    apart = separations(vectors, centre) + radii
+    return bool((apart <= max_radius(order) + widest(order) + SLACK).all())
+
+
+def _stored_discs(kind: ColumnType, shape: list[Any]) -> Discs:
+    if kind.xtype == "moc":
+        return _discs_of_moc(Moc(np.array(shape, dtype=np.int64).reshape(-1, 2)))
+    parts = [part[2:] for part in shape] if is_read(kind) else [shape]
+    vectors = [directions(n[0], n[1]) if len(n) == 3 else directions(n[::2], n[1::2]) for n in parts]
+    radii = [np.radians(n[2:]) if len(n) == 3 else np.zeros(len(n) // 2) for n in parts]
     return np.concatenate(vectors), np.concatenate(radii)
 
 

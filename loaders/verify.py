@@ -14,8 +14,12 @@ from numpy.typing import NDArray
 
 from clickhouse_schema.apply import read_catalogue
 from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.cover import cover_column, has_cover, is_read, shape_column
+from clickhouse_schema.datatypes import ColumnType
 from clickhouse_schema.healpix import NO_POSITION, ORDER, centres, max_radius
+from clickhouse_schema.model import Table
 from clickhouse_schema.quoting import identifier
+from loaders import shapes
 from loaders.errors import LoadError
 from loaders.plan import split_name
 from loaders.progress import Reporter
@@ -78,6 +82,7 @@ def verify(engine: Engine, name: str, reporter: Reporter) -> None:
         wrong.append("the catalogue does not know the table (start any command again to finish its load)")
     bad_parts = [row for row in engine.query(f"CHECK TABLE {storage.live}").to_pylist() if not row["is_passed"]]
     wrong += [f"part {row['part_path']} is damaged: {row['message']}" for row in bad_parts]
+    wrong += _wrong_shapes(engine, storage, state.entry.tables[0], reporter)
     position = state.entry.tables[0].layout.position
     if position is not None:
         wrong += _wrong_positions(engine, storage, position, rows, reporter)
@@ -104,6 +109,33 @@ def _wrong_positions(
         "rows with a wrong hpx29": found.wrong_index,
     }
     return [f"{count:,} {what}" for what, count in counts.items() if count]
+
+
+def _wrong_shapes(engine: Engine, storage: Storage, table: Table, reporter: Reporter) -> list[str]:
+    """Of columns of shapes, what stands beside them: of some rows of each batch, texts are read again."""
+    wrong = []
+    for column in (c for c in table.columns if has_cover(c.type)):
+        shape = shape_column(column.name) if is_read(column.type) else column.name
+        names = ", ".join(identifier(name) for name in (column.name, shape, cover_column(column.name)))
+        sampled = bad = 0
+        with engine.stream(f"SELECT {names} FROM {storage.live}", batch_rows=65536) as batches:
+            for batch in batches:
+                reporter.check()
+                some = batch.take(pa.array(range(0, batch.num_rows, max(1, batch.num_rows // _SAMPLED))))
+                sampled += some.num_rows
+                bad += _count_wrong(column.type, some)
+        reporter.output(f"{column.name}: the shapes and covers of {sampled:,} rows checked")
+        wrong += [f"{bad:,} rows with a wrong shape or cover of {column.name}"] if bad else []
+    return wrong
+
+
+def _count_wrong(kind: ColumnType, rows: pa.RecordBatch) -> int:
+    given, stored, numbers = (rows.column(i).to_pylist() for i in range(3))
+    wrong = [not shapes.is_covered(kind, *pair) for pair in zip(stored, numbers, strict=True)]
+    if is_read(kind):
+        again = shapes.read(kind, pa.array(given, pa.string()))[0].to_pylist()
+        wrong = [w or a != s for w, a, s in zip(wrong, again, stored, strict=True)]
+    return sum(wrong)
 
 
 def _is_known(catalogue: Catalogue, storage: Storage) -> bool:

@@ -1,0 +1,155 @@
+"""Columns of shapes from the file to the answer: what is kept beside them, and the rows that are none."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+
+from adql.regions import Cone, Moc
+from adql.regions.sphere import directions
+from adql.translate import translate
+from clickhouse_schema import apply
+from clickhouse_schema.cover import EVERYWHERE, NOWHERE
+from clickhouse_schema.datatypes import CIRCLE, MOC, POINT, POLYGON, REGION
+from loaders import shapes
+from loaders.errors import LoadError
+from loaders.load import LoadRequest, load
+from loaders.verify import verify
+from tap_service.storage.embedded import EmbeddedEngine
+from tests.loaders.test_load import Said, loading
+
+__all__ = ["loading"]
+
+SCHEMA = """
+name: loadtests
+tables:
+- name: obs
+  skyhouse:layout: {position: [ra, dec], id: [id]}
+  columns:
+  - {name: id, datatype: int, nullable: false}
+  - {name: ra, datatype: double}
+  - {name: dec, datatype: double}
+  - {name: c, datatype: double, "votable:arraysize": "3", "votable:xtype": circle}
+  - {name: v, datatype: double, "votable:arraysize": "*", "votable:xtype": polygon}
+  - {name: s_region, datatype: string, "votable:xtype": "adql:REGION"}
+  - {name: m, datatype: string, "votable:xtype": moc}
+"""
+
+GOOD = [
+    (1, 10, 20, "10 20 0.5", "9 19 11 19 10 21", "Circle ICRS 10 20 0.5", "4/30-33 5/8"),
+    (2, 10, 20, "", "", "", ""),
+    (3, 10, 90, "0 90 180", "0 80 120 80 240 80", "AllSky", "0/0-11"),
+    (4, 200, -50, "200 -50 0", "0 0 0 0 1 0 1 1", "UNION ICRS (Box 200 -50 1 1 Position 20 5)", "29/0"),
+    (5, 0, 0, "0 0 1", "40 41 45 35 50 41 45 50 44 42", "polygon 1 1 2 1 2 2", "0/"),
+]
+
+BAD = {
+    11: ("c", "10 20 -1", "radius -1 is not between 0 and 180 degrees"),
+    12: ("c", "10 20 180.1", "radius 180.1 is not between 0 and 180 degrees"),
+    13: ("c", "10 91 1", "declination 91 is not between -90 and 90 degrees"),
+    14: ("c", "nan 20 1", "(nan, 20) is not a position"),
+    15: ("c", "10 20", "not 3 values"),
+    16: ("v", "1 1 2 2", "a polygon of 2 distinct vertices"),
+    17: ("v", "0 0 1 1 0 1 1 0", "edges 1 and 3 of the polygon cross"),
+    18: ("v", "0 0 1 1 0", "a polygon of 5 numbers, an odd count"),
+    19: ("v", "0 0 180 0 0 1", "two neighbouring vertices of the polygon are antipodes"),
+    20: ("v", "0 0 1 0 2 0", "the polygon encloses no area"),
+    21: (
+        "s_region",
+        "Circle ICRS 1 2",
+        "no REGION: 2 numbers instead of 3, in the Circle at character 1 of the region",
+    ),
+    22: ("s_region", "Polygon 0 0 1 1 0 1 1 0", "no REGION: edges 1 and 3 of the polygon cross"),
+    23: ("s_region", "nonsense", "no REGION: 'nonsense' at character 1 of the region is not a shape"),
+    24: ("m", "4/999999", "no MOC: cells '999999' at character 3 of the MOC"),
+    25: ("m", "Circle 1 2 3", "no MOC: this is a shape, not a MOC such as '4/30-33 5/8'"),
+}
+
+
+def _write(path: Path) -> LoadRequest:
+    names = ["id", "ra", "dec", "c", "v", "s_region", "m"]
+    with (path / "obs.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(names)
+        rows.writerows(GOOD)
+        for number, (column, value, _) in BAD.items():
+            rows.writerow([number, 1, 2, *(value if name == column else "" for name in names[3:])])
+    (path / "obs.yaml").write_text(SCHEMA)
+    return LoadRequest((path / "obs.csv",), "loadtests.obs", path / "rejects.csv", schema_file=path / "obs.yaml")
+
+
+def test_shapes_are_loaded_found_and_verified(loading: EmbeddedEngine, tmp_path: Path) -> None:
+    load(loading, _write(tmp_path), Said())
+    said = Said()
+    verify(loading, "loadtests.obs", said)
+    assert {f"{name}: the shapes and covers of 5 rows checked" for name in ("c", "v", "s_region", "m")} <= set(
+        said.lines
+    )
+    catalogue = apply.read_catalogue(loading)
+    for condition, expected in (
+        ("CONTAINS(POINT(10, 20), c)", [1, 3]),
+        ("CONTAINS(POINT(10, 20), v)", [1]),
+        ("CONTAINS(POINT(10, 20), s_region)", [1, 3]),
+        ("CONTAINS(POINT(20, 5), s_region)", [3, 4]),
+        ("CONTAINS(POINT(45, 0.0000000001), m)", [3, 4]),
+        ("INTERSECTS(CIRCLE(200, -50, 1), s_region)", [3, 4]),
+        ("INTERSECTS(CIRCLE(1, 1, 0.1), s_region)", [3, 5]),
+    ):
+        sql = translate(f"SELECT id FROM loadtests.obs WHERE 1 = {condition} ORDER BY id", catalogue)
+        assert loading.query(sql.sql, sql.settings).column(0).to_pylist() == expected, condition
+    loading.execute("ALTER TABLE loadtests.obs UPDATE `__shape_m` = [1, 2] WHERE id = 1 SETTINGS mutations_sync = 2")
+    with pytest.raises(LoadError, match="1 rows with a wrong shape or cover of m"):
+        verify(loading, "loadtests.obs", Said())
+
+
+def test_rows_without_a_shape_are_put_aside(loading: EmbeddedEngine, tmp_path: Path) -> None:
+    request = _write(tmp_path)
+    load(loading, request, Said())
+    with request.rejects.open(newline="") as file:
+        _, *lines = csv.reader(file)
+    first = 2 + len(GOOD)
+    assert [int(line[1]) for line in lines] == list(range(first, first + len(BAD)))
+    for (_, _, column, _, reason), (wanted, _, message) in zip(lines, BAD.values(), strict=True):
+        assert column == wanted
+        assert reason.startswith(message)
+
+
+def test_covers_hold_their_shapes(loading: EmbeddedEngine) -> None:
+    """Of all sizes, at the poles and elsewhere; not those of a tenth of the order's cap."""
+    rng = np.random.default_rng(4)
+    for size in 10.0 ** np.arange(-7, 2):
+        centre = Cone(float(rng.uniform(0, 360)), float(rng.choice([-90, 0, 41.8, 90])), float(size))
+        number = shapes.cover_number(centre.centre, np.radians([size]))
+        assert shapes.is_covered(CIRCLE, [centre.lon, centre.lat, size], number)
+        assert number == EVERYWHERE or not shapes.is_covered(CIRCLE, [centre.lon, centre.lat, 10 * size + 1e-5], number)
+    far = directions(np.array([0.0, 180.0]), np.array([0.0, 0.0]))
+    assert shapes.cover_number(far, np.zeros(2)) == EVERYWHERE
+    assert not shapes.is_covered(CIRCLE, [], 7)
+    assert shapes.is_covered(MOC, [], NOWHERE)
+
+
+def test_texts_and_their_shapes() -> None:
+    texts = pa.array(
+        ["Circle 1 2 3", None, " ", "Not (Circle 1 2 3)", "Union (Circle 1 2 3 Union (Position 5 6 AllSky))"]
+    )
+    read, covers, bad = shapes.read(REGION, texts)
+    assert read.to_pylist() == [
+        [[0, 1, 1, 2, 3]], [], [], [], [[0, 1, 1, 2, 3], [1, 1, 5, 6, 0], [2, 1, 0, 0, 180]],
+    ]  # fmt: skip
+    assert covers.to_pylist()[1:] == [NOWHERE, NOWHERE, NOWHERE, EVERYWHERE]
+    assert list(bad) == [3]
+    mocs, covers, bad = shapes.read(MOC, pa.array(["3/0-1", "4/", None]))
+    assert mocs.to_pylist() == [Moc.parse("3/0-1").ranges.ravel().tolist(), [], []]
+    assert covers.to_pylist()[1:] == [NOWHERE, NOWHERE]
+    assert not bad
+
+
+def test_clearly_convex_polygons_and_points_pass_quickly() -> None:
+    assert shapes.faults(POLYGON, pa.array([[0, 0, 1, 0, 1, 1, 0, 1.0], [], [0, 0, 0, 1, 1.0, 1]])) == {}
+    assert shapes.faults(POINT, pa.array([[0, 91.0], [0, 90.0], [float("inf"), 0]])).keys() == {0, 2}
+    assert shapes.faults(REGION, pa.array(["anything"])) == {}
