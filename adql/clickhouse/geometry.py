@@ -144,7 +144,7 @@ def _near(expr: Call, emit: Emit) -> str:
     first, second = _vector(lon1, lat1, emit), _vector(lon2, lat2, emit)
     test = nearness(first, second, emit(radius), constant(radius), strict=expr.name == "NEARER")
     # a NULL makes the test NULL by itself
-    numbers = [f"toFloat64({emit(a)})" for a in expr.args[:4] if constant(a) is None]
+    numbers = [f"toFloat64({emit(a)})" for a in expr.args if constant(a) is None]
     return f"if(isNaN({' + '.join(numbers)}), NULL, {test})" if numbers else test
 
 
@@ -188,6 +188,8 @@ def _related(expr: Call, emit: Emit) -> str:
             test = _related_shapes(first, second, contains=expr.name == "SHAPES CONTAIN")
     except ShapeError as error:
         raise AdqlUnsupported(f"{error.message} is not supported", expr.span, error.hint) from error
+    for radius in (emit(a.args[2]) for a in expr.args if isinstance(a, Call) and a.name == "CIRCLE"):
+        test = f"({radius} >= 0 AND {test})"  # nothing is in a circle of a radius below 0, and it is in nothing
     return _known([n for a in expr.args for n in _numbers(a, emit)], test)
 
 

@@ -272,7 +272,8 @@ def _cross(first: Edges, second: Edges) -> str:
 def area(shape: Circle | Edges) -> str:
     """SQL of square degrees; see ``Cone.area`` and ``polygon.signed_area``."""
     if isinstance(shape, Circle):
-        return f"({4 * math.pi * math.degrees(1) ** 2!r} * pow(sin(radians({shape.radius}) / 2), 2))"
+        radius = f"least(greatest({shape.radius}, 0), 180)"
+        return f"({4 * math.pi * math.degrees(1) ** 2!r} * pow(sin(radians({radius}) / 2), 2))"
     return _let({"edges1": shape.array}, f"abs({_signed_area('edges1')}) * {math.degrees(1) ** 2!r}")
 
 
