@@ -25,31 +25,33 @@ def _center(args: tuple[Expr, ...], span: Span) -> Expr:
 
 
 class _Pixel:
-    """The centre of pixel ``index``, SQL, of order ``order``, a literal. Formulas: ``clickhouse_schema.healpix``."""
+    """The centre of pixel ``i``, SQL, of order ``order``, a literal. Formulas: ``clickhouse_schema.healpix``."""
 
-    def __init__(self, order: str, index: str) -> None:
+    def __init__(self, order: str) -> None:
         self.nside = 1 << int(order)
-        self.exists = f"{index} BETWEEN 0 AND {12 * self.nside**2 - 1}"
-        row = f"intDiv(intDiv({index}, {self.nside**2}), 4)"  # of base pixels: 0 north, 1 equator, 2 south
-        place = f"mortonDecode(2, toUInt64(ifNull(positiveModulo({index}, {self.nside**2}), 0)))"
+        base = f"intDiv(i, {self.nside**2})"
+        self.row = f"intDiv({base}, 4)"  # of base pixels: 0 north, 1 equator, 2 south
+        place = f"mortonDecode(2, toUInt64(ifNull(positiveModulo(i, {self.nside**2}), 0)))"
         self.x, self.y = f"toInt64({place}.1)", f"toInt64({place}.2)"
-        self.ring = f"((2 + {row}) * {self.nside} - {self.x} - {self.y} - 1)"
+        self.ring = f"((2 + {self.row}) * {self.nside} - {self.x} - {self.y} - 1)"
         #: number of the ring in its cap, of pixels a side there
         self.cap = f"least({self.ring}, {4 * self.nside} - {self.ring}, {self.nside})"
-        self.eighth = f"(2 * modulo(intDiv({index}, {self.nside**2}), 4) + ({row} != 1))"
+        self.eighth = f"(2 * modulo({base}, 4) + ({self.row} != 1))"
 
-    @property
-    def lon(self) -> str:
-        return (
-            f"if({self.exists}, positiveModulo(45 * ({self.eighth} + ({self.x} - {self.y}) / {self.cap}), 360.), NULL)"
-        )
+    def lon(self, index: str) -> str:
+        turned = f"positiveModulo(45 * ({self.eighth} + ({self.x} - {self.y}) / {self.cap}), 360.)"
+        return self._of(index, turned)
 
-    @property
-    def lat(self) -> str:
+    def lat(self, index: str) -> str:
         from_pole = f"(90 - 2 * degrees(asin({self.cap} / {math.sqrt(6) * self.nside!r})))"
         between = f"degrees(asin(({2 * self.nside} - {self.ring}) * 2 / {3 * self.nside}))"
         in_caps = f"if({self.ring} < {self.nside}, {from_pole}, -{from_pole})"
-        return f"if({self.exists}, if({self.cap} < {self.nside}, {in_caps}, {between}), NULL)"
+        return self._of(index, f"if({self.cap} < {self.nside}, {in_caps}, {between})")
+
+    def _of(self, index: str, value: str) -> str:
+        """The index is an expression of any length: it is written once."""
+        known = f"if(i BETWEEN 0 AND {12 * self.nside**2 - 1}, {value}, NULL)"
+        return f"arrayMap(i -> {known}, [{index}])[1]"
 
 
 def _of_source_id(order: str, source_id: str) -> str:
@@ -119,6 +121,6 @@ HEALPIX = (
 
 #: What coordinates of centers are made of
 CENTERS = {
-    "PIXEL LON": lambda order, index: _Pixel(order, index).lon,
-    "PIXEL LAT": lambda order, index: _Pixel(order, index).lat,
+    "PIXEL LON": lambda order, index: _Pixel(order).lon(index),
+    "PIXEL LAT": lambda order, index: _Pixel(order).lat(index),
 }

@@ -1,0 +1,165 @@
+"""Every example and every rule for NULL of the IVOA's catalogue of user defined functions (EN-1.2), in its order.
+
+The examples of ``ivo_geom_transform`` are in ``test_row_frames``, those of ``ivo_simbadpoint`` in ``test_functions_names``.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from adql.errors import AdqlError
+from adql.translate import translate
+from clickhouse_schema.catalogue import Catalogue
+from tap_service.storage.engine import Engine, ValueFault
+from tests.adql.conftest import Ask, asked
+
+_STAR = "7.606083572, 11.79044105, 125, 300"
+
+EXAMPLES = [
+    ("ivo_healpix_index(0, 1, 1)", 4),
+    ("ivo_healpix_index(17, 1, 1)", 81609757711),
+    ("ivo_healpix_index(17, 359, -1)", 73009064944),
+    ("ivo_healpix_index(0, POINT(1, 1))", 4),
+    ("ivo_healpix_index(17, POINT('ICRS', 1, 1))", 81609757711),
+    ("ivo_healpix_index(17, CENTROID(CIRCLE(359, -1, 3)))", 73009064944),
+    ("ivo_healpix_center(0, 6)", [180.0, 0.0]),
+    ("ivo_healpix_center(17, ivo_healpix_index(17, 23.4, 56.7))", [23.399843462947466, 56.70016214363192]),
+    (f"ivo_epoch_prop_pos({_STAR}, -428.8, 52.51, 2016.0, 1992.25)", [7.604061404627978, 11.7932703828279]),
+    (f"ivo_epoch_prop_pos({_STAR}, -428.8, 52.51, 2016.0, 1875.0)", [7.594068213694308, 11.807251375203935]),
+    (f"ivo_epoch_prop_pos({_STAR}, -428.8, NULL, 2016.0, 1875.0)", [7.594079587029898, 11.807235464326332]),
+    (f"ivo_epoch_prop_pos({_STAR}, NULL, NULL, 2016.0, 1875.0)", [7.594080321498365, 11.790440798509207]),
+    ("ivo_epoch_prop_pos(7.606083572, 11.79044105, NULL, 300, -428.8, 52.51, 2016.0, 1875.0)",
+     [7.594079587020846, 11.807235464339055]),
+    ("ivo_to_jd(CAST('2000-01-02T12:00:00' AS TIMESTAMP))", 2451546.0),
+    ("ivo_to_jd('1910-12-31T06:00:00')", 2419036.75),
+    ("ivo_to_jd(NULL)", None),
+    ("ivo_to_mjd(CAST('2000-01-02T12:00:00' AS TIMESTAMP))", 51545.5),
+    ("ivo_to_mjd('1910-12-31T06:00:00')", 19036.25),
+    ("ivo_to_mjd(NULL)", None),
+    ("ivo_nocasematch('abcabc', 'ab%')", 1),
+    ("ivo_nocasematch('ABcabc', 'ab__bc')", 1),
+    ("ivo_nocasematch('abcabc', '%BC')", 1),
+    ("ivo_nocasematch('abcabc', 'ABCABC')", 1),
+    ("ivo_nocasematch('abcabc', 'abcab')", 0),
+    ("ivo_hasword('Miller and Urey have', 'miller')", 1),
+    ("ivo_hasword('shown that a primordial', 'show')", 0),  # there is no stemming
+    ("ivo_hasword('shown that a primordial', 'soup')", 0),
+    ("ivo_hasword('shown that a primordial', 'shown primordial')", 1),
+    ("ivo_hasword('shown that a primordial', 'shown soup')", 0),
+    ("ivo_hashlist_has('red#green#blue', 'red')", 1),
+    ("ivo_hashlist_has('Red#green#blue', 'red')", 1),
+    ("ivo_hashlist_has('red#green#blue', 're')", 0),
+    ("ivo_hashlist_has('red#green#blue', 'red#green')", 0),
+    ("ivo_interval_overlaps(-3, -2, 2, 3)", 0),
+    ("ivo_interval_overlaps(-2, 55.3, 2, 3)", 1),
+    ("ivo_interval_overlaps(2, 3, -2, 55.3)", 1),
+    ("ivo_interval_overlaps(-2, 55.3, 3, 2)", 0),
+    ("ivo_interval_overlaps(-2, 2, 2, 3)", 1),
+    ("ivo_hms_to_degrees('3:34:45.4')", 53.689166666666667),
+    ("ivo_hms_to_degrees('3h34m45.4s')", 53.689166666666667),
+    ("ivo_hms_to_degrees('3H34M45.4S')", 53.689166666666667),
+    ("ivo_dms_to_degrees('42:9:6.768')", 42.15188),
+    ("ivo_dms_to_degrees('42d9m6.768s')", 42.15188),
+    ("ivo_dms_to_degrees('42D9M6.768S')", 42.15188),
+    ("ivo_dms_to_degrees('-00:15:00')", -0.25),
+    ("ivo_dms_to_degrees('+00:15:00')", 0.25),
+    ("ivo_dms_to_degrees('-0d15m0s')", -0.25),
+    ("ivo_dms_to_degrees('+0d15m0s')", 0.25),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("expression", "value"), EXAMPLES)
+def test_the_example(expression: str, value: object, ask: Ask) -> None:
+    [(given,)] = ask(f"SELECT {expression} FROM small.stars WHERE id = 1")
+    assert given == (pytest.approx(value, rel=0, abs=2e-11) if isinstance(value, (float, list)) else value)
+
+
+def test_the_infinitely_remote_example_differs_by_no_more_than_its_parallax(ask: Ask) -> None:
+    """The catalogue's own number stands for some small parallax, ours for zero: it is that of no radial velocity."""
+    query = "SELECT ivo_epoch_prop_pos(7.606083572, 11.79044105, {}, 300, -428.8, {}, 2016.0, 1875.0) FROM small.stars WHERE id = 1"
+    assert ask(query.format("NULL", "52.51")) == ask(query.format("125", "NULL"))
+
+
+def test_the_texts_of_a_group_are_joined(ask: Ask) -> None:
+    query = "SELECT ivo_string_agg(table_name, ' <//> ') FROM (SELECT name AS table_name FROM small.stars WHERE name ILIKE '%a') AS t"
+    assert ask(query) == [("Beta <//> alpha <//> alpha",)]
+    assert ask("SELECT ivo_string_agg(name, ', ') FROM small.stars WHERE id IN (1, 3)") == [("alpha",)]  # 3 has none
+
+
+def test_a_histogram_counts_nulls_below(ask: Ask) -> None:
+    assert ask("SELECT ivo_histogram(id, 2.5, 5.5, 3) FROM small.stars") == [([2, 1, 1, 1, 4],)]
+    assert ask("SELECT ivo_histogram(n_obs, -10, 20, 2) FROM small.stars") == [([1, 5, 2, 1],)]
+
+
+def test_a_random_number_is_one(ask: Ask) -> None:
+    [(first, second)] = ask("SELECT ivo_normal_random(10, 5), ivo_normal_random(10, 5) FROM small.stars WHERE id = 1")
+    assert first != second
+    assert abs(first - 10) < 50
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "ivo_healpix_center(17, 23.2)",
+        "ivo_epoch_prop_pos(NULL, 11.79044105, 125, 300, NULL, NULL, 2016.0, 1875.0)",
+        "ivo_epoch_prop_pos(7.606083572, NULL, 125, 300, NULL, NULL, 2016.0, 1875.0)",
+        "ivo_epoch_prop_pos(7.606083572, 11.79044105, 125, 300, -428.8, 52.51, NULL, 1875.0)",
+        "ivo_epoch_prop_pos(7.606083572, 11.79044105, 125, 300, -428.8, 52.51, 2016.0, NULL)",
+        "ivo_to_jd('yesterday')",
+        "ivo_to_jd('2000-13-01')",
+        "ivo_to_mjd(name)",
+    ],
+)
+def test_the_example_is_an_error(call: str, small: Catalogue) -> None:
+    with pytest.raises(AdqlError):
+        translate(f"SELECT {call} FROM small.stars", small)
+
+
+@pytest.mark.parametrize("place", [0, 1, 6, 7])
+def test_a_null_in_a_row_is_an_error_too_unless_the_row_is_left_out(
+    place: int, engine: Engine, small: Catalogue
+) -> None:
+    args = ["1", "2", "3", "4", "5", "6", "2000", "2010"]
+    args[place] = "mag"
+    query = f"SELECT ivo_epoch_prop_pos({', '.join(args)}) FROM small.stars"
+    with pytest.raises(ValueFault, match="takes no NULL as ra, dec, ref_epoch or out_epoch; leave such rows out"):
+        asked(engine, small, query)
+    assert len(asked(engine, small, f"{query} WHERE mag IS NOT NULL")) == 8
+
+
+@pytest.mark.parametrize("call", ["ivo_nocasematch(name, {})", "ivo_nocasematch({}, name)", "ivo_hasword({}, 'a')", "ivo_hasword('a', {})", "ivo_hashlist_has({}, 'a')", "ivo_hashlist_has('a', {})", "ivo_hms_to_degrees({})", "ivo_dms_to_degrees({})", "gavo_match({}, 'a')", "gavo_match('a', {})"])  # fmt: skip
+def test_nothing_is_known_of_null(call: str, ask: Ask) -> None:
+    for null in ("NULL", "name", "CAST(NULL AS VARCHAR)"):
+        assert ask(f"SELECT {call.format(null)} FROM small.stars WHERE id = 3") == [(None,)]
+
+
+@pytest.mark.parametrize(
+    "text", ["", " ", "x", "1", "1:2", "1:2:3:4", "1:60:0", "1:0:60", "25:0:0", "-1:0:0", "1h2m3", "1h2:3", "010", "0102", "01021", "1,2,3", "NaN", "1:2:3e1", "1:2:+3", "١:٢:٣"]
+)  # fmt: skip
+def test_what_is_no_angle_in_hours_is_null(text: str, ask: Ask) -> None:
+    assert ask(f"SELECT ivo_hms_to_degrees('{text}') FROM small.stars WHERE id = 1") == [(None,)]
+
+
+@pytest.mark.parametrize("text", ["", "+", "361:0:0", "1:60:0", "- ", "--1:2:3", "1234567", "1d2m3", "1°2'3\""])
+def test_what_is_no_angle_in_degrees_is_null(text: str, ask: Ask) -> None:
+    quoted = text.replace("'", "''")
+    assert ask(f"SELECT ivo_dms_to_degrees('{quoted}') FROM small.stars WHERE id = 1") == [(None,)]
+
+
+@pytest.mark.parametrize(
+    ("call", "value"),
+    [
+        ("ivo_hms_to_degrees('033445.4')", 53.68916666666667),
+        ("ivo_hms_to_degrees(' 3 34 45.4 ')", 53.68916666666667),
+        ("ivo_hms_to_degrees('24:00:00')", 360.0),
+        ("ivo_hms_to_degrees('0:0:59.999')", 0.24999583333333334),
+        ("ivo_dms_to_degrees('421506.768')", 42.25188),
+        ("ivo_dms_to_degrees('-421506.768')", -42.25188),
+        ("ivo_dms_to_degrees('359 59 59')", 359.99972222222222),
+        ("ivo_dms_to_degrees('-0 0 1')", -1 / 3600),
+        ("ivo_dms_to_degrees('7:00:1.')", 7 + 1 / 3600),
+    ],
+)
+def test_further_forms_of_angles(call: str, value: float, ask: Ask) -> None:
+    [(given,)] = ask(f"SELECT {call} FROM small.stars WHERE id = 1")
+    assert given == pytest.approx(value, rel=1e-15)
