@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from adql.bound import Aggregate, Frame, Order, Windowed
+from adql.bound import UNTYPED, Aggregate, Expr, Frame, Order, Windowed
 from adql.clickhouse.aggregates import aggregate
-from adql.clickhouse.casts import widened
 from adql.clickhouse.geometry import Emit
 from adql.functions import AGGREGATES
+from clickhouse_schema.datatypes import ColumnType
+from clickhouse_schema.quoting import string
 
 #: Beyond every 64-bit integer by more than an offset; 128-bit keys leave room for it.
 _BEYOND_INTEGERS = 1 << 100
@@ -38,10 +39,17 @@ def _value(expr: Windowed, over: str, emit: Emit) -> str:
         return f"toInt64({name}(){over})" if expr.type.is_integer else f"{name}(){over}"
     if expr.name == "NTILE":
         return f"toInt64(ntile({emit(expr.args[0])}){over})"
-    # a type that holds NULL, for rows outside of the partition or the frame
-    args = [emit(a) if i == 1 else f"toNullable({widened(expr.type, a, emit)})" for i, a in enumerate(expr.args)]
+    args = [emit(a) if i == 1 else _with_null(expr.type, a, emit) for i, a in enumerate(expr.args)]
     nulls = " RESPECT NULLS" if expr.name in ("FIRST_VALUE", "LAST_VALUE") else ""
     return f"{name}({', '.join(args)}){nulls}{over}"
+
+
+def _with_null(kind: ColumnType, value: Expr, emit: Emit) -> str:
+    """A value as a type that holds NULL, for rows outside of the partition or the frame.
+
+    The cast stands also where the declared type is the wanted one: the engine's own may be narrower.
+    """
+    return emit(value) if kind == UNTYPED else f"CAST({emit(value)}, {string(f'Nullable({kind.clickhouse})')})"
 
 
 def _over(expr: Windowed, order_by: str, emit: Emit) -> str:

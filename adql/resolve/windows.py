@@ -140,4 +140,8 @@ def _frame(node: nodes.Frame | None, order_by: tuple[Order, ...]) -> Frame | Non
             raise AdqlSemanticError(
                 f"RANGE with an offset orders by a number; this is {key.type.adql}", key.span, "ROWS counts rows"
             )
+    if len(offsets) == 2 and node.start[0] == node.end[0]:
+        first, last = offsets if node.start[0] == "FOLLOWING" else offsets[::-1]
+        if first > last:
+            raise AdqlSemanticError("the frame ends before it begins", node.span)
     return Frame(node.unit, node.start, node.end)
