@@ -55,6 +55,9 @@ JOB_TICK_SECONDS = 0.5
 #: a job store that is out of order is told again of a job's end after this time, in seconds
 STORE_AGAIN_SECONDS = 1.0
 
+#: running jobs that do not end within this time are left to the next start, in seconds
+CLOSING_SECONDS = 10.0
+
 #: jobs are destroyed within this time after their destruction time, in seconds
 SWEEP_SECONDS = 1.0
 

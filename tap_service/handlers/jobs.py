@@ -33,6 +33,7 @@ _T = TypeVar("_T")
 
 
 @router.api_route("", methods=_READ)
+@router.api_route("/", methods=_READ)
 async def list_jobs(request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
     wanted = list_filter(urlencoded(request.scope["query_string"], "the query string"))
     found = await run_in_threadpool(skyhouse.jobs.references, wanted, caller)
@@ -40,6 +41,7 @@ async def list_jobs(request: Request, skyhouse: Skyhouse, caller: Caller, asker:
 
 
 @router.post("")
+@router.post("/")
 async def create(request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
     pairs = await request_pairs(request, skyhouse.config.max_query_length)
     job = await run_in_threadpool(skyhouse.jobs.create, pairs, caller, asker.client)
@@ -145,6 +147,7 @@ async def post_parameters(job_id: str, request: Request, skyhouse: Skyhouse, cal
 
 
 @router.api_route("/{job_id}/results", methods=_READ)
+@router.api_route("/{job_id}/results/", methods=_READ)
 async def results(job_id: str, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
     job = await run_in_threadpool(skyhouse.jobs.get, job_id, caller)
     return Response(results_document(job, _url(asker, job_id)), media_type=_XML, headers=_FRESH)

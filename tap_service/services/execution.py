@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -79,6 +79,8 @@ class Execution:
         self._serializer = serializer
         self.limit = limit
         self._way_out = way_out
+        #: called when the engine has begun to give rows, in the thread of the run
+        self.on_first_rows: Callable[[], None] | None = None
         self._stopped: ServiceError | None = None
         self._head = b""
         self._began = False
@@ -128,7 +130,10 @@ class Execution:
         with self.clock.running():
             batch = next(batches, None)
         self._check()
-        self.report.seconds.setdefault("first_batch", self.clock.seconds)
+        if "first_batch" not in self.report.seconds:
+            self.report.seconds["first_batch"] = self.clock.seconds
+            if self.on_first_rows:
+                self.on_first_rows()
         return batch
 
     def _check(self) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
+from itertools import chain, islice
 
 from starlette.concurrency import run_in_threadpool
 
@@ -80,7 +81,10 @@ class JobService:
         """The caller's own jobs, an administrator's are everybody's. An anonymous caller has none to list."""
         if caller is None:
             return iter(())
-        return self._jobs.references(replace(wanted, owner=None if caller.admin else caller.name))
+        found = self._jobs.references(replace(wanted, owner=None if caller.admin else caller.name))
+        with _told(""):
+            first = list(islice(found, 1))  # a store that is out of order is told before the list begins
+        return chain(first, found)
 
     def post_parameters(self, job_id: str, pairs: Sequence[Pair], caller: Identity | None) -> Job:
         job = self.get(job_id, caller)

@@ -12,7 +12,7 @@ from tap_service.constants import MOST_DEATHS, ORPHAN_AGE_SECONDS, SWEEP_SECONDS
 from tap_service.models.instants import now
 from tap_service.models.job import ExecutionPhase, JobError
 from tap_service.storage.engine import Engine, EngineError
-from tap_service.storage.jobs import IllegalTransition, JobStore, JobStoreUnavailable, NoSuchJob
+from tap_service.storage.jobs import IllegalTransition, JobStore, NoSuchJob
 from tap_service.storage.results import ResultStore
 
 _log = logging.getLogger("skyhouse")
@@ -109,10 +109,10 @@ class Sweeper:
 
 
 def _survived(work: Callable[[], int]) -> None:
-    """What fails is tried again next time."""
+    """Whatever fails is tried again next time."""
     try:
         work()
-    except (JobStoreUnavailable, OSError) as error:
+    except Exception as error:
         _log.warning("expired jobs cannot be destroyed now: %s", error)
 
 

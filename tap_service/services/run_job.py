@@ -6,21 +6,20 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 
 from tap_service.config import Config
-from tap_service.constants import JOB_TICK_SECONDS, STORE_AGAIN_SECONDS
-from tap_service.exceptions import QueryTooHeavy, ServiceError, ServiceUnavailable
+from tap_service.constants import CLOSING_SECONDS, JOB_TICK_SECONDS, STORE_AGAIN_SECONDS
+from tap_service.exceptions import ServiceError, ServiceUnavailable
 from tap_service.metrics import Metrics
 from tap_service.models.instants import now
 from tap_service.models.job import Job, JobError, JobResult
 from tap_service.models.parameters import TapParameters, tap_parameters
 from tap_service.services.execution import Execution, Report, faults_told
-from tap_service.services.job_info import JobProgress
+from tap_service.services.job_monitor import JobMonitor, RunningJob
 from tap_service.services.preparation import Preparation
 from tap_service.services.query_log import QueryLog
-from tap_service.storage.engine import Engine, EngineError
+from tap_service.storage.engine import Engine
 from tap_service.storage.jobs import IllegalTransition, JobStore, JobStoreUnavailable, NoSuchJob
 from tap_service.storage.results import ResultStore
 
@@ -31,22 +30,8 @@ class _ShuttingDown(ServiceUnavailable):
     pass
 
 
-class _NotOurs(ServiceError):
-    """The job was aborted, destroyed or given to another worker."""
-
-
-@dataclass(slots=True)
-class _Running:
-    """A job in execution, as the monitor sees it."""
-
-    job: Job
-    execution: Execution
-    progress: JobProgress
-    since: float  # monotonic
-
-
 class JobRunner:
-    """One for each process that executes jobs, with a thread that watches over all of them."""
+    """One for each process that executes jobs."""
 
     def __init__(
         self,
@@ -60,32 +45,46 @@ class JobRunner:
         worker: str,
     ) -> None:
         self._config = config
-        self._engine = engine
         self._preparation = preparation
         self._jobs = jobs
         self._results = results
         self._metrics = metrics
         self._log = log
         self._worker = worker
-        self._running: dict[str, _Running] = {}
+        self._monitor = JobMonitor(config, engine, jobs)
+        self._ours: set[str] = set()
         self._closing = threading.Event()
-        self._monitor = threading.Thread(target=self._watch_over, name="job-monitor", daemon=True)
 
     def start(self) -> None:
         self._monitor.start()
 
     @property
     def running(self) -> int:
-        return len(self._running)
+        return len(self._ours)
 
     def run_job(self, job_id: str) -> None:
         """Execute a QUEUED job to its end: COMPLETED, ERROR, or QUEUED again if this process shuts down.
 
         Returns at once if the job is not QUEUED any more: it was aborted, destroyed or is another's.
         """
-        job = self._started(job_id)
-        if job is None:
-            return
+        self._ours.add(job_id)
+        try:
+            if (job := self._started(job_id)) is not None:
+                self._run(job)
+        finally:
+            self._ours.discard(job_id)
+
+    def close(self) -> None:
+        """Stop what runs; the jobs go back into the queue. Returns when all have, or the engine does not let them."""
+        self._closing.set()
+        until = time.monotonic() + CLOSING_SECONDS
+        while self._ours and time.monotonic() < until:
+            for running in self._monitor.running:
+                running.stop(_ShuttingDown("the service is shutting down"))
+            time.sleep(JOB_TICK_SECONDS / 10)
+        self._monitor.close()
+
+    def _run(self, job: Job) -> None:
         report = Report()
         parameters: TapParameters | None = None
         try:
@@ -98,15 +97,6 @@ class JobRunner:
             self._end(job, report, failure)
         finally:
             self._record(job, parameters, report)
-
-    def close(self) -> None:
-        """Stop what runs; the jobs go back into the queue. Returns when all have."""
-        self._closing.set()
-        while self._running:
-            self._stop(tuple(self._running.values()), _ShuttingDown("the service is shutting down"))
-            time.sleep(JOB_TICK_SECONDS / 10)
-        if self._monitor.is_alive():
-            self._monitor.join()
 
     def _started(self, job_id: str) -> Job | None:
         """The job, which is ours now. A store that is out of order is asked until it answers."""
@@ -122,21 +112,27 @@ class JobRunner:
 
     def _execute(self, job: Job, parameters: TapParameters, execution: Execution) -> None:
         """Run the query and store its result. Raises what it fails with."""
-        running = _Running(job, execution, JobProgress(execution), time.monotonic())
-        writer = self._results.create(job.result_key)
-        self._running[job.job_id] = running
+        running = RunningJob(job, execution)
+        execution.on_first_rows = lambda: self._monitor.see_progress((running,))
+        self._monitor.watch(running)
         try:
-            execution.run(writer)
-            if execution.failure is not None:
-                raise execution.failure
-            size = writer.commit()
+            if self._closing.is_set():
+                raise _ShuttingDown("the service is shutting down")
+            writer = self._results.create(job.result_key)
+            try:
+                execution.run(writer)
+                if execution.failure is not None:
+                    raise execution.failure
+                size = writer.commit()
+            finally:
+                writer.discard()
         finally:
-            del self._running[job.job_id]
-            writer.discard()
+            self._monitor.forget(running)
         chosen = parameters.format
         result = JobResult(job.result_key, size, chosen.content_type, chosen.extension, job.result_key)
         info = running.progress.at_end()
         if not self._told(lambda at: self._jobs.complete(job.job_id, job.attempt, at, result, info)):
+            execution.report.status = "ABORTED"
             self._results.delete(job.result_key)
 
     def _end(self, job: Job, report: Report, failure: ServiceError) -> None:
@@ -174,50 +170,3 @@ class JobRunner:
             self._log.query(parameters, report, query_id=job.query_id, client=job.client)
         else:
             self._log.write(query_id=job.query_id, client=job.client, status=report.status, error=report.error)
-
-    # The monitor
-
-    def _watch_over(self) -> None:
-        while not self._closing.wait(JOB_TICK_SECONDS):
-            running = tuple(self._running.values())
-            if not running:
-                continue
-            # a job lives while its worker does, whatever the engine says
-            for work in (self._see_progress, self._report_all):
-                try:
-                    work(running)
-                except (EngineError, JobStoreUnavailable) as error:
-                    _log.warning("jobs cannot be watched over now: %s", error)
-
-    def _see_progress(self, running: tuple[_Running, ...]) -> None:
-        found = self._engine.progress([each.job.query_id for each in running])
-        for each in running:
-            if each.job.query_id in found:
-                each.progress.seen(found[each.job.query_id])
-
-    def _report_all(self, running: tuple[_Running, ...]) -> None:
-        for each in running:
-            self._report(each)
-
-    def _report(self, running: _Running) -> None:
-        """Tell the store that the job lives and how far it is; stop it if it is ours no more, or has had its time."""
-        job = running.job
-        try:
-            job = self._jobs.report(job.job_id, job.attempt, now(), running.progress.while_running())
-            limit = job.execution_duration
-            if limit and time.monotonic() - running.since >= limit:
-                reason = (
-                    f"the job has worked for {limit} seconds, its execution duration. Give it more before it runs, up "
-                    f"to {self._config.async_hard_seconds}, or ask for less at once, such as a smaller region"
-                )
-                self._jobs.abort(job.job_id, now(), JobError(reason))
-                self._stop((running,), QueryTooHeavy(reason))
-        except (NoSuchJob, IllegalTransition):
-            self._stop((running,), _NotOurs("the job was aborted"))
-
-    def _stop(self, running: tuple[_Running, ...], reason: ServiceError) -> None:
-        for each in running:
-            try:
-                each.execution.stop(reason)
-            except EngineError as error:
-                _log.warning("job %s cannot be stopped yet: %s", each.job.job_id, error)
