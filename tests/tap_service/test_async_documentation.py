@@ -1,0 +1,46 @@
+"""docs/async.md is true: its commands run as they stand, and what it names is there."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+from tap_service.config import Config
+from tests.tap_service.asking import create
+from tests.tap_service.conftest import Served
+
+TEXT = (Path(__file__).parents[2] / "docs" / "async.md").read_text()
+
+
+def test_the_commands_run(service: Served, tmp_path: Path) -> None:
+    script = "set -euo pipefail\n" + "\n".join(re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL))
+    run = subprocess.run(
+        ["bash", "-c", script],
+        cwd=tmp_path,
+        env=os.environ | {"TAP": service.tap},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert run.returncode == 0, run.stderr
+    lines = (tmp_path / "result.csv").read_text().split()
+    assert lines[0] == "table_name"
+    assert "TAP_SCHEMA.tables" in lines
+    assert "<uws:phase>COMPLETED</uws:phase>" in run.stdout
+    assert "the job has no error: it is COMPLETED" in run.stdout
+
+
+def test_every_element_of_job_info_is_told(service: Served) -> None:
+    job = create(service.tap, "SELECT COUNT(*) AS c FROM svc.numbers AS a", PHASE="RUN")
+    job.ended()
+    told = {name for line in re.findall(r"^\| (`.*?) \|", TEXT, re.MULTILINE) for name in re.findall(r"`(\w+)`", line)}
+    assert set(job.info) <= told
+    assert {"percent", "rowsExpected"} <= told
+
+
+def test_every_setting_is_one() -> None:
+    named = {name.lower() for name in re.findall(r"`SKYHOUSE_(\w+)`", TEXT)}
+    assert named <= set(Config.model_fields)
