@@ -33,16 +33,16 @@ class Services:
     availability: AvailabilityService
     identities: Identities
     jobs: JobService
-    embedded_jobs: EmbeddedJobs | ClusterJobs
+    deployment: EmbeddedJobs | ClusterJobs
 
     def start(self) -> None:
         self.metadata.start()
-        self.embedded_jobs.start()
+        self.deployment.start()
 
     async def close(self) -> None:
         """The engine is its owner's to close."""
         await self.queries.close()
-        await asyncio.to_thread(self.embedded_jobs.close)
+        await asyncio.to_thread(self.deployment.close)
         self.metadata.close()
         self.availability.close()
         self.identities.close()
@@ -78,5 +78,5 @@ def build(config: Config, engine: Engine) -> Services:
         availability=AvailabilityService(engine, spools, jobs.store, jobs.results),
         identities=Identities(accounts, issuers, anonymous=config.anonymous),
         jobs=jobs.service,
-        embedded_jobs=jobs,
+        deployment=jobs,
     )

@@ -19,7 +19,12 @@ from clickhouse_schema.ddl import create_table
 from clickhouse_schema.model import Schema
 from tap_service.config import Config
 from tap_service.main import SERVER, create_app
+from tap_service.storage.clickhouse import ClickHouseEngine
 from tap_service.storage.embedded import EmbeddedEngine
+from tap_service.storage.engine import Engine
+from tests.tap_service.cluster import Workers
+from tests.tap_service.storage.redis_server import redis_server
+from tests.tap_service.storage.stand_in import standing_in
 
 #: rows of svc.numbers: n from 0, half = n / 2, word = 'row n'
 NUMBERS = 1_000_000
@@ -89,7 +94,7 @@ class Served:
 
 
 @contextmanager
-def served(config: Config, engine: EmbeddedEngine, grace_seconds: int = 5) -> Iterator[Served]:
+def served(config: Config, engine: Engine, grace_seconds: int = 5) -> Iterator[Served]:
     listener = socket.create_server(("127.0.0.1", 0))
     app = create_app(config, engine)
     options = uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=grace_seconds, **SERVER)
@@ -130,6 +135,46 @@ def serve(svc_engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactory) 
             return stack.enter_context(served(config, svc_engine))
 
         yield start
+
+
+@pytest.fixture(scope="session")
+def cluster_settings(
+    svc_engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[..., dict[str, Any]]]:
+    """The settings of another cluster, which has a database of its own in the one Redis server of the tests."""
+    with (
+        redis_server(tmp_path_factory.mktemp("redis")) as jobs,
+        standing_in(str(svc_engine.data_path / "clickhouse")) as clickhouse,
+    ):
+
+        def new(**settings: Any) -> dict[str, Any]:
+            results = tmp_path_factory.mktemp("results")
+            places = {"redis_url": jobs.new_url(), "clickhouse_url": clickhouse.url, "results_url": str(results)}
+            return {"query_log": "", "concurrent_jobs": 2, **places, **settings}
+
+        yield new
+
+
+@pytest.fixture(scope="session")
+def serve_cluster(
+    cluster_settings: Callable[..., dict[str, Any]], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[..., Served]]:
+    """As ``serve``, with jobs in Redis and workers of its own."""
+    with ExitStack() as stack:
+        started: list[Workers] = []
+
+        def start(**settings: Any) -> Served:
+            whole = cluster_settings(**settings)
+            started.append(Workers(whole, tmp_path_factory.mktemp("workers") / "output"))
+            engine = ClickHouseEngine(whole["clickhouse_url"])
+            stack.callback(engine.close)
+            return stack.enter_context(served(Config(**whole), engine))
+
+        yield start
+        for workers in started:
+            workers.stop()
+        for workers in started:
+            workers.wait()
 
 
 @pytest.fixture(scope="session")

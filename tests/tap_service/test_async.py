@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import gc
 import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -27,6 +28,24 @@ Eventually = Callable[[Callable[[], bool]], None]
 
 #: pyvo asks with stream=True and does not read what it is redirected from
 _LEAVES_STREAMS_OPEN = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+
+
+@pytest.fixture
+def swept() -> Iterator[None]:
+    """What pyvo has left open goes with its own test."""
+    yield
+    gc.collect()
+
+
+@pytest.fixture(scope="module", params=["embedded", "cluster"])
+def serve(request: pytest.FixtureRequest, serve: Callable[..., Served]) -> Callable[..., Served]:
+    """The same of both deployments."""
+    return serve if request.param == "embedded" else request.getfixturevalue("serve_cluster")
+
+
+@pytest.fixture(scope="module")
+def service(serve: Callable[..., Served]) -> Served:
+    return serve()
 
 
 @pytest.fixture
@@ -138,6 +157,7 @@ class TestLife:
         assert (head.status_code, head.headers["content-length"], head.content) == (200, str(size), b"")
 
     @_LEAVES_STREAMS_OPEN
+    @pytest.mark.usefixtures("swept")
     def test_pyvo(self, service: Served) -> None:
         tap = pyvo.dal.TAPService(service.tap)
         assert tap.run_async(THREE).to_table()["n"].tolist() == [0, 1, 2]
@@ -159,6 +179,7 @@ class TestLife:
         assert tap.get_job_list(phases=["COMPLETED"], after=datetime.datetime(2026, 1, 1), last=5) == []
 
     @_LEAVES_STREAMS_OPEN
+    @pytest.mark.usefixtures("swept")
     def test_pyvo_aborts(self, service: Served) -> None:
         job = pyvo.dal.TAPService(service.tap).submit_job(ENDLESS, maxrec=100_000_000).run()
         job.abort()
@@ -207,7 +228,7 @@ class TestErrors:
         assert "the job has worked for 1 seconds, its execution duration" in job.message
         assert job.get("/error").status_code == 200
         assert job.get("/results/result").status_code == 404
-        stored = service.server.config.app.state.services.embedded_jobs.results
+        stored = service.server.config.app.state.services.deployment.results
         eventually_gone = time.monotonic() + 20
         while stored.keys(0) and any(job.url.rsplit("/", 1)[1] in key for key in stored.keys(0)):
             assert time.monotonic() < eventually_gone
@@ -403,7 +424,7 @@ class TestLimits:
             job.post("/destruction", DESTRUCTION=written(now()))
             for path in ("", "/phase", "/results/result", "/parameters"):
                 assert job.get(path).status_code == 404
-        stored = service.server.config.app.state.services.embedded_jobs.results
+        stored = service.server.config.app.state.services.deployment.results
         eventually(lambda: not {job.url.rsplit("/", 1)[1] + "-1" for job in (done, busy)} & set(stored.keys(0)))
         eventually(lambda: in_engine(svc_engine, busy) == 0)
 
@@ -436,7 +457,7 @@ class TestDelete:
         assert (answer.status_code, answer.headers["location"]) == (303, service.tap + "/async")
         assert job.get().status_code == job.delete().status_code == 404
         eventually(lambda: in_engine(svc_engine, job) == 0)
-        stored = service.server.config.app.state.services.embedded_jobs.results
+        stored = service.server.config.app.state.services.deployment.results
         eventually(lambda: job.url.rsplit("/", 1)[1] + "-1" not in stored.keys(0))
 
 

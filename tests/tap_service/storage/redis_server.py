@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import socket
 import subprocess
 import time
@@ -19,14 +20,19 @@ class RedisServer:
         with socket.create_server(("127.0.0.1", 0)) as listener:
             self._port = listener.getsockname()[1]
         self._process: subprocess.Popen | None = None
+        self._databases = itertools.count(1)
 
     @property
     def url(self) -> str:
         return f"redis://127.0.0.1:{self._port}/0"
 
+    def new_url(self) -> str:
+        """Of a database that nobody else has had."""
+        return f"redis://127.0.0.1:{self._port}/{next(self._databases)}"
+
     def start(self) -> None:
         options = ["--port", str(self._port), "--bind", "127.0.0.1", "--dir", str(self._directory)]
-        keeping = ["--appendonly", "yes", "--save", ""]
+        keeping = ["--appendonly", "yes", "--save", "", "--databases", "1000"]
         self._process = subprocess.Popen(["redis-server", *options, *keeping], stdout=subprocess.DEVNULL)
         with redis.Redis.from_url(self.url) as client:
             while True:
