@@ -165,6 +165,15 @@ class Config(BaseSettings):
             "ClickHouse server. Empty: jobs are the service's own."
         ),
     )
+    worker_silence: float = Field(
+        30.0,
+        gt=0,
+        title="When a worker is dead, in seconds",
+        description=(
+            "A worker that has not been heard of for so long has lost its job to another one; those that live are heard "
+            "of every half second. The clocks of all machines agree better than that."
+        ),
+    )
     results_url: str = Field(
         "",
         title="Where the results of jobs are kept",

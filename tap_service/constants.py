@@ -64,10 +64,6 @@ SWEEP_SECONDS = 1.0
 #: a result without a job is removed when it is older than this, in seconds
 ORPHAN_AGE_SECONDS = 60.0
 
-#: a worker that has not been heard of for this time is dead, in seconds: it says something every JOB_TICK_SECONDS, and
-#: the engine or the job store may make it wait
-DEAD_SECONDS = 30.0
-
 #: a job that has taken so many processes with it is not begun anew
 MOST_DEATHS = 3
 

@@ -13,7 +13,7 @@ import time
 import redis
 
 from tap_service.config import Config
-from tap_service.constants import DEAD_SECONDS, ORPHAN_AGE_SECONDS, SWEEP_SECONDS
+from tap_service.constants import ORPHAN_AGE_SECONDS, SWEEP_SECONDS
 from tap_service.models.instants import later, now
 from tap_service.services.celery_dispatch import QUEUE
 from tap_service.services.cluster_jobs import ClusterJobs
@@ -25,8 +25,9 @@ _log = logging.getLogger("skyhouse")
 
 
 class Caretaker:
-    def __init__(self, jobs: ClusterJobs, broker: redis.Redis) -> None:
+    def __init__(self, jobs: ClusterJobs, broker: redis.Redis, worker_silence: float) -> None:
         self._jobs = jobs
+        self._worker_silence = worker_silence
         self._broker = broker
         self._reached = time.monotonic()
         self._swept = time.monotonic()
@@ -50,9 +51,9 @@ class Caretaker:
 
         After Redis was away, the workers first get the time to be heard again.
         """
-        store, since = self._jobs.store, later(now(), -DEAD_SECONDS)
+        store, since = self._jobs.store, later(now(), -self._worker_silence)
         dead = {job.job_id for job in store.silent(since)}
-        if time.monotonic() - self._reached < DEAD_SECONDS:
+        if time.monotonic() - self._reached < self._worker_silence:
             dead, queued = set(), store.queued()
         else:
             queued = self._jobs.lifetimes.recover(since)
@@ -69,7 +70,9 @@ def main() -> None:
     caretaker = None
     while os.getppid() == parent:
         try:
-            caretaker = caretaker or Caretaker(ClusterJobs(config, remote_engine(config)), broker)
+            caretaker = caretaker or Caretaker(
+                ClusterJobs(config, remote_engine(config)), broker, config.worker_silence
+            )
             caretaker.look()
         except (EngineError, OSError) as error:
             _log.warning("the caretaker cannot begin yet: %s", error)
