@@ -170,8 +170,8 @@ class Config(BaseSettings):
         gt=0,
         title="When a worker is dead, in seconds",
         description=(
-            "A worker that has not been heard of for so long has lost its job to another one; those that live are heard "
-            "of every half second. The clocks of all machines agree better than that."
+            "A worker that has not been heard of for so long has lost its job to another one; those that live are "
+            "heard of every half second. The clocks of all machines agree better than that."
         ),
     )
     results_url: str = Field(
