@@ -140,6 +140,7 @@ OPERATORS: dict[str, Callable[[Call, Emit], str]] = {
     "ELEMENT": _element,
     "SAMPLED": _sampled,
     "ONE ZERO": lambda e, emit: f"({emit(e.args[0])} + to{e.type.clickhouse}(0))",
+    "HELD": lambda e, emit: f"materialize({emit(e.args[0])})",
     "ONE": lambda e, emit: f"(1 + ignore({emit(e.args[0])}))",
     "0 OR 1": lambda e, emit: f"toInt32({emit(e.args[0])})",
 }

@@ -23,6 +23,7 @@ from adql.bound import (
     transform,
 )
 from adql.rewrite.carry import carry
+from adql.rewrite.constants import hold_constants
 from adql.rewrite.crossmatch import cross_match
 from adql.rewrite.footprints import stored_shapes
 from adql.rewrite.joins import join_order, left_deep, outer_keys, product_keys
@@ -36,7 +37,7 @@ from adql.rewrite.zeros import one_zero, with_one_zero, with_one_zero_inside
 PASSES_BEFORE = (left_deep, nearest_matches, outer_matches, carry, small_sides)
 
 #: After them
-PASSES = (stored_shapes, add_covers, cross_match, product_keys, join_order, outer_keys, one_zero)
+PASSES = (stored_shapes, add_covers, cross_match, product_keys, join_order, outer_keys, hold_constants, one_zero)
 
 
 def rewrite(query: Query, fresh: Fresh) -> Query:
