@@ -1,9 +1,10 @@
-"""Two small tables with NULLs, duplicates and awkward values, the same in the engine and in DuckDB; and a way to ask both."""
+"""Small tables with NULLs, duplicates and awkward values, the same in the engine and in DuckDB; and a way to ask both."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import duckdb
@@ -47,7 +48,17 @@ SPECTRA = Table(
     ),
     layout=Layout(id=("id",)),
 )
-SMALL = Schema(name="small", tables=(STARS, SPECTRA))
+VISITS = Table(
+    name="visits",
+    columns=(
+        Column(name="id", datatype="int", nullable=False),
+        Column(name="star", datatype="int"),
+        Column(name="begun", datatype="timestamp"),
+        Column(name="ended", datatype="timestamp"),
+    ),
+    layout=Layout(id=("id",)),
+)
+SMALL = Schema(name="small", tables=(STARS, SPECTRA, VISITS))
 
 _STAR_ROWS: Rows = [
     (1, "alpha", 1.5, 10.0, 3, 9_000_000_000, True, 1),
@@ -71,6 +82,17 @@ _SPECTRUM_ROWS: Rows = [
     (8, 5, -0.0, None),
     (9, None, 0.0, ""),
 ]
+_NEW_YEAR = datetime(2020, 1, 1, tzinfo=UTC)
+_LATER = datetime(2020, 1, 1, 12, 30, 0, 500_000, tzinfo=UTC)
+_VISIT_ROWS: Rows = [
+    (1, 1, _NEW_YEAR, _LATER),
+    (2, 1, _LATER, None),
+    (3, 2, _NEW_YEAR, _NEW_YEAR),
+    (4, None, None, _LATER),
+    (5, 9, datetime(1969, 7, 20, 20, 17, 40, tzinfo=UTC), _NEW_YEAR),
+    (6, 4, datetime(2019, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC), None),
+]
+_CONTENT = ((STARS, _STAR_ROWS), (SPECTRA, _SPECTRUM_ROWS), (VISITS, _VISIT_ROWS))
 
 
 def _arrow(table: Table, rows: Rows) -> pa.RecordBatch:
@@ -80,30 +102,41 @@ def _arrow(table: Table, rows: Rows) -> pa.RecordBatch:
     )
 
 
+def _without_zones(content: pa.Table) -> pa.Table:
+    """Instants as plain ones: DuckDB would reckon with the time zone of the machine."""
+    plain = [pa.field(f.name, pa.timestamp("us") if pa.types.is_timestamp(f.type) else f.type) for f in content.schema]
+    return content.cast(pa.schema(plain))
+
+
 @pytest.fixture(scope="session")
 def small(engine: Engine) -> Catalogue:
-    """The catalogue of the two small tables, which are in the engine."""
+    """The catalogue of the small tables, which are in the engine."""
     engine.execute("CREATE DATABASE IF NOT EXISTS small")
-    for table, rows in ((STARS, _STAR_ROWS), (SPECTRA, _SPECTRUM_ROWS)):
+    for table, rows in _CONTENT:
         engine.execute(create_table(table, f"small.{table.name}"))
         engine.insert(f"small.{table.name}", [_arrow(table, rows)])
     return Catalogue((SMALL,))
 
 
-@pytest.fixture(scope="session")
-def other() -> Iterator[duckdb.DuckDBPyConnection]:
-    """The same tables in an independent engine."""
+def independent_engine() -> duckdb.DuckDBPyConnection:
+    """A DuckDB with the same small tables."""
     connection = duckdb.connect()
     connection.execute("SET error_on_division_by_zero = false")
     connection.execute("PRAGMA disable_optimizer")  # what is compared with is the plain meaning of the SQL
     connection.execute("CREATE SCHEMA small")
-    for table, rows in ((STARS, _STAR_ROWS), (SPECTRA, _SPECTRUM_ROWS)):
-        content = pa.Table.from_batches([_arrow(table, rows)])
+    for table, rows in _CONTENT:
+        content = _without_zones(pa.Table.from_batches([_arrow(table, rows)]))
         connection.register("content", content)
         connection.execute(f"CREATE TABLE small.{table.name} AS SELECT * FROM content")
         connection.unregister("content")
-    yield connection
-    connection.close()
+    return connection
+
+
+@pytest.fixture(scope="session")
+def other() -> Iterator[duckdb.DuckDBPyConnection]:
+    """The same tables in an independent engine."""
+    with independent_engine() as connection:
+        yield connection
 
 
 def asked(engine: Engine, catalogue: Catalogue, query: str) -> Rows:
@@ -120,6 +153,8 @@ def _plain(value: Any) -> Any:
     """Numbers as one kind, good to 12 digits, so that engines may differ in the last bit and in the type."""
     if isinstance(value, bool) or value is None or isinstance(value, str):
         return (type(value).__name__, value)
+    if isinstance(value, datetime):
+        return ("instant", value.replace(tzinfo=None))
     if isinstance(value, float) and math.isnan(value):
         return ("nan", None)
     if isinstance(value, int) and abs(value) > 1 << 50:

@@ -1,4 +1,4 @@
-"""Random queries, each piece of which is printed twice: as ADQL and as the SQL of DuckDB that means the same.
+"""Random values and conditions, each printed twice: as ADQL and as the SQL of DuckDB that means the same.
 
 Integers are BIGINT and reals DOUBLE in DuckDB, as they are in ADQL's arithmetic. Values stay exact in both (small
 numbers, powers of two below the point), so that both engines must give the same ones.
@@ -6,16 +6,17 @@ numbers, powers of two below the point), so that both engines must give the same
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from hypothesis import strategies as st
 
 Thing = TypeVar("Thing")
 
-INT, FLOAT, TEXT, BOOL = "int", "float", "text", "bool"
-VALUES = (INT, FLOAT, TEXT)
+INT, FLOAT, TEXT, TIME, BOOL = "int", "float", "text", "time", "bool"
+VALUES = (INT, FLOAT, TEXT, TIME)
 
 
 @dataclass(frozen=True)
@@ -48,38 +49,19 @@ class Columns:
         return [leaf for leaf in self.leaves if leaf.kind == kind]
 
 
-@dataclass(frozen=True)
-class Table:
-    """A relation of a FROM clause: its text and its columns as they are named outside of it."""
-
-    text: Twin
-    columns: tuple[Twin, ...]
-
-
-_STORED = {
-    "small.stars": {
-        "id": INT, "name": TEXT, "mag": FLOAT, "parallax": FLOAT, "n_obs": INT, "variable": BOOL, '"Mixed Case"': INT,
-    },
-    "small.spectra": {"id": INT, "star": INT, "flux": FLOAT, "name": TEXT},
-}  # fmt: skip
-_DUCK = {INT: "{}::BIGINT", FLOAT: "{}::DOUBLE", TEXT: "{}", BOOL: "{}"}
 _TEXTS = ("'alpha'", "'a'", "''", "'Éta_é'", "'it''s'", "'b%'", "'back\\slash'")
 _PATTERNS = ("'%a%'", "'_%'", "''", "'%'", "'a____'", "'%\\%'", "'É%\\_é'", "'%''%'", "'B%'")
 _REALS = ("0.5", "-0.0", "1.5", "2.0", "-3.25", "7.0", "1e10", "0.0")
+_INSTANTS = ("2020-01-01T00:00:00", "2020-01-01T12:30:00.5", "2019-12-31T23:59:59.999999", "1969-07-20T20:17:40")
 _COMPARISONS = ("=", "<>", "<", "<=", ">", ">=")
 
 
-def _column(reference: str, kind: str) -> Twin:
-    return Twin(reference, f"({_DUCK[kind].format(reference)})", kind)
-
-
 @dataclass
-class Maker:
+class Values(ABC):
     """Draws the pieces; ``room`` is how many more SELECTs the query may have."""
 
     draw: Callable[[st.SearchStrategy[Any]], Any]
     room: int = 3
-    common: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     numbers: int = 0
 
     def pick(self, options: Sequence[Thing]) -> Thing:
@@ -97,6 +79,14 @@ class Maker:
         self.numbers += 1
         return f"{stem}{self.numbers}"
 
+    @abstractmethod
+    def select(self, kinds: Sequence[str], names: Sequence[str] = ()) -> Twin:
+        """One SELECT with outputs of these kinds."""
+
+    @abstractmethod
+    def extreme(self, kind: str) -> Twin:
+        """A minimum or maximum of a table, in parentheses."""
+
     # --- values
 
     def value(self, kind: str, columns: Columns, depth: int = 2) -> Twin:
@@ -106,7 +96,9 @@ class Maker:
         if depth == 0 or self.chance(3):
             return self.pick(leaves) if leaves and not self.chance(4) else self.literal(kind)
         makers = {INT: self._int, FLOAT: self._float, TEXT: self._text}
-        return self._any(kind, columns, depth) if self.chance(4) else makers[kind](columns, depth)
+        return (
+            makers[kind](columns, depth) if kind in makers and not self.chance(4) else self._any(kind, columns, depth)
+        )
 
     def literal(self, kind: str) -> Twin:
         if kind == INT:
@@ -115,6 +107,9 @@ class Maker:
         if kind == FLOAT:
             number = self.pick(_REALS)
             return Twin(number, f"({number}::DOUBLE)", FLOAT)
+        if kind == TIME:
+            instant = self.pick(_INSTANTS)
+            return Twin(f"CAST('{instant}' AS TIMESTAMP)", f"('{instant}'::TIMESTAMP)", TIME)
         text = self.pick(_TEXTS)
         return Twin(text, text, TEXT)
 
@@ -129,18 +124,10 @@ class Maker:
         if form == 2:
             return made("CASE WHEN {1} THEN {0} END", a, self.condition(columns, depth - 1))
         if form == 3:
-            tested, equal = (self.value(self.pick(VALUES[:2]), columns, depth - 1) for _ in range(2))
+            tested_kind = self.pick(VALUES)
+            tested, equal = (self.value(tested_kind, columns, depth - 1) for _ in range(2))
             return made("CASE {1} WHEN {2} THEN {0} WHEN NULL THEN {3} ELSE NULL END", a, tested, equal, b)
-        return self._scalar(kind) if self.room else a
-
-    def _scalar(self, kind: str) -> Twin:
-        """A subquery of one row: a minimum or maximum without groups."""
-        self.room -= 1
-        table = self.leaf()
-        column = self.value(kind, Columns(table.columns), 1)
-        what = made(self.pick(("MAX({})", "MIN({})")), column)
-        where = self.where(Columns(table.columns))
-        return made("(SELECT {0} FROM {1}{2})", what, table.text, where)
+        return self.extreme(kind) if self.room else a
 
     def _int(self, columns: Columns, depth: int) -> Twin:
         a, b = (self.value(INT, columns, depth - 1) for _ in range(2))
@@ -186,7 +173,7 @@ class Maker:
 
     def _text(self, columns: Columns, depth: int) -> Twin:
         a, b = (self.value(TEXT, columns, depth - 1) for _ in range(2))
-        i = self.value(INT, columns, depth - 1)
+        i, t = self.value(INT, columns, depth - 1), self.value(TIME, columns, depth - 1)
         return self.pick(
             (
                 made("({0} || {1})", a, b),
@@ -194,6 +181,7 @@ class Maker:
                 made("UPPER({0})", a),
                 made("CAST({0} AS VARCHAR)", i, kind=TEXT),
                 made("CAST({0} AS CHAR(3))", a, sql="substring({0}, 1, 3)"),
+                made("CAST({0} AS VARCHAR)", t, sql="strftime({0}, '%Y-%m-%dT%H:%M:%S.%f')", kind=TEXT),
             )
         )
 
@@ -226,6 +214,9 @@ class Maker:
     def _comparison(self, columns: Columns, depth: int) -> Twin:
         kind = self.pick(VALUES)
         a, b, c = (self.value(kind, columns, depth) for _ in range(3))
+        if kind == TIME and self.chance(2):
+            instant = self.pick(_INSTANTS)  # a text beside a timestamp
+            b = Twin(f"'{instant}'", f"'{instant}'::TIMESTAMP", TIME)
         if self.chance(12):
             b = Twin("NULL", "NULL")
         if self.chance(4):
@@ -251,198 +242,3 @@ class Maker:
         pattern = self.value(TEXT, columns, depth) if self.chance(4) else Twin(*[self.pick(_PATTERNS)] * 2)
         word = self.pick(("LIKE", "NOT LIKE", "ILIKE", "NOT ILIKE"))
         return made(f"({{0}} {word} {{1}})", a, pattern, kind=BOOL)
-
-    # --- tables
-
-    def leaf(self) -> Table:
-        """A stored table, a derived one or one of WITH."""
-        alias = self.name("t")
-        form = self.count(0, 5)
-        if form == 5 and self.room:
-            self.room -= 1
-            kinds = [self.pick(VALUES) for _ in range(self.count(1, 3))]
-            names = [self.name("c") for _ in kinds]
-            query = self.query(kinds, names)
-            columns = tuple(_column(f"{alias}.{n}", k) for n, k in zip(names, kinds, strict=True))
-            return Table(made(f"({{0}}) AS {alias}", query), columns)
-        if form == 4 and self.common:
-            table = self.pick(sorted(self.common))
-            stored = self.common[table]
-        else:
-            table = self.pick(tuple(_STORED))
-            stored = list(_STORED[table].items())
-        text = f"{table} AS {alias}"
-        return Table(Twin(text, text), tuple(_column(f"{alias}.{n}", k) for n, k in stored))
-
-    def joined(self) -> Table:
-        """One table, or a tree of joins with any condition."""
-        table = self.leaf()
-        for _ in range(self.pick((0, 0, 1, 1, 2))):
-            right = self.leaf()
-            if self.chance(4):
-                right = self._join(right, self.leaf(), nested=True)
-            table = self._join(table, right)
-        return table
-
-    def _join(self, left: Table, right: Table, nested: bool = False) -> Table:
-        kind = self.pick(("JOIN", "LEFT JOIN", "INNER JOIN", "RIGHT JOIN", "FULL OUTER JOIN"))
-        columns = left.columns + right.columns
-        on = self._key(left, right) if not self.chance(4) else self.condition(Columns(columns), 1)
-        if self.chance(3):
-            on = made("({0} AND {1})", on, self.condition(Columns(columns), 1))
-        text = made(f"{{0}} {kind} {{1}} ON {{2}}", left.text, right.text, on)
-        return Table(made("({0})", text) if nested else text, columns)
-
-    def _key(self, left: Table, right: Table) -> Twin:
-        kinds = [k for k in VALUES if Columns(left.columns).of(k) and Columns(right.columns).of(k)]
-        if not kinds:
-            return self.condition(Columns(left.columns + right.columns), 1)
-        kind = self.pick(kinds)
-        a, b = self.pick(Columns(left.columns).of(kind)), self.pick(Columns(right.columns).of(kind))
-        return made("({0} = {1})", a, b)
-
-    def merged(self) -> Table:
-        """A chain of joins by USING or NATURAL: all tables share column k and no other name."""
-        table = self._shared()
-        for _ in range(self.count(1, 2)):
-            right = self._shared()
-            kind = self.pick(("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"))
-            form = self.pick((f"{{0}} {kind} {{1}} USING (k)", f"{{0}} NATURAL {kind} {{1}}"))
-            table = Table(made(form, table.text, right.text), table.columns + right.columns[1:])
-        return table
-
-    def _shared(self) -> Table:
-        table = self.pick(tuple(_STORED))
-        key, other = ("star", "flux") if table == "small.spectra" else ("n_obs", "mag")
-        key = self.pick(("id", key))
-        names = [self.name("c"), self.name("c")]
-        alias = self.name("t")
-        text = f"(SELECT {key}{{}} AS k, {other} AS {names[0]}, name AS {names[1]} FROM {table}) AS {alias}"
-        return Table(
-            Twin(text.format(""), text.format("::BIGINT")),
-            (_column("k", INT), _column(names[0], FLOAT), _column(names[1], TEXT)),
-        )
-
-    def from_(self) -> Table:
-        form = self.count(0, 7)
-        if form == 6:
-            return self.merged()
-        table = self.joined()
-        if form == 7:
-            other = self.leaf()
-            return Table(made("{0}, {1}", table.text, other.text), table.columns + other.columns)
-        return table
-
-    # --- queries
-
-    def where(self, columns: Columns) -> Twin:
-        return made(" WHERE {0}", self.condition(columns)) if self.chance(2) else Twin("", "")
-
-    def select(self, kinds: Sequence[str], names: Sequence[str] = (), limit: int | None = None) -> Twin:
-        """One SELECT with outputs of these kinds; ``limit`` writes TOP and LIMIT."""
-        table = self.from_()
-        columns = Columns(table.columns)
-        where = self.where(columns)
-        if self.chance(3):
-            outputs, groups = self._grouped(columns, kinds)
-        else:
-            outputs, groups = [self.value(k, columns) for k in kinds], Twin("", "")
-        aliased = [
-            Twin(f"{o.adql} AS {n}", f"{o.sql} AS {n}")
-            for o, n in zip(outputs, names or self._names(kinds), strict=True)
-        ]
-        quantifier = self.pick(("", "", "DISTINCT "))
-        top = "" if limit is None else f"TOP {limit} "
-        return made(
-            f"SELECT {quantifier}{top}{{0}} FROM {{1}}{{2}}{{3}}",
-            listed(aliased), table.text, where, groups,
-            sql=f"SELECT {quantifier}{{0}} FROM {{1}}{{2}}{{3}}",
-        )  # fmt: skip
-
-    def _names(self, kinds: Sequence[str]) -> list[str]:
-        return [self.name("c") for _ in kinds]
-
-    def _grouped(self, columns: Columns, kinds: Sequence[str]) -> tuple[list[Twin], Twin]:
-        keys = [self._group_key(columns) for _ in range(self.count(0, 2))]
-        functions = [self._set_function(kind, columns) for kind in (*VALUES, self.pick(VALUES))]
-        leaves = Columns((*keys, *functions))
-        outputs = [self.value(kind, leaves, 1) for kind in kinds]
-        if not keys:  # without GROUP BY, a set function makes the group
-            plain = self._set_function(kinds[0], columns)
-            outputs[0] = plain
-            groups = Twin("", "")
-        else:
-            groups = made(" GROUP BY {0}", listed(keys))
-        if self.chance(3):
-            groups = made("{0} HAVING {1}", groups, self.condition(leaves, 1))
-        return outputs, groups
-
-    def _group_key(self, columns: Columns) -> Twin:
-        """A column or an expression that holds one, for DuckDB takes a literal as a place."""
-        leaf = self.pick([c for c in columns.leaves if c.kind != BOOL])
-        if leaf.kind == INT and self.chance(3):
-            return made("({0} / {1})", leaf, self.literal(INT), sql="({0} // {1})")
-        if leaf.kind == TEXT and self.chance(3):
-            return made("UPPER({0})", leaf)
-        return leaf
-
-    def _set_function(self, kind: str, columns: Columns) -> Twin:
-        distinct = self.pick(("", "", "DISTINCT "))
-        value = self.value(kind, columns, 1)
-        options = [made(f"MIN({distinct}{{0}})", value), made(f"MAX({distinct}{{0}})", value)]
-        if kind == INT:
-            counted = self.value(self.pick(VALUES), columns, 1)
-            options += [
-                made(f"COUNT({distinct}{{0}})", counted, kind=INT),
-                Twin("COUNT(*)", "COUNT(*)", INT),
-                made(f"SUM({distinct}{{0}})", value, sql=f"SUM({distinct}{{0}})::BIGINT"),
-            ]
-        if kind == FLOAT:
-            number = self.pick(columns.of(FLOAT) or [self.literal(FLOAT)])
-            options += [made(f"SUM({distinct}{{0}})", number), made(f"AVG({distinct}{{0}})", number)]
-        return self.pick(options)
-
-    def query(self, kinds: Sequence[str], names: Sequence[str] = ()) -> Twin:
-        """A SELECT, maybe limited in a total order, or a set operation of several."""
-        if self.room and self.chance(4):
-            return self._set_operation(kinds, names)
-        if not self.chance(3):
-            return self.select(kinds, names)
-        limit, offset = self.count(0, 6), self.pick((None, 0, 1, 4))
-        places = list(range(1, len(kinds) + 1))
-        directions = [self.pick(("", " ASC", " DESC")) for _ in places]
-        tail = "" if offset is None else f" OFFSET {offset}"
-        return made(
-            f"{{0}} ORDER BY {', '.join(f'{p}{d}' for p, d in zip(places, directions, strict=True))}{tail}",
-            self.select(kinds, names, limit),
-            sql=f"{{0}} ORDER BY {', '.join(f'{p}{d} NULLS LAST' for p, d in zip(places, directions, strict=True))}"
-            f" LIMIT {limit}{tail}",
-        )  # fmt: skip
-
-    def _set_operation(self, kinds: Sequence[str], names: Sequence[str]) -> Twin:
-        self.room -= 1
-        operator = self.pick(("UNION", "UNION ALL", "EXCEPT", "INTERSECT"))
-        left = self.select(kinds, names)
-        right = self.select([self.pick((FLOAT, INT)) if k == FLOAT else k for k in kinds])
-        text = made(f"{{0}} {operator} {{1}}", left, made("({0})", right) if self.chance(2) else right)
-        if self.room and self.chance(3):
-            operator = self.pick(("UNION", "EXCEPT", "INTERSECT"))
-            text = made(f"({{0}}) {operator} {{1}}", text, self.select(kinds))
-        return text
-
-    def statement(self) -> Twin:
-        """A whole query, with its WITH tables."""
-        tables = []
-        for _ in range(self.pick((0, 0, 0, 1, 2))):
-            name = self.name("w")
-            kinds = [self.pick(VALUES) for _ in range(self.count(1, 3))]
-            names = self._names(kinds)
-            tables.append(made(f"{name} AS ({{0}})", self.query(kinds, names)))
-            self.common[name] = list(zip(names, kinds, strict=True))
-        query = self.query([self.pick((*VALUES, BOOL)[:3]) for _ in range(self.count(1, 4))])
-        return made("WITH {0} {1}", listed(tables), query) if tables else query
-
-
-@st.composite
-def queries(draw: Callable[[st.SearchStrategy[Any]], Any]) -> Twin:
-    return Maker(draw).statement()
