@@ -52,8 +52,12 @@ _SMALL = 20_000
 #: How many times as many rows the large one has, at least
 _TIMES = 50
 
-#: Rows of a table that nobody counted are many, but only for a table of so few.
+#: Rows of a table that nobody counted are many, but only for a table of so few, or of so few ids.
 _FEW = 1_000
+_FEW_IDS = 100
+
+#: Ids select granules as long as there are ten times as many of these.
+_ROWS_OF_AN_ID = 10 * 8192
 
 #: The part of the sky that cells may cover to be of use
 _MOST_SKY = 0.3
@@ -127,6 +131,11 @@ def _is_large(scan: Scan, small: int) -> bool:
     return small <= _FEW if rows is None else rows >= _TIMES * max(small, _FEW)
 
 
+def _has_few_ids(scan: Scan, small: int) -> bool:
+    rows = scan.entry.rows
+    return small <= _FEW_IDS if rows is None else rows >= _ROWS_OF_AN_ID * small
+
+
 # --- what it gives ----------------------------------------------------------------------------------------------------
 
 
@@ -174,7 +183,7 @@ def _ids(select: Select, leaf: Scan | Derived, size: int, equal: list[Match], fr
                 found = [
                     scan
                     for scan, (name,) in origins(leaves[there.relation], (there.name,))
-                    if name in scan.entry.table.layout.id[:1] and _is_large(scan, size)
+                    if name in scan.entry.table.layout.id[:1] and _has_few_ids(scan, size)
                 ]
                 if found and _same_kind(end[0], there):
                     table, conditions, (value,) = _flat(leaf, _own(select, leaf), end)
