@@ -8,7 +8,8 @@ import pytest
 from adql.errors import AdqlError
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from tests.adql.conftest import Ask, comparable
+from tap_service.storage.engine import Engine
+from tests.adql.conftest import Ask, asked, comparable
 
 _FRAMES = (
     "ROWS UNBOUNDED PRECEDING",
@@ -176,3 +177,40 @@ def test_what_windows_cannot_be(query: str, message: str, hint: str, small: Cata
         translate(query, small)
     assert message in caught.value.message
     assert hint in caught.value.hint
+
+
+_CONE = "1 = CONTAINS(POINT({0}ra, {0}dec), CIRCLE(45, 0, 3))"
+_NUMBERED = "(SELECT id, ra, dec, ROW_NUMBER() OVER (ORDER BY id) AS n, COUNT(*) OVER () AS many FROM sky.points)"
+
+
+def test_a_cone_around_windows_leaves_what_they_count(engine: Engine, sky: Catalogue) -> None:
+    [(count,)] = asked(engine, sky, "SELECT COUNT(*) FROM sky.points")
+    rows = asked(engine, sky, f"SELECT q.id, q.n, q.many FROM {_NUMBERED} AS q WHERE {_CONE.format('q.')}")
+    inside = asked(engine, sky, f"SELECT id FROM sky.points WHERE {_CONE.format('')}")
+    assert sorted(rows) == [(id_, id_ + 1, count) for (id_,) in sorted(inside)]
+    assert rows
+
+
+def test_windows_over_a_cone_count_what_is_inside(engine: Engine, sky: Catalogue) -> None:
+    inside = asked(engine, sky, f"SELECT id FROM sky.points WHERE {_CONE.format('')}")
+    rows = asked(engine, sky, f"SELECT id, COUNT(*) OVER () FROM sky.points WHERE {_CONE.format('')}")
+    assert sorted(rows) == [(id_, len(inside)) for (id_,) in sorted(inside)]
+
+
+@pytest.mark.parametrize("kind", ["JOIN", "LEFT JOIN"])
+def test_windows_over_a_cross_match(kind: str, engine: Engine, sky: Catalogue) -> None:
+    """The nearest by number is the nearest of all pairs, and numbered rows keep their numbers in a match."""
+    match = f"FROM sky.points AS a {kind} sky.others AS b ON DISTANCE(a.ra, a.dec, b.ra, b.dec) < 0.05"
+    apart = "DISTANCE(a.ra, a.dec, b.ra, b.dec)"
+    pairs = asked(engine, sky, f"SELECT a.id, b.id, {apart} AS s {match} WHERE {_CONE.format('a.')}")
+    numbered = f"SELECT a.id AS x, b.id AS y, ROW_NUMBER() OVER (PARTITION BY a.id ORDER BY {apart}, b.id) AS n {match}"
+    rows = asked(engine, sky, f"SELECT x, y FROM ({numbered} WHERE {_CONE.format('a.')}) AS q WHERE n = 1")
+    nearest = {a: b for a, b, _ in sorted(pairs, key=lambda p: (p[2] is None, p[2] or 0, p[1] or 0), reverse=True)}
+    assert sorted(rows) == sorted(nearest.items())
+    first = asked(
+        engine,
+        sky,
+        f"SELECT a.id, b.id, a.n FROM {_NUMBERED} AS a {kind} sky.others AS b"
+        f" ON DISTANCE(a.ra, a.dec, b.ra, b.dec) < 0.05 WHERE {_CONE.format('a.')}",
+    )
+    assert sorted(first, key=repr) == sorted([(a, b, a + 1) for a, b, _ in pairs], key=repr)
