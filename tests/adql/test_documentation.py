@@ -118,3 +118,8 @@ def test_what_is_not_supported_is_said(query: str, small: Catalogue) -> None:
         translate(query, small)
     assert isinstance(caught.value, AdqlUnsupported)
     assert "not supported yet" in caught.value.message
+
+
+@pytest.mark.parametrize("query", re.findall(r"```sql\n(.+?)```", _TEXT, re.DOTALL))
+def test_whole_examples_run_on_the_demo(query: str, demo_engine: Engine, demo_catalogue: Catalogue) -> None:
+    assert asked(demo_engine, demo_catalogue, query)
