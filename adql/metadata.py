@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from adql.bound import Aggregate, Call, Column, Expr, Literal, Subquery, Windowed
+from adql.bound import Aggregate, Call, Column, Expr, Literal, Subquery, Windowed, walk
 from adql.resolve.constants import constant
 from adql.units import product, raised
 from clickhouse_schema.datatypes import Field
@@ -59,8 +59,8 @@ def _common(args: Sequence[Expr]) -> str:
 
 
 def _is_plain(expr: Expr) -> bool:
-    """A number by itself, or NULL: in the unit of what it is added to, or a mere factor."""
-    return isinstance(expr, Literal) or constant(expr) is not None
+    """Made of numbers alone: in the unit of what it is added to, or a mere factor."""
+    return all(isinstance(part, (Literal, Call)) for part in walk(expr)) and not unit_of(expr)
 
 
 def _times(args: Sequence[Expr]) -> str:

@@ -8,12 +8,14 @@ import warnings
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from adql.errors import printable
 from clickhouse_schema.units import vounit
 
 if TYPE_CHECKING:
     from astropy.units import UnitBase
 
 _warnings_are_global = threading.Lock()
+_MOST_POWER = 20
 
 
 class UnitFault(Exception):
@@ -31,9 +33,9 @@ def product(first: str, second: str, power: float = 1) -> str:
 
 @lru_cache(maxsize=1024)
 def raised(unit: str, power: float) -> str:
-    """Unit of unit ** power."""
+    """Unit of unit ** power; none for powers beyond all use, which overflow."""
     parsed = _parsed(unit)
-    return "" if parsed is None else _said(lambda: parsed**power)
+    return "" if parsed is None or not abs(power) <= _MOST_POWER else _said(lambda: parsed**power)
 
 
 @lru_cache(maxsize=1024)
@@ -41,18 +43,24 @@ def conversion(source: str, target: str) -> tuple[str, float]:
     """``target`` as VOUnit spells it, and what a number in ``source`` is multiplied by. UnitFault if there is none."""
     wanted = vounit(target)
     if wanted is None:
-        raise UnitFault(f"'{target}' is no unit")
+        raise UnitFault(f"'{printable(target)}' is no unit")
     if not wanted:
         raise UnitFault("a value cannot be converted to no unit")
     if wanted == source:
         return wanted, 1.0
-    a, b = _parsed(source), _parsed(wanted)
-    if a is None or b is None or not a.is_equivalent(b):
-        raise UnitFault(f"a value in {source} cannot be converted to {wanted}")
-    factor = float(a.to(b))
-    if not (math.isfinite(factor) and factor > 0):
+    factor = _factor(_parsed(source), _parsed(wanted))
+    if factor is None or not (math.isfinite(factor) and factor > 0):
         raise UnitFault(f"a value in {source} cannot be converted to {wanted}")
     return wanted, _exact(factor)
+
+
+def _factor(source: UnitBase | None, target: UnitBase | None) -> float | None:
+    if source is None or target is None:
+        return None
+    try:
+        return float(source.to(target)) if source.is_equivalent(target) else None
+    except ArithmeticError:  # of high powers
+        return None
 
 
 def _exact(factor: float) -> float:
@@ -86,5 +94,5 @@ def _said(compute: Any) -> str:
         warnings.simplefilter("ignore", units.UnitsWarning)
         try:
             return vounit(str(compute().to_string("vounit"))) or ""
-        except (ValueError, TypeError, units.UnitsError):
+        except (ValueError, TypeError, ArithmeticError, units.UnitsError):
             return ""

@@ -1,0 +1,205 @@
+"""IN_UNIT and the units of results, against astropy."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import astropy.units as u
+import pytest
+
+from adql.errors import AdqlSemanticError
+from adql.translate import translate
+from adql.units import UnitFault, conversion, product, raised
+from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.model import Column, Layout, Schema, Table
+from tests.adql.conftest import Ask
+
+_UNITS = {
+    "ra": "deg", "ra_error": "deg", "pm": "mas.yr**-1", "plx": "mas", "mag": "mag", "flux": "Jy", "part": "%", "plain": "",
+    "mass": "log(solMass)", "wave": "Angstrom", "seconds": "s", "epoch": "yr", "odd": "unknown", "n": "",
+}  # fmt: skip
+_TABLE = Table(
+    name="measured",
+    columns=tuple(
+        Column(name=name, datatype="long" if name == "n" else "double", unit=unit) for name, unit in _UNITS.items()
+    ),
+    layout=Layout(id=()),
+)
+CATALOGUE = Catalogue((Schema(name="u", tables=(_TABLE,)),))
+
+
+def _unit(expression: str) -> str:
+    return translate(f"SELECT {expression} AS v FROM u.measured", CATALOGUE).fields[0].unit
+
+
+@pytest.mark.parametrize(
+    ("expression", "unit"),
+    [
+        ("ra", "deg"),
+        ("ra + ra_error", "deg"),
+        ("ra + 10", "deg"),
+        ("10 - ra", "deg"),
+        ("-ra", "deg"),
+        ("ABS(ROUND(ra, 2))", "deg"),
+        ("ra * 2", "deg"),
+        ("ra / 2", "deg"),
+        ("2 * 3 * ra", "deg"),
+        ("ra + plx", ""),
+        ("ra + plain", ""),
+        ("ra * plain", ""),
+        ("plain + 1", ""),
+        ("42", ""),
+        ("NULL", ""),
+        ("pm * epoch", "mas"),
+        ("1 / plx", "mas**-1"),
+        ("1000 / plx", "mas**-1"),
+        ("ra / ra_error", ""),
+        ("flux * seconds", "Jy.s"),
+        ("SQRT(POWER(pm, 2) + POWER(pm, 2))", "mas.yr**-1"),
+        ("SQRT(pm * pm + 1)", "mas.yr**-1"),
+        ("POWER(plx, plain)", ""),
+        ("POWER(plx, 2)", "mas**2"),
+        ("mag - mag", "mag"),
+        ("mag + 5 * LOG10(plx) - 10", ""),
+        ("LOG10(flux)", ""),
+        ("SIN(ra)", ""),
+        ("RADIANS(ra)", "rad"),
+        ("DEGREES(plain)", "deg"),
+        ("ATAN2(pm, pm)", "rad"),
+        ("MIN(ra)", "deg"),
+        ("SUM(flux)", "Jy"),
+        ("AVG(mag)", "mag"),
+        ("MEDIAN(mag)", "mag"),
+        ("skyhouse_quantile(mag, 0.1)", "mag"),
+        ("STDDEV(mag)", "mag"),
+        ("VARIANCE(plx)", "mas**2"),
+        ("COVAR_POP(plx, flux)", "Jy.mas"),
+        ("CORR(plx, flux)", ""),
+        ("COUNT(ra)", ""),
+        ("ivo_histogram(mag, 1, 2, 3)", ""),
+        ("AVG(ra + ra_error)", "deg"),
+        ("COALESCE(ra, ra_error, 0)", "deg"),
+        ("COALESCE(ra, plx)", ""),
+        ("CASE WHEN plx > 1 THEN ra ELSE ra_error END", "deg"),
+        ("CASE WHEN plx > 1 THEN ra END", "deg"),
+        ("CASE WHEN plx > 1 THEN ra ELSE mag END", ""),
+        ("greatest(ra, ra_error, 1)", "deg"),
+        ("CAST(ra AS REAL)", "deg"),
+        ("CAST(ra AS VARCHAR)", ""),
+        ("MOD(ra, 360)", "deg"),
+        ("DISTANCE(ra, ra, 1, 2)", "deg"),
+        ("POINT(ra, ra)", "deg"),
+        ("COORD1(POINT(ra, ra))", "deg"),
+        ("AREA(CIRCLE(ra, ra, 1))", "deg**2"),
+        ("COORD1(ivo_epoch_prop_pos(ra, ra, plx, pm, pm, 0, 2000, 2016))", "deg"),
+        ("(SELECT MAX(ra) FROM u.measured)", "deg"),
+        ("LAG(mag) OVER (ORDER BY n)", "mag"),
+        ("AVG(mag) OVER ()", "mag"),
+        ("RANK() OVER (ORDER BY mag)", ""),
+        ("IN_UNIT(ra, 'arcsec')", "arcsec"),
+        ("IN_UNIT(pm * epoch, 'arcsec') * 2", "arcsec"),
+        ("IN_UNIT(pm, 'arcsec/yr')", "arcsec.yr**-1"),
+        ("part", "%"),
+        ("part * ra", ""),
+        ("mass + 1", "log(solMass)"),
+        ("mass * 2 * mass", ""),
+    ],
+)
+def test_the_unit_of_an_expression(expression: str, unit: str) -> None:
+    assert _unit(expression) == unit
+
+
+def test_units_go_through_subqueries() -> None:
+    query = "WITH w AS (SELECT ra - 1 AS x FROM u.measured) SELECT IN_UNIT(q.x, 'rad') FROM (SELECT x FROM w) AS q"
+    assert translate(query, CATALOGUE).fields[0].unit == "rad"
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        ("deg", "rad"), ("deg", "arcmin"), ("mas.yr**-1", "deg/a"), ("mas.yr**-1", "rad.s**-1"), ("Jy", "nJy"),
+        ("Jy", "erg.s**-1.cm**-2.Hz**-1"), ("Angstrom", "um"), ("s", "d"), ("mag", "mmag"), ("yr", "d"), ("deg", "mas"),
+        ("km.s**-1", "pc/Myr"), ("solMass", "kg"),
+    ],
+)  # fmt: skip
+def test_factors_are_astropys(source: str, target: str) -> None:
+    said, factor = conversion(source, target)
+    assert factor == pytest.approx((1 * u.Unit(source)).to_value(u.Unit(said)), rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "factor"),
+    [("mas.yr**-1", "arcsec.yr**-1", 0.001), ("Jy", "nJy", 1e9), ("deg", "hourangle", 1 / 15), ("arcsec", "deg", 1 / 3600), ("d", "s", 86400.0), ("%", "%", 1.0)],
+)  # fmt: skip
+def test_decimal_factors_are_exact(source: str, target: str, factor: float) -> None:
+    assert conversion(source, target)[1] == factor
+
+
+@pytest.mark.parametrize(
+    ("call", "said", "at"),
+    [
+        ("IN_UNIT(ra, '')", "a value cannot be converted to no unit", "''"),
+        ("IN_UNIT(plain, 'deg')", "takes a value whose unit is known; this one has none", "plain"),
+        ("IN_UNIT(ra, 'foo')", "'foo' is no unit", "'foo'"),
+        ("IN_UNIT(ra, 'kg')", "a value in deg cannot be converted to kg", "'kg'"),
+        ("IN_UNIT(42, 'kg')", "this one has none", "42"),
+        ("IN_UNIT(40+2, 'deg')", "this one has none", "40+2"),
+        ("IN_UNIT(sqrt(42), 'deg')", "this one has none", "sqrt(42)"),
+        ("IN_UNIT(mag, 'Jy')", "a value in mag cannot be converted to Jy", "'Jy'"),
+        ("IN_UNIT(flux, 'mag')", "a value in Jy cannot be converted to mag", "'mag'"),
+        ("IN_UNIT(wave, 'Hz')", "a value in Angstrom cannot be converted to Hz", "'Hz'"),
+        ("IN_UNIT(part, 'deg')", "a value in % cannot be converted to deg", "'deg'"),
+        ("IN_UNIT(mass, 'solMass')", "a value in log(solMass) cannot be converted to solMass", "'solMass'"),
+        ("IN_UNIT(odd, 'deg')", "a value in unknown cannot be converted to deg", "'deg'"),
+        ("IN_UNIT(ra + plx, 'deg')", "this one has none", "ra + plx"),
+        ("IN_UNIT(ra, plx)", "IN_UNIT takes the unit as a text", "plx"),
+        ("IN_UNIT(POINT(ra, ra), 'rad')", "IN_UNIT takes a number; this is POINT", "POINT(ra, ra)"),
+        ("IN_UNIT(ra, 'deg; DROP TABLE x')", "is no unit", "'deg; DROP TABLE x'"),
+        ("IN_UNIT(ra, '" + "m." * 500 + "m')", "is no unit", "'m.m"),
+        ("IN_UNIT(ra, 'deg**1e9')", "is no unit", "'deg**1e9'"),
+    ],
+)
+def test_what_cannot_be_converted_is_told_with_its_place(call: str, said: str, at: str) -> None:
+    query = f"SELECT {call} FROM u.measured"
+    with pytest.raises(AdqlSemanticError) as caught:
+        translate(query, CATALOGUE)
+    assert said in caught.value.message
+    assert len(caught.value.message) < 200
+    assert query[slice(*caught.value.span)].startswith(at)
+
+
+def test_values_are_converted(ask: Ask) -> None:
+    assert ask("SELECT IN_UNIT(parallax, 'arcsec'), IN_UNIT(mag, 'mmag') FROM small.stars WHERE id = 1") == [
+        (0.01, 1500.0)
+    ]
+    assert ask("SELECT IN_UNIT(parallax, 'arcsec') FROM small.stars WHERE id = 2") == [(None,)]
+    assert ask("SELECT id FROM small.stars WHERE IN_UNIT(parallax, 'arcsec') > 1") == [(5,)]
+    assert ask("SELECT id FROM small.stars GROUP BY id, parallax HAVING MAX(IN_UNIT(parallax, 'arcsec')) > 1") == [(5,)]
+    assert ask("SELECT COUNT(*) FROM small.stars WHERE IN_UNIT(IN_UNIT(mag, 'mmag'), 'mag') = mag") == [(8,)]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "unit"), [("", "deg", ""), ("%", "deg", ""), ("mag", "deg", "deg.mag"), ("m", "s", "m.s")]
+)
+def test_products(first: str, second: str, unit: str) -> None:
+    assert product(first, second) == unit
+
+
+@pytest.mark.parametrize("power", [1e300, float("inf"), float("nan"), -1e9, 0.1234567])
+def test_absurd_powers_have_no_unit_or_one_that_is_read_again(power: float) -> None:
+    unit = raised("deg", power)
+    assert unit == "" or conversion(unit, unit)[1] == 1
+
+
+def test_there_is_no_factor_between_powers_out_of_reach() -> None:
+    with pytest.raises(UnitFault, match="'nm\\*\\*300' is no unit"):
+        conversion("m", "nm**300")
+    with pytest.raises(UnitFault, match="cannot be converted"):
+        conversion("km**200", "m**200")
+
+
+def test_astropy_is_not_imported_without_need() -> None:
+    """It takes 0.4 s."""
+    code = "import sys, adql.translate; assert not any(m.startswith('astropy') for m in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
