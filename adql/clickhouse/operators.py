@@ -35,6 +35,12 @@ def _arithmetic(expr: Call, emit: Emit) -> str:
     return f"(toInt64({left}) {expr.name} toInt64({right}))"
 
 
+def _only_one(expr: Call, emit: Emit) -> str:
+    """The value, an error if it was made of several rows."""
+    value, count = (emit(a) for a in expr.args)
+    return f"if(throwIf({count} > 1, 'Scalar subquery returned more than one row') = 0, {value}, NULL)"
+
+
 def _divide(expr: Call, emit: Emit) -> str:
     """By zero gives NULL; integers are cut towards zero."""
     left, right = (emit(a) for a in expr.args)
@@ -127,6 +133,8 @@ OPERATORS: dict[str, Callable[[Call, Emit], str]] = {
     **dict.fromkeys(("+", "-", "*"), _arithmetic),
     **dict.fromkeys(("&", "|", "^", "~"), _bitwise),
     "/": _divide,
+    "SAME": lambda e, emit: f"({emit(e.args[0])} <=> {emit(e.args[1])})",
+    "ONLY ONE": _only_one,
     "NEG": _negative,
     "NOT": lambda e, emit: f"(NOT {emit(e.args[0])})",
     "||": lambda e, emit: f"concat({', '.join(emit(a) for a in e.args)})",

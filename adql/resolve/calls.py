@@ -11,6 +11,7 @@ from adql.functions import AGGREGATES, FUNCTIONS, Function
 from adql.metadata import unit_of
 from adql.resolve.constants import constant
 from adql.resolve.geometry import BOUND_HERE, bind_geometry
+from adql.resolve.names import bind_named_position
 from adql.resolve.scope import suggestion
 from adql.resolve.types import as_timestamp, check_argument, chosen, common_type, with_instants
 from adql.units import UnitFault, conversion
@@ -28,6 +29,8 @@ def bind_call(binder: Binder, node: nodes.FunctionCall) -> Expr:
         return bind_geometry(binder, node, name)
     if name == "COALESCE":
         return _coalesce(binder, node)
+    if name == "IVO_SIMBADPOINT":
+        return bind_named_position(binder, node)
     if name == "IN_UNIT":
         return _in_unit(binder, node)
     candidates = FUNCTIONS.get(name)
@@ -85,6 +88,10 @@ def set_function(binder: Binder, node: nodes.FunctionCall, name: str, *, over_gr
     args = tuple(binder.bind(a) for a in node.args)
     for arg in args:
         _check_inside(arg, name, over_groups=over_groups)
+        if binder.scope.is_around(arg):
+            raise AdqlSemanticError(
+                f"{name} of the query around this subquery", arg.span, "compute it there, in a subquery of its FROM"
+            )
     for parameter, arg in zip(function.parameters, args, strict=True):
         check_argument(function, parameter, arg)
     if name == "IVO_HISTOGRAM":

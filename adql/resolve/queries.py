@@ -21,12 +21,16 @@ from adql.bound import (
     SetOperation,
     Windowed,
     has_aggregate,
+    relations,
 )
+from adql.correlation import SubqueryExpr, free
 from adql.errors import AdqlErrors, AdqlSemanticError
 from adql.functions import FUNCTIONS
+from adql.functions.names import Positions
 from adql.metadata import field_of
 from adql.resolve.context import Context
 from adql.resolve.expressions import Binder
+from adql.resolve.names import KnownNames
 from adql.resolve.scope import Scope, same_name, visible_columns, written
 from adql.resolve.tables import Tables
 from adql.resolve.types import common_type
@@ -34,9 +38,14 @@ from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.datatypes import CHAR, ColumnType
 
 
-def resolve(statement: nodes.Statement, catalogue: Catalogue, fresh: Fresh) -> tuple[Query, tuple[TableEntry, ...]]:
-    """The bound query and the catalogue tables that it reads; AdqlError with every error found."""
-    context = Context(catalogue, fresh)
+def resolve(
+    statement: nodes.Statement, catalogue: Catalogue, fresh: Fresh, positions: Positions | None = None
+) -> tuple[Query, tuple[TableEntry, ...]]:
+    """The bound query and the catalogue tables that it reads; AdqlError with every error found.
+
+    ``positions``: who knows the positions of named objects, if anybody may be asked.
+    """
+    context = Context(catalogue, fresh, KnownNames(positions))
     queries = Queries(context)
     query = None
     with context.collect():
@@ -257,8 +266,9 @@ def _check_groups(select: Select) -> None:
     if not select.is_grouped and not ordered:
         return
     grouped = frozenset(select.group_by)
+    own = frozenset(leaf.relation for leaf in relations(select.from_))
     for expr in (*(o.expr for o in select.outputs), select.having, *(o.expr for o in select.order_by)):
-        stray = _ungrouped(expr, grouped) if expr is not None else None
+        stray = _ungrouped(expr, grouped, own) if expr is not None else None
         if stray is not None:
             name = stray.field.name
             raise AdqlSemanticError(
@@ -268,13 +278,15 @@ def _check_groups(select: Select) -> None:
             )
 
 
-def _ungrouped(expr: Expr, grouped: frozenset[Expr]) -> Column | None:
+def _ungrouped(expr: Expr, grouped: frozenset[Expr], own: frozenset[int]) -> Column | None:
+    """A column of the SELECT's ``own`` relations outside of groups; those of queries around are the same for all."""
     if expr in grouped or isinstance(expr, Aggregate):
         return None
     if isinstance(expr, Column):
-        return expr
-    for child in expr.children:
-        stray = _ungrouped(child, grouped)
+        return expr if expr.relation in own else None
+    inside = free(expr.query) if isinstance(expr, SubqueryExpr) else ()
+    for child in (*expr.children, *inside):
+        stray = _ungrouped(child, grouped, own)
         if stray is not None:
             return stray
     return None

@@ -8,8 +8,8 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 from adql import nodes
-from adql.bound import Column, Expr, Output
-from adql.errors import AdqlSemanticError, AdqlUnsupported, Span
+from adql.bound import Column, Expr, Fresh, Output, columns
+from adql.errors import AdqlSemanticError, Span
 from clickhouse_schema.catalogue import TableEntry, places
 from clickhouse_schema.words import published
 
@@ -103,28 +103,32 @@ def visible_columns(source: Source) -> list[Visible]:
 class Scope:
     """``visible``: columns by bare name, in the order of ``SELECT *``. ``parent``: the scope of the query around."""
 
-    def __init__(self, sources: list[Source], visible: list[Visible], parent: Scope | None = None) -> None:
+    def __init__(self, sources: list[Source], visible: list[Visible], parent: Scope | None, fresh: Fresh) -> None:
         self.sources = sources
         self.visible = visible
         self.parent = parent
+        self._fresh = fresh
         self._by_fold: dict[str, list[Visible]] | None = None
 
     def find(self, parts: tuple[nodes.Identifier, ...], span: Span) -> Expr:
-        """The column of a reference; AdqlSemanticError if it is unknown or ambiguous."""
+        """The column of a reference, here or in the queries around; AdqlSemanticError if it is unknown or ambiguous."""
         found = self._find_here(parts, span)
         if found is not None:
             return found
         around = self.parent
         while around is not None:
-            if around._find_here(parts, span) is not None:
-                raise AdqlUnsupported(
-                    f"{written(parts)} belongs to the query around this subquery;"
-                    " correlated subqueries are not supported yet",
-                    span,
-                    "write it as a JOIN",
-                )
+            found = around._find_here(parts, span)
+            if found is not None:
+                self._fresh.is_correlated = True
+                return found
             around = around.parent
         raise self._unknown(parts, span)
+
+    def is_around(self, expr: Expr) -> bool:
+        """Whether all its columns, one at least, are those of queries around."""
+        own = {source.relation for source in self.sources}
+        used = {column.relation for column in columns(expr)}
+        return bool(used) and not used & own
 
     def sources_called(self, qualifier: tuple[nodes.Identifier, ...], span: Span) -> Source:
         """The one table that a qualifier names."""

@@ -32,7 +32,7 @@ class Tables:
             right, more, also = self._table(reference, parent)
             relation, sources, visible = Join("INNER", relation, right, None), sources + more, visible + also
         _check_aliases(sources, references)
-        return relation, Scope(sources, visible, parent)
+        return relation, Scope(sources, visible, parent, self.context.fresh)
 
     def _table(self, node: nodes.TableReference, parent: Scope | None) -> tuple[Relation, list[Source], list[Visible]]:
         if isinstance(node, nodes.Join):
@@ -126,7 +126,9 @@ class Tables:
         condition: Expr | None = None
         if node.on is not None:
             with self.context.collect():
-                condition = Binder(self.queries, Scope(sources, visible, parent), "ON").condition(node.on)
+                condition = Binder(self.queries, Scope(sources, visible, parent, self.context.fresh), "ON").condition(
+                    node.on
+                )
         elif node.kind != "INNER":
             raise AdqlSemanticError(f"{node.kind} JOIN needs ON or USING", node.span)
         return Join(node.kind, left, right, condition), sources, visible

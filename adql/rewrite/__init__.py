@@ -25,6 +25,7 @@ from adql.bound import (
 from adql.rewrite.carry import carry
 from adql.rewrite.constants import hold_constants
 from adql.rewrite.crossmatch import cross_match
+from adql.rewrite.decorrelate import decorrelate
 from adql.rewrite.footprints import stored_shapes
 from adql.rewrite.joins import join_order, left_deep, outer_keys, product_keys
 from adql.rewrite.nearest import nearest_matches
@@ -59,7 +60,7 @@ def rewrite(query: Query, fresh: Fresh) -> Query:
             return replace(relation, left=tree(relation.left), right=tree(relation.right))
         return relation if isinstance(relation, Scan) else Derived(relation.relation, rewrite(relation.query, fresh))
 
-    select = query
+    select = decorrelate(query, fresh) if fresh.is_correlated else query
     for each in PASSES_BEFORE:
         select = each(select, fresh)
     select = map_select(replace(select, from_=tree(select.from_)), lambda expr: transform(expr, inner))

@@ -31,7 +31,7 @@ from clickhouse_schema.datatypes import BOOLEAN, INT
 
 def left_deep(select: Select, fresh: Fresh) -> Select:
     """The pass that comes first: no RIGHT, no join on the right of a join."""
-    select = replace(select, from_=_without_right(select.from_))
+    select = replace(select, from_=without_right(select.from_))
     while (nested := _nested_right(select.from_)) is not None:
         wrapped = Wrapped(nested, select, fresh)
         select = wrapped.apply(replace(select, from_=replaced(select.from_, nested, wrapped.derived())))
@@ -104,11 +104,11 @@ def _varies(expr: Expr) -> bool:
     return not unsure and any(isinstance(e, (Column, Aggregate)) for e in parts)
 
 
-def _without_right(relation: Relation) -> Relation:
+def without_right(relation: Relation) -> Relation:
     """``a RIGHT JOIN b`` is ``b LEFT JOIN a``: outputs are named, so the sides' order does not show."""
     if not isinstance(relation, Join):
         return relation
-    left, right = _without_right(relation.left), _without_right(relation.right)
+    left, right = without_right(relation.left), without_right(relation.right)
     if relation.kind == "RIGHT":
         return Join("LEFT", right, left, relation.condition)
     return replace(relation, left=left, right=right)
@@ -134,8 +134,8 @@ def _without_equality(relation: Relation) -> Join | None:
 
 
 def is_equality(condition: Expr, join: Join) -> bool:
-    """``f(columns of one side) = g(columns of the other)``"""
-    if not (isinstance(condition, Call) and condition.name == "="):
+    """``f(columns of one side) = g(columns of the other)``, or with NULL the same as NULL"""
+    if not (isinstance(condition, Call) and condition.name in ("=", "SAME")):
         return False
     right = {leaf.relation for leaf in relations(join.right)}
     sides = [{c.relation in right for c in columns(arg)} for arg in condition.args]

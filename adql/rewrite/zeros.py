@@ -23,6 +23,7 @@ from adql.bound import (
     map_select,
 )
 from adql.rewrite.joins import is_equality
+from clickhouse_schema.datatypes import DOUBLE
 
 
 def one_zero(select: Select, fresh: Fresh) -> Select:  # noqa: ARG001  passes are called alike
@@ -76,8 +77,12 @@ def _joins(relation: Relation) -> Relation:
 def _key(condition: Expr, join: Join) -> Expr:
     if not is_equality(condition, join):
         return condition
-    sides = tuple(_one_zero(side) if _is_float(side) else side for side in condition.children)
-    return condition.with_children(sides)
+    if not any(_is_float(side) for side in condition.children):
+        return condition
+    # the engine finds no type that holds both a BIGINT and a DOUBLE
+    return condition.with_children(
+        tuple(_one_zero(side) if _is_float(side) else Call(DOUBLE, "CAST", (side,)) for side in condition.children)
+    )
 
 
 def _is_float(expr: Expr) -> bool:
