@@ -76,17 +76,31 @@ def read_catalogue(engine: Engine) -> Catalogue:
         if row["document"]:
             schema = Schema.model_validate_json(row["document"])
             by_schema.setdefault(row["schema_name"], []).append((row["changed"], schema))
-    return Catalogue((TAP_SCHEMA, *(_merged(parts) for parts in by_schema.values())), _counts(engine))
+    schemas = (TAP_SCHEMA, *(_merged(parts) for parts in by_schema.values()))
+    counts, occupancy = _counts(engine)
+    layouts = {(schema.name, table.name): table.layout for schema in schemas for table in schema.tables}
+    crowding = {
+        key: mean * 12 * 4 ** layouts[key].healpix_order / _SQUARE_DEGREES
+        for key, mean in occupancy.items()
+        if key in layouts and layouts[key].position
+    }
+    return Catalogue(schemas, counts, crowding)
 
 
-def _counts(engine: Engine) -> dict[tuple[str, str], int]:
-    """Rows of each table, as its last load left them."""
+_SQUARE_DEGREES = 41252.96125
+
+
+def _counts(engine: Engine) -> tuple[dict[tuple[str, str], int], dict[tuple[str, str], float]]:
+    """Rows of each table, as its last load left them, and how many a typical row's cell has."""
     counted = engine.query(
-        "SELECT schema_name, table_name, sum(rows) AS rows FROM skyhouse.density"
-        " WHERE (schema_name, table_name, version) IN (SELECT schema_name, table_name, max(version)"
-        " FROM skyhouse.density GROUP BY schema_name, table_name) GROUP BY schema_name, table_name"
+        "SELECT schema_name, table_name, sum(rows) AS total, sum(pow(rows, 2)) / sum(rows) AS occupancy"
+        " FROM skyhouse.density WHERE (schema_name, table_name, version) IN"
+        " (SELECT schema_name, table_name, max(version) FROM skyhouse.density GROUP BY schema_name, table_name)"
+        " GROUP BY schema_name, table_name"
     ).to_pylist()
-    return {(row["schema_name"], row["table_name"]): int(row["rows"]) for row in counted}
+    by_key = {(row["schema_name"], row["table_name"]): row for row in counted}
+    counts = {key: int(row["total"]) for key, row in by_key.items()}
+    return counts, {key: float(row["occupancy"]) for key, row in by_key.items() if row["total"]}
 
 
 def _merged(parts: list[tuple[int, Schema]]) -> Schema:

@@ -23,13 +23,15 @@ def places(fields: Sequence[Field]) -> dict[str, tuple[int, ...]]:
 class TableEntry:
     """One table that can be queried.
 
-    ``rows``: about how many it has, None if nobody counted. ``fields`` describe its columns in order; ``places``: name
+    ``rows``: about how many it has, None if nobody counted; ``crowding``: of them in a square degree, as a typical row
+    has them around it. ``fields`` describe its columns in order; ``places``: name
     in lower case -> places of the columns.
     """
 
     schema: Schema
     table: Table
     rows: int | None = field(default=None, compare=False)
+    crowding: float | None = field(default=None, compare=False)
     fields: tuple[Field, ...] = field(init=False, compare=False, repr=False)
     places: dict[str, tuple[int, ...]] = field(init=False, compare=False, repr=False)
 
@@ -51,18 +53,23 @@ class TableEntry:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Immutable; a change makes a new one. ``counts``: rows by (schema, table), as far as they are known."""
+    """Immutable; a change makes a new one.
+
+    ``counts``: rows by (schema, table), ``crowding``: rows in a square degree, as far as they are known.
+    """
 
     schemas: tuple[Schema, ...]
     counts: Mapping[tuple[str, str], int] = field(default_factory=dict, compare=False, repr=False)
+    crowding: Mapping[tuple[str, str], float] = field(default_factory=dict, compare=False, repr=False)
     entries: tuple[TableEntry, ...] = field(init=False)
     _by_fold: dict[str, tuple[TableEntry, ...]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         entries = tuple(
-            TableEntry(schema, table, self.counts.get((schema.name, table.name)))
+            TableEntry(schema, table, self.counts.get(key), self.crowding.get(key))
             for schema in self.schemas
             for table in schema.tables
+            for key in [(schema.name, table.name)]
         )
         by_fold: dict[str, tuple[TableEntry, ...]] = {}
         for entry in entries:

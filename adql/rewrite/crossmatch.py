@@ -37,6 +37,7 @@ from adql.resolve.constants import constant
 from adql.rewrite.joins import is_equality, replaced
 from adql.rewrite.radius import Bounds, bounds
 from adql.rewrite.repeatable import is_repeatable
+from adql.rewrite.sizes import best_side, crowding, row_count
 from adql.rewrite.spatial import NEARNESS
 from adql.rewrite.wrap import Wrapped, numbers, select_of
 from adql.spherical import SMALLEST_CUBE
@@ -67,9 +68,24 @@ class Match:
 
 def cross_match(select: Select, fresh: Fresh) -> Select:
     """The pass for one SELECT."""
+    select = replace(select, from_=_smaller_right(select.from_, conjuncts(select.where)))
     while (match := _find(select, select.from_)) is not None:
         select = _rewritten(select, match, fresh)
     return select
+
+
+def _smaller_right(relation: Relation, where: tuple[Expr, ...]) -> Relation:
+    """Of two tables that are matched the one known to be smaller on the right, where rows are repeated and hashed."""
+    if not isinstance(relation, Join):
+        return relation
+    if isinstance(relation.left, Join):
+        return replace(relation, left=_smaller_right(relation.left, where))
+    left, right = row_count(relation.left), row_count(relation.right)
+    if relation.kind != "INNER" or left is None or right is None or left >= right:
+        return relation
+    if not matches(relation, [*conjuncts(relation.condition), *where]):
+        return relation
+    return replace(relation, left=relation.right, right=relation.left)
 
 
 # --- which joins ------------------------------------------------------------------------------------------------------
@@ -168,7 +184,7 @@ def _cells(match: Match, left: Wrapped, right: Wrapped, fresh: Fresh) -> tuple[C
     if radius is None:
         return _levelled(match, left, right, fresh)
     reach = 2 * math.sin(math.radians(min(radius, 180.0)) / 2)
-    side = max(2 * reach, SMALLEST_CUBE)
+    side = max(reach * best_side(radius, crowding(left.relation)), SMALLEST_CUBE)
     cube = left.export(Call(LONG, "CUBE", (*match.left_position, _double(side))))
     cubes = right.export(Call(LONG, "CUBES", (*match.right_position, _double(side), _double(reach))))
     return [Call(BOOLEAN, "=", (cube, cubes))], [], []

@@ -92,6 +92,16 @@ def test_initialise_heals_a_tap_schema_that_lags_behind(survey: Engine) -> None:
     )
 
 
+def test_the_catalogue_knows_how_crowded_a_table_is(survey: Engine) -> None:
+    survey.execute("INSERT INTO survey.`Objects` (id, ra, dec) SELECT number, 45.5, 0.5 FROM numbers(1002)")
+    apply.update_density(survey, "survey", OBJECTS)
+    [entry] = [e for e in apply.read_catalogue(survey).entries if e.qualified == "survey.Objects"]
+    assert entry.rows == 2004
+    cell = 41252.96 / (12 * 4**OBJECTS.layout.healpix_order)
+    # half of the rows share a cell, the others have one nearly to themselves
+    assert entry.crowding == pytest.approx(0.5 * 1002 / cell, rel=0.02)
+
+
 def test_the_density_counts_each_row_once(survey: Engine) -> None:
     for _ in range(2):
         apply.update_density(survey, "survey", OBJECTS)
