@@ -66,8 +66,9 @@ def shape_column(name: str) -> str:
 
     Of regions, Array(Array(Float64)): shapes, each [term, 1 or -1 for its complement, numbers], the numbers those of
     DALI: 3 of a circle, 4 of a range, from 6 those of a polygon. A direction is in the region if it is in all shapes of
-    some term. Of MOCs, Array(UInt64): the first index of order 29 and the one after the last, of each range in
-    ascending order.
+    some term. Where there are several shapes, the pieces of the border (``adql.regions.pieces``) follow, whose term is
+    -1. Of MOCs, Array(UInt64): the first index of order 29 and the one after the last, of each range in ascending
+    order.
     """
     return f"__shape_{name}"
 

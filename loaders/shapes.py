@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,21 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from adql import stcs
-from adql.regions import Cone, Moc, Nothing, Polygon, Region, ShapeError, Union, WholeSky, circle
+from adql.regions import (
+    Complement,
+    Cone,
+    Intersection,
+    Moc,
+    Nothing,
+    Polygon,
+    Range,
+    Region,
+    ShapeError,
+    Union,
+    WholeSky,
+    circle,
+    pieces,
+)
 from adql.regions.locate import locate
 from adql.regions.region import SLACK
 from adql.regions.sphere import Vectors, directions, lengths, separations
@@ -25,6 +39,13 @@ RANGES = pa.list_(pa.uint64())
 
 #: Vertices of a convex polygon are this far from its other edges, in its circumference; else it is looked at closely.
 _CLEAR = 1e-6
+
+#: Of what regions in columns are put together
+Simple = Cone | Polygon | Range
+Term = tuple[tuple[float, Simple], ...]
+
+#: Terms of a region; more are too slow to compare with
+_MOST_TERMS = 1000
 
 #: Directions and radii, in radians, of the discs that a shape lies in
 Discs = tuple[Vectors, NDArray[np.float64]]
@@ -114,6 +135,34 @@ def read(kind: ColumnType, texts: pa.Array) -> tuple[pa.Array, pa.Array, dict[in
     return pa.array(shapes, arrow), pa.array(covers, pa.uint64()), rows
 
 
+def normal_form(region: Region, *, complement: bool = False) -> list[Term]:
+    """A region as a union of intersections (terms) of shapes, 1, and complements of shapes, -1."""
+    if isinstance(region, Complement):
+        return normal_form(region.part, complement=not complement)
+    if isinstance(region, (Union, Intersection)):
+        parts = [normal_form(part, complement=complement) for part in region.parts]
+        if isinstance(region, Union) != complement:
+            return [term for part in parts for term in part]
+        if math.prod(len(part) for part in parts) > _MOST_TERMS:
+            raise ShapeError(f"a region of more than {_MOST_TERMS} intersections")
+        return [tuple(shape for term in terms for shape in term) for terms in product(*parts)]
+    if isinstance(region, (WholeSky, Nothing)):
+        return [((1.0, Cone(0.0, 0.0, 180.0)),)] if isinstance(region, WholeSky) != complement else []
+    if not isinstance(region, (Cone, Polygon, Range)):
+        what = "a MOC, for which there is the xtype moc" if isinstance(region, Moc) else "a range of other longitudes"
+        raise ShapeError(f"{what}, cannot be part of it")
+    return [((-1.0 if complement else 1.0, region),)]
+
+
+def _without_idle(term: Term) -> Term:
+    """A point with other shapes is the point alone if it is in them, else nothing."""
+    points = [shape for sign, shape in term if sign > 0 and isinstance(shape, Cone) and shape.is_point]
+    if not points:
+        return term
+    inside = all(bool(shape.contains(points[0].centre)[0]) == (sign > 0) for sign, shape in term)
+    return ((1.0, points[0]),) if inside else ()
+
+
 def _read_moc(text: str) -> tuple[list[int], int]:
     region = stcs.parse(text)
     if isinstance(region, Nothing):
@@ -124,35 +173,37 @@ def _read_moc(text: str) -> tuple[list[int], int]:
 
 
 def _read_region(text: str) -> tuple[list[list[float]], int]:
-    parts = list(_parts(stcs.parse(text)))
-    vectors, radii = zip(*(_discs(part) for part in parts), strict=True)
-    rows = [[float(term), 1.0, *_numbers(part)] for term, part in enumerate(parts)]
+    region = stcs.parse(text)
+    terms = [term for term in map(_without_idle, normal_form(region)) if term]
+    if not terms:
+        raise ShapeError("an empty region")
+    rows = [[float(i), sign, *_numbers(shape)] for i, term in enumerate(terms) for sign, shape in term]
+    if len(rows) > 1 or isinstance(terms[0][0][1], Range) or rows[0][1] < 0:
+        rows += pieces.numbers(region)
+    bounded = [[_discs(shape) for sign, shape in term if sign > 0] for term in terms]
+    if not all(bounded):
+        return rows, EVERYWHERE
+    vectors, radii = zip(*(discs for term in bounded for discs in term), strict=True)
     return rows, cover_number(np.concatenate(vectors), np.concatenate(radii))
 
 
-def _parts(region: Region) -> Iterable[Cone | Polygon]:
-    if isinstance(region, Union):
-        for part in region.parts:
-            yield from _parts(part)
-    elif isinstance(region, WholeSky):
-        yield Cone(0.0, 0.0, 180.0)
-    elif isinstance(region, (Cone, Polygon)):
-        yield region
-    else:
-        what = "an empty region" if isinstance(region, Nothing) else f"a region made by {type(region).__name__}"
-        raise ShapeError(f"{what} cannot be kept in a column, which holds circles, polygons, boxes and their unions")
-
-
-def _numbers(shape: Cone | Polygon) -> list[float]:
+def _numbers(shape: Simple) -> list[float]:
     if isinstance(shape, Cone):
         return [shape.lon, shape.lat, shape.radius]
+    if isinstance(shape, Range):
+        return [shape.west, shape.east, shape.south, shape.north]
     return [number for vertex in shape.vertices for number in vertex]
 
 
-def _discs(shape: Cone | Polygon) -> Discs:
+def _discs(shape: Simple) -> Discs:
     if isinstance(shape, Cone):
         return shape.centre, np.array([math.radians(shape.radius)])
-    return shape.edges.a, np.zeros(len(shape.edges.a))
+    if isinstance(shape, Polygon):
+        return shape.edges.a, np.zeros(len(shape.edges.a))
+    middle = directions(shape.west + shape.width / 2, (shape.south + shape.north) / 2)
+    corners = directions([shape.west, shape.west], [shape.south, shape.north])
+    radius = float(separations(corners, middle).max()) if shape.width <= 180 else math.pi
+    return middle, np.array([radius])
 
 
 def _discs_of_moc(moc: Moc) -> Discs:
@@ -179,10 +230,15 @@ def is_covered(kind: ColumnType, shape: list[Any], number: int) -> bool:
 def _stored_discs(kind: ColumnType, shape: list[Any]) -> Discs:
     if kind.xtype == "moc":
         return _discs_of_moc(Moc(np.array(shape, dtype=np.int64).reshape(-1, 2)))
-    parts = [part[2:] for part in shape] if is_read(kind) else [shape]
-    vectors = [directions(n[0], n[1]) if len(n) == 3 else directions(n[::2], n[1::2]) for n in parts]
-    radii = [np.radians(n[2:]) if len(n) == 3 else np.zeros(len(n) // 2) for n in parts]
+    numbers = [part[2:] for part in shape if part[0] >= 0 and part[1] > 0] if is_read(kind) else [shape]
+    vectors, radii = zip(*(_discs(_simple(part)) for part in numbers), strict=True)
     return np.concatenate(vectors), np.concatenate(radii)
+
+
+def _simple(numbers: list[float]) -> Simple:
+    if len(numbers) == 3:
+        return Cone(*numbers)
+    return Range(*numbers) if len(numbers) == 4 else Polygon(tuple(zip(numbers[::2], numbers[1::2], strict=True)))
 
 
 def cover_number(vectors: Vectors, radii: NDArray[np.float64]) -> int:

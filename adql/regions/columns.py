@@ -48,7 +48,7 @@ def polygon(coordinates: str) -> Edges:
     ra, dec = "radians(c[2 * i - 1])", "radians(c[2 * i])"
     vertex = f"(cos({dec}) * cos({ra}), cos({dec}) * sin({ra}), sin({dec}))"
     vertices = f"arrayMap(i -> {vertex}, range(1, intDiv(length(c), 2) + 1))"
-    return Edges(_let({"c": coordinates}, _let({"v": vertices}, _edges("v"))))
+    return Edges(let({"c": coordinates}, let({"v": vertices}, _edges("v"))))
 
 
 def box(lon: str, lat: str, width: str, height: str) -> str:
@@ -64,10 +64,10 @@ def box(lon: str, lat: str, width: str, height: str) -> str:
         )
     x, y = (f"tan(radians(greatest(toFloat64({size}), 1e-11)) / 2)" for size in (width, height))
     values = {"x": x, "y": y, "lon": f"toFloat64({lon})", "dec": f"radians(toFloat64({lat}))"}
-    return _let(values, f"[{', '.join(corners)}]")
+    return let(values, f"[{', '.join(corners)}]")
 
 
-def _let(values: dict[str, str], body: str) -> str:
+def let(values: dict[str, str], body: str) -> str:
     """``body`` with names for values, each written and computed once."""
     return f"arrayMap(({', '.join(values)}) -> {body}, {', '.join(f'[{v}]' for v in values.values())})[1]"
 
@@ -93,7 +93,7 @@ def _literal(region: Polygon) -> str:
     return "[" + ", ".join(f"({', '.join(number(c) for v in row for c in v)})" for row in rows) + "]"
 
 
-def _as_columns(shape: Shape) -> Shape:
+def as_columns(shape: Shape) -> Shape:
     """Constant points, circles and polygons in the form of columns; combinations as they are."""
     if isinstance(shape, Cone):
         x, y, z = direction(shape.lon, shape.lat)
@@ -103,7 +103,7 @@ def _as_columns(shape: Shape) -> Shape:
     return shape
 
 
-def _named(shape: Shape, suffix: str) -> tuple[Shape, dict[str, str]]:
+def named(shape: Shape, suffix: str) -> tuple[Shape, dict[str, str]]:
     """The shape by the names of its values, and these."""
     if isinstance(shape, Circle):
         names = [f"{letter}{suffix}" for letter in "xyzr"]
@@ -115,9 +115,9 @@ def _named(shape: Shape, suffix: str) -> tuple[Shape, dict[str, str]]:
 
 
 def _related(first: Shape, second: Shape, relation: Callable[[Shape, Shape], str]) -> str:
-    (one, values), (other, more) = _named(_as_columns(first), "1"), _named(_as_columns(second), "2")
+    (one, values), (other, more) = named(as_columns(first), "1"), named(as_columns(second), "2")
     test = relation(one, other)
-    return f"({_let({**values, **more}, test)} = 1)" if values or more else test
+    return f"({let({**values, **more}, test)} = 1)" if values or more else test
 
 
 # --- relations --------------------------------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ def intersects(first: Shape, second: Shape) -> str:
 
 
 def _contains(inner: Shape, outer: Shape) -> str:
-    inner, outer = _as_columns(inner), _as_columns(outer)
+    inner, outer = as_columns(inner), as_columns(outer)
     if isinstance(inner, Nothing) or isinstance(outer, WholeSky):
         return "1"
     if isinstance(inner, Union):
@@ -154,18 +154,18 @@ def _contains(inner: Shape, outer: Shape) -> str:
             return f"({outer.radius} >= 180 OR {_within(inner.centre, outer.centre, reach)})"
         opposite: Vector = tuple(f"(-{c})" for c in outer.centre)  # type: ignore[assignment]
         free = f"{_to_border(opposite, inner)} >= radians(180 - {outer.radius}) - {ROUNDING!r}"
-        return f"({free} AND (NOT {_inside(opposite, inner)} OR {outer.radius} >= 180))"
+        return f"({free} AND (NOT {inside(opposite, inner)} OR {outer.radius} >= 180))"
     if isinstance(inner, Circle):
         return (
-            f"({_inside(inner.centre, outer)} AND "
+            f"({inside(inner.centre, outer)} AND "
             f"({inner.radius} = 0 OR {_to_border(inner.centre, outer)} >= radians({inner.radius}) - {ROUNDING!r}))"
         )
-    within = " AND ".join(f"arrayAll(d -> {_inside(p, outer)}, {inner.array})" for p in (_START, _MIDDLE))
+    within = " AND ".join(f"arrayAll(d -> {inside(p, outer)}, {inner.array})" for p in (_START, _MIDDLE))
     return f"({within} AND NOT {_cross(inner, outer)})"
 
 
 def _intersects(first: Shape, second: Shape) -> str:
-    first, second = _as_columns(first), _as_columns(second)
+    first, second = as_columns(first), as_columns(second)
     if isinstance(first, Region) and not isinstance(second, Region):
         first, second = second, first
     if isinstance(second, Nothing):
@@ -184,8 +184,8 @@ def _intersects(first: Shape, second: Shape) -> str:
         return _circle_meets(second, first)
     if isinstance(first, Circle):
         return _circle_meets(first, second)
-    first_in = f"arrayExists(d -> {_inside(_START, second)}, {first.array})"
-    second_in = f"arrayExists(d -> {_inside(_START, first)}, {second.array})"
+    first_in = f"arrayExists(d -> {inside(_START, second)}, {first.array})"
+    second_in = f"arrayExists(d -> {inside(_START, first)}, {second.array})"
     return f"({first_in} OR {second_in} OR {_cross(first, second)})"
 
 
@@ -202,11 +202,11 @@ def _unsupported(shape: Shape) -> ShapeError:
 
 def _circle_meets(circle: Circle, edges: Edges) -> str:
     near = f"({circle.radius} > 0 AND {_to_border(circle.centre, edges)} <= radians({circle.radius}) + {ROUNDING!r})"
-    return f"({_inside(circle.centre, edges)} OR {near})"
+    return f"({inside(circle.centre, edges)} OR {near})"
 
 
 def _within(a: Vector, b: Vector, degrees: str) -> str:
-    return f"({_separation(a, b)} <= radians({degrees}) + {ROUNDING!r})"
+    return f"({separation(a, b)} <= radians({degrees}) + {ROUNDING!r})"
 
 
 #: start and middle of edge d
@@ -220,47 +220,56 @@ _B: Vector = ("e.4", "e.5", "e.6")
 _N: Vector = ("e.7", "e.8", "e.9")
 
 
-def _dot(a: Vector, b: Vector) -> str:
+def dot(a: Vector, b: Vector) -> str:
     return "(" + " + ".join(f"{p} * {q}" for p, q in zip(a, b, strict=True)) + ")"
 
 
-def _cross_product(a: Vector, b: Vector) -> Vector:
+def cross_product(a: Vector, b: Vector) -> Vector:
     x, y, z = ((1, 2), (2, 0), (0, 1))
     return tuple(f"({a[i]} * {b[j]} - {a[j]} * {b[i]})" for i, j in (x, y, z))  # type: ignore[return-value]
 
 
-def _separation(a: Vector, b: Vector) -> str:
+def separation(a: Vector, b: Vector) -> str:
     minus, plus = (
         " + ".join(f"({p} {sign} {q}) * ({p} {sign} {q})" for p, q in zip(a, b, strict=True)) for sign in "-+"
     )
     return f"(2 * atan2(sqrt({minus}), sqrt({plus})))"
 
 
-def _inside(p: Vector, edges: Edges) -> str:
-    """The sum of triangles of ``Polygon.contains``, or on an edge; a repeated vertex makes none."""
+def inside(p: Vector, edges: Edges, *, border: bool = True) -> str:
+    """The sum of triangles of ``Polygon.contains``, or on an edge (without ``border``: and on none).
+
+    A repeated vertex makes no triangle.
+    """
     below = " + ".join(f"({a} - {c}) * ({b} - {c})" for a, b, c in zip(_A, _B, p, strict=True))
-    winds = f"abs(arraySum(e -> atan2(-{_dot(p, _N)}, {below}), {edges.array})) > {math.pi!r}"
-    after, before = _dot(p, _cross_product(_N, _A)), _dot(p, _cross_product(_B, _N))
-    near = f"{ROUNDING!r} * sqrt({_dot(_N, _N)})"
-    on = f"{_dot(_N, _N)} > 0 AND abs({_dot(p, _N)}) <= {near} AND {after} >= -{near} AND {before} >= -{near}"
-    return f"({winds} OR arrayExists(e -> {on}, {edges.array}))"
+    winds = f"abs(arraySum(e -> atan2(-{dot(p, _N)}, {below}), {edges.array})) > {math.pi!r}"
+    after, before = dot(p, cross_product(_N, _A)), dot(p, cross_product(_B, _N))
+    near = f"{ROUNDING!r} * sqrt({dot(_N, _N)})"
+    on = f"{dot(_N, _N)} > 0 AND abs({dot(p, _N)}) <= {near} AND {after} >= -{near} AND {before} >= -{near}"
+    on_border = f"arrayExists(e -> {on}, {edges.array})"
+    return f"({winds} OR {on_border})" if border else f"({winds} AND NOT {on_border})"
+
+
+def has(shape: Circle | Edges, place: Vector) -> str:
+    """SQL of whether a direction is in the shape or on its border."""
+    return _within(place, shape.centre, shape.radius) if isinstance(shape, Circle) else inside(place, shape)
 
 
 def _to_border(p: Vector, edges: Edges) -> str:
     """Least distance in radians: to an edge's great circle where the perpendicular meets it, else to its vertices."""
-    after, before = _dot(p, _cross_product(_N, _A)), _dot(p, _cross_product(_B, _N))
-    along = f"sqrt({_dot(_N, _N)} * {_dot(p, _A)} * {_dot(p, _A)} + {after} * {after})"
-    foot = f"atan2(abs({_dot(p, _N)}), {along})"
-    ends = f"least({_separation(p, _A)}, {_separation(p, _B)})"
+    after, before = dot(p, cross_product(_N, _A)), dot(p, cross_product(_B, _N))
+    along = f"sqrt({dot(_N, _N)} * {dot(p, _A)} * {dot(p, _A)} + {after} * {after})"
+    foot = f"atan2(abs({dot(p, _N)}), {along})"
+    ends = f"least({separation(p, _A)}, {separation(p, _B)})"
     return f"arrayMin(e -> if({after} > 0 AND {before} > 0, {foot}, {ends}), {edges.array})"
 
 
 def _cross(first: Edges, second: Edges) -> str:
     """Whether some edges d of the first and e of the second cross, see ``polygon.crossings``; to touch is not to."""
-    ab_c, ab_d = f"({_dot(_N, ('d.1', 'd.2', 'd.3'))})", f"({_dot(_N, ('d.4', 'd.5', 'd.6'))})"
+    ab_c, ab_d = f"({dot(_N, ('d.1', 'd.2', 'd.3'))})", f"({dot(_N, ('d.4', 'd.5', 'd.6'))})"
     n: Vector = ("d.7", "d.8", "d.9")
-    cd_a, cd_b = _dot(n, _A), _dot(n, _B)
-    small_e, small_d = f"{ROUNDING!r} * sqrt({_dot(_N, _N)})", f"{ROUNDING!r} * sqrt({_dot(n, n)})"
+    cd_a, cd_b = dot(n, _A), dot(n, _B)
+    small_e, small_d = f"{ROUNDING!r} * sqrt({dot(_N, _N)})", f"{ROUNDING!r} * sqrt({dot(n, n)})"
     left = f"{ab_c} < -{small_e} AND {ab_d} > {small_e} AND {cd_a} > {small_d} AND {cd_b} < -{small_d}"
     right = f"{ab_c} > {small_e} AND {ab_d} < -{small_e} AND {cd_a} < -{small_d} AND {cd_b} > {small_d}"
     return f"arrayExists(d -> arrayExists(e -> ({left}) OR ({right}), {second.array}), {first.array})"
@@ -274,38 +283,38 @@ def area(shape: Circle | Edges) -> str:
     if isinstance(shape, Circle):
         radius = f"least(greatest({shape.radius}, 0), 180)"
         return f"({4 * math.pi * math.degrees(1) ** 2!r} * pow(sin(radians({radius}) / 2), 2))"
-    return _let({"edges1": shape.array}, f"abs({_signed_area('edges1')}) * {math.degrees(1) ** 2!r}")
+    return let({"edges1": shape.array}, f"abs({_signed_area('edges1')}) * {math.degrees(1) ** 2!r}")
 
 
 def _signed_area(edges: str) -> str:
-    below = f"1 + {_dot(_A, _B)} + {_dot(_A, _O)} + {_dot(_B, _O)}"
+    below = f"1 + {dot(_A, _B)} + {dot(_A, _O)} + {dot(_B, _O)}"
     terms = f"arraySum((e, o) -> 2 * atan2({_TRIPLE}, {below}), {edges}, {_first(edges)})"
-    return _let({"s": terms}, f"s - {4 * math.pi!r} * round(s / {4 * math.pi!r})")
+    return let({"s": terms}, f"s - {4 * math.pi!r} * round(s / {4 * math.pi!r})")
 
 
 def centroid(shape: Circle | Edges) -> str:
     """SQL of Array(Float64), longitude and latitude in degrees; see ``Polygon.centroid``."""
     if isinstance(shape, Circle):
         return _position(*shape.centre)
-    arc = f"{_separation(_A, _B)} / greatest(sqrt({_dot(_N, _N)}), 1e-300)"
+    arc = f"{separation(_A, _B)} / greatest(sqrt({dot(_N, _N)}), 1e-300)"
     whole = [f"arraySum(e -> {n} * {arc}, edges1) * sign(area1)" for n in _N]
     flat = [
         f"edges1[1].{i} + arraySum((e, o) -> ({a} + {b} - 2 * o.{i}) * {_TRIPLE}, edges1, {_first('edges1')}) / weight1"
         for i, a, b in zip((1, 2, 3), _A, _B, strict=True)
     ]
     weight = f"3 * arraySum((e, o) -> {_TRIPLE}, edges1, {_first('edges1')})"
-    reach = f"arrayMax((e, o) -> {_separation(_A, _O)}, edges1, {_first('edges1')})"
+    reach = f"arrayMax((e, o) -> {separation(_A, _O)}, edges1, {_first('edges1')})"
     vector = [f"if(reach1 < {SMALL!r}, {f}, {w})" for f, w in zip(flat, whole, strict=True)]
     names = {"weight1": weight, "reach1": reach, "area1": _signed_area("edges1")}
-    inner = _let(names, _let(dict(zip("xyz", vector, strict=True)), _position("x", "y", "z")))
-    return _let({"edges1": shape.array}, inner)
+    inner = let(names, let(dict(zip("xyz", vector, strict=True)), _position("x", "y", "z")))
+    return let({"edges1": shape.array}, inner)
 
 
 #: The first vertex o, in step with the edges, and o.((a-o) x (b-o))
 _O: Vector = ("o.1", "o.2", "o.3")
-_TRIPLE = _dot(
+_TRIPLE = dot(
     _O,
-    _cross_product(
+    cross_product(
         tuple(f"({p} - {q})" for p, q in zip(_A, _O, strict=True)),  # type: ignore[arg-type]
         tuple(f"({p} - {q})" for p, q in zip(_B, _O, strict=True)),  # type: ignore[arg-type]
     ),
@@ -340,4 +349,4 @@ def transformed(coordinates: str, count: int | None, turn: Callable[[Vector], Ve
     vectors = f"arrayMap(i -> ({x}, {y}, {z}), range(1, n + 1))"
     positions = f"arrayFlatten(arrayMap(v -> {_position('v.1', 'v.2', 'v.3')}, {vectors}))"
     inner = f"arrayConcat({positions}, arraySlice(c, 2 * n + 1))"
-    return _let({"c": coordinates}, _let({"n": count_sql}, inner))
+    return let({"c": coordinates}, let({"n": count_sql}, inner))

@@ -35,7 +35,7 @@ def area(region: Region) -> float:
     """Square degrees. Raises ``ShapeError`` for combinations that hold a MOC."""
     if isinstance(region, (Cone, Polygon, Moc)):
         return region.area
-    pieces = _pieces(region)
+    pieces = border_pieces(region)
     apex = _apex(pieces)
     found = math.fsum(_swept(apex, *piece) for piece in pieces) % _SPHERE
     if min(found, _SPHERE - found) < 1e-9:  # nothing or everything, but for rounding
@@ -52,13 +52,13 @@ def centroid(region: Region) -> tuple[float, float]:
     """
     if isinstance(region, (Cone, Polygon, Moc)):
         return region.centroid
-    total = sum((_moment(*piece) for piece in _pieces(region)), start=np.zeros(3))
+    total = sum((_moment(*piece) for piece in border_pieces(region)), start=np.zeros(3))
     if float(lengths(total)) < 1e-14:
         raise ShapeError("the region has no centroid", "it is empty, without area, or as much on one side of the sky")
     return position(total)
 
 
-def _pieces(region: Region) -> list[Piece]:
+def border_pieces(region: Region) -> list[Piece]:
     """Pieces of the border with the region on the left, from one angle to another; backwards to a lesser angle."""
     if has_moc(region):
         raise ShapeError("area or centroid of a combination that holds a MOC", "combine MOCs alone")

@@ -1,6 +1,7 @@
 """Shapes of mixed kinds that a table keeps beside their texts, as ClickHouse SQL: see ``cover.shape_column``.
 
-A row of regions is an array of shapes, any of which a direction may be in; a MOC is an array of borders of ranges.
+A row of regions is an array of shapes, with the pieces of its border where it is made of several (``pieces``); a MOC is
+an array of borders of ranges.
 """
 
 from __future__ import annotations
@@ -11,16 +12,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adql.regions import columns
-from adql.regions.columns import Circle, Shape, Vector
+from adql.regions import columns, pieces
+from adql.regions.algebra import Union
+from adql.regions.columns import Circle, Edges, Shape, Vector
 from adql.regions.covers import cover
 from adql.regions.moc import Moc
 from adql.regions.region import Region
-from adql.regions.sphere import ShapeError
+from adql.regions.sphere import ROUNDING, ShapeError
 from clickhouse_schema.healpix import ORDER
 
 #: Cells of a shape that is compared with a stored MOC
 _MOC_CELLS = 2000
+
+#: Radii of points, as ``columns`` writes them
+_NO_RADIUS = ("0.", "0.0")
 
 #: Square degrees of a cell of order 29
 _CELL = 4 * math.pi * math.degrees(1) ** 2 / (12 * 4**ORDER)
@@ -40,26 +45,109 @@ class Ranges:
     array: str
 
 
-def each(stored: Stored, test: Callable[[Shape], str], word: str) -> str:
-    """Whether ``test`` holds for some ('arrayExists') or all ('arrayAll') of the shapes."""
-    ra, dec = "radians(s[3])", "radians(s[4])"
-    centre: Vector = (f"(cos({dec}) * cos({ra}))", f"(cos({dec}) * sin({ra}))", f"sin({dec})")
-    of_circle, of_polygon = test(Circle(centre, "s[5]")), test(columns.polygon("arraySlice(s, 3)"))
-    return f"{word}(s -> if(length(s) = 5, {of_circle}, {of_polygon}), {stored.array})"
-
-
 def intersects(stored: Stored, other: Shape) -> str:
-    return each(stored, lambda shape: columns.intersects(other, shape), "arrayExists")
+    """Whether a row's region and ``other`` have a direction in common."""
+    return _by_kind(stored, other, _meets, lambda shape: columns.intersects(other, shape), "OR")
+
+
+def contains(stored: Stored, inner: Shape) -> str:
+    """Whether all of ``inner`` is in the row's region."""
+    return _by_kind(stored, inner, _surrounds, lambda shape: columns.contains(inner, shape), "AND")
 
 
 def within(stored: Stored, other: Shape) -> str:
     """Whether all of the row's region is in ``other``."""
-    return each(stored, lambda shape: columns.contains(shape, other), "arrayAll")
+    return _by_kind(stored, other, _stays_in, lambda shape: columns.contains(shape, other), "")
 
 
-def contains(stored: Stored, inner: Shape) -> str:
-    """Whether all of ``inner`` is in one of the row's shapes."""
-    return each(stored, lambda shape: columns.contains(inner, shape), "arrayExists")
+def _by_kind(
+    stored: Stored,
+    other: Shape,
+    combined: Callable[[Stored, Circle | Edges], str],
+    single: Callable[[Shape], str],
+    word: str,
+) -> str:
+    """A row of one shape is compared as that, one of several by the pieces of its border.
+
+    ``other`` may be a union where its parts' answers joined by ``word`` are its own.
+    """
+    if isinstance(other, Union) and word:
+        parts = [_by_kind(stored, part, combined, lambda shape: single(shape), word) for part in other.parts]
+        return f"({f' {word} '.join(parts)})"
+    known = columns.as_columns(other)
+    if not isinstance(known, (Circle, Edges)):
+        raise ShapeError(f"a {type(known).__name__.lower()} compared with a column of regions", "compare its parts")
+    ra, dec = f"radians({stored.array}[1][3])", f"radians({stored.array}[1][4])"
+    centre: Vector = (f"(cos({dec}) * cos({ra}))", f"(cos({dec}) * sin({ra}))", f"sin({dec})")
+    of_circle = single(Circle(centre, f"{stored.array}[1][5]"))
+    of_polygon = single(columns.polygon(f"arraySlice({stored.array}[1], 3)"))
+    if isinstance(known, Circle) and known.radius in _NO_RADIUS:
+        return columns.let(dict(zip("xyz", known.centre, strict=True)), _has(stored, ("x", "y", "z")))
+    named, values = columns.named(known, "9")
+    assert isinstance(named, (Circle, Edges))  # noqa: S101  names are of the same kind
+    of_several = columns.let({**values, "row": stored.array}, combined(Stored("row"), named))
+    one = f"if(length({stored.array}[1]) = 5, {of_circle}, {of_polygon})"
+    alone = f"length({stored.array}) = 1 AND length({stored.array}[1]) != 6 AND {stored.array}[1][2] > 0"
+    return f"if({alone}, {one}, {of_several})"
+
+
+def _has(stored: Stored, place: Vector) -> str:
+    """Whether a direction is in all shapes of some term."""
+    x, y, z = place
+    ra, dec = "radians(s[3])", "radians(s[4])"
+    centre: Vector = (f"(cos({dec}) * cos({ra}))", f"(cos({dec}) * sin({ra}))", f"sin({dec})")
+    in_circle = f"{columns.separation(place, centre)} <= radians(s[5]) + {ROUNDING!r}"
+    latitude, longitude = f"atan2({z}, sqrt({x} * {x} + {y} * {y}))", f"degrees(atan2({y}, {x}))"
+    # borders belong to the range; at a pole there are no longitudes
+    east = f"positiveModulo({longitude} - s[3] + 1e-13, 360.) <= positiveModulo(s[4] - s[3], 360.) + 2e-13"
+    in_longitudes = f"({east} OR s[4] - s[3] >= 360 OR {x} * {x} + {y} * {y} < 1e-31)"
+    in_latitudes = f"{latitude} >= radians(s[5]) - {ROUNDING!r} AND {latitude} <= radians(s[6]) + {ROUNDING!r}"
+    polygon = {"edges8": columns.polygon("arraySlice(s, 3)").array}
+    in_polygon = columns.let(polygon, columns.inside(place, Edges("edges8")))
+    inside = f"multiIf(length(s) = 5, {in_circle}, length(s) = 6, {in_latitudes} AND {in_longitudes}, {in_polygon})"
+    shapes = f"arrayFilter(s -> s[1] >= 0, {stored.array})"
+    out = f"arrayMap(s -> s[1], arrayFilter(s -> ({inside}) != (s[2] > 0), {shapes}))"
+    return f"notEmpty(arrayFilter(i -> NOT has({out}, i), arrayMap(s -> s[1], {shapes})))"
+
+
+def _pieces(stored: Stored, word: str, test: str) -> str:
+    return f"{word}(s -> {test}, arrayFilter(s -> s[1] < 0, {stored.array}))"
+
+
+def _points(stored: Stored, word: str, shape: Circle | Edges) -> str:
+    """Of the row's shapes that are points, which have no border."""
+    ra, dec = "radians(s[3])", "radians(s[4])"
+    centre: Vector = (f"(cos({dec}) * cos({ra}))", f"(cos({dec}) * sin({ra}))", f"sin({dec})")
+    points = f"arrayFilter(s -> length(s) = 5 AND s[1] >= 0 AND s[2] > 0 AND s[5] <= 1e-11, {stored.array})"
+    return f"{word}(s -> {columns.has(shape, centre)}, {points})"
+
+
+def _start(shape: Circle | Edges) -> Vector:
+    """Some direction of a shape."""
+    if isinstance(shape, Circle):
+        return shape.centre
+    x, y, z = (f"{shape.array}[1].{i}" for i in (1, 2, 3))
+    return x, y, z
+
+
+def _meets(stored: Stored, shape: Circle | Edges) -> str:
+    touches = _pieces(stored, "arrayExists", pieces.touches(shape))
+    return f"({_has(stored, _start(shape))} OR {touches} OR {_points(stored, 'arrayExists', shape)})"
+
+
+def _surrounds(stored: Stored, shape: Circle | Edges) -> str:
+    return f"({_has(stored, _start(shape))} AND NOT {_pieces(stored, 'arrayExists', pieces.enters(shape))})"
+
+
+def _stays_in(stored: Stored, shape: Circle | Edges) -> str:
+    """The border is in the shape, and so is what it encloses: a direction outside of the shape is not in the row's."""
+    border = f"{_pieces(stored, 'arrayAll', pieces.stays_in(shape))} AND {_points(stored, 'arrayAll', shape)}"
+    if isinstance(shape, Circle):
+        x, y, z = (f"(-{c})" for c in shape.centre)
+        return f"({border} AND ({shape.radius} >= 180 OR NOT {_has(stored, (x, y, z))}))"
+    antipode: Vector = ("(-d.1)", "(-d.2)", "(-d.3)")
+    beyond = f"NOT {columns.inside(antipode, shape)} AND {_has(stored, antipode)}"
+    return f"({border} AND NOT arrayExists(d -> {beyond}, {shape.array}))"
 
 
 # --- MOCs -------------------------------------------------------------------------------------------------------------

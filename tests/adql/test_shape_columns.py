@@ -58,10 +58,15 @@ class Sky:
             self._add("v", [n for vertex in polygon.vertices for n in vertex], polygon)
             vertices = " ".join(repr(n) for vertex in polygon.vertices for n in vertex)
             text = [
+                f"Difference (Circle {lon!r} {lat!r} {size!r} Polygon {vertices})",
+                f"Union (PositionInterval {lon!r} {max(lat - size / 9, -90)!r} {lon + size!r} {min(lat + size / 9, 90)!r} Position 45 41.8)",
+                f"Not (Union (Circle {lon!r} {lat!r} {size + 60!r} Circle {other.lon!r} {other.lat!r} {size!r}))",
+                f"Intersection (Circle {lon!r} {lat!r} {size!r} Circle {lon!r} {lat!r} {size * 0.8!r} Polygon {vertices})",
+                f"Union (Polygon {vertices} Circle {lon!r} {lat!r} {size / 2!r} Box {lon!r} {lat!r} {size / 3!r} {size!r})",
                 f"Circle ICRS {lon!r} {lat!r} {size!r}",
                 f"polygon {vertices}",
                 f"Union ICRS (Polygon {vertices} Circle {other.lon!r} {other.lat!r} {size!r})",
-            ][i % 3]
+            ][i % 8]
             self._add("s_region", text, stcs.parse(text))
             moc = Moc.of_cells(cover(Cone(lon, lat, size), 30).all)
             self._add("m", str(moc), moc)
@@ -116,18 +121,19 @@ CONSTANTS: list[tuple[str, Region]] = [
 def test_relations_with_a_constant_are_those_of_constants(
     column: str, text: str, region: Region, ask: Callable[[str], Rows], shapes_of: Sky
 ) -> None:
-    """INTERSECTS and CONTAINS both ways: with pruning as a condition, and without as a value."""
+    """INTERSECTS and CONTAINS both ways, as values; and one as a condition, which prunes."""
     known = [r for r in shapes_of.regions[column] if r is not None]
     expected = {f"INTERSECTS({column}, {text})": [relations.intersects(r, region) for r in known]}
     if not isinstance(region, Union):
         expected[f"CONTAINS({text}, {column})"] = [relations.contains(region, r) for r in known]
     if not text.startswith("POINT") and not isinstance(region, Union):
         expected[f"CONTAINS({column}, {text})"] = [relations.contains(r, region) for r in known]
-    for relation, answers in expected.items():
-        values = [value for (value,) in ask(f"SELECT {relation} FROM obs ORDER BY id")]
-        assert values == [*map(int, answers), None], relation
-        found = [i for (i,) in ask(f"SELECT id FROM obs WHERE 1 = {relation} ORDER BY id")]
-        assert found == np.flatnonzero(answers).tolist()
+    rows = ask(f"SELECT {', '.join(expected)} FROM obs ORDER BY id")
+    for (relation, answers), values in zip(expected.items(), zip(*rows, strict=True), strict=True):
+        assert list(values) == [*map(int, answers), None], relation
+    relation, answers = min(expected.items())
+    found = [i for (i,) in ask(f"SELECT id FROM obs WHERE 1 = {relation} ORDER BY id")]
+    assert found == np.flatnonzero(answers).tolist()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,105 @@
+"""Relations of stored regions of several shapes, by the pieces of their borders, as ClickHouse SQL.
+
+A piece is an arc of a great or small circle, p(t) = (1 - k) a + r (cos t u + sin t v) for t from 0 to its length: as
+numbers [-1, 0, a, k, r, u, v, length], vectors by their components. The region is on one side of it alone, so a
+connected shape that no piece meets is wholly inside of the region, or outside.
+"""
+
+from __future__ import annotations
+
+import math
+
+from adql.regions.borders import Curve
+from adql.regions.columns import Circle, Edges, Vector, cross_product, dot, inside, let, separation
+from adql.regions.measures import border_pieces
+from adql.regions.region import Region
+from adql.regions.sphere import ROUNDING
+
+_AXIS: Vector = ("s[3]", "s[4]", "s[5]")
+_U: Vector = ("s[8]", "s[9]", "s[10]")
+_V: Vector = ("s[11]", "s[12]", "s[13]")
+_LENGTH = "s[14]"
+_TURN = repr(2 * math.pi)
+
+#: Crossings this near to a piece's end, in its lengths, are left to the next piece
+_END = 1e-9
+
+_START: Vector = ("e.1", "e.2", "e.3")
+_STOP: Vector = ("e.4", "e.5", "e.6")
+_NORMAL: Vector = ("e.7", "e.8", "e.9")
+
+
+def numbers(region: Region) -> list[list[float]]:
+    """The pieces of a constant region's border."""
+    return [_numbers(*piece) for piece in border_pieces(region)]
+
+
+def _numbers(curve: Curve, start: float, stop: float) -> list[float]:
+    start, stop = min(start, stop), max(start, stop)
+    c, s = math.cos(start), math.sin(start)
+    u, v = c * curve.u + s * curve.v, c * curve.v - s * curve.u
+    # 1 - height, exact for small circles
+    k = curve.radius**2 / (1 + curve.height) if curve.height > 0 else 1 - curve.height
+    return [-1.0, 0.0, *curve.axis.tolist(), k, curve.radius, *u.tolist(), *v.tolist(), stop - start]
+
+
+def touches(shape: Circle | Edges) -> str:
+    """SQL of whether piece ``s`` has a direction in common with a shape."""
+    if isinstance(shape, Circle):
+        return f"arrayMin({_separations(shape, 'near')}) <= radians({shape.radius}) + {ROUNDING!r}"
+    return f"({_inside('0.', shape)} OR {_crosses(shape)})"
+
+
+def enters(shape: Circle | Edges) -> str:
+    """SQL of whether piece ``s`` has directions inside of a shape, off its border."""
+    if isinstance(shape, Circle):
+        return f"arrayMin({_separations(shape, 'near')}) < radians({shape.radius}) - {ROUNDING!r}"
+    return f"({_inside(f'{_LENGTH} / 2', shape, border=False)} OR {_crosses(shape)})"
+
+
+def stays_in(shape: Circle | Edges) -> str:
+    """SQL of whether all of piece ``s`` is in a shape."""
+    if isinstance(shape, Circle):
+        return f"arrayMax({_separations(shape, 'far')}) <= radians({shape.radius}) + {ROUNDING!r}"
+    return f"({_inside(f'{_LENGTH} / 2', shape)} AND NOT {_crosses(shape)})"
+
+
+#: The direction at angle t of the piece, as ``_at`` names it
+_PLACE: Vector = ("px", "py", "pz")
+
+
+def _at(t: str, body: str) -> str:
+    """``body`` with ``_PLACE``."""
+    axes = zip(_PLACE, _AXIS, _U, _V, strict=True)
+    place = {p: f"{a} * (1 - s[6]) + s[7] * (cos(t) * {u} + sin(t) * {v})" for p, a, u, v in axes}
+    return let({"t": t}, let(place, body)) if t != "t" else let(place, body)
+
+
+def _inside(t: str, shape: Edges, *, border: bool = True) -> str:
+    return _at(t, inside(_PLACE, shape, border=border))
+
+
+def _separations(circle: Circle, which: str) -> str:
+    """From a circle's centre to the piece's ends, and to its nearest or farthest place if that is between them."""
+    turned = f"atan2({dot(_V, circle.centre)}, {dot(_U, circle.centre)})"
+    place = f"positiveModulo({turned}{f' + {math.pi!r}' if which == 'far' else ''}, {_TURN})"
+    places = let({"w": place}, f"[0., {_LENGTH}, if(w <= {_LENGTH}, w, 0.)]")
+    return f"arrayMap(t -> {_at('t', separation(_PLACE, circle.centre))}, {places})"
+
+
+def _crosses(edges: Edges) -> str:
+    """Whether the piece crosses some edge, not merely touches it: where its circle meets the edge's great circle."""
+    values = {
+        "cosine": f"s[7] * {dot(_U, _NORMAL)}",
+        "sine": f"s[7] * {dot(_V, _NORMAL)}",
+        "level": f"(s[6] - 1) * {dot(_AXIS, _NORMAL)}",
+        "least": f"{ROUNDING!r} * sqrt({dot(_NORMAL, _NORMAL)})",
+    }
+    after, before = dot(_PLACE, cross_product(_NORMAL, _START)), dot(_PLACE, cross_product(_STOP, _NORMAL))
+    on_piece = f"t > {_END!r} * {_LENGTH} AND t < {1 - _END!r} * {_LENGTH}"
+    on_both = f"{on_piece} AND {_at('t', f'{after} > least AND {before} > least')}"
+    half, middle = "acos(level / swing)", "atan2(sine, cosine)"
+    angles = f"[positiveModulo({middle} + {half}, {_TURN}), positiveModulo({middle} - {half}, {_TURN})]"
+    there = f"abs(level) < swing - least AND arrayExists(t -> {on_both}, {angles})"
+    swing = let({"swing": "sqrt(cosine * cosine + sine * sine)"}, there)
+    return f"arrayExists(e -> {let(values, swing)}, {edges.array})"
