@@ -55,6 +55,9 @@ JOB_TICK_SECONDS = 0.5
 #: a job store that is out of order is told again of a job's end after this time, in seconds
 STORE_AGAIN_SECONDS = 1.0
 
+#: rows of a preview
+PREVIEW_ROWS = 50
+
 #: running jobs that do not end within this time are left to the next start, in seconds
 CLOSING_SECONDS = 10.0
 

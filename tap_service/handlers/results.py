@@ -1,4 +1,7 @@
-"""/tap/async/{job}/results/result: a stored result, as a whole or the part that a client still lacks (RFC 9110, 14)."""
+"""/tap/async/{job}/results/result: a stored result, as a whole or the part that a client still lacks (RFC 9110, 14).
+
+And /tap/async/{job}/preview: its first rows, while the job still runs.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from starlette.types import Receive, Scope, Send
 from tap_service.exceptions import ClientGone, NotFound
 from tap_service.handlers.context import Caller, Skyhouse
 from tap_service.handlers.gone import disconnection, unless
+from tap_service.services.preview import PREVIEW_FORMAT
 
 router = APIRouter(prefix="/async")
 
@@ -49,6 +53,13 @@ async def result(job_id: str, request: Request, skyhouse: Skyhouse, caller: Call
         return Response(status_code=206 if part else 200, headers=headers)
     pieces = await run_in_threadpool(skyhouse.jobs.result, job, start, end)
     return _Pieces(pieces, 206 if part else 200, headers)
+
+
+@router.api_route("/{job_id}/preview", methods=["GET", "HEAD"])
+async def preview(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
+    job = await run_in_threadpool(skyhouse.jobs.get, job_id, caller)
+    rows = await run_in_threadpool(skyhouse.jobs.preview, job)
+    return Response(rows, media_type=PREVIEW_FORMAT.mime, headers={"Cache-Control": "no-store"})
 
 
 def asked_range(header: str, size: int) -> tuple[int, int] | None:

@@ -91,6 +91,11 @@ class Job:
         """Where this attempt writes its result."""
         return f"{self.job_id}-{self.attempt}"
 
+    @property
+    def preview_key(self) -> str:
+        """Where this attempt has put its first rows, if it has given any."""
+        return f"{self.result_key}p"
+
 
 @dataclass(frozen=True, slots=True)
 class JobReference:

@@ -79,8 +79,8 @@ class Execution:
         self._serializer = serializer
         self.limit = limit
         self._way_out = way_out
-        #: called when the engine has begun to give rows, in the thread of the run
-        self.on_first_rows: Callable[[], None] | None = None
+        #: called with the first rows, in the thread of the run; what it raises is the run's failure
+        self.on_first_rows: Callable[[pa.RecordBatch], None] | None = None
         self._stopped: ServiceError | None = None
         self._head = b""
         self._began = False
@@ -132,8 +132,8 @@ class Execution:
         self._check()
         if "first_batch" not in self.report.seconds:
             self.report.seconds["first_batch"] = self.clock.seconds
-            if self.on_first_rows:
-                self.on_first_rows()
+            if self.on_first_rows is not None and batch is not None:
+                self.on_first_rows(batch)
         return batch
 
     def _check(self) -> None:

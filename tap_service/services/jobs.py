@@ -28,6 +28,8 @@ from tap_service.services.lifetimes import Lifetimes
 from tap_service.storage.jobs import IllegalTransition, JobStore, JobStoreUnavailable, NoSuchJob
 from tap_service.storage.results import ResultMissing, ResultStore
 
+_ALL_BYTES = 1 << 62
+
 #: what may be said with the creation of a job besides the parameters of its query
 _CONTROL = ("PHASE", "EXECUTIONDURATION", "DESTRUCTION")
 
@@ -138,6 +140,15 @@ class JobService:
             return self._results.read(job.result.key, start, end)
         except ResultMissing as error:
             raise NotFound("the result of this job has been lost: run the query again") from error
+        except OSError as error:
+            raise ServiceUnavailable("the results cannot be read now. Ask again later") from error
+
+    def preview(self, job: Job) -> bytes:
+        """The first rows of a job that runs or has run, as PREVIEW_FORMAT. Raises NotFound while there are none."""
+        try:
+            return b"".join(self._results.read(job.preview_key, 0, _ALL_BYTES))
+        except ResultMissing as error:
+            raise NotFound(f"the job has given no rows: it is {job.phase}") from error
         except OSError as error:
             raise ServiceUnavailable("the results cannot be read now. Ask again later") from error
 

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from tap_service.constants import MOST_DEATHS, ORPHAN_AGE_SECONDS, SWEEP_SECONDS
 from tap_service.models.instants import now
-from tap_service.models.job import ExecutionPhase, JobError
+from tap_service.models.job import ExecutionPhase, Job, JobError
 from tap_service.storage.engine import Engine, EngineError
 from tap_service.storage.jobs import IllegalTransition, JobStore, NoSuchJob
 from tap_service.storage.results import ResultStore
@@ -32,7 +32,7 @@ class Lifetimes:
         if job.phase is ExecutionPhase.EXECUTING:
             self.stop(job.query_id)
         if job.attempt:
-            self._results.delete(job.result_key)
+            self._remove(job)
 
     def stop(self, query_id: str) -> None:
         """Kill a query of a job that is ended already: if that fails, its worker sees to it at its next report."""
@@ -62,7 +62,7 @@ class Lifetimes:
                     self._jobs.requeue(job.job_id, job.attempt, died=True)
                 else:
                     self._jobs.fail(job.job_id, job.attempt, now(), _LOST, {})
-                self._results.delete(job.result_key)
+                self._remove(job)
             except (NoSuchJob, IllegalTransition):
                 continue  # its worker lives after all, or it was aborted
         return self._jobs.queued()
@@ -74,13 +74,17 @@ class Lifetimes:
             self._results.delete(key)
         return len(orphans)
 
+    def _remove(self, job: Job) -> None:
+        self._results.delete(job.result_key)
+        self._results.delete(job.preview_key)
+
     def _belongs(self, key: str) -> bool:
         try:
             job = self._jobs.get(key.rpartition("-")[0])
         except NoSuchJob:
             return False
-        executing = job.phase is ExecutionPhase.EXECUTING and job.result_key == key
-        return executing or (job.result is not None and job.result.key == key)
+        alive = job.phase is ExecutionPhase.EXECUTING or job.result is not None
+        return alive and key in (job.result_key, job.preview_key)
 
 
 class Sweeper:

@@ -6,7 +6,10 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime
+
+import pyarrow as pa
 
 from tap_service.config import Config
 from tap_service.constants import CLOSING_SECONDS, JOB_TICK_SECONDS, STORE_AGAIN_SECONDS
@@ -18,6 +21,7 @@ from tap_service.models.parameters import TapParameters, tap_parameters
 from tap_service.services.execution import Execution, Report, faults_told
 from tap_service.services.job_monitor import JobMonitor, RunningJob
 from tap_service.services.preparation import Preparation
+from tap_service.services.preview import preview
 from tap_service.services.query_log import QueryLog
 from tap_service.storage.engine import Engine
 from tap_service.storage.jobs import IllegalTransition, JobStore, JobStoreUnavailable, NoSuchJob
@@ -113,7 +117,7 @@ class JobRunner:
     def _execute(self, job: Job, parameters: TapParameters, execution: Execution) -> None:
         """Run the query and store its result. Raises what it fails with."""
         running = RunningJob(job, execution)
-        execution.on_first_rows = lambda: self._monitor.see_progress((running,))
+        execution.on_first_rows = lambda batch: self._first_rows(running, parameters.query, batch)
         self._monitor.watch(running)
         try:
             if self._closing.is_set():
@@ -134,10 +138,23 @@ class JobRunner:
         if not self._told(lambda at: self._jobs.complete(job.job_id, job.attempt, at, result, info)):
             execution.report.status = "ABORTED"
             self._results.delete(job.result_key)
+            self._results.delete(job.preview_key)
+
+    def _first_rows(self, running: RunningJob, query: str, batch: pa.RecordBatch) -> None:
+        """Of a short query these are all there are, and the engine will not be seen at work again."""
+        self._monitor.see_progress((running,))
+        writer = self._results.create(running.job.preview_key, lasting=False)
+        try:
+            writer.write(preview(running.execution.translation, query, self._config.title, batch))
+            writer.commit()
+        finally:
+            writer.discard()
 
     def _end(self, job: Job, report: Report, failure: ServiceError) -> None:
         """The job has no result. If it is no longer ours, that is why it failed, and nobody has to be told."""
         report.status, report.error = "ERROR", str(failure)
+        with suppress(OSError):  # the sweep sees to it
+            self._results.delete(job.preview_key)
         if isinstance(failure, _ShuttingDown):
             report.status = "REQUEUED"
             self._told(lambda _: self._jobs.requeue(job.job_id, job.attempt, died=False))

@@ -28,7 +28,7 @@ class FsspecResultStore:
             self._files, self._root = fsspec.core.url_to_fs(url, use_listings_cache=False)
             self._files.makedirs(self._root, exist_ok=True)
 
-    def create(self, key: str) -> FsspecWriter:
+    def create(self, key: str, *, lasting: bool = True) -> FsspecWriter:  # noqa: ARG002 (it lasts anyway)
         with _faults():
             return FsspecWriter(self._files.open(self._path(key), "wb", autocommit=False))
 

@@ -21,8 +21,8 @@ class LocalResultStore:
         self._directory = directory
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
 
-    def create(self, key: str) -> LocalWriter:
-        return LocalWriter(self._directory / key)
+    def create(self, key: str, *, lasting: bool = True) -> LocalWriter:
+        return LocalWriter(self._directory / key, lasting)
 
     def read(self, key: str, start: int, end: int) -> Iterator[bytes]:
         try:
@@ -55,8 +55,9 @@ class LocalResultStore:
 class LocalWriter:
     """Written through, then renamed: whoever sees the file sees all of it."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, lasting: bool) -> None:
         self._path = path
+        self._lasting = lasting
         self._part = path.with_name(path.name + _PART)
         self._file = open(self._part, "wb", buffering=_PIECE_BYTES)  # noqa: SIM115 (closed by commit and discard)
         self._size = 0
@@ -70,20 +71,27 @@ class LocalWriter:
 
     def commit(self) -> int:
         self._file.flush()
-        os.fsync(self._file.fileno())
+        if self._lasting:
+            os.fsync(self._file.fileno())
         self._file.close()
         self._part.rename(self._path)
-        directory = os.open(self._path.parent, os.O_RDONLY)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
+        if self._lasting:
+            _settle(self._path.parent)
         return self._size
 
     def discard(self) -> None:
         with suppress(OSError):  # what is still in the buffer may have no room
             self._file.close()
         self._part.unlink(missing_ok=True)
+
+
+def _settle(directory: Path) -> None:
+    """Make a new name in it safe from a power cut."""
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 class _Pieces:

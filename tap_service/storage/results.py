@@ -29,8 +29,8 @@ class ResultWriter(Protocol):
 class ResultStore(Protocol):
     """Safe to call from several threads. ``key`` is letters, digits and hyphens. OSError if it cannot be reached."""
 
-    def create(self, key: str) -> ResultWriter:
-        """What a dead worker left under this key is overwritten."""
+    def create(self, key: str, *, lasting: bool = True) -> ResultWriter:
+        """What a dead worker left under this key is overwritten. One that is not ``lasting`` may go by a power cut."""
 
     def read(self, key: str, start: int, end: int) -> Iterator[bytes]:
         """The bytes from ``start`` to before ``end``, in pieces; opened at once. Raises ResultMissing, OSError.

@@ -19,7 +19,7 @@ TWO = "SELECT n FROM svc.numbers WHERE n < 2 ORDER BY n"
 #: every resource of a job with every method it has
 RESOURCES: list[tuple[str, str, dict[str, str]]] = [
     *(("GET", path, {}) for path in ("", "?WAIT=-1", "/phase", "/executionduration", "/destruction", "/quote")),
-    *(("GET", path, {}) for path in ("/owner", "/error", "/parameters", "/results", "/results/result")),
+    *(("GET", path, {}) for path in ("/owner", "/error", "/parameters", "/results", "/results/result", "/preview")),
     *(("HEAD", path, {}) for path in ("", "/phase", "/results/result")),
     ("POST", "", {"ACTION": "DELETE"}),
     ("POST", "/phase", {"PHASE": "RUN"}),

@@ -62,6 +62,7 @@ class Process:
         self.process.wait()
 
     def results(self) -> list[str]:
+        """Files of results and previews."""
         return sorted(path.name for path in (self.data / "jobs" / "results").iterdir())
 
     def _answers(self) -> bool:
@@ -93,7 +94,7 @@ def test_jobs_outlive_their_process(process: Process, eventually: Callable[[Call
     eventually(lambda: writing(long))
     finished = done.get().content
     process.stop(signal.SIGKILL)
-    assert len(process.results()) == 2
+    assert len(process.results()) == 2 * 2
 
     process.start()
     assert done.get().content == finished
@@ -101,7 +102,7 @@ def test_jobs_outlive_their_process(process: Process, eventually: Callable[[Call
     assert (pending.phase, waiting.phase) == ("PENDING", "QUEUED")
     eventually(lambda: writing(long))
     process.stop(signal.SIGTERM)
-    assert len(process.results()) == 1
+    assert len(process.results()) == 1 * 2
 
     process.start()
     eventually(lambda: writing(long))
@@ -109,7 +110,7 @@ def test_jobs_outlive_their_process(process: Process, eventually: Callable[[Call
     assert waiting.ended() == "COMPLETED"
     assert waiting.rows() == rows
     assert pending.run().ended() == "COMPLETED"
-    eventually(lambda: len(process.results()) == 3)
+    eventually(lambda: len(process.results()) == 3 * 2)
 
 
 def test_no_room_for_a_result(process: Process) -> None:

@@ -1,0 +1,57 @@
+"""The first rows of a job, before its end."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+from astropy.io.votable import parse as parse_votable
+
+from tests.tap_service.asking import ENDLESS, Job, create
+from tests.tap_service.conftest import Served
+
+
+def first_rows(job: Job) -> Any:
+    response = job.get("/preview")
+    assert response.headers["content-type"] == "application/x-votable+xml;serialization=TABLEDATA"
+    assert "a preview, and not its result" in response.text
+    return parse_votable(io.BytesIO(response.content)).get_first_table()
+
+
+def kept(service: Served, job: Job) -> list[str]:
+    ident = job.url.rsplit("/", 1)[1]
+    return [key for key in service.server.config.app.state.services.jobs._results.keys(0) if key.startswith(ident)]
+
+
+def test_while_it_runs(service: Served, eventually: Callable[[Callable[[], bool]], None]) -> None:
+    job = create(service.tap, ENDLESS, MAXREC="100000000", FORMAT="csv", PHASE="RUN")
+    eventually(lambda: job.get("/preview").status_code == 200)
+    assert job.phase == "EXECUTING"
+    table = first_rows(job)
+    assert len(table.array) == 50
+    assert [field.name for field in table.fields] == ["n", "half"]
+    job.post("/phase", PHASE="ABORT")
+    eventually(lambda: kept(service, job) == [])
+    assert job.get("/preview").status_code == 404
+    job.delete()
+
+
+def test_when_it_has_ended(service: Served, eventually: Callable[[Callable[[], bool]], None]) -> None:
+    job = create(service.tap, "SELECT TOP 3 n, word FROM svc.numbers ORDER BY n")
+    assert job.get("/preview").status_code == 404
+    job.run().ended()
+    assert first_rows(job).array["word"].tolist() == ["row 0", "row 1", "row 2"]
+    assert httpx.head(job.url + "/preview").status_code == 200
+    job.delete()
+    assert job.get("/preview").status_code == 404
+    eventually(lambda: kept(service, job) == [])
+
+
+def test_of_no_rows(service: Served) -> None:
+    job = create(service.tap, "SELECT n FROM svc.numbers WHERE n < 0", PHASE="RUN")
+    assert job.ended() == "COMPLETED"
+    missing = job.get("/preview")
+    assert missing.status_code == 404
+    assert "the job has given no rows: it is COMPLETED" in missing.text
