@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from adql.bound import Aggregate, Fresh, Query, Windowed, select_expressions, selects, walk
 from adql.clickhouse import KEEP_JOIN_ORDER, NULL_FOR_EMPTY, SETTINGS, emit
+from adql.functions.names import Positions
 from adql.parser import parse
 from adql.regions import Moc
 from adql.resolve import resolve
@@ -36,13 +37,16 @@ class Translation:
         return {} if self.query is None else cells_read(self.query)
 
 
-def translate(text: str, catalogue: Catalogue, *, limit: int | None = None) -> Translation:
+def translate(
+    text: str, catalogue: Catalogue, *, limit: int | None = None, positions: Positions | None = None
+) -> Translation:
     """Translate one query; ``limit`` caps the rows of the result beside its own TOP.
 
+    ``positions``: who is asked for the positions of named objects; without it ivo_simbadpoint is refused.
     Raises AdqlError with the position of what is wrong.
     """
     fresh = Fresh()
-    query, tables = resolve(parse(text), catalogue, fresh)
+    query, tables = resolve(parse(text), catalogue, fresh, positions)
     fields = tuple(output.field for output in query.outputs)
     limited = rewrite(_limited(query, limit), fresh)
     settings = SETTINGS | KEEP_JOIN_ORDER if fresh.keeps_join_order else dict(SETTINGS)

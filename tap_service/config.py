@@ -232,6 +232,14 @@ class Config(BaseSettings):
         title="Where the query log goes",
         description="A file to which one line of JSON a query is appended; - is standard error; empty: no log.",
     )
+    sesame_url: str = Field(
+        "",
+        title="Address of the service that knows the positions of named objects",
+        description=(
+            "The CDS' Sesame, such as https://cds.unistra.fr/cgi-bin/nph-sesame, which is asked for the names in "
+            "ivo_simbadpoint. Empty: no other service is asked, and ivo_simbadpoint is refused."
+        ),
+    )
 
     @field_validator("trusted_proxies", mode="before")
     @classmethod
@@ -240,7 +248,7 @@ class Config(BaseSettings):
             return value
         return tuple(ip_network(part.strip(), strict=False) for part in value.split(",") if part.strip())
 
-    @field_validator("clickhouse_url")
+    @field_validator("clickhouse_url", "sesame_url")
     @classmethod
     def _server(cls, value: str) -> str:
         parts = urlsplit(value)

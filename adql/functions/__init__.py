@@ -16,6 +16,7 @@ from adql.functions.geometry import GEOMETRICAL
 from adql.functions.healpix import CENTERS, HEALPIX
 from adql.functions.matching import MATCHING
 from adql.functions.mathematical import DRAWS, MATHEMATICAL, RANDOM
+from adql.functions.names import NAMES
 from adql.functions.photometry import PHOTOMETRY
 from adql.functions.sexagesimal import SEXAGESIMAL
 from adql.functions.statistics import ADQL_SET_FUNCTIONS, STATISTICS
@@ -40,7 +41,7 @@ __all__ = [
 #: User defined functions, as declared in /capabilities
 USER_DEFINED: tuple[Function, ...] = (
     *HEALPIX, *ASTROMETRY, *GEOMETRICAL, *DATES, *TEXTS, *SEXAGESIMAL, *CHOICES, *PHOTOMETRY, *RANDOM, *STATISTICS,
-    *MATCHING,
+    *MATCHING, *NAMES,
 )  # fmt: skip
 
 #: Geometry functions that are translated, for features-adqlgeo

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from adql.bound import Fresh
 from adql.errors import AdqlError, AdqlSemanticError, Span
+from adql.resolve.names import KnownNames
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 
 #: A WITH table is bound anew at each use: a chain of them, each used twice, would double at every step.
@@ -16,9 +17,10 @@ MOST_ERRORS = 10
 
 
 class Context:
-    def __init__(self, catalogue: Catalogue, fresh: Fresh) -> None:
+    def __init__(self, catalogue: Catalogue, fresh: Fresh, names: KnownNames) -> None:
         self.catalogue = catalogue
         self.fresh = fresh
+        self.names = names
         self.errors: list[AdqlError] = []
         self.tables: dict[str, TableEntry] = {}
 

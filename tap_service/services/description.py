@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from adql.extensions import EXTENSIONS, FEATURE_TYPE
 from adql.functions import ADQL_GEO, FEATURES, USER_DEFINED
 from tap_service.config import Config
@@ -9,10 +11,16 @@ from tap_service.documents.service import Feature, FeatureList, Limit, ServiceDe
 from tap_service.services.identity import Identities
 
 
+def _functions(config: Config) -> Iterator[Feature]:
+    for function in USER_DEFINED:
+        if config.sesame_url or function.name != "ivo_simbadpoint":
+            yield from (Feature(form, function.description) for form in function.signatures)
+
+
 def describe_service(config: Config, identities: Identities, tap_url: str) -> ServiceDescription:
     """True at every moment: there are no uploads and no data models to declare yet."""
     features = (
-        FeatureList("udf", tuple(Feature(form, f.description) for f in USER_DEFINED for form in f.signatures)),
+        FeatureList("udf", tuple(_functions(config))),
         FeatureList("adqlgeo", tuple(Feature(name) for name in ADQL_GEO)),
         *(
             FeatureList(kind.removeprefix("features-"), tuple(Feature(form) for form in forms))

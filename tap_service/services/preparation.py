@@ -12,6 +12,7 @@ from tap_service.models.parameters import TapParameters
 from tap_service.serializers import ResultInfo
 from tap_service.services.execution import Execution
 from tap_service.services.metadata import Metadata
+from tap_service.services.names import Sesame
 from tap_service.storage.engine import Engine
 
 
@@ -20,6 +21,7 @@ class Preparation:
         self._config = config
         self._engine = engine
         self._metadata = metadata
+        self._positions = Sesame(config.sesame_url) if config.sesame_url else None
 
     def prepare(self, parameters: TapParameters, query_id: str, hard_maxrec: int) -> Execution:
         """Translate the query, and make all ready to run it. Raises QueryFault for what cannot be translated.
@@ -43,7 +45,7 @@ class Preparation:
 
     def _translate(self, query: str, limit: int) -> Translation:
         try:
-            translation = translate(query, self._metadata.catalogue, limit=limit + 1)
+            translation = translate(query, self._metadata.catalogue, limit=limit + 1, positions=self._positions)
         except AdqlError as error:
             raise QueryFault(error.describe(query)) from error
         if self._config.query_memory:

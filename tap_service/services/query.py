@@ -51,6 +51,7 @@ class QueryService:
         self._metrics = metrics
         self._log = log
         self._translators = ThreadPoolExecutor(_TRANSLATORS, "translator")
+        self._askers = ThreadPoolExecutor(_TRANSLATORS, "asker")
         self._data = Lane("query", config.concurrent_queries, config.waiting_queries)
         self._schema = Lane("metadata-query", _METADATA_THREADS, config.waiting_queries)
         self.answers: set[Answer] = set()
@@ -90,18 +91,24 @@ class QueryService:
         await asyncio.gather(*(answer.closed() for answer in answers))
         for lane in (self._data, self._schema):
             lane.close()
-        self._translators.shutdown(wait=False, cancel_futures=True)
+        for pool in (self._translators, self._askers):
+            pool.shutdown(wait=False, cancel_futures=True)
 
     async def _start(self, asked: Asked) -> Answer:
         query_id = f"sync-{uuid.uuid4().hex}"
         execution = await asyncio.get_running_loop().run_in_executor(
-            self._translators,
+            self._askers if _asks_others(asked.parameters.query) else self._translators,
             partial(self._preparation.prepare, asked.parameters, query_id, self._config.hard_maxrec),
         )
         lane = self._schema if _is_metadata(execution.translation) else self._data
         spool = self._spools.open()
         running = lane.submit(partial(execution.run, spool))
         return Answer(self, asked, execution, spool, running, self._config.sync_seconds)
+
+
+def _asks_others(query: str) -> bool:
+    """Whether the translation may have to wait for another service: the queries of others do not wait with it."""
+    return "ivo_simbadpoint" in query.lower()
 
 
 def _is_metadata(translation: Translation) -> bool:

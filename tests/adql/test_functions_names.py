@@ -1,0 +1,80 @@
+"""ivo_simbadpoint: names become positions before the translation, or the query is refused with the reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from adql.errors import AdqlError
+from adql.functions.names import NameFault
+from adql.translate import translate
+from clickhouse_schema.catalogue import Catalogue
+from tap_service.storage.engine import Engine
+
+_BARNARD = (269.452076958619, 4.69336496657667)
+
+
+class Known:
+    """Somebody who knows one star, and notes what is asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def __call__(self, name: str) -> tuple[float, float]:
+        self.asked.append(name)
+        if name not in ("GJ 699", "M 31", "it's"):
+            raise NameFault(f"no object called '{name}' is known")
+        return _BARNARD
+
+
+def test_the_catalogues_example(engine: Engine, small: Catalogue) -> None:
+    translation = translate("SELECT ivo_simbadpoint('GJ 699') FROM small.stars WHERE id = 1", small, positions=Known())
+    assert translation.fields[0].type.xtype == "point"
+    answer = engine.query(translation.sql, translation.settings)
+    assert answer.column(0).to_pylist() == [list(_BARNARD)]
+
+
+def test_it_is_a_point_like_others(sky: Catalogue) -> None:
+    cone = "SELECT id FROM sky.points WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE({}, 1))"
+    named = translate(cone.format("ivo_simbadpoint('GJ 699')"), sky, positions=Known())
+    plain = translate(cone.format(f"POINT({_BARNARD[0]}, {_BARNARD[1]})"), sky)
+    assert named.sql == plain.sql  # with its cover
+
+
+def test_each_name_is_asked_for_once(small: Catalogue) -> None:
+    known = Known()
+    query = "WITH w AS (SELECT ivo_simbadpoint('GJ 699') AS p FROM stars) SELECT a.p, b.p, ivo_simbadpoint('GJ  699 '), ivo_simbadpoint('it''s') FROM w AS a, w AS b"
+    translate(query, small, positions=known)
+    assert sorted(known.asked) == ["GJ 699", "it's"]
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ("ivo_simbadpoint('an invalid identifier')", "no object called 'an invalid identifier' is known"),
+        ("ivo_simbadpoint(name)", "takes one text, as a literal"),
+        ("ivo_simbadpoint('M ' || '31')", "takes one text, as a literal"),
+        ("ivo_simbadpoint(31)", "takes one text, as a literal"),
+        ("ivo_simbadpoint(NULL)", "takes one text, as a literal"),
+        ("ivo_simbadpoint()", "takes one text, as a literal"),
+        ("ivo_simbadpoint('M 31', 'M 32')", "takes one text, as a literal"),
+        ("ivo_simbadpoint('')", "has 1 to 100 characters"),
+        ("ivo_simbadpoint('   ')", "has 1 to 100 characters"),
+        ("ivo_simbadpoint('" + "M" * 101 + "')", "has 1 to 100 characters"),
+    ],
+)
+def test_what_cannot_be_a_name_is_told(call: str, said: str, small: Catalogue) -> None:
+    with pytest.raises(AdqlError) as caught:
+        translate(f"SELECT {call} FROM small.stars", small, positions=Known())
+    assert said in caught.value.message
+
+
+def test_a_query_asks_for_few_names(small: Catalogue) -> None:
+    calls = ", ".join(f"ivo_simbadpoint('NGC {i}')" for i in range(6))
+    with pytest.raises(AdqlError, match="one query takes at most 5 names of objects"):
+        translate(f"SELECT {calls} FROM small.stars", small, positions=lambda _: _BARNARD)
+
+
+def test_it_is_refused_where_nobody_may_be_asked(small: Catalogue) -> None:
+    with pytest.raises(AdqlError, match="ivo_simbadpoint is switched off") as caught:
+        translate("SELECT ivo_simbadpoint('M 31') FROM small.stars", small)
+    assert caught.value.hint == "give the position itself, POINT(ra, dec)"
