@@ -39,9 +39,9 @@ __all__ = ["HPX29", "NEARNESS", "add_covers", "cells_read", "index_of"]
 HPX29 = "hpx29"
 
 #: A cover may have so many cells for each circle of a union ...
-_CELLS_OF_A_PART = 4
+_CELLS_OF_A_PART = 16
 #: ... and so many at most.
-_MOST_CELLS = 4000
+_MOST_CELLS = 10_000
 
 #: A cover of a greater part of the sky costs more than it saves.
 _MOST_SKY = 0.9

@@ -1,0 +1,91 @@
+"""Two catalogues of one storage, one of which knows of no positions and ids, so that nothing is planned by them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from adql.translate import translate
+from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.ddl import create_table
+from clickhouse_schema.model import Column, Layout, Schema, Table
+from tap_service.storage.engine import Engine
+from tests.adql.conftest import Positions, asked, comparable
+from tests.adql.sky import positions
+
+COLUMNS = (
+    Column(name="id", datatype="int", nullable=False),
+    Column(name="ra", datatype="double"),
+    Column(name="dec", datatype="double"),
+    Column(name="mag", datatype="float"),
+    Column(name="r", datatype="double"),
+)
+
+#: Rows of a table; ``few`` is the small one
+SIZES = {"large": 12_000, "medium": 9_000, "few": 60}
+
+
+#: What the catalogue says of them: as if the others were large
+COUNTS = {("planned", "large"): 20_000_000, ("planned", "medium"): 20_000_000, ("planned", "few"): 60}
+
+
+def _catalogue(layout: Layout) -> Catalogue:
+    tables = tuple(Table(name=name, columns=COLUMNS, layout=layout) for name in SIZES)
+    return Catalogue((Schema(name="planned", tables=tables),), COUNTS)
+
+
+PLANNED = _catalogue(Layout(position=("ra", "dec"), id=("id",)))
+PLAIN = Catalogue(_catalogue(Layout()).schemas)
+
+
+@dataclass(frozen=True)
+class Sky:
+    """The tables in the engine; ``places``: positions of the rows that have one, by table; ids count from 0."""
+
+    engine: Engine
+    places: dict[str, Positions] = field(repr=False)
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """The answer as it is planned, sorted; it must be the one without any plan."""
+        planned = sorted(asked(self.engine, PLANNED, query), key=repr)
+        plain = sorted(asked(self.engine, PLAIN, query), key=repr)
+        assert comparable(planned) == comparable(plain)
+        return planned
+
+    def granules(self, query: str) -> dict[str, tuple[int, int]]:
+        """Granules that are read, and all granules, of each table that a plan reads, by ``name#place in the plan``."""
+        translation = translate(query, PLANNED)
+        plan = self.engine.explain(translation.sql, translation.settings)
+        found: dict[str, tuple[int, int]] = {}
+        for place, part in enumerate(re.split(r"ReadFromMergeTree \(planned\.", plan)[1:]):
+            counts = re.findall(r"Granules: (\d+)/(\d+)", part)
+            found[f"{part.split(')')[0]}#{place}"] = (int(counts[-1][0]), int(counts[0][1])) if counts else (0, 0)
+        return found
+
+    def share(self, query: str, name: str) -> float:
+        """The greatest part of its granules that any place of the plan reads of a table."""
+        counts = [count for key, count in self.granules(query).items() if key.startswith(f"{name}#")]
+        return max(read / max(whole, 1) for read, whole in counts)
+
+
+def fill(engine: Engine) -> Sky:
+    """Positions all over the sky and at hard places, and some that are NULL, NaN or half known; granules of 32 rows."""
+    engine.execute("CREATE DATABASE IF NOT EXISTS planned")
+    places = {name: positions(size // 2, seed=i) for i, (name, size) in enumerate(SIZES.items(), 7)}
+    for table in PLANNED.schemas[0].tables:
+        lon, lat = places[table.name]
+        ra = [*lon.tolist(), None, float("nan"), 10.0, None, float("nan")]
+        dec = [*lat.tolist(), None, float("nan"), None, 10.0, 10.0]
+        mag = [float(i % 10) if i % 17 else None for i in range(len(ra))]
+        radius = [(0.001 * 2 ** (i % 12)) if i % 13 else (None, float("nan"), -1.0, 0.0)[i % 4] for i in range(len(ra))]
+        columns = (range(len(ra)), ra, dec, mag, radius)
+        schema = pa.schema([(c.name, c.type.arrow) for c in COLUMNS])
+        batch = pa.RecordBatch.from_arrays(
+            [pa.array(v, f.type) for v, f in zip(columns, schema, strict=True)], schema=schema
+        )
+        engine.execute(create_table(table, f"planned.{table.name}") + ", index_granularity = 32")
+        engine.insert(f"planned.{table.name}", [batch])
+    return Sky(engine, places)
