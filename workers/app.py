@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 import logging
+import os
+import select
 import threading
 from typing import Any
 
-import billiard
 from celery import Task, signals
 
 from tap_service.config import Config
@@ -25,8 +26,9 @@ _AGAIN_SECONDS = 5
 config = Config.model_validate({})
 app = celery_app(config.redis_url, config.async_hard_seconds)
 
-#: set by the main process, seen by all
-_stopping = billiard.Event()
+#: Has something to read as soon as the main process shuts down. An event of multiprocessing would be waited for without
+#: end once a process that watched it has been killed.
+_stopping, _stop_writing = os.pipe()
 
 _runtime: Runtime | None = None
 
@@ -40,17 +42,21 @@ def run_job(task: Task, job_id: str) -> None:
         _log.warning("job %s waits for the engine: %s", job_id, error)
         raise task.retry(countdown=_AGAIN_SECONDS, exc=error) from error
     _runtime.run_job(job_id)
-    if _stopping.is_set() and _runtime.is_queued(job_id):
+    if _is_stopping() and _runtime.is_queued(job_id):
         app.send_task(TASK, (job_id,))
 
 
 def _stop(**_: Any) -> None:
-    _stopping.set()
+    os.write(_stop_writing, b"stop")
 
 
 def _ended(**_: Any) -> None:
     if _runtime is not None:
         _runtime.close()
+
+
+def _is_stopping(wait_seconds: float | None = 0) -> bool:
+    return bool(select.select([_stopping], [], [], wait_seconds)[0])
 
 
 def _started() -> Runtime:
@@ -62,7 +68,7 @@ def _started() -> Runtime:
 
 def _close_in_time(runtime: Runtime) -> None:
     """What runs when the worker shuts down is given back at once: it would keep the worker for as long as it lasts."""
-    _stopping.wait()
+    _is_stopping(None)
     runtime.stop_jobs()
 
 

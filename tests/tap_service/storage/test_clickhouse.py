@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,9 +12,8 @@ import pytest
 from tap_service.storage.clickhouse import ClickHouseEngine
 from tap_service.storage.embedded import EmbeddedEngine
 from tap_service.storage.engine import EngineError, EngineUnavailable, QueryCancelled, ValueFault
+from tests.tap_service.storage.clickhouse_server import ClickHouseServer, free_port
 from tests.tap_service.storage.stand_in import Faults, StandIn, standing_in
-
-ROOT = Path(__file__).parents[3]
 
 MILLION = "SELECT number FROM numbers(1000000)"
 LATE_FAULT = "SELECT intDiv(1, number - 900000) AS n FROM numbers(1000000)"
@@ -43,11 +37,6 @@ def remote(server: StandIn) -> Iterator[ClickHouseEngine]:
 def rows(engine: ClickHouseEngine, sql: str, settings: dict | None = None) -> int:
     with engine.stream(sql, settings=settings) as batches:
         return sum(batch.num_rows for batch in batches)
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
 
 
 def test_nobody_listens() -> None:
@@ -160,50 +149,14 @@ def test_max_memory_bounds_each_query(server: StandIn) -> None:
     engine.close()
 
 
-class Server:
-    """The stand-in in a process of its own, over a data path of its own."""
-
-    def __init__(self, data: Path) -> None:
-        self._data = data
-        self._port = free_port()
-        self._process = self._start()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self._port}"
-
-    def kill(self) -> None:
-        self._process.send_signal(signal.SIGKILL)
-        self._process.wait()
-
-    def start(self) -> None:
-        self._process = self._start()
-
-    def stall(self) -> None:
-        self._process.send_signal(signal.SIGSTOP)
-
-    def resume(self) -> None:
-        self._process.send_signal(signal.SIGCONT)
-
-    def _start(self) -> subprocess.Popen:
-        command = [sys.executable, "-m", "tests.tap_service.storage.stand_in", str(self._data), str(self._port)]
-        process = subprocess.Popen(
-            command, cwd=ROOT, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)}
-        )
-        assert process.stdout is not None
-        with process.stdout as said:
-            said.readline()
-        return process
-
-
 @pytest.fixture
-def apart(tmp_path: Path) -> Iterator[Server]:
-    server = Server(tmp_path)
+def apart(tmp_path: Path) -> Iterator[ClickHouseServer]:
+    server = ClickHouseServer(tmp_path)
     yield server
     server.kill()
 
 
-def test_a_server_killed_in_mid_query_and_started_again(apart: Server) -> None:
+def test_a_server_killed_in_mid_query_and_started_again(apart: ClickHouseServer) -> None:
     engine = ClickHouseEngine(apart.url)
     engine.execute("CREATE TABLE default.t (a Int64) ENGINE = MergeTree ORDER BY a")
     engine.insert("default.t", [pa.RecordBatch.from_pydict({"a": list(range(10))})])
@@ -220,7 +173,7 @@ def test_a_server_killed_in_mid_query_and_started_again(apart: Server) -> None:
 
 
 def test_a_server_that_hangs_holds_no_reader_that_is_told_to_stop(
-    apart: Server, monkeypatch: pytest.MonkeyPatch
+    apart: ClickHouseServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tap_service.storage.clickhouse._SHORT_SECONDS", 1)
     engine = ClickHouseEngine(apart.url)

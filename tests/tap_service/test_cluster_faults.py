@@ -1,0 +1,200 @@
+"""What becomes of jobs when a part of a cluster dies: with real workers, a real Redis and a server that can be killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from clickhouse_schema.apply import initialise
+from tap_service.config import Config
+from tap_service.storage.clickhouse import ClickHouseEngine
+from tests.tap_service.asking import UWS, Job, create
+from tests.tap_service.cluster import Workers
+from tests.tap_service.conftest import Served, served
+from tests.tap_service.storage.clickhouse_server import ClickHouseServer
+from tests.tap_service.storage.redis_server import RedisServer, redis_server
+
+Eventually = Callable[[Callable[[], bool]], None]
+
+SHORT = "SELECT TOP 3 table_name FROM TAP_SCHEMA.tables ORDER BY table_name"
+#: gives rows for minutes, one by one
+LONG = "SELECT a.column_name FROM " + ", ".join(f"TAP_SCHEMA.columns AS {letter}" for letter in "abcdef")
+ROWS = {"FORMAT": "csv", "MAXREC": "100000000"}
+
+
+class Cluster:
+    """Everything but the workers."""
+
+    def __init__(self, directory: Path, jobs: RedisServer, clickhouse: ClickHouseServer) -> None:
+        self.jobs = jobs
+        self.clickhouse = clickhouse
+        self._directory = directory
+        self.engine = ClickHouseEngine(clickhouse.url)
+        initialise(self.engine)
+        self.new()
+
+    def new(self) -> None:
+        """Another database for jobs, and another place for results."""
+        self.results = self._directory / self.jobs.new_url().rpartition("/")[2]
+        self.settings = {
+            "query_log": "",
+            "redis_url": self.jobs.new_url(),
+            "clickhouse_url": self.clickhouse.url,
+            "results_url": str(self.results),
+            "worker_silence": 2,
+            "concurrent_jobs": 1,
+        }
+
+    @contextmanager
+    def served(self) -> Iterator[Served]:
+        with served(Config(**self.settings), self.engine) as service:
+            yield service
+
+    @contextmanager
+    def workers(self, **settings: int) -> Iterator[Workers]:
+        workers = Workers(self.settings | settings, self._directory / "output")
+        try:
+            yield workers
+        finally:
+            workers.stop()
+            workers.wait()
+
+    def stored(self) -> list[str]:
+        return sorted(path.name for path in self.results.iterdir())
+
+
+@pytest.fixture(scope="module")
+def _cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    directory = tmp_path_factory.mktemp("cluster")
+    clickhouse = ClickHouseServer(directory / "clickhouse")
+    with redis_server(directory / "redis") as jobs:
+        cluster = Cluster(directory, jobs, clickhouse)
+        yield cluster
+        cluster.engine.close()
+    clickhouse.kill()
+
+
+@pytest.fixture
+def cluster(_cluster: Cluster) -> Cluster:
+    _cluster.new()
+    return _cluster
+
+
+def executing(job: Job) -> bool:
+    return job.phase == "EXECUTING"
+
+
+def writing(job: Job) -> bool:
+    return job.phase == "EXECUTING" and int(job.info.get("bytesWritten") or 0) > 0
+
+
+def test_a_killed_worker_process_is_replaced(cluster: Cluster, eventually: Eventually) -> None:
+    with cluster.served() as service, cluster.workers() as workers:
+        job = create(service.tap, LONG, PHASE="RUN", FORMAT="csv", MAXREC="1000000")
+        eventually(lambda: executing(job))
+        [child] = workers.children()
+        os.kill(child, signal.SIGKILL)
+        assert job.ended() == "COMPLETED"
+        assert job.rows().count("\r\n") == 1_000_001
+        assert {key.rstrip("p") for key in cluster.stored()} == {job.url.rsplit("/", 1)[1] + "-2"}
+
+
+def test_another_worker_goes_on_when_one_is_killed(cluster: Cluster, eventually: Eventually) -> None:
+    with cluster.served() as service:
+        with cluster.workers() as first:
+            job = create(service.tap, LONG, PHASE="RUN", FORMAT="csv", MAXREC="1000000")
+            waiting = create(service.tap, SHORT, PHASE="RUN", FORMAT="csv")
+            eventually(lambda: executing(job))
+            first.kill()
+        with cluster.workers():
+            assert job.ended() == waiting.ended() == "COMPLETED"
+            assert job.rows().count("\r\n") == 1_000_001
+
+
+def test_a_job_that_takes_all_workers_with_it_is_an_error(cluster: Cluster, eventually: Eventually) -> None:
+    with cluster.served() as service, cluster.workers() as workers:
+        job = create(service.tap, LONG, PHASE="RUN", **ROWS)
+        for _ in range(3):
+            eventually(lambda: executing(job))
+            for child in workers.children():
+                os.kill(child, signal.SIGKILL)
+            eventually(lambda: job.phase != "EXECUTING")
+        assert job.ended() == "ERROR"
+        assert "ended unexpectedly 3 times" in job.message
+        eventually(lambda: cluster.stored() == [])
+
+
+def test_a_worker_that_is_asked_to_stop_gives_its_job_back(cluster: Cluster, eventually: Eventually) -> None:
+    with cluster.served() as service:
+        with cluster.workers() as workers:
+            job = create(service.tap, LONG, PHASE="RUN", **ROWS)
+            eventually(lambda: writing(job))
+            workers.stop()
+            assert workers.wait() == 0
+        assert job.phase == "QUEUED"
+        with cluster.workers():
+            eventually(lambda: writing(job))
+            job.post("/phase", PHASE="ABORT")
+            assert job.phase == "ABORTED"
+            assert create(service.tap, SHORT, PHASE="RUN").ended() == "COMPLETED"
+
+
+def test_redis_started_anew_in_mid_job(cluster: Cluster, eventually: Eventually) -> None:
+    with cluster.served() as service, cluster.workers():
+        done = create(service.tap, SHORT, PHASE="RUN", FORMAT="csv")
+        assert done.ended() == "COMPLETED"
+        job = create(service.tap, LONG, PHASE="RUN", FORMAT="csv", MAXREC="1000000")
+        eventually(lambda: executing(job))
+        cluster.jobs.kill()
+        away = httpx.get(job.url)
+        assert (away.status_code, away.headers["retry-after"]) == (503, "5")
+        assert httpx.get(f"{service.tap}/availability").text.count("<vosi:available>false<") == 1
+        cluster.jobs.start()
+        assert job.ended() == "COMPLETED"
+        assert job.rows().count("\r\n") == 1_000_001
+        assert done.rows().startswith("table_name")
+        assert create(service.tap, SHORT, PHASE="RUN").ended() == "COMPLETED"
+
+
+def test_the_service_started_anew(cluster: Cluster, eventually: Eventually) -> None:
+    with cluster.workers():
+        with cluster.served() as service:
+            job = create(service.tap, LONG, PHASE="RUN", FORMAT="csv", MAXREC="1000000")
+            path = job.url.removeprefix(service.url)
+            eventually(lambda: executing(job))
+        with cluster.served() as service:
+            again = Job(service.url + path)
+            assert again.ended() == "COMPLETED"
+            assert again.rows().count("\r\n") == 1_000_001
+
+
+def test_clickhouse_killed_in_mid_query(cluster: Cluster, eventually: Eventually) -> None:
+    with cluster.served() as service, cluster.workers():
+        job = create(service.tap, LONG, PHASE="RUN", **ROWS)
+        eventually(lambda: writing(job))
+        cluster.clickhouse.kill()
+        assert job.ended() == "ERROR"
+        assert "the engine has stopped this query" in job.message
+        assert job.summary.find(UWS + "errorSummary").get("type") == "transient"
+        assert job.get("/results/result").status_code == 404
+        assert cluster.stored() == []
+        cluster.clickhouse.start()
+        assert create(service.tap, SHORT, PHASE="RUN").ended() == "COMPLETED"
+
+
+def test_workers_wait_for_clickhouse(cluster: Cluster) -> None:
+    with cluster.served() as service:
+        cluster.clickhouse.kill()
+        with cluster.workers():
+            job = create(service.tap, SHORT, PHASE="RUN", FORMAT="csv")
+            time.sleep(3)  # enough for the worker to begin and to fail
+            assert job.phase == "QUEUED"
+            cluster.clickhouse.start()
+            assert job.ended() == "COMPLETED"
