@@ -81,6 +81,8 @@ class Queries:
     def subquery(self, node: nodes.Query, parent: Scope, where: str) -> Query:
         """A subquery that must have one column."""
         query = self.query(node, parent)
+        if not query.outputs:
+            raise self.context.errors.pop()
         if len(query.outputs) != 1:
             raise AdqlSemanticError(
                 f"a subquery for {where} has one column; this one has {len(query.outputs)}", node.span

@@ -75,6 +75,8 @@ def _joins(relation: Relation) -> Relation:
 
 
 def _key(condition: Expr, join: Join) -> Expr:
+    if isinstance(condition, Call) and condition.name in ("AND", "OR"):
+        return condition.with_children(tuple([_key(part, join) for part in condition.args]))
     if not is_equality(condition, join):
         return condition
     if not any(_is_float(side) for side in condition.children):
