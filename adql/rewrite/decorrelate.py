@@ -42,6 +42,7 @@ from adql.bound import (
 )
 from adql.correlation import (
     SubqueryExpr,
+    free,
     free_of,
     has_correlated,
     is_correlated,
@@ -220,7 +221,10 @@ class _Joining:
         if isinstance(query, Select) and is_one_row(query):
             wanted = _TRUE if query.having is None else Call(BOOLEAN, "COALESCE", (query.having, _FALSE))
             return self._of_one_row(query, wanted, _FALSE)
-        found = self._keyed(_bare(query), expr)
+        query = _bare(query, self._fresh)
+        if not free(query):
+            return replace(expr, query=query)
+        found = self._keyed(query, expr)
         return Call(BOOLEAN, "NOT", (Call(BOOLEAN, "IS NULL", (self._mark(found, found.keys),)),))
 
     def _member(self, expr: InSubquery) -> Expr:
@@ -316,7 +320,7 @@ def _values_of(query: Query) -> Select | None:
 _SUBQUERIES = (Subquery, InSubquery, Exists)
 
 
-def _bare(query: Query) -> Query:
+def _bare(query: Query, fresh: Fresh) -> Query:
     """The query with no more than is needed to see whether it has a row."""
     if query.limit and not query.offset:
         query = replace(query, limit=None)
@@ -324,7 +328,7 @@ def _bare(query: Query) -> Query:
         return query
     if query.is_grouped:
         return replace(query, order_by=())
-    return replace(query, outputs=(), distinct=False, order_by=())
+    return replace(select_of(query.from_, (), fresh), where=query.where)
 
 
 def _ordered_no_more(query: Query) -> Query:
@@ -334,14 +338,14 @@ def _ordered_no_more(query: Query) -> Query:
 def _membership(operand: Expr, value: Expr, *, strict: bool) -> Expr:
     """``operand = value``; beside NULLs true unless ``strict``, for NOT IN is not true there."""
     equal = Call(BOOLEAN, "=", (operand, value))
-    if strict or not (_may_benull(operand) or _may_benull(value)):
+    if strict or not (_may_be_null(operand) or _may_be_null(value)):
         return equal
     return Call(BOOLEAN, "COALESCE", (equal, _TRUE))
 
 
-def _may_benull(expr: Expr) -> bool:
+def _may_be_null(expr: Expr) -> bool:
     if isinstance(expr, Column):
         return expr.field.nullable
     if isinstance(expr, Literal):
         return expr.value is None
-    return not (isinstance(expr, Call) and expr.name == "CAST" and not _may_benull(expr.args[0]))
+    return not (isinstance(expr, Call) and expr.name == "CAST" and not _may_be_null(expr.args[0]))
