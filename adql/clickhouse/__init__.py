@@ -16,6 +16,9 @@ SETTINGS: dict[str, str | int] = {
     "join_use_nulls": 1,
     "enable_positional_arguments": 0,
     "cast_keep_nullable": 1,
+    # chains of = and <> are made IN by the resolver; made by the engine, they tell -0.0 from 0.0
+    "optimize_min_equality_disjunction_chain_length": 1 << 31,
+    "optimize_min_inequality_conjunction_chain_length": 1 << 31,
     "max_query_size": 64 << 20,
     "max_ast_depth": 10_000,
     "max_parser_depth": 10_000,

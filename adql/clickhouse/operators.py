@@ -68,14 +68,22 @@ def _bitwise(expr: Call, emit: Emit) -> str:
 
 
 def _in(expr: Call, emit: Emit) -> str:
+    """ClickHouse's IN has no unknown, and wants constants: what else is listed is compared by itself."""
     operand, *items = expr.args
+    known = [i for i in items if _is_listed(i)]
+    tests = [_in_known(operand, known, emit)] if known else []
     value = emit(operand)
-    plain = all(isinstance(i, Literal) and i.value is not None and not i.type.is_timestamp for i in items)
-    if not plain:
-        # ClickHouse's IN has no unknown, and wants constants
-        return "(" + " OR ".join(f"({value} = {emit(i)})" for i in items) + ")"
-    listed = [emit(i) for i in items]
-    if operand.type.is_numeric and any(not a.type.is_integer for a in expr.args):
+    tests += [f"({value} = {emit(i)})" for i in items if not _is_listed(i)]
+    return tests[0] if len(tests) == 1 else f"({' OR '.join(tests)})"
+
+
+def _is_listed(item: Expr) -> bool:
+    return isinstance(item, Literal) and item.value is not None and not item.type.is_timestamp
+
+
+def _in_known(operand: Expr, items: list[Expr], emit: Emit) -> str:
+    value, listed = emit(operand), [emit(i) for i in items]
+    if operand.type.is_numeric and any(not a.type.is_integer for a in (operand, *items)):
         # IN would convert the items to a narrower column's type; and it tells -0.0 from 0.0
         value = f"(toFloat64({value}) + 0.)"
         listed = [f"({text} + 0.)" if constant(i) == 0 else text for text, i in zip(listed, items, strict=True)]

@@ -20,8 +20,8 @@ from clickhouse_schema.datatypes import DOUBLE, LONG, ColumnType
 if TYPE_CHECKING:
     from adql.resolve.expressions import Binder
 
-#: The engine's offsets are 32-bit integers.
-MOST_ROWS = (1 << 31) - 1
+#: The engine's offsets are below the greatest 32-bit integer.
+MOST_ROWS = (1 << 31) - 2
 
 #: Clauses that are computed after the groups, of which the rows under the windows are.
 _CLAUSES = ("SELECT", "ORDER BY")

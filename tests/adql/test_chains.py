@@ -28,6 +28,10 @@ from tests.adql.conftest import Ask
         "(n_obs = 3 OR n_obs = 2) AND (name = 'alpha' OR name = 'Beta') OR (id = 9 OR id = 8)",
         "variable = TRUE OR variable = FALSE",
         "id = 1 OR id = 1",
+        "mag * 1 = -0.0 OR mag * 1 = 0.5 OR mag * 1 = 7.0 OR mag * 1 = NULL",
+        "mag IN (-0.0, 12.25, NULL) OR id IN (1, n_obs, 3, NULL)",
+        "-mag = 0.0 OR -mag = parallax OR -mag = 7.0 OR -mag = n_obs",
+        "-mag <> 0.0 AND -mag <> parallax AND -mag <> 7.0 AND -mag <> n_obs",
     ],
 )
 def test_the_meaning_stays(condition: str, ask: Ask, other: duckdb.DuckDBPyConnection) -> None:
@@ -52,7 +56,7 @@ def test_chains_are_flat(small: Catalogue) -> None:
     assert sql.endswith("((t1.`id` < 1) OR (t1.`mag` < 2) OR (t1.`big` < 3) OR (t1.`n_obs` < 4))")
 
 
-@pytest.mark.parametrize(("each", "count"), [("id = {0}", 30_000), ("id > {0} AND id < {0}", 3_000)])
+@pytest.mark.parametrize(("each", "count"), [("id = {0}", 20_000), ("id > {0} AND id < {0}", 1_000)])
 def test_a_chain_of_thousands(each: str, count: int, ask: Ask) -> None:
     wanted = " OR ".join(each.format(i) for i in range(6, count))
     assert len(ask(f"SELECT id FROM small.stars WHERE {wanted}")) == (4 if "=" in each else 0)
