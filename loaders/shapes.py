@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from itertools import product
 from typing import Any
 
@@ -29,9 +30,12 @@ from adql.regions import (
 from adql.regions.locate import locate
 from adql.regions.region import SLACK
 from adql.regions.sphere import Vectors, directions, lengths, separations
-from clickhouse_schema.cover import EVERYWHERE, FINEST, NOWHERE, STEP, is_read, number, widest
-from clickhouse_schema.datatypes import ColumnType
+from clickhouse_schema.cover import EVERYWHERE, FINEST, NOWHERE, STEP, is_read, widest
+from clickhouse_schema.datatypes import CIRCLE, POLYGON, ColumnType
 from clickhouse_schema.healpix import ORDER, centres, max_radius
+
+_NUMBER = r"[-+]?(\d+(\.\d*)?|\.\d+)(e[-+]?\d{1,2})?"
+_PLAIN = re.compile(rf"\s*(?P<shape>circle|polygon)\s+(icrs\s+)?(?P<numbers>({_NUMBER}(\s+|$))+)", re.IGNORECASE)
 
 #: Arrow types of what is kept beside a text
 SHAPES = pa.list_(pa.list_(pa.float64()))
@@ -119,20 +123,50 @@ def read(kind: ColumnType, texts: pa.Array) -> tuple[pa.Array, pa.Array, dict[in
     NULL, an empty text and an empty MOC have no shape.
     """
     rows: dict[int, str] = {}
-    shapes: list[list[list[float]] | list[int]] = []
-    covers: list[int] = []
-    for row, text in enumerate(texts.to_pylist()):
-        shape: list[list[float]] | list[int] = []
-        cover = NOWHERE
-        if text and text.strip():
+    given = texts.to_pylist()
+    shapes: list[list[list[float]] | list[int]] = [[] for _ in given]
+    covers = np.full(len(given), NOWHERE, dtype=np.uint64)
+    plain = {} if kind.xtype == "moc" else _plain(given)
+    if plain:
+        covers[list(plain)] = _cover_numbers(*_discs_of_plain(list(plain.values())))
+    for row, text in enumerate(given):
+        if row in plain:
+            shapes[row] = [[0.0, 1.0, *plain[row]]]
+        elif text and text.strip():
             try:
-                shape, cover = _read_moc(text) if kind.xtype == "moc" else _read_region(text)
+                shapes[row], covers[row] = _read_moc(text) if kind.xtype == "moc" else _read_region(text)
             except ShapeError as error:
                 rows[row] = f"no {kind.adql}: {error.message}"
-        shapes.append(shape)
-        covers.append(cover)
     arrow = RANGES if kind.xtype == "moc" else SHAPES
     return pa.array(shapes, arrow), pa.array(covers, pa.uint64()), rows
+
+
+def _plain(texts: list[str | None]) -> dict[int, list[float]]:
+    """The numbers of texts that are one good circle or polygon in ICRS, as nearly all are: ten times as fast."""
+    found: dict[int, list[float]] = {}
+    for row, text in enumerate(texts):
+        match = _PLAIN.fullmatch(text) if text else None
+        if match is not None:
+            numbers = [float(word) for word in match["numbers"].split()]
+            if (match["shape"].lower() == "circle") == (len(numbers) == 3):
+                found[row] = numbers
+    for kind, is_circle in ((CIRCLE, True), (POLYGON, False)):
+        some = [row for row, numbers in found.items() if (len(numbers) == 3) == is_circle]
+        bad = faults(kind, pa.array([found[row] for row in some], kind.arrow))
+        for place in bad:
+            del found[some[place]]
+    return found
+
+
+def _discs_of_plain(shapes: list[list[float]]) -> tuple[Vectors, NDArray[np.float64], NDArray[np.int64]]:
+    places = [shape[:2] if len(shape) == 3 else shape for shape in shapes]
+    numbers = np.array([number for place in places for number in place])
+    counts = np.array([len(place) // 2 for place in places])
+    starts = np.cumsum(counts) - counts
+    radii = np.zeros(len(numbers) // 2)
+    circles = [i for i, shape in enumerate(shapes) if len(shape) == 3]
+    radii[starts[circles]] = np.radians([shapes[i][2] for i in circles])
+    return directions(numbers[::2], numbers[1::2]), radii, starts
 
 
 def normal_form(region: Region, *, complement: bool = False) -> list[Term]:
@@ -243,12 +277,18 @@ def _simple(numbers: list[float]) -> Simple:
 
 def cover_number(vectors: Vectors, radii: NDArray[np.float64]) -> int:
     """Number of the cell of a shape that lies in discs; see ``clickhouse_schema.cover``."""
-    total = vectors.sum(axis=0)
-    if float(lengths(total)) < 1e-3:
-        return EVERYWHERE
-    centre = total / lengths(total)
-    cap = float((separations(vectors, centre[None, :]) + radii).max())
-    if cap > widest(0):
-        return EVERYWHERE
-    order = FINEST if cap <= widest(FINEST) else math.floor(math.log2(widest(0) / cap))
-    return number(order, int(locate(centre[None, :])[0]) >> (2 * (ORDER - order)))
+    return int(_cover_numbers(vectors, radii, np.zeros(1, dtype=np.int64))[0])
+
+
+def _cover_numbers(vectors: Vectors, radii: NDArray[np.float64], starts: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Of several shapes: the discs of each begin at its place in ``starts``."""
+    counts = np.diff(np.append(starts, len(vectors)))
+    total = np.add.reduceat(vectors, starts)
+    size = lengths(total)
+    centre = total / np.maximum(size, 1e-300)[:, None]
+    caps = np.maximum.reduceat(separations(vectors, np.repeat(centre, counts, axis=0)) + radii, starts)
+    bounded = (size >= 1e-3) & (caps <= widest(0))
+    orders = np.floor(np.log2(widest(0) / np.clip(caps, widest(FINEST), widest(0)))).astype(np.int64)
+    shift = 2 * (FINEST - orders)
+    cells = locate(centre) >> (2 * (ORDER - FINEST)) >> shift << shift
+    return np.where(bounded, cells * STEP + orders, EVERYWHERE).astype(np.uint64)

@@ -147,6 +147,29 @@ def test_texts_and_their_shapes() -> None:
     assert not bad
 
 
+def test_plain_texts_are_read_as_all_others() -> None:
+    """'Union (...)' takes the long way."""
+    rng = np.random.default_rng(6)
+    plain = [f"Circle ICRS {a!r} {b!r} {r!r}" for a, b, r in rng.uniform(0, 60, (50, 3)).tolist()]
+    plain += [
+        f"polygon {a!r} {b!r} {a + 1!r} {b!r} {a!r}  {b + 2!r} " for a, b in rng.uniform(-60, 60, (50, 2)).tolist()
+    ]
+    plain += ["POLYGON 40 41 45 35 50 41 45 50 44 42", "circle 1 2 1e1", "Circle 1 2 180", "Circle 0 90 0"]
+    wrong = [
+        "Circle 1 2 -1",
+        "Circle 1 91 1",
+        "Polygon 0 0 1 1 0 1 1 0",
+        "Polygon 1 2 3",
+        "Circle 1 2",
+        "Circle 1 2 3 4",
+    ]
+    shapes_, covers, bad = shapes.read(REGION, pa.array(plain + wrong))
+    again, same, worse = shapes.read(REGION, pa.array([f"Union ({text})" for text in plain + wrong]))
+    assert shapes_.to_pylist() == again.to_pylist()
+    assert covers.to_pylist() == same.to_pylist()
+    assert list(bad) == list(worse) == list(range(len(plain), len(plain) + len(wrong)))
+
+
 def test_clearly_convex_polygons_and_points_pass_quickly() -> None:
     assert shapes.faults(POLYGON, pa.array([[0, 0, 1, 0, 1, 1, 0, 1.0], [], [0, 0, 0, 1, 1.0, 1]])) == {}
     assert shapes.faults(POINT, pa.array([[0, 91.0], [0, 90.0], [float("inf"), 0]])).keys() == {0, 2}
