@@ -98,6 +98,7 @@ class Queries:
 
     def _select(self, node: nodes.Select, parent: Scope | None) -> Select:
         from_, scope = self.tables.from_clause(node.from_, parent)
+        scope.aliases = frozenset(item.alias.name.lower() for item in node.items if item.alias is not None)
         where = None
         if node.where is not None:
             with self.context.collect():

@@ -101,12 +101,16 @@ def visible_columns(source: Source) -> list[Visible]:
 
 
 class Scope:
-    """``visible``: columns by bare name, in the order of ``SELECT *``. ``parent``: the scope of the query around."""
+    """``visible``: columns by bare name, in the order of ``SELECT *``. ``parent``: the scope of the query around.
+
+    ``aliases``: names that SELECT gives, in lower case; they are not known here, and are often taken for columns.
+    """
 
     def __init__(self, sources: list[Source], visible: list[Visible], parent: Scope | None, fresh: Fresh) -> None:
         self.sources = sources
         self.visible = visible
         self.parent = parent
+        self.aliases: frozenset[str] = frozenset()
         self._fresh = fresh
         self._by_fold: dict[str, list[Visible]] | None = None
 
@@ -193,6 +197,12 @@ class Scope:
                 f"there is no column {written(parts)}",
                 span,
                 f'delimited names keep their case: did you mean "{exact}"?',
+            )
+        if name.name.lower() in self.aliases:
+            return AdqlSemanticError(
+                f"there is no column {written(parts)}; SELECT names something so, which is computed later",
+                span,
+                "write its expression again, or select it in a subquery",
             )
         hint = suggestion(name.name, [published(v.name) for v in self.visible])
         for source in self.sources:
