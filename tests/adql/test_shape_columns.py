@@ -21,7 +21,7 @@ from clickhouse_schema.model import Column, Layout, Schema, Table
 from loaders import shapes
 from tap_service.storage.engine import Engine
 from tests.adql.conftest import Rows, asked
-from tests.adql.sky import HARD_PLACES
+from tests.adql.sky import HARD_PLACES, separation
 
 COUNT = 250
 
@@ -134,6 +134,33 @@ def test_relations_with_a_constant_are_those_of_constants(
     relation, answers = min(expected.items())
     found = [i for (i,) in ask(f"SELECT id FROM obs WHERE 1 = {relation} ORDER BY id")]
     assert found == np.flatnonzero(answers).tolist()
+
+
+def test_columns_in_the_other_functions(ask: Callable[[str], Rows], obs: Catalogue, shapes_of: Sky) -> None:
+    """Values as they are stored, measures as those of constants, and NULL for NULL."""
+    query = (
+        "SELECT x, c, v, COORD1(x), COORD2(x), DISTANCE(x, POINT(10, 20)), AREA(c), AREA(v), COORD2(CENTROID(c)), "
+        "COORD2(CENTROID(v)), COORDSYS(c), CAST(x AS VARCHAR) FROM obs ORDER BY id"
+    )
+    *rows, last = ask(query)
+    assert last == ([], [], [], None, None, None, None, None, None, None, "ICRS", None)
+    for i, (x, c, v, lon, lat, apart, of_circle, of_polygon, middle, centroid, _, text) in enumerate(rows):
+        assert (x, c, v) == tuple(shapes_of.rows[name][i] for name in "xcv")
+        assert [lon, lat] == x == [float(word) for word in text.split()]
+        assert apart == pytest.approx(float(separation(lon, lat, 10, 20)), abs=1e-12)
+        circle, polygon = shapes_of.regions["c"][i], shapes_of.regions["v"][i]
+        assert isinstance(circle, Cone)
+        assert isinstance(polygon, Polygon)
+        assert of_circle == pytest.approx(circle.area, rel=1e-12)
+        assert of_polygon == pytest.approx(polygon.area, rel=1e-9)
+        assert middle == pytest.approx(circle.lat, abs=1e-12)
+        assert centroid == pytest.approx(polygon.centroid[1], abs=1e-9)
+    assert ask("SELECT id FROM obs WHERE c IS NULL AND v IS NULL AND x IS NULL AND s_region IS NULL") == [(COUNT,)]
+    turned = "ivo_geom_transform('ICRS', 'GALACTIC', v)"
+    back = f"ivo_geom_transform('GALACTIC', 'ICRS', {turned})"
+    assert ask(f"SELECT COUNT(*) FROM obs WHERE ABS(AREA({turned}) - AREA(v)) > 1e-9 OR {back}[2] - v[2] > 1e-9") == [
+        (0,)
+    ]
 
 
 @pytest.mark.parametrize(
