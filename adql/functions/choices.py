@@ -23,7 +23,7 @@ def _overlap(args: tuple[Expr, ...], span: Span) -> Expr:
 
 def _extreme(name: str, sorting: str, description: str) -> Function:
     """Sorted either way, NaN comes after the numbers and NULL after NaN."""
-    first, more = Parameter("v", "alike", "DOUBLE"), Parameter("w", "alike", "DOUBLE")
+    first, more = Parameter("v", "alike"), Parameter("w", "alike")
     return Function(
         name,
         (first, more),
@@ -31,7 +31,6 @@ def _extreme(name: str, sorting: str, description: str) -> Function:
         lambda *args: f"{sorting}([{', '.join(args)}])[1]",
         description,
         variadic=True,
-        returns="DOUBLE",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -30,7 +31,10 @@ KINDS = {
 Expand = Callable[[tuple[Expr, ...], Span], Expr]
 
 #: Of a function with any number of arguments so many forms are declared: clients know no other way to say it.
-DECLARED_ARGUMENTS = 8
+DECLARED_ARGUMENTS = 6
+
+#: The kinds of values that a function of values of one type is declared for
+_ALIKE = ("DOUBLE", "VARCHAR", "TIMESTAMP")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +60,7 @@ class Function:
     optional: int = 0
     variadic: bool = False
     whole: str = ""
-    returns: str = ""  # ADQL type in a declared signature
+    returns: str = ""  # ADQL type in a declared signature; '' of a user's function: that of its arguments
     expand: Expand | None = None
 
     @property
@@ -64,15 +68,18 @@ class Function:
         """TAPRegExt forms: ``name(arg TYPE, ...) -> TYPE``."""
         least = len(self.parameters) - self.optional
         most = DECLARED_ARGUMENTS if self.variadic else len(self.parameters)
-        return tuple(self._signature(count) for count in range(least, most + 1))
+        kinds = ("",) if self.returns else _ALIKE
+        return tuple(self._signature(count, kind) for kind in kinds for count in range(least, most + 1))
 
-    def _signature(self, count: int) -> str:
+    def _signature(self, count: int, kind: str) -> str:
+        """TOPCAT's parser knows no underscore in a parameter's name: ``refEpoch`` for ``ref_epoch``."""
         repeated = self.parameters[-1:] * (count - len(self.parameters))
         names = [p.name for p in self.parameters[:count]]
         names += [f"{p.name}{i}" for i, p in enumerate(repeated, 2)]
-        types = [p.adql for p in (*self.parameters[:count], *repeated)]
-        arguments = ", ".join(f"{name} {kind}" for name, kind in zip(names, types, strict=True))
-        return f"{self.name}({arguments}) -> {self.returns}"
+        names = [re.sub("_(.)", lambda letter: letter[1].upper(), name) for name in names]
+        types = [kind or p.adql for p in (*self.parameters[:count], *repeated)]
+        arguments = ", ".join(f"{name} {type_}" for name, type_ in zip(names, types, strict=True))
+        return f"{self.name}({arguments}) -> {kind or self.returns}"
 
     @property
     def usage(self) -> str:

@@ -96,7 +96,7 @@ STATISTICS = (
                  Parameter("upper", "bound", "REAL"), Parameter("nbins", "bins", "INTEGER")),
                 INTEGERS, _histogram,
                 "Numbers of values below lower (NULL and NaN too), in each of nbins equal bins, and above upper.",
-                returns="INTEGER[]"),
+                returns="INTEGER_ARRAY"),  # INTEGER[] to the IVOA; TOPCAT's parser knows no brackets
     SetFunction("ivo_string_agg", (Parameter("expression", "text", "TEXT"), Parameter("delimiter", "literal", "TEXT")),
                 UNICODE, _joined,
                 "The texts of the group, in their order, joined by delimiter; NULLs leave no trace.",

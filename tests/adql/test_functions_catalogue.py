@@ -5,9 +5,12 @@ The examples of ``ivo_geom_transform`` are in ``test_row_frames``, those of ``iv
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from adql.errors import AdqlError
+from adql.functions import USER_DEFINED
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine import Engine, ValueFault
@@ -163,3 +166,34 @@ def test_what_is_no_angle_in_degrees_is_null(text: str, ask: Ask) -> None:
 def test_further_forms_of_angles(call: str, value: float, ask: Ask) -> None:
     [(given,)] = ask(f"SELECT {call} FROM small.stars WHERE id = 1")
     assert given == pytest.approx(value, rel=1e-15)
+
+
+def test_declared_forms_are_what_topcats_parser_reads() -> None:
+    """Its rules for names and types, and the limits of its older versions: no underscore in a parameter's name."""
+    parameter = r"[a-zA-Z][0-9a-zA-Z]* [A-Z]+"
+    forms = [form for function in USER_DEFINED for form in function.signatures]
+    for form in forms:
+        assert re.fullmatch(rf"[a-zA-Z]\w*\({parameter}(, {parameter})*\) -> [A-Z_]+", form), form
+    assert len(forms) == len(set(forms))
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "ivo_healpix_index(hpxOrder INTEGER, long REAL, lat REAL) -> BIGINT",
+        "ivo_healpix_center(hpxOrder INTEGER, hpxIndex INTEGER) -> POINT",
+        "ivo_epoch_prop_pos(ra REAL, dec REAL, parallax REAL, pmra REAL, pmdec REAL, radialVelocity REAL, refEpoch REAL, outEpoch REAL) -> POINT",
+        "ivo_to_jd(d TIMESTAMP) -> REAL",
+        "ivo_string_agg(expression TEXT, delimiter TEXT) -> TEXT",
+        "ivo_interval_overlaps(a1 NUMERIC, b1 NUMERIC, a2 NUMERIC, b2 NUMERIC) -> INTEGER",
+        "gavo_match(pattern TEXT, string TEXT) -> INTEGER",
+        "gaia_healpix_index(norder INTEGER, sourceId BIGINT) -> BIGINT",
+        "greatest(v DOUBLE, w DOUBLE) -> DOUBLE",
+        "greatest(v VARCHAR, w VARCHAR, w2 VARCHAR) -> VARCHAR",
+        "least(v TIMESTAMP, w TIMESTAMP) -> TIMESTAMP",
+        "MEDIAN(x DOUBLE) -> DOUBLE",
+        "scisql_nanojanskyToAbMag(flux DOUBLE) -> DOUBLE",
+    ],
+)  # fmt: skip
+def test_the_form_is_declared(form: str) -> None:
+    assert form in {form for function in USER_DEFINED for form in function.signatures}
