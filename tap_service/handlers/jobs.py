@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import TypeVar
 
 from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse, Response, StreamingResponse
@@ -28,8 +27,6 @@ _XML = "application/xml"
 _READ = ["GET", "HEAD"]
 #: what a job tells changes by itself
 _FRESH = {"Cache-Control": "no-store"}
-
-_T = TypeVar("_T")
 
 
 @router.api_route("", methods=_READ)

@@ -24,7 +24,7 @@ def cut(instant: datetime) -> datetime:
 
 def written(instant: datetime) -> str:
     """Such as 2026-01-31T12:00:00.000Z. CADC's clients insist on the milliseconds and the Z."""
-    return instant.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{instant.microsecond // 1000:03d}Z"
+    return instant.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
 
 def read(text: str) -> datetime:

@@ -1,0 +1,62 @@
+"""Instants as clients write them, and as the service does."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+
+from tap_service.models.instants import cut, now, read, written
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("2026-01-31T12:00:00.123Z", "2026-01-31T12:00:00.123Z"),
+        ("2026-01-31T12:00:00.123456789Z", "2026-01-31T12:00:00.123Z"),
+        ("2026-01-31T12:00:00Z", "2026-01-31T12:00:00.000Z"),
+        ("2026-01-31T12:00:00", "2026-01-31T12:00:00.000Z"),
+        ("2026-01-31T12:00", "2026-01-31T12:00:00.000Z"),
+        (" 2026-01-31 ", "2026-01-31T00:00:00.000Z"),
+        ("2026-01-31 12:00:00,5", "2026-01-31T12:00:00.500Z"),
+        ("2026-01-31T12:00:00+05:30", "2026-01-31T06:30:00.000Z"),
+        ("2026-01-31T00:30:00.999-0200", "2026-01-31T02:30:00.999Z"),
+        ("0001-01-01", "0001-01-01T00:00:00.000Z"),
+        ("9999-12-31T23:59:59.9999Z", "9999-12-31T23:59:59.999Z"),
+    ],
+)
+def test_reading(text: str, meant: str) -> None:
+    assert written(read(text)) == meant
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "now",
+        "2026",
+        "2026-01",
+        "2026-02-30",
+        "2026-13-01T00:00:00Z",
+        "2026-01-31T25:00",
+        "2026-01-31T12:00:60Z",
+        "2026-01-31T12",
+        "2026-01-31Z",
+        "٢026-01-31",
+        "0001-01-01T00:00+10:00",
+        "9999-12-31T23:00-10:00",
+        "2026-01-31T12:00:00+99:00",
+        "12026-01-31",
+    ],
+)
+def test_what_is_no_instant(text: str) -> None:
+    with pytest.raises(ValueError, match=r"an instant is written as|there is no such instant"):
+        read(text)
+
+
+def test_writing() -> None:
+    elsewhere = datetime(2026, 1, 31, 12, 0, 0, 999_999, timezone(timedelta(hours=-5)))
+    assert written(elsewhere) == "2026-01-31T17:00:00.999Z"
+    assert cut(elsewhere) == datetime(2026, 1, 31, 17, 0, 0, 999_000, UTC)
+    assert written(datetime(1, 1, 1, tzinfo=UTC)) == "0001-01-01T00:00:00.000Z"
+    assert read(written(now())) <= now()
