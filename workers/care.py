@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 import time
 
 import redis
@@ -63,9 +64,9 @@ class Caretaker:
                 self._jobs.dispatcher.submit(job_id)
 
 
-def main() -> None:
+def main(parent: int) -> None:
+    """Until the process of this id, which has started this one, is gone."""
     config = Config.model_validate({})
-    parent = os.getppid()
     broker = redis.Redis.from_url(config.redis_url, socket_timeout=5, socket_connect_timeout=5)
     caretaker = None
     while os.getppid() == parent:
@@ -80,4 +81,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(int(sys.argv[1]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from typing import Annotated
@@ -30,7 +31,7 @@ def work(processes: Processes = None) -> None:
         raise typer.BadParameter("workers need SKYHOUSE_REDIS_URL, SKYHOUSE_CLICKHOUSE_URL and SKYHOUSE_RESULTS_URL")
     from workers.app import app  # reads the settings
 
-    caretaker = subprocess.Popen([sys.executable, "-m", "workers.care"])
+    caretaker = subprocess.Popen([sys.executable, "-m", "workers.care", str(os.getpid())])
     options = [
         "--pool=prefork",
         f"--concurrency={processes or settings.concurrent_jobs}",
