@@ -31,7 +31,7 @@ def work(processes: Processes = None) -> None:
         raise typer.BadParameter("workers need SKYHOUSE_REDIS_URL, SKYHOUSE_CLICKHOUSE_URL and SKYHOUSE_RESULTS_URL")
     from workers.app import app  # reads the settings
 
-    caretaker = subprocess.Popen([sys.executable, "-m", "workers.care", str(os.getpid())])
+    caretaker = subprocess.Popen([sys.executable, "-m", "workers.care", str(os.getpid())])  # noqa: S603 (our own)
     options = [
         "--pool=prefork",
         f"--concurrency={processes or settings.concurrent_jobs}",
