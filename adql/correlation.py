@@ -33,9 +33,9 @@ def free(query: Query) -> tuple[Column, ...]:
     if isinstance(query, SetOperation):
         return tuple(dict.fromkeys((*free(query.left), *free(query.right))))
     own = {leaf.relation for leaf in relations(query.from_)}
-    used = dict.fromkeys(column for expr in select_expressions(query) for column in free_of(expr))
+    used = [column for expr in select_expressions(query) for column in free_of(expr) if column.relation not in own]
     inside = [column for leaf in relations(query.from_) if isinstance(leaf, Derived) for column in free(leaf.query)]
-    return (*(column for column in used if column.relation not in own), *inside)
+    return tuple(dict.fromkeys((*used, *inside)))
 
 
 def free_of(expr: Expr) -> Iterator[Column]:
