@@ -97,3 +97,130 @@ def test_a_radius_of_the_rows(
     with np.errstate(invalid="ignore"):
         values = _RADII[radius](matches.left["err"][:, None], matches.right["err"][None, :])
     _check(ask_matches(query), matches, values, kind)
+
+
+def _each_pair_tested(query: str) -> str:
+    """The same with nearness as a number to be compared, which no plan uses."""
+    return query.replace("DISTANCE(", "0 + DISTANCE(")
+
+
+_NEAR = "DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)) < 0.5"
+_OF_C = "DISTANCE(POINT(b.ra, b.dec), POINT(c.ra, c.dec)) < 0.5"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        # of a table with itself, each pair once
+        f"SELECT a.id, b.id FROM matches.ones AS a JOIN matches.ones AS b ON {_NEAR} AND a.id < b.id",
+        f"SELECT a.id, b.id FROM matches.ones AS a, matches.ones AS b WHERE a.id < b.id AND {_NEAR}",
+        f"SELECT a.id, b.id FROM matches.ones AS a LEFT JOIN matches.ones AS b ON {_NEAR} AND a.id <> b.id",
+        # three tables
+        f"SELECT a.id, b.id, c.id FROM matches.ones AS a JOIN matches.others AS b ON {_NEAR} JOIN matches.ones AS c ON {_OF_C}",
+        f"SELECT a.id, b.id, c.id FROM matches.ones AS a LEFT JOIN matches.others AS b ON {_NEAR} LEFT JOIN matches.ones AS c ON {_OF_C}",
+        f"SELECT a.id, b.id, c.id FROM matches.ones AS a FULL JOIN matches.others AS b ON {_NEAR} LEFT JOIN matches.ones AS c ON {_OF_C}",
+        f"SELECT a.id, b.id, c.id FROM matches.ones AS a JOIN matches.others AS b ON {_NEAR} FULL JOIN matches.ones AS c ON {_OF_C}",
+        f"SELECT a.id, b.id, c.id FROM matches.ones AS a, matches.others AS b, matches.ones AS c WHERE {_NEAR} AND {_OF_C} AND c.mag < 3",
+        f"SELECT a.id, b.id, c.id FROM matches.ones AS a LEFT JOIN matches.others AS b ON {_NEAR} LEFT JOIN matches.others AS c"
+        " ON DISTANCE(POINT(a.ra, a.dec), POINT(c.ra, c.dec)) < 2 * c.err",
+        f"SELECT a.id, b.id FROM matches.ones AS a RIGHT JOIN (matches.others AS b JOIN matches.ones AS c ON {_OF_C}) ON {_NEAR}",
+        # conditions beside the nearness
+        f"SELECT a.id, b.id FROM matches.ones AS a LEFT JOIN matches.others AS b ON {_NEAR} AND a.mag < 3 AND b.mag > 2 AND a.mag <> b.mag",
+        f"SELECT a.id, b.id FROM matches.ones AS a FULL JOIN matches.others AS b ON {_NEAR} AND a.mag < 3 AND b.mag > 2 AND a.mag <> b.mag",
+        f"SELECT a.id, b.id FROM matches.ones AS a FULL JOIN matches.others AS b ON {_NEAR} WHERE a.mag < 3 OR b.id IS NULL",
+        f"SELECT COUNT(*), COUNT(a.id), COUNT(b.id) FROM matches.ones AS a FULL JOIN matches.others AS b ON {_NEAR}",
+        f"SELECT COUNT(*) FROM matches.ones AS a FULL JOIN matches.nothing AS b ON {_NEAR}",
+        f"SELECT COUNT(*) FROM matches.nothing AS a FULL JOIN matches.ones AS b ON {_NEAR}",
+        f"SELECT a.id, b.id FROM matches.ones AS a JOIN matches.others AS b ON a.mag = b.mag AND {_NEAR}",
+        # nearness below OR and NOT
+        f"SELECT a.id, b.id FROM matches.ones AS a JOIN matches.others AS b ON {_NEAR} OR a.id = b.id",
+        f"SELECT a.id, b.id FROM matches.ones AS a LEFT JOIN matches.others AS b ON ({_NEAR} AND a.mag < 2) OR ({_NEAR} AND b.mag < 2)",
+        f"SELECT COUNT(*) FROM matches.ones AS a JOIN matches.others AS b ON NOT ({_NEAR}) WHERE a.id < 300 AND b.id < 300",
+        f"SELECT COUNT(*) FROM matches.ones AS a LEFT JOIN matches.others AS b ON NOT ({_NEAR}) AND DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)) < 1",
+        # derived tables
+        f"SELECT a.id, b.id FROM (SELECT id, ra, dec FROM matches.ones WHERE mag < 4) AS a LEFT JOIN (SELECT * FROM matches.others WHERE mag > 2) AS b ON {_NEAR}",
+        f"WITH a AS (SELECT * FROM matches.ones WHERE dec > 0), b AS (SELECT * FROM a WHERE mag > 1) SELECT a.id, b.id FROM a FULL JOIN b ON {_NEAR}",
+        f"SELECT a.id, b.n FROM matches.ones AS a LEFT JOIN (SELECT mag, MIN(ra) AS ra, MAX(dec) AS dec, COUNT(*) AS n FROM matches.others GROUP BY mag) AS b ON {_NEAR}",
+        "SELECT a.id, b.id FROM matches.ones AS a LEFT JOIN (SELECT TOP 50 * FROM matches.others ORDER BY id) AS b ON DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)) < b.err",
+        f"SELECT a.id, b.id FROM (SELECT TOP 50 * FROM matches.others ORDER BY id) AS a FULL JOIN matches.ones AS b ON {_NEAR}",
+        # positions that are expressions, on either side
+        "SELECT a.id, b.id FROM matches.ones AS a JOIN matches.others AS b ON DISTANCE(POINT(a.ra + a.mag / 3600, a.dec), POINT(b.ra, b.dec)) < 0.5",
+        "SELECT a.id, b.id FROM matches.ones AS a LEFT JOIN matches.others AS b"
+        " ON DISTANCE(POINT(COALESCE(a.ra, 10), COALESCE(a.dec, 20)), POINT(COALESCE(b.ra, 10), COALESCE(b.dec, 20))) < 0.5",
+        "SELECT a.id, c.id FROM matches.ones AS a LEFT JOIN matches.nothing AS b ON a.id = b.id JOIN matches.others AS c"
+        " ON DISTANCE(POINT(COALESCE(b.ra, a.ra), COALESCE(b.dec, 10)), POINT(c.ra, c.dec)) < 5",
+        "SELECT a.id, b.id FROM (SELECT * FROM matches.ones WHERE id < 300) AS a JOIN matches.others AS b"
+        " ON DISTANCE(ivo_epoch_prop_pos(a.ra, a.dec, 0, 1000 * a.mag, 0, 0, 2000, 2016), POINT(b.ra, b.dec)) < 0.5",
+        "SELECT a.id, b.id FROM matches.ones AS a LEFT JOIN (SELECT * FROM matches.others WHERE id < 300) AS b"
+        " ON DISTANCE(POINT(a.ra, a.dec), ivo_epoch_prop_pos(b.ra, b.dec, 0, 1000 * b.mag, 0, 0, 2000, 2016)) < 0.5",
+        # what is selected and grouped
+        f"SELECT a.id, MIN(DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec))) FROM matches.ones AS a LEFT JOIN matches.others AS b ON {_NEAR} GROUP BY a.id",
+        f"SELECT a.ra, a.dec, DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)), COUNT(*) FROM matches.ones AS a JOIN matches.others AS b ON {_NEAR} GROUP BY a.ra, a.dec, b.ra, b.dec",
+        f"SELECT a.id, DISTANCE(POINT(b.ra, b.dec), POINT(a.ra, a.dec)) AS d FROM matches.ones AS a LEFT JOIN matches.others AS b ON {_NEAR} ORDER BY d, a.id",
+    ],
+)  # fmt: skip
+def test_a_planned_match_equals_the_unplanned_one(query: str, ask_matches: Callable[[str], Rows]) -> None:
+    unplanned = _each_pair_tested(query)
+    assert sorted(_rounded(ask_matches(query)), key=repr) == sorted(_rounded(ask_matches(unplanned)), key=repr)
+
+
+def _rounded(rows: Rows) -> Rows:
+    return [tuple(round(v, 9) if isinstance(v, float) else v for v in row) for row in rows]
+
+
+_WITHIN = "DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)) <= {}"
+
+
+@pytest.mark.parametrize("radius", ["0.5", "1e-4", "170", "b.err", "a.err", "a.err + b.err"])
+@pytest.mark.parametrize(
+    ("form", "kept"),
+    [
+        ("EXISTS (SELECT 1 FROM matches.others AS b WHERE {})", True),
+        ("NOT EXISTS (SELECT 1 FROM matches.others AS b WHERE {})", False),
+        ("EXISTS (SELECT 1 FROM matches.others AS b WHERE {} AND b.mag < 3 AND a.mag > b.mag)", True),
+        ("NOT EXISTS (SELECT 1 FROM matches.others AS b WHERE {} AND b.mag < 3 AND a.mag > b.mag)", False),
+        ("a.mag IN (SELECT b.mag FROM matches.others AS b WHERE {})", True),
+    ],
+)
+def test_rows_with_and_without_a_match(
+    form: str, kept: bool, radius: str, matches: Sky, ask_matches: Callable[[str], Rows], match_catalogue: Catalogue
+) -> None:
+    query = "SELECT a.id FROM matches.ones AS a WHERE " + form.format(_WITHIN.format(radius))
+    a, b = matches.left, matches.right
+    with np.errstate(invalid="ignore"):
+        limit = _RADII[radius](a["err"][:, None], b["err"][None, :]) if "err" in radius else float(radius)
+        matched = matches.known & (matches.apart <= limit)
+    if "b.mag < 3" in form:
+        matched &= (b["mag"][None, :] < 3) & (a["mag"][:, None] > b["mag"][None, :])
+    if " IN " in form:
+        matched &= a["mag"][:, None] == b["mag"][None, :]
+    else:
+        assert _is_cell_join(query, match_catalogue)
+    found = [row[0] for row in ask_matches(query)]
+    assert len(found) == len(set(found))
+    assert set(found) == set(np.flatnonzero(matched.any(axis=1) == kept).tolist())
+
+
+@pytest.mark.parametrize(
+    ("condition", "radius"),
+    [
+        ("1 = INTERSECTS(CIRCLE(a.ra, a.dec, 0.2), CIRCLE(b.ra, b.dec, 0.3))", lambda a, b: 0.5 + 0 * a * b),
+        ("1 = INTERSECTS(CIRCLE(a.ra, a.dec, ABS(a.mag) / 10), CIRCLE(b.ra, b.dec, ABS(b.mag) / 10))", lambda a, b: (a + b) / 10),
+        ("1 = CONTAINS(POINT(a.ra, a.dec), CIRCLE(b.ra, b.dec, b.mag / 10))", lambda a, b: 0 * a + b / 10),
+        ("CONTAINS(CIRCLE(a.ra, a.dec, a.mag / 10), CIRCLE(b.ra, b.dec, b.mag)) = 1", lambda a, b: b - a / 10),
+        ("a.mag / 10 >= DISTANCE(a.ra, a.dec, b.ra, b.dec)", lambda a, b: a / 10 + 0 * b),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("kind", ["INNER", "LEFT"])
+def test_circles_of_the_rows(
+    kind: str,
+    condition: str,
+    radius: Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]],
+    matches: Sky,
+    ask_matches: Callable[[str], Rows],
+    match_catalogue: Catalogue,
+) -> None:
+    query = f"SELECT a.id, b.id FROM matches.ones AS a {kind} JOIN matches.others AS b ON {condition}"
+    assert _is_cell_join(query, match_catalogue)
+    values = radius(matches.left["mag"][:, None], matches.right["mag"][None, :])
+    _check(ask_matches(query), matches, values, kind)

@@ -1,0 +1,71 @@
+"""Pairs within 0.1 degree in a field of 41,000 objects a square degree: Qserv's SHV1, through ADQL. Aim: 70 M pairs/s.
+
+    python -m tests.benchmarks.bench_pairs [degrees]
+
+The field has 3 degrees on a side unless said otherwise; objects and their number are those of Wang et al. 2011
+(SC '11, doi 10.1145/2063348.2063364), section 6.2, where 150 nodes gave about 6 M pairs/s.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from adql.translate import translate
+from clickhouse_schema.apply import read_catalogue
+from loaders.control import opened
+from loaders.load import LoadRequest, load
+from loaders.progress import ConsoleReporter
+
+CROWDING = 41_000
+RADIUS = 0.1
+ROUNDS = 3
+
+QUERY = f"""
+    SELECT COUNT(*) FROM bench.objects AS a JOIN bench.objects AS b
+    ON DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)) < {RADIUS}"""
+
+
+def write_field(path: Path, side: float) -> int:
+    """A square field at the equator, evenly filled at random; the number of its objects."""
+    random = np.random.default_rng(1)
+    edge = np.sin(np.radians(side / 2))
+    count = round(CROWDING * side * np.degrees(2 * edge))
+    table = pa.table(
+        {
+            "id": np.arange(count),
+            "ra": random.uniform(10, 10 + side, count),
+            "dec": np.degrees(np.arcsin(random.uniform(-edge, edge, count))),
+        }
+    )
+    pq.write_table(table, path)
+    return count
+
+
+def main(side: float = 3.0) -> None:
+    with tempfile.TemporaryDirectory() as folder, ConsoleReporter() as reporter:
+        path = Path(folder) / "objects.parquet"
+        count = write_field(path, side)
+        with opened(Path(folder) / "data") as engine:
+            load(engine, LoadRequest((path,), "bench.objects", Path(folder) / "rejects.csv"), reporter)
+            translation = translate(QUERY, read_catalogue(engine))
+            uncached = {"use_query_condition_cache": 0}
+            reporter.output(f"{count:,} objects in {side:g} x {side:g} degrees")
+            for _ in range(ROUNDS):
+                began = time.perf_counter()
+                pairs = engine.query(translation.sql, translation.settings | uncached).column(0)[0].as_py()
+                seconds = time.perf_counter() - began
+                reporter.output(
+                    f"{pairs:,} pairs within {RADIUS} degrees in {seconds:.1f} s: {pairs / seconds / 1e6:.1f} M pairs/s"
+                    " (aim: 70)"
+                )
+
+
+if __name__ == "__main__":
+    main(*(float(argument) for argument in sys.argv[1:]))
