@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adql.regions.region import Classes, Region
+from adql.regions.region import BORDER, INSIDE, OUTSIDE, Classes, Region
 from adql.regions.sphere import Mask, Reals, Vectors, dots
 from clickhouse_schema.healpix import Cells, max_radius
 
@@ -50,12 +50,12 @@ class Discs(Region):
         within = np.where(self.radii > reach + _SLACK, np.cos(np.maximum(self.radii - reach - _SLACK, 0.0)), 2.0)
         centres = cells.centres()
         step = max(1, _BLOCK // len(self.radii))
-        found = [np.zeros(0, dtype=np.int8)]
+        found = np.full(len(centres), OUTSIDE, dtype=np.int8)
         for i in range(0, len(centres), step):
             cosines = dots(centres[i : i + step], self.centres)
-            inside = (cosines >= within).any(axis=1).astype(np.int8)
-            found.append(inside + (cosines >= touching).any(axis=1) - np.int8(1))
-        return np.concatenate(found).astype(np.int8)
+            found[i : i + step][(cosines >= touching).any(axis=1)] = BORDER
+            found[i : i + step][(cosines >= within).any(axis=1)] = INSIDE
+        return found
 
     @property
     def size(self) -> float:

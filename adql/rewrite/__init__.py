@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from adql.bound import (
@@ -17,6 +18,7 @@ from adql.bound import (
     Query,
     Relation,
     Scan,
+    Select,
     SetOperation,
     Subquery,
     map_select,
@@ -34,11 +36,22 @@ from adql.rewrite.small_sides import small_sides
 from adql.rewrite.spatial import add_covers
 from adql.rewrite.zeros import one_zero, with_one_zero, with_one_zero_inside
 
+Pass = Callable[[Select, Fresh], Select]
+
 #: Before the SELECTs inside, which they make or add to
-PASSES_BEFORE = (left_deep, nearest_matches, outer_matches, carry, small_sides)
+PASSES_BEFORE: tuple[Pass, ...] = (left_deep, nearest_matches, outer_matches, carry, small_sides)
 
 #: After them
-PASSES = (stored_shapes, add_covers, cross_match, product_keys, join_order, outer_keys, hold_constants, one_zero)
+PASSES: tuple[Pass, ...] = (
+    stored_shapes,
+    add_covers,
+    cross_match,
+    product_keys,
+    join_order,
+    outer_keys,
+    hold_constants,
+    one_zero,
+)
 
 
 def rewrite(query: Query, fresh: Fresh) -> Query:

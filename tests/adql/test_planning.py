@@ -156,6 +156,20 @@ def test_any_join_by_id_keeps_all_rows(kind: str, where: str, more: str, planned
     )
 
 
+@_ANY_JOIN
+@given(
+    kind=st.sampled_from(["INNER", "LEFT"]),
+    choice=st.sampled_from(["nearest(1, {})", "nearest(2, {})", "mutual({})"]),
+    where=_leaf("a.") | _leaf("b.") | _conditions("a.") | _conditions("b."),
+)
+def test_the_nearest_are_chosen_before_any_condition(kind: str, choice: str, where: str, planned: Sky) -> None:
+    chosen = choice.format("POINT(a.ra, a.dec), POINT(b.ra, b.dec), 0.02")
+    planned.rows(
+        "SELECT COUNT(*), COUNT(a.id), COUNT(b.id), SUM(a.id), SUM(b.id)"
+        f" FROM few AS a {kind} JOIN medium AS b ON 1 = skyhouse_{chosen} WHERE {where}"
+    )
+
+
 # --- against a brute force --------------------------------------------------------------------------------------------
 
 
