@@ -45,6 +45,8 @@ PLACES = {
     "below OR": "SELECT id FROM small.stars AS s WHERE id > 5 OR EXISTS (SELECT * FROM small.spectra AS p WHERE p.star = s.id)",
     "IN below CASE": "SELECT id, CASE WHEN name IN (SELECT p.name FROM small.spectra AS p WHERE p.id > s.id) THEN 1"
     " WHEN NOT name IN (SELECT p.name FROM small.spectra AS p WHERE p.id > s.id) THEN 2 ELSE 3 END AS c FROM small.stars AS s",
+    "values": "SELECT id, EXISTS (SELECT * FROM small.spectra AS p WHERE p.star = s.id) AS e,"
+    " name IN (SELECT p.name FROM small.spectra AS p WHERE p.id > s.id) AS i FROM small.stars AS s",
     "IN of a set function": "SELECT id FROM small.stars AS s WHERE n_obs IN (SELECT COUNT(*) FROM small.spectra AS p WHERE p.star = s.id)",
     "COUNT of nothing": "SELECT id, (SELECT COUNT(*) FROM small.spectra AS p WHERE p.star = s.id) AS n FROM small.stars AS s",
     "an expression of nothing": "SELECT id, (SELECT COALESCE(MAX(flux), -5) + s.id FROM small.spectra AS p WHERE p.star = s.id) AS n FROM small.stars AS s",
@@ -71,6 +73,9 @@ PLACES = {
     " FROM small.stars AS a LEFT JOIN small.spectra AS p ON p.star = a.id",
     "window outside": "SELECT id, ROW_NUMBER() OVER (ORDER BY (SELECT COUNT(*) FROM small.spectra AS p WHERE p.star = s.id), id) AS n FROM small.stars AS s",
     "types that differ": "SELECT id FROM small.stars AS s WHERE EXISTS (SELECT * FROM small.spectra AS p WHERE p.flux = s.big OR p.flux = s.n_obs)",
+    "used in what is selected alone": "SELECT id FROM small.stars AS s WHERE id = 2 OR EXISTS (SELECT s.mag FROM small.spectra AS p)",
+    "used twice, at two depths": "SELECT id FROM small.stars AS s WHERE n_obs IN (SELECT COUNT(*) FROM"
+    " (SELECT p.star AS star FROM small.spectra AS p WHERE s.id IS NOT NULL) AS q WHERE q.star = s.id)",
     "negative zero": "SELECT id FROM small.stars AS s WHERE EXISTS (SELECT * FROM small.spectra AS p WHERE p.flux = s.mag AND p.id = 8)",
 }
 
