@@ -10,6 +10,9 @@ from adql.bound import Expr
 from adql.errors import Span
 from clickhouse_schema.datatypes import ColumnType
 
+#: Characters of a regular expression: the engine takes seconds to prepare one of 100,000
+MOST_OF_A_PATTERN = 1000
+
 #: What a parameter takes -> the word for it in messages
 KINDS = {
     "number": "a number",
@@ -22,6 +25,7 @@ KINDS = {
     "bins": "a number of bins from 1 to 100000, as a literal",
     "gaia order": "a HEALPix order from 0 to 12, as a literal",
     "literal": "a text, as a literal",
+    "pattern": f"a regular expression of at most {MOST_OF_A_PATTERN} characters",
     "point": "a POINT",
     "single": "a single value",
     "alike": "values of one type",

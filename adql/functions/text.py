@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from adql.bound import Call, Expr
 from adql.errors import Span
-from adql.functions.function import Expand, Function, Parameter
+from adql.functions.function import MOST_OF_A_PATTERN, Expand, Function, Parameter
 from clickhouse_schema.datatypes import BOOLEAN, INT, UNICODE
 
 STRING = (
@@ -24,6 +24,8 @@ def as_number(condition: str) -> Expand:
     return expand
 
 
+_LONG_PATTERN = f"a regular expression has at most {MOST_OF_A_PATTERN} characters"
+
 #: A word is a run of letters and digits, in any script.
 _WORDS = "extractAll(lowerUTF8({}), '[\\\\p{{L}}\\\\p{{N}}]+')"
 
@@ -39,20 +41,31 @@ def _listed(hashlist: str, item: str) -> str:
     return f"if(isNull({hashlist}) OR isNull({item}), NULL, {found})"
 
 
-def _two_texts(name: str, first: str, second: str, condition: str, description: str) -> Function:
-    parameters = (Parameter(first, "text", "TEXT"), Parameter(second, "text", "TEXT"))
-    return Function(name, parameters, INT, "", description, returns="INTEGER", expand=as_number(condition))
+def _matches(pattern: str, text: str) -> str:
+    """Literals are known not to be too long."""
+    if not pattern.startswith("'"):
+        guard = f"throwIf(lengthUTF8({pattern}) > {MOST_OF_A_PATTERN}, '{_LONG_PATTERN}')"
+        pattern = f"concat({pattern}, if({guard} = 0, '', ''))"
+    return f"match({text}, {pattern})"
+
+
+def _two_texts(name: str, first: Parameter, second: Parameter, condition: str, description: str) -> Function:
+    return Function(name, (first, second), INT, "", description, returns="INTEGER", expand=as_number(condition))
+
+
+def _text(name: str, kind: str = "text") -> Parameter:
+    return Parameter(name, kind, "TEXT")
 
 
 TEXTS = (
-    _two_texts("ivo_nocasematch", "value", "pattern", "ILIKE",
+    _two_texts("ivo_nocasematch", _text("value"), _text("pattern"), "ILIKE",
                "1 if value ILIKE pattern, whose wildcards are % and _; 0 otherwise."),
-    _two_texts("ivo_hasword", "haystack", "needle", "HAS WORDS",
+    _two_texts("ivo_hasword", _text("haystack"), _text("needle"), "HAS WORDS",
                "1 if all words of needle are words of haystack, in any order and case; 0 otherwise. Words are runs of "
                "letters and digits; there is no stemming."),
-    _two_texts("ivo_hashlist_has", "hashlist", "item", "HASHLIST HAS",
+    _two_texts("ivo_hashlist_has", _text("hashlist"), _text("item"), "HASHLIST HAS",
                "1 if item is one of the words of hashlist, which are separated by #, in any case; 0 otherwise."),
-    _two_texts("gavo_match", "pattern", "string", "MATCH",
+    _two_texts("gavo_match", _text("pattern", "pattern"), _text("string"), "MATCH",
                "1 if the regular expression pattern (RE2) matches anything in string; 0 otherwise."),
 )  # fmt: skip
 
@@ -60,5 +73,5 @@ TEXTS = (
 CONDITIONS: dict[str, str | Callable[..., str]] = {
     "HAS WORDS": _has_words,
     "HASHLIST HAS": _listed,
-    "MATCH": "match({1}, {0})",
+    "MATCH": _matches,
 }

@@ -9,6 +9,7 @@ from datetime import datetime
 from adql.bound import UNTYPED, Call, Expr, Literal
 from adql.errors import AdqlSemanticError, Span
 from adql.functions import KINDS, Function, Parameter
+from adql.functions.function import MOST_OF_A_PATTERN
 from adql.resolve.constants import constant
 from clickhouse_schema.datatypes import CHAR, DOUBLE, FLOAT, INT, LONG, SHORT, TIMESTAMP, UNICODE, ColumnType
 
@@ -87,6 +88,11 @@ def _number_between(low: float, high: float, arg: Expr, *, whole: bool) -> bool:
     return isinstance(value, kinds) and not isinstance(value, bool) and low <= value <= high
 
 
+def _is_pattern(arg: Expr) -> bool:
+    text = arg.value if isinstance(arg, Literal) else ""
+    return is_null(arg) or (arg.type.is_text and isinstance(text, str) and len(text) <= MOST_OF_A_PATTERN)
+
+
 def _is_timestamp(arg: Expr) -> bool:
     return arg.type.is_timestamp or is_null(arg)
 
@@ -101,6 +107,7 @@ _FITS: dict[str, Callable[[Expr], bool]] = {
     "bound": lambda arg: constant(arg) is not None and arg.type.is_numeric,
     "bins": lambda arg: _number_between(1, 100_000, arg, whole=True),
     "gaia order": lambda arg: _number_between(0, 12, arg, whole=True),
+    "pattern": _is_pattern,
     "literal": lambda arg: isinstance(arg, Literal) and isinstance(arg.value, str),
     "point": lambda arg: arg.type.xtype == "point",
     "single": lambda arg: not arg.type.is_array,

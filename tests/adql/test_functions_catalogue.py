@@ -197,3 +197,33 @@ def test_declared_forms_are_what_topcats_parser_reads() -> None:
 )  # fmt: skip
 def test_the_form_is_declared(form: str) -> None:
     assert form in {form for function in USER_DEFINED for form in function.signatures}
+
+
+@pytest.mark.parametrize(
+    ("pattern", "count"),
+    [("a", 5), ("^a", 2), ("(?i)^A", 2), ("ph.$", 2), ("[0-9]+%", 1), ("\\\\", 1), ("''", 1), ("^.{5}$", 3), ("É", 1), ("", 8), ("(a*)*b", 1)],
+)  # fmt: skip
+def test_regular_expressions(pattern: str, count: int, ask: Ask) -> None:
+    """In characters, not bytes; a match anywhere counts."""
+    assert ask(f"SELECT SUM(gavo_match('{pattern}', name)) FROM small.stars") == [(count,)]
+    assert ask(f"SELECT COUNT(*) FROM small.stars WHERE 1 = gavo_match('{pattern}', name)") == [(count,)]
+
+
+def test_a_pattern_may_come_from_the_rows(ask: Ask) -> None:
+    query = "SELECT id FROM small.stars WHERE gavo_match('^' || LOWER(name), name) = 1 AND id <> 7"
+    assert ask(query) == [(1,), (4,), (6,), (8,), (9,)]
+
+
+@pytest.mark.parametrize("pattern", ["(", "[a", "*", "a(?=b)", "(a)\\1", "\\", "(a{1000}){1000}", "\\p{Foo}", "a{2,1}"])
+def test_a_wrong_pattern_is_a_fault_of_the_query(pattern: str, engine: Engine, small: Catalogue) -> None:
+    for argument in (f"'{pattern}'", f"LOWER('{pattern}')"):
+        with pytest.raises(ValueFault, match="cannot compile re2"):
+            asked(engine, small, f"SELECT gavo_match({argument}, name) FROM small.stars")
+
+
+def test_patterns_are_not_endless(engine: Engine, small: Catalogue) -> None:
+    long = "|".join(f"x{i}" for i in range(300))
+    with pytest.raises(AdqlError, match="takes a regular expression of at most 1000 characters as pattern"):
+        translate(f"SELECT gavo_match('{long}', name) FROM small.stars", small)
+    with pytest.raises(ValueFault, match="a regular expression has at most 1000 characters"):
+        asked(engine, small, f"SELECT gavo_match('{long[:900]}' || '{long[:900]}', name) FROM small.stars")

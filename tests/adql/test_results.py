@@ -21,6 +21,7 @@ _ARGUMENTS = {
     "timestamp": ("'2000-01-01T12:00:00'",),
     "gaia order": ("5",),
     "alike": ("id", "mag"),
+    "pattern": ("'a+'", "name"),
     "literal": ("'ICRS'",),
 }
 
