@@ -1,0 +1,22 @@
+"""The queries in the section on cross-matches of docs/adql.md run on the demo data as planned matches."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from adql.translate import translate
+from clickhouse_schema.catalogue import Catalogue
+from tap_service.storage.engine import Engine
+
+_TEXT = (Path(__file__).parents[2] / "docs" / "adql.md").read_text(encoding="utf-8")
+_SECTION = _TEXT.split("## Cross-matches\n")[1].split("\n## ")[0]
+
+
+@pytest.mark.parametrize("query", re.findall(r"```sql\n(.*?)```", _SECTION, re.DOTALL))
+def test_the_example_runs(query: str, demo_engine: Engine, demo_catalogue: Catalogue) -> None:
+    translation = translate(query, demo_catalogue)
+    assert "bitShiftLeft" in translation.sql
+    assert demo_engine.query(translation.sql, translation.settings).num_rows > 0
