@@ -21,6 +21,12 @@ from tap_service.handlers.errors import FaultsCaught, add_error_handlers
 from tap_service.handlers.headers import CommonHeaders
 from tap_service.storage.engine import Engine
 
+#: each with the place of its paths
+ROUTERS = (
+    *(("/tap", router) for router in (sync.router, jobs.router, results.router, vosi.router, pages.tap_router)),
+    ("", pages.router),
+)
+
 
 def create_app(config: Config, engine: Engine) -> FastAPI:
     """The service over ``engine``, which has been initialised and stays its owner's to close."""
@@ -34,9 +40,9 @@ def create_app(config: Config, engine: Engine) -> FastAPI:
 
     app = FastAPI(title=config.title, lifespan=lifespan, openapi_url=None, redirect_slashes=False)
     app.state.services = services
-    for router in (sync.router, jobs.router, results.router, vosi.router, pages.tap_router):
-        app.include_router(router, prefix="/tap")
-    app.include_router(pages.router)
+    app.state.routers = ROUTERS
+    for prefix, router in ROUTERS:
+        app.include_router(router, prefix=prefix)
     add_error_handlers(app)
     app.add_middleware(FaultsCaught)
     app.add_middleware(CommonHeaders)

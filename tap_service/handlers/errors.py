@@ -10,6 +10,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import PlainTextResponse, Response
 from starlette.exceptions import HTTPException
+from starlette.routing import Match, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tap_service.documents.error import CONTENT_TYPE, error_document
@@ -74,11 +75,24 @@ async def _service_error(request: Request, error: Exception) -> Response:
 async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101
     headers = dict(error.headers or {})
-    allow = ", ".join(sorted(word.strip() for word in headers.get("Allow", "GET").split(",")))
+    allow = ", ".join(_methods(request))
+    if error.status_code == 405:
+        headers["Allow"] = allow
     said = _MEANINGS.get(error.status_code, "{detail}").format(
         path=request.url.path, method=request.method, allow=allow, detail=error.detail
     )
     return error_response(request.url.path, error.status_code, said, headers)
+
+
+def _methods(request: Request) -> list[str]:
+    """Of all routes at this path: the framework names those of the first alone."""
+    found: set[str] = set()
+    for prefix, router in request.app.state.routers:
+        scope = {"type": "http", "method": "", "path": request.scope["path"].removeprefix(prefix)}
+        for route in router.routes:
+            if isinstance(route, Route) and route.matches(scope)[0] is not Match.NONE:
+                found |= route.methods or set()
+    return sorted(found)
 
 
 async def _invalid(request: Request, error: Exception) -> Response:

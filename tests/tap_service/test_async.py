@@ -246,7 +246,7 @@ class TestErrors:
             ("GET", "/async/nothing", None, 404, "there is no job"),
             ("POST", "/async/nothing/phase", {"PHASE": "RUN"}, 404, "there is no job"),
             ("DELETE", "/async/nothing", None, 404, "there is no job"),
-            ("PUT", "/async", None, 405, "PUT is not allowed"),
+            ("PUT", "/async", None, 405, "PUT is not allowed at /tap/async; allowed: GET, HEAD, POST"),
             ("POST", "/async", {"PHASE": "ABORT"}, 400, "RUN starts it"),
             ("POST", "/async", {"EXECUTIONDURATION": "-1"}, 400, "a number of seconds"),
             ("POST", "/async", {"DESTRUCTION": "tomorrow"}, 400, "an instant is written as in"),
