@@ -130,9 +130,15 @@ class Parser(TableParser):
         group_by: tuple[Expression, ...] = ()
         if self.take("GROUP"):
             self.expect("BY", "BY after GROUP")
-            group_by = self.values()
+            group_by = self._group_terms()
         having = self.condition() if self.take("HAVING") else None
         return Select(self.span_from(first), (), None, distinct, top, tuple(items), tables, where, group_by, having)
+
+    def _group_terms(self) -> tuple[Expression, ...]:
+        terms = [self.value_or_condition()]
+        while self.take(","):
+            terms.append(self.value_or_condition())
+        return tuple(terms)
 
     def _select_item(self) -> SelectItem:
         first = self.at
@@ -141,7 +147,7 @@ class Parser(TableParser):
             return SelectItem(span, Star(span), None)
         if star := self._qualified_star():
             return SelectItem(star.span, star, None)
-        expression = self.value()
+        expression = self.value_or_condition()
         alias = None
         if self.take("AS") or self.kinds[self.at] in (WORD, NAME):
             alias = self.identifier("a column alias (a name)")

@@ -164,9 +164,9 @@ class OperandParser(WindowParser):
             self.expect("WHEN")
             condition = self.condition() if operand is None else self.value()
             self.expect("THEN")
-            result = self.value()
+            result = self.value_or_condition()
             whens.append(When(self.span_from(start), condition, result))
-        otherwise = self.value() if self.take("ELSE") else None
+        otherwise = self.value_or_condition() if self.take("ELSE") else None
         self.expect("END", "END" if otherwise else "WHEN, ELSE or END")
         self.leave()
         return Case(self.span_from(first), operand, tuple(whens), otherwise)

@@ -94,6 +94,10 @@ class OperatorParser(Cursor):
             self.no_value(self.span_from(first))
         return expression
 
+    def value_or_condition(self) -> Expression:
+        """Where a truth value is as good as another one (extension)."""
+        return self.expression(OR)
+
     def values(self, first: Expression | None = None) -> tuple[Expression, ...]:
         """One or more values with commas between them; ``first`` is the first if it is already read."""
         items = [first or self.value()]

@@ -24,7 +24,7 @@ class WindowParser(OperatorParser):
 
     def _order_term(self) -> OrderTerm:
         first = self.at
-        expression = self.value()
+        expression = self.value_or_condition()
         descending = self.take("DESC")
         if not descending:
             self.take("ASC")
