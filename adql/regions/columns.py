@@ -236,8 +236,8 @@ def separation(a: Vector, b: Vector) -> str:
     return f"(2 * atan2(sqrt({minus}), sqrt({plus})))"
 
 
-def inside(p: Vector, edges: Edges, *, border: bool = True) -> str:
-    """The sum of triangles of ``Polygon.contains``, or on an edge (without ``border``: and on none).
+def inside(p: Vector, edges: Edges, *, border: str = "1") -> str:
+    """The sum of triangles of ``Polygon.contains``; of directions on an edge, ``border``.
 
     A repeated vertex makes no triangle.
     """
@@ -247,7 +247,7 @@ def inside(p: Vector, edges: Edges, *, border: bool = True) -> str:
     near = f"{ROUNDING!r} * sqrt({dot(_N, _N)})"
     on = f"{dot(_N, _N)} > 0 AND abs({dot(p, _N)}) <= {near} AND {after} >= -{near} AND {before} >= -{near}"
     on_border = f"arrayExists(e -> {on}, {edges.array})"
-    return f"({winds} OR {on_border})" if border else f"({winds} AND NOT {on_border})"
+    return f"({winds} OR {on_border})" if border == "1" else f"if({on_border}, {border}, {winds})"
 
 
 def has(shape: Circle | Edges, place: Vector) -> str:

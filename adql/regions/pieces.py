@@ -1,13 +1,16 @@
 """Relations of stored regions of several shapes, by the pieces of their borders, as ClickHouse SQL.
 
 A piece is an arc of a great or small circle, p(t) = (1 - k) a + r (cos t u + sin t v) for t from 0 to its length: as
-numbers [-1, 0, a, k, r, u, v, length], vectors by their components. The region is on one side of it alone, so a
-connected shape that no piece meets is wholly inside of the region, or outside.
+numbers [-1, own, a, k, r, u, v, length], vectors by their components. ``own`` is 1 if the piece belongs to the region,
+as those of complements do not. The region is on one side of it alone, so a connected shape that no piece meets is
+wholly inside of the region, or outside.
 """
 
 from __future__ import annotations
 
 import math
+
+import numpy as np
 
 from adql.regions.borders import Curve
 from adql.regions.columns import Circle, Edges, Vector, cross_product, dot, inside, let, separation
@@ -31,30 +34,34 @@ _NORMAL: Vector = ("e.7", "e.8", "e.9")
 
 def numbers(region: Region) -> list[list[float]]:
     """The pieces of a constant region's border."""
-    return [_numbers(*piece) for piece in border_pieces(region)]
+    found = border_pieces(region)
+    middles = [curve.at(np.array([(start + stop) / 2]))[0] for curve, start, stop in found]
+    own = region.contains(np.array(middles).reshape(-1, 3))
+    return [_numbers(*piece, float(belongs)) for piece, belongs in zip(found, own, strict=True)]
 
 
-def _numbers(curve: Curve, start: float, stop: float) -> list[float]:
+def _numbers(curve: Curve, start: float, stop: float, own: float) -> list[float]:
     start, stop = min(start, stop), max(start, stop)
     c, s = math.cos(start), math.sin(start)
     u, v = c * curve.u + s * curve.v, c * curve.v - s * curve.u
     # 1 - height, exact for small circles
     k = curve.radius**2 / (1 + curve.height) if curve.height > 0 else 1 - curve.height
-    return [-1.0, 0.0, *curve.axis.tolist(), k, curve.radius, *u.tolist(), *v.tolist(), stop - start]
+    return [-1.0, own, *curve.axis.tolist(), k, curve.radius, *u.tolist(), *v.tolist(), stop - start]
 
 
 def touches(shape: Circle | Edges) -> str:
-    """SQL of whether piece ``s`` has a direction in common with a shape."""
+    """SQL of whether a shape meets the region at piece ``s``; at one that is not the region's own, by crossing it."""
     if isinstance(shape, Circle):
-        return f"arrayMin({_separations(shape, 'near')}) <= radians({shape.radius}) + {ROUNDING!r}"
-    return f"({_inside('0.', shape)} OR {_crosses(shape)})"
+        slack = f"if(s[2] > 0, {ROUNDING!r}, -{ROUNDING!r})"
+        return f"arrayMin({_separations(shape, 'near')}) <= radians({shape.radius}) + {slack}"
+    return f"({_inside(f'if(s[2] > 0, 0, {_LENGTH} / 2)', shape, border='s[2] > 0')} OR {_crosses(shape)})"
 
 
 def enters(shape: Circle | Edges) -> str:
     """SQL of whether piece ``s`` has directions inside of a shape, off its border."""
     if isinstance(shape, Circle):
         return f"arrayMin({_separations(shape, 'near')}) < radians({shape.radius}) - {ROUNDING!r}"
-    return f"({_inside(f'{_LENGTH} / 2', shape, border=False)} OR {_crosses(shape)})"
+    return f"({_inside(f'{_LENGTH} / 2', shape, border='0')} OR {_crosses(shape)})"
 
 
 def stays_in(shape: Circle | Edges) -> str:
@@ -75,7 +82,7 @@ def _at(t: str, body: str) -> str:
     return let({"t": t}, let(place, body)) if t != "t" else let(place, body)
 
 
-def _inside(t: str, shape: Edges, *, border: bool = True) -> str:
+def _inside(t: str, shape: Edges, *, border: str = "1") -> str:
     return _at(t, inside(_PLACE, shape, border=border))
 
 
@@ -88,7 +95,10 @@ def _separations(circle: Circle, which: str) -> str:
 
 
 def _crosses(edges: Edges) -> str:
-    """Whether the piece crosses some edge, not merely touches it: where its circle meets the edge's great circle."""
+    """Whether the piece crosses some edge, not merely touches it: where its circle meets the edge's great circle.
+
+    To cross is to leave the other by more than rounding, both ways: arcs that are one, or share an end, do not.
+    """
     values = {
         "cosine": f"s[7] * {dot(_U, _NORMAL)}",
         "sine": f"s[7] * {dot(_V, _NORMAL)}",
@@ -97,9 +107,22 @@ def _crosses(edges: Edges) -> str:
     }
     after, before = dot(_PLACE, cross_product(_NORMAL, _START)), dot(_PLACE, cross_product(_STOP, _NORMAL))
     on_piece = f"t > {_END!r} * {_LENGTH} AND t < {1 - _END!r} * {_LENGTH}"
-    on_both = f"{on_piece} AND {_at('t', f'{after} > least AND {before} > least')}"
+    leaves = " AND ".join(f"greatest({_height(end)}, {_height(f'(t + {end}) / 2')}) > least" for end in ("0.", _LENGTH))
+    there = f"{on_piece} AND {leaves} AND {_at('t', f'{after} > least AND {before} > least')}"
     half, middle = "acos(level / swing)", "atan2(sine, cosine)"
     angles = f"[positiveModulo({middle} + {half}, {_TURN}), positiveModulo({middle} - {half}, {_TURN})]"
-    there = f"abs(level) < swing - least AND arrayExists(t -> {on_both}, {angles})"
-    swing = let({"swing": "sqrt(cosine * cosine + sine * sine)"}, there)
+    passed = f"{_off_circle(_START)} AND {_off_circle(_STOP)}"
+    crossed = f"abs(level) < swing - least AND {passed} AND arrayExists(t -> {there}, {angles})"
+    swing = let({"swing": "sqrt(cosine * cosine + sine * sine)"}, crossed)
     return f"arrayExists(e -> {let(values, swing)}, {edges.array})"
+
+
+def _height(t: str) -> str:
+    """Of the piece over the edge's great circle, in lengths of the normal."""
+    return f"abs(cosine * cos({t}) + sine * sin({t}) - level)"
+
+
+def _off_circle(place: Vector) -> str:
+    """Whether a direction is not on the piece's circle."""
+    squared = " + ".join(f"pow({p} - {a}, 2)" for p, a in zip(place, _AXIS, strict=True))
+    return f"abs(s[6] - ({squared}) / 2) > {ROUNDING!r} * s[7]"

@@ -122,21 +122,20 @@ def _points(stored: Stored, word: str, shape: Circle | Edges) -> str:
     return f"{word}(s -> {columns.has(shape, centre)}, {points})"
 
 
-def _start(shape: Circle | Edges) -> Vector:
-    """Some direction of a shape."""
+def _some_of(shape: Circle | Edges, stored: Stored) -> str:
+    """Whether the centre or a vertex of a shape is in a row's region."""
     if isinstance(shape, Circle):
-        return shape.centre
-    x, y, z = (f"{shape.array}[1].{i}" for i in (1, 2, 3))
-    return x, y, z
+        return _has(stored, shape.centre)
+    return f"arrayExists(d -> {_has(stored, ('d.1', 'd.2', 'd.3'))}, {shape.array})"
 
 
 def _meets(stored: Stored, shape: Circle | Edges) -> str:
     touches = _pieces(stored, "arrayExists", pieces.touches(shape))
-    return f"({_has(stored, _start(shape))} OR {touches} OR {_points(stored, 'arrayExists', shape)})"
+    return f"({_some_of(shape, stored)} OR {touches} OR {_points(stored, 'arrayExists', shape)})"
 
 
 def _surrounds(stored: Stored, shape: Circle | Edges) -> str:
-    return f"({_has(stored, _start(shape))} AND NOT {_pieces(stored, 'arrayExists', pieces.enters(shape))})"
+    return f"({_some_of(shape, stored)} AND NOT {_pieces(stored, 'arrayExists', pieces.enters(shape))})"
 
 
 def _stays_in(stored: Stored, shape: Circle | Edges) -> str:

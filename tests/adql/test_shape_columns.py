@@ -136,6 +136,21 @@ def test_relations_with_a_constant_are_those_of_constants(
     assert found == np.flatnonzero(answers).tolist()
 
 
+def test_relations_of_two_columns_of_a_row(ask: Callable[[str], Rows], shapes_of: Sky) -> None:
+    """Regions made of several shapes, polygons and circles, which have borders in common."""
+    pairs = [("c", "v"), ("v", "s_region"), ("c", "s_region"), ("s_region", "c"), ("s_region", "v")]
+    asked_for = [f"{name}({a}, {b})" for a, b in pairs for name in ("INTERSECTS", "CONTAINS")]
+    rows = ask(f"SELECT {', '.join(asked_for)} FROM obs WHERE id < 100 ORDER BY id")
+    for i, row in enumerate(rows):
+        regions = {name: shapes_of.regions[name][i] for name in ("c", "v", "s_region")}
+        for (a, b), (meets, contained) in zip(pairs, zip(row[::2], row[1::2], strict=True), strict=True):
+            one, other = regions[a], regions[b]
+            assert one is not None
+            assert other is not None
+            assert meets == relations.intersects(one, other), (i, a, b)
+            assert contained == relations.contains(one, other), (i, a, b)
+
+
 def test_columns_in_the_other_functions(ask: Callable[[str], Rows], obs: Catalogue, shapes_of: Sky) -> None:
     """Values as they are stored, measures as those of constants, and NULL for NULL."""
     query = (
