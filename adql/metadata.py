@@ -52,8 +52,8 @@ def _own(args: Sequence[Expr]) -> str:
     return unit_of(args[0])
 
 
-def _common(args: Sequence[Expr]) -> str:
-    """The one unit of all values; a constant has that of the others."""
+def common_unit(args: Sequence[Expr]) -> str:
+    """The one unit of all values, '' if they differ; a constant has that of the others."""
     units = {unit_of(arg) for arg in args if not _is_plain(arg)}
     return units.pop() if len(units) == 1 else ""
 
@@ -84,7 +84,7 @@ def _power(args: Sequence[Expr]) -> str:
 
 def _of_case(args: Sequence[Expr]) -> str:
     """Of its results; the rest are conditions."""
-    return _common([*args[1:-1:2], args[-1]])
+    return common_unit([*args[1:-1:2], args[-1]])
 
 
 def _asked(args: Sequence[Expr]) -> str:
@@ -94,7 +94,7 @@ def _asked(args: Sequence[Expr]) -> str:
 
 _RULES: dict[str, Callable[[Sequence[Expr]], str]] = {
     **dict.fromkeys(("NEG", "ABS", "ROUND", "TRUNCATE", "CEILING", "FLOOR", "CAST", "ONE ZERO"), _own),
-    **dict.fromkeys(("+", "-", "MOD", "COALESCE", "GREATEST", "LEAST"), _common),
+    **dict.fromkeys(("+", "-", "MOD", "COALESCE", "GREATEST", "LEAST"), common_unit),
     "*": _times,
     "/": _over,
     "POWER": _power,

@@ -19,15 +19,13 @@ from adql.bound import (
     Query,
     Select,
     SetOperation,
-    Windowed,
     has_aggregate,
     relations,
 )
 from adql.correlation import SubqueryExpr, free
 from adql.errors import AdqlErrors, AdqlSemanticError
-from adql.functions import FUNCTIONS
 from adql.functions.names import Positions
-from adql.metadata import field_of
+from adql.metadata import common_unit, field_of
 from adql.resolve.context import Context
 from adql.resolve.expressions import Binder
 from adql.resolve.names import KnownNames
@@ -121,14 +119,18 @@ class Queries:
     def _outputs(self, node: nodes.Select, scope: Scope) -> list[Output]:
         binder = Binder(self, scope, "SELECT", aggregates=True)
         outputs: list[Output] = []
+        stems: dict[str, str] = {}
         for item in node.items:
             with self.context.collect():
                 if isinstance(item.expression, nodes.Star):
                     outputs.extend(self._star(item.expression, scope))
                 else:
                     expr = binder.bind(item.expression)
-                    outputs.append(self._output(expr, _output_name(item)))
-        return _named(outputs)
+                    output = self._output(expr, _output_name(item))
+                    outputs.append(output)
+                    if isinstance(item.expression, nodes.FunctionCall):
+                        stems[output.alias] = item.expression.name.name.lower()
+        return _named(outputs, stems)
 
     def _output(self, expr: Expr, name: str) -> Output:
         if expr.type == UNTYPED:
@@ -176,8 +178,9 @@ class Queries:
         ]
         relation = self.context.next_relation(node.span)
         outputs = []
-        for output, kind in zip(left.outputs, kinds, strict=True):
-            field = replace(output.field, type=kind, nullable=True)
+        for output, other, kind in zip(left.outputs, right.outputs, kinds, strict=True):
+            unit = common_unit([output.expr, other.expr])
+            field = replace(output.field, type=kind, unit=unit, nullable=True)
             outputs.append(Output(self.context.fresh.alias(), Column(kind, relation, output.alias, field), field))
         order_by = tuple(self._set_order(term, outputs) for term in node.order_by)
         left, right = _unified(left, kinds), _unified(right, kinds)
@@ -200,28 +203,22 @@ def _output_name(item: nodes.SelectItem) -> str:
     return item.expression.parts[-1].name if isinstance(item.expression, nodes.ColumnRef) else ""
 
 
-def _named(outputs: list[Output]) -> list[Output]:
-    """Outputs without a name get one made of the function's name and their place: unique, and a regular identifier."""
+def _named(outputs: list[Output], stems: dict[str, str]) -> list[Output]:
+    """Outputs without a name get one made of a function's name and their place: unique, and a regular identifier.
+
+    ``stems``: the names of functions by the outputs' aliases.
+    """
     used = {o.field.name.lower() for o in outputs}
     named = []
     for place, output in enumerate(outputs, 1):
         if not output.field.name:
-            name = _generated(output.expr, place)
+            name = f"{stems.get(output.alias, 'col')}_{place}"
             while name in used:
                 name += "_"
             used.add(name)
             output = replace(output, field=replace(output.field, name=name))
         named.append(output)
     return named
-
-
-def _generated(expr: Expr, place: int) -> str:
-    stem = (
-        expr.name
-        if isinstance(expr, (Aggregate, Windowed)) or (isinstance(expr, Call) and expr.name in FUNCTIONS)
-        else "col"
-    )
-    return f"{stem.lower()}_{place}"
 
 
 def _output_of(expression: nodes.Expression, outputs: list[Output]) -> Output | None:

@@ -116,6 +116,15 @@ def test_units_go_through_subqueries() -> None:
 
 
 @pytest.mark.parametrize(
+    ("first", "second", "unit"),
+    [("ra", "ra_error", "deg"), ("ra", "0", "deg"), ("NULL", "ra", "deg"), ("ra", "mag", ""), ("ra", "plain", "")],
+)
+def test_the_unit_of_both_sides_of_a_union(first: str, second: str, unit: str) -> None:
+    query = f"SELECT {first} AS v FROM u.measured UNION SELECT {second} FROM u.measured"
+    assert translate(query, CATALOGUE).fields[0].unit == unit
+
+
+@pytest.mark.parametrize(
     ("source", "target"),
     [
         ("deg", "rad"), ("deg", "arcmin"), ("mas.yr**-1", "deg/a"), ("mas.yr**-1", "rad.s**-1"), ("Jy", "nJy"),
