@@ -152,12 +152,17 @@ class Maker(Values):
         quantifier = self.pick(("", "", "DISTINCT "))
         top, tail = Twin("", ""), Twin("", "")
         if limited:
-            by = [] if quantifier or not self.chance(2) else [self.value(self.pick(VALUES), columns, 1)]
-            top, tail = self._limited(len(kinds), [o for o in by if any(c.adql in o.adql for c in columns.leaves)])
+            by = [] if quantifier or not self.chance(2) else self._order_key(columns)
+            top, tail = self._limited(len(kinds), by)
         return made(
             f"SELECT {quantifier}{{0}}{{1}} FROM {{2}}{{3}}{{4}}{{5}}",
             top, listed(aliased), table.text, where, groups, tail,
         )  # fmt: skip
+
+    def _order_key(self, columns: Columns) -> list[Twin]:
+        """An expression that DuckDB takes for no literal."""
+        leaf = self.pick(columns.leaves)
+        return [] if leaf.kind == BOOL else [made("COALESCE({0}, {1})", self.value(leaf.kind, columns, 1), leaf)]
 
     def _limited(self, count: int, by: Sequence[Twin] = ()) -> tuple[Twin, Twin]:
         """TOP or nothing, and what stands at the end: ORDER BY, OFFSET or LIMIT; equals are equal in all outputs."""
