@@ -64,6 +64,7 @@ def _serve(data_path: Path, listener: socket.socket, url: str, reporter: Reporte
     with opened(data_path) as engine:
         if demo:
             load_demo(engine, reporter)
+        _make(data_path)
         app = create_app(config, engine)
         server = _Server(url, reporter, app)
         if config.clickhouse_url:  # other commands reach the engine themselves
@@ -88,6 +89,14 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         self._reporter.output(self._said)
+
+
+def _make(data_path: Path) -> None:
+    """The directory for what the service keeps beside the engine."""
+    try:
+        data_path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise LoadError(f"cannot use {data_path} for data: {error.strerror}") from error
 
 
 def _listener(host: str, port: int) -> socket.socket:

@@ -49,8 +49,9 @@ _CONNECT_SECONDS = 5
 #: the longest silence of the server where nothing takes long: cancelling, ping
 _SHORT_SECONDS = 10
 
-# The driver cuts messages at 240 characters otherwise.
+# The driver cuts messages at 240 characters otherwise, and logs what it raises.
 set_setting("max_error_size", 0)
+logging.getLogger("clickhouse_connect").setLevel(logging.CRITICAL)
 
 
 class ClickHouseEngine:
