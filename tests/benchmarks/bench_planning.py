@@ -67,8 +67,8 @@ def main() -> None:
 
 def fill(engine: EmbeddedEngine, rows: int) -> Catalogue:
     """The tables, and the catalogue that knows their sizes."""
-    sky = "360 * sipHash64(number, 1) / pow(2, 64), degrees(asin(2 * (sipHash64(number, 2) / pow(2, 64)) - 1))"
-    field = "100 + 5 * sipHash64(number, 3) / pow(2, 64), 30 + 5 * sipHash64(number, 4) / pow(2, 64)"
+    sky = "sipHash64(number, 1) / pow(2, 64) * 360, degrees(asin(2 * (sipHash64(number, 2) / pow(2, 64)) - 1))"
+    field = "100 + sipHash64(number, 3) / pow(2, 64) * 5, 30 + sipHash64(number, 4) / pow(2, 64) * 5"
     contents = {"large": (rows, sky), "field": (1000, field), "spread": (1000, sky), "few": (20, sky)}
     tables = tuple(Table(name=name, columns=COLUMNS, layout=LAYOUT) for name in contents)
     engine.execute("CREATE DATABASE bench")

@@ -1,0 +1,132 @@
+"""Gaia's bright stars matched with Tycho-2 within 1 arcsec, through ADQL, against a k-d tree and DuckDB.
+
+    SKYHOUSE_BENCH_DATA=folder python -m tests.benchmarks.bench_match
+
+The folder has ``gaia_bright.parquet`` (ra, dec) and ``tycho2.parquet`` (ra_mean, dec_mean, ra_obs, dec_obs), which are
+not shipped; without it, as many stars as there are in them are spread over the sky at random, half of them partners.
+The k-d tree is SciPy's, where it is installed: its time is that of unit vectors, building and asking, on all cores.
+DuckDB joins by zones of declination and tests vectors. Each gives its pairs as arrays.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from adql.translate import translate
+from clickhouse_schema.apply import read_catalogue
+from loaders.control import opened
+from loaders.load import LoadRequest, load
+from loaders.progress import ConsoleReporter
+from tap_service.storage.engine import Engine
+
+ROUNDS = 3
+RADIUS = 1 / 3600
+CHORD = 2 * math.sin(math.radians(RADIUS) / 2)
+
+QUERY = """
+    SELECT g.id, t.id FROM bench.gaia AS g JOIN bench.tycho AS t
+    ON DISTANCE(POINT(g.ra, g.dec), POINT(t.ra, t.dec)) <= 1 / 3600."""
+
+ZONES = f"""
+    WITH a AS (SELECT id, dec, cos(radians(dec)) * cos(radians(ra)) AS x, cos(radians(dec)) * sin(radians(ra)) AS y,
+                      sin(radians(dec)) AS z FROM gaia),
+         b AS (SELECT id, dec, cos(radians(dec)) * cos(radians(ra)) AS x, cos(radians(dec)) * sin(radians(ra)) AS y,
+                      sin(radians(dec)) AS z FROM tycho),
+         zoned AS (SELECT *, unnest([-1, 0, 1]) + floor(dec / {RADIUS!r}) AS zone FROM a)
+    SELECT zoned.id AS g, b.id AS t FROM zoned JOIN b ON zoned.zone = floor(b.dec / {RADIUS!r})
+    WHERE pow(zoned.x - b.x, 2) + pow(zoned.y - b.y, 2) + pow(zoned.z - b.z, 2) <= {CHORD**2!r}"""
+
+
+def stars() -> tuple[pa.Table, pa.Table]:
+    """Gaia's and Tycho's: id, ra, dec."""
+    folder = os.environ.get("SKYHOUSE_BENCH_DATA")
+    if folder:
+        gaia = pq.read_table(Path(folder) / "gaia_bright.parquet", columns=["ra", "dec"])
+        tycho = pq.read_table(Path(folder) / "tycho2.parquet", columns=["ra_mean", "dec_mean", "ra_obs", "dec_obs"])
+        ra, dec = (pc.coalesce(tycho[f"{name}_mean"], tycho[f"{name}_obs"]) for name in ("ra", "dec"))
+        return _table(gaia["ra"], gaia["dec"]), _table(ra, dec)
+    random = np.random.default_rng(1)
+    ra, dec = random.uniform(0, 360, 2_539_913), np.degrees(np.arcsin(random.uniform(-1, 1, 2_539_913)))
+    chosen = random.choice(len(ra), 586_525, replace=False)
+    moved = np.where(np.arange(len(chosen)) % 2, random.normal(0, 0.3 / 3600, len(chosen)), 0.01)
+    return _table(ra[chosen], np.clip(dec[chosen] + moved, -90, 90)), _table(ra, dec)
+
+
+def _table(ra: object, dec: object) -> pa.Table:
+    table = pa.table({"ra": ra, "dec": dec}).drop_null()
+    return table.append_column("id", pa.array(np.arange(table.num_rows)))
+
+
+def k_d_tree(gaia: pa.Table, tycho: pa.Table) -> int:
+    from scipy.spatial import cKDTree
+
+    tree = cKDTree(_vectors(tycho))
+    found = tree.query_ball_point(_vectors(gaia), CHORD, workers=-1)
+    counts = np.fromiter(map(len, found), int, len(found))
+    return len(np.concatenate([found[i] for i in np.flatnonzero(counts)]))
+
+
+def _vectors(table: pa.Table) -> NDArray[np.float64]:
+    ra, dec = (np.radians(table[name].to_numpy()) for name in ("ra", "dec"))
+    return np.stack([np.cos(dec) * np.cos(ra), np.cos(dec) * np.sin(ra), np.sin(dec)], axis=1)
+
+
+def zones(gaia: pa.Table, tycho: pa.Table) -> Callable[[], int]:
+    connection = duckdb.connect()
+    for name, content in (("gaia", gaia), ("tycho", tycho)):
+        connection.register("content", content)
+        connection.execute(f"CREATE TABLE {name} AS SELECT * FROM content")
+        connection.unregister("content")
+    return lambda: int(connection.execute(ZONES).to_arrow_table().num_rows)
+
+
+def through_adql(engine: Engine) -> int:
+    translation = translate(QUERY, read_catalogue(engine))
+    return engine.query(translation.sql, translation.settings | {"use_query_condition_cache": 0}).num_rows
+
+
+def main() -> None:
+    gaia, tycho = stars()
+    with tempfile.TemporaryDirectory() as folder, ConsoleReporter() as reporter:
+        with opened(Path(folder) / "data") as engine:
+            for name, content in (("gaia", gaia), ("tycho", tycho)):
+                path = Path(folder) / f"{name}.parquet"
+                pq.write_table(content, path)
+                load(engine, LoadRequest((path,), f"bench.{name}", Path(folder) / "rejects.csv"), reporter)
+            ways: dict[str, Callable[[], int]] = {
+                "ADQL": lambda: through_adql(engine),
+                "DuckDB, zones": zones(gaia, tycho),
+            }
+            if importlib.util.find_spec("scipy"):
+                ways["k-d tree, built and asked"] = lambda: k_d_tree(gaia, tycho)
+            else:
+                reporter.output("no k-d tree to compare with: SciPy is not installed")
+            seconds: dict[str, list[float]] = {name: [] for name in ways}
+            for _ in range(ROUNDS):  # in turns, so that all meet the same state of the machine
+                for name, way in ways.items():
+                    began = time.perf_counter()
+                    pairs = way()
+                    seconds[name].append(time.perf_counter() - began)
+                    reporter.output(f"{name}: {pairs:,} pairs")
+        ours = statistics.median(seconds["ADQL"])
+        for name, measured in seconds.items():
+            median = statistics.median(measured)
+            reporter.output(f"{name}: {median:.2f} s, ADQL is {median / ours:.1f} times as fast")
+
+
+if __name__ == "__main__":
+    main()
