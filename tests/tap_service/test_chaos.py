@@ -98,12 +98,13 @@ def test_no_job_is_lost_and_none_is_wrong(cluster: Cluster) -> None:
         cluster.served() as service,
         cluster.workers(concurrent_jobs=2) as one,
         cluster.workers(concurrent_jobs=2) as two,
+        httpx.Client(timeout=100) as http,
+        ThreadPoolExecutor(CLIENTS + 1) as threads,
     ):
-        with httpx.Client(timeout=100) as http, ThreadPoolExecutor(CLIENTS + 1) as threads:
-            client = Client(service.tap, http)
-            killed = threads.submit(havoc, cluster, [one, two], over)
-            ended = list(threads.map(client.done, range(JOBS)))
-            over.set()
+        client = Client(service.tap, http)
+        killed = threads.submit(havoc, cluster, [one, two], over)
+        ended = list(threads.map(client.done, range(JOBS)))
+        over.set()
     assert len(killed.result()) > 0
     assert len({url for url, _, _ in ended}) == JOBS
     for number, (_, phase, said) in enumerate(ended):
