@@ -18,7 +18,10 @@ import pytest
         ("CAST(word AS TIMESTAMP)", "a text is no timestamp"),
         ("(SELECT n FROM svc.numbers WHERE n < 2)", "gave several rows"),
         ("gavo_match('a(b', word)", "'a(b' is no regular expression: missing ); their syntax is that of RE2"),
-        ("ivo_epoch_prop_pos(half, n, 1, 1, 1, 1, CASE WHEN n > 0 THEN 2000 END, 2016)", "ivo_epoch_prop_pos takes no NULL as ra, dec"),
+        (
+            "ivo_epoch_prop_pos(half, n, 1, 1, 1, 1, CASE WHEN n > 0 THEN 2000 END, 2016)",
+            "ivo_epoch_prop_pos takes no NULL as ra, dec",
+        ),
     ],
 )
 def test_the_message_is_in_words_of_adql(service: Any, expression: str, said: str) -> None:
