@@ -77,8 +77,9 @@ def test_from_load_to_drop(tmp_path: Path, settings: dict[str, str]) -> None:
         job = create(tap, near, FORMAT="csv", PHASE="RUN")
         assert job.ended() == "COMPLETED"
         assert job.rows().split() == ["id", "1", "359"]  # 2 degrees of ra are 0.07 there
-        skyhouse("load", "stars.csv", "--table", "far.stars", "--append")  # beside the service
-        assert httpx.post(f"{tap}/sync", data=counted).text.split()[1].startswith(f"{2 * ROWS},")
+        (tmp_path / "more.csv").write_text("id,ra,dec,mag\n7777,10,10,5.5\n")
+        skyhouse("load", "more.csv", "--table", "far.stars", "--append")  # beside the service
+        assert httpx.post(f"{tap}/sync", data=counted).text.split()[1].startswith(f"{ROWS + 1},")
         skyhouse("drop", "far.stars")
     finally:
         for process in (service, workers.process):
