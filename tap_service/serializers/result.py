@@ -1,14 +1,16 @@
-"""What every serializer has in common: the result's description, its status, and the protocol."""
+"""What every serializer has in common: the result's description, its status, and what they do."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import pyarrow as pa
 
 from clickhouse_schema.datatypes import Field
+from tap_service.storage.scratch import NO_SCRATCH, ScratchSpace
 
 
 class SerializationError(Exception):
@@ -47,24 +49,32 @@ def overflow(limit: int, way_out: str) -> Status:
     return Status("OVERFLOW", said.rstrip())
 
 
-class Serializer(Protocol):
+class Serializer(ABC):
     """Makes one result document: ``header()``, then ``rows`` per batch, then ``footer``; the bytes can be streamed.
 
+    A format whose beginning depends on all rows gives no bytes before the footer, and keeps the rows in ``scratch``.
     The header says QUERY_STATUS OK where the format has a place for it; the footer tells what happened since.
-    The bytes do not depend on how the rows are cut into batches.
     """
 
-    def header(self) -> bytes: ...
+    def __init__(self, fields: Sequence[Field], info: ResultInfo, scratch: ScratchSpace = NO_SCRATCH) -> None:
+        self.fields = tuple(fields)
+        self.info = info
+        self.scratch = scratch
 
+    def header(self) -> bytes:
+        return b""
+
+    @abstractmethod
     def rows(self, batch: pa.RecordBatch) -> bytes:
         """The batch's columns match the fields by position; their types are ``field.type.arrow`` or cast to it safely.
 
         Raises ``SerializationError`` for a value that does not fit the declared type.
         """
 
-    def footer(self, status: Status) -> bytes:
-        """The rest of the document. CSV and TSV have no place for a status: theirs is empty."""
+    @abstractmethod
+    def footer(self, status: Status) -> Iterable[bytes]:
+        """The rest of the document, in pieces. Of a result that failed none, unless the format has words for that."""
 
 
 class SerializerFactory(Protocol):
-    def __call__(self, fields: Sequence[Field], info: ResultInfo) -> Serializer: ...
+    def __call__(self, fields: Sequence[Field], info: ResultInfo, scratch: ScratchSpace = ...) -> Serializer: ...

@@ -8,44 +8,41 @@ fails midway.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from clickhouse_schema.datatypes import Field
 from tap_service.serializers.columns import conform, join_text
-from tap_service.serializers.result import ResultInfo, Status
+from tap_service.serializers.result import Serializer, Status
 from tap_service.serializers.text import cells, has_any
 
 #: the spelling that Java, C, Python and Arrow all read
 INFINITY = "Infinity"
 
 
-class Separated(ABC):
+class Separated(Serializer):
     separator = ","
     line_end = "\r\n"
     with_header = True
 
-    def __init__(self, fields: Sequence[Field], info: ResultInfo) -> None:  # noqa: ARG002 (the protocol's signature)
-        self._fields = tuple(fields)
-
     def header(self) -> bytes:
         if not self.with_header:
             return b""
-        names = pa.array(distinct_names([field.name for field in self._fields]), pa.large_string())
+        names = pa.array(distinct_names([field.name for field in self.fields]), pa.large_string())
         line = self.separator.join(self.written(names).to_pylist()) + self.line_end
         return line.encode()
 
     def rows(self, batch: pa.RecordBatch) -> bytes:
         if not batch.num_rows:
             return b""
-        columns = zip(conform(batch, self._fields), self._fields, strict=True)
+        columns = zip(conform(batch, self.fields), self.fields, strict=True)
         return join_text([self._cells(column, field) for column, field in columns], "", self.separator, self.line_end)
 
-    def footer(self, status: Status) -> bytes:  # noqa: ARG002 (the protocol's signature)
-        return b""
+    def footer(self, status: Status) -> Iterable[bytes]:  # noqa: ARG002 (there is no place for it)
+        return ()
 
     def _cells(self, column: pa.Array, field: Field) -> pa.Array:
         words = cells(column, field, INFINITY)
@@ -74,7 +71,7 @@ class Csv(Separated):
         return pc.if_else(needs, quoted, words)
 
     def null_text(self) -> str:
-        return '""' if len(self._fields) == 1 else ""
+        return '""' if len(self.fields) == 1 else ""
 
 
 class CsvWithoutHeader(Csv):

@@ -15,8 +15,7 @@ from __future__ import annotations
 
 import binascii
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -26,8 +25,9 @@ from clickhouse_schema.datatypes import Field
 from tap_service.documents.xml import DECLARATION, Markup, element, start_tag, tag
 from tap_service.serializers.binary import RowEncoder, null_integer
 from tap_service.serializers.columns import conform, join_text, parts
-from tap_service.serializers.result import ResultInfo, Status
+from tap_service.serializers.result import ResultInfo, Serializer, Status
 from tap_service.serializers.text import cells
+from tap_service.storage.scratch import NO_SCRATCH, ScratchSpace
 
 NAMESPACE = "http://www.ivoa.net/xml/VOTable/v1.3"
 VERSION = "1.4"
@@ -53,7 +53,7 @@ def _citation(text: str) -> Markup:
     return named_info("citation", text, "meta.bib.bibcode" if is_bibcode else "meta.bib")
 
 
-class VOTable(ABC):
+class VOTable(Serializer):
     """The document around the rows; a subclass writes what is inside DATA."""
 
     #: VALUES null is needed where the serialization has no other way to say NULL
@@ -61,54 +61,59 @@ class VOTable(ABC):
     data_start = ""
     data_end = ""
 
-    def __init__(self, fields: Sequence[Field], info: ResultInfo) -> None:
-        self._fields = tuple(fields)
-        self._info = info
-
     def header(self) -> bytes:
-        about = self._info
-        infos = [
-            query_status(Status("OK")),
-            named_info("standardID", "ivo://ivoa.net/std/TAP"),
-            named_info("service", about.service),
-            named_info("QUERY", about.query),
-            named_info("MAXREC", "" if about.limit is None else str(about.limit)),
-            *(_citation(text) for text in about.citations),
-            *(named_info("note", note) for note in about.notes),
-        ]
-        ids = field_ids([field.name for field in self._fields])
-        described = [self._field(field, ident) for field, ident in zip(self._fields, ids, strict=True)]
-        lines = [*(line for line in infos if line), "<TABLE>", *described, "<DATA>" + self.data_start]
-        return (OPENING + RESOURCE + "\n".join(lines)).encode()
-
-    @abstractmethod
-    def rows(self, batch: pa.RecordBatch) -> bytes:
-        """As the protocol says."""
+        lines = [*_description(self.fields, self.info, Status("OK"), declares_null=self.declares_null)]
+        return (OPENING + RESOURCE + "\n".join([*lines, "<DATA>" + self.data_start])).encode()
 
     def rest(self) -> bytes:
         """Bytes of the data kept back so far."""
         return b""
 
-    def footer(self, status: Status) -> bytes:
+    def footer(self, status: Status) -> Iterable[bytes]:
         after = "" if status.value == "OK" else query_status(status) + "\n"
-        return self.rest() + f"{self.data_end}</DATA>\n</TABLE>\n{after}{CLOSING}".encode()
+        yield self.rest() + f"{self.data_end}</DATA>\n</TABLE>\n{after}{CLOSING}".encode()
 
-    def _field(self, field: Field, ident: str) -> Markup:
-        kind = field.type
-        attributes = {
-            "ID": ident,
-            "name": field.name,
-            "datatype": kind.datatype,
-            "arraysize": kind.arraysize,
-            "xtype": kind.xtype,
-            "unit": field.unit,
-            "ucd": field.ucd,
-            "utype": field.utype,
-        }
-        description = element("DESCRIPTION", field.description) if field.description else ""
-        marker = null_integer(field) if self.declares_null else None
-        values = "" if marker is None else element("VALUES", null=str(marker))
-        return tag("FIELD", attributes, Markup(description + values))
+
+def metadata_document(fields: Sequence[Field], info: ResultInfo, status: Status) -> bytes:
+    """A VOTable without data: what other formats carry along as the description of their rows."""
+    return (OPENING + RESOURCE + "\n".join([*_description(fields, info, status), "</TABLE>\n"]) + CLOSING).encode()
+
+
+def _description(
+    fields: Sequence[Field], info: ResultInfo, status: Status, *, declares_null: bool = False
+) -> Iterable[Markup]:
+    """The lines before the data, up to the last FIELD."""
+    infos = (
+        query_status(status),
+        named_info("standardID", "ivo://ivoa.net/std/TAP"),
+        named_info("service", info.service),
+        named_info("QUERY", info.query),
+        named_info("MAXREC", "" if info.limit is None else str(info.limit)),
+        *(_citation(text) for text in info.citations),
+        *(named_info("note", note) for note in info.notes),
+    )
+    yield from (line for line in infos if line)
+    yield Markup("<TABLE>")
+    ids = field_ids([field.name for field in fields])
+    for field, ident in zip(fields, ids, strict=True):
+        yield _field(field, ident, null_integer(field) if declares_null else None)
+
+
+def _field(field: Field, ident: str, null: int | None) -> Markup:
+    kind = field.type
+    attributes = {
+        "ID": ident,
+        "name": field.name,
+        "datatype": kind.datatype,
+        "arraysize": kind.arraysize,
+        "xtype": kind.xtype,
+        "unit": field.unit,
+        "ucd": field.ucd,
+        "utype": field.utype,
+    }
+    description = element("DESCRIPTION", field.description) if field.description else ""
+    values = "" if null is None else element("VALUES", null=str(null))
+    return tag("FIELD", attributes, Markup(description + values))
 
 
 def field_ids(names: Sequence[str]) -> list[str]:
@@ -133,14 +138,14 @@ class _Stream(VOTable):
 
     flags: bool
 
-    def __init__(self, fields: Sequence[Field], info: ResultInfo) -> None:
-        super().__init__(fields, info)
-        self._encoder = RowEncoder(self._fields, flags=self.flags)
+    def __init__(self, fields: Sequence[Field], info: ResultInfo, scratch: ScratchSpace = NO_SCRATCH) -> None:
+        super().__init__(fields, info, scratch)
+        self._encoder = RowEncoder(self.fields, flags=self.flags)
         self._kept = b""
 
     def rows(self, batch: pa.RecordBatch) -> bytes:
         """base64 of all whole triples of bytes; one or two bytes wait for the next batch."""
-        data = self._kept + self._encoder.encode(conform(batch, self._fields))
+        data = self._kept + self._encoder.encode(conform(batch, self.fields))
         whole = len(data) - len(data) % 3
         self._kept = data[whole:]
         return binascii.b2a_base64(memoryview(data)[:whole], newline=False)
@@ -175,7 +180,7 @@ class TableData(VOTable):
     def rows(self, batch: pa.RecordBatch) -> bytes:
         if not batch.num_rows:
             return b""
-        columns = zip(conform(batch, self._fields), self._fields, strict=True)
+        columns = zip(conform(batch, self.fields), self.fields, strict=True)
         texts = [_xml_cells(column, field) for column, field in columns]
         return join_text(texts, "<TR><TD>", "</TD><TD>", "</TD></TR>\n")
 

@@ -21,7 +21,7 @@ from tap_service.exceptions import (
 )
 from tap_service.serializers import OK, SerializationError, Serializer, Status, overflow
 from tap_service.services.clock import WorkClock
-from tap_service.services.spool import SpoolClosed, SpoolFull
+from tap_service.services.spool import SpoolClosed
 from tap_service.services.value_faults import meaning
 from tap_service.storage.engine import (
     Engine,
@@ -33,6 +33,7 @@ from tap_service.storage.engine import (
     StorageFull,
     ValueFault,
 )
+from tap_service.storage.scratch import NoRoom
 
 
 class Sink(Protocol):
@@ -99,9 +100,11 @@ class Execution:
             with faults_told(self.query_id):
                 self._head = self._serializer.header()
                 status = self._write_rows(sink)
-                self._write(sink, self._serializer.footer(status))
+                self.report.status = status.value
+                for piece in self._serializer.footer(status):
+                    self._check()
+                    self._write(sink, piece)
             self.complete = True
-            self.report.status = status.value
         except ServiceError as failure:
             self._fail(sink, self._stopped or failure)
         finally:
@@ -153,7 +156,7 @@ class Execution:
         self.report.error = str(failure)
         if not self._began or isinstance(failure, ClientGone):
             return
-        last_words = self._serializer.footer(Status("ERROR", str(failure)))
+        last_words = b"".join(self._serializer.footer(Status("ERROR", str(failure))))
         try:
             sink.write(last_words, anyway=True)
         except (SpoolClosed, OSError):
@@ -178,7 +181,7 @@ def faults_told(query_id: str) -> Iterator[None]:
             f"the query needs more than this service gives to one query: {error}. "
             "Ask for less at once: a smaller region, fewer columns to sort or group by"
         ) from error
-    except SpoolFull as error:
+    except NoRoom as error:
         raise QueryTooHeavy(str(error)) from error
     except SpoolClosed as error:
         raise ClientGone("the client has gone away") from error

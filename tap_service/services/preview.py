@@ -18,4 +18,5 @@ def preview(translation: Translation, query: str, service: str, batch: pa.Record
     """A VOTable of the first rows of ``batch``, which is the first of the query."""
     info = ResultInfo(query, service, PREVIEW_ROWS)
     serializer = PREVIEW_FORMAT.serializer(translation.fields, info)
-    return serializer.header() + serializer.rows(batch.slice(0, PREVIEW_ROWS)) + serializer.footer(_WHAT_IT_IS)
+    rows = serializer.rows(batch.slice(0, PREVIEW_ROWS))
+    return b"".join((serializer.header(), rows, *serializer.footer(_WHAT_IT_IS)))

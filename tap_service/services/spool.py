@@ -7,8 +7,6 @@ client has read is forgotten, so a fast client needs no file however large its r
 from __future__ import annotations
 
 import asyncio
-import os
-import tempfile
 import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable
@@ -19,6 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from tap_service.constants import PIECE_BYTES
+from tap_service.storage.scratch import Budget, NoRoom, ScratchFile
 
 #: one result takes this part of the memory at most, and one file this part of the disk
 _SHARE = 16
@@ -27,32 +26,8 @@ _READER_THREADS = 4
 _SEGMENT_BYTES = 64 << 20
 
 
-class SpoolFull(Exception):
-    """No more bytes can be held; the message says what the client can do."""
-
-
 class SpoolClosed(Exception):
     """The reader is gone."""
-
-
-class Budget:
-    """Bytes that several spools may hold together."""
-
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
-        self.used = 0
-        self._lock = threading.Lock()
-
-    def take(self, count: int, *, anyway: bool = False) -> bool:
-        with self._lock:
-            if self.used + count > self.limit and not anyway:
-                return False
-            self.used += count
-            return True
-
-    def give(self, count: int) -> None:
-        with self._lock:
-            self.used -= count
 
 
 class SpoolStore:
@@ -82,27 +57,6 @@ class SpoolStore:
         self._readers.shutdown(wait=False)
 
 
-class ScratchFile:
-    """A file without a name. It closes when the last thread that uses it lets go."""
-
-    def __init__(self, directory: Path) -> None:
-        self._descriptor, name = tempfile.mkstemp(prefix="skyhouse-", dir=directory)
-        os.unlink(name)
-
-    def write(self, data: bytes, at: int) -> None:
-        rest = memoryview(data)
-        while rest:
-            written = os.pwrite(self._descriptor, rest, at)
-            rest, at = rest[written:], at + written
-
-    def read(self, count: int, at: int) -> bytes:
-        return os.pread(self._descriptor, count, at)
-
-    def __del__(self) -> None:
-        if hasattr(self, "_descriptor"):
-            os.close(self._descriptor)
-
-
 @dataclass(slots=True)
 class _Segment:
     """Bytes in a file: ``read`` of ``written`` of ``reserved``."""
@@ -126,7 +80,7 @@ class Spool:
         self._ended = self._closed = False
 
     def write(self, data: bytes, *, anyway: bool = False) -> None:
-        """Keep ``data``; ``anyway`` for last words. Raises SpoolFull, SpoolClosed; OSError of the disk."""
+        """Keep ``data``; ``anyway`` for last words. Raises NoRoom, SpoolClosed; OSError of the disk."""
         if not data:
             return
         with self._lock:
@@ -192,7 +146,7 @@ class Spool:
         """Take disk for ``count`` bytes."""
         disk = self._store.disk
         if not disk.take(count, anyway=anyway):
-            raise SpoolFull(
+            raise NoRoom(
                 f"the {disk.limit} bytes that this service holds for clients slower than itself are full: "
                 "ask for fewer rows or columns, or again later"
             )

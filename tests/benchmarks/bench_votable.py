@@ -55,7 +55,7 @@ def ours(responseformat: str, rows: pa.RecordBatch) -> int:
     size = len(serializer.header())
     for _ in range(BATCHES):
         size += len(serializer.rows(rows))
-    return size + len(serializer.footer(OK))
+    return size + sum(map(len, serializer.footer(OK)))
 
 
 def astropys(responseformat: str, table: Table) -> int:

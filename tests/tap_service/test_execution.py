@@ -11,8 +11,9 @@ from clickhouse_schema.datatypes import INT, LONG, Field
 from tap_service.exceptions import InternalFault, QueryFault, QueryTooHeavy, ServiceUnavailable
 from tap_service.serializers import ResultInfo, find_format
 from tap_service.services.execution import Execution
-from tap_service.services.spool import SpoolClosed, SpoolFull
+from tap_service.services.spool import SpoolClosed
 from tap_service.storage.embedded import EmbeddedEngine
+from tap_service.storage.scratch import NoRoom
 
 ONE_THREAD = {"max_threads": 1, "max_block_size": 1000}
 
@@ -90,7 +91,7 @@ def test_a_value_that_the_format_cannot_carry(engine: EmbeddedEngine) -> None:
 @pytest.mark.parametrize(
     ("failure", "kind", "complete"),
     [
-        (SpoolFull("it is full"), QueryTooHeavy, True),
+        (NoRoom("it is full"), QueryTooHeavy, True),
         (OSError(28, "No space left on device"), ServiceUnavailable, True),
         (RuntimeError("a fault of ours"), InternalFault, True),
     ],

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tap_service.services.spool import Spool, SpoolClosed, SpoolFull, SpoolStore
+from tap_service.services.spool import Spool, SpoolClosed, SpoolStore
+from tap_service.storage.scratch import NoRoom
 
 SHARE = 16
 
@@ -110,7 +111,7 @@ def test_full(store: SpoolStore) -> None:
     async def run() -> None:
         spool = store.open()
         spool.write(b"x" * 10_000)
-        with pytest.raises(SpoolFull, match="the 10000 bytes that this service holds"):
+        with pytest.raises(NoRoom, match="the 10000 bytes that this service holds"):
             spool.write(b"y" * 1000)
         spool.write(b"last words", anyway=True)
         spool.end()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -10,9 +12,11 @@ import pytest
 
 from clickhouse_schema.datatypes import Field
 from tap_service.serializers import OK, ResultInfo, Status, find_format
+from tap_service.storage.scratch import Budget, ScratchSpace
 
 Write = Callable[..., bytes]
 SILENT = ResultInfo()
+SCRATCH = ScratchSpace(Path(tempfile.gettempdir()), Budget(1 << 30))
 
 
 @pytest.fixture(scope="session")
@@ -29,11 +33,11 @@ def write_document(
     status: Status = OK,
     info: ResultInfo = SILENT,
 ) -> bytes:
-    serializer = find_format(responseformat).serializer(fields, info)
+    serializer = find_format(responseformat).serializer(fields, info, SCRATCH)
     document = serializer.header()
     for batch in batches(fields, columns, cuts):
         document += serializer.rows(batch)
-    return document + serializer.footer(status)
+    return b"".join((document, *serializer.footer(status)))
 
 
 def batches(fields: Sequence[Field], columns: Sequence[Sequence[Any]], cuts: Sequence[int]) -> list[pa.RecordBatch]:

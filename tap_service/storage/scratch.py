@@ -1,0 +1,66 @@
+"""Bytes that wait on the local disk, in files without names that vanish with the process, within a budget."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+
+class NoRoom(Exception):
+    """No more bytes can be held; the message says what the client can do."""
+
+
+class Budget:
+    """Bytes that several holders may have together."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.used = 0
+        self._lock = threading.Lock()
+
+    def take(self, count: int, *, anyway: bool = False) -> bool:
+        with self._lock:
+            if self.used + count > self.limit and not anyway:
+                return False
+            self.used += count
+            return True
+
+    def give(self, count: int) -> None:
+        with self._lock:
+            self.used -= count
+
+
+class ScratchFile:
+    """A file without a name. It closes when the last thread that uses it lets go."""
+
+    def __init__(self, directory: Path) -> None:
+        self._descriptor, name = tempfile.mkstemp(prefix="skyhouse-", dir=directory)
+        os.unlink(name)
+
+    def write(self, data: bytes | memoryview, at: int) -> None:
+        rest = memoryview(data)
+        while rest:
+            written = os.pwrite(self._descriptor, rest, at)
+            rest, at = rest[written:], at + written
+
+    def read(self, count: int, at: int) -> bytes:
+        return os.pread(self._descriptor, count, at)
+
+    def __del__(self) -> None:
+        if hasattr(self, "_descriptor"):
+            os.close(self._descriptor)
+
+
+@dataclass(frozen=True, slots=True)
+class ScratchSpace:
+    """Where files may be made, and how many bytes they may hold together."""
+
+    directory: Path
+    budget: Budget
+
+
+#: for those who need none
+NO_SCRATCH = ScratchSpace(Path(os.devnull), Budget(0))
