@@ -123,8 +123,30 @@ class Config(BaseSettings):
     concurrent_jobs: int = Field(
         max(1, os.cpu_count() or 1),
         ge=1,
-        title="Jobs that run at once",
-        description="The rest are QUEUED. By default the number of processor cores.",
+        title="Long jobs that run at once",
+        description=(
+            "As many as the engine has cores, which is the default on one machine. Short ones, of up to ten seconds, "
+            "have as many places of their own, and of the long ones' places half are for jobs above ten minutes. "
+            "The rest are QUEUED; users take turns."
+        ),
+    )
+    user_running_jobs: int = Field(
+        max(1, os.cpu_count() or 1),
+        ge=1,
+        title="Jobs of one user that run at once",
+        description="Short ones too. An anonymous user is an address. By default the number of processor cores.",
+    )
+    user_waiting_jobs: int = Field(
+        500,
+        ge=1,
+        title="Jobs of one user that wait",
+        description="Running another one gets 429, and is asked to come back; the job stays PENDING.",
+    )
+    waiting_jobs: int = Field(
+        5000,
+        ge=1,
+        title="Jobs that wait",
+        description="When as many wait, running another one gets 503, and is asked to come back.",
     )
     jobs_path: Path | None = Field(
         None,

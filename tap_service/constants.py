@@ -38,6 +38,9 @@ CANCEL_AGAIN_SECONDS = 0.2
 #: when a client of a full service should come back, in seconds
 RETRY_AFTER_SECONDS = 5
 
+#: and when a user whose jobs wait should come with another one
+JOBS_RETRY_AFTER_SECONDS = 60
+
 #: how long a refused connection is read on, in seconds
 LINGER_SECONDS = 2.0
 
@@ -54,6 +57,9 @@ JOB_TICK_SECONDS = 0.5
 
 #: a job store that is out of order is told again of a job's end after this time, in seconds
 STORE_AGAIN_SECONDS = 1.0
+
+#: a synchronous query that is foreseen to take longer waits with others of its kind, in seconds
+QUICK_SECONDS = 1.0
 
 #: rows of a preview
 PREVIEW_ROWS = 50

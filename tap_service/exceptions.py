@@ -8,7 +8,8 @@ ServiceError
 │   ├── Unauthorized      401, credentials are missing or wrong
 │   ├── Forbidden         403, another's, or not now
 │   ├── NotFound          404
-│   └── BodyTooLarge      413
+│   ├── BodyTooLarge      413
+│   └── TooManyJobs       429, as many of the user's jobs wait as may
 ├── ClientGone            the client has closed the connection; nobody reads this
 ├── ServiceBusy           503, too many queries wait
 ├── ServiceUnavailable    503, the engine or the disk is out of order
@@ -20,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from tap_service.constants import RETRY_AFTER_SECONDS
+from tap_service.constants import JOBS_RETRY_AFTER_SECONDS, RETRY_AFTER_SECONDS
 
 
 class ServiceError(Exception):
@@ -61,6 +62,11 @@ class NotFound(UserFault):
 
 class BodyTooLarge(UserFault):
     status = 413
+
+
+class TooManyJobs(UserFault):
+    status = 429
+    headers: ClassVar[Mapping[str, str]] = {"Retry-After": str(JOBS_RETRY_AFTER_SECONDS)}
 
 
 class ClientGone(ServiceError):

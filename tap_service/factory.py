@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from dataclasses import dataclass
 
 from tap_service.config import Config
@@ -10,15 +11,20 @@ from tap_service.metrics import Metrics
 from tap_service.services.availability import AvailabilityService
 from tap_service.services.cluster_jobs import ClusterJobs
 from tap_service.services.embedded_jobs import EmbeddedJobs
+from tap_service.services.estimate import Estimator
 from tap_service.services.identity import Identities, read_issuers
 from tap_service.services.jobs import JobService
+from tap_service.services.lifetimes import Lifetimes
 from tap_service.services.metadata import Metadata
 from tap_service.services.preparation import Preparation
 from tap_service.services.query import QueryService
 from tap_service.services.query_log import QueryLog
+from tap_service.services.queues import JobQueue, Rules
+from tap_service.services.run_job import JobRunner
 from tap_service.services.spool import SpoolStore
 from tap_service.storage.accounts import Accounts
 from tap_service.storage.engine import Engine
+from tap_service.storage.job_stores import JobStores, open_job_stores
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +39,7 @@ class Services:
     availability: AvailabilityService
     identities: Identities
     jobs: JobService
+    stores: JobStores
     deployment: EmbeddedJobs | ClusterJobs
 
     def start(self) -> None:
@@ -43,6 +50,7 @@ class Services:
         """The engine is its owner's to close."""
         await self.queries.close()
         await asyncio.to_thread(self.deployment.close)
+        self.stores.jobs.close()
         self.metadata.close()
         self.availability.close()
         self.identities.close()
@@ -62,9 +70,19 @@ def build(config: Config, engine: Engine) -> Services:
     metadata = Metadata(engine)
     spools = SpoolStore(config.spool_memory, config.spool_disk, config.spool_path)
     log = QueryLog(config.query_log, metrics)
-    preparation = Preparation(config, engine, metadata)
-    jobs: EmbeddedJobs | ClusterJobs
-    jobs = ClusterJobs(config, engine) if config.redis_url else EmbeddedJobs(config, engine, preparation, metrics, log)
+    stores = open_job_stores(config)
+    preparation = Preparation(config, engine, metadata, Estimator(engine, stores.jobs))
+    rules = Rules.of(config)
+    queue = JobQueue(stores.jobs, rules)
+    lifetimes = Lifetimes(engine, stores.jobs, stores.results)
+    deployment: EmbeddedJobs | ClusterJobs
+    if config.redis_url:
+        deployment = ClusterJobs(config)
+    else:
+        worker = f"pid {os.getpid()}"
+        runner = JobRunner(config, engine, preparation, stores, queue, metrics, log, worker)
+        metrics.jobs.set_function(lambda: runner.running)
+        deployment = EmbeddedJobs(queue, rules.at_once, runner, lifetimes)
     metrics.spool.labels("memory").set_function(lambda: spools.memory.used)
     metrics.spool.labels("disk").set_function(lambda: spools.disk.used)
     return Services(
@@ -75,8 +93,9 @@ def build(config: Config, engine: Engine) -> Services:
         spools=spools,
         log=log,
         queries=QueryService(config, preparation, spools, metrics, log),
-        availability=AvailabilityService(engine, spools, jobs.store, jobs.results),
+        availability=AvailabilityService(engine, spools, stores.jobs, stores.results),
         identities=Identities(accounts, issuers, anonymous=config.anonymous),
-        jobs=jobs.service,
-        deployment=jobs,
+        jobs=JobService(config, stores, queue, preparation, deployment.dispatcher, lifetimes),
+        stores=stores,
+        deployment=deployment,
     )

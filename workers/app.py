@@ -1,4 +1,4 @@
-"""The Celery application of the workers: one task, which is a shell around ``run_job``.
+"""The Celery application of the workers: one task, which is a shell around ``run_next``.
 
 ``skyhouse-worker`` starts it. Each worker process connects at its first task, and again if the engine was away then.
 """
@@ -33,17 +33,16 @@ _stopping, _stop_writing = os.pipe()
 _runtime: Runtime | None = None
 
 
-def run_job(task: Task, job_id: str) -> None:
-    """Execute a QUEUED job. It stays QUEUED if the engine is away, and is QUEUED again if this worker shuts down."""
+def run_next(task: Task) -> None:
+    """Execute the job whose turn it is: QUEUED still if the engine is away, and again if this worker shuts down."""
     global _runtime
     try:
         _runtime = _runtime or _started()
     except EngineError as error:
-        _log.warning("job %s waits for the engine: %s", job_id, error)
+        _log.warning("jobs wait for the engine: %s", error)
         raise task.retry(countdown=_AGAIN_SECONDS, exc=error) from error
-    _runtime.run_job(job_id)
-    if _is_stopping() and _runtime.is_queued(job_id):
-        app.send_task(TASK, (job_id,))
+    if _runtime.run_next() or _is_stopping():
+        _runtime.wake_another()
 
 
 def _stop(**_: Any) -> None:
@@ -60,7 +59,7 @@ def _is_stopping(wait_seconds: float | None = 0) -> bool:
 
 
 def _started() -> Runtime:
-    runtime = Runtime(config)
+    runtime = Runtime(config, app)
     runtime.start()
     threading.Thread(target=_close_in_time, args=(runtime,), name="stopping", daemon=True).start()
     return runtime
@@ -72,6 +71,6 @@ def _close_in_time(runtime: Runtime) -> None:
     runtime.stop_jobs()
 
 
-app.task(run_job, name=TASK, bind=True, max_retries=None)
+app.task(run_next, name=TASK, bind=True, max_retries=None)
 signals.worker_shutting_down.connect(_stop)
 signals.worker_process_shutdown.connect(_ended)

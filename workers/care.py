@@ -18,18 +18,26 @@ from tap_service.constants import ORPHAN_AGE_SECONDS, SWEEP_SECONDS
 from tap_service.models.instants import later, now
 from tap_service.services.celery_dispatch import QUEUE
 from tap_service.services.cluster_jobs import ClusterJobs
+from tap_service.services.lifetimes import Lifetimes
+from tap_service.services.queues import JobQueue, Rules
 from tap_service.storage.engine import EngineError
 from tap_service.storage.engines import remote_engine
+from tap_service.storage.job_stores import open_job_stores
 from tap_service.storage.jobs import JobStoreUnavailable
 
 _log = logging.getLogger("skyhouse")
 
 
 class Caretaker:
-    def __init__(self, jobs: ClusterJobs, broker: redis.Redis, worker_silence: float) -> None:
-        self._jobs = jobs
-        self._worker_silence = worker_silence
-        self._broker = broker
+    """Raises EngineUnavailable, and OSError if the store for results cannot be used."""
+
+    def __init__(self, config: Config) -> None:
+        stores = open_job_stores(config)
+        self._worker_silence = config.worker_silence
+        self._broker = redis.Redis.from_url(config.redis_url, socket_timeout=5, socket_connect_timeout=5)
+        self._queue = JobQueue(stores.jobs, Rules.of(config))
+        self._lifetimes = Lifetimes(remote_engine(config), stores.jobs, stores.results)
+        self._dispatcher = ClusterJobs(config).dispatcher
         self._reached = time.monotonic()
         self._swept = time.monotonic()
 
@@ -37,10 +45,10 @@ class Caretaker:
         """One round. What fails is tried again in the next one."""
         try:
             self._recover()
-            self._jobs.lifetimes.expire(now())
+            self._lifetimes.expire(now())
             if time.monotonic() - self._swept >= ORPHAN_AGE_SECONDS:
                 self._swept = time.monotonic()
-                self._jobs.lifetimes.sweep()
+                self._lifetimes.sweep()
         except (JobStoreUnavailable, redis.RedisError) as error:
             _log.warning("jobs cannot be looked after now: %s", error)
             self._reached = time.monotonic()
@@ -48,32 +56,24 @@ class Caretaker:
             _log.warning("results cannot be looked after now: %s", error)
 
     def _recover(self) -> None:
-        """Send on what a dead worker has left, and all that is QUEUED if the workers have not been told of anything.
+        """Put back what dead workers have left, and tell the others if they have not been told of anything.
 
         After Redis was away, the workers first get the time to be heard again.
         """
-        store, since = self._jobs.store, later(now(), -self._worker_silence)
-        dead = {job.job_id for job in store.silent(since)}
-        if time.monotonic() - self._reached < self._worker_silence:
-            dead, queued = set(), store.queued()
-        else:
-            queued = self._jobs.lifetimes.recover(since)
-        untold = not self._broker.llen(QUEUE)
-        for job_id in queued:
-            if untold or job_id in dead:
-                self._jobs.dispatcher.submit(job_id)
+        if time.monotonic() - self._reached >= self._worker_silence:
+            self._lifetimes.recover(later(now(), -self._worker_silence))
+        if not self._broker.llen(QUEUE):
+            for _ in range(self._queue.startable()):
+                self._dispatcher.wake()
 
 
 def main(parent: int) -> None:
     """Until the process of this id, which has started this one, is gone."""
     config = Config.model_validate({})
-    broker = redis.Redis.from_url(config.redis_url, socket_timeout=5, socket_connect_timeout=5)
     caretaker = None
     while os.getppid() == parent:
         try:
-            caretaker = caretaker or Caretaker(
-                ClusterJobs(config, remote_engine(config)), broker, config.worker_silence
-            )
+            caretaker = caretaker or Caretaker(config)
             caretaker.look()
         except (EngineError, OSError) as error:
             _log.warning("the caretaker cannot begin yet: %s", error)

@@ -11,9 +11,11 @@ import typer
 from pydantic import ValidationError
 
 from tap_service.config import Config
+from tap_service.services.queues import Rules
 
 Processes = Annotated[
-    int | None, typer.Option(help="Jobs that run at once here; by default SKYHOUSE_CONCURRENT_JOBS.", min=1)
+    int | None,
+    typer.Option(help="Jobs that run at once here; by default as many as may run in all.", min=1),
 ]
 
 
@@ -34,7 +36,7 @@ def work(processes: Processes = None) -> None:
     caretaker = subprocess.Popen([sys.executable, "-m", "workers.care", str(os.getpid())])  # noqa: S603 (our own)
     options = [
         "--pool=prefork",
-        f"--concurrency={processes or settings.concurrent_jobs}",
+        f"--concurrency={processes or Rules.of(settings).at_once}",
         "--loglevel=WARNING",
         "--hostname=%h",
     ]

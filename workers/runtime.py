@@ -2,37 +2,46 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import socket
 
+from celery import Celery
+
 from tap_service.config import Config
 from tap_service.metrics import Metrics
-from tap_service.models.job import ExecutionPhase
+from tap_service.services.celery_dispatch import CeleryDispatcher
+from tap_service.services.estimate import Estimator
 from tap_service.services.metadata import Metadata
 from tap_service.services.preparation import Preparation
 from tap_service.services.query_log import QueryLog
+from tap_service.services.queues import JobQueue, Rules
 from tap_service.services.run_job import JobRunner
 from tap_service.storage.engines import remote_engine
-from tap_service.storage.jobs import NoSuchJob
-from tap_service.storage.redis_jobs import RedisJobStore
-from tap_service.storage.result_stores import result_store
+from tap_service.storage.job_stores import open_job_stores
+from tap_service.storage.jobs import JobStoreUnavailable
+
+_log = logging.getLogger("skyhouse")
 
 
 class Runtime:
     """Made after the fork. Raises EngineUnavailable, and OSError if the store for results cannot be used."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, app: Celery) -> None:
         self._engine = remote_engine(config)
         self._metadata = Metadata(self._engine)
-        self._jobs = RedisJobStore(config.redis_url)
+        stores = open_job_stores(config)
+        self._jobs = stores.jobs
+        self._queue = JobQueue(self._jobs, Rules.of(config))
+        self._dispatcher = CeleryDispatcher(app)
         metrics = Metrics()
         self._log = QueryLog(config.query_log, metrics)
         self._runner = JobRunner(
             config,
             self._engine,
-            Preparation(config, self._engine, self._metadata),
-            self._jobs,
-            result_store(config.results_url),
+            Preparation(config, self._engine, self._metadata, Estimator(self._engine, self._jobs)),
+            stores,
+            self._queue,
             metrics,
             self._log,
             worker=f"{socket.gethostname()}:{os.getpid()}",
@@ -42,15 +51,17 @@ class Runtime:
         self._metadata.start()
         self._runner.start()
 
-    def run_job(self, job_id: str) -> None:
-        """Execute a QUEUED job to its end."""
-        self._runner.run_job(job_id)
+    def run_next(self) -> bool:
+        """Execute the job whose turn it is to its end; false if none may start now."""
+        return self._runner.run_next()
 
-    def is_queued(self, job_id: str) -> bool:
+    def wake_another(self) -> None:
+        """If the place that has become free, or another one, is waited for. The caretaker does it too, but later."""
         try:
-            return self._jobs.get(job_id).phase is ExecutionPhase.QUEUED
-        except NoSuchJob:
-            return False
+            if self._queue.startable():
+                self._dispatcher.wake()
+        except JobStoreUnavailable as error:
+            _log.warning("the workers cannot be told of a job yet: %s", error)
 
     def stop_jobs(self) -> None:
         """Give back what runs, and take on nothing more."""

@@ -8,7 +8,8 @@ from itertools import islice
 
 from tap_service.documents.xml import DECLARATION, Markup, element, lines, start_tag, tag
 from tap_service.models.instants import written
-from tap_service.models.job import Info, Job, JobReference
+from tap_service.models.job import Job, JobReference
+from tap_service.models.work import WorkClass
 
 _NAMESPACES = {
     "xmlns:uws": "http://www.ivoa.net/xml/UWS/v1.0",
@@ -46,7 +47,7 @@ def job_document(job: Job, url: str) -> bytes:
             )
             if error
             else "",
-            element("uws:jobInfo", _info(job.info)) if job.info else "",
+            _info(job),
         ),
     )
 
@@ -101,8 +102,20 @@ def _results(namespaces: dict[str, str], job: Job, url: str) -> Markup:
     return tag("uws:results", namespaces, tag("uws:result", {"id": "result", **said, **size}))
 
 
-def _info(info: Info) -> Markup:
-    return lines(*(element(name, str(value)) for name, value in info.items()))
+def _info(job: Job) -> Markup:
+    """What was foreseen when the job was queued, and what its worker tells."""
+    told: dict[str, str | int | float] = {}
+    if (foreseen := job.foreseen) is not None:
+        told = {
+            "workClass": WorkClass.of(foreseen.seconds),
+            "rowsForeseen": foreseen.rows,
+            "bytesForeseen": foreseen.bytes,
+            "secondsForeseen": round(foreseen.seconds, 3),
+        }
+    told |= job.info
+    if not told:
+        return Markup("")
+    return element("uws:jobInfo", lines(*(element(name, str(value)) for name, value in told.items())))
 
 
 def _instant(name: str, instant: datetime | None) -> Markup:

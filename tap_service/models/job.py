@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from tap_service.models.instants import later
 from tap_service.models.parameters import Pair
+from tap_service.models.work import Estimate, Place
 
 
 class ExecutionPhase(StrEnum):
@@ -57,8 +59,9 @@ class Job:
 
     ``owner`` is None for an anonymous job, which whoever knows its address may use. ``attempt`` counts how often the
     job has begun to execute: a worker names its attempt with each word about the job, so that one that was given up for
-    dead cannot speak for its successor. ``deaths`` counts the workers that were given up, ``heartbeat`` is when the
-    present one was last heard of.
+    dead cannot speak for its successor. ``foreseen`` and ``turn``, its place in the order of jobs, are those of a job
+    that was queued. ``deaths`` counts the workers that were given up, ``heartbeat`` is when the present one was last
+    heard of.
     """
 
     job_id: str
@@ -71,6 +74,8 @@ class Job:
     run_id: str = ""
     client: str = ""  # address of who created it, for the query log
     quote: datetime | None = None
+    foreseen: Estimate | None = None
+    turn: int = 0
     start_time: datetime | None = None
     end_time: datetime | None = None
     result: JobResult | None = None
@@ -80,6 +85,18 @@ class Job:
     deaths: int = 0
     worker: str = ""
     heartbeat: datetime | None = None
+
+    @property
+    def place(self) -> Place:
+        """Its place among the jobs that wait or run; anonymous ones from one address take turns as one user's."""
+        user = f"anonymous at {self.client}" if self.owner is None else self.owner
+        seconds = self.foreseen.seconds if self.foreseen else 0.0
+        return Place(self.job_id, user, self.turn, seconds, self.start_time)
+
+    def end(self, at: datetime, seconds: float) -> datetime:
+        """The instant so much later than ``at``, but not later than its destruction."""
+        life = (self.destruction_time - at).total_seconds()
+        return later(at, seconds) if seconds < life else self.destruction_time
 
     @property
     def query_id(self) -> str:

@@ -10,14 +10,14 @@ from kombu.exceptions import OperationalError
 
 _log = logging.getLogger("skyhouse")
 
-TASK = "skyhouse.run_job"
+TASK = "skyhouse.run_next"
 QUEUE = "skyhouse:tasks"
 
 
 def celery_app(redis_url: str, longest_seconds: int) -> Celery:
     """As the service, which sends tasks, and the workers need it. No task is longer than ``longest_seconds``.
 
-    A task says that a job is QUEUED, and no more: what becomes of the job is in the job store alone.
+    A task says that a job is QUEUED, and no more: which job is next, and what becomes of it, is in the job store alone.
     """
     app = Celery("skyhouse", broker=redis_url, set_as_current=False)
     settings: dict[str, Any] = {
@@ -43,12 +43,12 @@ class CeleryDispatcher:
     def __init__(self, app: Celery) -> None:
         self._app = app
 
-    def submit(self, job_id: str) -> None:
+    def wake(self) -> None:
         """A job of which no worker can be told stays QUEUED, until the caretaker sees it."""
         try:
-            self._app.send_task(TASK, (job_id,), retry=False)
+            self._app.send_task(TASK, retry=False)
         except OperationalError as error:
-            _log.warning("the workers cannot be told of job %s yet: %s", job_id, error)
+            _log.warning("the workers cannot be told of a job yet: %s", error)
 
     def close(self) -> None:
         self._app.close()

@@ -1,4 +1,4 @@
-"""Who executes queued jobs: a dispatcher is told of each, and calls ``run_job`` with it somewhere, some time."""
+"""Who executes queued jobs: a dispatcher is told that there is work, and calls ``run_next`` somewhere, some time."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ _log = logging.getLogger("skyhouse")
 
 
 class Dispatcher(Protocol):
-    """The job store has the queue. Telling of a job twice does no harm: it is executed once."""
+    """The job store has the queue, and says which job is next. Telling of work too often does no harm."""
 
-    def submit(self, job_id: str) -> None:
-        """The job is QUEUED."""
+    def wake(self) -> None:
+        """A job has been queued."""
 
     def close(self) -> None:
         """Take on no more. What waits stays QUEUED in the store, what runs is its runner's to end."""
 
 
 class ThreadDispatcher:
-    """``threads`` jobs run at once in this process, in the order in which they were queued."""
+    """Threads of this process, as many as jobs may run at once. Each goes on until no job may start."""
 
-    def __init__(self, run_job: Callable[[str], None], threads: int) -> None:
-        self._run_job = run_job
+    def __init__(self, run_next: Callable[[], bool], threads: int) -> None:
+        self._run_next = run_next
         self._pool = ThreadPoolExecutor(threads, "job")
         self._closed = False
 
-    def submit(self, job_id: str) -> None:
+    def wake(self) -> None:
         try:
-            self._pool.submit(self._run_job, job_id).add_done_callback(_log_failure)
+            self._pool.submit(self._run_all).add_done_callback(_log_failure)
         except RuntimeError:  # it shuts down: the job is taken up at the next start
             if not self._closed:
                 raise
@@ -38,6 +38,10 @@ class ThreadDispatcher:
     def close(self) -> None:
         self._closed = True
         self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _run_all(self) -> None:
+        while not self._closed and self._run_next():
+            pass
 
 
 def _log_failure(done: Future[None]) -> None:

@@ -7,8 +7,9 @@ It advises, for users and queues; only the time that a query takes refuses it. (
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,10 +18,12 @@ from adql.bound import (
     Aggregate,
     Call,
     Column,
+    Derived,
     Expr,
     Join,
     Literal,
     Query,
+    Relation,
     Scan,
     Select,
     columns,
@@ -32,11 +35,13 @@ from adql.bound import (
 )
 from adql.regions import Moc
 from adql.resolve.constants import constant
+from adql.rewrite.joins import is_equality
 from adql.translate import Translation
 from clickhouse_schema.apply import density
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.healpix import ORDER
 from clickhouse_schema.quoting import string
+from tap_service.models.work import Estimate
 from tap_service.storage.engine import Engine
 
 #: rows of one granule (the engine's default): the least that is read at a place
@@ -45,18 +50,21 @@ _GRANULE = 8192
 #: Seconds of work per gigabyte read, to begin with, by what the engine does with it; each query that ends corrects it.
 _FIRST_RATES = {"scan": 0.5, "group": 1.0, "sort": 1.5, "join": 5.0}
 
+#: to try one pair of rows, where the engine has no key to find pairs by
+_PAIR_SECONDS = 5e-9
+
 #: how much one query's figure counts
 _WEIGHT = 0.2
+#: and of how large a query it counts
+_TELLING_BYTES = 50e6
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """``rows`` and ``bytes`` that the engine will read, ``seconds`` that it will work; ``work`` as in the rates."""
+class Rates(Protocol):
+    """Where what was learned is kept, seconds per gigabyte by kind of work: the job store."""
 
-    rows: int
-    bytes: int
-    seconds: float
-    work: str
+    def rates(self) -> dict[str, float]: ...
+
+    def set_rate(self, kind: str, seconds_per_gigabyte: float) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +79,12 @@ class _Size:
 class Estimator:
     """Safe to call from several threads at once."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, rates: Rates) -> None:
         self._engine = engine
         self._lock = threading.Lock()
         self._version = -1
         self._sizes: dict[str, _Size] = {}
-        self._rates = dict(_FIRST_RATES)
+        self._rates = rates
 
     def estimate(self, translation: Translation, version: int) -> Estimate:
         """``version``: of the catalogue that the translation was made with."""
@@ -84,21 +92,25 @@ class Estimator:
             return Estimate(0, 0, 0.0, "scan")
         cells = translation.cells
         rows, size = 0.0, 0.0
-        for entry, stored, looked_up in _scans(translation.query):
+        reads: dict[int, float] = {}
+        for scan, stored, looked_up in _scans(translation.query):
+            entry = scan.entry
             known = self._size(entry, version)
             read = _rows_read(known, cells.get(f"{entry.qualified}.hpx29"), looked_up)
+            reads[scan.relation] = read
             rows += read
             size += read * sum(known.widths.get(name, 8.0) for name in stored)
-        work = _work(translation.query)
-        return Estimate(round(rows), round(size), size / 1e9 * self._rates[work], work)
+        kind = _kind(translation.query)
+        rate = self._rates.rates().get(kind, _FIRST_RATES[kind])
+        pairs = sum(_pairs(select.from_, reads)[1] for select in selects(translation.query))
+        return Estimate(round(rows), round(size), size / 1e9 * rate + pairs * _PAIR_SECONDS, kind)
 
     def learn(self, estimate: Estimate, bytes_read: int, seconds: float) -> None:
         """What a query of this kind has really taken; small ones tell nothing of the rate."""
-        if bytes_read < 50e6:
+        if bytes_read < _TELLING_BYTES:
             return
-        measured = seconds / (bytes_read / 1e9)
-        with self._lock:
-            self._rates[estimate.work] += _WEIGHT * (measured - self._rates[estimate.work])
+        rate = self._rates.rates().get(estimate.kind, _FIRST_RATES[estimate.kind])
+        self._rates.set_rate(estimate.kind, rate + _WEIGHT * (seconds / (bytes_read / 1e9) - rate))
 
     def _size(self, entry: TableEntry, version: int) -> _Size:
         with self._lock:
@@ -126,7 +138,7 @@ class Estimator:
         return _Size(order, rows, dict(zip(*(widths[name].to_pylist() for name in ("column", "width")), strict=True)))
 
 
-def _scans(query: Query) -> Iterator[tuple[TableEntry, set[str], int]]:
+def _scans(query: Query) -> Iterator[tuple[Scan, set[str], int]]:
     """Each reading of a table: its columns that are needed, and how many rows are looked up by id, 0 for all."""
     for select in selects(query):
         used: dict[int, set[str]] = {}
@@ -135,7 +147,21 @@ def _scans(query: Query) -> Iterator[tuple[TableEntry, set[str], int]]:
                 used.setdefault(column.relation, set()).add(column.name)
         for leaf in relations(select.from_):
             if isinstance(leaf, Scan):
-                yield leaf.entry, used.get(leaf.relation, set()), _looked_up(select, leaf)
+                yield leaf, used.get(leaf.relation, set()), _looked_up(select, leaf)
+
+
+def _pairs(relation: Relation, reads: Mapping[int, float]) -> tuple[float, float]:
+    """Rows of a join tree, at most, and the pairs that are tried where no equality ties two sides."""
+    if isinstance(relation, Scan):
+        return reads.get(relation.relation, 0.0), 0.0
+    if isinstance(relation, Derived):
+        leaves = [leaf for select in selects(relation.query) for leaf in relations(select.from_)]
+        return sum(reads.get(leaf.relation, 0.0) for leaf in leaves if isinstance(leaf, Scan)), 0.0
+    (left, tried_left), (right, tried_right) = (_pairs(side, reads) for side in (relation.left, relation.right))
+    tried = tried_left + tried_right
+    if any(is_equality(condition, relation) for condition in conjuncts(relation.condition)):
+        return max(left, right), tried
+    return left * right, tried + left * right
 
 
 def _looked_up(select: Select, scan: Scan) -> int:
@@ -175,7 +201,7 @@ def _rows_read(size: _Size, cells: Moc | None, looked_up: int) -> float:
     return min(total, float((share * size.rows[:-1]).sum()) + _GRANULE)
 
 
-def _work(query: Query) -> str:
+def _kind(query: Query) -> str:
     """The heaviest thing that the engine does for it."""
     found = "scan"
     for select in selects(query):

@@ -20,6 +20,11 @@ class JobProgress:
         self._began = time.monotonic()
         self._seen: Progress | None = None
 
+    @property
+    def bytes_read(self) -> int:
+        """As far as the engine has told."""
+        return self._seen.read_bytes if self._seen else 0
+
     def seen(self, progress: Progress) -> None:
         """What the engine says now."""
         self._seen = progress

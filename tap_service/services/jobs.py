@@ -25,8 +25,11 @@ from tap_service.models.job import ACTIVE, ExecutionPhase, Job, JobFilter, JobRe
 from tap_service.models.parameters import Pair
 from tap_service.services.dispatch import Dispatcher
 from tap_service.services.lifetimes import Lifetimes
-from tap_service.storage.jobs import IllegalTransition, JobStore, JobStoreUnavailable, NoSuchJob
-from tap_service.storage.results import ResultMissing, ResultStore
+from tap_service.services.preparation import Preparation
+from tap_service.services.queues import JobQueue
+from tap_service.storage.job_stores import JobStores
+from tap_service.storage.jobs import IllegalTransition, JobStoreUnavailable, NoSuchJob
+from tap_service.storage.results import ResultMissing
 
 _ALL_BYTES = 1 << 62
 
@@ -36,11 +39,19 @@ _CONTROL = ("PHASE", "EXECUTIONDURATION", "DESTRUCTION")
 
 class JobService:
     def __init__(
-        self, config: Config, jobs: JobStore, results: ResultStore, dispatcher: Dispatcher, lifetimes: Lifetimes
+        self,
+        config: Config,
+        stores: JobStores,
+        queue: JobQueue,
+        preparation: Preparation,
+        dispatcher: Dispatcher,
+        lifetimes: Lifetimes,
     ) -> None:
         self._config = config
-        self._jobs = jobs
-        self._results = results
+        self._jobs = stores.jobs
+        self._results = stores.results
+        self._queue = queue
+        self._preparation = preparation
         self._dispatcher = dispatcher
         self._lifetimes = lifetimes
 
@@ -67,7 +78,7 @@ class JobService:
             job = replace(job, destruction_time=self._destruction(control["DESTRUCTION"]))
         with _told(job.job_id):
             self._jobs.create(job)
-            return self._queue(job.job_id) if phase else job
+            return self._run(job) if phase else job
 
     def get(self, job_id: str, caller: Identity | None) -> Job:
         """Raises NotFound, also for a job whose destruction time has come, and Forbidden for another's."""
@@ -104,10 +115,10 @@ class JobService:
 
     def set_phase(self, job_id: str, phase: str, caller: Identity | None) -> Job:
         """``phase``: RUN or ABORT, as UWS says it."""
-        self.get(job_id, caller)
+        job = self.get(job_id, caller)
         if phase.upper() == "RUN":
             with _told(job_id, "only a PENDING job can be run; for another result create another job"):
-                return self._queue(job_id)
+                return self._run(job)
         if phase.upper() == "ABORT":
             with _told(job_id, "it has ended and cannot be aborted"):
                 job = self._jobs.abort(job_id, now())
@@ -176,9 +187,9 @@ class JobService:
                 job = await run_in_threadpool(self.get, job_id, caller)
         return job
 
-    def _queue(self, job_id: str) -> Job:
-        job = self._jobs.queue(job_id)
-        self._dispatcher.submit(job_id)
+    def _run(self, job: Job) -> Job:
+        job = self._queue.put(job, self._preparation.foresee_job(job))
+        self._dispatcher.wake()
         return job
 
     def _duration(self, text: str) -> int:

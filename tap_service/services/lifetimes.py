@@ -51,12 +51,13 @@ class Lifetimes:
                 continue
         return len(expired)
 
-    def recover(self, since: datetime) -> list[str]:
-        """Put the jobs whose worker has been silent since then back into the queue; ids of all that are QUEUED.
+    def recover(self, since: datetime) -> int:
+        """Put the jobs whose worker has been silent since then back into the queue; how many have lost theirs.
 
         A job that has taken several workers with it becomes an ERROR.
         """
-        for job in self._jobs.silent(since):
+        silent = self._jobs.silent(since)
+        for job in silent:
             try:
                 if job.deaths + 1 < MOST_DEATHS:
                     self._jobs.requeue(job.job_id, job.attempt, died=True)
@@ -65,7 +66,7 @@ class Lifetimes:
                 self._remove(job)
             except (NoSuchJob, IllegalTransition):
                 continue  # its worker lives after all, or it was aborted
-        return self._jobs.queued()
+        return len(silent)
 
     def sweep(self, minimum_age: float = ORPHAN_AGE_SECONDS) -> int:
         """Remove the results, half ones too, that no job counts as its own; how many."""

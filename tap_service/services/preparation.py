@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+import logging
 import time
 
 from adql.errors import AdqlError
 from adql.translate import Translation, translate
 from tap_service.config import Config
-from tap_service.exceptions import QueryFault
-from tap_service.models.parameters import TapParameters
+from tap_service.exceptions import QueryFault, ServiceError
+from tap_service.models.job import Job
+from tap_service.models.parameters import TapParameters, tap_parameters
+from tap_service.models.work import Estimate
 from tap_service.serializers import ResultInfo
+from tap_service.services.estimate import Estimator
 from tap_service.services.execution import Execution
 from tap_service.services.metadata import Metadata
 from tap_service.services.names import Sesame
-from tap_service.storage.engine import Engine
+from tap_service.storage.engine import Engine, EngineError
+from tap_service.storage.jobs import JobStoreUnavailable
+from tap_service.storage.scratch import Budget, ScratchSpace
+
+_log = logging.getLogger("skyhouse")
 
 
 class Preparation:
-    def __init__(self, config: Config, engine: Engine, metadata: Metadata) -> None:
+    def __init__(self, config: Config, engine: Engine, metadata: Metadata, estimator: Estimator) -> None:
         self._config = config
         self._engine = engine
         self._metadata = metadata
+        self._estimator = estimator
+        self._scratch = ScratchSpace(config.spool_path, Budget(config.spool_disk))
         self._positions = Sesame(config.sesame_url) if config.sesame_url else None
 
     def prepare(self, parameters: TapParameters, query_id: str, hard_maxrec: int) -> Execution:
@@ -35,13 +45,39 @@ class Preparation:
         execution = Execution(
             self._engine,
             translation,
-            parameters.format.serializer(translation.fields, ResultInfo(parameters.query, self._config.title, limit)),
+            parameters.format.serializer(translation.fields, self._info(parameters, limit), self._scratch),
             query_id=query_id,
             limit=limit,
             way_out=_way_out(limit, hard_maxrec),
         )
         execution.report.seconds["translate"] = time.monotonic() - began
         return execution
+
+    def foresee(self, translation: Translation) -> Estimate | None:
+        """What the query will cost; None if the engine does not tell what it has."""
+        try:
+            return self._estimator.estimate(translation, self._metadata.snapshot.version)
+        except (EngineError, JobStoreUnavailable) as error:
+            _log.warning("the cost of a query cannot be foreseen now: %s", error)
+            return None
+
+    def foresee_job(self, job: Job) -> Estimate | None:
+        """The same of a job that shall run; None also for what will fail, which it shall when it runs."""
+        if any(name == "QUERY" and asks_others(value) for name, value in job.parameters):
+            return None
+        try:
+            parameters = tap_parameters(job.parameters, self._config.max_query_length)
+            return self.foresee(self.prepare(parameters, "", self._config.async_hard_maxrec).translation)
+        except ServiceError:
+            return None
+
+    def learn(self, foreseen: Estimate | None, bytes_read: int, seconds: float) -> None:
+        """What a query that has ended took in truth."""
+        if foreseen is not None:
+            self._estimator.learn(foreseen, bytes_read, seconds)
+
+    def _info(self, parameters: TapParameters, limit: int) -> ResultInfo:
+        return ResultInfo(parameters.query, self._config.title, limit)
 
     def _translate(self, query: str, limit: int) -> Translation:
         try:
@@ -51,6 +87,11 @@ class Preparation:
         if self._config.query_memory:
             translation.settings.setdefault("max_memory_usage", self._config.query_memory)
         return translation
+
+
+def asks_others(query: str) -> bool:
+    """Whether the translation may have to wait for another service: the queries of others do not wait with it."""
+    return "ivo_simbadpoint" in query.lower()
 
 
 def _way_out(limit: int, hard: int) -> str:

@@ -11,15 +11,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 
-from adql.translate import Translation
 from tap_service.config import Config
-from tap_service.constants import CANCEL_AGAIN_SECONDS, SETTLING_SECONDS
+from tap_service.constants import CANCEL_AGAIN_SECONDS, QUICK_SECONDS, SETTLING_SECONDS
 from tap_service.exceptions import ClientGone, QueryTooHeavy, ServiceError, ServiceUnavailable
 from tap_service.metrics import Metrics
 from tap_service.models.parameters import TapParameters
 from tap_service.services.admission import Lane
 from tap_service.services.execution import Execution, Report, status_of
-from tap_service.services.preparation import Preparation
+from tap_service.services.preparation import Preparation, asks_others
 from tap_service.services.query_log import QueryLog
 from tap_service.services.spool import Spool, SpoolStore
 from tap_service.storage.engine import EngineError
@@ -28,8 +27,8 @@ _log = logging.getLogger("skyhouse")
 
 #: translation is work of this process, which holds one interpreter lock: more threads would not make it faster
 _TRANSLATORS = 2
-#: queries of TAP_SCHEMA alone need not wait behind those of the data
-_METADATA_THREADS = 2
+#: of quick queries so many times more run at once than of heavy ones
+_QUICK_SHARE = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +51,11 @@ class QueryService:
         self._log = log
         self._translators = ThreadPoolExecutor(_TRANSLATORS, "translator")
         self._askers = ThreadPoolExecutor(_TRANSLATORS, "asker")
-        self._data = Lane("query", config.concurrent_queries, config.waiting_queries)
-        self._schema = Lane("metadata-query", _METADATA_THREADS, config.waiting_queries)
+        self._heavy = Lane("heavy-query", config.concurrent_queries, config.waiting_queries)
+        self._quick = Lane("quick-query", _QUICK_SHARE * config.concurrent_queries, config.waiting_queries)
         self.answers: set[Answer] = set()
         metrics.in_flight.set_function(lambda: len(self.answers))
-        metrics.waiting.set_function(lambda: self._data.waiting + self._schema.waiting)
+        metrics.waiting.set_function(lambda: self._quick.waiting + self._heavy.waiting)
 
     async def answer(self, parameters: TapParameters, client: str) -> Answer:
         """Start the query. Raises QueryFault for what cannot be translated, ServiceBusy when too many wait."""
@@ -89,30 +88,27 @@ class QueryService:
         for answer in answers:
             answer.close(ServiceUnavailable("the service is shutting down"))
         await asyncio.gather(*(answer.closed() for answer in answers))
-        for lane in (self._data, self._schema):
+        for lane in (self._quick, self._heavy):
             lane.close()
         for pool in (self._translators, self._askers):
             pool.shutdown(wait=False, cancel_futures=True)
 
+    def _prepared(self, parameters: TapParameters, query_id: str) -> tuple[Execution, Lane]:
+        """And where it waits for its turn: light queries do not wait behind heavy ones."""
+        execution = self._preparation.prepare(parameters, query_id, self._config.hard_maxrec)
+        foreseen = self._preparation.foresee(execution.translation)
+        is_quick = foreseen is not None and foreseen.seconds < QUICK_SECONDS
+        return execution, self._quick if is_quick else self._heavy
+
     async def _start(self, asked: Asked) -> Answer:
         query_id = f"sync-{uuid.uuid4().hex}"
-        execution = await asyncio.get_running_loop().run_in_executor(
-            self._askers if _asks_others(asked.parameters.query) else self._translators,
-            partial(self._preparation.prepare, asked.parameters, query_id, self._config.hard_maxrec),
+        execution, lane = await asyncio.get_running_loop().run_in_executor(
+            self._askers if asks_others(asked.parameters.query) else self._translators,
+            partial(self._prepared, asked.parameters, query_id),
         )
-        lane = self._schema if _is_metadata(execution.translation) else self._data
         spool = self._spools.open()
         running = lane.submit(partial(execution.run, spool))
         return Answer(self, asked, execution, spool, running, self._config.sync_seconds)
-
-
-def _asks_others(query: str) -> bool:
-    """Whether the translation may have to wait for another service: the queries of others do not wait with it."""
-    return "ivo_simbadpoint" in query.lower()
-
-
-def _is_metadata(translation: Translation) -> bool:
-    return all(entry.schema.name.upper() == "TAP_SCHEMA" for entry in translation.tables)
 
 
 class Answer:

@@ -1,30 +1,27 @@
-"""Which job runs next: places by class of work, so that none waits for a heavier class, and turns between users."""
+"""Which job runs next: places by class of work, so that none waits for a heavier class, and turns between users.
+
+The job store has the queue; what is here chooses from it. A job gets its turn when it is queued: one after the last one
+of the same user, but not before those that run already. So a hundred jobs of one user delay another's one by a single
+job at most, and each user's jobs keep their order (start-time fair queueing: Goyal, Vin & Cheng 1996).
+"""
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 
-
-class WorkClass(StrEnum):
-    """By the seconds of work that are foreseen; unknown is SHORT, for it is mostly a query that fails at once."""
-
-    SHORT = "short"
-    LONG = "long"
-    VERY_LONG = "very long"
-
-    @classmethod
-    def of(cls, seconds: float) -> WorkClass:
-        if seconds < 10:
-            return cls.SHORT
-        return cls.LONG if seconds < 600 else cls.VERY_LONG
+from tap_service.config import Config
+from tap_service.exceptions import ServiceBusy, TooManyJobs
+from tap_service.models.instants import now
+from tap_service.models.job import Job
+from tap_service.models.work import Estimate, Place, WorkClass
+from tap_service.storage.jobs import IllegalTransition, JobStore, NoSuchJob
 
 
 def places_of(heavy: int) -> dict[WorkClass, int]:
-    """How many of each class run at once where ``heavy`` (the cores, say) long ones may; short ones hardly load."""
+    """How many of each class run at once where ``heavy`` (the engine's cores) long ones may; short ones hardly load."""
     return {
         WorkClass.SHORT: max(2, heavy),
         WorkClass.LONG: max(1, heavy - heavy // 2),
@@ -33,90 +30,93 @@ def places_of(heavy: int) -> dict[WorkClass, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Ticket:
-    """A queued job. ``user`` is who shares the turns: an owner, or the address of an anonymous client."""
+class Rules:
+    """``places`` of each class; how many jobs of one user run, and how many of one user and of all wait, at most."""
 
-    job_id: str
-    user: str
-    work: WorkClass
-
-
-class FairQueue:
-    """Tickets wait here until they may run. Safe to use from several threads.
-
-    Within a class the next is of the user with the fewest running, of several the one whose last start is longest ago:
-    a hundred jobs of one user delay another's one by a single job at most.
-    """
-
-    def __init__(self, places: Mapping[WorkClass, int], most_of_user: int) -> None:
-        self._places = places
-        self._most_of_user = most_of_user
-        self._waiting: dict[WorkClass, dict[str, list[Ticket]]] = {work: {} for work in WorkClass}
-        self._running: Counter[WorkClass] = Counter()
-        self._of_user: Counter[str] = Counter()
-        self._last_start: dict[str, int] = {}
-        self._starts = 0
-        self._closed = False
-        self._changed = threading.Condition()
-
-    def put(self, ticket: Ticket) -> None:
-        with self._changed:
-            self._waiting[ticket.work].setdefault(ticket.user, []).append(ticket)
-            self._changed.notify()
-
-    def take(self) -> Ticket | None:
-        """The next ticket, as soon as one may run; None when the queue is closed. Say ``done`` after it."""
-        with self._changed:
-            while not self._closed:
-                ticket = self._next()
-                if ticket is not None:
-                    self._start(ticket)
-                    return ticket
-                self._changed.wait()
-            return None
-
-    def done(self, ticket: Ticket) -> None:
-        with self._changed:
-            self._running[ticket.work] -= 1
-            self._of_user[ticket.user] -= 1
-            if not self._of_user[ticket.user]:
-                del self._of_user[ticket.user]
-            self._changed.notify_all()
-
-    def close(self) -> None:
-        with self._changed:
-            self._closed = True
-            self._changed.notify_all()
+    places: Mapping[WorkClass, int]
+    user_running: int
+    user_waiting: int
+    waiting: int
 
     @property
-    def waiting(self) -> int:
-        with self._changed:
-            return sum(len(tickets) for users in self._waiting.values() for tickets in users.values())
+    def at_once(self) -> int:
+        """How many processes or threads it takes; some for short jobs that turned out long and left their place."""
+        return sum(self.places.values()) + self.places[WorkClass.SHORT]
 
-    def _next(self) -> Ticket | None:
-        for work in WorkClass:
-            if self._running[work] >= self._places[work]:
-                continue
-            users = [user for user in self._waiting[work] if self._of_user[user] < self._most_of_user]
-            if users:
-                chosen = min(users, key=lambda user: (self._of_user[user], self._last_start.get(user, 0)))
-                return self._waiting[work][chosen][0]
+    @classmethod
+    def of(cls, config: Config) -> Rules:
+        return cls(
+            places_of(config.concurrent_jobs), config.user_running_jobs, config.user_waiting_jobs, config.waiting_jobs
+        )
+
+
+class JobQueue:
+    """Safe to use from several threads and processes."""
+
+    def __init__(self, jobs: JobStore, rules: Rules) -> None:
+        self._jobs = jobs
+        self._rules = rules
+
+    def put(self, job: Job, foreseen: Estimate | None) -> Job:
+        """PENDING -> QUEUED, with its turn and quote. Raises TooManyJobs and ServiceBusy if too many wait already."""
+        with self._jobs.choosing():
+            queued, at = self._jobs.queued(), now()
+            place = replace(job, foreseen=foreseen).place
+            self._admit(place.user, queued)
+            work = place.work(at)
+            waiting = [each for each in queued if each.work(at) is work]
+            running = [each for each in self._jobs.executing() if each.work(at) is work]
+            quote = None
+            if foreseen is not None:
+                before = sum(each.seconds for each in waiting) + sum(each.seconds / 2 for each in running)
+                quote = job.end(at, before / self._rules.places[work] + foreseen.seconds)
+            return self._jobs.queue(job.job_id, foreseen, _turn(place.user, waiting, running), quote)
+
+    def take(self, worker: str) -> Job | None:
+        """Start the job whose turn it is; None if none may start now."""
+        with self._jobs.choosing():
+            for place in self._startable():
+                try:
+                    return self._jobs.start(place.job_id, worker, now())
+                except (NoSuchJob, IllegalTransition):
+                    continue  # aborted or destroyed just now
         return None
 
-    def _start(self, ticket: Ticket) -> None:
-        mine = self._waiting[ticket.work][ticket.user]
-        mine.pop(0)
-        if not mine:
-            del self._waiting[ticket.work][ticket.user]
-        self._running[ticket.work] += 1
-        self._of_user[ticket.user] += 1
-        self._starts += 1
-        self._last_start[ticket.user] = self._starts
-        self._forget()
+    def waiting(self) -> int:
+        return len(self._jobs.queued())
 
-    def _forget(self) -> None:
-        """Users that neither run nor wait lose their place in the order of turns, lest the dictionary grow for ever."""
-        if len(self._last_start) > 1000:
-            waiting = {user for users in self._waiting.values() for user in users}
-            known = waiting | set(self._of_user)
-            self._last_start = {user: at for user, at in self._last_start.items() if user in known}
+    def startable(self) -> int:
+        """How many jobs may start now."""
+        return len(self._startable())
+
+    def _startable(self) -> list[Place]:
+        return startable(self._jobs.queued(), self._jobs.executing(), self._rules, now())
+
+    def _admit(self, user: str, queued: Sequence[Place]) -> None:
+        mine = sum(place.user == user for place in queued)
+        if mine >= self._rules.user_waiting:
+            raise TooManyJobs(f"{mine} of your jobs wait already, the most there may be: run this one later")
+        if len(queued) >= self._rules.waiting:
+            raise ServiceBusy(f"{len(queued)} jobs wait already, the most that this service takes on: run it later")
+
+
+def startable(queued: Iterable[Place], executing: Iterable[Place], rules: Rules, at: datetime) -> list[Place]:
+    """The jobs that may start now, all together, in the order in which they shall."""
+    executing = list(executing)
+    running = Counter(place.work(at) for place in executing)
+    of_user = Counter(place.user for place in executing)
+    found = []
+    for place in sorted(queued, key=lambda place: place.turn):  # of equal turns, the oldest first
+        work = place.work(at)
+        if running[work] < rules.places[work] and of_user[place.user] < rules.user_running:
+            running[work] += 1
+            of_user[place.user] += 1
+            found.append(place)
+    return found
+
+
+def _turn(user: str, waiting: Iterable[Place], running: Sequence[Place]) -> int:
+    """Of a new job among those of its class: after all of its user, and not before those that run."""
+    begun = max((each.turn for each in running), default=0)
+    mine = max((each.turn + 1 for each in (*waiting, *running) if each.user == user), default=0)
+    return max(begun, mine)

@@ -1,4 +1,4 @@
-"""Executes jobs: ``run_job`` is the same on a thread of the service and in a worker process of its own."""
+"""Executes jobs: ``run_next`` is the same on a thread of the service and in a worker process of its own."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ from tap_service.services.job_monitor import JobMonitor, RunningJob
 from tap_service.services.preparation import Preparation
 from tap_service.services.preview import preview
 from tap_service.services.query_log import QueryLog
+from tap_service.services.queues import JobQueue
 from tap_service.storage.engine import Engine
-from tap_service.storage.jobs import IllegalTransition, JobStore, JobStoreUnavailable, NoSuchJob
-from tap_service.storage.results import ResultStore
+from tap_service.storage.job_stores import JobStores
+from tap_service.storage.jobs import IllegalTransition, JobStoreUnavailable, NoSuchJob
 
 _log = logging.getLogger("skyhouse")
 
@@ -42,21 +43,22 @@ class JobRunner:
         config: Config,
         engine: Engine,
         preparation: Preparation,
-        jobs: JobStore,
-        results: ResultStore,
+        stores: JobStores,
+        queue: JobQueue,
         metrics: Metrics,
         log: QueryLog,
         worker: str,
     ) -> None:
         self._config = config
         self._preparation = preparation
-        self._jobs = jobs
-        self._results = results
+        self._jobs = stores.jobs
+        self._results = stores.results
+        self._queue = queue
         self._metrics = metrics
         self._log = log
         self._worker = worker
-        self._monitor = JobMonitor(config, engine, jobs)
-        self._ours: set[str] = set()
+        self._monitor = JobMonitor(config, engine, stores.jobs)
+        self._busy: set[int] = set()  # threads
         self._closing = threading.Event()
 
     def start(self) -> None:
@@ -64,25 +66,27 @@ class JobRunner:
 
     @property
     def running(self) -> int:
-        return len(self._ours)
+        return len(self._busy)
 
-    def run_job(self, job_id: str) -> None:
-        """Execute a QUEUED job to its end: COMPLETED, ERROR, or QUEUED again if this process shuts down.
+    def run_next(self) -> bool:
+        """Execute the job whose turn it is to its end: COMPLETED, ERROR, or QUEUED again if this process shuts down.
 
-        Returns at once if the job is not QUEUED any more: it was aborted, destroyed or is another's.
+        False if no job may start now.
         """
-        self._ours.add(job_id)
+        self._busy.add(threading.get_ident())
         try:
-            if (job := self._started(job_id)) is not None:
-                self._run(job)
+            if (job := self._taken()) is None:
+                return False
+            self._run(job)
+            return True
         finally:
-            self._ours.discard(job_id)
+            self._busy.discard(threading.get_ident())
 
     def close(self) -> None:
         """Stop what runs; the jobs go back into the queue. Returns when all have, or the engine does not let them."""
         self._closing.set()
         until = time.monotonic() + CLOSING_SECONDS
-        while self._ours and time.monotonic() < until:
+        while self._busy and time.monotonic() < until:
             for running in self._monitor.running:
                 running.stop(_ShuttingDown("the service is shutting down"))
             time.sleep(JOB_TICK_SECONDS / 10)
@@ -102,13 +106,11 @@ class JobRunner:
         finally:
             self._record(job, parameters, report)
 
-    def _started(self, job_id: str) -> Job | None:
-        """The job, which is ours now. A store that is out of order is asked until it answers."""
+    def _taken(self) -> Job | None:
+        """The next job, which is ours now. A store that is out of order is asked until it answers."""
         while not self._closing.is_set():
             try:
-                return self._jobs.start(job_id, self._worker, now())
-            except (NoSuchJob, IllegalTransition):
-                return None
+                return self._queue.take(self._worker)
             except JobStoreUnavailable as error:
                 _log.warning("a job cannot be started yet: %s", error)
                 self._closing.wait(STORE_AGAIN_SECONDS)
@@ -135,6 +137,8 @@ class JobRunner:
         chosen = parameters.format
         result = JobResult(job.result_key, size, chosen.content_type, chosen.extension, job.result_key)
         info = running.progress.at_end()
+        if running.progress.bytes_read:
+            self._preparation.learn(job.foreseen, running.progress.bytes_read, execution.clock.seconds)
         if not self._told(lambda at: self._jobs.complete(job.job_id, job.attempt, at, result, info)):
             execution.report.status = "ABORTED"
             self._results.delete(job.result_key)

@@ -20,6 +20,7 @@ from datetime import datetime
 
 from tap_service.models.job import ExecutionPhase, Info, Job, JobError, JobFilter, JobReference, JobResult, merged
 from tap_service.models.parameters import Pair
+from tap_service.models.work import Estimate, Place
 
 PENDING, QUEUED, EXECUTING = ExecutionPhase.PENDING, ExecutionPhase.QUEUED, ExecutionPhase.EXECUTING
 HELD, SUSPENDED = ExecutionPhase.HELD, ExecutionPhase.SUSPENDED
@@ -83,8 +84,16 @@ class JobStore(ABC):
         """The newest first, read as the caller goes on."""
 
     @abstractmethod
-    def queued(self) -> list[str]:
-        """Ids of the QUEUED jobs, the oldest first."""
+    def queued(self) -> list[Place]:
+        """The QUEUED jobs, the oldest first."""
+
+    @abstractmethod
+    def executing(self) -> list[Place]:
+        """The EXECUTING jobs."""
+
+    @abstractmethod
+    def choosing(self) -> AbstractContextManager[None]:
+        """Nobody else, in whatever process, is in such a block: who chooses the next job, or gives one a turn."""
 
     @abstractmethod
     def expired(self, at: datetime, most: int) -> list[str]:
@@ -98,6 +107,15 @@ class JobStore(ABC):
     def watch(self, job_id: str, notify: Callable[[], None]) -> AbstractContextManager[None]:
         """Call ``notify``, from any thread, after each change of the job's phase and after its end; or more often."""
 
+    # What has been learned of the engine
+
+    @abstractmethod
+    def rates(self) -> dict[str, float]:
+        """What ``set_rate`` was told last, of each kind of work."""
+
+    @abstractmethod
+    def set_rate(self, kind: str, seconds_per_gigabyte: float) -> None: ...
+
     @abstractmethod
     def check(self) -> None:
         """Raise JobStoreUnavailable unless records can be written and read."""
@@ -107,15 +125,21 @@ class JobStore(ABC):
 
     # Phases
 
-    def queue(self, job_id: str) -> Job:
+    def queue(self, job_id: str, foreseen: Estimate | None = None, turn: int = 0, quote: datetime | None = None) -> Job:
         """PENDING, HELD -> QUEUED: the client says RUN. Two that say it at once queue the job once."""
-        return self._advance(job_id, frozenset({PENDING, HELD}), QUEUED)
+
+        def queued(job: Job) -> Job:
+            return replace(job, foreseen=foreseen, turn=turn, quote=quote)
+
+        return self._advance(job_id, frozenset({PENDING, HELD}), QUEUED, queued)
 
     def start(self, job_id: str, worker: str, at: datetime) -> Job:
         """QUEUED -> EXECUTING, as the next attempt. A job that is dispatched twice is executed once."""
 
         def started(job: Job) -> Job:
-            return replace(job, start_time=at, heartbeat=at, worker=worker, attempt=job.attempt + 1, info={})
+            quote = job.end(at, job.foreseen.seconds) if job.foreseen else None
+            attempt = job.attempt + 1
+            return replace(job, start_time=at, heartbeat=at, worker=worker, attempt=attempt, quote=quote, info={})
 
         return self._advance(job_id, frozenset({QUEUED}), EXECUTING, started)
 
@@ -184,14 +208,6 @@ class JobStore(ABC):
             return replace(job, parameters=merged(job.parameters, posted), run_id=name)
 
         return self._advance(job_id, frozenset({PENDING}), PENDING, with_parameters)
-
-    def set_quote(self, job_id: str, quote: datetime | None, info: Info) -> Job:
-        """What is foreseen of a job that has not begun."""
-
-        def quoted(job: Job) -> Job:
-            return replace(job, quote=quote, info={**job.info, **info})
-
-        return self._change(job_id, _only(frozenset({PENDING, HELD, QUEUED}), quoted))
 
     def set_execution_duration(self, job_id: str, seconds: int) -> Job:
         """As long as the job is not finished: a running one is held to the new duration."""

@@ -6,6 +6,8 @@ Under the prefix ``skyhouse:``
     list:<phase>              the jobs of a phase, and ``list:<phase>:<owner>`` those of an owner, as sorted sets whose
                               members begin with the creation time: a page of a list is a range of it, and no record
                               is read for it
+    places:<phase>            what chooses the next job: of QUEUED and EXECUTING alone, a sorted set like the others
+    rates                     what has been learned of the engine, by kind of work
     destruction, heartbeat    ids by instant; the latter of EXECUTING jobs alone
     sequence                  the number of the last job made
     phases                    a channel: the ids of jobs whose phase has changed
@@ -20,7 +22,7 @@ import heapq
 import json
 import secrets
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -32,6 +34,7 @@ from redis.backoff import ExponentialBackoff
 from redis.retry import Retry
 
 from tap_service.models.job import ExecutionPhase, Job, JobFilter, JobReference
+from tap_service.models.work import Place
 from tap_service.storage.jobs import EXECUTING, QUEUED, JobStore, JobStoreUnavailable, NoSuchJob
 from tap_service.storage.redis_watch import Watch
 
@@ -39,6 +42,8 @@ _PREFIX = "skyhouse:"
 CHANNEL = _PREFIX + "phases"
 
 _SECONDS = 5  # for an answer of Redis, which takes none
+#: nobody chooses a job for longer
+_CHOOSING_SECONDS = 5
 _PAGE = 1000
 _DIGITS = 12  # of the order of creation
 
@@ -57,6 +62,7 @@ return now
 """
 
 _RECORD: TypeAdapter[Job] = TypeAdapter(Job)
+_PLACE: TypeAdapter[Place] = TypeAdapter(Place)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -107,10 +113,34 @@ class RedisJobStore(JobStore):
             job_id, owner, run_id = json.loads(member[15 + _DIGITS :])
             yield JobReference(job_id, phase, run_id, owner, _instant(int(member[:15])))
 
-    def queued(self) -> list[str]:
+    def queued(self) -> list[Place]:
+        return self._places(QUEUED)
+
+    def executing(self) -> list[Place]:
+        return self._places(EXECUTING)
+
+    @contextmanager
+    def choosing(self) -> Iterator[None]:
         with self._faults():
-            members = cast(list[str], self._redis.zrange(_list(QUEUED, None), 0, -1))
-        return [json.loads(member[15 + _DIGITS :])[0] for member in members]
+            lock = self._redis.lock(
+                _PREFIX + "choosing", timeout=_CHOOSING_SECONDS, sleep=0.005, blocking_timeout=_CHOOSING_SECONDS
+            )
+            if not lock.acquire():
+                raise JobStoreUnavailable("another process chooses jobs all the time")
+        try:
+            yield
+        finally:
+            with suppress(redis.RedisError):  # it ends by itself; jobs are started by compare-and-set all the same
+                lock.release()
+
+    def rates(self) -> dict[str, float]:
+        with self._faults():
+            found = cast(dict[str, str], self._redis.hgetall(_PREFIX + "rates"))
+        return {kind: float(rate) for kind, rate in found.items()}
+
+    def set_rate(self, kind: str, seconds_per_gigabyte: float) -> None:
+        with self._faults():
+            self._redis.hset(_PREFIX + "rates", kind, repr(seconds_per_gigabyte))
 
     def expired(self, at: datetime, most: int) -> list[str]:
         with self._faults():
@@ -145,6 +175,11 @@ class RedisJobStore(JobStore):
         expected, wanted = ("" if record is None else record.text for record in (old, new))
         with self._faults():
             return cast(str, self._script(keys=[_key(job_id)], args=[expected, wanted, *_changes(old, new)]))
+
+    def _places(self, phase: ExecutionPhase) -> list[Place]:
+        with self._faults():
+            members = cast(list[str], self._redis.zrange(f"{_PREFIX}places:{phase}", 0, -1))
+        return [_PLACE.validate_json(member[15 + _DIGITS :]) for member in members]
 
     def _members(self, key: str, phase: ExecutionPhase, after: datetime | None) -> Iterator[tuple[str, ExecutionPhase]]:
         """Of a list, the newest first, a page at a time."""
@@ -195,13 +230,16 @@ class _Record:
         """Where it stands in the indices: (key, member) to score."""
         job = self.job
         named = json.dumps([job.job_id, job.owner, job.run_id])
-        member = f"{_number(job.creation_time):015d}{self.number}{named}"
+        order = f"{_number(job.creation_time):015d}{self.number}"
+        member = order + named
         places = {
             (_list(job.phase, None), member): "0",
             (_PREFIX + "destruction", job.job_id): str(_number(job.destruction_time)),
         }
         if job.owner is not None:
             places[_list(job.phase, job.owner), member] = "0"
+        if job.phase in (QUEUED, EXECUTING):
+            places[f"{_PREFIX}places:{job.phase}", order + _PLACE.dump_json(job.place).decode()] = "0"
         if job.phase is EXECUTING and job.heartbeat is not None:
             places[_PREFIX + "heartbeat", job.job_id] = str(_number(job.heartbeat))
         return places

@@ -18,6 +18,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from tap_service.models.job import ExecutionPhase, Job, JobFilter, JobReference
+from tap_service.models.work import Place
 from tap_service.storage.jobs import EXECUTING, QUEUED, JobStore, JobStoreUnavailable, NoSuchJob
 
 #: of the table, in the file's user_version
@@ -33,8 +34,10 @@ CREATE TABLE IF NOT EXISTS jobs (
     destruction INTEGER NOT NULL,
     heartbeat INTEGER,
     run_id TEXT NOT NULL,
+    place TEXT NOT NULL,
     record TEXT NOT NULL
 );
+CREATE TABLE IF NOT EXISTS rates (kind TEXT PRIMARY KEY, rate REAL NOT NULL);
 CREATE INDEX IF NOT EXISTS jobs_of_owner ON jobs (owner, created);
 CREATE INDEX IF NOT EXISTS jobs_of_owner_in_phase ON jobs (owner, phase, created);
 CREATE INDEX IF NOT EXISTS jobs_in_phase ON jobs (phase, created);
@@ -48,6 +51,7 @@ _PAGE = 1000
 _PATIENCE_SECONDS = 30.0
 
 _RECORD: TypeAdapter[Job] = TypeAdapter(Job)
+_PLACE: TypeAdapter[Place] = TypeAdapter(Place)
 
 
 class SqliteJobStore(JobStore):
@@ -59,6 +63,7 @@ class SqliteJobStore(JobStore):
         self._watching = threading.Lock()
         self._idle: list[sqlite3.Connection] = []
         self._writing = threading.Lock()
+        self._chooses = threading.Lock()  # this process is the only one
         self._closed = False
         self._lock_file = _hold(directory)
         with _faults():
@@ -73,8 +78,8 @@ class SqliteJobStore(JobStore):
     def create(self, job: Job) -> None:
         with self._transaction() as writer:
             writer.execute(
-                "INSERT INTO jobs (job_id, owner, phase, created, destruction, heartbeat, run_id, record) "
-                "VALUES (:job_id, :owner, :phase, :created, :destruction, :heartbeat, :run_id, :record)",
+                "INSERT INTO jobs (job_id, owner, phase, created, destruction, heartbeat, run_id, place, record) "
+                "VALUES (:job_id, :owner, :phase, :created, :destruction, :heartbeat, :run_id, :place, :record)",
                 _row(job),
             )
 
@@ -95,7 +100,7 @@ class SqliteJobStore(JobStore):
             changed = change(job)
             writer.execute(
                 "UPDATE jobs SET phase = :phase, destruction = :destruction, heartbeat = :heartbeat, run_id = :run_id, "
-                "record = :record WHERE job_id = :job_id",
+                "place = :place, record = :record WHERE job_id = :job_id",
                 _row(changed),
             )
         if changed.phase != job.phase:
@@ -114,8 +119,24 @@ class SqliteJobStore(JobStore):
             before = (page[-1][5], page[-1][0])
             left = None if left is None else left - len(page)
 
-    def queued(self) -> list[str]:
-        return self._ids("SELECT job_id FROM jobs WHERE phase = ? ORDER BY created, rowid", (QUEUED,))
+    def queued(self) -> list[Place]:
+        return self._places(QUEUED)
+
+    def executing(self) -> list[Place]:
+        return self._places(EXECUTING)
+
+    @contextmanager
+    def choosing(self) -> Iterator[None]:
+        with self._chooses:
+            yield
+
+    def rates(self) -> dict[str, float]:
+        with self._reader() as reader:
+            return dict(reader.execute("SELECT kind, rate FROM rates"))
+
+    def set_rate(self, kind: str, seconds_per_gigabyte: float) -> None:
+        with self._transaction() as writer:
+            writer.execute("INSERT OR REPLACE INTO rates (kind, rate) VALUES (?, ?)", (kind, seconds_per_gigabyte))
 
     def expired(self, at: datetime, most: int) -> list[str]:
         sql = "SELECT job_id FROM jobs WHERE destruction <= ? ORDER BY destruction LIMIT ?"
@@ -159,6 +180,11 @@ class SqliteJobStore(JobStore):
         with self._reader() as reader:
             asked = [value for part in phases for value in part]
             return reader.execute(f"{sql} ORDER BY created DESC, rowid DESC LIMIT ?", (*asked, most)).fetchall()
+
+    def _places(self, phase: ExecutionPhase) -> list[Place]:
+        with self._reader() as reader:
+            sql = "SELECT place FROM jobs WHERE phase = ? ORDER BY created, rowid"
+            return [_PLACE.validate_json(place) for (place,) in reader.execute(sql, (phase,))]
 
     def _ids(self, sql: str, values: tuple[Any, ...]) -> list[str]:
         with self._reader() as reader:
@@ -240,6 +266,7 @@ def _row(job: Job) -> dict[str, str | int | None]:
         "destruction": _number(job.destruction_time),
         "heartbeat": None if job.heartbeat is None else _number(job.heartbeat),
         "run_id": job.run_id,
+        "place": _PLACE.dump_json(job.place).decode(),
         "record": _RECORD.dump_json(job).decode(),
     }
 

@@ -228,7 +228,7 @@ class TestErrors:
         assert "the job has worked for 1 seconds, its execution duration" in job.message
         assert job.get("/error").status_code == 200
         assert job.get("/results/result").status_code == 404
-        stored = service.server.config.app.state.services.deployment.results
+        stored = service.server.config.app.state.services.stores.results
         eventually_gone = time.monotonic() + 20
         while stored.keys(0) and any(job.url.rsplit("/", 1)[1] in key for key in stored.keys(0)):
             assert time.monotonic() < eventually_gone
@@ -332,7 +332,7 @@ class TestPhases:
         assert job.phase == "ABORTED"
 
     def test_abort_in_the_queue(self, serve: Callable[..., Served]) -> None:
-        narrow = serve(concurrent_jobs=1)
+        narrow = serve(concurrent_jobs=1, user_running_jobs=1)
         first = create(narrow.tap, ENDLESS, MAXREC="100000000", PHASE="RUN")
         second = create(narrow.tap, THREE, PHASE="RUN")
         third = create(narrow.tap, THREE, PHASE="RUN", FORMAT="csv")
@@ -424,7 +424,7 @@ class TestLimits:
             job.post("/destruction", DESTRUCTION=written(now()))
             for path in ("", "/phase", "/results/result", "/parameters"):
                 assert job.get(path).status_code == 404
-        stored = service.server.config.app.state.services.deployment.results
+        stored = service.server.config.app.state.services.stores.results
         eventually(lambda: not {job.url.rsplit("/", 1)[1] + "-1" for job in (done, busy)} & set(stored.keys(0)))
         eventually(lambda: in_engine(svc_engine, busy) == 0)
 
@@ -457,7 +457,7 @@ class TestDelete:
         assert (answer.status_code, answer.headers["location"]) == (303, service.tap + "/async")
         assert job.get().status_code == job.delete().status_code == 404
         eventually(lambda: in_engine(svc_engine, job) == 0)
-        stored = service.server.config.app.state.services.deployment.results
+        stored = service.server.config.app.state.services.stores.results
         eventually(lambda: job.url.rsplit("/", 1)[1] + "-1" not in stored.keys(0))
 
 

@@ -50,6 +50,7 @@ class Cluster:
             "results_url": str(self.results),
             "worker_silence": 2,
             "concurrent_jobs": 1,
+            "user_running_jobs": 1,
         }
 
     @contextmanager

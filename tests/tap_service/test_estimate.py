@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from tap_service.services.estimate import Estimate, Estimator
+from tap_service.models.work import Estimate
+from tap_service.services.estimate import Estimator
 from tap_service.storage.embedded import EmbeddedEngine
+from tap_service.storage.sqlite_jobs import SqliteJobStore
 
 STARS = 120_521
 GRANULE = 8192
 
 
 @pytest.fixture
-def estimator(demo_engine: EmbeddedEngine) -> Estimator:
-    return Estimator(demo_engine)
+def estimator(demo_engine: EmbeddedEngine, tmp_path: Path) -> Iterator[Estimator]:
+    store = SqliteJobStore(tmp_path)
+    yield Estimator(demo_engine, store)
+    store.close()
 
 
 def estimated(estimator: Estimator, catalogue: Catalogue, query: str) -> Estimate:
@@ -23,7 +30,7 @@ def estimated(estimator: Estimator, catalogue: Catalogue, query: str) -> Estimat
 
 
 @pytest.mark.parametrize(
-    ("query", "rows", "work"),
+    ("query", "rows", "kind"),
     [
         ("SELECT ra, dec FROM tycho2.bright", STARS, "scan"),
         ("SELECT COUNT(hip) FROM tycho2.bright", STARS, "group"),
@@ -37,9 +44,9 @@ def estimated(estimator: Estimator, catalogue: Catalogue, query: str) -> Estimat
         ("SELECT ra FROM tycho2.bright WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(0, 0, 180))", STARS, "scan"),
     ],
 )
-def test_rows_and_work(estimator: Estimator, demo_catalogue: Catalogue, query: str, rows: int, work: str) -> None:
+def test_rows_and_kind(estimator: Estimator, demo_catalogue: Catalogue, query: str, rows: int, kind: str) -> None:
     found = estimated(estimator, demo_catalogue, query)
-    assert (found.rows, found.work) == (rows, work)
+    assert (found.rows, found.kind) == (rows, kind)
     assert found.bytes > 0
     assert found.seconds > 0
 
@@ -55,6 +62,16 @@ def test_cones(
     counted = demo_engine.query(translation.sql, translation.settings).column(0)[0].as_py()
     found = estimator.estimate(translation, 1)
     assert counted <= found.rows <= 2 * counted + GRANULE
+
+
+def test_pairs_without_a_key_cost_most(estimator: Estimator, demo_catalogue: Catalogue) -> None:
+    tables = "SELECT COUNT(*) AS n FROM tycho2.bright AS a JOIN tycho2.bright AS b ON "
+    keyed, compared = (
+        estimated(estimator, demo_catalogue, tables + on) for on in ("a.tyc_id = b.tyc_id", "a.vt_mag < b.vt_mag")
+    )
+    near = estimated(estimator, demo_catalogue, tables + "DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)) < 0.1")
+    assert max(keyed.seconds, near.seconds) < 1
+    assert compared.seconds > 10
 
 
 def test_bytes_grow_with_the_columns(estimator: Estimator, demo_catalogue: Catalogue) -> None:

@@ -24,7 +24,7 @@ def files(path: Path) -> set[str]:
 
 def test_abort_and_delete_at_any_moment(serve: Callable[..., Served], tmp_path: Path, eventually: Eventually) -> None:
     """Whatever comes first, a job ends, and has a result if and only if it is COMPLETED."""
-    service = serve(jobs_path=tmp_path, concurrent_jobs=4)
+    service = serve(jobs_path=tmp_path, concurrent_jobs=4, user_running_jobs=4)
 
     def one(number: int) -> Job | None:
         job = create(service.tap, SOME, PHASE="RUN")
@@ -52,7 +52,7 @@ def test_a_job_store_that_does_not_answer(
 ) -> None:
     """Another program holds the file: clients are asked to come back, and no job's end is lost."""
     monkeypatch.setattr("tap_service.storage.sqlite_jobs._PATIENCE_SECONDS", 0.05)
-    service = serve(jobs_path=tmp_path, concurrent_jobs=1)
+    service = serve(jobs_path=tmp_path, concurrent_jobs=1, user_running_jobs=1)
     job = create(service.tap, "SELECT COUNT(*) AS c FROM svc.numbers AS a JOIN svc.numbers AS b ON a.n = b.n")
     another = sqlite3.connect(tmp_path / "jobs.sqlite", isolation_level=None)
     job.run()

@@ -28,7 +28,7 @@ from tap_service.storage.embedded import EmbeddedEngine
 data, port = Path(sys.argv[1]), int(sys.argv[2])
 engine = EmbeddedEngine(data)
 initialise(engine)
-config = Config(query_log="", jobs_path=data / "jobs", concurrent_jobs=1)
+config = Config(query_log="", jobs_path=data / "jobs", concurrent_jobs=1, user_running_jobs=1)
 options = uvicorn.Config(create_app(config, engine), port=port, log_level="warning", **SERVER)
 uvicorn.Server(options).run()
 engine.close()

@@ -77,10 +77,10 @@ def test_jobs_of_silent_workers_begin_anew_twice(
     for deaths in (1, 2):
         job = store.start("lost", "w", now())
         half_written(tmp_path, job.result_key)
-        assert lifetimes.recover(later(now(), 1)) == ["lost"]
+        assert lifetimes.recover(later(now(), 1)) == 1
         assert (store.get("lost").deaths, results.keys(0)) == (deaths, [])
     store.start("lost", "w", now())
-    assert lifetimes.recover(later(now(), 1)) == []
+    assert lifetimes.recover(later(now(), 1)) == 1
     lost = store.get("lost")
     assert lost.phase is ExecutionPhase.ERROR
     assert lost.error is not None

@@ -1,26 +1,60 @@
-"""Turns and places."""
+"""Turns, places and limits; the stores' part is tested with the stores."""
 
 from __future__ import annotations
 
-import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tap_service.services.queues import FairQueue, Ticket, WorkClass, places_of
+from tap_service.exceptions import ServiceBusy, TooManyJobs
+from tap_service.models.instants import later, now
+from tap_service.models.job import ExecutionPhase, Job
+from tap_service.models.work import Estimate, Place, WorkClass
+from tap_service.services.queues import JobQueue, Rules, places_of, startable
+from tap_service.storage.sqlite_jobs import SqliteJobStore
 
 SHORT, LONG, VERY_LONG = WorkClass.SHORT, WorkClass.LONG, WorkClass.VERY_LONG
+SECONDS = {SHORT: 1.0, LONG: 60.0, VERY_LONG: 3600.0}
+T0 = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def queue(short: int = 1, long: int = 1, very_long: int = 1, most_of_user: int = 10) -> FairQueue:
-    return FairQueue({SHORT: short, LONG: long, VERY_LONG: very_long}, most_of_user)
+def rules(short: int = 1, long: int = 1, very_long: int = 1, user_running: int = 10) -> Rules:
+    return Rules({SHORT: short, LONG: long, VERY_LONG: very_long}, user_running, 1000, 1000)
 
 
-def taken(fair: FairQueue) -> Ticket:
-    found = fair.take()
-    assert found is not None
-    return found
+class Asked:
+    """A queue over a real store, and users who ask."""
+
+    def __init__(self, store: SqliteJobStore, rules: Rules) -> None:
+        self.store = store
+        self.queue = JobQueue(store, rules)
+        self.made = 0
+
+    def put(self, user: str | None, work: WorkClass, name: str = "", client: str = "192.0.2.1") -> Job:
+        self.made += 1
+        job = Job(name or f"{user}{self.made}", user, later(T0, self.made), later(now(), 10_000), 100, client=client)
+        self.store.create(job)
+        return self.queue.put(job, Estimate(1, 1, SECONDS[work], "scan"))
+
+    def taken(self) -> str:
+        job = self.queue.take("w")
+        assert job is not None
+        return job.job_id
+
+    def done(self, job_id: str) -> None:
+        self.store.delete(job_id)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqliteJobStore]:
+    store = SqliteJobStore(tmp_path)
+    yield store
+    store.close()
 
 
 @pytest.mark.parametrize(("seconds", "work"), [(0, SHORT), (9.9, SHORT), (10, LONG), (599, LONG), (600, VERY_LONG)])
@@ -35,85 +69,119 @@ def test_every_class_has_a_place(heavy: int) -> None:
     assert places[LONG] + places[VERY_LONG] == max(2, heavy)
 
 
-def test_one_users_hundred_do_not_delay_anothers_one() -> None:
-    fair = queue(long=1)
-    for number in range(100):
-        fair.put(Ticket(f"a{number}", "alice", LONG))
-    first = taken(fair)
-    fair.put(Ticket("b", "bob", LONG))
-    fair.done(first)
-    assert taken(fair).job_id == "b"
+def test_one_users_hundred_do_not_delay_anothers_one(store: SqliteJobStore) -> None:
+    asked = Asked(store, rules())
+    for _ in range(100):
+        asked.put("alice", LONG)
+    for _ in range(7):  # others come later, too
+        asked.done(asked.taken())
+    first = asked.taken()
+    asked.put("bob", LONG, "b")
+    asked.done(first)
+    assert asked.taken() == "b"
 
 
-def test_users_take_turns_and_each_ones_jobs_keep_their_order() -> None:
-    fair = queue(long=1)
+def test_users_take_turns_and_each_ones_jobs_keep_their_order(store: SqliteJobStore) -> None:
+    asked = Asked(store, rules())
     for user in "abc":
         for number in range(3):
-            fair.put(Ticket(f"{user}{number}", user, LONG))
+            asked.put(user, LONG, f"{user}{number}")
     order = []
     for _ in range(9):
-        ticket = taken(fair)
-        order.append(ticket.job_id)
-        fair.done(ticket)
+        order.append(asked.taken())
+        asked.done(order[-1])
     assert order == ["a0", "b0", "c0", "a1", "b1", "c1", "a2", "b2", "c2"]
 
 
-def test_heavier_work_does_not_block_lighter() -> None:
-    fair = queue()
-    for number in range(5):
-        fair.put(Ticket(f"v{number}", "alice", VERY_LONG))
-        fair.put(Ticket(f"l{number}", "alice", LONG))
-    fair.put(Ticket("s", "alice", SHORT))
-    assert {taken(fair).job_id for _ in range(3)} == {"s", "l0", "v0"}
-    assert fair.waiting == 8
-
-
-def test_a_user_has_no_more_running_than_allowed() -> None:
-    fair = queue(long=3, most_of_user=2)
+def test_anonymous_users_are_addresses(store: SqliteJobStore) -> None:
+    asked = Asked(store, rules())
     for number in range(3):
-        fair.put(Ticket(f"a{number}", "alice", LONG))
-    fair.put(Ticket("b", "bob", LONG))
-    first = [taken(fair) for _ in range(3)]
-    assert [ticket.job_id for ticket in first] == ["a0", "b", "a1"]
-    fair.done(first[0])
-    assert taken(fair).job_id == "a2"
+        asked.put(None, LONG, f"a{number}")
+    asked.put(None, LONG, "b", "192.0.2.2")
+    asked.put("192.0.2.1", LONG, "c")
+    order = []
+    for _ in range(3):
+        order.append(asked.taken())
+        asked.done(order[-1])
+    assert order == ["a0", "b", "c"]
 
 
-def test_who_waits_is_woken_and_closing_ends_the_wait() -> None:
-    fair = queue()
-    got: list[Ticket | None] = []
-    threads = [threading.Thread(target=lambda: got.append(fair.take())) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    fair.put(Ticket("x", "alice", LONG))
-    while not got:
-        pass
-    fair.close()
-    for thread in threads:
-        thread.join()
-    assert [ticket and ticket.job_id for ticket in got] == ["x", None]
+def test_heavier_work_does_not_block_lighter(store: SqliteJobStore) -> None:
+    asked = Asked(store, rules())
+    for number in range(5):
+        asked.put("alice", VERY_LONG, f"v{number}")
+        asked.put("alice", LONG, f"l{number}")
+    asked.put("alice", SHORT, "s")
+    assert asked.queue.startable() == 3
+    assert {asked.taken() for _ in range(3)} == {"s", "l0", "v0"}
+    assert (asked.queue.waiting(), asked.queue.startable(), asked.queue.take("w")) == (8, 0, None)
+
+
+def test_a_user_has_no_more_running_than_allowed(store: SqliteJobStore) -> None:
+    asked = Asked(store, rules(long=3, user_running=2))
+    for number in range(3):
+        asked.put("alice", LONG, f"a{number}")
+    asked.put("bob", LONG, "b")
+    first = [asked.taken() for _ in range(3)]
+    assert first == ["a0", "b", "a1"]
+    assert asked.queue.take("w") is None
+    asked.done("a0")
+    assert asked.taken() == "a2"
+
+
+def test_what_lasts_longer_than_foreseen_leaves_its_place_to_lighter_work() -> None:
+    waits = Place("b", "bob", 0, 1.0)
+    runs = Place("a", "alice", 0, 1.0, T0)
+    assert startable([waits], [runs], rules(), later(T0, 9)) == []
+    assert startable([waits], [runs], rules(), later(T0, 11)) == [waits]
+    assert startable([replace(waits, seconds=60)], [runs], rules(), later(T0, 11)) == []
+
+
+def test_limits(store: SqliteJobStore) -> None:
+    asked = Asked(store, Rules(places_of(2), 2, 2, 3))
+    asked.put("alice", LONG)
+    asked.put("alice", SHORT)
+    with pytest.raises(TooManyJobs, match="2 of your jobs wait already"):
+        asked.put("alice", SHORT, "third")
+    assert store.get("third").phase is ExecutionPhase.PENDING
+    asked.put("bob", SHORT)
+    with pytest.raises(ServiceBusy, match="3 jobs wait already"):
+        asked.put("carol", SHORT)
+    asked.taken()
+    asked.put("carol", SHORT)
+
+
+def test_quotes(store: SqliteJobStore) -> None:
+    """Behind what waits and half of what runs, never after the destruction; unknown without an estimate."""
+    asked = Asked(store, rules(long=2))
+    asked.put("alice", LONG, "a")
+    asked.taken()
+    asked.put("alice", LONG, "b")
+    before = now()
+    quote = asked.put("alice", LONG, "c").quote
+    assert quote is not None
+    assert later(before, (30 + 60) / 2 + 60) <= quote <= later(now(), (30 + 60) / 2 + 60)
+    job = Job("mortal", None, now(), later(now(), 50), 100)
+    store.create(job)
+    assert asked.queue.put(job, Estimate(1, 1, 1e30, "scan")).quote == job.destruction_time
+    unknown = replace(job, job_id="unknown")
+    store.create(unknown)
+    assert asked.queue.put(unknown, None).quote is None
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from(list(WorkClass))), max_size=60), st.data())
 def test_nothing_is_lost_and_places_are_kept(jobs: list[tuple[str, WorkClass]], data: st.DataObject) -> None:
-    fair = queue(short=2, long=2, very_long=1, most_of_user=3)
-    for number, (user, work) in enumerate(jobs):
-        fair.put(Ticket(str(number), user, work))
-    running: list[Ticket] = []
-    seen: set[str] = set()
-    while len(seen) < len(jobs):
-        while (ticket := _at_once(fair)) is not None:
-            running.append(ticket)
-            seen.add(ticket.job_id)
-            assert sum(each.user == ticket.user for each in running) <= 3
-        for work, most in ((SHORT, 2), (LONG, 2), (VERY_LONG, 1)):
-            assert sum(each.work is work for each in running) <= most
-        fair.done(running.pop(data.draw(st.integers(0, len(running) - 1))))
-    assert fair.waiting == 0
-
-
-def _at_once(fair: FairQueue) -> Ticket | None:
-    """What ``take`` would give now."""
-    with fair._changed:
-        found = fair._next()
-    return fair.take() if found is not None else None
+    given = rules(short=2, long=2, very_long=1, user_running=3)
+    waiting = [Place(str(n), user, data.draw(st.integers(0, 5)), SECONDS[work]) for n, (user, work) in enumerate(jobs)]
+    running: list[Place] = []
+    while waiting:
+        started = startable(waiting, running, given, T0)
+        running += [replace(place, started=T0) for place in started]
+        waiting = [place for place in waiting if place not in started]
+        assert startable(waiting, running, given, T0) == []
+        for user in "abcd":
+            assert sum(place.user == user for place in running) <= 3
+        for work, most in given.places.items():
+            assert sum(place.work(T0) is work for place in running) <= most
+        assert running
+        running.pop(data.draw(st.integers(0, len(running) - 1)))

@@ -21,6 +21,7 @@ from astropy.io.votable import parse as parse_votable
 from tap_service.config import Config
 from tap_service.documents.error import error_document
 from tap_service.serializers import FORMATS
+from tests.tap_service.serializers.readers import read
 
 
 def status_of(response: httpx.Response) -> list[tuple[str, str]]:
@@ -42,10 +43,10 @@ class TestAnswers:
         assert response.status_code == 200
         assert response.headers["content-type"] == entry.content_type
         assert "content-length" not in response.headers
-        if "xml" in entry.mime:
-            assert parse_votable(io.BytesIO(response.content)).get_first_table().array["n"].tolist() == [0, 1, 2]
+        if entry.mime == "text/csv;header=absent":
+            assert response.text.split() == ["0", "1", "2"]
         else:
-            assert response.text.split()[-3:] == ["0", "1", "2"]
+            assert [int(n) for n in read(entry.mime, response.content)[0]] == [0, 1, 2]
 
     def test_no_rows(self, service: Any) -> None:
         response = service.ask("SELECT n, word FROM svc.numbers WHERE n < 0", FORMAT="csv")
@@ -125,11 +126,12 @@ class TestLimits:
         first = threading.Thread(target=busy.ask, args=(heavy,))
         first.start()
         eventually(lambda: busy.metric("skyhouse_queries_in_flight") == 1)
-        response = busy.ask("SELECT TOP 1 n FROM svc.numbers")
+        response = busy.ask(heavy)
         assert response.status_code == 503
         assert int(response.headers["retry-after"]) > 0
         assert "takes on no more" in response.text
-        assert busy.ask("SELECT table_name FROM TAP_SCHEMA.tables").status_code == 200
+        for light in ("SELECT TOP 1 n FROM svc.numbers", "SELECT table_name FROM TAP_SCHEMA.tables"):
+            assert busy.ask(light).status_code == 200
         first.join()
 
 

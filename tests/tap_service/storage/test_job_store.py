@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -14,6 +15,7 @@ import pytest
 
 from tap_service.models.instants import later, now
 from tap_service.models.job import ExecutionPhase, Job, JobError, JobFilter, JobResult
+from tap_service.models.work import Estimate, Place
 from tap_service.storage.jobs import IllegalTransition, JobStore, JobStoreUnavailable, NoSuchJob
 from tap_service.storage.redis_jobs import RedisJobStore
 from tap_service.storage.sqlite_jobs import SqliteJobStore
@@ -105,7 +107,6 @@ LEGAL: dict[str, tuple[Callable[[JobStore, str], Any], set[ExecutionPhase], Exec
     "requeue": (lambda store, ident: store.requeue(ident, 1, died=True), {EXECUTING}, QUEUED),
     "report": (lambda store, ident: store.report(ident, 1, T0, {}), {EXECUTING}, None),
     "parameters": (lambda store, ident: store.set_parameters(ident, [("QUERY", "x")]), {PENDING}, None),
-    "quote": (lambda store, ident: store.set_quote(ident, T0, {}), {PENDING, QUEUED, ExecutionPhase.HELD}, None),
     "duration": (lambda store, ident: store.set_execution_duration(ident, 5), UNFINISHED, None),
     "destruction": (lambda store, ident: store.set_destruction_time(ident, T0), set(ExecutionPhase), None),
 }
@@ -316,7 +317,43 @@ class TestLists:
     def test_queued_jobs_in_their_order(self, store: JobStore) -> None:
         jobs = [made(store, phase=QUEUED, creation_time=later(T0, n)) for n in (3, 1, 2)]
         made(store)
-        assert store.queued() == [jobs[1], jobs[2], jobs[0]]
+        assert [place.job_id for place in store.queued()] == [jobs[1], jobs[2], jobs[0]]
+
+    def test_places_of_jobs_that_wait_or_run(self, store: JobStore) -> None:
+        waits, runs = made(store, owner="alice"), made(store, owner=None, client="192.0.2.1")
+        foreseen = Estimate(10, 80, 12.5, "scan")
+        store.queue(waits, foreseen, 3, T0)
+        store.queue(runs)
+        store.start(runs, "w", T0)
+        assert store.queued() == [Place(waits, "alice", 3, 12.5)]
+        assert store.executing() == [Place(runs, "anonymous at 192.0.2.1", started=T0)]
+        started = store.start(waits, "w", later(T0, 20))
+        assert (started.foreseen, started.quote) == (foreseen, later(T0, 32.5))
+        assert store.requeue(waits, 1, died=True).place == Place(waits, "alice", 3, 12.5)
+        for job_id in (waits, runs):
+            store.delete(job_id)
+        assert (store.queued(), store.executing()) == ([], [])
+
+    def test_one_chooses_at_a_time(self, store: JobStore) -> None:
+        inside: list[int] = []
+
+        def choose() -> None:
+            for _ in range(5):
+                with store.choosing():
+                    inside.append(1)
+                    assert sum(inside) == 1
+                    time.sleep(0.001)
+                    inside.append(-1)
+
+        at_once(*[choose] * 4)
+        assert len(inside) == 40
+
+    def test_rates(self, store: JobStore) -> None:
+        assert store.rates() == {}
+        store.set_rate("scan", 0.125)
+        store.set_rate("join", 1e-7)
+        store.set_rate("scan", 0.1)
+        assert store.rates() == {"scan": 0.1, "join": 1e-7}
 
     def test_expired_jobs(self, store: JobStore) -> None:
         jobs = [made(store, destruction_time=later(T0, n)) for n in (3, 1, 2)]

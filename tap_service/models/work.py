@@ -1,0 +1,50 @@
+"""What a query costs, and a job's place among those that wait or run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """``rows`` and ``bytes`` that the engine will read, ``seconds`` that it will work, and the ``kind`` of work."""
+
+    rows: int
+    bytes: int
+    seconds: float
+    kind: str
+
+
+class WorkClass(StrEnum):
+    """By the seconds of work that are foreseen, or have been worked already.
+
+    Unknown is SHORT, for it is mostly a query that fails at once.
+    """
+
+    SHORT = "short"
+    LONG = "long"
+    VERY_LONG = "very long"
+
+    @classmethod
+    def of(cls, seconds: float) -> WorkClass:
+        if seconds < 10:
+            return cls.SHORT
+        return cls.LONG if seconds < 600 else cls.VERY_LONG
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Of a job that is QUEUED or EXECUTING: who shares the turns, its turn, the seconds foreseen, and since when."""
+
+    job_id: str
+    user: str
+    turn: int = 0
+    seconds: float = 0.0
+    started: datetime | None = None
+
+    def work(self, at: datetime) -> WorkClass:
+        """Its class at that time: a job that lasts longer than foreseen is of a heavier one."""
+        elapsed = 0.0 if self.started is None else (at - self.started).total_seconds()
+        return WorkClass.of(max(self.seconds, elapsed))
