@@ -1,4 +1,4 @@
-"""The one type table: VOTable <-> Felis <-> ClickHouse <-> Arrow <-> numpy <-> ADQL <-> FITS, a type on one line.
+"""The one type table: VOTable, Felis, ClickHouse, Arrow, numpy, ADQL, FITS, Parquet and ECSV, a type on one line.
 
 A column's type is a ``ColumnType``: a VOTable datatype, its arraysize and its xtype. Everything else follows from it.
 """
@@ -13,7 +13,10 @@ import pyarrow as pa
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """One scalar type. ``numpy`` is the big-endian dtype of VOTable BINARY and FITS; '' where the width varies."""
+    """One scalar type. ``numpy`` is the big-endian dtype of VOTable BINARY and FITS; '' where the width varies.
+
+    ``parquet`` is the physical type, and after it the logical one where it is needed.
+    """
 
     votable: str
     clickhouse: str
@@ -21,20 +24,23 @@ class Scalar:
     numpy: str
     adql: str
     fits: str
+    parquet: str
+    ecsv: str
 
 
-#            VOTable                          ClickHouse  Arrow         numpy  ADQL                FITS
-SCALARS = {
-    "boolean": Scalar("boolean", "Bool", pa.bool_(), "S1", "BOOLEAN", "L"),
-    "unsignedByte": Scalar("unsignedByte", "UInt8", pa.uint8(), "u1", "SMALLINT", "B"),
-    "short": Scalar("short", "Int16", pa.int16(), ">i2", "SMALLINT", "I"),
-    "int": Scalar("int", "Int32", pa.int32(), ">i4", "INTEGER", "J"),
-    "long": Scalar("long", "Int64", pa.int64(), ">i8", "BIGINT", "K"),
-    "float": Scalar("float", "Float32", pa.float32(), ">f4", "REAL", "E"),
-    "double": Scalar("double", "Float64", pa.float64(), ">f8", "DOUBLE", "D"),
-    "char": Scalar("char", "String", pa.string(), "", "CHAR", "A"),
-    "unicodeChar": Scalar("unicodeChar", "String", pa.string(), "", "CHAR", "A"),
-}
+#                  ClickHouse  Arrow         numpy  ADQL    FITS  Parquet         ECSV
+_ROWS = {
+    "boolean":     ("Bool",    pa.bool_(),   "S1",  "BOOLEAN",  "L", "BOOLEAN",      "bool"),
+    "unsignedByte": ("UInt8",  pa.uint8(),   "u1",  "SMALLINT", "B", "INT32 UINT_8", "uint8"),
+    "short":       ("Int16",   pa.int16(),   ">i2", "SMALLINT", "I", "INT32 INT_16", "int16"),
+    "int":         ("Int32",   pa.int32(),   ">i4", "INTEGER",  "J", "INT32",        "int32"),
+    "long":        ("Int64",   pa.int64(),   ">i8", "BIGINT",   "K", "INT64",        "int64"),
+    "float":       ("Float32", pa.float32(), ">f4", "REAL",     "E", "FLOAT",        "float32"),
+    "double":      ("Float64", pa.float64(), ">f8", "DOUBLE",   "D", "DOUBLE",       "float64"),
+    "char":        ("String",  pa.string(),  "",    "CHAR",     "A", "BYTE_ARRAY STRING", "string"),
+    "unicodeChar": ("String",  pa.string(),  "",    "CHAR",     "A", "BYTE_ARRAY STRING", "string"),
+}  # fmt: skip
+SCALARS = {votable: Scalar(votable, *rest) for votable, rest in _ROWS.items()}
 
 #: Felis' datatype words -> VOTable datatype
 FELIS = {

@@ -186,8 +186,13 @@ def _padded_text(column: pa.Array, field: Field) -> np.ndarray:
     taken = np.diff(offsets)
     if (taken > width).any():
         raise SerializationError(f"column {field.name!r} is declared with {size} characters, but a value is longer")
-    cells = np.zeros((len(column), width), np.uint8)
-    cells[np.arange(width) < taken[:, None]] = data
+    return padded(offsets, data, width)
+
+
+def padded(offsets: np.ndarray, data: np.ndarray, width: int) -> np.ndarray:
+    """Cells of variable length, none above ``width``, with NUL behind them; shape (n, width)."""
+    cells = np.zeros((len(offsets) - 1, width), np.uint8)
+    cells[np.arange(width) < np.diff(offsets)[:, None]] = data
     return cells
 
 

@@ -5,6 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from tap_service.serializers.arrow import ArrowFile, ArrowStream
+from tap_service.serializers.ecsv import Ecsv
+from tap_service.serializers.fits import Fits
+from tap_service.serializers.html import Html
+from tap_service.serializers.json_document import Json
+from tap_service.serializers.parquet import Parquet
+from tap_service.serializers.plain import PlainText
 from tap_service.serializers.result import SerializerFactory
 from tap_service.serializers.separated import Csv, CsvWithoutHeader, Tsv
 from tap_service.serializers.votable import Binary, Binary2, TableData
@@ -18,7 +25,8 @@ class UnknownFormatError(ValueError):
 class Format:
     """``mime`` and ``aliases`` are the values of RESPONSEFORMAT that ask for it.
 
-    ``tells_status``: the document itself says whether it is whole, cut at the row limit, or failed.
+    ``tells_status``: clients look for the end of the query in the document. Of all others they learn it from the
+    headers, which wait a little for it.
     """
 
     mime: str
@@ -31,7 +39,8 @@ class Format:
     @property
     def content_type(self) -> str:
         """The response's Content-Type: clients take text without a charset for Latin-1; XML says its own."""
-        return f"{self.mime};charset=utf-8" if self.mime.startswith(("text/csv", "text/tab")) else self.mime
+        says_its_own = self.mime.startswith("text/xml") or not self.mime.startswith("text/")
+        return self.mime if says_its_own else f"{self.mime};charset=utf-8"
 
 
 _VOTABLE = "application/x-votable+xml"
@@ -49,6 +58,14 @@ FORMATS = (
     Format("text/csv;header=present", ("text/csv", "csv"), "csv", Csv, tells_status=False),
     Format("text/csv;header=absent", (), "csv", CsvWithoutHeader, tells_status=False),
     Format("text/tab-separated-values", ("tsv",), "tsv", Tsv, tells_status=False),
+    Format("application/fits", ("fits",), "fits", Fits, tells_status=False),
+    Format("application/vnd.apache.parquet", ("parquet",), "parquet", Parquet, tells_status=False),
+    Format("application/vnd.apache.arrow.stream", ("arrow",), "arrows", ArrowStream, tells_status=False),
+    Format("application/vnd.apache.arrow.file", ("arrow-file", "feather"), "arrow", ArrowFile, tells_status=False),
+    Format("application/json", ("json",), "json", Json, tells_status=False),
+    Format("text/ecsv", ("ecsv",), "ecsv", Ecsv, tells_status=False),
+    Format("text/html", ("html",), "html", Html, tells_status=False),
+    Format("text/plain", ("text", "txt"), "txt", PlainText, tells_status=False),
 )
 
 

@@ -9,7 +9,7 @@ fails midway.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,10 +17,10 @@ import pyarrow.compute as pc
 from clickhouse_schema.datatypes import Field
 from tap_service.serializers.columns import conform, join_text
 from tap_service.serializers.result import Serializer, Status
-from tap_service.serializers.text import cells, has_any
+from tap_service.serializers.text import Spelling, cells, has_any
 
-#: the spelling that Java, C, Python and Arrow all read
-INFINITY = "Infinity"
+#: Infinity: the spelling that Java, C, Python and Arrow all read
+SPELLING = Spelling()
 
 
 class Separated(Serializer):
@@ -45,7 +45,7 @@ class Separated(Serializer):
         return ()
 
     def _cells(self, column: pa.Array, field: Field) -> pa.Array:
-        words = cells(column, field, INFINITY)
+        words = cells(column, field, SPELLING)
         if field.type.is_text:
             words = self.written(words)
         return pc.fill_null(words, self.null_text()) if words.null_count else words
@@ -88,16 +88,19 @@ class Tsv(Separated):
         return pc.replace_substring_regex(words, "\r\n|[\t\r\n]", " ") if has_any(words, "\t\r\n") else words
 
 
-def distinct_names(names: Sequence[str]) -> list[str]:
-    """Later duplicates get ``_2``, ``_3`` ...: readers of text tables know columns by name."""
-    taken = set(names)
+def distinct_names(names: Sequence[str], fold: Callable[[str], str] = str) -> list[str]:
+    """Later duplicates get ``_2``, ``_3`` ...: readers of text tables know columns by name.
+
+    Names that ``fold`` to the same are duplicates.
+    """
+    taken = {fold(name) for name in names}
     seen: set[str] = set()
     distinct = []
     for name in names:
         new, number = name, 1
-        while new in seen or (number > 1 and new in taken):
+        while fold(new) in seen or (number > 1 and fold(new) in taken):
             number += 1
             new = f"{name}_{number}"
-        seen.add(new)
+        seen.add(fold(new))
         distinct.append(new)
     return distinct

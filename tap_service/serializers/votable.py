@@ -26,7 +26,7 @@ from tap_service.documents.xml import DECLARATION, Markup, element, start_tag, t
 from tap_service.serializers.binary import RowEncoder, null_integer
 from tap_service.serializers.columns import conform, join_text, parts
 from tap_service.serializers.result import ResultInfo, Serializer, Status
-from tap_service.serializers.text import cells
+from tap_service.serializers.text import Spelling, cells, replaced
 from tap_service.storage.scratch import NO_SCRATCH, ScratchSpace
 
 NAMESPACE = "http://www.ivoa.net/xml/VOTable/v1.3"
@@ -185,6 +185,8 @@ class TableData(VOTable):
         return join_text(texts, "<TR><TD>", "</TD><TD>", "</TD></TR>\n")
 
 
+_SPELLING = Spelling(plus_infinity="+Inf", minus_infinity="-Inf")
+
 #: bytes of UTF-8 after which a cell has to be looked at: controls, markup, and 0xEF, which begins U+FFFE and U+FFFF
 _SUSPECT = np.zeros(256, bool)
 _SUSPECT[[*range(9), 11, 12, *range(13, 32), *b"&<>", 0xEF]] = True
@@ -193,15 +195,16 @@ _NOT_ASCII = r"[^\t\n\r\x20-\x7f]"
 
 
 def _xml_cells(column: pa.Array, field: Field) -> pa.Array:
-    words = cells(column, field, "+Inf")
+    words = cells(column, field, _SPELLING)
     if words.null_count:
         words = pc.fill_null(words, "")
-    if not field.type.is_text:
-        return words
+    return escaped(words, ascii_only=field.type.datatype == "char") if field.type.is_text else words
+
+
+def escaped(words: pa.Array, *, ascii_only: bool = False) -> pa.Array:
+    """Text without NULL as the character data of XML or HTML."""
     data = parts(words)[1]
-    ascii_only = field.type.datatype == "char"
     if _SUSPECT[data].any() or (ascii_only and data.size and data.max() >= 0x80):
         words = pc.replace_substring_regex(words, _NOT_ASCII if ascii_only else _FORBIDDEN, "?" if ascii_only else "�")
-        for character, reference in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\r", "&#13;")):
-            words = pc.replace_substring(words, character, reference)
+        words = replaced(words, (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\r", "&#13;")))
     return words

@@ -101,6 +101,7 @@ class Execution:
                 self._head = self._serializer.header()
                 status = self._write_rows(sink)
                 self.report.status = status.value
+                self._write(sink, b"")  # the header, if there were no rows to take it along
                 for piece in self._serializer.footer(status):
                     self._check()
                     self._write(sink, piece)

@@ -1,0 +1,65 @@
+"""ECSV 1.0: a CSV whose first lines, comments in YAML, describe it; as astropy and TOPCAT read and write it.
+
+An empty field is NULL; an empty string is ``""``, which readers take for NULL too. Arrays are JSON.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import yaml
+
+from clickhouse_schema.datatypes import Field
+from tap_service.serializers.json_document import described
+from tap_service.serializers.separated import Csv, distinct_names
+from tap_service.serializers.text import Spelling, extents, nested, scalars
+
+_SCALARS = Spelling("inf", "-inf", "nan", "True", "False")
+_ELEMENTS = Spelling(unknown="null")
+
+
+class Ecsv(Csv):
+    line_end = "\n"
+
+    def header(self) -> bytes:
+        names = distinct_names([field.name for field in self.fields])
+        columns = [_flow(_column(field, name)) for field, name in zip(self.fields, names, strict=True)]
+        about = ["%ECSV 1.0", "---", "delimiter: ','", "datatype:", *(f"- {column}" for column in columns)]
+        about += [f"meta: {_flow(described(self.info))}", "schema: astropy-2.0"]
+        return "".join(f"# {line}\n" for line in about).encode() + super().header()
+
+    def _cells(self, column: pa.Array, field: Field) -> pa.Array:
+        if field.type.is_array:
+            words = self.written(nested(column, field, _ELEMENTS, _axes(field)[:-1]))
+        else:
+            words = scalars(column, field, _SCALARS)
+            words = self.written(words) if field.type.is_text else words
+        return pc.fill_null(words, self.null_text()) if words.null_count else words
+
+
+def _axes(field: Field) -> list[int | None]:
+    """Sizes, the fastest first. Where one varies all are one: ECSV has no other arrays of variable size."""
+    sizes = extents(field)
+    return [None] if None in sizes else sizes
+
+
+def _column(field: Field, name: str) -> dict[str, Any]:
+    scalar = "string" if field.type.is_timestamp else field.type.scalar.ecsv
+    said: dict[str, Any] = {"name": name, "unit": field.unit, "datatype": scalar}
+    if field.type.is_array:
+        shape = ",".join("null" if size is None else str(size) for size in reversed(_axes(field)))
+        said |= {"datatype": "string", "subtype": f"{scalar}[{shape}]"}
+    meta = {"ucd": field.ucd, "utype": field.utype, "xtype": field.type.xtype}
+    said |= {"description": field.description, "meta": {key: value for key, value in meta.items() if value}}
+    return {key: value for key, value in said.items() if value}
+
+
+def _flow(value: Any) -> str:
+    """YAML in one line; texts in double quotes, so that none is taken for something else."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {_flow(entry)}" for key, entry in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_flow, value)) + "]"
+    return yaml.safe_dump(value, default_style='"', allow_unicode=True, width=2**31).rstrip() if value else str(value)

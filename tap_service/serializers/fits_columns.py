@@ -1,0 +1,271 @@
+"""Columns of a FITS binary table: what is seen of their values first, and how these are written then."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from clickhouse_schema.datatypes import FLOATS, INTEGERS, SCALARS, ColumnType, Field
+from tap_service.serializers.binary import fixed_size, padded
+from tap_service.serializers.columns import as_numpy, lengths, parts, timestamps
+from tap_service.serializers.padding import Widths
+from tap_service.serializers.result import SerializationError
+
+#: a value in a header
+Card = str | int | bool
+
+
+class FitsColumn(ABC):
+    """``see`` each batch, ``settle``; then ``member`` and ``cards``, and ``fill`` and ``in_heap`` each batch again."""
+
+    def __init__(self, field: Field) -> None:
+        self.field = field
+
+    def see(self, array: pa.Array) -> pa.Array:
+        """The array as ``fill`` wants it."""
+        return array
+
+    def settle(self, rows: int) -> int:  # noqa: ARG002 (for text)
+        """All rows have been seen. How many bytes go into the heap."""
+        return 0
+
+    @abstractmethod
+    def member(self, descriptor: str) -> tuple[str, tuple[int, ...]]:
+        """dtype and shape of a cell in a row; ``descriptor`` is that of the two integers that point into the heap."""
+
+    @abstractmethod
+    def fill(self, cells: np.ndarray, array: pa.Array, heap_at: int) -> int:
+        """Write the cells of a batch; ``heap_at`` is where its bytes in the heap begin. Where they end."""
+
+    def in_heap(self, array: pa.Array) -> bytes:  # noqa: ARG002 (for cells of variable length)
+        return b""
+
+    @property
+    def as_written(self) -> Field:
+        """The column as the table has it: TOPCAT heeds no description of columns of other types."""
+        return self.field
+
+    @abstractmethod
+    def form(self, descriptor: str) -> str:
+        """TFORM."""
+
+    def cards(self, descriptor: str) -> dict[str, Card]:
+        """Keywords without the column's number. Beside the standard's those that TOPCAT writes."""
+        field = self.field
+        said = {
+            "TTYPE": field.name,
+            "TFORM": self.form(descriptor),
+            "TUNIT": field.unit,
+            "TCOMM": field.description,
+            "TUCD": field.ucd,
+            "TUTYP": field.utype,
+        }
+        return {key: _ascii(value) for key, value in said.items() if value}
+
+
+class _Fixed(FitsColumn):
+    """Numbers and booleans, and arrays of a fixed size. A NULL array has no items but NULLs."""
+
+    def __init__(self, field: Field) -> None:
+        super().__init__(field)
+        self._size = fixed_size(field) or 1
+        self._datatype = field.type.datatype
+        self._null: int | None = None
+        self._has_null = False
+        self._least, self._most = 0, 0
+
+    def see(self, array: pa.Array) -> pa.Array:
+        counts = lengths(array) if self.field.type.is_array else None
+        if counts is not None and ((counts != 0) & (counts != self._size)).any():
+            raise SerializationError(f"column {self.field.name!r} is declared with {self._size} items, a value has not")
+        items = array.flatten() if counts is not None else array
+        self._has_null |= items.null_count > 0 or (counts is not None and not counts.all())
+        if self._datatype in INTEGERS and len(items) > items.null_count:
+            bounds = pc.min_max(items)
+            self._least = min(self._least, bounds["min"].as_py())
+            self._most = max(self._most, bounds["max"].as_py())
+        return array
+
+    def settle(self, rows: int) -> int:  # noqa: ARG002
+        if self._has_null and self._datatype in INTEGERS:
+            self._datatype, self._null = _marked(self.field, self._least, self._most)
+        return 0
+
+    def member(self, descriptor: str) -> tuple[str, tuple[int, ...]]:  # noqa: ARG002
+        dtype = "u1" if self._datatype == "boolean" else SCALARS[self._datatype].numpy
+        return dtype, (self._size,) if self.field.type.is_array else ()
+
+    def fill(self, cells: np.ndarray, array: pa.Array, heap_at: int) -> int:
+        if not self.field.type.is_array:
+            cells[:] = self._items(array)
+            return heap_at
+        present = lengths(array) != 0
+        cells[present] = self._items(array.flatten()).reshape(-1, self._size)
+        cells[~present] = self._nothing
+        return heap_at
+
+    def form(self, descriptor: str) -> str:  # noqa: ARG002
+        letter = SCALARS[self._datatype].fits
+        return f"{self._size}{letter}" if self.field.type.is_array else letter
+
+    def cards(self, descriptor: str) -> dict[str, Card]:
+        cards = super().cards(descriptor)
+        if self._null is not None:
+            cards["TNULL"] = self._null
+        if "x" in self.field.type.arraysize:
+            cards["TDIM"] = f"({self.field.type.arraysize.replace('x', ',')})"
+        return cards
+
+    @property
+    def as_written(self) -> Field:
+        return replace(self.field, type=replace(self.field.type, datatype=self._datatype))
+
+    @property
+    def _nothing(self) -> float | int:
+        if self._datatype in FLOATS:
+            return float("nan")
+        return self._null or 0
+
+    def _items(self, array: pa.Array) -> np.ndarray:
+        if self._datatype == "boolean":
+            return _truths(array)
+        if not array.null_count:
+            return as_numpy(array)
+        wide = array.cast(SCALARS[self._datatype].arrow)
+        return as_numpy(pc.fill_null(wide, pa.scalar(self._nothing, wide.type)))
+
+
+class _Variable(FitsColumn):
+    """Arrays of any size, in the heap: NULL has no items."""
+
+    def __init__(self, field: Field) -> None:
+        super().__init__(field)
+        self._letter = field.type.scalar.fits
+        self._item = np.dtype("u1" if field.type.datatype == "boolean" else field.type.scalar.numpy)
+        self._longest = self._items = 0
+
+    def see(self, array: pa.Array) -> pa.Array:
+        counts = lengths(array)
+        if array.flatten().null_count and self.field.type.datatype in INTEGERS:
+            raise SerializationError(f"column {self.field.name!r} has an array with a NULL inside, which FITS lacks")
+        self._longest = max(self._longest, int(counts.max(initial=0)))
+        self._items += int(counts.sum())
+        return array
+
+    def settle(self, rows: int) -> int:  # noqa: ARG002
+        return self._items * self._item.itemsize
+
+    def member(self, descriptor: str) -> tuple[str, tuple[int, ...]]:
+        return descriptor, (2,)
+
+    def fill(self, cells: np.ndarray, array: pa.Array, heap_at: int) -> int:
+        return _point(cells, lengths(array), self._item.itemsize, heap_at)
+
+    def in_heap(self, array: pa.Array) -> bytes:
+        items = array.flatten()
+        if self.field.type.datatype == "boolean":
+            return _truths(items).tobytes()
+        if items.null_count:
+            items = pc.fill_null(items, float("nan"))
+        return as_numpy(items).astype(self._item).tobytes()
+
+    @property
+    def as_written(self) -> Field:
+        return replace(self.field, type=replace(self.field.type, arraysize="*"))
+
+    def form(self, descriptor: str) -> str:
+        return f"1{_pointer(descriptor)}{self._letter}({self._longest})"
+
+
+class _Text(FitsColumn):
+    """Text, in the rows as wide as the longest, or in the heap where that would be a waste."""
+
+    def __init__(self, field: Field) -> None:
+        super().__init__(field)
+        self._widths = Widths()
+        self._in_rows = True
+
+    def see(self, array: pa.Array) -> pa.Array:
+        text = timestamps(array) if self.field.type.is_timestamp else array
+        text = pc.fill_null(text, "") if text.null_count else text
+        data = parts(text)[1]
+        if data.size and (data.min() < 0x20 or data.max() > 0x7E):
+            text = pc.replace_substring_regex(text, "\r\n|[\t\r\n]", " ")
+            text = pc.replace_substring_regex(text, "[^\x20-\x7e]", "?")
+        self._widths.see(pc.binary_length(text))
+        return text
+
+    def settle(self, rows: int) -> int:
+        self._in_rows = self._widths.may_pad(rows)
+        return 0 if self._in_rows else self._widths.total
+
+    def member(self, descriptor: str) -> tuple[str, tuple[int, ...]]:
+        return ("u1", (self._width,)) if self._in_rows else (descriptor, (2,))
+
+    def fill(self, cells: np.ndarray, array: pa.Array, heap_at: int) -> int:
+        offsets, data = parts(array)
+        if not self._in_rows:
+            return _point(cells, np.diff(offsets), 1, heap_at)
+        cells[:] = padded(offsets, data, self._width)
+        return heap_at
+
+    def in_heap(self, array: pa.Array) -> bytes:
+        return b"" if self._in_rows else parts(array)[1].tobytes()
+
+    def form(self, descriptor: str) -> str:
+        return f"{self._width}A" if self._in_rows else f"1{_pointer(descriptor)}A({self._width})"
+
+    @property
+    def as_written(self) -> Field:
+        arraysize = str(self._width) if self._in_rows else "*"
+        return replace(self.field, type=ColumnType("char", arraysize, self.field.type.xtype))
+
+    @property
+    def _width(self) -> int:
+        return max(self._widths.longest, 1)
+
+
+def column_for(field: Field) -> FitsColumn:
+    if field.type.is_text or field.type.is_timestamp:
+        return _Text(field)
+    return _Variable(field) if fixed_size(field) is None else _Fixed(field)
+
+
+def _marked(field: Field, least: int, most: int) -> tuple[str, int]:
+    """The narrowest integer type with room for the values and for one that stands for NULL, and that one."""
+    for datatype in INTEGERS[INTEGERS.index(field.type.datatype) :]:
+        info = np.iinfo(SCALARS[datatype].arrow.to_pandas_dtype())
+        ends = (info.max, info.min) if datatype == "unsignedByte" else (info.min, info.max)
+        for end in ends:
+            if not least <= end <= most:
+                return datatype, int(end)
+    raise SerializationError(
+        f"column {field.name!r} has NULL, the least and the greatest number of 64 bits, which FITS cannot tell apart: "
+        "ask for another format, such as RESPONSEFORMAT=votable"
+    )
+
+
+def _truths(array: pa.Array) -> np.ndarray:
+    codes = pc.if_else(array, pa.scalar(ord("T"), pa.uint8()), pa.scalar(ord("F"), pa.uint8()))
+    return as_numpy(pc.fill_null(codes, 0))
+
+
+def _point(cells: np.ndarray, counts: np.ndarray, size: int, heap_at: int) -> int:
+    """Descriptors: how many items a cell has, and where in the heap its bytes begin. Where the last ends."""
+    ends = heap_at + np.cumsum(counts) * size
+    cells[:, 0] = counts
+    cells[:, 1] = ends - counts * size
+    return int(ends[-1])
+
+
+def _pointer(descriptor: str) -> str:
+    return "Q" if descriptor == ">i8" else "P"
+
+
+def _ascii(value: str) -> str:
+    """As much of it as a header can hold."""
+    return "".join(character if " " <= character <= "~" else "?" for character in " ".join(value.split()))

@@ -1,0 +1,180 @@
+"""Documents read back by libraries that are not ours: each column as Python values.
+
+None is NULL, timestamps are texts, arrays are flat lists, and an array without items is None.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import tempfile
+import warnings
+from collections.abc import Callable, Sequence
+from html.parser import HTMLParser
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+from astropy.io import fits
+from astropy.io.votable import parse
+from astropy.table import Table
+
+Columns = list[list[Any]]
+
+
+def read(mime: str, document: bytes) -> Columns:
+    kind = mime.partition(";")[0]
+    return _READERS[kind](document)
+
+
+def plain(value: Any) -> Any:
+    """A library's value as Python's."""
+    if value is np.ma.masked or value is None:
+        return None
+    if isinstance(value, np.ma.MaskedArray):
+        value = [plain(item) for item in value.ravel()] if not value.mask.all() else []
+    elif isinstance(value, np.ndarray):
+        value = value.ravel().tolist()
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in flat(value)] or None
+    if isinstance(value, bytes):
+        return value.decode()
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def flat(items: Sequence[Any]) -> list[Any]:
+    return [inner for item in items for inner in (flat(item) if isinstance(item, list) else [item])]
+
+
+def _votable(document: bytes) -> Columns:
+    table = parse(io.BytesIO(document)).get_first_table()
+    array = table.array
+    names = array.dtype.names or ()
+    return [
+        [None if np.all(array.mask[name][row]) else plain(array[name][row]) for row in range(len(array))]
+        for name in names
+    ]
+
+
+def _separated(document: bytes, delimiter: str = ",") -> Columns:
+    lines = list(csv.reader(io.StringIO(document.decode(), newline=""), delimiter=delimiter))
+    return [list(column) for column in zip(*lines[1:], strict=True)] or [[] for _ in lines[0]]
+
+
+def _fits(document: bytes) -> Columns:
+    with warnings.catch_warnings(), fits.open(io.BytesIO(document), logical_as_bytes=True) as hdus:
+        hdus.verify("exception")
+        table = hdus[1]
+        return [_fits_column(table, number) for number in range(len(table.columns))]
+
+
+def _fits_column(table: fits.BinTableHDU, number: int) -> list[Any]:
+    column, values = table.columns[number], table.data.field(number)
+    logical = "L" in column.format
+
+    def one(value: Any) -> Any:
+        if logical:
+            return [{b"T": True, b"F": False}.get(bytes(item)) for item in np.atleast_1d(value)]
+        if isinstance(value, str):
+            return value or None
+        items = np.ravel(np.asarray(value)).tolist()
+        return [None if item == column.null and column.null is not None else item for item in items]
+
+    read = [one(value) for value in values]
+    scalar = column.format in tuple("LBIJKED")
+    if scalar:
+        return [value[0] for value in read]
+    return [value if isinstance(value, str) or not _is_nothing(value) else None for value in read]
+
+
+def _is_nothing(items: list[Any] | None) -> bool:
+    return not items or all(item is None for item in items) or all(item != item for item in items)
+
+
+def _parquet(document: bytes) -> Columns:
+    with tempfile.NamedTemporaryFile(suffix=".parquet") as file:
+        file.write(document)
+        file.flush()
+        rows = duckdb.sql(f"SELECT * FROM '{file.name}'")
+        return _arrow_columns(rows.to_arrow_table())
+
+
+def _arrow_columns(table: pa.Table) -> Columns:
+    return [[_moment(plain(value.as_py())) for value in column] for column in table.columns]
+
+
+def _moment(value: Any) -> Any:
+    if not hasattr(value, "isoformat"):
+        return value
+    text = value.replace(tzinfo=None).isoformat()
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _arrow_stream(document: bytes) -> Columns:
+    return _arrow_columns(pa.ipc.open_stream(document).read_all())
+
+
+def _arrow_file(document: bytes) -> Columns:
+    return _arrow_columns(pa.ipc.open_file(document).read_all())
+
+
+def _json(document: bytes) -> Columns:
+    whole = json.loads(document)
+    return [[plain(row[number]) for row in whole["data"]] for number in range(len(whole["columns"]))]
+
+
+def _ecsv(document: bytes) -> Columns:
+    table = Table.read(document.decode(), format="ascii.ecsv")
+    return [[plain(value) for value in table[name]] for name in table.colnames]
+
+
+class _Cells(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: list[list[str]] = []
+        self.inside = False
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        if tag == "tr":
+            self.rows.append([])
+        self.inside = tag == "td"
+        if self.inside:
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        self.inside = False
+
+    def handle_data(self, data: str) -> None:
+        if self.inside:
+            self.rows[-1][-1] += data
+
+
+def _html(document: bytes) -> Columns:
+    cells = _Cells()
+    cells.feed(document.decode())
+    return [list(column) for column in zip(*cells.rows[1:], strict=True)]
+
+
+def _text(document: bytes) -> Columns:
+    lines = document.decode().split("\n")[:-1]
+    starts = [0, *(number + 1 for number, mark in enumerate(lines[1]) if mark == " ")]
+    ends = [*(start - 1 for start in starts[1:]), None]
+    return [[line[start:end].strip() for line in lines[2:]] for start, end in zip(starts, ends, strict=True)]
+
+
+_READERS: dict[str, Callable[[bytes], Columns]] = {
+    "application/x-votable+xml": _votable,
+    "text/xml": _votable,
+    "text/csv": _separated,
+    "text/tab-separated-values": lambda document: _separated(document, "\t"),
+    "application/fits": _fits,
+    "application/vnd.apache.parquet": _parquet,
+    "application/vnd.apache.arrow.stream": _arrow_stream,
+    "application/vnd.apache.arrow.file": _arrow_file,
+    "application/json": _json,
+    "text/ecsv": _ecsv,
+    "text/html": _html,
+    "text/plain": _text,
+}
