@@ -1,0 +1,96 @@
+"""What clients see of queues, quotes and limits, in both deployments; who is next is tested with the queues."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tap_service.models.instants import later, now, read, written
+from tests.tap_service.asking import Job, create
+from tests.tap_service.conftest import Served
+
+THREE = "SELECT n FROM svc.numbers WHERE n < 3 ORDER BY n"
+
+Eventually = Callable[[Callable[[], bool]], None]
+
+
+@pytest.fixture(scope="module", params=["embedded", "cluster"])
+def service(request: pytest.FixtureRequest, serve: Callable[..., Served]) -> Served:
+    start = serve if request.param == "embedded" else request.getfixturevalue("serve_cluster")
+    started: Served = start(concurrent_jobs=2, user_running_jobs=4, user_waiting_jobs=3)
+    return started
+
+
+@pytest.fixture
+def run(service: Served) -> Iterator[Callable[..., Job]]:
+    """Start a job, which is destroyed after the test."""
+    jobs: list[Job] = []
+
+    def start(query: str, **parameters: str) -> Job:
+        jobs.append(create(service.tap, query, PHASE="RUN", **parameters))
+        return jobs[-1]
+
+    yield start
+    for job in jobs:
+        job.delete()
+
+
+def test_light_work_passes_heavy_work(run: Callable[..., Job], heavy: str, eventually: Eventually) -> None:
+    first = run(heavy)
+    eventually(lambda: first.phase == "EXECUTING")
+    second = run(heavy)
+    light = run(THREE)
+    assert light.ended() == "COMPLETED"
+    assert (first.phase, second.phase) == ("EXECUTING", "QUEUED")
+    first.delete()
+    eventually(lambda: second.phase == "EXECUTING")
+
+
+def test_what_is_foreseen(run: Callable[..., Job], heavy: str) -> None:
+    before = now()
+    job = run(heavy)
+    seconds = float(job.info["secondsForeseen"] or 0)
+    assert job.info["workClass"] == "very long"
+    assert int(job.info["rowsForeseen"] or 0) == 2_000_000
+    assert int(job.info["bytesForeseen"] or 0) > 1_000_000
+    quote = job.said("quote")
+    assert quote is not None
+    assert later(before, seconds * 0.9) <= read(quote)
+    assert job.get("/quote").text == quote
+    again = run(heavy)
+    assert read(again.said("quote") or "") > read(quote)  # it is behind the first
+    light = run(THREE)
+    assert light.ended() == "COMPLETED"
+    assert (light.info["workClass"], light.info["rowsForeseen"]) == ("short", "1000000")
+
+
+def test_a_quote_is_not_after_the_destruction(run: Callable[..., Job], heavy: str) -> None:
+    destruction = written(later(now(), 60))
+    job = run(heavy, DESTRUCTION=destruction)
+    assert job.said("quote") == destruction
+
+
+@pytest.mark.parametrize("query", ["SELECT nothing FROM svc.numbers", "SELECT 1 FROM", ""])
+def test_what_will_fail_has_no_quote(run: Callable[..., Job], query: str) -> None:
+    job = run(query)
+    assert job.ended() == "ERROR"
+    assert job.said("quote") is None
+    assert job.get("/quote").text == ""
+
+
+def test_who_has_too_many_waiting_jobs(
+    service: Served, run: Callable[..., Job], heavy: str, eventually: Eventually
+) -> None:
+    first = run(heavy)
+    eventually(lambda: first.phase == "EXECUTING")
+    waiting = [run(heavy) for _ in range(3)]
+    one_more = create(service.tap, THREE)
+    refused = one_more.post("/phase", PHASE="RUN")
+    assert refused.status_code == 429
+    assert int(refused.headers["retry-after"]) > 0
+    assert "3 of your jobs wait already" in refused.text
+    assert one_more.phase == "PENDING"
+    waiting[0].post("/phase", PHASE="ABORT")
+    assert one_more.run().ended() == "COMPLETED"
+    one_more.delete()
