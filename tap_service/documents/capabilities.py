@@ -20,8 +20,9 @@ _NAMESPACES = {
 }
 _TAP = "ivo://ivoa.net/std/TAP"
 _TAPREGEXT = "ivo://ivoa.net/std/TAPRegExt"
-#: ADQL 2.1, section 4.1: feature types are written in lower case
-_FEATURES = "ivo://ivoa.net/std/tapregext#features-"
+#: Types of features begin as the standard that defines them writes them, for not all clients compare without case
+_OF_TAPREGEXT = ("udf", "adqlgeo")
+_FEATURES_OF_ADQL = "ivo://ivoa.net/std/tapregext#features-"
 
 ADQL_VERSIONS = ("2.0", "2.1")
 
@@ -97,8 +98,13 @@ def _feature_list(entry: FeatureList) -> Markup:
         element("feature", element("form", feature.form), optional("description", feature.description))
         for feature in entry.features
     )
-    kind = entry.kind if entry.kind.startswith("ivo:") else _FEATURES + entry.kind
-    return element("languageFeatures", lines(*features), type=kind)
+    return element("languageFeatures", lines(*features), type=_feature_type(entry.kind))
+
+
+def _feature_type(kind: str) -> str:
+    if kind.startswith("ivo:"):
+        return kind
+    return f"{_TAPREGEXT}#features-{kind}" if kind in _OF_TAPREGEXT else _FEATURES_OF_ADQL + kind
 
 
 def _output_format(entry: Format) -> Markup:

@@ -4,53 +4,14 @@ from __future__ import annotations
 
 import io
 import re
-import shutil
-import socket
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
 
-import httpx
 import pytest
 from astropy.io.votable import parse_single_table
 
+from tests.conformance.conftest import stilts
+
 #: all stages but those of uploads and data models; STILTS knows UUC from 3.5 on
 STAGES = "TMV TME TMS TMC UUC CPV CAP AVV QGE QPO QAS UWS MDQ EXA"
-
-
-@pytest.fixture(scope="module")
-def tap_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """``skyhouse demo`` as a user starts it, on a free port and with its own data."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    data = tmp_path_factory.mktemp("demo")
-    options = ["demo", "--data", data, "--port", str(port)]
-    command = [sys.executable, "-c", "from loaders.cli import main; main()", *options]
-    with (data / "output").open("w") as output:
-        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
-    try:
-        url = f"http://127.0.0.1:{port}/tap"
-        while not answers(url):
-            assert process.poll() is None, (data / "output").read_text()
-            time.sleep(0.1)
-        yield url
-    finally:
-        process.terminate()
-        process.wait()
-
-
-def answers(url: str) -> bool:
-    try:
-        return httpx.get(f"{url}/availability").is_success
-    except httpx.TransportError:
-        return False
-
-
-def stilts(*arguments: str) -> subprocess.CompletedProcess[bytes]:
-    command = shutil.which("stilts")
-    assert command, "these tests need STILTS: install the package stilts of the system"
-    return subprocess.run([command, *arguments], capture_output=True, timeout=100, check=False)
 
 
 def test_taplint_has_no_errors(tap_url: str) -> None:

@@ -39,7 +39,7 @@ def test_capabilities(service: Any) -> None:
     assert (described.maxrec, described.hardlimit) == (100_000, 10_000_000)
     assert {entry.mime for entry in tap.outputformats} == {entry.mime for entry in FORMATS}
     [language] = tap.languages
-    assert [feature.form for feature in language.get_feature_list("ivo://ivoa.net/std/tapregext#features-udf")] == [
+    assert [feature.form for feature in language.get_feature_list("ivo://ivoa.net/std/TAPRegExt#features-udf")] == [
         form for function in USER_DEFINED if function.name != "ivo_simbadpoint" for form in function.signatures
     ]
     assert [feature.form for feature in language.get_feature_list(FEATURE_TYPE)] == [entry.form for entry in EXTENSIONS]

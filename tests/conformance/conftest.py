@@ -1,0 +1,60 @@
+"""Programs as their users start them: ``skyhouse`` and STILTS."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+_SKYHOUSE = (sys.executable, "-c", "from loaders.cli import main; main()")
+
+
+def skyhouse(*arguments: str) -> None:
+    subprocess.run([*_SKYHOUSE, *arguments], check=True, timeout=100)
+
+
+@contextmanager
+def running(command: str, data: Path) -> Iterator[str]:
+    """The address of ``skyhouse serve`` or ``skyhouse demo``, on a free port."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    options = [command, "--data", str(data), "--port", str(port)]
+    with (data / "output").open("w") as output:
+        process = subprocess.Popen([*_SKYHOUSE, *options], stdout=output, stderr=subprocess.STDOUT)
+    try:
+        url = f"http://127.0.0.1:{port}/tap"
+        while not _answers(url):
+            assert process.poll() is None, (data / "output").read_text()
+            time.sleep(0.1)
+        yield url
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _answers(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/availability").is_success
+    except httpx.TransportError:
+        return False
+
+
+def stilts(*arguments: str) -> subprocess.CompletedProcess[bytes]:
+    command = shutil.which("stilts")
+    assert command, "these tests need STILTS: install the package stilts of the system"
+    return subprocess.run([command, *arguments], capture_output=True, timeout=100, check=False)
+
+
+@pytest.fixture(scope="session")
+def tap_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """``skyhouse demo`` with data of its own."""
+    with running("demo", tmp_path_factory.mktemp("demo")) as url:
+        yield url

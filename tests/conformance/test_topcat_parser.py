@@ -1,0 +1,108 @@
+"""TOPCAT's own parser, which STILTS has too, reads what /capabilities declares.
+
+taplint's stage EXA gives that parser the examples of a service, with the tables and functions that the service declares, and
+then runs them. So here is a service whose examples use every declared form of every function.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+import yaml
+from pyvo.dal import TAPService
+
+from adql.functions import USER_DEFINED
+from tests.conformance.conftest import running, skyhouse, stilts
+
+_UDF = "ivo://ivoa.net/std/TAPRegExt#features-udf"
+
+_ROWS = """\
+id,ra,dec,name,obs_time,source_id,cover
+1,45,0.5,a,2026-01-31T12:00:00,4295806720,4/1-2
+2,45.1,0.6,b,2026-02-01T00:00:00,4295806721,4/2-3
+"""
+_COLUMNS = [
+    {"name": "id", "datatype": "int"},
+    {"name": "ra", "datatype": "double", "ivoa:unit": "deg"},
+    {"name": "dec", "datatype": "double", "ivoa:unit": "deg"},
+    {"name": "name", "datatype": "string"},
+    {"name": "obs_time", "datatype": "timestamp"},
+    {"name": "source_id", "datatype": "long"},
+    {"name": "cover", "datatype": "string", "votable:xtype": "moc"},
+]
+
+#: An argument of each type that a function may be declared with
+_ARGUMENTS = {
+    "INTEGER": "3", "BIGINT": "source_id", "REAL": "ra", "DOUBLE": "ra", "NUMERIC": "dec", "TEXT": "name",
+    "VARCHAR": "name", "TIMESTAMP": "obs_time", "POINT": "POINT('ICRS', ra, dec)", "GEOMETRY": "CIRCLE('ICRS', ra, dec, 1)",
+    "MOC": "cover",
+}  # fmt: skip
+
+#: Functions that take literals
+_CALLS = {
+    "ivo_geom_transform": "ivo_geom_transform('ICRS', 'GALACTIC', CIRCLE('ICRS', ra, dec, 1))",
+    "ivo_histogram": "ivo_histogram(ra, 0, 90, 3)",
+    "ivo_string_agg": "ivo_string_agg(name, ', ')",
+    "skyhouse_quantile": "skyhouse_quantile(ra, 0.9)",
+}
+
+#: Functions that stand in the ON of a join
+_CONDITIONS = {
+    "skyhouse_nearest": "1 = skyhouse_nearest(1, POINT('ICRS', a.ra, a.dec), POINT('ICRS', b.ra, b.dec), 0.5)",
+    "skyhouse_mutual": "1 = skyhouse_mutual(POINT('ICRS', a.ra, a.dec), POINT('ICRS', b.ra, b.dec), 0.5)",
+}
+
+#: What ADQL 2.1 has beyond 2.0 and the parser of STILTS before 3.5 reads
+_NEW_IN_2_1 = (
+    "SELECT IN_UNIT(ra, 'arcmin') AS minutes, DISTANCE(POINT('', ra, dec), POINT('', 45, 0)) AS d FROM functions.things",
+    "SELECT id FROM functions.things WHERE id != 7 -- a comment",
+)
+
+
+def _query(form: str) -> str:
+    name, parameters = form.split(") ->")[0].split("(")
+    if name in _CONDITIONS:
+        return f"SELECT a.id, b.ra FROM functions.things AS a JOIN functions.things AS b ON {_CONDITIONS[name]}"
+    arguments = ", ".join(_ARGUMENTS[parameter.split()[1]] for parameter in parameters.split(", "))
+    return f"SELECT {_CALLS.get(name, f'{name}({arguments})')} AS answer FROM functions.things"
+
+
+#: More arguments than are declared, for there is no way to declare any number of them
+_UNDECLARED = "SELECT greatest(ra, ra, ra, ra, ra, ra, ra) AS answer FROM functions.things"
+
+#: ivo_simbadpoint is declared where the operator allows the network
+FORMS = [form for function in USER_DEFINED if function.name != "ivo_simbadpoint" for form in function.signatures]
+
+
+@pytest.fixture(scope="module")
+def functions_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    directory = tmp_path_factory.mktemp("functions")
+    queries = [_UNDECLARED, *map(_query, FORMS)]
+    examples = [{"name": str(i), "query": query} for i, query in enumerate(queries)]
+    table = {"name": "things", "columns": _COLUMNS, "skyhouse:layout": {"position": ["ra", "dec"], "id": ["id"]}}
+    schema, rows, data = (directory / name for name in ("functions.yaml", "things.csv", "data"))
+    schema.write_text(yaml.safe_dump({"name": "functions", "skyhouse:examples": examples, "tables": [table]}))
+    rows.write_text(_ROWS)
+    skyhouse("load", "--data", str(data), "--table", "functions.things", "--schema", str(schema), str(rows))
+    with running("serve", data) as url:
+        yield url
+
+
+def test_topcats_parser_reads_every_declared_function(functions_url: str) -> None:
+    """W-EXA-EXVL is an unknown name, or arguments that no declared form takes."""
+    [language] = TAPService(functions_url).get_tap_capability().languages
+    assert sorted(f.form for f in language.get_feature_list(_UDF)) == sorted(FORMS)
+    arguments = (f"tapurl={functions_url}", "stages=TME CAP EXA", "maxrepeat=1000", "report=EWIF")
+    report = stilts("taplint", *arguments).stdout.decode()
+    assert len(re.findall("^I-EXA-QSUB", report, re.MULTILINE)) > len(FORMS)
+    faults = re.findall("^(?:[EF]-|W-EXA-EX).*$", report, re.MULTILINE)
+    assert ["s-functions-1:" in fault and "greatest" in fault for fault in faults] == [True], faults
+
+
+@pytest.mark.parametrize("query", _NEW_IN_2_1)
+def test_stilts_parses_what_it_sends(query: str, functions_url: str) -> None:
+    result = stilts("tapquery", "parse=true", "sync=true", f"tapurl={functions_url}", f"adql={query}", "ofmt=csv")
+    assert result.returncode == 0, result.stderr.decode()
+    assert len(result.stdout.splitlines()) > 1
