@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from clickhouse_schema.datatypes import Field
 from tap_service.documents.xml import element, text
 from tap_service.serializers.columns import conform, join_text
+from tap_service.serializers.parallel import by_column
 from tap_service.serializers.result import Serializer, Status
 from tap_service.serializers.text import Spelling, cells
 from tap_service.serializers.votable import escaped
@@ -41,8 +42,8 @@ class Html(Serializer):
     def rows(self, batch: pa.RecordBatch) -> bytes:
         if not batch.num_rows:
             return b""
-        columns = zip(conform(batch, self.fields), self.fields, strict=True)
-        return join_text([_cells(column, field) for column, field in columns], "<tr><td>", "</td><td>", "</td></tr>\n")
+        words = by_column(_cells, conform(batch, self.fields), self.fields)
+        return join_text(words, "<tr><td>", "</td><td>", "</td></tr>\n")
 
     def footer(self, status: Status) -> Iterable[bytes]:
         ended = {"OK": "The result is whole.", "OVERFLOW": status.text, "ERROR": f"The query failed: {status.text}"}

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from clickhouse_schema.datatypes import Field
 from tap_service.serializers.columns import conform, join_text
+from tap_service.serializers.parallel import by_column
 from tap_service.serializers.result import ResultInfo, Serializer, Status
 from tap_service.serializers.text import Spelling, control_characters, extents, nested, replaced, scalars
 
@@ -33,8 +34,7 @@ class Json(Serializer):
     def rows(self, batch: pa.RecordBatch) -> bytes:
         if not batch.num_rows:
             return b""
-        columns = zip(conform(batch, self.fields), self.fields, strict=True)
-        lines = join_text([_cells(column, field) for column, field in columns], "[", ",", "],\n")
+        lines = join_text(by_column(_cells, conform(batch, self.fields), self.fields), "[", ",", "],\n")
         before, self._rows_before = (b",\n" if self._rows_before else b""), True
         return before + lines[:-2]
 

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from clickhouse_schema.datatypes import Field
 from tap_service.serializers.columns import conform, join_text
 from tap_service.serializers.padding import Widths
+from tap_service.serializers.parallel import by_column
 from tap_service.serializers.result import ResultInfo, Serializer, Status
 from tap_service.serializers.separated import distinct_names
 from tap_service.serializers.text import Spelling, cells, control_characters
@@ -33,7 +34,7 @@ class PlainText(Serializer):
     def rows(self, batch: pa.RecordBatch) -> bytes:
         if not batch.num_rows:
             return b""
-        texts = [_cells(*pair) for pair in zip(conform(batch, self.fields), self.fields, strict=True)]
+        texts = by_column(_cells, conform(batch, self.fields), self.fields)
         for text, widths in zip(texts, self._widths, strict=True):
             widths.see(pc.utf8_length(text))
         self._waiting.add(pa.record_batch(texts, names=[str(number) for number in range(len(texts))]))

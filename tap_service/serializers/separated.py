@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from clickhouse_schema.datatypes import Field
 from tap_service.serializers.columns import conform, join_text
+from tap_service.serializers.parallel import by_column
 from tap_service.serializers.result import Serializer, Status
 from tap_service.serializers.text import Spelling, cells, has_any
 
@@ -38,8 +39,8 @@ class Separated(Serializer):
     def rows(self, batch: pa.RecordBatch) -> bytes:
         if not batch.num_rows:
             return b""
-        columns = zip(conform(batch, self.fields), self.fields, strict=True)
-        return join_text([self._cells(column, field) for column, field in columns], "", self.separator, self.line_end)
+        words = by_column(self._cells, conform(batch, self.fields), self.fields)
+        return join_text(words, "", self.separator, self.line_end)
 
     def footer(self, status: Status) -> Iterable[bytes]:  # noqa: ARG002 (there is no place for it)
         return ()

@@ -13,18 +13,19 @@ What a serialization cannot carry is defined here:
 
 from __future__ import annotations
 
-import binascii
 import re
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pybase64
 
 from clickhouse_schema.datatypes import Field
 from tap_service.documents.xml import DECLARATION, Markup, element, start_tag, tag
 from tap_service.serializers.binary import RowEncoder, null_integer
 from tap_service.serializers.columns import conform, join_text, parts
+from tap_service.serializers.parallel import by_column
 from tap_service.serializers.result import ResultInfo, Serializer, Status
 from tap_service.serializers.text import Spelling, cells, replaced
 from tap_service.storage.scratch import NO_SCRATCH, ScratchSpace
@@ -148,10 +149,10 @@ class _Stream(VOTable):
         data = self._kept + self._encoder.encode(conform(batch, self.fields))
         whole = len(data) - len(data) % 3
         self._kept = data[whole:]
-        return binascii.b2a_base64(memoryview(data)[:whole], newline=False)
+        return pybase64.b64encode(memoryview(data)[:whole])
 
     def rest(self) -> bytes:
-        return binascii.b2a_base64(self._kept, newline=False)
+        return pybase64.b64encode(self._kept)
 
 
 class Binary2(_Stream):
@@ -180,9 +181,8 @@ class TableData(VOTable):
     def rows(self, batch: pa.RecordBatch) -> bytes:
         if not batch.num_rows:
             return b""
-        columns = zip(conform(batch, self.fields), self.fields, strict=True)
-        texts = [_xml_cells(column, field) for column, field in columns]
-        return join_text(texts, "<TR><TD>", "</TD><TD>", "</TD></TR>\n")
+        words = by_column(_xml_cells, conform(batch, self.fields), self.fields)
+        return join_text(words, "<TR><TD>", "</TD><TD>", "</TD></TR>\n")
 
 
 _SPELLING = Spelling(plus_infinity="+Inf", minus_infinity="-Inf")

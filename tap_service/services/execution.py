@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Protocol
 
 import pyarrow as pa
@@ -20,6 +21,7 @@ from tap_service.exceptions import (
     ServiceUnavailable,
 )
 from tap_service.serializers import OK, SerializationError, Serializer, Status, overflow
+from tap_service.services.behind import OneBehind
 from tap_service.services.clock import WorkClock
 from tap_service.services.spool import SpoolClosed
 from tap_service.services.value_faults import meaning
@@ -120,13 +122,18 @@ class Execution:
         with ExitStack() as stack:
             with self.clock.running():
                 batches = stack.enter_context(stream)
+            behind = stack.enter_context(OneBehind())
             while (batch := self._next(batches)) is not None:
                 room = self.limit - self.report.rows
                 self.report.rows += min(room, batch.num_rows)
-                self._write(sink, self._serializer.rows(batch.slice(0, room)))
+                behind.do(partial(self._encode, sink, batch.slice(0, room)))
                 if batch.num_rows > room:
-                    return overflow(self.limit, self._way_out)
-        return OK
+                    break
+            behind.finish()
+        return OK if batch is None else overflow(self.limit, self._way_out)
+
+    def _encode(self, sink: Sink, batch: pa.RecordBatch) -> None:
+        self._write(sink, self._serializer.rows(batch))
 
     def _next(self, batches: Iterator[pa.RecordBatch]) -> pa.RecordBatch | None:
         """The next batch, with the clock running while the engine makes it. A stopped engine may just end."""

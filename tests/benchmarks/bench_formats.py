@@ -1,0 +1,142 @@
+"""Each output format against the engine's own writer of the same or the nearest format, and against its Arrow stream.
+
+    python -m tests.benchmarks.bench_formats [rows]
+
+12 columns, two of them text, a tenth of the numbers NULL. Ours is the engine's stream of Arrow batches through the
+serializer, as every query runs; the engine's own is ``FORMAT ...`` of the same SELECT through the same library. What is
+written is counted and dropped. The figures to quote are the ratios, which are taken side by side in each round.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import chdb
+
+from adql.translate import Translation
+from clickhouse_schema.datatypes import CHAR, DOUBLE, FLOAT, INT, LONG, UNICODE, Field
+from tap_service.serializers import FORMATS, Format, ResultInfo
+from tap_service.services.execution import Execution
+from tap_service.storage.embedded import EmbeddedEngine
+from tap_service.storage.scratch import Budget, ScratchSpace
+
+ROWS = 2_000_000
+ROUNDS = 3
+FIELDS = (
+    Field("id", LONG, nullable=False),
+    Field("name", CHAR),
+    *(Field(f"d{number}", DOUBLE, "deg") for number in range(6)),
+    Field("magnitude", FLOAT, "mag"),
+    Field("epochs", INT),
+    Field("flags", INT),
+    Field("remark", UNICODE),
+)
+_DOUBLES = ", ".join(
+    f"if(cityHash64(number, {n}) % 10 = 0, NULL, cityHash64(number, {n}) / 5.1e16 - 90) AS d{n}" for n in range(6)
+)
+CREATE = f"""
+CREATE TABLE bench ENGINE = MergeTree ORDER BY id AS SELECT
+    toInt64(cityHash64(number) / 4) AS id, concat('TYC ', toString(number), '-1') AS name, {_DOUBLES},
+    CAST(cityHash64(number, 7) / 2e18 + 5 AS Nullable(Float32)) AS magnitude,
+    CAST(number % 500 AS Nullable(Int32)) AS epochs, CAST(cityHash64(number, 8) % 2000000000 AS Nullable(Int32)) AS flags,
+    concat('Stern ', toString(number % 97), ' α') AS remark
+FROM numbers({{rows}})"""
+
+#: the engine's format that is nearest to each of ours
+ENGINES_OWN = {
+    "votable": "RowBinary",
+    "votable/b": "RowBinary",
+    "votable/td": "XML",
+    "csv": "CSVWithNames",
+    "tsv": "TabSeparatedWithNames",
+    "fits": "RowBinary",
+    "parquet": "Parquet",
+    "arrow": "ArrowStream",
+    "arrow-file": "Arrow",
+    "json": "JSONCompact",
+    "ecsv": "CSVWithNames",
+    "html": "XML",
+    "text": "PrettySpaceNoEscapes",
+}
+
+
+class Counter:
+    """A sink that drops what it gets."""
+
+    def __init__(self) -> None:
+        self.size = 0
+
+    def write(self, data: bytes, *, anyway: bool = False) -> None:
+        self.size += len(data)
+
+    def end(self) -> None:
+        pass
+
+
+def ours(engine: EmbeddedEngine, query: str, entry: Format, scratch: ScratchSpace) -> int:
+    translation = Translation(query, {}, FIELDS, (), None)
+    serializer = entry.serializer(FIELDS, ResultInfo(), scratch)
+    sink = Counter()
+    execution = Execution(engine, translation, serializer, query_id="bench", limit=1 << 60, way_out="")
+    execution.run(sink)
+    assert execution.complete
+    return sink.size
+
+
+def engines_own(path: Path, query: str, name: str) -> int:
+    handle = chdb.connect(str(path))
+    size = 0
+    for piece in handle.send_query(query, name):
+        size += len(piece.bytes())
+    handle.close()
+    return size
+
+
+def arrow_alone(engine: EmbeddedEngine, query: str) -> int:
+    with engine.stream(query) as batches:
+        return sum(batch.nbytes for batch in batches)
+
+
+def timed(run: Callable[[], int]) -> tuple[float, int]:
+    began = time.perf_counter()
+    size = run()
+    return time.perf_counter() - began, size
+
+
+def main() -> None:
+    rows = int(sys.argv[1]) if len(sys.argv) > 1 else ROWS
+    with tempfile.TemporaryDirectory() as folder:
+        engine = EmbeddedEngine(Path(folder))
+        engine.execute(CREATE.format(rows=rows))
+        query = "SELECT * FROM bench"
+        scratch = ScratchSpace(Path(folder), Budget(1 << 40))
+        path = engine.data_path / "clickhouse"
+        print(f"{rows} rows; the ratios are of rows a second: ours to the engine's own format, and to its Arrow stream")
+        print(
+            f"{'format':11} {'krows/s':>8} {'MB/s':>6}   {'engine own':21} {'krows/s':>8} {'ratio':>6} {'to Arrow':>9}"
+        )
+        for name, own in ENGINES_OWN.items():
+            entry = next(entry for entry in FORMATS if name in entry.aliases)
+            rounds = []
+            for _ in range(ROUNDS):
+                arrow, _size = timed(lambda: arrow_alone(engine, query))
+                theirs, _size = timed(lambda own=own: engines_own(path, query, own))
+                rounds.append((*timed(lambda entry=entry: ours(engine, query, entry, scratch)), theirs, arrow))
+            seconds, size, theirs, arrow = (statistics.median(column) for column in zip(*rounds, strict=True))
+            ratio = statistics.median(their / our for our, _, their, _ in rounds)
+            to_arrow = statistics.median(alone / our for our, _, _, alone in rounds)
+            print(
+                f"{name:11} {rows / seconds / 1e3:8.0f} {size / seconds / 1e6:6.0f}   {own:21} "
+                f"{rows / theirs / 1e3:8.0f} {ratio:6.2f} {to_arrow:9.2f}",
+                flush=True,
+            )
+        engine.close()
+
+
+if __name__ == "__main__":
+    main()
