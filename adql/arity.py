@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from adql.nodes import Binary, Expression, NullLiteral, NumberLiteral, StringLiteral, Unary
+from adql.nodes import Binary, ColumnRef, Expression, NullLiteral, NumberLiteral, StringLiteral, Unary
 from adql.words import ARGUMENTS, GEOMETRIES
 
 _NEVER_POINTS = (NumberLiteral, StringLiteral, NullLiteral, Unary, Binary)
+
+_SYSTEMS = frozenset({"ICRS", "FK5", "FK4", "J2000", "B1950", "GALACTIC", "ECLIPTIC"})
 
 _FORMS = {
     "POINT": "POINT([system,] longitude, latitude)",
@@ -20,12 +22,21 @@ _FORMS = {
 def misfit(name: str, args: Sequence[Expression]) -> str:
     """What is wrong with the arguments of the reserved function ``name``, or nothing."""
     if name in GEOMETRIES:
-        return "" if _fits_geometry(name, args) else f"the arguments of {name} are those of {_FORMS[name]}"
+        if _fits_geometry(name, args):
+            return ""
+        return f"the arguments of {name} are those of {_FORMS[name]}{_bare_system(args)}"
     least, most = ARGUMENTS[name]
     count = len(args)
     if least <= count <= most and not (name == "DISTANCE" and count == 3):
         return ""
     return f"{name} takes {_arguments(name)}, not {count}"
+
+
+def _bare_system(args: Sequence[Expression]) -> str:
+    """What to add to a message if the system was written as a name."""
+    if args and isinstance(args[0], ColumnRef) and (name := args[0].parts[0].name).upper() in _SYSTEMS:
+        return f"; a system is a text: '{name}'"
+    return ""
 
 
 def _arguments(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import Protocol
 
 from adql.lexer import END, NAME, NUMBER, STRING, WORD
@@ -61,15 +62,53 @@ _RESERVED_WORDS = {
     "OVERLAPS": "compare the ends: a.low <= b.high AND b.low <= a.high",
 }
 
-_DOUBLED = {"=": "equality is a single =", "&": "'and' is AND", "*": "a power is POWER(a, b)"}
+_DOUBLED = {
+    "=": "equality is a single =",
+    "&": "'and' is AND",
+    "*": "a power is POWER(a, b)",
+    "/": "division is a single /; a comment begins with --",
+}
 _VERBS = ("INSERT", "UPDATE", "DELETE", "DROP", "CREATE", "ALTER", "GRANT", "EXPLAIN", "SHOW", "DESCRIBE", "TRUNCATE")
 _NEVER_NAMES = frozenset(
     {"SELECT", "FROM", "WHERE", "GROUP", "ORDER", "BY", "HAVING", "AND", "OR", "NOT", "ON", "USING", "JOIN", "UNION"}
     | {"EXCEPT", "INTERSECT", "AS", "WHEN", "THEN", "IN", "IS"}
 )
+_MISSPELT = ("SELECT", "FROM", "WHERE", "GROUP", "ORDER", "HAVING", "BETWEEN", "UNION", "EXCEPT", "INTERSECT", "OFFSET")
+_EXPECTED = {
+    "( after IN": "IN takes a list or a subquery: IN (1, 2)",
+    "( after EXISTS": "EXISTS takes a subquery: EXISTS (SELECT * FROM ...)",
+    "NULL or NOT NULL": "values are compared with = and <>",
+}
 _ENDS = ("the end of the query", "FROM")
 _OPERANDS = frozenset({WORD, NAME, NUMBER, STRING})
 _VALUE_ENDS = _OPERANDS | {")", "]", "END", "NULL", "TRUE", "FALSE"}
+
+_CASE = "write CASE WHEN condition THEN a ELSE b END"
+_LENGTH = "a length is tested by LIKE '___' or gavo_match('^.{3,5}$', s)"
+_FIRST = "the first n characters are CAST(s AS VARCHAR(n))"
+_MATCHES = "a regular expression is tested by 1 = gavo_match(pattern, s)"
+_NOW = "write the time itself, '2026-01-31T12:00:00'"
+_APART = "write DISTANCE(POINT(ra1, dec1), POINT(ra2, dec2)) < degrees"
+
+#: Functions of other dialects, in upper case -> what does the same here
+ELSEWHERE = {
+    **dict.fromkeys(("IFNULL", "NVL", "ISNULL"), "write COALESCE(a, b)"),
+    **dict.fromkeys(("IF", "IIF", "DECODE"), _CASE),
+    "NULLIF": "write CASE WHEN a <> b THEN a END",
+    "LN": "the natural logarithm is LOG(x)",
+    "LOG2": "write LOG(x) / LOG(2)",
+    "POW": "write POWER(x, y)",
+    "SQUARE": "write POWER(x, 2)",
+    "CONCAT": "texts are joined by ||",
+    **dict.fromkeys(("LEN", "LENGTH", "CHAR_LENGTH", "CHARACTER_LENGTH"), _LENGTH),
+    **dict.fromkeys(("SUBSTR", "SUBSTRING", "LEFT"), _FIRST),
+    **dict.fromkeys(("REGEXP_LIKE", "REGEXP_MATCH", "REGEXP_MATCHES", "REGEXP"), _MATCHES),
+    **dict.fromkeys(("NOW", "GETDATE", "TODAY", "CURRENT_DATE", "CURRENT_TIMESTAMP"), _NOW),
+    **dict.fromkeys(("STRING_AGG", "GROUP_CONCAT", "LISTAGG"), "write ivo_string_agg(s, ', ')"),
+    **dict.fromkeys(("QUANTILE", "PERCENTILE", "PERCENTILE_CONT"), "write skyhouse_quantile(x, 0.9)"),
+    **dict.fromkeys(("TO_CHAR", "STR"), "write CAST(x AS VARCHAR)"),
+    **dict.fromkeys(("Q3C_RADIAL_QUERY", "Q3C_JOIN", "Q3C_DIST"), _APART),
+}
 
 
 def slip(place: Place, expected: str) -> str:
@@ -78,7 +117,7 @@ def slip(place: Place, expected: str) -> str:
     kind = place.kinds[at]
     before = place.kinds[at - 1] if at else ""
     if at == 0:
-        return "ADQL only reads: a query begins with SELECT or WITH" if place.texts[0].upper() in _VERBS else ""
+        return _about_the_first(place.texts[0].upper())
     if kind == before and kind in _DOUBLED:
         return _DOUBLED[kind]
     for neighbour in (at, at - 1):
@@ -86,13 +125,29 @@ def slip(place: Place, expected: str) -> str:
             return _WORDS[word]
     if ";" in (kind, before):
         return "one query at a time, and nothing after its ;"
+    for neighbour in (at, at - 1):
+        if place.kinds[neighbour] == WORD and (hint := _misspelt(place.texts[neighbour])):
+            return hint
     return _about_commas(kind, before, expected) or _about_reserved(place, kind, expected) or _others(place, expected)
+
+
+def _about_the_first(word: str) -> str:
+    if word in _VERBS:
+        return "ADQL only reads: a query begins with SELECT or WITH"
+    if word == "FROM":
+        return "the columns come first: SELECT ... FROM ..."
+    return _misspelt(word)
+
+
+def _misspelt(word: str) -> str:
+    meant = get_close_matches(word.upper(), _MISSPELT, n=1, cutoff=0.74)
+    return f"did you mean {meant[0]} in place of {word}?" if meant else ""
 
 
 def _about_commas(kind: str, before: str, expected: str) -> str:
     if (before == "," and (kind in _NEVER_NAMES or kind in (")", END))) or (kind == "," and "a value" in expected):
         return "there is a comma too many"
-    if before == "SELECT" and kind == "FROM":
+    if before in ("SELECT", "ALL", "DISTINCT") and kind == "FROM":
         return "name the columns after SELECT, or * for all"
     if kind == "," and expected == "the end of the query":
         return "conditions are joined by AND or OR"
@@ -120,7 +175,7 @@ def _about_reserved(place: Place, kind: str, expected: str) -> str:
 
 def _others(place: Place, expected: str) -> str:
     kind, before = place.kinds[place.at], place.kinds[place.at - 1]
-    if (kind == "*" and before == "/") or (kind == "/" and place.kinds[place.at + 1] == "*"):
+    if (kind == "*" and before == "/") or (kind == "/" and place.kinds[place.at + 1] in ("*", "/")):
         return "a comment begins with --"
     if kind == "[" and expected != "an operator":
         return 'names are quoted with double quotes: "name"'
@@ -134,10 +189,16 @@ def _others(place: Place, expected: str) -> str:
         return "* has no alias"
     if kind == "AS" and before == ")" and "TABLESAMPLE" in (text.upper() for text in place.texts[: place.at]):
         return "the alias of a table stands before TABLESAMPLE"
-    if kind == ">" and before == "=":
-        return "type >="
-    if expected == "( after IN":
-        return "IN takes a list or a subquery: IN (1, 2)"
+    if kind in (">", "<") and before == "=":
+        return f"type {kind}="
+    if expected in _EXPECTED:
+        return _EXPECTED[expected]
+    if kind == "(" and before == "TOP":
+        return "write TOP 10, without parentheses"
+    if kind in ("UNION", "EXCEPT", "INTERSECT"):
+        return f"a query with ORDER BY or OFFSET stands in parentheses before {kind}"
+    if kind == STRING and expected.startswith("a table"):
+        return "names are written without quotes, or in double quotes"
     if kind == NUMBER and "name" in expected:
         return "a name that begins with a digit must be put in double quotes"
     return ""

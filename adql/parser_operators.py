@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NoReturn
 
 from adql.errors import AdqlSyntaxError, Span
+from adql.hints import ELSEWHERE
 from adql.nodes import (
     Between,
     Binary,
@@ -166,7 +167,8 @@ class OperatorParser(Cursor):
     def no_operand(self) -> NoReturn:
         kind = self.kinds[self.at]
         if kind in RESERVED and self.kinds[self.at + 1] == "(":
-            self.fail("a value or a column name", f"{kind} is a reserved word and no function of ADQL")
+            hint = ELSEWHERE.get(kind) or f"{kind} is a reserved word and no function of ADQL"
+            self.fail("a value or a column name", hint)
         self.fail("a value or a column name")
 
     def _chain(self, left: Expression, kind: str, precedence: int) -> Expression:

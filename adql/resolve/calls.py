@@ -8,6 +8,7 @@ from adql import nodes
 from adql.bound import UNTYPED, Aggregate, Call, Expr, Literal, Windowed, has_aggregate, walk
 from adql.errors import AdqlSemanticError
 from adql.functions import AGGREGATES, FUNCTIONS, Function
+from adql.hints import ELSEWHERE
 from adql.metadata import unit_of
 from adql.resolve.constants import constant
 from adql.resolve.geometry import BOUND_HERE, bind_geometry
@@ -35,7 +36,8 @@ def bind_call(binder: Binder, node: nodes.FunctionCall) -> Expr:
         return _in_unit(binder, node)
     candidates = FUNCTIONS.get(name)
     if candidates is None:
-        hint = suggestion(name, [f.name for fs in (*FUNCTIONS.values(), AGGREGATES.values()) for f in fs])
+        known = [f.name for functions in (*FUNCTIONS.values(), AGGREGATES.values()) for f in functions]
+        hint = ELSEWHERE.get(name) or suggestion(name, known)
         raise AdqlSemanticError(
             f"there is no function {node.name.name}", node.name.span, hint or "/capabilities lists the functions"
         )

@@ -53,7 +53,8 @@ class Binder:
 
     def _require_number(self, expr: Expr, where: str) -> None:
         if not fits_number(expr):
-            raise AdqlSemanticError(f"{where} takes a number; this is {expr.type.adql}", expr.span)
+            hint = "texts are joined by ||" if where == "'+'" and expr.type.is_text else ""
+            raise AdqlSemanticError(f"{where} takes a number; this is {expr.type.adql}", expr.span, hint)
 
     def condition(self, node: nodes.Expression) -> Expr:
         expr = self.bind(node)
@@ -157,16 +158,9 @@ class Binder:
         for kind in ("is_numeric", "is_text", "is_timestamp", "is_boolean"):
             if getattr(a, kind) and getattr(b, kind):
                 return left, right
-        hint = (
-            "numbers are written without quotes" if (a.is_numeric and b.is_text) or (b.is_numeric and a.is_text) else ""
+        raise AdqlSemanticError(
+            f"'{op}' cannot compare {a.adql} with {b.adql}", left.span.to(right.span), _way_to_compare(a, b)
         )
-        if a.is_timestamp or b.is_timestamp:
-            hint = "write CAST(... AS TIMESTAMP)" if a.is_text or b.is_text else ""
-        if a.is_array or b.is_array:
-            hint = "compare the elements: v[1]"
-        if a.is_geometry or b.is_geometry:
-            hint = "compare geometries with CONTAINS, INTERSECTS or DISTANCE"
-        raise AdqlSemanticError(f"'{op}' cannot compare {a.adql} with {b.adql}", left.span.to(right.span), hint)
 
     # --- predicates
 
@@ -324,3 +318,18 @@ _BINDERS: dict[type, Callable[..., Expr]] = {
     nodes.Exists: Binder._exists,
     nodes.Star: Binder._star,
 }
+
+
+def _way_to_compare(a: ColumnType, b: ColumnType) -> str:
+    """The hint for two types that do not compare."""
+    if a.is_geometry or b.is_geometry:
+        return "compare geometries with CONTAINS, INTERSECTS or DISTANCE"
+    if a.is_array or b.is_array:
+        return "compare the elements: v[1]"
+    if a.is_timestamp or b.is_timestamp:
+        if a.is_text or b.is_text:
+            return "write CAST(... AS TIMESTAMP)"
+        return "a time is written as text, '2026-01-31T12:00:00'"
+    if a.is_boolean or b.is_boolean:
+        return "a condition is true by itself; a number is compared with 1 or 0"
+    return "numbers are written without quotes"

@@ -271,11 +271,10 @@ def _check_groups(select: Select) -> None:
         stray = _ungrouped(expr, grouped, own) if expr is not None else None
         if stray is not None:
             name = stray.field.name
-            raise AdqlSemanticError(
-                f"column {name} is neither in GROUP BY nor in a set function",
-                stray.span,
-                f"add it to GROUP BY or write MIN({name})",
-            )
+            hint = f"add it to GROUP BY or write MIN({name})"
+            if select.having is not None and not select.group_by:
+                hint = "HAVING is of groups: conditions on rows stand in WHERE"
+            raise AdqlSemanticError(f"column {name} is neither in GROUP BY nor in a set function", stray.span, hint)
 
 
 def _ungrouped(expr: Expr, grouped: frozenset[Expr], own: frozenset[int]) -> Column | None:
