@@ -19,7 +19,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from adql.regions.sphere import ShapeError, directions, position
+from adql.regions import Complement, Cone, Intersection, Moc, Polygon, Range, Region, ShapeError, Union
+from adql.regions.sphere import directions, position
 
 Matrix = NDArray[np.float64]
 
@@ -143,6 +144,25 @@ def transform(lon: float, lat: float, source: str, target: str) -> tuple[float, 
     if frame(source) == frame(target):
         return lon, lat
     return position(rotation(source, target) @ directions(lon, lat)[0])
+
+
+def turned_region(region: Region, source: str, target: str) -> Region:
+    """A region in another frame: great circles remain great circles. Raises ``ShapeError`` for MOCs, which are ICRS."""
+    if frame(source) == frame(target):
+        return region
+    if isinstance(region, Cone):
+        return Cone(*transform(region.lon, region.lat, source, target), region.radius)
+    if isinstance(region, Polygon):
+        return Polygon(tuple(transform(lon, lat, source, target) for lon, lat in region.vertices))
+    if isinstance(region, Range):
+        return turned_region(region.circles(), source, target)
+    if isinstance(region, Complement):
+        return Complement(turned_region(region.part, source, target))
+    if isinstance(region, (Union, Intersection)):
+        return type(region)(tuple(turned_region(part, source, target) for part in region.parts))
+    if isinstance(region, Moc):
+        raise ShapeError("a MOC has no form in another frame", "MOCs are in ICRS")
+    return region  # all or nothing
 
 
 def rotated(vector: tuple[str, str, str], source: str, target: str) -> tuple[str, str, str]:

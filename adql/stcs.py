@@ -20,9 +20,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from adql.errors import printable
-from adql.frames import FLAVORS, FROM_ICRS, REFPOS, SYNONYMS, frame, rotation, transform
-from adql.regions.algebra import Complement, Intersection, Nothing, Rotated, Union, WholeSky
-from adql.regions.cone import Cone, circle
+from adql.frames import FLAVORS, FROM_ICRS, REFPOS, SYNONYMS, frame, turned_region
+from adql.regions.algebra import Complement, Intersection, Nothing, Union, WholeSky
+from adql.regions.cone import circle
 from adql.regions.interval import Range
 from adql.regions.moc import Moc
 from adql.regions.polygon import Polygon, box
@@ -91,7 +91,7 @@ class _Reader:
                 return read(self._operands(system))
             numbers = self._numbers()
             self._unit()
-            return _SHAPES[name](numbers, system)
+            return turned_region(_SHAPES[name](numbers), system, "ICRS")
         except ShapeError as error:
             if error.at:
                 raise
@@ -174,54 +174,38 @@ def _wants(numbers: Sequence[float], count: int, what: str) -> None:
         raise ShapeError(f"{len(numbers)} numbers instead of {count}", f"it takes {what}, in degrees")
 
 
-def _circle(numbers: list[float], system: str) -> Region:
+def _circle(numbers: list[float]) -> Region:
     _wants(numbers, 3, "longitude, latitude and radius")
-    shape = circle(*numbers)
-    return Cone(*transform(shape.lon, shape.lat, system, "ICRS"), shape.radius)
+    return circle(*numbers)
 
 
-def _position(numbers: list[float], system: str) -> Region:
+def _position(numbers: list[float]) -> Region:
     _wants(numbers, 2, "longitude and latitude")
-    return _circle([*numbers, 0.0], system)
+    return circle(numbers[0], numbers[1], 0.0)
 
 
-def _polygon(numbers: list[float], system: str) -> Region:
+def _polygon(numbers: list[float]) -> Region:
     if len(numbers) % 2:
         raise ShapeError(f"{len(numbers)} numbers, an odd count", "it takes longitude and latitude of each vertex")
-    vertices = tuple(zip(numbers[::2], numbers[1::2], strict=True))
-    return transformed_polygon(Polygon(vertices), system)
+    return Polygon(tuple(zip(numbers[::2], numbers[1::2], strict=True)))
 
 
-def transformed_polygon(polygon: Polygon, system: str) -> Polygon:
-    """A polygon whose vertices are in another frame: great circles remain great circles."""
-    if frame(system) == "ICRS":
-        return polygon
-    return Polygon(tuple(transform(lon, lat, system, "ICRS") for lon, lat in polygon.vertices))
-
-
-def _box(numbers: list[float], system: str) -> Region:
+def _box(numbers: list[float]) -> Region:
     _wants(numbers, 4, "longitude and latitude of the centre, width and height")
-    return transformed_polygon(box(*numbers), system)
+    return box(*numbers)
 
 
-def _interval(numbers: list[float], system: str) -> Region:
+def _interval(numbers: list[float]) -> Region:
     _wants(numbers, 4, "two corners, each longitude and latitude")
-    return _turned(Range(numbers[0], numbers[2], numbers[1], numbers[3]), system)
+    return Range(numbers[0], numbers[2], numbers[1], numbers[3])
 
 
-def _range(numbers: list[float], system: str) -> Region:
+def _range(numbers: list[float]) -> Region:
     _wants(numbers, 4, "western and eastern longitude, southern and northern latitude")
-    return _turned(Range(*numbers), system)
+    return Range(*numbers)
 
 
-def _turned(region: Region, system: str) -> Region:
-    if system == "ICRS":
-        return region
-    x, y, z = rotation("ICRS", system).tolist()
-    return Rotated(region, (tuple(x), tuple(y), tuple(z)))
-
-
-def _convex(numbers: list[float], system: str) -> Region:
+def _convex(numbers: list[float]) -> Region:
     """Half-spaces x.p >= c."""
     if not numbers or len(numbers) % 4:
         raise ShapeError(f"{len(numbers)} numbers", "it takes x, y, z and the least product of each half-space")
@@ -231,11 +215,11 @@ def _convex(numbers: list[float], system: str) -> Region:
             raise ShapeError(f"({axis[0]:g}, {axis[1]:g}, {axis[2]:g}) is not a unit vector")
         if least > 1:
             return Nothing()
-        parts.append(_circle([*position(axis), math.degrees(math.acos(max(-1.0, least)))], system))
+        parts.append(circle(*position(axis), math.degrees(math.acos(max(-1.0, least)))))
     return parts[0] if len(parts) == 1 else Intersection(tuple(parts))
 
 
-def _all_sky(numbers: list[float], _system: str) -> Region:
+def _all_sky(numbers: list[float]) -> Region:
     _wants(numbers, 0, "no numbers")
     return WholeSky()
 
@@ -252,7 +236,7 @@ def _difference(parts: list[Region]) -> Region:
     return Intersection((parts[0], Complement(parts[1])))
 
 
-_SHAPES: dict[str, Callable[[list[float], str], Region]] = {
+_SHAPES: dict[str, Callable[[list[float]], Region]] = {
     "CIRCLE": _circle,
     "POLYGON": _polygon,
     "BOX": _box,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,22 +11,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from adql import stcs
-from adql.regions import (
-    Complement,
-    Cone,
-    Intersection,
-    Moc,
-    Nothing,
-    Polygon,
-    Range,
-    Region,
-    ShapeError,
-    Union,
-    WholeSky,
-    circle,
-    pieces,
-)
+from adql.regions import Cone, Moc, Nothing, Polygon, Range, ShapeError, circle
 from adql.regions.locate import locate
+from adql.regions.normal_form import Simple, normal_form, shape_rows
 from adql.regions.region import SLACK
 from adql.regions.sphere import Vectors, directions, lengths, separations
 from clickhouse_schema.cover import EVERYWHERE, FINEST, NOWHERE, STEP, is_read, widest
@@ -43,13 +29,6 @@ RANGES = pa.list_(pa.uint64())
 
 #: Vertices of a convex polygon are this far from its other edges, in its circumference; else it is looked at closely.
 _CLEAR = 1e-6
-
-#: Of what regions in columns are put together
-Simple = Cone | Polygon | Range
-Term = tuple[tuple[float, Simple], ...]
-
-#: Terms of a region; more are too slow to compare with
-_MOST_TERMS = 1000
 
 #: Directions and radii, in radians, of the discs that a shape lies in
 Discs = tuple[Vectors, NDArray[np.float64]]
@@ -169,34 +148,6 @@ def _discs_of_plain(shapes: list[list[float]]) -> tuple[Vectors, NDArray[np.floa
     return directions(numbers[::2], numbers[1::2]), radii, starts
 
 
-def normal_form(region: Region, *, complement: bool = False) -> list[Term]:
-    """A region as a union of intersections (terms) of shapes, 1, and complements of shapes, -1."""
-    if isinstance(region, Complement):
-        return normal_form(region.part, complement=not complement)
-    if isinstance(region, (Union, Intersection)):
-        parts = [normal_form(part, complement=complement) for part in region.parts]
-        if isinstance(region, Union) != complement:
-            return [term for part in parts for term in part]
-        if math.prod(len(part) for part in parts) > _MOST_TERMS:
-            raise ShapeError(f"a region of more than {_MOST_TERMS} intersections")
-        return [tuple(shape for term in terms for shape in term) for terms in product(*parts)]
-    if isinstance(region, (WholeSky, Nothing)):
-        return [((1.0, Cone(0.0, 0.0, 180.0)),)] if isinstance(region, WholeSky) != complement else []
-    if not isinstance(region, (Cone, Polygon, Range)):
-        what = "a MOC, for which there is the xtype moc" if isinstance(region, Moc) else "a range of other longitudes"
-        raise ShapeError(f"{what}, cannot be part of it")
-    return [((-1.0 if complement else 1.0, region),)]
-
-
-def _without_idle(term: Term) -> Term:
-    """A point with other shapes is the point alone if it is in them, else nothing."""
-    points = [shape for sign, shape in term if sign > 0 and isinstance(shape, Cone) and shape.is_point]
-    if not points:
-        return term
-    inside = all(bool(shape.contains(points[0].centre)[0]) == (sign > 0) for sign, shape in term)
-    return ((1.0, points[0]),) if inside else ()
-
-
 def _read_moc(text: str) -> tuple[list[int], int]:
     region = stcs.parse(text)
     if isinstance(region, Nothing):
@@ -208,25 +159,15 @@ def _read_moc(text: str) -> tuple[list[int], int]:
 
 def _read_region(text: str) -> tuple[list[list[float]], int]:
     region = stcs.parse(text)
-    terms = [term for term in map(_without_idle, normal_form(region)) if term]
+    terms = normal_form(region)
     if not terms:
         raise ShapeError("an empty region")
-    rows = [[float(i), sign, *_numbers(shape)] for i, term in enumerate(terms) for sign, shape in term]
-    if len(rows) > 1 or isinstance(terms[0][0][1], Range) or rows[0][1] < 0:
-        rows += pieces.numbers(region)
+    rows = shape_rows(region, terms)
     bounded = [[_discs(shape) for sign, shape in term if sign > 0] for term in terms]
     if not all(bounded):
         return rows, EVERYWHERE
     vectors, radii = zip(*(discs for term in bounded for discs in term), strict=True)
     return rows, cover_number(np.concatenate(vectors), np.concatenate(radii))
-
-
-def _numbers(shape: Simple) -> list[float]:
-    if isinstance(shape, Cone):
-        return [shape.lon, shape.lat, shape.radius]
-    if isinstance(shape, Range):
-        return [shape.west, shape.east, shape.south, shape.north]
-    return [number for vertex in shape.vertices for number in vertex]
 
 
 def _discs(shape: Simple) -> Discs:

@@ -10,9 +10,10 @@ from collections.abc import Callable
 from adql.bound import Call, Covered, Expr, Literal, Shape, Within
 from adql.errors import AdqlUnsupported
 from adql.frames import rotated
-from adql.regions import Cone, Moc, Nothing, Polygon, ShapeError, columns, stored
+from adql.regions import Cone, Moc, Nothing, Polygon, ShapeError, columns, row_relations, stored_mocs
 from adql.regions.membership import Row, membership
 from adql.regions.relations import has_moc
+from adql.regions.stored import Stored
 from adql.resolve.constants import constant
 from adql.resolve.geometry import constant_region, coordinates
 from adql.spherical import cube, cubes, is_position, nearness, separation, unit_vector
@@ -184,8 +185,8 @@ def _related(expr: Call, emit: Emit) -> str:
         if any(a.type.xtype == "moc" and not isinstance(a, Shape) for a in expr.args):
             test = _related_mocs(expr, emit)
         else:
-            first, second = (_column_shape(a, emit) for a in expr.args)
-            test = _related_shapes(first, second, contains=expr.name == "SHAPES CONTAIN")
+            relation = row_relations.contains if expr.name == "SHAPES CONTAIN" else row_relations.intersects
+            test = relation(*(_column_shape(a, emit) for a in expr.args))
     except ShapeError as error:
         raise AdqlUnsupported(f"{error.message} is not supported", expr.span, error.hint) from error
     for radius in (emit(a.args[2]) for a in expr.args if isinstance(a, Call) and a.name == "CIRCLE"):
@@ -193,52 +194,39 @@ def _related(expr: Call, emit: Emit) -> str:
     return _known([n for a in expr.args for n in _numbers(a, emit)], test)
 
 
-def _related_shapes(
-    first: columns.Shape | stored.Stored, second: columns.Shape | stored.Stored, *, contains: bool
-) -> str:
-    if isinstance(first, stored.Stored) and isinstance(second, stored.Stored):
-        raise ShapeError("a column of regions compared with another", "compare one with a POINT, CIRCLE or POLYGON")
-    if isinstance(first, stored.Stored) and not isinstance(second, stored.Stored):
-        return stored.within(first, second) if contains else stored.intersects(first, second)
-    if isinstance(second, stored.Stored) and not isinstance(first, stored.Stored):
-        return stored.contains(second, first) if contains else stored.intersects(second, first)
-    assert not isinstance(first, stored.Stored) and not isinstance(second, stored.Stored)  # noqa: S101, PT018  see above
-    return columns.contains(first, second) if contains else columns.intersects(first, second)
-
-
 def _related_mocs(expr: Call, emit: Emit) -> str:
     first, second = expr.args
     for point, moc in ((first, second), (second, first)):
         if point.type.xtype == "point" and not isinstance(point, Shape):
             lon, lat = coordinates(point)
-            return stored.has(_ranges(moc, emit), index_sql(emit(lon), emit(lat)))
+            return stored_mocs.has(_ranges(moc, emit), index_sql(emit(lon), emit(lat)))
     one, other = _ranges(first, emit), _ranges(second, emit)
-    return stored.is_inside(one, other) if expr.name == "SHAPES CONTAIN" else stored.meets(one, other)
+    return stored_mocs.is_inside(one, other) if expr.name == "SHAPES CONTAIN" else stored_mocs.meets(one, other)
 
 
-def _ranges(expr: Expr, emit: Emit) -> stored.Ranges:
+def _ranges(expr: Expr, emit: Emit) -> stored_mocs.Ranges:
     """Of a MOC, or of the cells that a constant shape touches."""
     if isinstance(expr, Call) and expr.name in ("MOC UNION", "MOC INTERSECTION"):
         parts = tuple(_ranges(a, emit) for a in expr.args)
-        return stored.combined(parts, 1 if expr.name == "MOC UNION" else len(parts))
+        return stored_mocs.combined(parts, 1 if expr.name == "MOC UNION" else len(parts))
     if isinstance(expr, Call) and expr.name == "STORED" and expr.type.xtype == "moc":
-        return stored.Ranges(emit(expr))
+        return stored_mocs.Ranges(emit(expr))
     region = constant_region(expr)
     if region is None:
         raise ShapeError("a MOC compared with a shape from columns", "give the shape as a constant, or a POINT")
-    return stored.ranges_of(region)
+    return stored_mocs.ranges_of(region)
 
 
 def _moc(expr: Call, emit: Emit) -> str:
     """A computed MOC as a text; NULL if a part is."""
     ranges = _ranges(expr, emit)
-    return _known([n for a in expr.args for n in _numbers(a, emit)], stored.ascii_moc(ranges))
+    return _known([n for a in expr.args for n in _numbers(a, emit)], stored_mocs.ascii_moc(ranges))
 
 
-def _column_shape(expr: Expr, emit: Emit) -> columns.Shape | stored.Stored:
+def _column_shape(expr: Expr, emit: Emit) -> row_relations.Shape:
     """The shape's numbers, without NULL: array functions take none. See ``_known`` for those."""
     if isinstance(expr, Call) and expr.name == "STORED":
-        return stored.Stored(emit(expr))
+        return Stored(emit(expr))
     if isinstance(expr, Shape):
         return expr.region
     if isinstance(expr, Call) and expr.name in ("POINT", "CIRCLE"):
@@ -268,7 +256,7 @@ def _numbers(expr: Expr, emit: Emit) -> list[str]:
 
 def _area(expr: Call, emit: Emit) -> str:
     if expr.args[0].type.xtype == "moc":
-        return _known(_numbers(expr.args[0], emit), stored.area(_ranges(expr.args[0], emit)))
+        return _known(_numbers(expr.args[0], emit), stored_mocs.area(_ranges(expr.args[0], emit)))
     shape = _column_shape(expr.args[0], emit)
     assert isinstance(shape, columns.Circle | columns.Edges)  # noqa: S101  constants are computed at translation
     return _known(_numbers(expr.args[0], emit), columns.area(shape))

@@ -13,7 +13,7 @@ membership  SQL of whether a row's position is in a constant region
 columns     SQL of shapes made from columns: relations, area, centroid
 """
 
-from adql.regions.algebra import Complement, Grown, Intersection, Nothing, Rotated, Union, WholeSky
+from adql.regions.algebra import Complement, Grown, Intersection, Nothing, Union, WholeSky
 from adql.regions.cone import Cone, circle
 from adql.regions.covers import MOST_CELLS, Cover, cover
 from adql.regions.interval import Range
@@ -34,7 +34,6 @@ __all__ = [
     "Polygon",
     "Range",
     "Region",
-    "Rotated",
     "ShapeError",
     "Union",
     "WholeSky",

@@ -115,28 +115,6 @@ class Nothing(Region):
 
 
 @dataclass(frozen=True, slots=True)
-class Rotated(Region):
-    """``part`` in another frame; ``matrix`` has the rows of the rotation from ICRS to that frame."""
-
-    part: Region
-    matrix: tuple[tuple[float, float, float], ...]
-
-    def contains(self, points: Vectors) -> Mask:
-        return self.part.contains(self.turned(points))
-
-    def distance(self, points: Vectors) -> Reals:
-        return self.part.distance(self.turned(points))
-
-    def turned(self, points: Vectors) -> Vectors:
-        """ICRS directions in the frame of ``part``."""
-        return np.asarray(points @ np.array(self.matrix).T)
-
-    @property
-    def size(self) -> float:
-        return self.part.size
-
-
-@dataclass(frozen=True, slots=True)
 class Grown(Region):
     """What lies within ``by`` radians of ``part``; for covers alone: it holds more where distances are lower bounds."""
 

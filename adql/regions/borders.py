@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from adql.regions.algebra import Complement, Intersection, Rotated, Union
+from adql.regions.algebra import Complement, Intersection, Union
 from adql.regions.cone import Cone
 from adql.regions.interval import Range
 from adql.regions.polygon import Polygon
@@ -61,10 +61,6 @@ def curves(region: Region) -> list[Curve]:
         return [Curve(n, 0.0, 1.0, a, v, 0.0, float(arc)) for n, a, v, arc in rows]
     if isinstance(region, Range):
         return _range_curves(region)
-    if isinstance(region, Rotated):
-        turn = np.array(region.matrix).T
-        turned = [(c, turn @ c.axis, turn @ c.u, turn @ c.v) for c in curves(region.part)]
-        return [replace(c, axis=axis, u=u, v=v) for c, axis, u, v in turned]
     return []
 
 

@@ -9,15 +9,13 @@ caller's.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from adql.regions.algebra import Complement, Intersection, Nothing, Union, WholeSky
 from adql.regions.cone import Cone
 from adql.regions.membership import number
 from adql.regions.polygon import SMALL, Polygon
-from adql.regions.region import Region
-from adql.regions.sphere import ROUNDING, ShapeError, direction
+from adql.regions.sphere import ROUNDING, direction
 
 Vector = tuple[str, str, str]
 
@@ -37,7 +35,8 @@ class Edges:
     array: str
 
 
-Shape = Circle | Edges | Region
+#: One that a row's numbers make
+RowShape = Circle | Edges
 
 
 # --- construction -----------------------------------------------------------------------------------------------------
@@ -93,61 +92,19 @@ def _literal(region: Polygon) -> str:
     return "[" + ", ".join(f"({', '.join(number(c) for v in row for c in v)})" for row in rows) + "]"
 
 
-def as_columns(shape: Shape) -> Shape:
-    """Constant points, circles and polygons in the form of columns; combinations as they are."""
-    if isinstance(shape, Cone):
-        x, y, z = direction(shape.lon, shape.lat)
-        return Circle((number(x), number(y), number(z)), number(shape.radius))
-    if isinstance(shape, Polygon):
-        return Edges(_literal(shape))
-    return shape
-
-
-def named(shape: Shape, suffix: str) -> tuple[Shape, dict[str, str]]:
-    """The shape by the names of its values, and these."""
-    if isinstance(shape, Circle):
-        names = [f"{letter}{suffix}" for letter in "xyzr"]
-        x, y, z, r = names
-        return Circle((x, y, z), r), dict(zip(names, (*shape.centre, f"toFloat64({shape.radius})"), strict=True))
-    if isinstance(shape, Edges):
-        return Edges(f"edges{suffix}"), {f"edges{suffix}": shape.array}
-    return shape, {}
-
-
-def _related(first: Shape, second: Shape, relation: Callable[[Shape, Shape], str]) -> str:
-    (one, values), (other, more) = named(as_columns(first), "1"), named(as_columns(second), "2")
-    test = relation(one, other)
-    return f"({let({**values, **more}, test)} = 1)" if values or more else test
+def of_constant(region: Cone | Polygon) -> RowShape:
+    """A constant circle or polygon in the form of a row's."""
+    if isinstance(region, Polygon):
+        return Edges(_literal(region))
+    x, y, z = direction(region.lon, region.lat)
+    return Circle((number(x), number(y), number(z)), number(region.radius))
 
 
 # --- relations --------------------------------------------------------------------------------------------------------
 
 
-def contains(inner: Shape, outer: Shape) -> str:
-    """SQL of whether all of ``inner`` is in ``outer``.
-
-    Raises ``ShapeError`` for what is answered for constants alone: a union around, a range or MOC.
-    """
-    return _related(inner, outer, _contains)
-
-
-def intersects(first: Shape, second: Shape) -> str:
-    """SQL of whether the shapes have a direction in common. Raises ``ShapeError`` like ``contains``."""
-    return _related(first, second, _intersects)
-
-
-def _contains(inner: Shape, outer: Shape) -> str:
-    inner, outer = as_columns(inner), as_columns(outer)
-    if isinstance(inner, Nothing) or isinstance(outer, WholeSky):
-        return "1"
-    if isinstance(inner, Union):
-        return _all((_contains(p, outer) for p in inner.parts), "AND")
-    if isinstance(outer, Intersection):
-        return _all((_contains(inner, p) for p in outer.parts), "AND")
-    if isinstance(outer, Complement):
-        return f"(NOT {_intersects(inner, outer.part)})"
-    if isinstance(inner, Region) or isinstance(outer, Region):
-        raise _unsupported(inner if isinstance(inner, Region) else outer)
+def contains(inner: RowShape, outer: RowShape) -> str:
+    """SQL of whether all of ``inner`` is in ``outer``."""
     if isinstance(outer, Circle):
         if isinstance(inner, Circle):
             reach = f"({outer.radius} - {inner.radius})"
@@ -160,44 +117,21 @@ def _contains(inner: Shape, outer: Shape) -> str:
             f"({inside(inner.centre, outer)} AND "
             f"({inner.radius} = 0 OR {_to_border(inner.centre, outer)} >= radians({inner.radius}) - {ROUNDING!r}))"
         )
-    within = " AND ".join(f"arrayAll(d -> {inside(p, outer)}, {inner.array})" for p in (_START, _MIDDLE))
+    within = " AND ".join(f"arrayAll(d -> {inside(p, outer)}, {inner.array})" for p in (START, MIDDLE))
     return f"({within} AND NOT {_cross(inner, outer)})"
 
 
-def _intersects(first: Shape, second: Shape) -> str:
-    first, second = as_columns(first), as_columns(second)
-    if isinstance(first, Region) and not isinstance(second, Region):
-        first, second = second, first
-    if isinstance(second, Nothing):
-        return "0"
-    if isinstance(second, WholeSky):
-        return "1"
-    if isinstance(second, Union):
-        return _all((_intersects(first, p) for p in second.parts), "OR")
-    if isinstance(second, Complement):
-        return f"(NOT {_contains(first, second.part)})"
-    if isinstance(first, Region) or isinstance(second, Region):
-        raise _unsupported(second)
+def intersects(first: RowShape, second: RowShape) -> str:
+    """SQL of whether the shapes have a direction in common."""
     if isinstance(second, Circle):
         if isinstance(first, Circle):
             return _within(first.centre, second.centre, f"({first.radius} + {second.radius})")
         return _circle_meets(second, first)
     if isinstance(first, Circle):
         return _circle_meets(first, second)
-    first_in = f"arrayExists(d -> {inside(_START, second)}, {first.array})"
-    second_in = f"arrayExists(d -> {inside(_START, first)}, {second.array})"
+    first_in = f"arrayExists(d -> {inside(START, second)}, {first.array})"
+    second_in = f"arrayExists(d -> {inside(START, first)}, {second.array})"
     return f"({first_in} OR {second_in} OR {_cross(first, second)})"
-
-
-def _all(tests: Iterable[str], word: str) -> str:
-    return f"({f' {word} '.join(tests)})"
-
-
-def _unsupported(shape: Shape) -> ShapeError:
-    return ShapeError(
-        f"a {type(shape).__name__.lower()} compared with a shape from columns",
-        "give both as constants, or compare the row's POINT",
-    )
 
 
 def _circle_meets(circle: Circle, edges: Edges) -> str:
@@ -210,9 +144,9 @@ def _within(a: Vector, b: Vector, degrees: str) -> str:
 
 
 #: start and middle of edge d
-_START: Vector = ("d.1", "d.2", "d.3")
+START: Vector = ("d.1", "d.2", "d.3")
 _LENGTH = "sqrt(2 + 2 * (d.1 * d.4 + d.2 * d.5 + d.3 * d.6))"
-_MIDDLE: Vector = (f"((d.1 + d.4) / {_LENGTH})", f"((d.2 + d.5) / {_LENGTH})", f"((d.3 + d.6) / {_LENGTH})")
+MIDDLE: Vector = (f"((d.1 + d.4) / {_LENGTH})", f"((d.2 + d.5) / {_LENGTH})", f"((d.3 + d.6) / {_LENGTH})")
 
 #: start, end and normal of edge e
 _A: Vector = ("e.1", "e.2", "e.3")
@@ -250,7 +184,7 @@ def inside(p: Vector, edges: Edges, *, border: str = "1") -> str:
     return f"({winds} OR {on_border})" if border == "1" else f"if({on_border}, {border}, {winds})"
 
 
-def has(shape: Circle | Edges, place: Vector) -> str:
+def has(shape: RowShape, place: Vector) -> str:
     """SQL of whether a direction is in the shape or on its border."""
     return _within(place, shape.centre, shape.radius) if isinstance(shape, Circle) else inside(place, shape)
 
@@ -278,7 +212,7 @@ def _cross(first: Edges, second: Edges) -> str:
 # --- measures ---------------------------------------------------------------------------------------------------------
 
 
-def area(shape: Circle | Edges) -> str:
+def area(shape: RowShape) -> str:
     """SQL of square degrees; see ``Cone.area`` and ``polygon.signed_area``."""
     if isinstance(shape, Circle):
         radius = f"least(greatest({shape.radius}, 0), 180)"
@@ -292,7 +226,7 @@ def _signed_area(edges: str) -> str:
     return let({"s": terms}, f"s - {4 * math.pi!r} * round(s / {4 * math.pi!r})")
 
 
-def centroid(shape: Circle | Edges) -> str:
+def centroid(shape: RowShape) -> str:
     """SQL of Array(Float64), longitude and latitude in degrees; see ``Polygon.centroid``."""
     if isinstance(shape, Circle):
         return _position(*shape.centre)

@@ -60,7 +60,8 @@ def _step(cells: Cells, size: float, known: int, most_cells: int) -> int:
         return 0
     if reach > size and len(cells) <= 16 and not known:  # nothing can be wholly inside yet
         return min(3 if reach > 8 * size else 2, ORDER - cells.order)
-    # dividing a border of n cells leaves about 2n on the next order and n inside
-    if reach * 16 < size or 3 * len(cells) > most_cells - known:
+    # dividing a border of n cells leaves about 2n on the next order and n inside; what several shapes have in common
+    # may be much smaller than each
+    if (known and reach * 16 < size) or 3 * len(cells) > most_cells - known:
         return 0
     return 1

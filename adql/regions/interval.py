@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from adql.regions.algebra import Intersection, Union, WholeSky
+from adql.regions.cone import Cone
 from adql.regions.region import Region
-from adql.regions.sphere import ROUNDING, Mask, Reals, ShapeError, Vectors, checked_position
+from adql.regions.sphere import ROUNDING, Mask, Reals, ShapeError, Vectors, checked_position, position
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,18 @@ class Range(Region):
                 [math.cos(middle), math.sin(middle), 0.0],
             ]
         )
+
+    def circles(self) -> Region:
+        """The same region made of circles, which can be turned into another frame."""
+        parts: list[Region] = []
+        if self.south > -90:
+            parts.append(Cone(0.0, 90.0, 90 - self.south))
+        if self.north < 90:
+            parts.append(Cone(0.0, -90.0, 90 + self.north))
+        if not self.full:
+            halves = tuple(Cone(*position(side), 90.0) for side in self.sides)
+            parts += halves if self.width <= 180 else [Union(halves)]
+        return Intersection(tuple(parts)) if parts else WholeSky()
 
     def contains(self, points: Vectors) -> Mask:
         south, north = self.limits

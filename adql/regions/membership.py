@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adql.regions.algebra import Complement, Intersection, Nothing, Rotated, Union, WholeSky
+from adql.regions.algebra import Complement, Intersection, Nothing, Union, WholeSky
 from adql.regions.cone import Cone
 from adql.regions.interval import Range
 from adql.regions.moc import Moc
@@ -155,11 +155,6 @@ def _moc(moc: Moc, row: Row) -> str:
     return f"({' OR '.join(tests)})" if tests else "0"
 
 
-def _rotated(region: Rotated, row: Row) -> str:
-    x, y, z = (row.dot(np.array(axis)) for axis in region.matrix)
-    return membership(region.part, Row(x, y, z))
-
-
 def _all(regions: tuple[Region, ...], row: Row, word: str) -> str:
     return f"({word.join(membership(r, row) for r in regions)})"
 
@@ -172,7 +167,6 @@ _MEMBERSHIP: dict[type, Callable[..., str]] = {
     Union: lambda region, row: _all(region.parts, row, " OR "),
     Intersection: lambda region, row: _all(region.parts, row, " AND "),
     Complement: lambda region, row: f"(NOT {membership(region.part, row)})",
-    Rotated: _rotated,
     WholeSky: lambda _region, _row: "1",
     Nothing: lambda _region, _row: "0",
 }

@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from adql.regions.borders import Curve
-from adql.regions.columns import Circle, Edges, Vector, cross_product, dot, inside, let, separation
+from adql.regions.columns import Circle, Edges, RowShape, Vector, cross_product, dot, inside, let, separation
 from adql.regions.measures import border_pieces
 from adql.regions.region import Region
 from adql.regions.sphere import ROUNDING
@@ -23,6 +23,9 @@ _U: Vector = ("s[8]", "s[9]", "s[10]")
 _V: Vector = ("s[11]", "s[12]", "s[13]")
 _LENGTH = "s[14]"
 _TURN = repr(2 * math.pi)
+
+#: Steps to either side of a piece's middle, in pieces and in radians; and the least angle between two cuts
+_ASIDE, _LEAST_ASIDE, _APART = 1e-7, 1e-13, 1e-12
 
 #: Crossings this near to a piece's end, in its lengths, are left to the next piece
 _END = 1e-9
@@ -49,7 +52,7 @@ def _numbers(curve: Curve, start: float, stop: float, own: float) -> list[float]
     return [-1.0, own, *curve.axis.tolist(), k, curve.radius, *u.tolist(), *v.tolist(), stop - start]
 
 
-def touches(shape: Circle | Edges) -> str:
+def touches(shape: RowShape) -> str:
     """SQL of whether a shape meets the region at piece ``s``; at one that is not the region's own, by crossing it."""
     if isinstance(shape, Circle):
         slack = f"if(s[2] > 0, {ROUNDING!r}, -{ROUNDING!r})"
@@ -57,14 +60,14 @@ def touches(shape: Circle | Edges) -> str:
     return f"({_inside(f'if(s[2] > 0, 0, {_LENGTH} / 2)', shape, border='s[2] > 0')} OR {_crosses(shape)})"
 
 
-def enters(shape: Circle | Edges) -> str:
+def enters(shape: RowShape) -> str:
     """SQL of whether piece ``s`` has directions inside of a shape, off its border."""
     if isinstance(shape, Circle):
         return f"arrayMin({_separations(shape, 'near')}) < radians({shape.radius}) - {ROUNDING!r}"
     return f"({_inside(f'{_LENGTH} / 2', shape, border='0')} OR {_crosses(shape)})"
 
 
-def stays_in(shape: Circle | Edges) -> str:
+def stays_in(shape: RowShape) -> str:
     """SQL of whether all of piece ``s`` is in a shape."""
     if isinstance(shape, Circle):
         return f"arrayMax({_separations(shape, 'far')}) <= radians({shape.radius}) + {ROUNDING!r}"
@@ -80,6 +83,39 @@ def _at(t: str, body: str) -> str:
     axes = zip(_PLACE, _AXIS, _U, _V, strict=True)
     place = {p: f"{a} * (1 - s[6]) + s[7] * (cos(t) * {u} + sin(t) * {v})" for p, a, u, v in axes}
     return let({"t": t}, let(place, body)) if t != "t" else let(place, body)
+
+
+def spots(others: str, *, on_border: bool) -> str:
+    """SQL of directions, tuples, beside the middles of the parts that the circles of pieces ``others`` cut ``s`` into.
+
+    ``on_border``: the middles themselves and the parts' starts too. The formulas are those of ``borders.cuts`` and
+    ``relations``.
+    """
+    axis: Vector = ("e[3]", "e[4]", "e[5]")
+    apart = " + ".join(f"pow({a} - {b}, 2)" for a, b in zip(_AXIS, axis, strict=True))
+    values = {"cosine": f"s[7] * {dot(_U, axis)}", "sine": f"s[7] * {dot(_V, axis)}"}
+    values["level"] = f"({apart}) / 2 - e[6] + s[6] * {dot(_AXIS, axis)}"
+    half, towards = "acos(greatest(least(level / swing, 1), -1))", "atan2(sine, cosine)"
+    met = f"[positiveModulo({towards} + {half}, {_TURN}), positiveModulo({towards} - {half}, {_TURN})]"
+    where = f"if(swing > {ROUNDING!r} AND abs(level) <= swing + {ROUNDING!r}, {met}, [])"
+    angles = f"arrayMap(e -> {let(values, let({'swing': 'sqrt(cosine * cosine + sine * sine)'}, where))}, {others})"
+    inner = f"arraySort(arrayFilter(t -> t > {_APART!r} AND t < {_LENGTH} - {_APART!r}, arrayFlatten({angles})))"
+    starts, stops = "arrayPushFront(inner, 0.)", f"arrayPushBack(inner, {_LENGTH})"
+    parts = f"arrayMap((a, b) -> {_spots_of_part(on_border)}, {starts}, {stops})"
+    return let({"inner": inner}, f"arrayFlatten({parts})")
+
+
+def _spots_of_part(on_border: bool) -> str:
+    """Of the part of piece ``s`` from angle a to b."""
+    step = f"greatest({_ASIDE!r} * (b - a) * s[7], {_LEAST_ASIDE!r})"
+    around = [f"(cos(t) * {u} + sin(t) * {v})" for u, v in zip(_U, _V, strict=True)]
+    aside = [f"({a} * s[7] - (1 - s[6]) * {w})" for a, w in zip(_AXIS, around, strict=True)]
+    moved = [[f"({p} {sign} h * {q})" for p, q in zip(_PLACE, aside, strict=True)] for sign in "+-"]
+    left, right = (", ".join(f"{component} / sqrt(1 + h * h)" for component in one) for one in moved)
+    places = f"[({left}), ({right}){', (px, py, pz)' if on_border else ''}]"
+    middle = let({"t": "(a + b) / 2", "h": step}, _at("t", places))
+    start = f"arrayPushBack({middle}, {_at('a', '(px, py, pz)')})" if on_border else middle
+    return f"if(b - a > {_APART!r}, {start}, [])"
 
 
 def _inside(t: str, shape: Edges, *, border: str = "1") -> str:

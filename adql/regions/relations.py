@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from adql.regions.algebra import Complement, Intersection, Rotated, Union
+from adql.regions.algebra import Complement, Intersection, Union
 from adql.regions.borders import curves, cuts
 from adql.regions.cone import Cone
 from adql.regions.moc import Moc
@@ -66,7 +66,7 @@ def intersects(first: Region, second: Region) -> bool:
 def has_moc(region: Region) -> bool:
     if isinstance(region, (Union, Intersection)):
         return any(has_moc(p) for p in region.parts)
-    return has_moc(region.part) if isinstance(region, (Complement, Rotated)) else isinstance(region, Moc)
+    return has_moc(region.part) if isinstance(region, Complement) else isinstance(region, Moc)
 
 
 def _share_cells(both: Intersection, *, touching: bool) -> bool:
@@ -110,6 +110,4 @@ def _points(region: Region) -> list[tuple[float, ...]]:
         return [p for part in region.parts for p in _points(part)]
     if isinstance(region, Complement):
         return _points(region.part)
-    if isinstance(region, Rotated):
-        return [tuple(np.array(region.matrix).T @ p) for p in _points(region.part)]
     return [direction(region.lon, region.lat)] if isinstance(region, Cone) and region.is_point else []

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from adql.bound import Call, Expr, Literal, Shape
-from adql.errors import AdqlSemanticError, Span
-from adql.frames import frame, rotation, transform
-from adql.regions import Cone, Polygon, Region, Rotated
+from adql.errors import Span
+from adql.frames import frame, transform, turned_region
+from adql.regions import Region
 from adql.regions.relations import has_moc
 from adql.resolve.constants import constant
 from clickhouse_schema.datatypes import DOUBLE, UNICODE
@@ -80,24 +80,11 @@ def without_turn_around(position: Pair, region: Region) -> tuple[Pair, Region]:
     return turn.position, turned_region(region, turn.target, turn.source)
 
 
-def turned_region(region: Region, source: str, target: str) -> Region:
-    if frame(source) == frame(target):
-        return region
-    if isinstance(region, Cone):
-        return Cone(*transform(region.lon, region.lat, source, target), region.radius)
-    if isinstance(region, Polygon):
-        return Polygon(tuple(transform(lon, lat, source, target) for lon, lat in region.vertices))
-    x, y, z = rotation(target, source).tolist()
-    return Rotated(region, (tuple(x), tuple(y), tuple(z)))
-
-
 def turned_shape(shape: Expr, source: str, target: str, span: Span) -> Expr:
     """A point, circle or polygon, of constants or of a row, in another frame."""
     if frame(source) == frame(target):
         return shape
     if isinstance(shape, Shape):
-        if has_moc(shape.region):
-            raise AdqlSemanticError("a MOC has no form in another frame", span, "MOCs are in ICRS")
         return Shape(shape.type, turned_region(shape.region, source, target), span=span)
     if isinstance(shape, Call) and shape.name in ("POINT", "CIRCLE"):
         position = turned((shape.args[0], shape.args[1]), source, target)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from adql import nodes, stcs
 from adql.bound import Call, Column, Expr, Literal, Shape, Within
 from adql.errors import AdqlSemanticError, Span
-from adql.frames import frame, frame_of_system
+from adql.frames import frame, frame_of_system, turned_region
 from adql.regions import Cone, Moc, Nothing, Polygon, Region, ShapeError, box, measures, relations
 from adql.resolve.constants import constant
 from adql.resolve.frames import turned, turned_shape, without_turn, without_turn_around
@@ -146,7 +146,7 @@ def _box(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expression,
     values = [constant(e) for e in (lon, lat, width, height)]
     if all(v is not None for v in values):
         polygon = box(*(v for v in values if v is not None))
-        region = stcs.transformed_polygon(polygon, system) if len(args) == 4 else polygon
+        region = turned_region(polygon, system, "ICRS") if len(args) == 4 else polygon
         return Shape(POLYGON, region, span=node.span)
     shape = Call(POLYGON, "BOX", (lon, lat, width, height), span=node.span)
     return turned_shape(shape, system if len(args) == 4 else "ICRS", "ICRS", node.span)

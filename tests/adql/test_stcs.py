@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from adql.frames import transform
+from adql.frames import rotation, transform, turned_region
 from adql.regions import (
     Complement,
     Cone,
@@ -14,13 +15,15 @@ from adql.regions import (
     Polygon,
     Range,
     Region,
-    Rotated,
     ShapeError,
     Union,
     WholeSky,
     box,
 )
+from adql.regions.sphere import directions
 from adql.stcs import parse
+from tests.adql.regions.shapes import BORDER
+from tests.adql.sky import positions
 
 NORTH = transform(0, 90, "GALACTIC", "ICRS")
 
@@ -60,10 +63,24 @@ def test_meanings(text: str, region: Region) -> None:
 
 def test_ranges_of_other_frames_are_turned() -> None:
     region = parse("PositionInterval GALACTIC 350 -5 10 5")
-    assert isinstance(region, Rotated)
-    centre = Cone(*transform(0, 0, "GALACTIC", "ICRS"), 0).centre
-    assert region.contains(centre).all()
-    assert not region.contains(-centre).any()
+    lon, lat = positions(3000, 3)
+    galactic = directions(lon, lat) @ rotation("ICRS", "GALACTIC").T
+    plain = Range(350, 10, -5, 5)
+    clear = np.abs(plain.distance(galactic)) > BORDER
+    assert (region.contains(directions(lon, lat)) == plain.contains(galactic))[clear].all()
+    assert plain.contains(galactic).any()
+
+
+@pytest.mark.parametrize(
+    "shape", ["Range 350 10 -5 5", "Range 0 200 10 90", "Range 0 360 -90 90", "Range 0 360 -10 20"]
+)
+def test_combinations_are_turned_with_all_their_parts(shape: str) -> None:
+    """There and back again is the same region."""
+    region = parse(f"Union (Intersection (Circle 0 0 40 {shape}) Not (Polygon 0 0 120 10 60 80))")
+    back = turned_region(turned_region(region, "GALACTIC", "FK4"), "FK4", "GALACTIC")
+    points = directions(*positions(3000, 3))
+    clear = np.abs(region.distance(points)) > BORDER
+    assert (region.contains(points) == back.contains(points))[clear].all()
 
 
 @pytest.mark.parametrize("text", ["4/30-33 5/8", " MOC 4/30-33 5/8"])

@@ -9,15 +9,14 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from adql.regions import Complement, Cone, Intersection, Moc, Polygon, Range, Region, Rotated, Union, box
+from adql.frames import turned_region
+from adql.regions import Complement, Cone, Intersection, Moc, Polygon, Range, Region, Union, box
 from adql.regions.locate import locate
 from adql.regions.sphere import Vectors, direction, directions, position
 from tests.adql.sky import HARD_PLACES, positions
 
 #: Radians; rows nearer to a border may fall on either side (1e-9 arcsec)
 BORDER = math.radians(1e-9 / 3600)
-
-_TURN = tuple(tuple(row) for row in [[0.6, 0.8, 0.0], [-0.8, 0.6, 0.0], [0.0, 0.0, 1.0]])
 
 places = st.sampled_from(HARD_PLACES) | st.tuples(st.floats(0, 359), st.floats(-89, 89))
 sizes = st.floats(-7, 1.7).map(lambda exponent: float(10**exponent))
@@ -74,7 +73,7 @@ def simple(draw: Any, place: tuple[float, float], size: float) -> Region:
     if kind == 3:
         return draw(mocs(near, size))
     if kind == 4:
-        return Rotated(draw(ranges(near, size)), _TURN)
+        return turned_region(draw(ranges(near, size)), "GALACTIC", "ICRS")
     return draw(stars(near, size))
 
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from adql.frames import turned_region
 from adql.regions import (
     Complement,
     Cone,
@@ -19,7 +20,6 @@ from adql.regions import (
     Polygon,
     Range,
     Region,
-    Rotated,
     ShapeError,
     Union,
     WholeSky,
@@ -181,7 +181,7 @@ LENS = Intersection((Cone(0, 0, 90), Cone(90, 0, 90)))
         (Complement(Cone(1, 1, 1e-4)), SKY - Cone(1, 1, 1e-4).area),
         (Union((Cone(0, 0, 91), Cone(180, 0, 91))), SKY),
         (Intersection((Cone(0, 0, 89), Cone(180, 0, 89))), 0.0),
-        (Rotated(Range(10, 300, -20, 20), ((0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (1.0, 0.0, 0.0))), Range(10, 300, -20, 20).area),
+        (turned_region(Range(10, 300, -20, 20), "GALACTIC", "ICRS"), Range(10, 300, -20, 20).area),
         (WholeSky(), SKY),
         (Nothing(), 0.0),
     ],
