@@ -59,7 +59,7 @@ def _instant_of(text: str) -> str:
 
 def _text_of(operand: Expr, value: str) -> str:
     if operand.type == UNTYPED:
-        return "CAST(NULL, 'Nullable(String)')"
+        return f"CAST({value}, 'Nullable(String)')"
     if operand.type.is_timestamp:
         return f"formatDateTime({value}, '%Y-%m-%dT%H:%i:%S.%f')"
     return value if operand.type.is_text else f"toString({value})"

@@ -30,6 +30,7 @@ from adql.bound import (
     Windowed,
     Within,
     conjuncts,
+    has_aggregate,
 )
 from adql.clickhouse.aggregates import aggregate
 from adql.clickhouse.geometry import constant_shape, covered, within
@@ -68,8 +69,16 @@ def _select(query: Select) -> str:
     if query.group_by:
         parts += ["GROUP BY", ", ".join(_expr(e) for e in query.group_by)]
     if query.having is not None:
-        parts += ["HAVING", _expr(query.having)]
+        parts += ["HAVING", _having(query, query.having)]
     return " ".join(parts) + _tail(query)
+
+
+def _having(query: Select, condition: Expr) -> str:
+    """To the engine a HAVING without GROUP BY and set functions is a WHERE, not one group."""
+    parts = [condition, *(o.expr for o in query.outputs), *(o.expr for o in query.order_by)]
+    if query.group_by or any(has_aggregate(part) for part in parts):
+        return _expr(condition)
+    return f"(toInt64(count()) >= 0) AND {_expr(condition)}"
 
 
 def _set_operation(query: SetOperation) -> str:

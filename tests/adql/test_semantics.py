@@ -121,6 +121,14 @@ PAIRS: list[tuple[str, str]] = [
     ("SELECT a.id, b.id, c.id FROM small.stars AS a LEFT JOIN (small.spectra AS b JOIN small.stars AS c ON b.star = c.id) ON a.id = b.id", ""),
     ("SELECT a.id, b.id, c.id FROM small.stars AS a RIGHT JOIN small.spectra AS b ON a.id = b.star RIGHT JOIN small.stars AS c ON c.id = b.id", ""),
     ("SELECT a.id, b.id, c.id FROM small.stars AS a JOIN small.spectra AS b ON a.id = b.star FULL JOIN small.stars AS c ON c.id = b.id", ""),
+    # one group
+    ("SELECT 1 FROM small.stars HAVING 1 = 1", ""),
+    ("SELECT 1 FROM small.stars WHERE id > 100 HAVING 1 = 1", ""),
+    ("SELECT COUNT(*) OVER () FROM small.stars HAVING 1 = 1", ""),
+    ("SELECT id, (SELECT 1 FROM small.spectra AS p WHERE p.star > 100 HAVING 1 = 1) FROM small.stars AS s", ""),
+    ("SELECT COUNT(*) FROM small.stars WHERE id > 100 GROUP BY 1 + 1", ""),
+    ("SELECT MAX(NULL), MIN(NULL), COUNT(NULL) FROM small.stars", ""),
+    ("SELECT MAX(NULL) FROM small.stars WHERE id > 100", ""),
     # subqueries and sets
     ("SELECT q.n, q.m FROM (SELECT name AS n, MAX(mag) AS m FROM small.stars GROUP BY name) AS q WHERE q.m > 1", ""),
     ("SELECT id, (SELECT MAX(flux) FROM small.spectra) FROM small.stars", ""),
