@@ -1,20 +1,28 @@
 """ECSV 1.0: a CSV whose first lines, comments in YAML, describe it; as astropy and TOPCAT read and write it.
 
-An empty field is NULL; an empty string is ``""``, which readers take for NULL too. Arrays are JSON.
+An empty field is NULL; an empty string is ``""``, which readers take for NULL too. Arrays are JSON. Line ends other
+than CR and LF become a space in text.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import yaml
 
 from clickhouse_schema.datatypes import Field
+from tap_service.serializers.columns import parts
 from tap_service.serializers.json_document import described
 from tap_service.serializers.separated import Csv, distinct_names
 from tap_service.serializers.text import Spelling, extents, nested, scalars
+
+_LINE_ENDS = r"[\x0b\x0c\x1c-\x1e\x{85}\x{2028}\x{2029}]"
+#: bytes of UTF-8 of which one is in each of them
+_SUSPECT = np.zeros(256, bool)
+_SUSPECT[[0x0B, 0x0C, 0x1C, 0x1D, 0x1E, 0xC2, 0xE2]] = True
 
 _SCALARS = Spelling("inf", "-inf", "nan", "True", "False")
 _ELEMENTS = Spelling(unknown="null")
@@ -35,8 +43,16 @@ class Ecsv(Csv):
             words = self.written(nested(column, field, _ELEMENTS, _axes(field)[:-1]))
         else:
             words = scalars(column, field, _SCALARS)
-            words = self.written(words) if field.type.is_text else words
+            words = self.written(_one_kind_of_line(words)) if field.type.is_text else words
         return pc.fill_null(words, self.null_text()) if words.null_count else words
+
+
+def _one_kind_of_line(words: pa.Array) -> pa.Array:
+    """Text without what astropy takes for the end of a line besides LF: it could not read the whole table."""
+    data = parts(words)[1]
+    if not data.size or not _SUSPECT[data].any():
+        return words
+    return pc.replace_substring_regex(words, _LINE_ENDS, " ")
 
 
 def _axes(field: Field) -> list[int | None]:

@@ -9,22 +9,21 @@ a NULL integer is a value of TNULL that no row has, if need be in a wider type.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
-from astropy.io import fits
 
 from clickhouse_schema.datatypes import Field
 from tap_service.serializers.arrow import named_apart
 from tap_service.serializers.columns import conform
-from tap_service.serializers.fits_columns import Card, column_for
+from tap_service.serializers.fits_columns import column_for
+from tap_service.serializers.fits_header import BLOCK, Card, header
 from tap_service.serializers.result import ResultInfo, Serializer, Status
 from tap_service.serializers.votable import metadata_document
 from tap_service.serializers.waiting import WaitingRows
 from tap_service.storage.scratch import NO_SCRATCH, ScratchSpace
 
-_BLOCK = 2880
 #: what the 32 bits of a P descriptor count
 _MOST_IN_P = 2**31 - 1
 
@@ -54,7 +53,7 @@ class Fits(Serializer):
         yield self._header(record.itemsize, heap, descriptor, status)
         yield from self._table(record)
         yield from self._heap()
-        yield b"\0" * (-(rows * record.itemsize + heap) % _BLOCK)
+        yield b"\0" * (-(rows * record.itemsize + heap) % BLOCK)
 
     def _table(self, record: np.dtype) -> Iterator[bytes]:
         at = 0
@@ -77,14 +76,10 @@ class Fits(Serializer):
             cards["MAXREC"] = self.info.limit
         for number, column in enumerate(self._columns, 1):
             cards |= {f"{key}{number}": card for key, card in column.cards(descriptor).items()}
-        return _head(cards)
+        return header(cards)
 
 
 def _primary(votable: bytes) -> bytes:
     """The bytes of the VOTable, and how many tables it describes. TOPCAT knows it by the order of the keywords."""
     cards: dict[str, Card] = {"SIMPLE": True, "BITPIX": 8, "NAXIS": 1, "NAXIS1": len(votable), "VOTMETA": True}
-    return _head(cards | {"EXTEND": True, "NTABLE": 1}) + votable + b"\0" * (-len(votable) % _BLOCK)
-
-
-def _head(cards: Mapping[str, Card]) -> bytes:
-    return bytes(fits.Header(cards).tostring(), "ascii")
+    return header(cards | {"EXTEND": True, "NTABLE": 1}) + votable + b"\0" * (-len(votable) % BLOCK)

@@ -12,11 +12,9 @@ import pyarrow.compute as pc
 from clickhouse_schema.datatypes import FLOATS, INTEGERS, SCALARS, ColumnType, Field
 from tap_service.serializers.binary import fixed_size, padded
 from tap_service.serializers.columns import as_numpy, lengths, parts, timestamps
+from tap_service.serializers.fits_header import Card
 from tap_service.serializers.padding import Widths
 from tap_service.serializers.result import SerializationError
-
-#: a value in a header
-Card = str | int | bool
 
 
 class FitsColumn(ABC):

@@ -5,7 +5,6 @@ None is NULL, timestamps are texts, arrays are flat lists, and an array without 
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import tempfile
@@ -17,6 +16,7 @@ from typing import Any
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as pacsv
 from astropy.io import fits
 from astropy.io.votable import parse
 from astropy.table import Table
@@ -58,8 +58,20 @@ def _votable(document: bytes) -> Columns:
     ]
 
 
-def _separated(document: bytes, delimiter: str = ",") -> Columns:
-    lines = list(csv.reader(io.StringIO(document.decode(), newline=""), delimiter=delimiter))
+def _csv(document: bytes) -> Columns:
+    names = document.decode().split("\r\n", 1)[0].split(",")
+    options = pacsv.ConvertOptions(
+        column_types=dict.fromkeys(names, pa.string()),
+        null_values=[""],
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
+    )
+    table = pacsv.read_csv(io.BytesIO(document), None, pacsv.ParseOptions(newlines_in_values=True), options)
+    return [column.to_pylist() for column in table.columns]
+
+
+def _tsv(document: bytes) -> Columns:
+    lines = [line.split("\t") for line in document.decode().removesuffix("\n").split("\n")]
     return [list(column) for column in zip(*lines[1:], strict=True)] or [[] for _ in lines[0]]
 
 
@@ -85,7 +97,7 @@ def _fits_column(table: fits.BinTableHDU, number: int) -> list[Any]:
     read = [one(value) for value in values]
     scalar = column.format in tuple("LBIJKED")
     if scalar:
-        return [value[0] for value in read]
+        return [None if value[0] != value[0] else value[0] for value in read]
     return [value if isinstance(value, str) or not _is_nothing(value) else None for value in read]
 
 
@@ -167,8 +179,8 @@ def _text(document: bytes) -> Columns:
 _READERS: dict[str, Callable[[bytes], Columns]] = {
     "application/x-votable+xml": _votable,
     "text/xml": _votable,
-    "text/csv": _separated,
-    "text/tab-separated-values": lambda document: _separated(document, "\t"),
+    "text/csv": _csv,
+    "text/tab-separated-values": _tsv,
     "application/fits": _fits,
     "application/vnd.apache.parquet": _parquet,
     "application/vnd.apache.arrow.stream": _arrow_stream,
