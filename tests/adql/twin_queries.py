@@ -27,6 +27,7 @@ _STORED = {
     "small.visits": {"id": INT, "star": INT, "begun": TIME, "ended": TIME},
 }  # fmt: skip
 _OPERATORS = ("UNION", "UNION ALL", "EXCEPT", "EXCEPT ALL", "INTERSECT", "INTERSECT ALL")
+_CASTS = {INT: "BIGINT", FLOAT: "DOUBLE", TEXT: "VARCHAR", TIME: "TIMESTAMP"}
 _DUCK = {INT: "{}::BIGINT", FLOAT: "{}::DOUBLE", TEXT: "{}", TIME: "{}", BOOL: "{}"}
 
 
@@ -224,6 +225,7 @@ class Maker(Values):
         if kind == FLOAT:
             number = self.pick(columns.of(FLOAT) or [self.literal(FLOAT)])
             options += [made(f"SUM({distinct}{{0}})", number), made(f"AVG({distinct}{{0}})", number)]
+            options += [made("MEDIAN({0})", number)]
         return self.pick(options)
 
     # --- windows
@@ -246,6 +248,8 @@ class Maker(Values):
             order = self._ordered([self.value(self.pick(VALUES), columns, 1)])
             function = self.pick(("RANK()", "DENSE_RANK()", "COUNT(*)"))
             return made(f"{function} OVER ({{0}}ORDER BY {{1}})", partition, order, kind=INT)
+        if self.chance(4):
+            return self._within_range(kind, columns, partition)
         function, framed = self._window_function(kind, columns)
         order = self._ordered([self.value(self.pick(VALUES), columns, 1), *columns.leaves])
         frame = self._frame() if framed else ""
@@ -253,6 +257,17 @@ class Maker(Values):
         if kind == INT:
             windowed = made("{0}", windowed, sql="CAST({0} AS BIGINT)")
         return windowed
+
+    def _within_range(self, kind: str, columns: Columns, partition: Twin) -> Twin:
+        """A set function of the rows whose key is near that of this one."""
+        before, after = self.pick(("2 PRECEDING", "0 PRECEDING")), self.pick(("CURRENT ROW", "3 FOLLOWING"))
+        function = self._set_function(kind, columns)
+        order = self._ordered([self.value(self.pick((INT, FLOAT)), columns, 1)])
+        return made(
+            f"{{0}} OVER ({{1}}ORDER BY {{2}} RANGE BETWEEN {before} AND {after})",
+            Twin(function.adql, function.sql.removesuffix("::BIGINT"), kind), partition, order,
+            sql=f"CAST({{0}} OVER ({{1}}ORDER BY {{2}} RANGE BETWEEN {before} AND {after}) AS {_CASTS[kind]})",
+        )  # fmt: skip
 
     def _window_function(self, kind: str, columns: Columns) -> tuple[Twin, bool]:
         """The call, and whether it takes a frame."""
@@ -308,7 +323,7 @@ class Maker(Values):
             names = self._names(kinds)
             tables.append(made(f"{name} AS ({{0}})", self.query(kinds, names)))
             self.common[name] = list(zip(names, kinds, strict=True))
-        query = self.query([self.pick(VALUES) for _ in range(self.count(1, 4))])
+        query = self.query([*(self.pick(VALUES) for _ in range(self.count(1, 4))), *self.pick(((), (), (BOOL,)))])
         return made("WITH {0} {1}", listed(tables), query) if tables else query
 
 

@@ -116,9 +116,9 @@ class Values(ABC):
     def _any(self, kind: str, columns: Columns, depth: int) -> Twin:
         """Forms that all kinds have."""
         a, b = (self.value(kind, columns, depth - 1) for _ in range(2))
-        form = self.count(0, 4)
+        form = self.count(0, 5)
         if form == 0:
-            return made("COALESCE({0}, {1})", a, b)
+            return made(self.pick(("COALESCE({0}, {1})", "greatest({0}, {1})", "least({0}, {1})")), a, b)
         if form == 1:
             return made("CASE WHEN {1} THEN {0} ELSE {2} END", a, self.condition(columns, depth - 1), b)
         if form == 2:
@@ -127,6 +127,8 @@ class Values(ABC):
             tested_kind = self.pick(VALUES)
             tested, equal = (self.value(tested_kind, columns, depth - 1) for _ in range(2))
             return made("CASE {1} WHEN {2} THEN {0} WHEN NULL THEN {3} ELSE NULL END", a, tested, equal, b)
+        if form == 4 and columns.of(BOOL):
+            return made("CASE {1} WHEN TRUE THEN {0} WHEN FALSE THEN {2} END", a, self.pick(columns.of(BOOL)), b)
         return self.extreme(kind) if self.room else a
 
     def _int(self, columns: Columns, depth: int) -> Twin:
