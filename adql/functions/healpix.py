@@ -91,7 +91,7 @@ HEALPIX = (
     ),
     Function(
         "ivo_healpix_index",
-        (_ORDER, Parameter("p", "point", "POINT")),
+        (_ORDER, Parameter("point", "point", "POINT")),
         LONG, _healpix_of_point,
         "Index of the HEALPix pixel (NESTED) of order hpxOrder that contains the point.",
         returns="BIGINT",

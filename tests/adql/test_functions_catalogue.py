@@ -181,6 +181,7 @@ def test_declared_forms_are_what_topcats_parser_reads() -> None:
     "form",
     [
         "ivo_healpix_index(hpxOrder INTEGER, long REAL, lat REAL) -> BIGINT",
+        "ivo_healpix_index(hpxOrder INTEGER, point POINT) -> BIGINT",
         "ivo_healpix_center(hpxOrder INTEGER, hpxIndex INTEGER) -> POINT",
         "ivo_epoch_prop_pos(ra REAL, dec REAL, parallax REAL, pmra REAL, pmdec REAL, radialVelocity REAL, refEpoch REAL, outEpoch REAL) -> POINT",
         "ivo_to_jd(d TIMESTAMP) -> REAL",
