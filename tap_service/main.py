@@ -17,6 +17,7 @@ from tap_service.constants import LINGER_SECONDS, MAX_REQUEST_HEAD, PRODUCT
 from tap_service.documents.error import CONTENT_TYPE, error_document
 from tap_service.factory import build
 from tap_service.handlers import jobs, pages, results, sync, vosi
+from tap_service.handlers.compression import Compressed
 from tap_service.handlers.errors import FaultsCaught, add_error_handlers
 from tap_service.handlers.headers import CommonHeaders
 from tap_service.storage.engine import Engine
@@ -44,6 +45,7 @@ def create_app(config: Config, engine: Engine) -> FastAPI:
     for prefix, router in ROUTERS:
         app.include_router(router, prefix=prefix)
     add_error_handlers(app)
+    app.add_middleware(Compressed)
     app.add_middleware(FaultsCaught)
     app.add_middleware(CommonHeaders)
     return app

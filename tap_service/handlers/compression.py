@@ -1,0 +1,131 @@
+"""Responses compressed as clients accept it (RFC 9110, section 12.5.3): zstd, else gzip, while they are streamed.
+
+Compression is done on threads, and each piece leaves at once. Left alone are what is compressed already, what is small,
+and parts of a result (Range), which are parts of its own bytes. The ETag of a compressed response is weak.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Protocol
+
+from isal import isal_zlib
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+#: fewer bytes fit into one packet as they are
+_WORTH_IT = 1000
+#: more bytes at once than this are compressed on a thread: the event loop has other clients too
+_INLINE = 16_384
+_COMPRESSED_ALREADY = ("application/vnd.apache.parquet",)
+#: with 31 bits of window the bytes are gzip's
+_GZIP_BITS = 31
+
+
+class Encoder(Protocol):
+    def encode(self, data: bytes, last: bool) -> bytes:
+        """The next bytes, of which nothing is kept back; the end of the stream after the ``last``."""
+
+
+class _Gzip:
+    def __init__(self) -> None:
+        self._encoder = isal_zlib.compressobj(isal_zlib.ISAL_DEFAULT_COMPRESSION, isal_zlib.DEFLATED, _GZIP_BITS)
+
+    def encode(self, data: bytes, last: bool) -> bytes:
+        mode = isal_zlib.Z_FINISH if last else isal_zlib.Z_SYNC_FLUSH
+        return bytes(self._encoder.compress(data) + self._encoder.flush(mode))
+
+
+class _Zstd:
+    def __init__(self) -> None:
+        self._encoder = zstd.ZstdCompressor(level=1)
+
+    def encode(self, data: bytes, last: bool) -> bytes:
+        if last:
+            return self._encoder.compress(data, self._encoder.FLUSH_FRAME)
+        return self._encoder.compress(data, self._encoder.FLUSH_BLOCK)
+
+
+#: the better first
+_ENCODERS: dict[str, Callable[[], Encoder]] = {"zstd": _Zstd, "gzip": _Gzip}
+
+
+def accepted(header: str) -> str:
+    """The encoding that an Accept-Encoding header likes best, '' for none."""
+    qualities: dict[str, float] = {}
+    for entry in header.lower().split(","):
+        name, *parameters = (part.strip() for part in entry.split(";"))
+        qualities[name.removeprefix("x-")] = _quality(parameters)
+    others = qualities.get("*", 0.0)
+    best = max(_ENCODERS, key=lambda name: qualities.get(name, others))
+    quality = qualities.get(best, others)
+    return best if quality > 0 and quality >= qualities.get("identity", 0.0) else ""
+
+
+def _quality(parameters: list[str]) -> float:
+    for parameter in parameters:
+        name, _, value = parameter.partition("=")
+        if name.strip() == "q":
+            try:
+                return float(value)
+            except ValueError:
+                return 0.0
+    return 1.0
+
+
+class Compressed:
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            send = _Sender(scope, send)
+        await self._app(scope, receive, send)
+
+
+class _Sender:
+    """Sends one response, compressed if that is wanted."""
+
+    def __init__(self, scope: Scope, send: Send) -> None:
+        self._request = Headers(scope=scope)
+        self._whole = scope["method"] != "HEAD" and "range" not in self._request
+        self._send = send
+        self._encoder: Encoder | None = None
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self._begin(message)
+        elif self._encoder is not None:
+            message = {**message, "body": await self._encoded(self._encoder, message)}
+        await self._send(message)
+
+    def _begin(self, start: Message) -> None:
+        headers = MutableHeaders(scope=start)
+        small = int(headers.get("content-length", _WORTH_IT)) < _WORTH_IT
+        if start["status"] != 200 or small or headers.get("content-type", "") in _COMPRESSED_ALREADY:
+            return
+        headers.add_vary_header("Accept-Encoding")
+        encoding = accepted(self._request.get("accept-encoding", "")) if self._whole else ""
+        if not encoding:
+            return
+        self._encoder = _ENCODERS[encoding]()
+        headers["Content-Encoding"] = encoding
+        for name in ("content-length", "accept-ranges"):
+            if name in headers:
+                del headers[name]
+        if headers.get("etag", "").startswith('"'):
+            headers["ETag"] = f"W/{headers['etag']}"
+
+    @staticmethod
+    async def _encoded(encoder: Encoder, message: Message) -> bytes:
+        data, last = message.get("body", b""), not message.get("more_body", False)
+        if len(data) <= _INLINE:
+            return encoder.encode(data, last)
+        return await run_in_threadpool(encoder.encode, data, last)
