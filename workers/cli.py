@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
@@ -12,6 +15,9 @@ from pydantic import ValidationError
 
 from tap_service.config import Config
 from tap_service.services.queues import Rules
+
+#: between the end of a caretaker and the next one
+_AGAIN_SECONDS = 1.0
 
 Processes = Annotated[
     int | None,
@@ -33,15 +39,35 @@ def work(processes: Processes = None) -> None:
         raise typer.BadParameter("workers need SKYHOUSE_REDIS_URL, SKYHOUSE_CLICKHOUSE_URL and SKYHOUSE_RESULTS_URL")
     from workers.app import app  # reads the settings
 
-    caretaker = subprocess.Popen([sys.executable, "-m", "workers.care", str(os.getpid())])  # noqa: S603 (our own)
     options = [
         "--pool=prefork",
         f"--concurrency={processes or Rules.of(settings).at_once}",
         "--loglevel=WARNING",
         "--hostname=%h",
     ]
-    try:
+    with _caretaker():
         app.worker_main(["--quiet", "worker", *options, "--without-gossip", "--without-mingle", "--without-heartbeat"])
+
+
+@contextmanager
+def _caretaker() -> Iterator[None]:
+    """A caretaker beside the workers, and another one whenever it has ended, however that was."""
+    stopping = threading.Event()
+    running: list[subprocess.Popen[bytes]] = []
+
+    def keep() -> None:
+        while not stopping.is_set():
+            running[:] = [subprocess.Popen([sys.executable, "-m", "workers.care", str(os.getpid())])]  # noqa: S603 (our own)
+            running[0].wait()
+            stopping.wait(_AGAIN_SECONDS)
+
+    keeper = threading.Thread(target=keep, name="caretaker", daemon=True)
+    keeper.start()
+    try:
+        yield
     finally:
-        caretaker.terminate()
-        caretaker.wait()
+        stopping.set()
+        while keeper.is_alive():
+            for process in running:
+                process.terminate()
+            keeper.join(0.1)

@@ -1,10 +1,11 @@
-"""Jobs from creation to result through HTTP, and lists of 100,000. Aims: over 50 jobs a second, a median under 100 ms,
-lists with filters under 100 ms.
+"""Jobs from creation to result through HTTP, and lists of 100,000, of both deployments. Aims: over 50 jobs a second
+embedded and over 30 through Celery, a median under 100 ms, lists with filters under 100 ms, ABORT within a second.
 
     python -m tests.benchmarks.bench_jobs
 
 A job is one request that creates and runs it, long polls until it has ended, and its result. For the rate, four clients
-do so side by side. The server is in the same process, so its clients share its processor.
+do so side by side. The server is in the same process, so its clients share its processor; of the cluster, so do Redis, the
+workers, and the tests' stand-in for a ClickHouse server.
 """
 
 from __future__ import annotations
@@ -22,10 +23,16 @@ from clickhouse_schema.apply import initialise
 from tap_service.config import Config
 from tap_service.models.instants import later, now
 from tap_service.models.job import ExecutionPhase, Job, JobFilter
+from tap_service.storage.clickhouse import ClickHouseEngine
 from tap_service.storage.embedded import EmbeddedEngine
+from tap_service.storage.engine import Engine
 from tap_service.storage.jobs import JobStore
+from tap_service.storage.redis_jobs import RedisJobStore
 from tap_service.storage.sqlite_jobs import SqliteJobStore
+from tests.tap_service.cluster import Workers
 from tests.tap_service.conftest import served
+from tests.tap_service.storage.redis_server import RedisServer, redis_server
+from tests.tap_service.storage.stand_in import standing_in
 
 JOBS = 400
 CLIENTS = 4
@@ -43,13 +50,26 @@ def one_job(client: httpx.Client, tap: str) -> float:
     return time.perf_counter() - began
 
 
-def measure_jobs(folder: Path) -> None:
-    engine = EmbeddedEngine(folder / "data")
-    initialise(engine)
-    with served(Config(query_log="", jobs_path=folder / "jobs"), engine) as server:
+def aborted(client: httpx.Client, tap: str, engine: Engine) -> float:
+    """Of a job that works in the engine: seconds from the request to the end of that work."""
+    query = "SELECT COUNT(*) AS c FROM " + ", ".join(f"TAP_SCHEMA.columns AS {letter}" for letter in "abcdef")
+    created = client.post(f"{tap}/async", data={"LANG": "ADQL", "QUERY": query, "PHASE": "RUN"})
+    url = created.headers["location"]
+    works = f"SELECT 1 AS n FROM system.processes WHERE Settings['log_comment'] LIKE '%{url.rsplit('/', 1)[1]}%'"
+    while not engine.query(works).num_rows:
+        pass
+    began = time.perf_counter()
+    client.post(f"{url}/phase", data={"PHASE": "ABORT"})
+    while engine.query(works).num_rows:
+        pass
+    return time.perf_counter() - began
+
+
+def measure_jobs(deployment: str, config: Config, engine: Engine) -> None:
+    with served(config, engine) as server:
 
         def many(count: int) -> list[float]:
-            with httpx.Client() as client:
+            with httpx.Client(timeout=100) as client:
                 return [one_job(client, server.tap) for _ in range(count)]
 
         many(10)
@@ -58,9 +78,31 @@ def measure_jobs(folder: Path) -> None:
         with ThreadPoolExecutor(CLIENTS) as pool:
             together = [seconds for part in pool.map(many, [JOBS // CLIENTS] * CLIENTS) for seconds in part]
         rate = JOBS / (time.perf_counter() - began)
-    print(f"one client: median {statistics.median(alone) * 1000:.1f} ms a job")
-    print(f"{CLIENTS} clients: {rate:.0f} jobs a second, median {statistics.median(together) * 1000:.1f} ms")
-    engine.close()
+        with httpx.Client(timeout=100) as client:
+            aborts = [aborted(client, server.tap, engine) for _ in range(10)]
+    print(f"{deployment}, one client: median {statistics.median(alone) * 1000:.1f} ms a job")
+    print(
+        f"{deployment}, {CLIENTS} clients: {rate:.0f} jobs a second, median {statistics.median(together) * 1000:.1f} ms"
+    )
+    print(f"{deployment}, ABORT until the engine is free: median {statistics.median(aborts) * 1000:.0f} ms", end="")
+    print(f", at most {max(aborts) * 1000:.0f} ms")
+
+
+def measure_cluster(folder: Path, jobs: RedisServer, embedded: EmbeddedEngine) -> None:
+    with standing_in(str(embedded.data_path / "clickhouse")) as clickhouse:
+        settings = {
+            "query_log": "",
+            "redis_url": jobs.new_url(),
+            "clickhouse_url": clickhouse.url,
+            "results_url": str(folder / "results"),
+        }
+        engine, workers = ClickHouseEngine(clickhouse.url), Workers(settings, folder / "output")
+        try:
+            measure_jobs("cluster", Config(**settings), engine)
+        finally:
+            workers.stop()
+            workers.wait()
+            engine.close()
 
 
 def fill(store: JobStore) -> None:
@@ -80,8 +122,7 @@ def fill(store: JobStore) -> None:
         )
 
 
-def measure_lists(folder: Path) -> None:
-    store = SqliteJobStore(folder / "listed")
+def measure_lists(kind: str, store: JobStore) -> None:
     fill(store)
     recent = later(now(), LISTED / 100 * 0.9)
     for told, wanted in (
@@ -100,14 +141,21 @@ def measure_lists(folder: Path) -> None:
             began = time.perf_counter()
             found = sum(1 for _ in store.references(wanted))
             times.append(time.perf_counter() - began)
-        print(f"list of {LISTED}: {told}: {found} in {statistics.median(times) * 1000:.2f} ms")
+        print(f"{kind}, list of {LISTED}: {told}: {found} in {statistics.median(times) * 1000:.2f} ms")
     store.close()
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        measure_jobs(Path(folder))
-        measure_lists(Path(folder))
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        engine = EmbeddedEngine(folder / "data")
+        initialise(engine)
+        measure_jobs("embedded", Config(query_log="", jobs_path=folder / "jobs"), engine)
+        measure_lists("SQLite", SqliteJobStore(folder / "listed"))
+        with redis_server(folder / "redis") as jobs:
+            measure_cluster(folder, jobs, engine)
+            measure_lists("Redis", RedisJobStore(jobs.new_url()))
+        engine.close()
 
 
 if __name__ == "__main__":

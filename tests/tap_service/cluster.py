@@ -32,12 +32,14 @@ class Workers:
 
     def children(self) -> list[int]:
         """The processes that execute jobs, which the main one has forked."""
-        found = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
-        return [int(pid) for pid in found if b"workers.care" not in Path(f"/proc/{pid}/cmdline").read_bytes()]
+        return [pid for pid, is_caretaker in self._all() if not is_caretaker]
+
+    def caretakers(self) -> list[int]:
+        return [pid for pid, is_caretaker in self._all() if is_caretaker]
 
     def kill(self) -> None:
         """All of it at once, as a machine that loses its power."""
-        for pid in [self.process.pid, *self.children()]:
+        for pid in [self.process.pid, *(pid for pid, _ in self._all())]:
             os.kill(pid, signal.SIGKILL)
         self.process.wait()
 
@@ -46,3 +48,9 @@ class Workers:
 
     def wait(self) -> int:
         return self.process.wait(timeout=60)
+
+    def _all(self) -> list[tuple[int, bool]]:
+        """Each process that the main one, or a thread of it, has started, and whether it is the caretaker."""
+        lists = Path(f"/proc/{self.process.pid}/task").glob("*/children")
+        found = [int(pid) for each in lists for pid in each.read_text().split()]
+        return [(pid, b"workers.care" in Path(f"/proc/{pid}/cmdline").read_bytes()) for pid in found]

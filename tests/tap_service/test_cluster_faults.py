@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -20,6 +21,7 @@ from tests.tap_service.cluster import Workers
 from tests.tap_service.conftest import Served, served
 from tests.tap_service.storage.clickhouse_server import ClickHouseServer
 from tests.tap_service.storage.redis_server import RedisServer, redis_server
+from tests.tap_service.storage.relay import relay
 
 Eventually = Callable[[Callable[[], bool]], None]
 
@@ -54,18 +56,29 @@ class Cluster:
         }
 
     @contextmanager
-    def served(self) -> Iterator[Served]:
-        with served(Config(**self.settings), self.engine) as service:
+    def served(self, clickhouse_url: str = "") -> Iterator[Served]:
+        """Which may reach ClickHouse by another way."""
+        url = clickhouse_url or self.clickhouse.url
+        engine = ClickHouseEngine(url)
+        with served(Config(**self.settings | {"clickhouse_url": url}), engine) as service:
             yield service
+        engine.close()
 
     @contextmanager
-    def workers(self, **settings: int) -> Iterator[Workers]:
+    def workers(self, **settings: Any) -> Iterator[Workers]:
         workers = Workers(self.settings | settings, self._directory / "output")
         try:
             yield workers
         finally:
-            workers.stop()
-            workers.wait()
+            workers.kill()  # two seconds faster than to ask it; a test that has stopped it itself has waited for it
+
+    def in_engine(self, job: Job) -> bool:
+        """Whether the job's query works in the engine."""
+        ident = job.url.rsplit("/", 1)[1]
+        found = self.engine.query(
+            f"SELECT 1 AS one FROM system.processes WHERE startsWith(Settings['log_comment'], 'async-{ident}')"
+        )
+        return found.num_rows > 0
 
     def stored(self) -> list[str]:
         return sorted(path.name for path in self.results.iterdir())
@@ -100,7 +113,8 @@ def test_a_killed_worker_process_is_replaced(cluster: Cluster, eventually: Event
     with cluster.served() as service, cluster.workers() as workers:
         job = create(service.tap, LONG, PHASE="RUN", FORMAT="csv", MAXREC="1000000")
         eventually(lambda: executing(job))
-        [child] = workers.children()
+        [child], [caretaker] = workers.children(), workers.caretakers()
+        os.kill(caretaker, signal.SIGKILL)  # a new one finds the job
         os.kill(child, signal.SIGKILL)
         assert job.ended() == "COMPLETED"
         assert job.rows().count("\r\n") == 1_000_001
@@ -199,3 +213,63 @@ def test_workers_wait_for_clickhouse(cluster: Cluster) -> None:
             assert job.phase == "QUEUED"
             cluster.clickhouse.start()
             assert job.ended() == "COMPLETED"
+
+
+def test_the_network_to_clickhouse_breaks_in_mid_query(cluster: Cluster, eventually: Eventually) -> None:
+    """For the service and the workers: what runs fails, what comes waits, and all is well when it is back."""
+    with (
+        relay(cluster.clickhouse.port) as network,
+        cluster.served(network.url) as service,
+        cluster.workers(clickhouse_url=network.url),
+    ):
+        job = create(service.tap, LONG, PHASE="RUN", **ROWS)
+        eventually(lambda: writing(job))
+        network.cut()
+        assert job.ended() == "ERROR"
+        assert job.summary.find(UWS + "errorSummary").get("type") == "transient"
+        assert job.get("/results/result").status_code == 404
+        assert cluster.stored() == []
+        refused = service.ask(SHORT)
+        assert (refused.status_code, "retry-after" in refused.headers) == (503, True)
+        network.restore()
+        assert service.ask(SHORT).status_code == 200
+        assert create(service.tap, SHORT, PHASE="RUN").ended() == "COMPLETED"
+        eventually(lambda: not cluster.in_engine(job))
+
+
+def test_a_service_that_is_cut_off_from_clickhouse(cluster: Cluster, eventually: Eventually) -> None:
+    """It hands out jobs and aborts them all the same: the workers see to the engine."""
+    with (
+        relay(cluster.clickhouse.port) as network,
+        cluster.served(network.url) as service,
+        cluster.workers(),
+    ):
+        assert service.ask(SHORT).status_code == 200
+        network.cut()
+        assert service.ask(SHORT).status_code == 503
+        job = create(service.tap, LONG, PHASE="RUN", **ROWS)
+        eventually(lambda: writing(job))
+        job.post("/phase", PHASE="ABORT")
+        assert job.phase == "ABORTED"
+        eventually(lambda: not cluster.in_engine(job))
+        assert create(service.tap, SHORT, PHASE="RUN").ended() == "COMPLETED"
+
+
+def test_workers_whose_network_to_clickhouse_swallows_everything(cluster: Cluster, eventually: Eventually) -> None:
+    """The worker hears nothing any more, not even that there is nothing to hear."""
+    with (
+        relay(cluster.clickhouse.port) as network,
+        cluster.served() as service,
+        cluster.workers(clickhouse_url=network.url),
+    ):
+        job = create(service.tap, LONG, PHASE="RUN", **ROWS)
+        eventually(lambda: writing(job))
+        network.swallow()
+        assert job.phase == "EXECUTING"
+        job.post("/phase", PHASE="ABORT")
+        assert job.phase == "ABORTED"
+        eventually(lambda: not cluster.in_engine(job))
+        waiting = create(service.tap, SHORT, PHASE="RUN")
+        network.restore()
+        assert waiting.ended() == "COMPLETED"
+        eventually(lambda: not [key for key in cluster.stored() if key.startswith(job.url.rsplit("/", 1)[1])])

@@ -22,12 +22,12 @@ class ClickHouseServer:
 
     def __init__(self, data: Path) -> None:
         self._data = data
-        self._port = free_port()
+        self.port = free_port()
         self._process = self._start()
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._port}"
+        return f"http://127.0.0.1:{self.port}"
 
     def kill(self) -> None:
         self._process.send_signal(signal.SIGKILL)
@@ -43,7 +43,7 @@ class ClickHouseServer:
         self._process.send_signal(signal.SIGCONT)
 
     def _start(self) -> subprocess.Popen:
-        command = [sys.executable, "-m", "tests.tap_service.storage.stand_in", str(self._data), str(self._port)]
+        command = [sys.executable, "-m", "tests.tap_service.storage.stand_in", str(self._data), str(self.port)]
         process = subprocess.Popen(
             command, cwd=ROOT, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)}
         )
