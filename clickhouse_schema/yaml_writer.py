@@ -16,6 +16,11 @@ def write_schema(schema: Schema) -> str:
     for table, written in zip(schema.tables, document.get("tables", ()), strict=True):
         if table.keys:
             written["constraints"] = [_constraint(schema, table, key) for key in table.keys]
+    return as_yaml(document)
+
+
+def as_yaml(document: dict[str, Any]) -> str:
+    """The text of a schema document, keys in their order."""
     return yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
 
 

@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
+from clickhouse_schema.yaml_writer import as_yaml
 from loaders import commands, control, users
 from loaders.adql import parsed
-from loaders.describe import as_yaml, described
+from loaders.describe import described
 from loaders.errors import LoadError
 from loaders.options import Data
 from loaders.plan import split_name

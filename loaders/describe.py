@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 from typing import Any
 
-import yaml
-
 from clickhouse_schema.datatypes import Field
 from loaders.errors import LoadError
 from loaders.readers.source import Source
@@ -45,10 +43,6 @@ def described(source: Source, schema_name: str, table_name: str, only: Container
     if layout and only is None:
         table["skyhouse:layout"] = layout
     return {"name": schema_name, "tables": [table]}
-
-
-def as_yaml(document: dict[str, Any]) -> str:
-    return yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=120)
 
 
 def _column(field: Field) -> dict[str, Any]:

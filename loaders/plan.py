@@ -7,7 +7,8 @@ from pathlib import Path
 from clickhouse_schema.model import Column, Schema, Table
 from clickhouse_schema.problems import SchemaError
 from clickhouse_schema.yaml_reader import read_schema
-from loaders.describe import as_yaml, described
+from clickhouse_schema.yaml_writer import as_yaml
+from loaders.describe import described
 from loaders.errors import LoadError
 from loaders.progress import Reporter
 from loaders.readers.source import Source

@@ -17,8 +17,9 @@ from astropy.table import MaskedColumn, Table
 
 from clickhouse_schema.model import Table as Model
 from clickhouse_schema.yaml_reader import read_schema
+from clickhouse_schema.yaml_writer import as_yaml
 from loaders.conform import Conformer
-from loaders.describe import as_yaml, described
+from loaders.describe import described
 from loaders.errors import LoadError
 from loaders.readers import open_source
 from loaders.readers.source import Fault
