@@ -87,7 +87,7 @@ class TestLimits:
         assert response.text.count("<TR>") == rows
         assert ("OVERFLOW" in response.text) is overflow
 
-    @pytest.mark.parametrize("form", ["csv", "tsv", "votable"])
+    @pytest.mark.parametrize("form", ["csv", "fits", "parquet", "arrow", "json", "ecsv", "html", "text", "votable"])
     def test_the_headers_tell_the_limit_and_the_end_of_a_short_result(self, service: Any, form: str) -> None:
         cut = service.ask("SELECT n FROM svc.numbers", MAXREC=7, FORMAT=form)
         assert cut.headers["skyhouse-row-limit"] == "7"
@@ -195,15 +195,31 @@ class TestMidStream:
         [stream] = ElementTree.fromstring(response.content).iter("{http://www.ivoa.net/xml/VOTable/v1.3}STREAM")
         assert len(stream.text or "") > 1000
 
-    def test_a_csv_is_broken_off(self, hasty: Any) -> None:
+    @pytest.mark.parametrize(
+        ("form", "beginning"),
+        [
+            ("csv", b"n,half\r\n"),
+            ("json", b'{"metadata": '),
+            ("parquet", b"PAR1"),
+            ("arrow", b"\xff" * 4),
+            ("ecsv", b"# "),
+        ],
+    )
+    def test_others_are_broken_off(self, hasty: Any, form: str, beginning: bytes) -> None:
         with httpx.stream(
-            "POST", hasty.sync, data={"QUERY": self.QUERY, "FORMAT": "csv", "MAXREC": "10000000"}
+            "POST", hasty.sync, data={"QUERY": self.QUERY, "FORMAT": form, "MAXREC": "10000000"}
         ) as response:
             assert response.status_code == 200
             pieces = response.iter_bytes()
-            assert next(pieces).startswith(b"n,half\r\n")
+            assert next(pieces).startswith(beginning)
             with pytest.raises(httpx.RemoteProtocolError):
                 deque(pieces, maxlen=0)
+
+    @pytest.mark.parametrize("form", ["fits", "text"])
+    def test_where_nothing_is_sent_before_the_end_there_is_an_error_instead(self, hasty: Any, form: str) -> None:
+        response = hasty.ask(self.QUERY, MAXREC=10_000_000, FORMAT=form)
+        assert response.status_code == 400
+        assert "the limit of /sync" in response.text
 
 
 class TestClientsThatLeave:

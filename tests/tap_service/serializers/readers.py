@@ -89,8 +89,8 @@ def _fits_column(table: fits.BinTableHDU, number: int) -> list[Any]:
     def one(value: Any) -> Any:
         if logical:
             return [{b"T": True, b"F": False}.get(bytes(item)) for item in np.atleast_1d(value)]
-        if isinstance(value, str):
-            return value or None
+        if "A" in column.format:  # one text, or its characters where they are in the heap
+            return "".join(value) or None
         items = np.ravel(np.asarray(value)).tolist()
         return [None if item == column.null and column.null is not None else item for item in items]
 
