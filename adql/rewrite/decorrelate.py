@@ -6,13 +6,14 @@ EXISTS elsewhere                       a LEFT JOIN of its keys; it exists where 
 IN elsewhere                           LEFT JOINs of its keys and values, and of its keys with the number of NULLs
 a set function without GROUP BY        a LEFT JOIN of it grouped by its keys; without a match, its value of no rows
 any other scalar                       a LEFT JOIN of its rows, of which a key may have one
+in ON, where WHERE will not do         a column of the table that it uses
 
 A subquery of HAVING or of the outputs of a grouped SELECT is one of a SELECT from the groups.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from adql.bound import (
@@ -36,6 +37,7 @@ from adql.bound import (
     conjuncts,
     join_conditions,
     map_select,
+    relations,
     select_expressions,
     transform,
     walk,
@@ -51,6 +53,7 @@ from adql.correlation import (
     substituted_in,
 )
 from adql.errors import AdqlUnsupported
+from adql.rewrite.joins import replaced
 from adql.rewrite.keyed import MARK, Around, Keyed, columns_of, is_one_row, keyed, null, of_nothing
 from adql.rewrite.wrap import ONE, names_of, numbers, select_of, selected
 from clickhouse_schema.datatypes import BOOLEAN, LONG
@@ -62,7 +65,7 @@ def decorrelate(select: Select, fresh: Fresh) -> Select:
     """The pass for one SELECT, which is not correlated itself; it comes before all others."""
     if not any(has_correlated(expr) for expr in select_expressions(select)):
         return select
-    select = _conditions_in_where(_above_groups(select, fresh))
+    select = _beside_tables(_conditions_in_where(_above_groups(select, fresh)), fresh)
     return _Joining(select, fresh).joined()
 
 
@@ -134,14 +137,37 @@ def _conditions_in_where(select: Select) -> Select:
         return Join(relation.kind, left, right, conjunction(kept))
 
     from_ = tree(select.from_)
-    for condition in join_conditions(from_):
-        if has_correlated(condition):
-            raise AdqlUnsupported(
-                "the ON of an outer join has a subquery that uses the joined tables",
-                condition.span,
-                "put it into a subquery in FROM, with the columns that it uses",
-            )
     return replace(select, from_=from_, where=conjunction([*conjuncts(select.where), *moved]))
+
+
+def _beside_tables(select: Select, fresh: Fresh) -> Select:
+    """Those that are left in ON become columns of the table that they use, which is a derived one from now on."""
+    found: dict[int, list[Expr]] = {}
+    for part in (part for condition in join_conditions(select.from_) for part in _outermost_correlated(condition)):
+        used = {column.relation for column in free_of(part)}
+        if len(used) > 1:
+            raise AdqlUnsupported(
+                "the ON of an outer join has a subquery that uses more than one of the joined tables",
+                part.span,
+                "join these in a subquery in FROM, and use its columns",
+            )
+        found.setdefault(used.pop(), []).append(part)
+    for leaf in [leaf for leaf in relations(select.from_) if leaf.relation in found]:
+        used_of_it = (c for expr in select_expressions(select) for c in free_of(expr) if c.relation == leaf.relation)
+        exports: list[Expr] = [*dict.fromkeys([*used_of_it, *found[leaf.relation]])]
+        derived = selected(leaf, exports, fresh)
+        names = names_of(exports, derived)
+        select = map_select(select, lambda expr, names=names: _exchanged(expr, names))  # type: ignore[misc]
+        select = replace(select, from_=replaced(select.from_, leaf, derived))
+    return select
+
+
+def _outermost_correlated(expr: Expr) -> Iterator[Expr]:
+    if is_correlated(expr):
+        yield expr
+        return
+    for child in expr.children:
+        yield from _outermost_correlated(child)
 
 
 # --- joins instead of them --------------------------------------------------------------------------------------------

@@ -64,6 +64,14 @@ PLACES = {
     "of groups": "SELECT name, (SELECT COUNT(*) FROM small.spectra AS p WHERE p.name = s.name) AS m, COUNT(*) AS n FROM small.stars AS s GROUP BY name",
     "inside of a set function": "SELECT SUM((SELECT COUNT(*) FROM small.spectra AS p WHERE p.star = s.id)) AS m FROM small.stars AS s",
     "ON": "SELECT s.id, p.id FROM small.stars AS s JOIN small.spectra AS p ON p.star = s.id AND EXISTS (SELECT * FROM small.stars AS t WHERE t.name = p.name)",
+    "ON of an outer join, of the kept side": "SELECT s.id, p.id FROM small.stars AS s LEFT JOIN small.spectra AS p ON p.star = s.id"
+    " AND p.flux = (SELECT MAX(q.flux) FROM small.spectra AS q WHERE q.star = s.id)",
+    "ON of an outer join, of the other": "SELECT s.id, p.id FROM small.stars AS s LEFT JOIN small.spectra AS p"
+    " ON NOT EXISTS (SELECT * FROM small.visits AS v WHERE v.star = p.star) AND s.id IN (SELECT v.star FROM small.visits AS v WHERE v.id < s.id)",
+    "ON of a full join": "SELECT s.id, p.id FROM small.stars AS s FULL JOIN small.spectra AS p ON p.star = s.id"
+    " AND EXISTS (SELECT * FROM small.visits AS v WHERE v.star = p.star) WHERE p.id IS NULL OR EXISTS (SELECT * FROM small.visits AS v WHERE v.id = p.id)",
+    "ON of a nested join": "SELECT s.id, p.id FROM small.stars AS s LEFT JOIN (small.spectra AS p JOIN small.visits AS v"
+    " ON v.star = p.star AND EXISTS (SELECT * FROM small.stars AS t WHERE t.id = v.star)) ON p.star = s.id",
     "ORDER BY": "SELECT id FROM small.stars AS s ORDER BY (SELECT COUNT(*) FROM small.spectra AS p WHERE p.star = s.id), id",
     "set operation": "SELECT id FROM small.stars AS s WHERE EXISTS (SELECT star FROM small.spectra AS p WHERE p.star = s.id"
     " INTERSECT SELECT star FROM small.spectra AS p WHERE p.flux > s.mag)",
@@ -122,7 +130,7 @@ def test_usage_of_merged_columns(ask: Ask) -> None:
         (
             "SELECT s.id FROM small.stars AS s LEFT JOIN small.spectra AS p"
             " ON EXISTS (SELECT * FROM small.stars AS t WHERE t.id = p.star AND t.mag = s.mag)",
-            "the ON of an outer join has a subquery that uses the joined tables",
+            "the ON of an outer join has a subquery that uses more than one of the joined tables",
         ),
         (
             "SELECT id FROM (SELECT TOP 5 * FROM small.stars) AS s"
@@ -184,8 +192,23 @@ class Generator:
         self.scopes.append(scope)
         if len(parts) == 1:
             return parts[0]
-        kind = self.dice.choice(["JOIN", "LEFT JOIN"])
-        return f"{parts[0]} {kind} {parts[1]} ON {self.tie(*list(scope))}"
+        kind = self.dice.choice(["JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"])
+        return (
+            f"{parts[0]} {kind} {parts[1]} ON {self.tie(*list(scope))}{self.and_of_one(self.dice.choice(list(scope)))}"
+        )
+
+    def and_of_one(self, alias: str) -> str:
+        """Nothing, or a condition of ON with a subquery that uses one of the joined tables."""
+        if self.dice.random() < 0.7:
+            return ""
+        self.aliases += 1
+        own, table = f"a{self.aliases}", self.dice.choice(list(COLUMNS))
+        self.scopes.append({own: table})
+        condition = self.dice.choice(["{0} > 1", "{0} IS NULL", "2 IN (SELECT 2 {1})", "EXISTS (SELECT 1 {1})"])
+        rows = f"FROM small.{table} AS {own} WHERE {self.tie(own, alias)}"
+        value = f"(SELECT MAX({self.column(own, 'n')}) {rows})"
+        self.scopes.pop()
+        return f" AND {self.dice.choice(['', 'NOT '])}{condition.format(value, rows)}"
 
     def column(self, alias: str, kind: str) -> str:
         table = next(scope[alias] for scope in self.scopes if alias in scope)

@@ -112,7 +112,7 @@ def test_what_does_not_fit_is_an_error(query: str, engine: Engine, small: Catalo
 @pytest.mark.parametrize(
     "query",
     [
-        "SELECT s.id FROM small.stars AS s LEFT JOIN small.spectra AS p ON EXISTS (SELECT * FROM small.stars AS t WHERE t.id = p.id)",
+        "SELECT s.id FROM small.stars AS s LEFT JOIN small.spectra AS p ON EXISTS (SELECT * FROM small.stars AS t WHERE t.id = p.id AND t.mag = s.mag)",
         "SELECT id FROM (SELECT TOP 5 * FROM small.stars) AS s WHERE (SELECT COUNT(*) FROM small.spectra AS p WHERE p.id < s.id) > 1",
         "SELECT id FROM small.stars AS s WHERE (SELECT SUM(s.mag) FROM small.spectra AS p) > 1",
     ],
