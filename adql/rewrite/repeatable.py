@@ -17,6 +17,7 @@ from adql.bound import (
     Subquery,
     Windowed,
     select_expressions,
+    selects,
     walk,
 )
 from adql.functions.mathematical import DRAWS
@@ -25,6 +26,12 @@ from adql.functions.mathematical import DRAWS
 _STEADY_AGGREGATES = ("COUNT", "MIN", "MAX")
 
 _CHANCES = (*DRAWS, "ROW NUMBER")
+
+
+def draws_lots(query: Query) -> bool:
+    """Whether random numbers or a sample make the answer another one each time."""
+    parts = (part for select in selects(query) for expr in select_expressions(select) for part in walk(expr))
+    return any(isinstance(part, Call) and part.name in (*DRAWS, "SAMPLED") for part in parts)
 
 
 def is_repeatable(relation: Relation) -> bool:

@@ -60,7 +60,8 @@ class Job:
     ``owner`` is None for an anonymous job, which whoever knows its address may use. ``attempt`` counts how often the
     job has begun to execute: a worker names its attempt with each word about the job, so that one that was given up for
     dead cannot speak for its successor. ``foreseen`` and ``turn``, its place in the order of jobs, are those of a job
-    that was queued. ``deaths`` counts the workers that were given up, ``heartbeat`` is when the present one was last
+    that was queued. ``fingerprint`` is the same for jobs of an owner whose results must be the same, '' for none.
+    ``deaths`` counts the workers that were given up, ``heartbeat`` is when the present one was last
     heard of.
     """
 
@@ -79,6 +80,7 @@ class Job:
     start_time: datetime | None = None
     end_time: datetime | None = None
     result: JobResult | None = None
+    fingerprint: str = ""
     error: JobError | None = None
     info: Info = field(default_factory=dict)
     attempt: int = 0
@@ -153,4 +155,4 @@ def _canonical(name: str) -> str:
     return name.upper() if name.upper() in _OWN else name
 
 
-_OWN = frozenset({"REQUEST", "LANG", "QUERY", "MAXREC", "RESPONSEFORMAT", "FORMAT", "RUNID", "UPLOAD"})
+_OWN = frozenset({"REQUEST", "LANG", "QUERY", "MAXREC", "RESPONSEFORMAT", "FORMAT", "RUNID", "UPLOAD", "REUSE"})

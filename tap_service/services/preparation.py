@@ -53,6 +53,11 @@ class Preparation:
         execution.report.seconds["translate"] = time.monotonic() - began
         return execution
 
+    def data_version(self) -> int:
+        """Another one after each change of what can be asked."""
+        self._metadata.refresh()
+        return self._metadata.snapshot.version
+
     def foresee(self, translation: Translation) -> Estimate | None:
         """What the query will cost; None if the engine does not tell what it has."""
         try:

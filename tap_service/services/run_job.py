@@ -16,7 +16,7 @@ from tap_service.constants import CLOSING_SECONDS, JOB_TICK_SECONDS, STORE_AGAIN
 from tap_service.exceptions import ServiceError, ServiceUnavailable
 from tap_service.metrics import Metrics
 from tap_service.models.instants import now
-from tap_service.models.job import Job, JobError, JobResult
+from tap_service.models.job import Info, Job, JobError, JobResult
 from tap_service.models.parameters import TapParameters, tap_parameters
 from tap_service.services.execution import Execution, Report, faults_told
 from tap_service.services.job_monitor import JobMonitor, RunningJob
@@ -24,6 +24,7 @@ from tap_service.services.preparation import Preparation
 from tap_service.services.preview import preview
 from tap_service.services.query_log import QueryLog
 from tap_service.services.queues import JobQueue
+from tap_service.services.reuse import Reuse, fingerprint, reuse_asked
 from tap_service.storage.engine import Engine
 from tap_service.storage.job_stores import JobStores
 from tap_service.storage.jobs import IllegalTransition, JobStoreUnavailable, NoSuchJob
@@ -58,6 +59,7 @@ class JobRunner:
         self._log = log
         self._worker = worker
         self._monitor = JobMonitor(config, engine, stores.jobs)
+        self._reuse = Reuse(stores)
         self._busy: set[int] = set()  # threads
         self._closing = threading.Event()
 
@@ -100,7 +102,9 @@ class JobRunner:
                 parameters = tap_parameters(job.parameters, self._config.max_query_length)
                 execution = self._preparation.prepare(parameters, job.query_id, self._config.async_hard_maxrec)
                 report = execution.report
-                self._execute(job, parameters, execution)
+                like = fingerprint(job, parameters, execution, self._config.title, self._preparation.data_version)
+                if not (reuse_asked(job.parameters) and self._reused(job, like, report)):
+                    self._execute(job, parameters, execution, like)
         except ServiceError as failure:
             self._end(job, report, failure)
         finally:
@@ -116,7 +120,16 @@ class JobRunner:
                 self._closing.wait(STORE_AGAIN_SECONDS)
         return None
 
-    def _execute(self, job: Job, parameters: TapParameters, execution: Execution) -> None:
+    def _reused(self, job: Job, like: str, report: Report) -> bool:
+        """End the job with the result of another one, if there is one of this fingerprint."""
+        if (found := self._reuse.take(job, like)) is None:
+            return False
+        result, info = found
+        report.status, report.rows, report.bytes = "REUSED", int(info.get("rowsWritten", 0)), result.size
+        self._complete(job, report, result, info, like)
+        return True
+
+    def _execute(self, job: Job, parameters: TapParameters, execution: Execution, like: str) -> None:
         """Run the query and store its result. Raises what it fails with."""
         running = RunningJob(job, execution)
         execution.on_first_rows = lambda batch: self._first_rows(running, parameters.query, batch)
@@ -139,8 +152,11 @@ class JobRunner:
         info = running.progress.at_end()
         if running.progress.bytes_read:
             self._preparation.learn(job.foreseen, running.progress.bytes_read, execution.clock.seconds)
-        if not self._told(lambda at: self._jobs.complete(job.job_id, job.attempt, at, result, info)):
-            execution.report.status = "ABORTED"
+        self._complete(job, execution.report, result, info, like)
+
+    def _complete(self, job: Job, report: Report, result: JobResult, info: Info, like: str) -> None:
+        if not self._told(lambda at: self._jobs.complete(job.job_id, job.attempt, at, result, info, like)):
+            report.status = "ABORTED"
             self._results.delete(job.result_key)
             self._results.delete(job.preview_key)
 

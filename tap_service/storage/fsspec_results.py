@@ -40,6 +40,13 @@ class FsspecResultStore:
             raise ResultMissing(key) from error
         return _pieces(file, start, end)
 
+    def copy(self, key: str, to: str) -> None:
+        try:
+            with _faults():
+                self._files.cp_file(self._path(key), self._path(to))
+        except FileNotFoundError as error:
+            raise ResultMissing(key) from error
+
     def delete(self, key: str) -> None:
         try:
             with _faults():

@@ -92,6 +92,10 @@ class JobStore(ABC):
         """The EXECUTING jobs."""
 
     @abstractmethod
+    def alike(self, fingerprint: str) -> list[str]:
+        """Ids of the COMPLETED jobs of this fingerprint."""
+
+    @abstractmethod
     def choosing(self) -> AbstractContextManager[None]:
         """Nobody else, in whatever process, is in such a block: who chooses the next job, or gives one a turn."""
 
@@ -143,14 +147,16 @@ class JobStore(ABC):
 
         return self._advance(job_id, frozenset({QUEUED}), EXECUTING, started)
 
-    def complete(self, job_id: str, attempt: int, at: datetime, result: JobResult, info: Info) -> Job:
+    def complete(
+        self, job_id: str, attempt: int, at: datetime, result: JobResult, info: Info, fingerprint: str = ""
+    ) -> Job:
         """EXECUTING -> COMPLETED. Never overrides ABORTED: whoever aborts first wins, and the result is thrown away.
 
         May be told again, when the first answer was lost on its way.
         """
 
         def completed(job: Job) -> Job:
-            return replace(job, end_time=at, result=result, info={**job.info, **info})
+            return replace(job, end_time=at, result=result, fingerprint=fingerprint, info={**job.info, **info})
 
         end = _only({EXECUTING}, lambda job: replace(completed(job), phase=ExecutionPhase.COMPLETED), attempt)
         return self._change(job_id, lambda job: job if job.result == result else end(job))

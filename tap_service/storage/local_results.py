@@ -30,6 +30,16 @@ class LocalResultStore:
         except FileNotFoundError as error:
             raise ResultMissing(key) from error
 
+    def copy(self, key: str, to: str) -> None:
+        """One file of two names, which takes its room once and goes with the last of them."""
+        path = self._directory / to
+        path.unlink(missing_ok=True)
+        try:
+            path.hardlink_to(self._directory / key)
+        except FileNotFoundError as error:
+            raise ResultMissing(key) from error
+        _settle(self._directory)
+
     def delete(self, key: str) -> None:
         for path in (self._directory / key, self._directory / (key + _PART)):
             path.unlink(missing_ok=True)

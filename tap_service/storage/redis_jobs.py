@@ -8,6 +8,7 @@ Under the prefix ``skyhouse:``
                               is read for it
     places:<phase>            what chooses the next job: of QUEUED and EXECUTING alone, a sorted set like the others
     rates                     what has been learned of the engine, by kind of work
+    alike:<fingerprint>       ids of COMPLETED jobs
     destruction, heartbeat    ids by instant; the latter of EXECUTING jobs alone
     sequence                  the number of the last job made
     phases                    a channel: the ids of jobs whose phase has changed
@@ -118,6 +119,10 @@ class RedisJobStore(JobStore):
 
     def executing(self) -> list[Place]:
         return self._places(EXECUTING)
+
+    def alike(self, fingerprint: str) -> list[str]:
+        with self._faults():
+            return cast(list[str], self._redis.zrange(_alike(fingerprint), 0, -1))
 
     @contextmanager
     def choosing(self) -> Iterator[None]:
@@ -238,6 +243,8 @@ class _Record:
         }
         if job.owner is not None:
             places[_list(job.phase, job.owner), member] = "0"
+        if job.phase is ExecutionPhase.COMPLETED and job.fingerprint:
+            places[_alike(job.fingerprint), job.job_id] = "0"
         if job.phase in (QUEUED, EXECUTING):
             places[f"{_PREFIX}places:{job.phase}", order + _PLACE.dump_json(job.place).decode()] = "0"
         if job.phase is EXECUTING and job.heartbeat is not None:
@@ -271,6 +278,10 @@ def _key(job_id: str) -> str:
 
 def _list(phase: ExecutionPhase, owner: str | None) -> str:
     return f"{_PREFIX}list:{phase}" + ("" if owner is None else f":{owner}")
+
+
+def _alike(fingerprint: str) -> str:
+    return f"{_PREFIX}alike:{fingerprint}"
 
 
 def _number(instant: datetime) -> int:

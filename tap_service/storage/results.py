@@ -38,6 +38,9 @@ class ResultStore(Protocol):
         A result that is deleted while it is read is read to its end.
         """
 
+    def copy(self, key: str, to: str) -> None:
+        """A result under another key too, without reading it. Raises ResultMissing, OSError."""
+
     def delete(self, key: str) -> None:
         """What is not there is deleted already."""
 

@@ -34,6 +34,7 @@ CREATE TABLE IF NOT EXISTS jobs (
     destruction INTEGER NOT NULL,
     heartbeat INTEGER,
     run_id TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
     place TEXT NOT NULL,
     record TEXT NOT NULL
 );
@@ -43,8 +44,12 @@ CREATE INDEX IF NOT EXISTS jobs_of_owner_in_phase ON jobs (owner, phase, created
 CREATE INDEX IF NOT EXISTS jobs_in_phase ON jobs (phase, created);
 CREATE INDEX IF NOT EXISTS jobs_by_creation ON jobs (created);
 CREATE INDEX IF NOT EXISTS jobs_by_destruction ON jobs (destruction);
+CREATE INDEX IF NOT EXISTS jobs_alike ON jobs (fingerprint) WHERE fingerprint <> '';
 """
 
+_COLUMNS = (
+    "job_id", "owner", "phase", "created", "destruction", "heartbeat", "run_id", "fingerprint", "place", "record",
+)  # fmt: skip
 _REFERENCE = "rowid, job_id, phase, run_id, owner, created"
 _PAGE = 1000
 #: another thread of this process has the file for longer only if something is wrong
@@ -77,11 +82,8 @@ class SqliteJobStore(JobStore):
 
     def create(self, job: Job) -> None:
         with self._transaction() as writer:
-            writer.execute(
-                "INSERT INTO jobs (job_id, owner, phase, created, destruction, heartbeat, run_id, place, record) "
-                "VALUES (:job_id, :owner, :phase, :created, :destruction, :heartbeat, :run_id, :place, :record)",
-                _row(job),
-            )
+            values = ", ".join(f":{column}" for column in _COLUMNS)
+            writer.execute(f"INSERT INTO jobs ({', '.join(_COLUMNS)}) VALUES ({values})", _row(job))
 
     def get(self, job_id: str) -> Job:
         with self._reader() as reader:
@@ -98,11 +100,8 @@ class SqliteJobStore(JobStore):
         with self._transaction() as writer:
             job = _read(writer, job_id)
             changed = change(job)
-            writer.execute(
-                "UPDATE jobs SET phase = :phase, destruction = :destruction, heartbeat = :heartbeat, run_id = :run_id, "
-                "place = :place, record = :record WHERE job_id = :job_id",
-                _row(changed),
-            )
+            values = ", ".join(f"{column} = :{column}" for column in _COLUMNS)
+            writer.execute(f"UPDATE jobs SET {values} WHERE job_id = :job_id", _row(changed))
         if changed.phase != job.phase:
             self._notify(job_id)
         return changed
@@ -124,6 +123,10 @@ class SqliteJobStore(JobStore):
 
     def executing(self) -> list[Place]:
         return self._places(EXECUTING)
+
+    def alike(self, fingerprint: str) -> list[str]:
+        sql = "SELECT job_id FROM jobs WHERE fingerprint = ? AND fingerprint <> '' AND phase = ?"
+        return self._ids(sql, (fingerprint, ExecutionPhase.COMPLETED))
 
     @contextmanager
     def choosing(self) -> Iterator[None]:
@@ -266,6 +269,7 @@ def _row(job: Job) -> dict[str, str | int | None]:
         "destruction": _number(job.destruction_time),
         "heartbeat": None if job.heartbeat is None else _number(job.heartbeat),
         "run_id": job.run_id,
+        "fingerprint": job.fingerprint,
         "place": _PLACE.dump_json(job.place).decode(),
         "record": _RECORD.dump_json(job).decode(),
     }

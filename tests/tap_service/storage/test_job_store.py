@@ -334,6 +334,16 @@ class TestLists:
             store.delete(job_id)
         assert (store.queued(), store.executing()) == ([], [])
 
+    def test_jobs_that_are_alike(self, store: JobStore) -> None:
+        one, other = brought_to(store, EXECUTING), brought_to(store, EXECUTING)
+        assert store.alike("f") == []
+        store.complete(one, 1, T0, RESULT, {}, "f")
+        store.complete(other, 1, T0, OTHER_RESULT, {}, "f")
+        store.complete(brought_to(store, EXECUTING), 1, T0, RESULT, {})
+        assert sorted(store.alike("f")) == sorted((one, other))
+        store.delete(one)
+        assert (store.alike("f"), store.alike("")) == ([other], [])
+
     def test_one_chooses_at_a_time(self, store: JobStore) -> None:
         inside: list[int] = []
 

@@ -115,6 +115,20 @@ class TestResultStore:
         assert store.keys(0) == []
 
 
+    def test_a_result_under_another_key_outlives_the_first(self, store: ResultStore) -> None:
+        writer = store.create("a-1")
+        writer.write(b"rows")
+        writer.commit()
+        store.copy("a-1", "b-1")
+        store.copy("a-1", "b-1")  # what a dead worker has left is in nobody's way
+        store.delete("a-1")
+        assert b"".join(store.read("b-1", 0, 10)) == b"rows"
+        assert store.keys(0) == ["b-1"]
+        with pytest.raises(ResultMissing):
+            store.copy("a-1", "c-1")
+        store.delete("b-1")
+
+
 def test_a_place_that_cannot_be(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(OSError, match="file"):

@@ -1,0 +1,128 @@
+"""REUSE=true: the stored result of an identical query, in both deployments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from clickhouse_schema.apply import register, unregister
+from clickhouse_schema.ddl import create_table
+from clickhouse_schema.model import Column, Schema, Table
+from tap_service.storage.accounts import Accounts
+from tests.tap_service.asking import Job, create
+from tests.tap_service.conftest import Served
+
+TYCHO, KEPLER = ("tycho", "uraniborg"), ("kepler", "harmonices")
+STARS = "SELECT id, ra FROM svc.stars WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(10, 20, 5)) ORDER BY id"
+FIRST = "resultOf"
+
+
+@pytest.fixture(scope="module", params=["embedded", "cluster"])
+def service(
+    request: pytest.FixtureRequest, serve: Callable[..., Served], tmp_path_factory: pytest.TempPathFactory
+) -> Served:
+    path: Path = tmp_path_factory.mktemp("users") / "accounts.sqlite"
+    accounts = Accounts(path)
+    accounts.add(*TYCHO)
+    accounts.add(*KEPLER)
+    accounts.close()
+    start = serve if request.param == "embedded" else request.getfixturevalue("serve_cluster")
+    started: Served = start(accounts=path)
+    return started
+
+
+def done(service: Served, query: str = STARS, auth: tuple[str, str] | None = TYCHO, **parameters: str) -> Job:
+    asked = {"REUSE": "true", "FORMAT": "csv", **parameters}
+    job = create(service.tap, query, auth, PHASE="RUN", **asked)
+    assert job.ended() == "COMPLETED", job.message
+    return job
+
+
+def ident(job: Job) -> str:
+    return job.url.rsplit("/", 1)[1]
+
+
+def test_the_same_result_at_once(service: Served) -> None:
+    first = done(service, REUSE="false")
+    again = done(service)
+    assert FIRST not in first.info
+    assert again.info[FIRST] == ident(first)
+    assert again.info["rowsWritten"] == first.info["rowsWritten"]
+    assert again.rows() == first.rows()
+    assert again.get("/results/result").headers["etag"] == first.get("/results/result").headers["etag"]
+    assert again.get("/preview").content == first.get("/preview").content
+    # the file goes with the last job that counts it
+    rows = first.rows()
+    first.delete()
+    assert again.rows() == rows
+    third = done(service)
+    assert third.info[FIRST] == ident(again)
+    again.delete()
+    assert third.rows() == rows
+    third.delete()
+    assert FIRST not in done(service).info
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"REUSE": "false"},
+        {"REUSE": ""},
+        {"FORMAT": "tsv"},
+        {"MAXREC": "7"},
+        {"query": STARS + " "},
+        {"query": STARS.replace("20, 5", "20, 5.5")},
+        {"auth": KEPLER},
+    ],
+)
+def test_nothing_but_the_identical(service: Served, changed: dict[str, Any]) -> None:
+    done(service)
+    assert FIRST not in done(service, **changed).info
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT RAND() AS r FROM svc.stars WHERE id < 3",
+        "SELECT id FROM (SELECT id, RAND() AS r FROM svc.stars) AS s WHERE r < 0.5 AND id < 50",
+        "SELECT COUNT(*) AS n FROM svc.stars TABLESAMPLE (10)",
+        "SELECT table_name FROM TAP_SCHEMA.tables",
+        "SELECT id FROM svc.stars WHERE id < 3 AND 'svc.stars' IN (SELECT table_name FROM TAP_SCHEMA.tables)",
+    ],
+)
+def test_chance_and_tap_schema_are_asked_again(service: Served, query: str) -> None:
+    done(service, query)
+    assert FIRST not in done(service, query).info
+
+
+def test_nobody_has_no_results_to_use(service: Served) -> None:
+    done(service, auth=None)
+    assert FIRST not in done(service, auth=None).info
+
+
+def test_changed_data_are_asked_again(service: Served, svc_engine: Any) -> None:
+    first, second = done(service), done(service)
+    assert second.info[FIRST]
+    table = Table(name="one", columns=(Column(name="n", datatype="int"),))
+    svc_engine.execute("CREATE DATABASE IF NOT EXISTS other")
+    svc_engine.execute(create_table(table, "other.one"))
+    register(svc_engine, Schema(name="other", tables=(table,)), table)
+    assert FIRST not in done(service).info
+    assert first.rows() == second.rows()
+    unregister(svc_engine, "other", "one")
+    svc_engine.execute("DROP TABLE other.one")
+
+
+def test_a_wrong_value(service: Served) -> None:
+    job = create(service.tap, STARS, TYCHO, PHASE="RUN", REUSE="perhaps")
+    assert job.ended() == "ERROR"
+    assert "REUSE is given once, as true or false" in job.message
+
+
+def test_sync_does_not_mind(service: Served) -> None:
+    data = {"LANG": "ADQL", "QUERY": STARS, "REUSE": "true", "FORMAT": "csv"}
+    assert httpx.post(f"{service.tap}/sync", data=data, auth=TYCHO).text == done(service).rows()
