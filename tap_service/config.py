@@ -240,7 +240,10 @@ class Config(BaseSettings):
         16 << 30,
         ge=0,
         title="Disk for results on their way to clients, in bytes",
-        description="Shared by all results. When it is full, the result that needs more is ended with an error.",
+        description=(
+            "Shared by all results. When it is full, the result that needs more is ended with an error. "
+            "Results in FITS and text, which begin with their length, wait in as much again."
+        ),
     )
     spool_path: Path = Field(
         Path(tempfile.gettempdir()),

@@ -104,3 +104,19 @@ def test_csv_is_read_with_its_types(write, tmp_path):
         ['""', "9007199254740993"],
     ]
     assert 'é, "<&>"' in shown.replace('\\"', '"')
+
+
+@pytest.mark.parametrize("responseformat", [*VOTABLES, "fits", "ecsv"])
+def test_arrays_of_two_axes_are_read(write, tmp_path, responseformat):
+    path = tmp_path / "result"
+    fields = [Field("m", ColumnType("double", "2x3")), Field("n", INT)]
+    columns = [[[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [6.0, 5.0, 4.0, 3.0, 2.0, 1.0]], [1, 2]]
+    if responseformat in VOTABLES:  # a FITS column of varying size has one axis, and so has one of ECSV
+        fields.append(Field("v", ColumnType("int", "2x*")))
+        columns.append([[1, 2, 3, 4], [5, 6]])
+    path.write_bytes(write(responseformat, fields, columns))
+    kind = responseformat.partition("/")[0]
+    first, second = stilts("tcopy", f"ifmt={kind}", "ofmt=csv", f"in={path}", "out=-").splitlines()[1:]
+    more = (',"((1, 2), (3, 4))"', ',"((5, 6))"') if responseformat in VOTABLES else ("", "")
+    assert first == '"((1.0, 2.0), (3.0, 4.0), (5.0, 6.0))",1' + more[0]
+    assert second == '"((6.0, 5.0), (4.0, 3.0), (2.0, 1.0))",2' + more[1]

@@ -1,0 +1,71 @@
+"""docs/formats.md is true."""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from astropy.io import fits
+
+from clickhouse_schema.datatypes import FLOAT, POINT, SCALARS, TEXT, TIMESTAMP, UNICODE, ColumnType, Field, Scalar
+from tap_service.serializers import FORMATS, ResultInfo, overflow
+from tests.tap_service.serializers.values import ALL, LOSSES
+
+PAGE = (Path(__file__).parents[3] / "docs" / "formats.md").read_text()
+#: cells of the lines of all tables, without the marks of code
+ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in PAGE.splitlines() if line.startswith("|")]
+
+
+def names(cell: str) -> list[str]:
+    return re.findall(r"`([^`]+)`", cell)
+
+
+def test_formats_are_those_that_there_are() -> None:
+    said = [(tuple(names(row[0])), *names(row[1]), *names(row[2])) for row in ROWS if len(row) == 4 and "/" in row[1]]
+    assert said == [(entry.aliases, entry.mime, f".{entry.extension}") for entry in FORMATS]
+
+
+def test_types_are_those_of_the_table() -> None:
+    for scalar in SCALARS.values():
+        row = (scalar.votable, scalar.clickhouse, str(scalar.arrow), scalar.fits, scalar.parquet, scalar.ecsv)
+        assert [f"`{cell}`" for cell in row] in ROWS
+    timestamp = [row for row in ROWS if "xtype `timestamp`" in row[0]]
+    assert [names(cell) for cell in timestamp[0][1:3]] == [[TIMESTAMP.clickhouse], [str(TIMESTAMP.arrow)]]
+
+
+@pytest.mark.parametrize("scalar", SCALARS.values(), ids=lambda scalar: scalar.votable)
+def test_the_table_of_types_is_what_is_written(write: Any, scalar: Scalar) -> None:
+    fields = [Field("x", ColumnType(scalar.votable, "*" if scalar.votable in TEXT else ""))]
+    column = pq.ParquetFile(io.BytesIO(write("parquet", fields, [[]]))).schema.column(0)
+    logical = {"NONE": "", "UTF8": " STRING"}.get(column.converted_type, f" {column.converted_type}")
+    assert column.physical_type + logical == scalar.parquet
+    assert pa.ipc.open_stream(write("arrow", fields, [[]])).schema.field(0).type == scalar.arrow
+    with fits.open(io.BytesIO(write("fits", fields, [[]]))) as hdus:
+        assert hdus[1].columns["x"].format.lstrip("1") == scalar.fits
+    assert f'datatype: "{scalar.ecsv}"' in write("ecsv", fields, [[]]).decode()
+
+
+@pytest.mark.parametrize("form", ALL)
+def test_what_cannot_be_told_apart_is_said(form: str) -> None:
+    [said] = [row[1] for row in ROWS if len(row) == 2 and form in names(row[0])]
+    losses = [loss.said for loss in LOSSES if form in loss.formats and loss.said]
+    assert [loss for loss in losses if loss not in said] == []
+    assert losses or said.startswith("nothing")
+
+
+def test_the_json_is_what_comes(write: Any) -> None:
+    fields = [
+        Field("name", UNICODE),
+        Field("mag", FLOAT, "mag", "phot.mag", description="Magnitude"),
+        Field("position", POINT, "deg"),
+    ]
+    columns = [["Vega", None], [0.03, float("nan")], [[279.23, 38.78], None]]
+    info = ResultInfo("SELECT TOP 3 name, mag, position FROM stars", "Skyhouse", 2)
+    cut = overflow(2, "Ask for more with MAXREC, up to 10000000.")
+    [sample] = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
+    assert write("json", fields, columns, status=cut, info=info).decode() == sample
