@@ -60,6 +60,18 @@ def test_frames(frame: str, key: str, ask: Ask, other: duckdb.DuckDBPyConnection
 
 @pytest.mark.parametrize(
     "function",
+    ["COUNT(mag)", "COUNT(name)", "COUNT(id)", "COUNT(variable)", "COUNT(DISTINCT mag)", "SUM(n_obs)", "AVG(mag)", "MIN(name)",
+     "MAX(mag)", "MEDIAN(mag)", "STDDEV(mag)", "VAR_POP(mag)", "FIRST_VALUE(mag)", "LAG(mag)", "COUNT(CASE WHEN mag > 2 THEN 1 END)"],
+)  # fmt: skip
+@pytest.mark.parametrize("window", ["ORDER BY id", "PARTITION BY id", "PARTITION BY variable ORDER BY id"])
+def test_a_column_that_is_used_in_a_window_alone(
+    function: str, window: str, ask: Ask, other: duckdb.DuckDBPyConnection
+) -> None:
+    _same(ask, other, f"SELECT id, {function} OVER ({window}) FROM small.stars")
+
+
+@pytest.mark.parametrize(
+    "function",
     [
         "ROW_NUMBER() OVER (PARTITION BY variable ORDER BY id)",
         "RANK() OVER (PARTITION BY variable ORDER BY mag)",
