@@ -61,6 +61,10 @@ STORE_AGAIN_SECONDS = 1.0
 #: a synchronous query that is foreseen to take longer waits with others of its kind, in seconds
 QUICK_SECONDS = 1.0
 
+#: How nice heavy queries are to light ones, on Linux' scale (an engine without CAP_SYS_NICE takes no notice): those of
+#: /sync that are not quick and short jobs, and all other jobs.
+HEAVY_NICENESS, JOB_NICENESS = 5, 10
+
 #: rows of a preview
 PREVIEW_ROWS = 50
 

@@ -88,6 +88,10 @@ class Execution:
         self._head = b""
         self._began = False
 
+    def give_way(self, niceness: int) -> None:
+        """Let the engine's threads for this query, where it may, take the processors after those of lower niceness."""
+        self.translation.settings["os_threads_nice_value_query"] = niceness
+
     def stop(self, reason: ServiceError) -> None:
         """Ask the run to end with ``reason``; to be called again until it has ended."""
         self._stopped = self._stopped or reason

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from tap_service.config import Config
-from tap_service.constants import CANCEL_AGAIN_SECONDS, QUICK_SECONDS, SETTLING_SECONDS
+from tap_service.constants import CANCEL_AGAIN_SECONDS, HEAVY_NICENESS, QUICK_SECONDS, SETTLING_SECONDS
 from tap_service.exceptions import ClientGone, QueryTooHeavy, ServiceError, ServiceUnavailable
 from tap_service.metrics import Metrics
 from tap_service.models.parameters import TapParameters
@@ -98,7 +98,10 @@ class QueryService:
         execution = self._preparation.prepare(parameters, query_id, self._config.hard_maxrec)
         foreseen = self._preparation.foresee(execution.translation)
         is_quick = foreseen is not None and foreseen.seconds < QUICK_SECONDS
-        return execution, self._quick if is_quick else self._heavy
+        if is_quick:
+            return execution, self._quick
+        execution.give_way(HEAVY_NICENESS)
+        return execution, self._heavy
 
     async def _start(self, asked: Asked) -> Answer:
         query_id = f"sync-{uuid.uuid4().hex}"

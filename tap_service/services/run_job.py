@@ -12,12 +12,13 @@ from datetime import datetime
 import pyarrow as pa
 
 from tap_service.config import Config
-from tap_service.constants import CLOSING_SECONDS, JOB_TICK_SECONDS, STORE_AGAIN_SECONDS
+from tap_service.constants import CLOSING_SECONDS, HEAVY_NICENESS, JOB_NICENESS, JOB_TICK_SECONDS, STORE_AGAIN_SECONDS
 from tap_service.exceptions import ServiceError, ServiceUnavailable
 from tap_service.metrics import Metrics
 from tap_service.models.instants import now
 from tap_service.models.job import Info, Job, JobError, JobResult
 from tap_service.models.parameters import TapParameters, tap_parameters
+from tap_service.models.work import WorkClass
 from tap_service.services.execution import Execution, Report, faults_told
 from tap_service.services.job_monitor import JobMonitor, RunningJob
 from tap_service.services.preparation import Preparation
@@ -102,6 +103,7 @@ class JobRunner:
                 parameters = tap_parameters(job.parameters, self._config.max_query_length)
                 execution = self._preparation.prepare(parameters, job.query_id, self._config.async_hard_maxrec)
                 report = execution.report
+                execution.give_way(HEAVY_NICENESS if job.place.work(now()) is WorkClass.SHORT else JOB_NICENESS)
                 like = fingerprint(job, parameters, execution, self._config.title, self._preparation.data_version)
                 if not (reuse_asked(job.parameters) and self._reused(job, like, report)):
                     self._execute(job, parameters, execution, like)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -45,6 +46,19 @@ def test_light_work_passes_heavy_work(run: Callable[..., Job], heavy: str, event
     assert (first.phase, second.phase) == ("EXECUTING", "QUEUED")
     first.delete()
     eventually(lambda: second.phase == "EXECUTING")
+
+
+def test_heavy_work_gives_way_to_light_work(
+    run: Callable[..., Job], svc_engine: Any, heavy: str, eventually: Eventually
+) -> None:
+    """The engine's threads do where it may; here is what it is told."""
+    job = run(heavy)
+    ident = job.url.rsplit("/", 1)[1]
+    running = (
+        "SELECT toString(Settings['os_threads_nice_value_query']) AS nice FROM system.processes"
+        f" WHERE startsWith(Settings['log_comment'], 'async-{ident}')"
+    )
+    eventually(lambda: svc_engine.query(running).to_pylist() == [{"nice": "10"}])
 
 
 def test_what_is_foreseen(run: Callable[..., Job], heavy: str) -> None:
