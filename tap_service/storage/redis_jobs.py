@@ -108,7 +108,8 @@ class RedisJobStore(JobStore):
 
     def references(self, wanted: JobFilter) -> Iterator[JobReference]:
         phases = wanted.phases or frozenset(ExecutionPhase) - {ExecutionPhase.ARCHIVED}
-        lists = [self._members(_list(phase, wanted.owner), phase, wanted.after) for phase in sorted(phases)]
+        page = _PAGE if wanted.last is None else max(1, min(_PAGE, wanted.last))
+        lists = [self._members(_list(phase, wanted.owner), phase, wanted.after, page) for phase in sorted(phases)]
         newest_first = heapq.merge(*lists, key=lambda each: each[0], reverse=True)
         for member, phase in islice(newest_first, wanted.last):
             job_id, owner, run_id = json.loads(member[15 + _DIGITS :])
@@ -186,18 +187,18 @@ class RedisJobStore(JobStore):
             members = cast(list[str], self._redis.zrange(f"{_PREFIX}places:{phase}", 0, -1))
         return [_PLACE.validate_json(member[15 + _DIGITS :]) for member in members]
 
-    def _members(self, key: str, phase: ExecutionPhase, after: datetime | None) -> Iterator[tuple[str, ExecutionPhase]]:
+    def _members(
+        self, key: str, phase: ExecutionPhase, after: datetime | None, most: int
+    ) -> Iterator[tuple[str, ExecutionPhase]]:
         """Of a list, the newest first, a page at a time."""
         below = "+"
         above = "-" if after is None else f"[{_number(after) + 1:015d}"
         while True:
             with self._faults():
-                page = cast(
-                    list[str], self._redis.zrange(key, below, above, desc=True, bylex=True, offset=0, num=_PAGE)
-                )
+                page = cast(list[str], self._redis.zrange(key, below, above, desc=True, bylex=True, offset=0, num=most))
             for member in page:
                 yield member, phase
-            if len(page) < _PAGE:
+            if len(page) < most:
                 return
             below = f"({page[-1]}"
 
