@@ -10,7 +10,7 @@ from collections.abc import Callable
 from adql.bound import Call, Covered, Expr, Literal, Shape, Within
 from adql.errors import AdqlUnsupported
 from adql.frames import rotated
-from adql.regions import Cone, Moc, Nothing, Polygon, ShapeError, columns, row_relations, stored_mocs
+from adql.regions import Cone, Moc, Nothing, Polygon, ShapeError, columns, row_relations, stored, stored_mocs
 from adql.regions.membership import Row, membership
 from adql.regions.relations import has_moc
 from adql.regions.stored import Stored
@@ -268,6 +268,19 @@ def _centroid(expr: Call, emit: Emit) -> str:
     return _known(_numbers(expr.args[0], emit), columns.centroid(shape), "CAST([], 'Array(Float64)')")
 
 
+def _cap(expr: Call, emit: Emit) -> str:
+    """Part of a circle around a shape of a row; NaN or NULL of an unknown one."""
+    shape, value = expr.args[0], expr.name.removeprefix("CAP ")
+    known = _column_shape(shape, emit)
+    if isinstance(known, Stored):
+        found = stored.cap(known, value)
+    elif isinstance(known, columns.Circle):
+        found = columns.cap(f"[(({', '.join(known.centre)}), radians({known.radius}))]", value)
+    else:
+        found = columns.cap(columns.discs(emit(shape)), value)
+    return _known(_numbers(shape, emit), found, "nan")
+
+
 GEOMETRY: dict[str, Callable[[Call, Emit], str]] = {
     "POINT": _coordinates,
     "CIRCLE": _coordinates,
@@ -296,4 +309,7 @@ GEOMETRY: dict[str, Callable[[Call, Emit], str]] = {
     "MOC INTERSECTION": _moc,
     "AREA": _area,
     "CENTROID": _centroid,
+    "CAP LON": _cap,
+    "CAP LAT": _cap,
+    "CAP RADIUS": _cap,
 }

@@ -10,7 +10,10 @@ borders     borders as arcs of circles
 relations   CONTAINS and INTERSECTS of two constant regions
 measures    AREA and CENTROID of a constant region
 membership  SQL of whether a row's position is in a constant region
-columns     SQL of shapes made from columns: relations, area, centroid
+columns     SQL of circles and polygons made from columns: relations, area, centroid, caps
+normal_form, pieces, stored     regions as tables keep them, and their relations as SQL
+stored_mocs     MOCs as tables keep them, as SQL
+row_relations   SQL of CONTAINS and INTERSECTS of any two shapes, of rows or constant
 """
 
 from adql.regions.algebra import Complement, Grown, Intersection, Nothing, Union, WholeSky

@@ -19,6 +19,9 @@ from adql.regions.sphere import ROUNDING, direction
 
 Vector = tuple[str, str, str]
 
+#: Degrees (4 microarcsec) that a cap is wider than needed
+_SPARE = 1e-9
+
 
 @dataclass(frozen=True, slots=True)
 class Circle:
@@ -261,6 +264,32 @@ def _first(edges: str) -> str:
 
 def _position(x: str, y: str, z: str) -> str:
     return f"[{longitude(x, y)}, {latitude(x, y, z)}]"
+
+
+# --- caps -------------------------------------------------------------------------------------------------------------
+
+
+def discs(coordinates: str) -> str:
+    """SQL of Array(Tuple(vector, radius)) that a polygon of DALI coordinates lies in if its cap is no hemisphere."""
+    ra, dec = "radians(c[2 * i - 1])", "radians(c[2 * i])"
+    vertex = f"((cos({dec}) * cos({ra}), cos({dec}) * sin({ra}), sin({dec})), 0.)"
+    return let({"c": coordinates}, f"arrayMap(i -> {vertex}, range(1, intDiv(length(c), 2) + 1))")
+
+
+def cap(around: str, value: str, bounded: str = "1") -> str:
+    """SQL of 'LON', 'LAT' or 'RADIUS', in degrees, of a circle that holds ``discs``; all of the sky unless ``bounded``.
+
+    The radius is a little longer than needed.
+    """
+    sums = {axis: f"arraySum(d -> d.1.{i}, around)" for i, axis in enumerate("xyz", 1)}
+    if value == "RADIUS":
+        centre: Vector = ("(x / n)", "(y / n)", "(z / n)")
+        reach = f"arrayMax(d -> d.2 + {separation(('d.1.1', 'd.1.2', 'd.1.3'), centre)}, around)"
+        width = let({"w": f"degrees({reach}) + {_SPARE!r}"}, "if(w < 90, w, 180.)")
+        found = let({"n": "sqrt(x * x + y * y + z * z)"}, f"if(n > 1e-3 AND {bounded}, {width}, 180.)")
+    else:
+        found = longitude("x", "y") if value == "LON" else latitude("x", "y", "z")
+    return let({"around": around}, let(sums, found))
 
 
 # --- frames -----------------------------------------------------------------------------------------------------------

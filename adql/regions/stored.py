@@ -146,3 +146,29 @@ def _some_spot(first: Stored, second: Stored, test: Callable[[Vector], str], *, 
         spots = pieces.spots(f"arrayFilter(s -> s[1] < 0, {other.array})", on_border=on_border)
         found.append(_pieces(one, "arrayExists", f"arrayExists(p -> {test(_PLACE)}, {spots})"))
     return f"({' OR '.join(found)})"
+
+
+# --- caps -------------------------------------------------------------------------------------------------------------
+
+
+def cap(stored: Stored, value: str) -> str:
+    """See ``columns.cap``; a region with a term of complements alone may be anywhere."""
+    shapes = f"arrayFilter(s -> s[1] >= 0, {stored.array})"
+    whole = f"arrayFilter(s -> s[2] > 0, {shapes})"
+    terms = [f"length(arrayDistinct(arrayMap(s -> s[1], {some})))" for some in (shapes, whole)]
+    circle = f"[(({', '.join(_centre('s'))}), radians(s[5]))]"
+    discs = f"multiIf(length(s) = 5, {circle}, length(s) = 6, {_disc_of_range()}, {columns.discs('arraySlice(s, 3)')})"
+    return columns.cap(f"arrayFlatten(arrayMap(s -> {discs}, {whole}))", value, f"{terms[0]} = {terms[1]}")
+
+
+def _disc_of_range() -> str:
+    """Around the middle of range s, as far as its corners; all of the sky if it is more than half of the longitudes."""
+    width = "if(s[4] - s[3] >= 360, 360., positiveModulo(s[4] - s[3], 360.))"
+    ra, dec = "radians(s[3] + w / 2)", "radians((s[5] + s[6]) / 2)"
+    middle: Vector = (f"(cos({dec}) * cos({ra}))", f"(cos({dec}) * sin({ra}))", f"sin({dec})")
+    corners = []
+    for lat in ("radians(s[5])", "radians(s[6])"):
+        corner: Vector = (f"(cos({lat}) * cos(radians(s[3])))", f"(cos({lat}) * sin(radians(s[3])))", f"sin({lat})")
+        corners.append(columns.separation(middle, corner))
+    reach = f"if(w <= 180, greatest({', '.join(corners)}), pi())"
+    return columns.let({"w": width}, f"[(({', '.join(middle)}), {reach})]")

@@ -24,6 +24,7 @@ from adql.bound import (
     map_select,
     transform,
 )
+from adql.rewrite.caps import match_caps
 from adql.rewrite.carry import carry
 from adql.rewrite.constants import hold_constants
 from adql.rewrite.crossmatch import cross_match
@@ -39,7 +40,7 @@ from adql.rewrite.zeros import one_zero, with_one_zero, with_one_zero_inside
 Pass = Callable[[Select, Fresh], Select]
 
 #: Before the SELECTs inside, which they make or add to
-PASSES_BEFORE: tuple[Pass, ...] = (left_deep, nearest_matches, outer_matches, carry, small_sides)
+PASSES_BEFORE: tuple[Pass, ...] = (left_deep, match_caps, nearest_matches, outer_matches, carry, small_sides)
 
 #: After them
 PASSES: tuple[Pass, ...] = (

@@ -36,7 +36,7 @@ from clickhouse_schema.datatypes import BOOLEAN, LONG, ColumnType, Field
 _RELATIONS = ("SHAPES CONTAIN", "SHAPES MEET")
 
 #: Whose arguments are shapes
-_TAKE_SHAPES = (*_RELATIONS, "MOC UNION", "MOC INTERSECTION", "AREA")
+_TAKE_SHAPES = (*_RELATIONS, "MOC UNION", "MOC INTERSECTION", "AREA", "CAP LON", "CAP LAT", "CAP RADIUS")
 
 
 def stored_shapes(select: Select, fresh: Fresh) -> Select:

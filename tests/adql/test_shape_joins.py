@@ -1,0 +1,92 @@
+"""Joins by CONTAINS and INTERSECTS of two tables' shapes: planned as matches, with the answers of all pairs tested."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from adql.translate import translate
+from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.cover import cover_column, shape_column
+from clickhouse_schema.ddl import create_table
+from clickhouse_schema.model import Column, Layout, Schema, Table
+from loaders import shapes
+from tap_service.storage.engine import Engine
+from tests.adql.conftest import asked
+from tests.adql.sky import HARD_PLACES, positions
+
+_ID = Column(name="id", datatype="int", nullable=False)
+_PLACE = (Column(name="ra", datatype="double"), Column(name="dec", datatype="double"))
+_SHAPES = (
+    Column(name="c", datatype="double", arraysize="3", xtype="circle"),
+    Column(name="v", datatype="double", arraysize="*", xtype="polygon"),
+    Column(name="s", datatype="string", xtype="adql:REGION"),
+)
+TABLES = (
+    Table(name="stars", columns=(_ID, *_PLACE), layout=Layout(position=("ra", "dec"), id=("id",))),
+    Table(name="fields", columns=(_ID, *_SHAPES), layout=Layout(id=("id",))),
+)
+
+
+def _catalogue(rows: int) -> Catalogue:
+    counts = {("joined", table.name): rows for table in TABLES}
+    return Catalogue((Schema(name="joined", tables=TABLES),), counts)
+
+
+#: What the catalogue says: so many rows that matches are planned, and so few that all pairs are tested
+MANY, FEW = _catalogue(1_000_000), _catalogue(10)
+
+
+@pytest.fixture(scope="session")
+def joined(engine: Engine) -> Engine:
+    """Stars at the hard places of the sky, and fields of all sizes around these, one of which has no shape."""
+    engine.execute("CREATE DATABASE IF NOT EXISTS joined")
+    for table in TABLES:
+        engine.execute(create_table(table, f"joined.{table.name}"))
+    lon, lat = positions(600, 21)
+    stars = {"id": pa.array(range(len(lon)), pa.int32()), "ra": pa.array(lon), "dec": pa.array(lat)}
+    engine.insert("joined.stars", pa.table(stars).to_batches())
+    circles, polygons, texts = [], [], []
+    for i, (ra, dec) in enumerate([*HARD_PLACES, (200, -50), (20, 20)] * 3):
+        size, south, north = 10.0 ** (i % 5 - 3), max(dec - 3, -90), min(dec + 2, 90)
+        middle = min(max(dec, -80.0), 80.0)
+        circles.append([float(ra), float(dec), size])
+        polygons.append([ra + 0.0, middle - size / 20, ra + size / 9, middle, ra + 0.0, middle + size / 10])
+        texts.append(
+            [
+                f"Union (Circle {ra} {dec} {size} Circle 30 30 1)",
+                f"Not (Circle {ra} {dec} {100 + size})",
+                f"Intersection (Circle {ra} {dec} {size} PositionInterval {ra} {south} {ra + 4} {north})",
+                f"Range {ra - size / 20} {ra + size / 9} {south} {north}",
+                f"Circle {ra} {dec} {size}",
+            ][i % 5]
+        )
+    fields = {"id": pa.array(range(len(texts) + 1), pa.int32())}
+    for column, values in zip(_SHAPES, ([*circles, []], [*polygons, []], [*texts, None]), strict=True):
+        fields[column.name] = pa.array(values, column.type.arrow)
+        assert not shapes.faults(column.type, fields[column.name])
+    shape, number, bad = shapes.read(_SHAPES[2].type, fields["s"])
+    assert not bad
+    fields |= {shape_column("s"): shape, cover_column("s"): number}
+    engine.insert("joined.fields", pa.table(fields).to_batches())
+    return engine
+
+
+@pytest.mark.parametrize(
+    "joins",
+    [
+        "stars AS a JOIN fields AS b ON 1 = CONTAINS(POINT(a.ra, a.dec), b.c)",
+        "stars AS a JOIN fields AS b ON 1 = CONTAINS(POINT(a.ra, a.dec), b.v)",
+        "stars AS a, fields AS b WHERE 1 = INTERSECTS(b.s, POINT(a.ra, a.dec)) AND b.id > 3",
+        "fields AS b LEFT JOIN stars AS a ON 1 = CONTAINS(POINT(a.ra, a.dec), b.v) AND a.id > 9",
+        "stars AS a JOIN fields AS b ON 1 = CONTAINS(POINT('GALACTIC', a.ra, a.dec), BOX(b.c[1], b.c[2] / 2, 9, b.c[3]))",
+        "fields AS a JOIN fields AS b ON 1 = INTERSECTS(a.v, b.c)",
+    ],
+)
+def test_a_join_by_shapes_is_planned_and_keeps_its_pairs(joins: str, joined: Engine) -> None:
+    query = f"SELECT COUNT(*), COUNT(a.id), COUNT(b.id), SUM(a.id * (b.id + 7)) FROM {joins}"
+    assert "bitShiftLeft" in translate(query, MANY).sql
+    assert "bitShiftLeft" not in translate(query, FEW).sql
+    planned = asked(joined, MANY, query)
+    assert planned == asked(joined, FEW, query)
+    assert planned[0][0] >= 5
