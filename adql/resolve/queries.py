@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from adql import nodes
@@ -102,7 +102,7 @@ class Queries:
             with self.context.collect():
                 where = Binder(self, scope, "WHERE").condition(node.where)
         outputs = self._outputs(node, scope)
-        group_by = tuple(self._group_term(term, scope, node) for term in node.group_by)
+        group_by = tuple(self._group_term(term, scope, node, outputs) for term in node.group_by)
         having = None
         if node.having is not None:
             with self.context.collect():
@@ -143,13 +143,17 @@ class Queries:
             visible = visible_columns(scope.sources_called(node.qualifier, node.span))
         return [self._output(v.bind(node.span), v.name) for v in visible]
 
-    def _group_term(self, term: nodes.Expression, scope: Scope, node: nodes.Select) -> Expr:
-        """An input column or expression; an output's name where there is no such column."""
+    def _group_term(self, term: nodes.Expression, scope: Scope, node: nodes.Select, outputs: Sequence[Output]) -> Expr:
+        """An input column or expression; an output's name where there is no such column.
+
+        The output itself, then: of its expression bound again the subqueries would not be the same ones.
+        """
         binder = Binder(self, scope, "GROUP BY")
         if isinstance(term, nodes.ColumnRef) and len(term.parts) == 1:
             named = [i for i in node.items if i.alias is not None and same_name(term.parts[0], i.alias.name)]
             if named and not any(same_name(term.parts[0], v.name) for v in scope.visible):
-                return binder.bind(named[0].expression)
+                bound = binder.bind(named[0].expression)
+                return next((o.expr for o in outputs if same_name(term.parts[0], o.field.name)), bound)
         with self.context.collect():
             return binder.bind(term)
         return Literal(UNTYPED, None)

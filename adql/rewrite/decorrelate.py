@@ -76,7 +76,8 @@ def _above_groups(select: Select, fresh: Fresh) -> Select:
     """A SELECT from groups, if correlated subqueries are computed of groups."""
     after = [*(o.expr for o in select.outputs), *(o.expr for o in select.order_by)]
     after += [] if select.having is None else [select.having]
-    if not select.is_grouped or not any(_has_correlated_of_groups(expr) for expr in after):
+    keys = frozenset(select.group_by)
+    if not select.is_grouped or not any(_has_correlated_of_groups(expr, keys) for expr in after):
         return select
     sets = [part for expr in after for part in _outer_aggregates(expr)]
     computed = [*dict.fromkeys([*select.group_by, *sets])] or [Aggregate(LONG, "COUNT", ())]
@@ -95,10 +96,11 @@ def _above_groups(select: Select, fresh: Fresh) -> Select:
     )
 
 
-def _has_correlated_of_groups(expr: Expr) -> bool:
-    if isinstance(expr, Aggregate):
+def _has_correlated_of_groups(expr: Expr, keys: frozenset[Expr]) -> bool:
+    """In a set function it would be of rows, and so it is in a key."""
+    if isinstance(expr, Aggregate) or expr in keys:
         return False
-    return is_correlated(expr) or any(_has_correlated_of_groups(child) for child in expr.children)
+    return is_correlated(expr) or any(_has_correlated_of_groups(child, keys) for child in expr.children)
 
 
 def _outer_aggregates(expr: Expr) -> Iterable[Aggregate]:
@@ -182,6 +184,7 @@ class _Joining:
         filters = [c for c in conjuncts(select.where) if not any(isinstance(part, SubqueryExpr) for part in walk(c))]
         self._around = Around(select.from_, tuple(filters))
         self._from = select.from_
+        self._values: dict[Expr, Expr] = {}
 
     def joined(self) -> Select:
         where = [left for c in conjuncts(self._select.where) for left in self._filtered(c)]
@@ -235,6 +238,11 @@ class _Joining:
         """A correlated subquery as an expression of joined columns; any other ``expr`` as it is."""
         if not is_correlated(expr):
             return expr
+        if expr not in self._values:
+            self._values[expr] = self._computed(expr)
+        return self._values[expr]
+
+    def _computed(self, expr: Expr) -> Expr:
         if isinstance(expr, Exists):
             return self._existence(expr)
         if isinstance(expr, InSubquery):

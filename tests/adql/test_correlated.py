@@ -62,6 +62,10 @@ PLACES = {
     " WHERE NOT EXISTS (SELECT * FROM small.stars AS t WHERE t.id > p.star AND t.mag > s.mag))",
     "HAVING": "SELECT name, COUNT(*) AS n FROM small.stars AS s GROUP BY name HAVING EXISTS (SELECT * FROM small.spectra AS p WHERE p.name = s.name)",
     "of groups": "SELECT name, (SELECT COUNT(*) FROM small.spectra AS p WHERE p.name = s.name) AS m, COUNT(*) AS n FROM small.stars AS s GROUP BY name",
+    "groups by an output": "SELECT (SELECT COUNT(*) FROM small.spectra AS p WHERE p.star = s.id) AS n, COUNT(*) AS m FROM small.stars AS s GROUP BY n HAVING COUNT(*) > 1",
+    "groups by an output, and of groups": "SELECT EXISTS (SELECT 1 FROM small.spectra AS p WHERE p.star = s.id) AS n, s.name,"
+    " (SELECT COUNT(*) FROM small.spectra AS q WHERE q.name = s.name) AS m FROM small.stars AS s GROUP BY n, s.name",
+    "groups by a condition": "SELECT id IN (SELECT star FROM small.spectra) AS n, COUNT(*) AS m FROM small.stars GROUP BY n",
     "inside of a set function": "SELECT SUM((SELECT COUNT(*) FROM small.spectra AS p WHERE p.star = s.id)) AS m FROM small.stars AS s",
     "ON": "SELECT s.id, p.id FROM small.stars AS s JOIN small.spectra AS p ON p.star = s.id AND EXISTS (SELECT * FROM small.stars AS t WHERE t.name = p.name)",
     "ON of an outer join, of the kept side": "SELECT s.id, p.id FROM small.stars AS s LEFT JOIN small.spectra AS p ON p.star = s.id"
