@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass, field, replace
 
 from adql.bound import Aggregate, Fresh, Query, Windowed, select_expressions, selects, walk
 from adql.clickhouse import KEEP_JOIN_ORDER, NULL_FOR_EMPTY, SETTINGS, emit
@@ -17,11 +18,28 @@ from clickhouse_schema.datatypes import Field
 
 
 @dataclass(frozen=True, slots=True)
+class Resolved:
+    """A query before any pass, and the numbers that the passes go on from."""
+
+    query: Query
+    fresh: Fresh
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """``query`` is what ``sql`` was made of, after the passes."""
+
+    sql: str
+    settings: dict[str, str | int]
+    query: Query
+
+
+@dataclass(frozen=True, slots=True)
 class Translation:
     """``fields``: the result's columns in order, names as the user sees them (they may repeat).
 
     ``top``: the query's own limit of rows, None without one. ``tables``: the catalogue tables that it reads.
-    ``query``: what the SQL was made of, None for SQL that comes from elsewhere.
+    ``query``: what the SQL was made of, None for SQL from elsewhere; ``resolved``: the same before the passes.
     """
 
     sql: str
@@ -30,6 +48,7 @@ class Translation:
     tables: tuple[TableEntry, ...]
     top: int | None
     query: Query | None = None
+    resolved: Resolved | None = field(default=None, compare=False, repr=False)
 
     @property
     def cells(self) -> dict[str, Moc]:
@@ -48,11 +67,19 @@ def translate(
     fresh = Fresh()
     query, tables = resolve(parse(text), catalogue, fresh, positions)
     fields = tuple(output.field for output in query.outputs)
-    limited = rewrite(_limited(query, limit), fresh)
+    resolved = Resolved(_limited(query, limit), fresh)
+    made = statement(resolved)
+    return Translation(made.sql, made.settings, fields, tables, query.limit, made.query, resolved)
+
+
+def statement(resolved: Resolved) -> Statement:
+    """The SQL of a resolved query; any number of times."""
+    fresh = copy(resolved.fresh)
+    query = rewrite(resolved.query, fresh)
     settings = SETTINGS | KEEP_JOIN_ORDER if fresh.keeps_join_order else dict(SETTINGS)
-    if _has_set_functions(limited):
+    if _has_set_functions(query):
         settings |= NULL_FOR_EMPTY
-    return Translation(emit(limited), settings, fields, tables, query.limit, limited)
+    return Statement(emit(query), settings, query)
 
 
 def _has_set_functions(query: Query) -> bool:

@@ -1,0 +1,171 @@
+"""Queries in pieces give what they give as a whole: every row once, however many pieces there are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from adql.pieces import Division, Whole, borders, divide
+from adql.rewrite.spatial import cells_read
+from adql.translate import translate
+from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.healpix import NO_POSITION
+from tap_service.storage.embedded import EmbeddedEngine
+from tests.adql.conftest import Rows, comparable
+
+#: of joins, which take the engine longer to plan, fewer
+COUNTS = [1, 2, 7, 100]
+
+NEAR = "1 = CONTAINS(POINT(a.ra, a.dec), CIRCLE(b.ra, b.dec, 0.001))"
+
+SPLIT = [
+    "SELECT id, ra, dec, mag FROM sky.points",
+    "SELECT id FROM sky.points WHERE mag > 3 AND dec < 20",
+    "SELECT id, SQRT(mag) FROM sky.points WHERE ra IS NULL OR mag < 2",
+    "SELECT id FROM sky.points WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(10, 85, 40))",
+    "SELECT id FROM sky.points WHERE 0 = CONTAINS(POINT(ra, dec), CIRCLE(10, 85, 40))",
+    "SELECT i FROM (SELECT id AS i, ra, dec FROM sky.points WHERE mag > 2 ORDER BY mag) AS p WHERE dec > -40",
+    "WITH p AS (SELECT * FROM sky.points) SELECT p.id FROM p WHERE p.mag BETWEEN 2 AND 5",
+    "SELECT id FROM sky.points WHERE id IN (SELECT id FROM sky.others WHERE mag < 3)",
+    "SELECT id FROM sky.points AS a WHERE EXISTS (SELECT 1 AS x FROM sky.others AS b WHERE b.id = a.id AND b.mag < 3)",
+    "SELECT id FROM sky.points TABLESAMPLE (30) REPEATABLE (5)",
+    f"SELECT a.id, b.id FROM sky.points AS a JOIN sky.others AS b ON {NEAR}",
+    f"SELECT a.id, b.id FROM sky.others AS b JOIN sky.points AS a ON {NEAR} AND a.mag < b.mag",
+    f"SELECT a.id, b.id FROM sky.points AS a LEFT JOIN sky.others AS b ON {NEAR}",
+    f"SELECT a.id, b.id FROM sky.points AS a RIGHT JOIN sky.others AS b ON {NEAR}",
+    f"SELECT a.id, b.id FROM sky.points AS a, sky.others AS b WHERE {NEAR}",
+    f"SELECT a.id, b.id, c.id FROM sky.points AS a JOIN sky.others AS b ON {NEAR} LEFT JOIN sky.points AS c"
+    " ON DISTANCE(POINT(b.ra, b.dec), POINT(c.ra, c.dec)) < 0.0002",
+    "SELECT p.i, b.id FROM (SELECT id AS i, ra AS x, dec AS y FROM sky.points) AS p LEFT JOIN"
+    " (SELECT id, ra, dec FROM sky.others WHERE mag < 8) AS b ON DISTANCE(POINT(p.x, p.y), POINT(b.ra, b.dec)) < 0.002",
+    "SELECT m.i, m.j FROM (SELECT a.id AS i, b.id AS j FROM sky.points AS a LEFT JOIN sky.others AS b"
+    f" ON {NEAR}) AS m WHERE m.i > 10",
+    "SELECT a.id, b.id FROM sky.points AS a LEFT JOIN sky.others AS b ON a.id = b.id",
+    "SELECT a.id, b.id FROM matches.ones AS a LEFT JOIN matches.others AS b ON"
+    " DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)) < a.err",
+    "SELECT a.id, b.id FROM matches.ones AS a JOIN matches.others AS b ON"
+    " DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)) < 2",
+]
+
+WHOLE = {
+    "SELECT DISTINCT mag FROM sky.points": "DISTINCT",
+    "SELECT id FROM sky.points ORDER BY mag": "ORDER BY",
+    "SELECT id FROM sky.points OFFSET 5": "OFFSET",
+    "SELECT id, RANK() OVER (ORDER BY mag) AS r FROM sky.points": "window",
+    "SELECT id FROM sky.points UNION ALL SELECT id FROM sky.others": "UNION",
+    "SELECT id FROM sky.points WHERE RAND() < 0.5": "random",
+    "SELECT i FROM (SELECT TOP 5 id AS i FROM sky.points) AS p": "no table",
+    f"SELECT a.id, b.id FROM sky.points AS a FULL JOIN sky.others AS b ON {NEAR}": "no table",
+    "SELECT a.id FROM sky.points AS a WHERE a.id IN (SELECT TOP 3 id FROM sky.others)": "a subquery that may answer",
+}
+
+
+@pytest.fixture(scope="session")
+def piecewise(sky: Catalogue, match_catalogue: Catalogue) -> Catalogue:
+    """Of tables as if they were small enough to be read for each piece."""
+    counts = {("sky", "points"): 2004, ("sky", "others"): 2104, ("matches", "ones"): 160, ("matches", "others"): 220}
+    return Catalogue((*sky.schemas, *match_catalogue.schemas), counts)
+
+
+def division(query: str, catalogue: Catalogue, limit: int | None = None) -> Division:
+    resolved = translate(query, catalogue, limit=limit).resolved
+    assert resolved is not None
+    found = divide(resolved)
+    assert isinstance(found, Division), found
+    return found
+
+
+def rows(engine: EmbeddedEngine, sql: str, settings: dict) -> Rows:
+    answer = engine.query(sql, settings)
+    return list(zip(*(column.to_pylist() for column in answer.columns), strict=True)) if answer.num_columns else []
+
+
+def cut(engine: EmbeddedEngine, cut_by: Division, count: int) -> tuple[int, ...]:
+    """Borders by the true rows of the driving table."""
+    cells = rows(engine, f"SELECT intDiv(hpx29, {4**25}) FROM {cut_by.scan.entry.storage}", {})
+    return borders(np.bincount([cell for (cell,) in cells], minlength=12 * 4**4 + 1)[:-1].astype(float), 4, count)
+
+
+@pytest.mark.parametrize("query", SPLIT)
+def test_the_pieces_are_the_whole(engine: EmbeddedEngine, piecewise: Catalogue, query: str) -> None:
+    whole = translate(query, piecewise)
+    wanted = sorted(comparable(rows(engine, whole.sql, whole.settings)))
+    assert wanted
+    by = division(query, piecewise)
+    for count in COUNTS[: 3 if "JOIN" in query else 4]:
+        found: Rows = []
+        for piece in by.pieces(cut(engine, by, count)):
+            made = by.statement(piece)
+            found += rows(engine, made.sql, made.settings)
+        assert sorted(comparable(found)) == wanted, count
+
+
+@pytest.mark.parametrize("query", WHOLE)
+def test_what_is_not_cut(piecewise: Catalogue, query: str) -> None:
+    resolved = translate(query, piecewise).resolved
+    assert resolved is not None
+    found = divide(resolved)
+    assert isinstance(found, Whole)
+    assert WHOLE[query] in found.reason
+
+
+def test_each_piece_has_its_part_of_the_row_limit(engine: EmbeddedEngine, piecewise: Catalogue) -> None:
+    by = division("SELECT TOP 50 id FROM sky.points", piecewise, limit=30)
+    for piece in by.pieces(cut(engine, by, 3)):
+        made = by.statement(piece)
+        assert len(rows(engine, made.sql, made.settings)) == 30
+
+
+def test_a_large_table_is_not_read_for_each_piece(piecewise: Catalogue) -> None:
+    large = Catalogue(piecewise.schemas, {("sky", "points"): 10**9, ("sky", "others"): 10**8})
+    equal = "SELECT a.id FROM sky.points AS a JOIN sky.others AS b ON a.id = b.id"
+    near = f"SELECT a.id FROM sky.points AS a JOIN sky.others AS b ON {NEAR}"
+    resolved = translate(equal, large).resolved
+    assert resolved is not None
+    found = divide(resolved)
+    assert found == Whole("sky.others would be read whole for each piece of sky.points")
+    assert division(near, large).scan.entry.qualified == "sky.points"
+    inside = "SELECT id FROM sky.points WHERE id IN (SELECT id FROM sky.others)"
+    assert isinstance(divide(translate(inside, large).resolved), Whole)
+
+
+def test_what_is_near_a_piece_is_confined_with_it(engine: EmbeddedEngine, piecewise: Catalogue) -> None:
+    large = Catalogue(piecewise.schemas, {("sky", "points"): 10**9, ("sky", "others"): 10**8})
+    by = division(f"SELECT a.id FROM sky.points AS a LEFT JOIN sky.others AS b ON {NEAR}", large)
+    for piece in by.pieces(cut(engine, by, 20))[:-1]:
+        cells = cells_read(by.statement(piece).query)["sky.others.hpx29"]
+        assert (cells.ranges[:, 1] - cells.ranges[:, 0]).sum() < 0.5 * NO_POSITION
+
+
+@pytest.mark.parametrize(
+    ("rows_of_cells", "count", "expected"),
+    [
+        ([4, 4, 4], 3, (1.0, 2.0)),
+        ([4, 4, 4], 6, (0.5, 1.0, 1.5, 2.0, 2.5)),
+        ([0, 12, 0], 2, (1.5,)),
+        ([0, 0, 0], 5, ()),
+        ([1, 0, 1], 2, (2.0,)),
+        ([5, 5, 5], 1, ()),
+    ],
+)
+def test_borders(rows_of_cells: list[float], count: int, expected: tuple[float, ...]) -> None:
+    size = 4**25
+    found = borders(np.array([*rows_of_cells, *[0.0] * (12 * 4**4 - 3)]), 4, count)
+    assert found == tuple(int(place * size) for place in expected)
+
+
+@settings(deadline=None)
+@given(arrays(np.int64, st.just(48), elements=st.integers(0, 10**12)), st.integers(1, 300))
+def test_borders_ascend_and_share_evenly(rows_of_cells: np.ndarray, count: int) -> None:
+    found = borders(rows_of_cells.astype(float), 1, count)
+    assert list(found) == sorted({*found})
+    assert len(found) < count
+    assert all(0 < border < NO_POSITION for border in found)
+    reached = np.interp(
+        np.array(found, dtype=float) / 4**28, np.arange(49), np.concatenate(([0], np.cumsum(rows_of_cells)))
+    )
+    shares = np.diff([0, *reached, rows_of_cells.sum()])
+    assert (shares <= rows_of_cells.sum() / count * 1.01 + 1).all()
