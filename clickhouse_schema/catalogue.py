@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from clickhouse_schema.datatypes import Field
-from clickhouse_schema.model import Schema, Table
+from clickhouse_schema.model import Column, Schema, Table
 from clickhouse_schema.quoting import identifier
+
+_SHAPES = ("point", "circle", "polygon")
 
 
 def places(fields: Sequence[Field]) -> dict[str, tuple[int, ...]]:
@@ -36,9 +38,14 @@ class TableEntry:
     places: dict[str, tuple[int, ...]] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        fields = tuple(column.field for column in self.table.columns)
+        fields = tuple(self._field(column) for column in self.table.columns)
         object.__setattr__(self, "fields", fields)
         object.__setattr__(self, "places", places(fields))
+
+    def _field(self, column: Column) -> Field:
+        """Positions and shapes are ICRS: the layout says so of positions, and the functions take shapes for that."""
+        celestial = column.name in (self.table.layout.position or ()) or column.type.xtype in _SHAPES
+        return replace(column.field, frame="ICRS") if celestial else column.field
 
     @property
     def qualified(self) -> str:

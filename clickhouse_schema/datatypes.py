@@ -5,7 +5,7 @@ A column's type is a ``ColumnType``: a VOTable datatype, its arraysize and its x
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 import pyarrow as pa
@@ -199,7 +199,10 @@ _FROM_ARROW = {
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A column of a result or a table as VOTable describes it. Units in VOUnit, '' = none."""
+    """A column of a result or a table as VOTable describes it. Units in VOUnit, '' = none.
+
+    ``frame``: that of a coordinate, as COOSYS calls it; '' where it is none or the frame is not known.
+    """
 
     name: str
     type: ColumnType
@@ -208,3 +211,4 @@ class Field:
     utype: str = ""
     description: str = ""
     nullable: bool = True
+    frame: str = field(default="", compare=False)

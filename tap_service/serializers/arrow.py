@@ -73,6 +73,7 @@ def _attributes(field: Field) -> dict[str, str]:
         "unit": field.unit,
         "ucd": field.ucd,
         "utype": field.utype,
+        "frame": field.frame,
         "description": field.description,
     }
     return {key: value for key, value in said.items() if value}

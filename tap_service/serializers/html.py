@@ -47,7 +47,8 @@ class Html(Serializer):
 
     def footer(self, status: Status) -> Iterable[bytes]:
         ended = {"OK": "The result is whole.", "OVERFLOW": status.text, "ERROR": f"The query failed: {status.text}"}
-        said = [*self.info.notes, *(f"To cite: {citation}" for citation in self.info.citations), ended[status.value]]
+        cited = [f"To cite: {citation}" for citation in self.info.citations]
+        said = [ended[status.value], *self.info.notes, *cited, *(f"Rights: {rights}" for rights in self.info.rights)]
         paragraphs = "".join(element("p", line) + "\n" for line in said)
         yield f"</tbody>\n</table>\n{paragraphs}</body>\n</html>\n".encode()
 

@@ -21,7 +21,7 @@ from tap_service.serializers.result import ResultInfo, Serializer, Status
 from tap_service.serializers.text import Spelling, control_characters, extents, nested, replaced, scalars
 
 _SPELLING = Spelling('"Infinity"', '"-Infinity"', '"NaN"', unknown="null")
-_ATTRIBUTES = ("unit", "ucd", "utype", "description")
+_ATTRIBUTES = ("unit", "ucd", "utype", "frame", "description")
 
 
 class Json(Serializer):
@@ -41,7 +41,10 @@ class Json(Serializer):
     def footer(self, status: Status) -> Iterable[bytes]:
         if status.value == "ERROR":
             return
-        yield f'\n],\n"status": {_text({"value": status.value, "text": status.text})}}}\n'.encode()
+        said: dict[str, Any] = {"value": status.value, "text": status.text}
+        if status.seconds is not None:
+            said["execution_seconds"] = round(status.seconds, 3)
+        yield f'\n],\n"status": {_text(said)}}}\n'.encode()
 
 
 def described(info: ResultInfo) -> dict[str, Any]:
@@ -50,7 +53,10 @@ def described(info: ResultInfo) -> dict[str, Any]:
         "service": info.service,
         "query": info.query,
         "maxrec": info.limit,
+        "server_software": info.software,
+        "request_date": info.request_date,
         "citations": list(info.citations),
+        "rights": list(info.rights),
         "notes": list(info.notes),
     }
     return {key: value for key, value in said.items() if value not in ("", None, [])}

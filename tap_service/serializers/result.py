@@ -21,7 +21,8 @@ class SerializationError(Exception):
 class ResultInfo:
     """What a result says about itself; '' = not said.
 
-    ``limit`` is the row limit in force, None = none. ``citations`` are bibcodes or texts to cite.
+    ``limit`` is the row limit in force, None = none. ``citations`` are bibcodes, DOIs or texts to cite, ``rights``
+    licences, of the tables used. ``software``: product and version; ``request_date``: ISO 8601, UTC.
     """
 
     query: str = ""
@@ -29,14 +30,21 @@ class ResultInfo:
     limit: int | None = None
     notes: tuple[str, ...] = ()
     citations: tuple[str, ...] = ()
+    rights: tuple[str, ...] = ()
+    software: str = ""
+    request_date: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How the result ended, with DALI's words; ``text`` is for the user."""
+    """How the result ended, with DALI's words; ``text`` is for the user.
+
+    ``seconds``: how long the engine has worked for it, None if that is not known.
+    """
 
     value: Literal["OK", "OVERFLOW", "ERROR"]
     text: str = ""
+    seconds: float | None = None
 
 
 OK = Status("OK")

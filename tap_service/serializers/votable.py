@@ -48,6 +48,16 @@ def named_info(name: str, value: str, ucd: str = "") -> Markup:
     return element("INFO", name=name, value=value, ucd=ucd) if value else Markup("")
 
 
+#: what IDs of COOSYS begin with: the columns' IDs are their names
+_COOSYS = "coosys_"
+
+
+def _execution_time(status: Status) -> Markup:
+    if status.seconds is None:
+        return Markup("")
+    return element("INFO", name="execution_seconds", value=f"{status.seconds:.3f}", unit="s")
+
+
 def _citation(text: str) -> Markup:
     """DALI 1.1, section 4.4.3."""
     is_bibcode = re.fullmatch(r"\d{4}[A-Za-z.&]{5}[\w.]{9}[A-Za-z.]", text)
@@ -72,6 +82,8 @@ class VOTable(Serializer):
 
     def footer(self, status: Status) -> Iterable[bytes]:
         after = "" if status.value == "OK" else query_status(status) + "\n"
+        if spent := _execution_time(status):
+            after += spent + "\n"
         yield self.rest() + f"{self.data_end}</DATA>\n</TABLE>\n{after}{CLOSING}".encode()
 
 
@@ -88,14 +100,20 @@ def _description(
         query_status(status),
         named_info("standardID", "ivo://ivoa.net/std/TAP"),
         named_info("service", info.service),
+        named_info("server_software", info.software),
+        named_info("request_date", info.request_date),
         named_info("QUERY", info.query),
         named_info("MAXREC", "" if info.limit is None else str(info.limit)),
+        _execution_time(status),
         *(_citation(text) for text in info.citations),
+        *(named_info("rights", text) for text in info.rights),
         *(named_info("note", note) for note in info.notes),
     )
     yield from (line for line in infos if line)
+    frames = sorted({field.frame for field in fields} - {""})
+    yield from (element("COOSYS", ID=_COOSYS + frame, system=frame) for frame in frames)
     yield Markup("<TABLE>")
-    ids = field_ids([field.name for field in fields])
+    ids = field_ids([field.name for field in fields], [_COOSYS + frame for frame in frames])
     for field, ident in zip(fields, ids, strict=True):
         yield _field(field, ident, null_integer(field) if declares_null else None)
 
@@ -111,15 +129,16 @@ def _field(field: Field, ident: str, null: int | None) -> Markup:
         "unit": field.unit,
         "ucd": field.ucd,
         "utype": field.utype,
+        "ref": field.frame and _COOSYS + field.frame,
     }
     description = element("DESCRIPTION", field.description) if field.description else ""
     values = "" if null is None else element("VALUES", null=str(null))
     return tag("FIELD", attributes, Markup(description + values))
 
 
-def field_ids(names: Sequence[str]) -> list[str]:
+def field_ids(names: Sequence[str], taken_already: Iterable[str] = ()) -> list[str]:
     """Unique XML names as near to the columns' names as can be: astropy takes them for its column names."""
-    taken: set[str] = set()
+    taken = set(taken_already)
     ids = []
     for name in names:
         base = re.sub(r"[^A-Za-z0-9_.-]", "_", name)

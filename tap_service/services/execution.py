@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol
 
@@ -107,6 +107,7 @@ class Execution:
                 self._head = self._serializer.header()
                 status = self._write_rows(sink)
                 self.report.status = status.value
+                status = replace(status, seconds=self.clock.seconds)
                 self._write(sink, b"")  # the header, if there were no rows to take it along
                 for piece in self._serializer.footer(status):
                     self._check()

@@ -8,7 +8,9 @@ import time
 from adql.errors import AdqlError
 from adql.translate import Translation, translate
 from tap_service.config import Config
+from tap_service.constants import PRODUCT
 from tap_service.exceptions import QueryFault, ServiceError
+from tap_service.models.instants import now, written
 from tap_service.models.job import Job
 from tap_service.models.parameters import TapParameters, tap_parameters
 from tap_service.models.work import Estimate
@@ -45,7 +47,7 @@ class Preparation:
         execution = Execution(
             self._engine,
             translation,
-            parameters.format.serializer(translation.fields, self._info(parameters, limit), self._scratch),
+            parameters.format.serializer(translation.fields, self._info(parameters, translation, limit), self._scratch),
             query_id=query_id,
             limit=limit,
             way_out=_way_out(limit, hard_maxrec),
@@ -81,8 +83,17 @@ class Preparation:
         if foreseen is not None:
             self._estimator.learn(foreseen, bytes_read, seconds)
 
-    def _info(self, parameters: TapParameters, limit: int) -> ResultInfo:
-        return ResultInfo(parameters.query, self._config.title, limit)
+    def _info(self, parameters: TapParameters, translation: Translation, limit: int) -> ResultInfo:
+        schemas = {entry.schema.name: entry.schema for entry in translation.tables}.values()
+        return ResultInfo(
+            parameters.query,
+            self._config.title,
+            limit,
+            citations=tuple(dict.fromkeys(schema.citation for schema in schemas if schema.citation)),
+            rights=tuple(dict.fromkeys(schema.licence for schema in schemas if schema.licence)),
+            software=PRODUCT,
+            request_date=written(now()),
+        )
 
     def _translate(self, query: str, limit: int) -> Translation:
         try:

@@ -32,6 +32,8 @@ NUMBERS = 1_000_000
 _SCHEMA = {
     "name": "svc",
     "description": "Tables of the service's tests",
+    "skyhouse:citation": "2000A&A...355L..27H",
+    "skyhouse:licence": "CC BY 4.0",
     "tables": [
         {
             "name": "stars",

@@ -37,6 +37,23 @@ class TestAnswers:
         assert answer.fielddescs[1].unit == "deg"
         assert answer.fielddescs[1].ucd == "pos.eq.ra;meta.main"
 
+    def test_where_it_comes_from(self, service: Any) -> None:
+        response = service.ask(
+            "SELECT id, ra, dec + 0 AS shifted, MIN(mag) AS m FROM svc.stars WHERE id < 3 GROUP BY id, ra, dec"
+        )
+        votable = parse_votable(io.BytesIO(response.content))
+        infos = {info.name: info.value for info in votable.resources[0].infos}
+        assert infos["server_software"].startswith("skyhouse/")
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", infos["request_date"])
+        assert (infos["citation"], infos["rights"]) == ("2000A&A...355L..27H", "CC BY 4.0")
+        assert 0 <= float(infos["execution_seconds"]) < 10
+        [frame] = votable.resources[0].coordinate_systems
+        assert [field.ref for field in votable.get_first_table().fields] == [None, frame.ID, None, None]
+        assert frame.system == "ICRS"
+        schema = service.ask("SELECT TOP 1 table_name FROM TAP_SCHEMA.tables").text
+        assert "citation" not in schema
+        assert "COOSYS" not in schema
+
     @pytest.mark.parametrize("entry", FORMATS, ids=lambda entry: entry.mime)
     def test_every_format_comes_as_what_it_is(self, service: Any, entry: Any) -> None:
         response = service.ask("SELECT n FROM svc.numbers WHERE n < 3 ORDER BY n", RESPONSEFORMAT=entry.mime)

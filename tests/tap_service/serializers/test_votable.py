@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 import string
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -22,9 +23,19 @@ VOTABLES = ("votable/b2", "votable/b", "votable/td")
 
 
 def test_whole_document(write):
-    field = Field("ra", DOUBLE, "deg", "pos.eq.ra;meta.main", "obscore:x", 'RA <ICRS> & "more"')
-    info = ResultInfo("SELECT ra\nFROM t -- <&>\x00", "Skyhouse", 2000, ("Rounded.",), ("2000A&A...355L..27H", "Høg"))
-    document = write("votable/td", [field], [[1.5]], info=info, status=overflow(1, "Raise MAXREC."))
+    field = Field("ra", DOUBLE, "deg", "pos.eq.ra;meta.main", "obscore:x", 'RA <ICRS> & "more"', frame="ICRS")
+    info = ResultInfo(
+        "SELECT ra\nFROM t -- <&>\x00",
+        "Skyhouse",
+        2000,
+        ("Rounded.",),
+        ("2000A&A...355L..27H", "Høg"),
+        ("CC BY 4.0",),
+        "skyhouse/1.0",
+        "2026-01-31T12:00:00.000Z",
+    )
+    status = replace(overflow(1, "Raise MAXREC."), seconds=0.25)
+    document = write("votable/td", [field], [[1.5]], info=info, status=status)
     assert document.decode() == (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         '<VOTABLE version="1.4" xmlns="http://www.ivoa.net/xml/VOTable/v1.3">\n'
@@ -32,13 +43,18 @@ def test_whole_document(write):
         '<INFO name="QUERY_STATUS" value="OK"/>\n'
         '<INFO name="standardID" value="ivo://ivoa.net/std/TAP"/>\n'
         '<INFO name="service" value="Skyhouse"/>\n'
+        '<INFO name="server_software" value="skyhouse/1.0"/>\n'
+        '<INFO name="request_date" value="2026-01-31T12:00:00.000Z"/>\n'
         '<INFO name="QUERY" value="SELECT ra&#10;FROM t -- &lt;&amp;&gt;\ufffd"/>\n'
         '<INFO name="MAXREC" value="2000"/>\n'
         '<INFO name="citation" value="2000A&amp;A...355L..27H" ucd="meta.bib.bibcode"/>\n'
         '<INFO name="citation" value="Høg" ucd="meta.bib"/>\n'
+        '<INFO name="rights" value="CC BY 4.0"/>\n'
         '<INFO name="note" value="Rounded."/>\n'
+        '<COOSYS ID="coosys_ICRS" system="ICRS"/>\n'
         "<TABLE>\n"
-        '<FIELD ID="ra" name="ra" datatype="double" unit="deg" ucd="pos.eq.ra;meta.main" utype="obscore:x">'
+        '<FIELD ID="ra" name="ra" datatype="double" unit="deg" ucd="pos.eq.ra;meta.main" utype="obscore:x"'
+        ' ref="coosys_ICRS">'
         '<DESCRIPTION>RA &lt;ICRS&gt; &amp; "more"</DESCRIPTION></FIELD>\n'
         "<DATA><TABLEDATA>\n"
         "<TR><TD>1.5</TD></TR>\n"
@@ -46,6 +62,7 @@ def test_whole_document(write):
         "</TABLE>\n"
         '<INFO name="QUERY_STATUS" value="OVERFLOW">'
         "The result was cut at 1 row, the row limit of this request (MAXREC). Raise MAXREC.</INFO>\n"
+        '<INFO name="execution_seconds" value="0.250" unit="s"/>\n'
         "</RESOURCE>\n"
         "</VOTABLE>\n"
     )
