@@ -88,6 +88,7 @@ _LENGTH = "a length is tested by LIKE '___' or gavo_match('^.{3,5}$', s)"
 _FIRST = "the first n characters are CAST(s AS VARCHAR(n))"
 _MATCHES = "a regular expression is tested by 1 = gavo_match(pattern, s)"
 _NOW = "write the time itself, '2026-01-31T12:00:00'"
+_TIMES = "times are compared with texts, t >= '2026-01-31', and ivo_to_mjd(t) is a number of days"
 _APART = "write DISTANCE(POINT(ra1, dec1), POINT(ra2, dec2)) < degrees"
 
 #: Functions of other dialects, in upper case -> what does the same here
@@ -104,6 +105,8 @@ ELSEWHERE = {
     **dict.fromkeys(("SUBSTR", "SUBSTRING", "LEFT"), _FIRST),
     **dict.fromkeys(("REGEXP_LIKE", "REGEXP_MATCH", "REGEXP_MATCHES", "REGEXP"), _MATCHES),
     **dict.fromkeys(("NOW", "GETDATE", "TODAY", "CURRENT_DATE", "CURRENT_TIMESTAMP"), _NOW),
+    **dict.fromkeys(("TIMESTAMP", "TO_TIMESTAMP", "TO_DATE", "DATE"), "write CAST(s AS TIMESTAMP)"),
+    **dict.fromkeys(("EXTRACT", "YEAR", "MONTH", "DAY", "DATEDIFF", "DATE_TRUNC", "DATE_PART"), _TIMES),
     **dict.fromkeys(("STRING_AGG", "GROUP_CONCAT", "LISTAGG"), "write ivo_string_agg(s, ', ')"),
     **dict.fromkeys(("QUANTILE", "PERCENTILE", "PERCENTILE_CONT"), "write skyhouse_quantile(x, 0.9)"),
     **dict.fromkeys(("TO_CHAR", "STR"), "write CAST(x AS VARCHAR)"),

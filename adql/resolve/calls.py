@@ -78,7 +78,9 @@ def _alike(args: tuple[Expr, ...], name: str, node: nodes.FunctionCall) -> tuple
 def set_function(binder: Binder, node: nodes.FunctionCall, name: str, *, over_groups: bool = False) -> Aggregate:
     """``over_groups``: of a window, whose rows may be groups with set functions of their own."""
     if not binder.aggregates:
-        hint = "put conditions on groups into HAVING" if binder.clause == "WHERE" else ""
+        hint = ""
+        if binder.clause == "WHERE":
+            hint = f"conditions on groups stand in HAVING; to compare with all rows write (SELECT {name}(...) FROM ...)"
         raise AdqlSemanticError(f"{name} cannot stand in {binder.clause}", node.span, hint)
     if node.star:
         return Aggregate(LONG, "COUNT", (), span=node.span)

@@ -54,6 +54,8 @@ class Binder:
     def _require_number(self, expr: Expr, where: str) -> None:
         if not fits_number(expr):
             hint = "texts are joined by ||" if where == "'+'" and expr.type.is_text else ""
+            if expr.type.is_timestamp:
+                hint = "ivo_to_mjd(...) makes a number of days of a timestamp"
             raise AdqlSemanticError(f"{where} takes a number; this is {expr.type.adql}", expr.span, hint)
 
     def condition(self, node: nodes.Expression) -> Expr:
@@ -191,7 +193,9 @@ class Binder:
         for part in (node.operand, node.pattern):
             expr = self.bind(part)
             if not expr.type.is_text and not is_null(expr):
-                raise AdqlSemanticError(f"{word} compares texts; this is {expr.type.adql}", part.span)
+                raise AdqlSemanticError(
+                    f"{word} compares texts; this is {expr.type.adql}", part.span, "CAST(... AS VARCHAR) makes one"
+                )
             args.append(expr)
         return _negated(Call(BOOLEAN, word, tuple(args), span=node.span), node.negated)
 

@@ -211,6 +211,8 @@ class Scope:
                 exact = next(n for n in source.names if n.lower() == close[0])
                 hint = f"did you mean {published(exact)} in {source.title}?"
                 break
+        if any(source.title.rpartition(".")[2].lower() == name.name.lower() for source in self.sources):
+            hint = f"{name.name} is a table: name a column of it"
         if not hint and name.delimited:
             hint = "text is written in single quotes, 'like this'"
         return AdqlSemanticError(f"there is no column {written(parts)}", span, hint)
