@@ -4,19 +4,46 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Mapping
+from difflib import get_close_matches
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, field_validator, model_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 Network = IPv4Network | IPv6Network
 
+_PREFIX = "SKYHOUSE_"
+
+#: of the commands, and of tests and benchmarks
+_OTHERS = ("DATA", "BENCH_DATA", "EXAMPLES", "IVOA_QUERIES")
+
+
+class ConfigError(Exception):
+    """A setting cannot be used; the message says which, why, and the way out."""
+
+
+def read_config(environment: Mapping[str, str] = os.environ) -> Config:
+    """The settings of the environment. Raises ConfigError, also for a name that is no setting."""
+    known = (*(name.upper() for name in Config.model_fields), *_OTHERS)
+    for name in environment:
+        if name.startswith(_PREFIX) and name.removeprefix(_PREFIX) not in known:
+            near = get_close_matches(name.removeprefix(_PREFIX), known, 1)
+            hint = f": did you mean {_PREFIX}{near[0]}?" if near else "; docs/configuration.md has them all"
+            raise ConfigError(f"{name} is no setting{hint}")
+    try:
+        return Config.model_validate({})
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = "_".join(str(part) for part in first["loc"]).upper()
+        raise ConfigError(f"the setting {_PREFIX}{where} cannot be used: {first['msg']}") from error
+
 
 class Config(BaseSettings):
-    model_config = SettingsConfigDict(env_prefix="SKYHOUSE_", frozen=True, extra="forbid")
+    model_config = SettingsConfigDict(env_prefix=_PREFIX, frozen=True, extra="forbid")
 
     title: str = Field(
         "Skyhouse",
@@ -147,6 +174,15 @@ class Config(BaseSettings):
         ge=1,
         title="Jobs that wait",
         description="When as many wait, running another one gets 503, and is asked to come back.",
+    )
+    piece_seconds: float = Field(
+        60.0,
+        ge=0,
+        title="Longest work at a time in a job, in seconds",
+        description=(
+            "A job that is foreseen to work longer is done in pieces of about so long, if its query allows it: "
+            "what is done of it is not lost with the process that does it. 0: no job is."
+        ),
     )
     jobs_path: Path | None = Field(
         None,

@@ -13,7 +13,7 @@ from typing import Any
 
 from celery import Task, signals
 
-from tap_service.config import Config
+from tap_service.config import read_config
 from tap_service.services.celery_dispatch import TASK, celery_app
 from tap_service.storage.engine import EngineError
 from workers.runtime import Runtime
@@ -23,7 +23,7 @@ _log = logging.getLogger("skyhouse")
 #: how long a task waits for an engine that is away before it looks again
 _AGAIN_SECONDS = 5
 
-config = Config.model_validate({})
+config = read_config()
 app = celery_app(config.redis_url, config.async_hard_seconds)
 
 #: Has something to read as soon as the main process shuts down. An event of multiprocessing would be waited for without

@@ -13,7 +13,7 @@ import time
 
 import redis
 
-from tap_service.config import Config
+from tap_service.config import Config, read_config
 from tap_service.constants import ORPHAN_AGE_SECONDS, SWEEP_SECONDS
 from tap_service.models.instants import later, now
 from tap_service.services.celery_dispatch import QUEUE
@@ -69,7 +69,7 @@ class Caretaker:
 
 def main(parent: int) -> None:
     """Until the process of this id, which has started this one, is gone."""
-    config = Config.model_validate({})
+    config = read_config()
     caretaker = None
     while os.getppid() == parent:
         try:

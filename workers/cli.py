@@ -11,9 +11,8 @@ from contextlib import contextmanager
 from typing import Annotated
 
 import typer
-from pydantic import ValidationError
 
-from tap_service.config import Config
+from tap_service.config import ConfigError, read_config
 from tap_service.services.queues import Rules
 
 #: between the end of a caretaker and the next one
@@ -32,8 +31,8 @@ def main() -> None:
 def work(processes: Processes = None) -> None:
     """Execute jobs until SIGTERM. The settings are those of the service: SKYHOUSE_REDIS_URL and the others."""
     try:
-        settings = Config.model_validate({})
-    except ValidationError as error:
+        settings = read_config()
+    except ConfigError as error:
         raise typer.BadParameter(str(error)) from error
     if not settings.redis_url:
         raise typer.BadParameter("workers need SKYHOUSE_REDIS_URL, SKYHOUSE_CLICKHOUSE_URL and SKYHOUSE_RESULTS_URL")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from tap_service.config import Config
+from tap_service.config import Config, ConfigError, read_config
 from tap_service.constants import VERSION
 
 ROOT = Path(__file__).parents[2]
@@ -55,6 +55,14 @@ def test_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_wrong_settings(settings: dict, said: str) -> None:
     with pytest.raises(ValidationError, match=said):
         Config(**settings)
+
+
+def test_a_misspelt_setting_is_told() -> None:
+    with pytest.raises(ConfigError, match=r"SKYHOUSE_ANONYMUS is no setting: did you mean SKYHOUSE_ANONYMOUS\?"):
+        read_config({"SKYHOUSE_ANONYMUS": "false"})
+    with pytest.raises(ConfigError, match=r"SKYHOUSE_X is no setting; docs/configuration.md has them all"):
+        read_config({"SKYHOUSE_X": ""})
+    assert read_config({"SKYHOUSE_DATA": "/data", "OTHER": "x"}) == Config()
 
 
 def test_the_version_is_the_projects() -> None:
