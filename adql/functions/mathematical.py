@@ -52,7 +52,8 @@ MATHEMATICAL = (
     _number("LOG10", "log10({0})", "base-10 logarithm"),
     Function("MOD", (X, Parameter("y", "number")), _kept, "moduloOrNull(toFloat64({0}), {1})",
              "remainder of x / y, with the sign of x; NULL if y is 0",
-             whole="moduloOrNull(toInt64({0}), toInt64({1}))"),
+             # to the engine the least BIGINT has no remainder by -1
+             whole="moduloOrNull(toInt64({0}), if({1} = -1, 1, toInt64({1})))"),
     Function("PI", (), DOUBLE, "pi()", "the number pi"),
     Function("POWER", (X, Parameter("y", "number")), DOUBLE, "pow({0}, {1})", "x to the power y"),
     _number("RADIANS", "radians({0})", "degrees to radians"),
