@@ -159,6 +159,23 @@ def _tap_schema_table(name: str) -> str:
     return f"{identifier(TAP_SCHEMA.name)}.{identifier(name)}"
 
 
+def contents(engine: Engine, tables: Iterable[tuple[str, str]]) -> tuple[tuple[str, ...], ...]:
+    """What is another one as soon as one of these tables, by (schema, table), has other rows or another description.
+
+    For each its name, its version in the catalogue, which a load changes last, and the engine's number of its storage,
+    which it changes first.
+    """
+    names = ", ".join(f"({string(schema)}, {string(table)})" for schema, table in sorted(set(tables)))
+    found = engine.query(
+        "SELECT t.database AS schema, t.name AS name, toString(t.uuid) AS storage, c.version AS version"
+        " FROM system.tables AS t LEFT JOIN (SELECT schema_name, table_name, max(version) AS version"
+        " FROM skyhouse.catalogue GROUP BY schema_name, table_name) AS c"
+        " ON t.database = c.schema_name AND t.name = c.table_name"
+        f" WHERE (t.database, t.name) IN ({names}) ORDER BY schema, name"
+    ).to_pylist()
+    return tuple(tuple(str(value) for value in row.values()) for row in found)
+
+
 # --- density ----------------------------------------------------------------------------------------------------------
 
 

@@ -9,6 +9,7 @@ from enum import StrEnum
 
 from tap_service.models.instants import later
 from tap_service.models.parameters import Pair
+from tap_service.models.pieces import PieceWork
 from tap_service.models.work import Estimate, Place
 
 
@@ -61,8 +62,8 @@ class Job:
     job has begun to execute: a worker names its attempt with each word about the job, so that one that was given up for
     dead cannot speak for its successor. ``foreseen`` and ``turn``, its place in the order of jobs, are those of a job
     that was queued. ``fingerprint`` is the same for jobs of an owner whose results must be the same, '' for none.
-    ``deaths`` counts the workers that were given up, ``heartbeat`` is when the present one was last
-    heard of.
+    ``deaths`` counts the workers that were given up, since the last piece that was done; ``heartbeat`` is when the
+    present one was last heard of. ``pieces`` is None for a job that is done in one.
     """
 
     job_id: str
@@ -87,6 +88,7 @@ class Job:
     deaths: int = 0
     worker: str = ""
     heartbeat: datetime | None = None
+    pieces: PieceWork | None = None
 
     @property
     def place(self) -> Place:
@@ -114,6 +116,16 @@ class Job:
     def preview_key(self) -> str:
         """Where this attempt has put its first rows, if it has given any."""
         return f"{self.result_key}p"
+
+    def part_key(self, attempt: int, number: int) -> str:
+        """Where an attempt writes the part of the result that a piece gives; pieces are numbered from 0."""
+        return f"{self.job_id}-{attempt}x{number}"
+
+    @property
+    def part_keys(self) -> tuple[str, ...]:
+        """Of all parts that are done."""
+        parts = self.pieces.parts if self.pieces else ()
+        return tuple(self.part_key(part.attempt, number) for number, part in enumerate(parts) if part.size)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 
 from tap_service.constants import MOST_DEATHS, ORPHAN_AGE_SECONDS, SWEEP_SECONDS
@@ -61,31 +62,36 @@ class Lifetimes:
             try:
                 if job.deaths + 1 < MOST_DEATHS:
                     self._jobs.requeue(job.job_id, job.attempt, died=True)
+                    self._remove(replace(job, pieces=None))  # the parts are there to go on from
                 else:
                     self._jobs.fail(job.job_id, job.attempt, now(), _LOST, {})
-                self._remove(job)
+                    self._remove(job)
             except (NoSuchJob, IllegalTransition):
                 continue  # its worker lives after all, or it was aborted
         return len(silent)
 
     def sweep(self, minimum_age: float = ORPHAN_AGE_SECONDS) -> int:
-        """Remove the results, half ones too, that no job counts as its own; how many."""
+        """Remove the results, half ones and parts too, that no job counts as its own; how many."""
         orphans = [key for key in self._results.keys(minimum_age) if not self._belongs(key)]
         for key in orphans:
             self._results.delete(key)
         return len(orphans)
 
     def _remove(self, job: Job) -> None:
-        self._results.delete(job.result_key)
-        self._results.delete(job.preview_key)
+        for key in (job.result_key, job.preview_key, *job.part_keys):
+            self._results.delete(key)
 
     def _belongs(self, key: str) -> bool:
         try:
             job = self._jobs.get(key.rpartition("-")[0])
         except NoSuchJob:
             return False
-        alive = job.phase is ExecutionPhase.EXECUTING or job.result is not None
-        return alive and key in (job.result_key, job.preview_key)
+        executing = job.phase is ExecutionPhase.EXECUTING
+        if key in (job.result_key, job.preview_key):
+            return executing or job.result is not None
+        if executing and key.startswith(f"{job.result_key}x"):  # a part that is being written
+            return True
+        return (executing or job.phase is ExecutionPhase.QUEUED) and key in job.part_keys
 
 
 class Sweeper:

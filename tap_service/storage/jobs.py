@@ -20,6 +20,7 @@ from datetime import datetime
 
 from tap_service.models.job import ExecutionPhase, Info, Job, JobError, JobFilter, JobReference, JobResult, merged
 from tap_service.models.parameters import Pair
+from tap_service.models.pieces import PieceWork
 from tap_service.models.work import Estimate, Place
 
 PENDING, QUEUED, EXECUTING = ExecutionPhase.PENDING, ExecutionPhase.QUEUED, ExecutionPhase.EXECUTING
@@ -184,15 +185,18 @@ class JobStore(ABC):
 
         return self._advance(job_id, UNFINISHED, ExecutionPhase.ABORTED, aborted)
 
-    def requeue(self, job_id: str, attempt: int, *, died: bool) -> Job:
+    def requeue(self, job_id: str, attempt: int, *, died: bool, pieces: PieceWork | None = None) -> Job:
         """EXECUTING -> QUEUED: its worker shuts down or has ``died``, and the job begins anew.
+
+        One that is done in pieces goes on after those that are done, or as ``pieces`` says.
 
         UWS would call this SUSPENDED, a phase in which pyvo refuses to wait; QUEUED is as true. If the worker lives
         after all and ends first, this one is refused; if it ends later, it is.
         """
 
         def again(job: Job) -> Job:
-            return replace(job, start_time=None, heartbeat=None, worker="", info={}, deaths=job.deaths + died)
+            again = replace(job, start_time=None, heartbeat=None, worker="", info={}, deaths=job.deaths + died)
+            return replace(again, pieces=pieces or job.pieces)
 
         return self._advance(job_id, frozenset({EXECUTING}), QUEUED, again, attempt)
 
@@ -205,6 +209,14 @@ class JobStore(ABC):
             return replace(job, heartbeat=at, info={**job.info, **info})
 
         return self._advance(job_id, frozenset({EXECUTING}), EXECUTING, heard, attempt)
+
+    def set_pieces(self, job_id: str, attempt: int, at: datetime, pieces: PieceWork) -> Job:
+        """What is done of a job in pieces; it may be told again. Refused when the job is no longer the worker's own."""
+
+        def done(job: Job) -> Job:
+            return replace(job, heartbeat=at, pieces=pieces, deaths=0 if pieces.parts else job.deaths)
+
+        return self._advance(job_id, frozenset({EXECUTING}), EXECUTING, done, attempt)
 
     def set_parameters(self, job_id: str, posted: Sequence[Pair], run_id: str | None = None) -> Job:
         """Merge posted parameters, while the job is PENDING. ``run_id`` None = as it was."""
