@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from adql.bound import (
     Aggregate,
@@ -159,7 +160,7 @@ def _beside_tables(select: Select, fresh: Fresh) -> Select:
         exports: list[Expr] = [*dict.fromkeys([*used_of_it, *found[leaf.relation]])]
         derived = selected(leaf, exports, fresh)
         names = names_of(exports, derived)
-        select = map_select(select, lambda expr, names=names: _exchanged(expr, names))  # type: ignore[misc]
+        select = map_select(select, partial(_exchanged, names=names))
         select = replace(select, from_=replaced(select.from_, leaf, derived))
     return select
 
