@@ -1,0 +1,102 @@
+"""Downloads through HTTP against the engine's own Arrow stream, and the memory of the service while it serves them.
+
+    python -m tests.benchmarks.bench_download [rows]
+
+A service of its own process over the table of bench_formats; the client reads and drops. Each round takes the Arrow
+stream of the engine alone, in the service's process too, and then each format: the figures to quote are the ratios.
+Aims: BINARY2 at least 0.5, TABLEDATA and CSV at least 0.3. Memory is the service's peak, for a twentieth of the rows
+and for all of them: it must not grow with the rows.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import resource
+import statistics
+import sys
+import tempfile
+import time
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import httpx
+
+from clickhouse_schema.apply import initialise, register
+from clickhouse_schema.model import Schema
+from tap_service.storage.embedded import EmbeddedEngine
+from tests.benchmarks.bench_cone import served
+from tests.benchmarks.bench_formats import CREATE, FIELDS
+
+ROWS = 2_000_000
+ROUNDS = 3
+FORMATS = ("votable", "votable/td", "csv", "fits", "parquet", "arrow", "json")
+_FELIS = {"long": "long", "double": "double", "float": "float", "int": "int", "char": "string", "unicodeChar": "text"}
+
+
+def serve(folder: str, rows: int, pipe: Connection) -> None:
+    """Answer "arrow" with the seconds of the engine's stream alone and "memory" with the peak so far in bytes."""
+    engine = EmbeddedEngine(Path(folder))
+    initialise(engine)
+    columns = [{"name": field.name, "datatype": _FELIS[field.type.datatype]} for field in FIELDS]
+    schema = Schema.model_validate({"name": "bench", "tables": [{"name": "t", "columns": columns}]}, strict=False)
+    engine.execute("CREATE DATABASE bench")
+    engine.execute(CREATE.format(rows=rows).replace("CREATE TABLE bench", "CREATE TABLE bench.t"))
+    register(engine, schema, schema.tables[0])
+    with served(engine) as url:
+        pipe.send(url)
+        while (asked := pipe.recv()) != "end":
+            if asked == "memory":
+                pipe.send(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+                continue
+            began = time.perf_counter()
+            with engine.stream("SELECT * FROM bench.t") as batches:
+                counted = sum(batch.num_rows for batch in batches)
+            pipe.send((time.perf_counter() - began, counted))
+    engine.close()
+
+
+def download(url: str, form: str, rows: int) -> float:
+    data = {"QUERY": "SELECT * FROM bench.t", "FORMAT": form, "MAXREC": str(rows)}
+    began = time.perf_counter()
+    headers = {"Accept-Encoding": "identity"}
+    with httpx.stream("POST", url, data=data, headers=headers, timeout=600, verify=False) as response:
+        response.raise_for_status()
+        for _ in response.iter_raw(1 << 20):
+            pass
+    return time.perf_counter() - began
+
+
+def main() -> None:
+    rows = int(sys.argv[1]) if len(sys.argv) > 1 else ROWS
+    context = multiprocessing.get_context("spawn")
+    with tempfile.TemporaryDirectory() as folder:
+        ours, theirs = context.Pipe()
+        service = context.Process(target=serve, args=(folder, rows, theirs))
+        service.start()
+        url = ours.recv()
+        print(f"{rows} rows through HTTP")
+        for form in FORMATS:
+            download(url, form, rows // 20)
+            ours.send("memory")
+            before = ours.recv()
+            rounds = []
+            for _ in range(ROUNDS):
+                ours.send("arrow")
+                alone, counted = ours.recv()
+                assert counted == rows
+                seconds = download(url, form, rows)
+                rounds.append((alone / seconds, rows / seconds))
+            ours.send("memory")
+            ratio, rate = (statistics.median(column) for column in zip(*rounds, strict=True))
+            grown = (ours.recv() - before) / 1e6
+            print(
+                f"{form:11} {rate / 1e3:7.0f} krows/s, {ratio:.2f} of the Arrow stream; "
+                f"memory {before / 1e6:.0f} MB, +{grown:.0f} MB for {rows} rows in place of {rows // 20}",
+                flush=True,
+            )
+        ours.send("end")
+        service.join()
+
+
+if __name__ == "__main__":
+    main()
