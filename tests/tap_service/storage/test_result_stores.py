@@ -114,7 +114,6 @@ class TestResultStore:
         store.check()
         assert store.keys(0) == []
 
-
     def test_a_result_under_another_key_outlives_the_first(self, store: ResultStore) -> None:
         writer = store.create("a-1")
         writer.write(b"rows")
