@@ -89,6 +89,11 @@ class Division:
     levels: tuple[Level, ...]
     tied: bool
 
+    @property
+    def limit(self) -> int | None:
+        """The most rows of the result; each piece gives as many at most."""
+        return self.resolved.query.limit
+
     def pieces(self, borders: tuple[int, ...]) -> tuple[Piece, ...]:
         """Between 0, the ascending ``borders`` and the end.
 

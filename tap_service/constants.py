@@ -77,6 +77,12 @@ SWEEP_SECONDS = 1.0
 #: a result without a job is removed when it is older than this, in seconds
 ORPHAN_AGE_SECONDS = 60.0
 
+#: pieces of one job: its record, which is written often, tells of each
+MOST_PIECES = 500
+
+#: a job whose tables are replaced so often while it runs in pieces is not begun anew
+MOST_CHANGES = 5
+
 #: a job that has taken so many processes with it is not begun anew
 MOST_DEATHS = 3
 

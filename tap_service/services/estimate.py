@@ -53,6 +53,9 @@ _FIRST_RATES = {"scan": 0.5, "group": 1.0, "sort": 1.5, "join": 5.0}
 #: to try one pair of rows, where the engine has no key to find pairs by
 _PAIR_SECONDS = 5e-9
 
+#: bytes of a value where the engine does not tell: it does not of small tables
+_WIDTH = 8.0
+
 #: how much one query's figure counts
 _WEIGHT = 0.2
 #: and of how large a query it counts
@@ -99,11 +102,18 @@ class Estimator:
             read = _rows_read(known, cells.get(f"{entry.qualified}.hpx29"), looked_up)
             reads[scan.relation] = read
             rows += read
-            size += read * sum(known.widths.get(name, 8.0) for name in stored)
+            size += read * sum(known.widths.get(name) or _WIDTH for name in stored)
         kind = _kind(translation.query)
         rate = self._rates.rates().get(kind, _FIRST_RATES[kind])
         pairs = sum(_pairs(select.from_, reads)[1] for select in selects(translation.query))
         return Estimate(round(rows), round(size), size / 1e9 * rate + pairs * _PAIR_SECONDS, kind)
+
+    def spread(self, translation: Translation, entry: TableEntry, version: int) -> tuple[int, NDArray[np.float64]]:
+        """The rows of one table that the query reaches, by NESTED cell of the order that comes first."""
+        size = self._size(entry, version)
+        rows = size.rows[:-1].astype(np.float64)
+        cells = translation.cells.get(f"{entry.qualified}.hpx29")
+        return size.order, rows if cells is None else rows * _covered(size.order, cells)
 
     def learn(self, estimate: Estimate, bytes_read: int, seconds: float) -> None:
         """What a query of this kind has really taken; small ones tell nothing of the rate."""
@@ -189,16 +199,22 @@ def _rows_read(size: _Size, cells: Moc | None, looked_up: int) -> float:
         return min(total, float(looked_up * _GRANULE))
     if cells is None:
         return total
+    if not len(cells.ranges):
+        return 0.0
+    return min(total, float((_covered(size.order, cells) * size.rows[:-1]).sum()) + _GRANULE)
+
+
+def _covered(order: int, cells: Moc) -> NDArray[np.float64]:
+    """How much of each NESTED cell of ``order`` is in ``cells``, from 0 to 1."""
+    if not len(cells.ranges):
+        return np.zeros(12 * 4**order)
     edges = cells.ranges.ravel().astype(np.float64)
     lengths = (cells.ranges[:, 1] - cells.ranges[:, 0]).astype(np.float64)
-    if not len(lengths):
-        return 0.0
     covered = np.repeat(np.cumsum(lengths), 2)
     covered[::2] -= lengths
-    cell_size = 4.0 ** (ORDER - size.order)
-    borders = np.arange(len(size.rows)) * cell_size
-    share = np.diff(np.interp(borders, edges, covered)) / cell_size
-    return min(total, float((share * size.rows[:-1]).sum()) + _GRANULE)
+    cell_size = 4.0 ** (ORDER - order)
+    borders = np.arange(12 * 4**order + 1) * cell_size
+    return np.asarray(np.diff(np.interp(borders, edges, covered)) / cell_size)
 
 
 def _kind(query: Query) -> str:

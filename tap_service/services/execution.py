@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol
@@ -32,6 +32,7 @@ from tap_service.storage.engine import (
     QueryCancelled,
     QueryTimeout,
     ResourceLimit,
+    Settings,
     StorageFull,
     ValueFault,
 )
@@ -44,6 +45,16 @@ class Sink(Protocol):
     def write(self, data: bytes, *, anyway: bool = False) -> None: ...
 
     def end(self) -> None: ...
+
+
+class Source(Protocol):
+    """Where the rows come from: the engine, or a job's own way; see ``Engine``."""
+
+    def stream(
+        self, sql: str, *, query_id: str = "", settings: Settings | None = None, batch_rows: int = 16384
+    ) -> AbstractContextManager[Iterator[pa.RecordBatch]]: ...
+
+    def cancel(self, query_id: str) -> None: ...
 
 
 @dataclass(slots=True)
@@ -77,7 +88,7 @@ class Execution:
         #: why it failed; the sink has got a whole document all the same if ``complete``
         self.failure: ServiceError | None = None
         self.complete = False
-        self._engine = engine
+        self.source: Source = engine
         self.translation = translation
         self._serializer = serializer
         self.limit = limit
@@ -95,7 +106,7 @@ class Execution:
     def stop(self, reason: ServiceError) -> None:
         """Ask the run to end with ``reason``; to be called again until it has ended."""
         self._stopped = self._stopped or reason
-        self._engine.cancel(self.query_id)
+        self.source.cancel(self.query_id)
 
     def run(self, sink: Sink) -> None:
         """Write the whole document and end the sink. Never raises: see ``failure``.
@@ -123,7 +134,7 @@ class Execution:
         if self.limit == 0:
             return overflow(0, self._way_out)
         translation = self.translation
-        stream = self._engine.stream(translation.sql, query_id=self.query_id, settings=translation.settings)
+        stream = self.source.stream(translation.sql, query_id=self.query_id, settings=translation.settings)
         with ExitStack() as stack:
             with self.clock.running():
                 batches = stack.enter_context(stream)

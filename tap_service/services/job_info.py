@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 
 from tap_service.models.job import Info
 from tap_service.services.execution import Execution
@@ -19,6 +20,10 @@ class JobProgress:
         self._execution = execution
         self._began = time.monotonic()
         self._seen: Progress | None = None
+        #: the plan in words
+        self.plan = ""
+        #: how far a job in pieces is
+        self.pieces: Callable[[], Info] | None = None
 
     @property
     def bytes_read(self) -> int:
@@ -33,6 +38,8 @@ class JobProgress:
         """``percent`` is of the rows that the engine expects to read: joins and sorts go on after the last of them."""
         elapsed = time.monotonic() - self._began
         info: dict[str, str | int | float] = {**self._work(elapsed)}
+        if self.pieces is not None:
+            return {**info, **self.pieces()}
         if self._seen is not None and self._seen.total_rows:
             fraction = min(self._seen.read_rows / self._seen.total_rows, 0.99)
             info["rowsExpected"] = self._seen.total_rows
@@ -42,7 +49,8 @@ class JobProgress:
         return info
 
     def at_end(self) -> Info:
-        return {**self._work(time.monotonic() - self._began), "percent": 100, "secondsLeft": 0}
+        pieces = self.pieces() if self.pieces else {}
+        return {**self._work(time.monotonic() - self._began), **pieces, "percent": 100, "secondsLeft": 0}
 
     def _work(self, elapsed: float) -> dict[str, str | int | float]:
         report = self._execution.report
@@ -52,6 +60,8 @@ class JobProgress:
             "bytesWritten": report.bytes,
             "rowLimit": self._execution.limit,
         }
+        if self.plan:
+            info["plan"] = self.plan
         if report.status:
             info["queryStatus"] = report.status
         if self._seen is not None:

@@ -5,8 +5,12 @@ from __future__ import annotations
 import logging
 import time
 
+import numpy as np
+from numpy.typing import NDArray
+
 from adql.errors import AdqlError
 from adql.translate import Translation, translate
+from clickhouse_schema.catalogue import TableEntry
 from tap_service.config import Config
 from tap_service.constants import PRODUCT
 from tap_service.exceptions import QueryFault, ServiceError
@@ -77,6 +81,10 @@ class Preparation:
             return self.foresee(self.prepare(parameters, "", self._config.async_hard_maxrec).translation)
         except ServiceError:
             return None
+
+    def spread(self, translation: Translation, entry: TableEntry) -> tuple[int, NDArray[np.float64]]:
+        """The rows of a table that the query reaches, by NESTED cell of the order that comes first."""
+        return self._estimator.spread(translation, entry, self._metadata.snapshot.version)
 
     def learn(self, foreseen: Estimate | None, bytes_read: int, seconds: float) -> None:
         """What a query that has ended took in truth."""

@@ -11,6 +11,7 @@ from datetime import datetime
 
 import pyarrow as pa
 
+from adql.plan import plan_lines
 from tap_service.config import Config
 from tap_service.constants import CLOSING_SECONDS, HEAVY_NICENESS, JOB_NICENESS, JOB_TICK_SECONDS, STORE_AGAIN_SECONDS
 from tap_service.exceptions import ServiceError, ServiceUnavailable
@@ -21,6 +22,7 @@ from tap_service.models.parameters import TapParameters, tap_parameters
 from tap_service.models.work import WorkClass
 from tap_service.services.execution import Execution, Report, faults_told
 from tap_service.services.job_monitor import JobMonitor, RunningJob
+from tap_service.services.pieces import DataChanged, PieceRun, Pieces
 from tap_service.services.preparation import Preparation
 from tap_service.services.preview import preview
 from tap_service.services.query_log import QueryLog
@@ -61,6 +63,7 @@ class JobRunner:
         self._worker = worker
         self._monitor = JobMonitor(config, engine, stores.jobs)
         self._reuse = Reuse(stores)
+        self._pieces = Pieces(config, engine, preparation, stores)
         self._busy: set[int] = set()  # threads
         self._closing = threading.Event()
 
@@ -134,6 +137,7 @@ class JobRunner:
     def _execute(self, job: Job, parameters: TapParameters, execution: Execution, like: str) -> None:
         """Run the query and store its result. Raises what it fails with."""
         running = RunningJob(job, execution)
+        self._plan(job, running)
         execution.on_first_rows = lambda batch: self._first_rows(running, parameters.query, batch)
         self._monitor.watch(running)
         try:
@@ -152,15 +156,28 @@ class JobRunner:
         chosen = parameters.format
         result = JobResult(job.result_key, size, chosen.content_type, chosen.extension, job.result_key)
         info = running.progress.at_end()
-        if running.progress.bytes_read:
+        if running.progress.bytes_read and running.progress.pieces is None:
             self._preparation.learn(job.foreseen, running.progress.bytes_read, execution.clock.seconds)
         self._complete(job, execution.report, result, info, like)
+
+    def _plan(self, job: Job, running: RunningJob) -> None:
+        """In pieces or in one: what the job's info says of it."""
+        translation = running.execution.translation
+        planned = self._pieces.plan(job, translation)
+        if isinstance(planned, PieceRun):
+            running.execution.source = planned
+            running.progress.pieces = planned.told
+            how = planned.plan
+        else:
+            how = f"in one: {planned.reason}"
+        running.progress.plan = "\n".join([how, *([] if translation.query is None else plan_lines(translation.query))])
 
     def _complete(self, job: Job, report: Report, result: JobResult, info: Info, like: str) -> None:
         if not self._told(lambda at: self._jobs.complete(job.job_id, job.attempt, at, result, info, like)):
             report.status = "ABORTED"
             self._results.delete(job.result_key)
             self._results.delete(job.preview_key)
+        self._pieces.forget(job)
 
     def _first_rows(self, running: RunningJob, query: str, batch: pa.RecordBatch) -> None:
         """Of a short query these are all there are, and the engine will not be seen at work again."""
@@ -177,13 +194,14 @@ class JobRunner:
         report.status, report.error = "ERROR", str(failure)
         with suppress(OSError):  # the sweep sees to it
             self._results.delete(job.preview_key)
-        if isinstance(failure, _ShuttingDown):
+        if isinstance(failure, (_ShuttingDown, DataChanged)):
             report.status = "REQUEUED"
             self._told(lambda _: self._jobs.requeue(job.job_id, job.attempt, died=False))
             return
         error = JobError(str(failure), isinstance(failure, ServiceUnavailable))
         if not self._told(lambda at: self._jobs.fail(job.job_id, job.attempt, at, error, {})):
             report.status = "ABORTED"
+        self._pieces.forget(job)
 
     def _told(self, tell: Callable[[datetime], Job]) -> bool:
         """Tell the job store how a job has ended; false if it is no longer ours.

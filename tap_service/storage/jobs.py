@@ -185,18 +185,17 @@ class JobStore(ABC):
 
         return self._advance(job_id, UNFINISHED, ExecutionPhase.ABORTED, aborted)
 
-    def requeue(self, job_id: str, attempt: int, *, died: bool, pieces: PieceWork | None = None) -> Job:
+    def requeue(self, job_id: str, attempt: int, *, died: bool) -> Job:
         """EXECUTING -> QUEUED: its worker shuts down or has ``died``, and the job begins anew.
 
-        One that is done in pieces goes on after those that are done, or as ``pieces`` says.
+        One that is done in pieces goes on after those that are done.
 
         UWS would call this SUSPENDED, a phase in which pyvo refuses to wait; QUEUED is as true. If the worker lives
         after all and ends first, this one is refused; if it ends later, it is.
         """
 
         def again(job: Job) -> Job:
-            again = replace(job, start_time=None, heartbeat=None, worker="", info={}, deaths=job.deaths + died)
-            return replace(again, pieces=pieces or job.pieces)
+            return replace(job, start_time=None, heartbeat=None, worker="", info={}, deaths=job.deaths + died)
 
         return self._advance(job_id, frozenset({EXECUTING}), QUEUED, again, attempt)
 
