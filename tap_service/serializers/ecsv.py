@@ -16,7 +16,7 @@ import yaml
 from clickhouse_schema.datatypes import Field
 from tap_service.serializers.columns import parts
 from tap_service.serializers.json_document import described
-from tap_service.serializers.separated import Csv, distinct_names
+from tap_service.serializers.separated import Csv, distinct_names, one_line
 from tap_service.serializers.text import Spelling, extents, nested, scalars
 
 _LINE_ENDS = r"[\x0b\x0c\x1c-\x1e\x{85}\x{2028}\x{2029}]"
@@ -32,11 +32,13 @@ class Ecsv(Csv):
     line_end = "\n"
 
     def header(self) -> bytes:
-        names = distinct_names([field.name for field in self.fields])
-        columns = [_flow(_column(field, name)) for field, name in zip(self.fields, names, strict=True)]
+        columns = [_flow(_column(field, name)) for field, name in zip(self.fields, self._names(), strict=True)]
         about = ["%ECSV 1.0", "---", "delimiter: ','", "datatype:", *(f"- {column}" for column in columns)]
         about += [f"meta: {_flow(described(self.info))}", "schema: astropy-2.0"]
         return "".join(f"# {line}\n" for line in about).encode() + super().header()
+
+    def _names(self) -> list[str]:
+        return distinct_names([one_line(field.name) for field in self.fields])
 
     def _cells(self, column: pa.Array, field: Field) -> pa.Array:
         if field.type.is_array:
@@ -78,4 +80,6 @@ def _flow(value: Any) -> str:
         return "{" + ", ".join(f"{key}: {_flow(entry)}" for key, entry in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(_flow, value)) + "]"
-    return yaml.safe_dump(value, default_style='"', allow_unicode=True, width=2**31).rstrip() if value else str(value)
+    if isinstance(value, int):
+        return str(value)
+    return yaml.safe_dump(value, default_style='"', allow_unicode=True, width=2**31).rstrip()

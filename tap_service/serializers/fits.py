@@ -17,9 +17,10 @@ import pyarrow as pa
 from clickhouse_schema.datatypes import Field
 from tap_service.serializers.arrow import named_apart
 from tap_service.serializers.columns import conform
-from tap_service.serializers.fits_columns import column_for
+from tap_service.serializers.fits_columns import column_for, in_ascii
 from tap_service.serializers.fits_header import BLOCK, Card, header
 from tap_service.serializers.result import ResultInfo, Serializer, Status
+from tap_service.serializers.separated import distinct_names
 from tap_service.serializers.votable import metadata_document
 from tap_service.serializers.waiting import WaitingRows
 from tap_service.storage.scratch import NO_SCRATCH, ScratchSpace
@@ -27,11 +28,15 @@ from tap_service.storage.scratch import NO_SCRATCH, ScratchSpace
 #: what the 32 bits of a P descriptor count
 _MOST_IN_P = 2**31 - 1
 
+#: with room for what tells it from another of the same name
+_LONGEST_LABEL = 60
+
 
 class Fits(Serializer):
     def __init__(self, fields: Sequence[Field], info: ResultInfo, scratch: ScratchSpace = NO_SCRATCH) -> None:
         super().__init__(named_apart(fields), info, scratch)
-        self._columns = [column_for(field) for field in self.fields]
+        names = distinct_names([_label(field.name) for field in self.fields], fold=str.lower)
+        self._columns = [column_for(field, name) for field, name in zip(self.fields, names, strict=True)]
         self._waiting = WaitingRows(scratch)
 
     def rows(self, batch: pa.RecordBatch) -> bytes:
@@ -77,6 +82,14 @@ class Fits(Serializer):
         for number, column in enumerate(self._columns, 1):
             cards |= {f"{key}{number}": card for key, card in column.cards(descriptor).items()}
         return header(cards)
+
+
+def _label(name: str) -> str:
+    """A name for the header, short enough for one card: astropy reads no longer ones."""
+    label = in_ascii(name) or "column"
+    while len(label) + label.count("'") > _LONGEST_LABEL:
+        label = label[:-1]
+    return label
 
 
 def _primary(votable: bytes) -> bytes:

@@ -20,8 +20,9 @@ from tap_service.serializers.result import SerializationError
 class FitsColumn(ABC):
     """``see`` each batch, ``settle``; then ``member`` and ``cards``, and ``fill`` and ``in_heap`` each batch again."""
 
-    def __init__(self, field: Field) -> None:
+    def __init__(self, field: Field, name: str) -> None:
         self.field = field
+        self._name = name
 
     def see(self, array: pa.Array) -> pa.Array:
         """The array as ``fill`` wants it."""
@@ -55,21 +56,21 @@ class FitsColumn(ABC):
         """Keywords without the column's number. Beside the standard's those that TOPCAT writes."""
         field = self.field
         said = {
-            "TTYPE": field.name,
+            "TTYPE": self._name,
             "TFORM": self.form(descriptor),
             "TUNIT": field.unit,
             "TCOMM": field.description,
             "TUCD": field.ucd,
             "TUTYP": field.utype,
         }
-        return {key: _ascii(value) for key, value in said.items() if value}
+        return {key: in_ascii(value) for key, value in said.items() if value}
 
 
 class _Fixed(FitsColumn):
     """Numbers and booleans, and arrays of a fixed size. A NULL array has no items but NULLs."""
 
-    def __init__(self, field: Field) -> None:
-        super().__init__(field)
+    def __init__(self, field: Field, name: str) -> None:
+        super().__init__(field, name)
         self._size = fixed_size(field) or 1
         self._datatype = field.type.datatype
         self._null: int | None = None
@@ -140,8 +141,8 @@ class _Fixed(FitsColumn):
 class _Variable(FitsColumn):
     """Arrays of any size, in the heap: NULL has no items."""
 
-    def __init__(self, field: Field) -> None:
-        super().__init__(field)
+    def __init__(self, field: Field, name: str) -> None:
+        super().__init__(field, name)
         self._letter = field.type.scalar.fits
         self._item = np.dtype("u1" if field.type.datatype == "boolean" else field.type.scalar.numpy)
         self._longest = self._items = 0
@@ -182,8 +183,8 @@ class _Variable(FitsColumn):
 class _Text(FitsColumn):
     """Text, in the rows as wide as the longest, or in the heap where that would be a waste."""
 
-    def __init__(self, field: Field) -> None:
-        super().__init__(field)
+    def __init__(self, field: Field, name: str) -> None:
+        super().__init__(field, name)
         self._widths = Widths()
         self._in_rows = True
 
@@ -227,10 +228,11 @@ class _Text(FitsColumn):
         return max(self._widths.longest, 1)
 
 
-def column_for(field: Field) -> FitsColumn:
+def column_for(field: Field, name: str) -> FitsColumn:
+    """``name`` is the column's in the header, where it is ASCII."""
     if field.type.is_text or field.type.is_timestamp:
-        return _Text(field)
-    return _Variable(field) if fixed_size(field) is None else _Fixed(field)
+        return _Text(field, name)
+    return _Variable(field, name) if fixed_size(field) is None else _Fixed(field, name)
 
 
 def _marked(field: Field, least: int, most: int) -> tuple[str, int]:
@@ -264,6 +266,6 @@ def _pointer(descriptor: str) -> str:
     return "Q" if descriptor == ">i8" else "P"
 
 
-def _ascii(value: str) -> str:
+def in_ascii(value: str) -> str:
     """As much of it as a header can hold."""
     return "".join(character if " " <= character <= "~" else "?" for character in " ".join(value.split()))

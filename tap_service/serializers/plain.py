@@ -16,7 +16,7 @@ from tap_service.serializers.columns import conform, join_text
 from tap_service.serializers.padding import Widths
 from tap_service.serializers.parallel import by_column
 from tap_service.serializers.result import ResultInfo, Serializer, Status
-from tap_service.serializers.separated import distinct_names
+from tap_service.serializers.separated import distinct_names, one_line
 from tap_service.serializers.text import Spelling, cells, control_characters
 from tap_service.serializers.waiting import WaitingRows
 from tap_service.storage.scratch import NO_SCRATCH, ScratchSpace
@@ -27,7 +27,7 @@ _SPELLING = Spelling("inf", "-inf", "nan")
 class PlainText(Serializer):
     def __init__(self, fields: Sequence[Field], info: ResultInfo, scratch: ScratchSpace = NO_SCRATCH) -> None:
         super().__init__(fields, info, scratch)
-        self._names = [_one_line(name) for name in distinct_names([field.name for field in fields])]
+        self._names = distinct_names([one_line(field.name) for field in fields])
         self._waiting = WaitingRows(scratch)
         self._widths = [Widths() for _ in self.fields]
 
@@ -61,10 +61,6 @@ def _cells(column: pa.Array, field: Field) -> pa.Array:
     if field.type.is_text and control_characters(words):
         words = pc.replace_substring_regex(words, "\r\n|[\x00-\x1f]", " ")
     return words
-
-
-def _one_line(name: str) -> str:
-    return "".join(character if character.isprintable() else " " for character in name) or "-"
 
 
 def _pad(words: pa.Array, way: tuple[bool, int]) -> pa.Array:

@@ -32,9 +32,11 @@ class Separated(Serializer):
     def header(self) -> bytes:
         if not self.with_header:
             return b""
-        names = pa.array(distinct_names([field.name for field in self.fields]), pa.large_string())
-        line = self.separator.join(self.written(names).to_pylist()) + self.line_end
-        return line.encode()
+        names = self.written(pa.array(self._names(), pa.large_string()))
+        return (self.separator.join(names.to_pylist()) + self.line_end).encode()
+
+    def _names(self) -> list[str]:
+        return distinct_names([field.name for field in self.fields])
 
     def rows(self, batch: pa.RecordBatch) -> bytes:
         if not batch.num_rows:
@@ -87,6 +89,11 @@ class Tsv(Separated):
 
     def written(self, words: pa.Array) -> pa.Array:
         return pc.replace_substring_regex(words, "\r\n|[\t\r\n]", " ") if has_any(words, "\t\r\n") else words
+
+
+def one_line(name: str) -> str:
+    """A name with a space for each character that does not print."""
+    return "".join(character if character.isprintable() else " " for character in name).strip() or "column"
 
 
 def distinct_names(names: Sequence[str], fold: Callable[[str], str] = str) -> list[str]:
