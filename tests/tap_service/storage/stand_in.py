@@ -117,6 +117,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if urlsplit(self.path).path == "/ping":
+            self._parameters: dict[str, str] = {}
             self._whole(b"Ok.\n")
         else:
             self._answer(b"")
