@@ -197,11 +197,21 @@ _FROM_ARROW = {
 }
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class TimeSystem:
+    """VOTable's TIMESYS: words of the IVOA's vocabularies; ``timeorigin`` '' where the values are timestamps."""
+
+    timescale: str
+    refposition: str
+    timeorigin: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Field:
     """A column of a result or a table as VOTable describes it. Units in VOUnit, '' = none.
 
-    ``frame``: that of a coordinate, as COOSYS calls it; '' where it is none or the frame is not known.
+    ``frame``: that of a coordinate, as COOSYS calls it; '' where it is none or the frame is not known. ``time_system``:
+    that of a time, as far as it is known.
     """
 
     name: str
@@ -212,3 +222,4 @@ class Field:
     description: str = ""
     nullable: bool = True
     frame: str = field(default="", compare=False)
+    time_system: TimeSystem | None = field(default=None, compare=False)

@@ -8,12 +8,22 @@ writes them.
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
 from pydantic import Field as Key
 
-from clickhouse_schema.datatypes import FELIS, FLOATS, REGION_XTYPE, TEXT, TIMESTAMP, ColumnType, Field
+from clickhouse_schema.datatypes import (
+    FELIS,
+    FLOATS,
+    NUMBERS,
+    REGION_XTYPE,
+    TEXT,
+    TIMESTAMP,
+    ColumnType,
+    Field,
+    TimeSystem,
+)
 
 #: TAP_SCHEMA of other services and several clients cut names here.
 MAX_NAME = 64
@@ -85,6 +95,14 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, validate_by_alias=True, validate_by_name=True)
 
 
+class TimeKeys(Strict):
+    """How a column's values are times. ``timeorigin``: a Julian date, or the name of one; timestamps need none."""
+
+    timescale: Literal["TAI", "TT", "UT", "UTC", "GPS", "TCG", "TCB", "TDB", "LOCAL", "UNKNOWN"]
+    refposition: Literal["TOPOCENTER", "GEOCENTER", "BARYCENTER", "HELIOCENTER", "EMBARYCENTER", "UNKNOWN"]
+    timeorigin: float | Literal["MJD-origin", "JD-origin"] | None = None
+
+
 class Column(Strict):
     """A column. ``unit`` is in VOUnits, ``ucd`` is UCD1+; '' = none. ``length`` is the most characters of a text."""
 
@@ -103,6 +121,19 @@ class Column(Strict):
     principal: bool = _felis("tap:principal", False)
     std: bool = _felis("tap:std", False)
     column_index: Index | None = _felis("tap:column_index", None)
+    times: TimeKeys | None = _felis("skyhouse:timesys", None)
+
+    @model_validator(mode="after")
+    def _check_times(self) -> Column:
+        if self.times is None:
+            return self
+        if not (self.type.is_timestamp or self.type.datatype in NUMBERS):
+            raise ValueError("skyhouse:timesys is for timestamps and numbers")
+        if self.type.is_timestamp != (self.times.timeorigin is None):
+            raise ValueError(
+                "skyhouse:timesys has a timeorigin for numbers, such as MJD-origin, and none for timestamps"
+            )
+        return self
 
     @model_validator(mode="after")
     def _check_type(self) -> Column:
@@ -135,7 +166,23 @@ class Column(Strict):
 
     @property
     def field(self) -> Field:
-        return Field(self.name, self.type, self.unit, self.ucd, self.utype, self.description, self.nullable)
+        return Field(
+            self.name,
+            self.type,
+            self.unit,
+            self.ucd,
+            self.utype,
+            self.description,
+            self.nullable,
+            time_system=self._time_system,
+        )
+
+    @property
+    def _time_system(self) -> TimeSystem | None:
+        if self.times is None:
+            return None
+        origin = "" if self.times.timeorigin is None else str(self.times.timeorigin)
+        return TimeSystem(self.times.timescale, self.times.refposition, origin)
 
 
 class Layout(Strict):

@@ -185,7 +185,8 @@ class Queries:
         for output, other, kind in zip(left.outputs, right.outputs, kinds, strict=True):
             unit = common_unit([output.expr, other.expr])
             frame = output.field.frame if output.field.frame == other.field.frame else ""
-            field = replace(output.field, type=kind, unit=unit, nullable=True, frame=frame)
+            times = output.field.time_system if output.field.time_system == other.field.time_system else None
+            field = replace(output.field, type=kind, unit=unit, nullable=True, frame=frame, time_system=times)
             outputs.append(Output(self.context.fresh.alias(), Column(kind, relation, output.alias, field), field))
         order_by = tuple(self._set_order(term, outputs) for term in node.order_by)
         left, right = _unified(left, kinds), _unified(right, kinds)

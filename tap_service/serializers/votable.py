@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 
 import numpy as np
 import pyarrow as pa
@@ -112,13 +113,17 @@ def _description(
     yield from (line for line in infos if line)
     frames = sorted({field.frame for field in fields} - {""})
     yield from (element("COOSYS", ID=_COOSYS + frame, system=frame) for frame in frames)
+    systems = sorted({field.time_system for field in fields if field.time_system is not None})
+    times = {system: f"timesys_{number}" for number, system in enumerate(systems, 1)}
+    yield from (element("TIMESYS", ID=ident, **asdict(system)) for system, ident in times.items())
     yield Markup("<TABLE>")
-    ids = field_ids([field.name for field in fields], [_COOSYS + frame for frame in frames])
+    ids = field_ids([field.name for field in fields], [*(_COOSYS + frame for frame in frames), *times.values()])
     for field, ident in zip(fields, ids, strict=True):
-        yield _field(field, ident, null_integer(field) if declares_null else None)
+        ref = _COOSYS + field.frame if field.frame else times.get(field.time_system, "") if field.time_system else ""
+        yield _field(field, ident, ref, null_integer(field) if declares_null else None)
 
 
-def _field(field: Field, ident: str, null: int | None) -> Markup:
+def _field(field: Field, ident: str, ref: str, null: int | None) -> Markup:
     kind = field.type
     attributes = {
         "ID": ident,
@@ -129,7 +134,7 @@ def _field(field: Field, ident: str, null: int | None) -> Markup:
         "unit": field.unit,
         "ucd": field.ucd,
         "utype": field.utype,
-        "ref": field.frame and _COOSYS + field.frame,
+        "ref": ref,
     }
     description = element("DESCRIPTION", field.description) if field.description else ""
     values = "" if null is None else element("VALUES", null=str(null))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.model import Schema
+from clickhouse_schema.datatypes import TimeSystem
+from clickhouse_schema.model import Column, Schema
 
 _COLUMNS = [
     *({"name": name, "datatype": "double"} for name in ("ra", "dec", "x")),
@@ -16,6 +19,46 @@ _COLUMNS = [
 ]
 _TABLE = {"name": "a", "columns": _COLUMNS, "skyhouse:layout": {"position": ["ra", "dec"]}}
 _CATALOGUE = Catalogue((Schema.model_validate_json(json.dumps({"name": "s", "tables": [_TABLE]})),))
+
+
+def test_time_systems() -> None:
+    columns = [
+        {
+            "name": "seen",
+            "datatype": "timestamp",
+            "skyhouse:timesys": {"timescale": "TCB", "refposition": "BARYCENTER"},
+        },
+        {
+            "name": "mjd",
+            "datatype": "double",
+            "skyhouse:timesys": {"timescale": "TDB", "refposition": "BARYCENTER", "timeorigin": "MJD-origin"},
+        },
+    ]
+    schema = {"name": "s", "tables": [{"name": "a", "columns": columns}]}
+    catalogue = Catalogue((Schema.model_validate_json(json.dumps(schema)),))
+    query = "SELECT seen AS t, mjd, mjd + 1 FROM s.a UNION ALL SELECT seen, mjd, mjd FROM s.a"
+    barycentric = TimeSystem("TDB", "BARYCENTER", "MJD-origin")
+    assert [field.time_system for field in translate(query, catalogue).fields] == [
+        TimeSystem("TCB", "BARYCENTER"),
+        barycentric,
+        None,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        ({"datatype": "string"}, "is for timestamps and numbers"),
+        ({"datatype": "double"}, "has a timeorigin for numbers"),
+        ({"datatype": "timestamp", "origin": 2455197.5}, "none for timestamps"),
+    ],
+)
+def test_times_that_are_none(keys: dict[str, Any], message: str) -> None:
+    times = {"timescale": "TCB", "refposition": "BARYCENTER"}
+    if "origin" in keys:
+        times["timeorigin"] = keys.pop("origin")
+    with pytest.raises(ValidationError, match=message):
+        Column.model_validate_json(json.dumps({"name": "t", **keys, "skyhouse:timesys": times}))
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from astropy.io.votable import parse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clickhouse_schema.datatypes import CHAR, DOUBLE, INT, POINT, TIMESTAMP, UNICODE, ColumnType, Field
+from clickhouse_schema.datatypes import CHAR, DOUBLE, INT, POINT, TIMESTAMP, UNICODE, ColumnType, Field, TimeSystem
 from tap_service.serializers import FORMATS, ResultInfo, Status, overflow
 from tap_service.serializers.votable import field_ids
 
@@ -66,6 +66,27 @@ def test_whole_document(write):
         "</RESOURCE>\n"
         "</VOTABLE>\n"
     )
+
+
+def test_frames_and_time_systems(write):
+    gaia, mjd = TimeSystem("TCB", "BARYCENTER"), TimeSystem("UTC", "TOPOCENTER", "MJD-origin")
+    fields = [
+        Field("ra", DOUBLE, frame="ICRS"),
+        Field("coosys_ICRS", DOUBLE, frame="ICRS"),
+        Field("timesys_1", TIMESTAMP, time_system=gaia),
+        Field("mjd", DOUBLE, "d", time_system=mjd),
+        Field("x", DOUBLE),
+    ]
+    votable = parse(io.BytesIO(write("votable", fields, [[]] * 5)))
+    [resource] = votable.resources
+    assert [(frame.ID, frame.system) for frame in resource.coordinate_systems] == [("coosys_ICRS", "ICRS")]
+    systems = [(s.ID, s.timescale, s.refposition, s.timeorigin) for s in resource.time_systems]
+    assert systems == [
+        ("timesys_1", "TCB", "BARYCENTER", None),
+        ("timesys_2", "UTC", "TOPOCENTER", "MJD-origin"),
+    ]
+    refs = [field.ref for field in resource.tables[0].fields]
+    assert refs == ["coosys_ICRS", "coosys_ICRS", "timesys_1", "timesys_2", None]
 
 
 @pytest.mark.parametrize("responseformat", VOTABLES)
