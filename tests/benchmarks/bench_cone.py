@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import uvicorn
@@ -40,9 +41,9 @@ def cone(radius: float, seed: int) -> str:
 
 
 @contextmanager
-def served(engine: EmbeddedEngine) -> Iterator[str]:
+def served(engine: EmbeddedEngine, **settings: Any) -> Iterator[str]:
     listener = socket.create_server(("127.0.0.1", 0))
-    app = create_app(Config(query_log="", jobs_path=engine.data_path / "jobs"), engine)
+    app = create_app(Config(query_log="", jobs_path=engine.data_path / "jobs", **settings), engine)
     server = uvicorn.Server(uvicorn.Config(app, log_level="critical", **SERVER))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()

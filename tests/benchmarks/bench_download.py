@@ -1,6 +1,6 @@
 """Downloads through HTTP against the engine's own Arrow stream, and the memory of the service while it serves them.
 
-    python -m tests.benchmarks.bench_download [rows]
+    python -m tests.benchmarks.bench_download [rows [format ...]]
 
 A service of its own process over the table of bench_formats; the client reads and drops. Each round takes the Arrow
 stream of the engine alone, in the service's process too, and then each format: the figures to quote are the ratios.
@@ -11,13 +11,14 @@ and for all of them: it must not grow with the rows.
 from __future__ import annotations
 
 import multiprocessing
-import resource
+import re
 import statistics
 import sys
 import tempfile
 import time
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 import httpx
 
@@ -42,17 +43,29 @@ def serve(folder: str, rows: int, pipe: Connection) -> None:
     engine.execute("CREATE DATABASE bench")
     engine.execute(CREATE.format(rows=rows).replace("CREATE TABLE bench", "CREATE TABLE bench.t"))
     register(engine, schema, schema.tables[0])
-    with served(engine) as url:
+    with served(engine, sync_seconds=3600) as url:
         pipe.send(url)
         while (asked := pipe.recv()) != "end":
             if asked == "memory":
-                pipe.send(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+                pipe.send(peak_memory())
                 continue
             began = time.perf_counter()
             with engine.stream("SELECT * FROM bench.t") as batches:
                 counted = sum(batch.num_rows for batch in batches)
             pipe.send((time.perf_counter() - began, counted))
     engine.close()
+
+
+def peak_memory() -> int:
+    """The most bytes that this process has held since the last call (Linux)."""
+    [line] = re.findall(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    Path("/proc/self/clear_refs").write_text("5")
+    return int(line) * 1024
+
+
+def ask(pipe: Connection, question: str) -> Any:
+    pipe.send(question)
+    return pipe.recv()
 
 
 def download(url: str, form: str, rows: int) -> float:
@@ -73,29 +86,33 @@ def main() -> None:
         ours, theirs = context.Pipe()
         service = context.Process(target=serve, args=(folder, rows, theirs))
         service.start()
-        url = ours.recv()
-        print(f"{rows} rows through HTTP")
-        for form in FORMATS:
-            download(url, form, rows // 20)
-            ours.send("memory")
-            before = ours.recv()
-            rounds = []
-            for _ in range(ROUNDS):
-                ours.send("arrow")
-                alone, counted = ours.recv()
-                assert counted == rows
-                seconds = download(url, form, rows)
-                rounds.append((alone / seconds, rows / seconds))
-            ours.send("memory")
-            ratio, rate = (statistics.median(column) for column in zip(*rounds, strict=True))
-            grown = (ours.recv() - before) / 1e6
-            print(
-                f"{form:11} {rate / 1e3:7.0f} krows/s, {ratio:.2f} of the Arrow stream; "
-                f"memory {before / 1e6:.0f} MB, +{grown:.0f} MB for {rows} rows in place of {rows // 20}",
-                flush=True,
-            )
-        ours.send("end")
-        service.join()
+        try:
+            measure(ours, rows)
+        finally:
+            ours.send("end")
+            service.join()
+
+
+def measure(service: Connection, rows: int) -> None:
+    url = service.recv()
+    print(f"{rows} rows through HTTP")
+    for form in sys.argv[2:] or FORMATS:
+        ask(service, "memory")
+        download(url, form, rows // 20)
+        few = ask(service, "memory")
+        rounds = []
+        for _ in range(ROUNDS):
+            alone, counted = ask(service, "arrow")
+            assert counted == rows
+            ask(service, "memory")
+            seconds = download(url, form, rows)
+            rounds.append((alone / seconds, rows / seconds, ask(service, "memory")))
+        ratio, rate, all_rows = (statistics.median(column) for column in zip(*rounds, strict=True))
+        print(
+            f"{form:11} {rate / 1e3:7.0f} krows/s, {ratio:.2f} of the Arrow stream; the service held "
+            f"{few / 1e6:.0f} MB for {rows // 20} rows, {all_rows / 1e6:.0f} MB for {rows}",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":
