@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -38,9 +39,14 @@ class Workers:
         return [pid for pid, is_caretaker in self._all() if is_caretaker]
 
     def kill(self) -> None:
-        """All of it at once, as a machine that loses its power."""
-        for pid in [self.process.pid, *(pid for pid, _ in self._all())]:
-            os.kill(pid, signal.SIGKILL)
+        """All of it at once, as a machine that loses its power. Nothing happens to one that has ended."""
+        if self.process.poll() is not None:
+            return
+        others = [pid for pid, _ in self._all()]
+        self.process.kill()
+        for pid in others:
+            with suppress(ProcessLookupError):  # it has just ended by itself
+                os.kill(pid, signal.SIGKILL)
         self.process.wait()
 
     def stop(self) -> None:
@@ -52,5 +58,8 @@ class Workers:
     def _all(self) -> list[tuple[int, bool]]:
         """Each process that the main one, or a thread of it, has started, and whether it is the caretaker."""
         lists = Path(f"/proc/{self.process.pid}/task").glob("*/children")
-        found = [int(pid) for each in lists for pid in each.read_text().split()]
-        return [(pid, b"workers.care" in Path(f"/proc/{pid}/cmdline").read_bytes()) for pid in found]
+        found = []
+        for pid in (int(pid) for each in lists for pid in each.read_text().split()):
+            with suppress(OSError):  # it has just ended
+                found.append((pid, b"workers.care" in Path(f"/proc/{pid}/cmdline").read_bytes()))
+        return found
