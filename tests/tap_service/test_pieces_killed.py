@@ -59,7 +59,7 @@ def test_another_worker_goes_on(
     eventually: Callable[[Callable[[], bool]], None],
     is_lost: bool,
 ) -> None:
-    settings = cluster_settings(piece_seconds=3e-6, worker_silence=2, concurrent_jobs=1, user_running_jobs=1)
+    settings = cluster_settings(piece_seconds=6e-6, worker_silence=2, concurrent_jobs=1, user_running_jobs=1)
     workers = Workers(settings, tmp_path_factory.mktemp("workers") / "output")
     try:
         with served(Config(**settings), stars) as service:
