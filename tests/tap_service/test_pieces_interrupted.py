@@ -1,4 +1,4 @@
-"""A job in pieces whose worker is killed: another goes on at the first piece that is not done."""
+"""Jobs in pieces that are interrupted: by the death of their worker, by their user, by another table, by the row limit."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from astropy.io.votable import parse_single_table
 
 from clickhouse_schema.apply import register, unregister, update_density
 from clickhouse_schema.ddl import create_table
@@ -84,6 +85,50 @@ def test_another_worker_goes_on(
             eventually(lambda: not any("x" in key.rpartition("-")[2] for key in stored(service, job)))
     finally:
         workers.kill()
+
+
+@pytest.fixture(scope="module")
+def slow(serve: Callable[..., Served], stars: EmbeddedEngine) -> Served:
+    return serve(piece_seconds=1e-6)
+
+
+def test_a_job_that_is_stopped_leaves_no_part(slow: Served, eventually: Callable[[Callable[[], bool]], None]) -> None:
+    for is_deleted in (False, True):
+        job = create(slow.tap, "SELECT id, ra FROM killed.stars", PHASE="RUN", FORMAT="csv")
+        eventually(lambda job=job: len(work(slow, job).parts) > 2)
+        assert any("x" in key.rpartition("-")[2] for key in stored(slow, job))
+        if is_deleted:
+            job.delete()
+            assert job.get().status_code == 404
+        else:
+            job.post("/phase", PHASE="ABORT")
+            assert job.phase == "ABORTED"
+        eventually(lambda job=job: stored(slow, job) == [])
+
+
+def test_the_row_limit_is_of_all_pieces(slow: Served) -> None:
+    job = create(slow.tap, "SELECT id FROM killed.stars", PHASE="RUN", FORMAT="votable", MAXREC="3001")
+    assert job.ended() == "COMPLETED", job.message
+    document = job.get("/results/result").content
+    assert document.count(b"</VOTABLE>") == document.count(b'value="OVERFLOW"') == 1
+    ids = parse_single_table(io.BytesIO(document)).array["id"]
+    assert len(ids) == len({*ids}) == 3001
+    assert 0 < int(job.info["piecesDone"] or 0) < int(job.info["pieces"] or 0)
+
+
+def test_a_table_that_changes_is_read_anew(
+    slow: Served, stars: EmbeddedEngine, eventually: Callable[[Callable[[], bool]], None]
+) -> None:
+    job = create(slow.tap, "SELECT id FROM killed.stars", PHASE="RUN", FORMAT="csv")
+    eventually(lambda: len(work(slow, job).parts) > 2)
+    stars.execute("INSERT INTO killed.stars (id, ra, dec) SELECT -1, 10, 20")
+    register(stars, SCHEMA, SCHEMA.tables[0])
+    try:
+        assert job.ended() == "COMPLETED", job.message
+        assert sorted(int(row["id"]) for row in csv.DictReader(io.StringIO(job.rows()))) == list(range(-1, ROWS))
+        assert work(slow, job).changes == 1
+    finally:
+        stars.execute("ALTER TABLE killed.stars DELETE WHERE id = -1 SETTINGS mutations_sync = 1")
 
 
 def name(job: Job) -> str:
