@@ -1,65 +1,38 @@
-"""Jobs in pieces, in both deployments: the same rows as in one, once, however they are interrupted."""
+"""Jobs in pieces, in both deployments: the same rows as in one, each once, in one document; and nothing left behind."""
 
 from __future__ import annotations
 
 import csv
 import io
-import json
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from astropy.io import fits
+from astropy.io.votable import parse
 
-from clickhouse_schema.apply import register, unregister, update_density
-from clickhouse_schema.ddl import create_table
-from clickhouse_schema.model import Schema
+from clickhouse_schema.apply import unregister
 from tap_service.storage.embedded import EmbeddedEngine
-from tests.tap_service.asking import create
+from tests.tap_service.asking import Job, create
 from tests.tap_service.conftest import Served
+from tests.tap_service.cut_tables import CUT, STARS, make, replace
 
-ROWS = 100_000
-SCHEMA = Schema.model_validate_json(
-    json.dumps(
-        {
-            "name": "cut",
-            "tables": [
-                {
-                    "name": name,
-                    "columns": [
-                        {"name": "id", "datatype": "long", "nullable": False},
-                        {"name": "ra", "datatype": "double"},
-                        {"name": "dec", "datatype": "double"},
-                        {"name": "word", "datatype": "unicode"},
-                    ],
-                    "skyhouse:layout": {"position": ["ra", "dec"], "id": ["id"]},
-                }
-                for name in ("stars", "others")
-            ],
-        }
-    )
-)
-#: every hundredth has no position
-SQL = (
-    "SELECT number, if(number % 100 = 7, NULL, randCanonical(number) * 360),"
-    " degrees(asin(2 * (cityHash64(number) % 1000003) / 1000003 - 1)), concat('é ', toString(number)) FROM numbers({})"
-)
 ALL = "SELECT id, ra, dec, word FROM cut.stars"
+NEAR = "DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)) < 0.1"
+MATCH = f"SELECT a.id AS i, b.id AS j FROM cut.stars AS a {{}} JOIN cut.others AS b ON {NEAR}"
+EVERYTHING = {"FORMAT": "csv", "MAXREC": "1000000"}
 
-
-def fill(engine: EmbeddedEngine, name: str, rows: int) -> None:
-    table = next(table for table in SCHEMA.tables if table.name == name)
-    engine.execute(f"INSERT INTO cut.{name} (id, ra, dec, word) {SQL.format(rows)}")
-    update_density(engine, "cut", table)
-    register(engine, SCHEMA, table)
+Eventually = Callable[[Callable[[], bool]], None]
 
 
 @pytest.fixture(scope="module")
 def cut_engine(svc_engine: EmbeddedEngine) -> Iterator[EmbeddedEngine]:
-    svc_engine.execute("CREATE DATABASE cut")
-    for table in SCHEMA.tables:
-        svc_engine.execute(create_table(table, f"cut.{table.name}"))
-        fill(svc_engine, table.name, ROWS if table.name == "stars" else 20_000)
+    make(svc_engine)
     yield svc_engine
-    for table in SCHEMA.tables:
+    for table in CUT.tables:
         unregister(svc_engine, "cut", table.name)
     svc_engine.execute("DROP DATABASE cut SYNC")
 
@@ -72,18 +45,142 @@ def piecewise(request: pytest.FixtureRequest, cut_engine: EmbeddedEngine) -> Ser
     return served
 
 
+def ended(served: Served, query: str, **parameters: str) -> Job:
+    job = create(served.tap, query, PHASE="RUN", **EVERYTHING | parameters)
+    assert job.ended() == "COMPLETED", job.message
+    return job
+
+
+def in_one(served: Served, query: str) -> list[list[str]]:
+    """By /sync, which cuts nothing."""
+    return sorted(table(served.ask(query, **EVERYTHING).text))
+
+
 def table(text: str) -> list[list[str]]:
     return list(csv.reader(io.StringIO(text)))
 
 
-def test_a_scan(piecewise: Served) -> None:
-    job = create(piecewise.tap, ALL, PHASE="RUN", FORMAT="csv", MAXREC="1000000")
-    assert job.ended() == "COMPLETED", job.message
+def results(served: Served) -> list[str]:
+    config = served.server.config.app.state.services.config
+    directory = Path(config.results_url) if config.results_url else config.jobs_path / "results"
+    return sorted(os.listdir(directory))
+
+
+def parts(served: Served, job: Job) -> list[str]:
+    ident = job.url.rsplit("/", 1)[1]
+    return [name for name in results(served) if name.startswith(ident) and "x" in name.rpartition("-")[2]]
+
+
+def test_a_scan(piecewise: Served, eventually: Eventually) -> None:
+    job = ended(piecewise, ALL)
     header, *rows = table(job.rows())
     assert header == ["id", "ra", "dec", "word"]
-    assert sorted(int(row[0]) for row in rows) == list(range(ROWS))
+    assert sorted(int(row[0]) for row in rows) == list(range(STARS))
+    assert sorted(table(job.rows())) == in_one(piecewise, ALL)
     info = job.info
-    assert int(info.get("pieces") or 0) > 5, info
+    assert int(info["pieces"] or 0) > 2
     assert info["piecesDone"] == info["pieces"]
-    assert (info["percent"], info["secondsLeft"], info["rowsWritten"]) == ("100", "0", str(ROWS))
-    assert (info["plan"] or "").startswith(f"in {info['pieces']} pieces of cut.stars, by ranges of HEALPix cells\n")
+    assert (info["percent"], info["secondsLeft"], info["rowsWritten"]) == ("100", "0", str(STARS))
+    assert (info["plan"] or "").splitlines() == [
+        f"in {info['pieces']} pieces of cut.stars, by ranges of HEALPix cells",
+        "1000001 rows at most",
+        f"  read 4 columns of cut.stars, {STARS} rows",
+    ]
+    eventually(lambda: parts(piecewise, job) == [])
+
+
+@pytest.mark.parametrize("kind", ["INNER", "LEFT"])
+def test_a_match(piecewise: Served, kind: str) -> None:
+    query = MATCH.format(kind)
+    job = ended(piecewise, query)
+    rows = sorted(table(job.rows()))
+    assert rows == in_one(piecewise, query)
+    assert len(rows) > 100
+    assert int(job.info["pieces"] or 0) > 5
+    assert "join by nearness, in cubes of the sky" in (job.info["plan"] or "")
+
+
+def test_one_valid_document_of_each_format(piecewise: Served) -> None:
+    query = "SELECT id, ra, word FROM cut.stars WHERE dec > 30"
+    count = len(in_one(piecewise, query)) - 1
+    read: dict[str, Callable[[bytes], int]] = {
+        "votable": lambda data: len(parse(io.BytesIO(data)).get_first_table().array),
+        "votable/td": lambda data: len(parse(io.BytesIO(data)).get_first_table().array),
+        "fits": lambda data: len(fits.open(io.BytesIO(data))[1].data),
+        "parquet": lambda data: pq.read_table(io.BytesIO(data)).num_rows,
+        "arrow": lambda data: pa.ipc.open_stream(data).read_all().num_rows,
+        "json": lambda data: data.count(b"\\u00e9") or data.count("é".encode()),
+    }
+    for form, rows in read.items():
+        job = ended(piecewise, query, FORMAT=form)
+        assert rows(job.get("/results/result").content) == count, form
+        assert int(job.info["pieces"] or 0) > 1
+
+
+def test_the_row_limit_is_of_all_pieces(piecewise: Served) -> None:
+    job = ended(piecewise, ALL, MAXREC="5432", FORMAT="votable/td")
+    document = job.get("/results/result").content
+    assert len(parse(io.BytesIO(document)).get_first_table().array) == 5432
+    assert document.count(b'value="OVERFLOW"') == 1
+    assert job.info["queryStatus"] == "OVERFLOW"
+    assert 0 < int(job.info["piecesDone"] or 0) < int(job.info["pieces"] or 0)
+
+
+@pytest.mark.parametrize("top", [0, 1, 777, STARS - 1])
+def test_top(piecewise: Served, top: int) -> None:
+    job = ended(piecewise, ALL.replace("SELECT", f"SELECT TOP {top}"))
+    ids = [row[0] for row in table(job.rows())[1:]]
+    assert len(ids) == len({*ids}) == top
+    assert job.info["queryStatus"] == "OK"
+
+
+@pytest.mark.parametrize(
+    ("query", "why"),
+    [
+        (ALL + " ORDER BY dec", "in one: ORDER BY compares all rows"),
+        ("SELECT table_name FROM TAP_SCHEMA.tables", "in one: "),
+        ("SELECT n FROM svc.numbers WHERE n < 5", "in one: there is no table with positions"),
+    ],
+)
+def test_what_is_not_cut_runs_in_one(piecewise: Served, query: str, why: str) -> None:
+    info = ended(piecewise, query).info
+    assert (info["plan"] or "").startswith(why)
+    assert "pieces" not in info
+
+
+def test_a_failure_in_a_piece(piecewise: Served, eventually: Eventually) -> None:
+    job = create(piecewise.tap, "SELECT CAST(word AS INTEGER) AS n FROM cut.stars", PHASE="RUN", **EVERYTHING)
+    assert job.ended() == "ERROR"
+    assert "the query fails on a value" in job.message
+    eventually(lambda: parts(piecewise, job) == [])
+
+
+def test_stopped_between_and_in_pieces(piecewise: Served, eventually: Eventually) -> None:
+    """As many pieces as there may be, each with some work: the job lasts for several seconds."""
+    for action in ("PHASE=ABORT", "DELETE"):
+        job = create(piecewise.tap, MATCH.format("LEFT"), PHASE="RUN", **EVERYTHING)
+        eventually(lambda job=job: int(job.info.get("piecesDone") or 0) > 1)
+        assert parts(piecewise, job)
+        if action == "DELETE":
+            job.delete()
+            assert job.get().status_code == 404
+        else:
+            job.post("/phase", PHASE="ABORT")
+            assert job.phase == "ABORTED"
+        eventually(lambda job=job: parts(piecewise, job) == [])
+
+
+def test_a_table_is_replaced_meanwhile(piecewise: Served, cut_engine: EmbeddedEngine, eventually: Eventually) -> None:
+    """No row of the old table is in the result."""
+    query = MATCH.format("LEFT")
+    job = create(piecewise.tap, query, PHASE="RUN", **EVERYTHING)
+    eventually(lambda: int(job.info.get("piecesDone") or 0) > 1)
+    replace(cut_engine, "stars", STARS // 2, first=STARS)
+    try:
+        assert job.ended() == "COMPLETED", job.message
+        rows = table(job.rows())
+        assert {int(row[0]) for row in rows[1:]} == {*range(STARS, STARS + STARS // 2)}
+        assert sorted(rows) == in_one(piecewise, query)
+        eventually(lambda: parts(piecewise, job) == [])
+    finally:
+        replace(cut_engine, "stars", STARS)

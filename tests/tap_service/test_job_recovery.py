@@ -43,14 +43,15 @@ ROWS = {"FORMAT": "csv", "MAXREC": "100000000"}
 class Process:
     """The service in a process of its own, started again as often as wanted over the same data."""
 
-    def __init__(self, data: Path) -> None:
+    def __init__(self, data: Path, program: str = SERVICE) -> None:
         self.data = data
+        self._program = program
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port = free.getsockname()[1]
         self.tap = f"http://127.0.0.1:{self.port}/tap"
 
     def start(self, prepare: Callable[[], None] | None = None) -> None:
-        command = [sys.executable, "-c", SERVICE, str(self.data), str(self.port)]
+        command = [sys.executable, "-c", self._program, str(self.data), str(self.port)]
         with (self.data.parent / "output").open("a") as output:
             self.process = subprocess.Popen(command, stdout=output, stderr=output, preexec_fn=prepare)
         while not self._answers():

@@ -1,0 +1,119 @@
+"""A job in pieces whose process is killed goes on at the first piece that is not done: with real processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clickhouse_schema.apply import unregister
+from tap_service.config import Config
+from tap_service.storage.clickhouse import ClickHouseEngine
+from tap_service.storage.embedded import EmbeddedEngine
+from tests.tap_service.asking import Job, create
+from tests.tap_service.cluster import Workers
+from tests.tap_service.conftest import served
+from tests.tap_service.cut_tables import CUT, STARS, make
+from tests.tap_service.test_job_recovery import SERVICE, Process
+
+#: with the tables, which the first one makes; what is foreseen to take longer than 60 microseconds goes in pieces
+PIECEWISE = SERVICE.replace(
+    "config = Config(",
+    "from tests.tap_service.cut_tables import make\n"
+    'if not engine.query("EXISTS DATABASE cut").column(0)[0].as_py(): make(engine)\n'
+    "config = Config(piece_seconds=6e-5, ",
+)
+MATCH = (
+    "SELECT a.id, b.id FROM cut.stars AS a LEFT JOIN cut.others AS b"
+    " ON DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)) < 0.01"
+)
+EVERYTHING = {"FORMAT": "csv", "MAXREC": "1000000"}
+
+Eventually = Callable[[Callable[[], bool]], None]
+
+
+@pytest.fixture
+def process(tmp_path: Path) -> Iterator[Process]:
+    process = Process(tmp_path / "data", PIECEWISE)
+    yield process
+    process.stop(signal.SIGKILL)
+
+
+def done(job: Job) -> int:
+    return int(job.info.get("piecesDone") or 0)
+
+
+def attempts(names: list[str]) -> dict[int, int]:
+    """The attempt that has done each piece, by its number, of which there is a part."""
+    found = [name.rpartition("-")[2].split("x") for name in names if "x" in name.rpartition("-")[2] and "." not in name]
+    return {int(number): int(attempt) for attempt, number in found}
+
+
+def check(job: Job) -> None:
+    assert job.ended() == "COMPLETED", job.message
+    ids = [line.split(",")[0] for line in job.rows().splitlines()[1:]]
+    assert len(ids) >= STARS
+    assert {int(i) for i in ids} == set(range(STARS))
+    assert len(set(job.rows().splitlines())) == len(ids) + 1
+    assert done(job) == int(job.info["pieces"] or 0) > 10
+
+
+def test_a_service_is_killed(process: Process, eventually: Eventually) -> None:
+    process.start()
+    job = create(process.tap, MATCH, PHASE="RUN", **EVERYTHING)
+    eventually(lambda: done(job) > 2)
+    process.stop(signal.SIGKILL)
+    before = attempts(process.results())
+    assert len(before) > 2
+
+    process.start()
+    eventually(lambda: done(job) > len(before))
+    after = attempts(process.results())
+    assert before.items() <= after.items()
+    assert set(after.values()) == {1, 2}
+    process.stop(signal.SIGTERM)
+    assert attempts(process.results()).items() >= after.items()
+
+    process.start()
+    check(job)
+    eventually(lambda: len(process.results()) == 2)
+
+
+@pytest.fixture
+def cut_engine(svc_engine: EmbeddedEngine) -> Iterator[EmbeddedEngine]:
+    make(svc_engine)
+    yield svc_engine
+    for table in CUT.tables:
+        unregister(svc_engine, "cut", table.name)
+    svc_engine.execute("DROP DATABASE cut SYNC")
+
+
+def test_a_worker_is_killed(
+    cut_engine: EmbeddedEngine,
+    cluster_settings: Callable[..., dict[str, Any]],
+    tmp_path: Path,
+    eventually: Eventually,
+) -> None:
+    settings = cluster_settings(piece_seconds=6e-5, worker_silence=2)
+    results = Path(settings["results_url"])
+    workers = Workers(settings, tmp_path / "output")
+    engine = ClickHouseEngine(settings["clickhouse_url"])
+    with served(Config(**settings), engine) as service:
+        job = create(service.tap, MATCH, PHASE="RUN", **EVERYTHING)
+        eventually(lambda: done(job) > 2)
+        workers.kill()
+        before = attempts(os.listdir(results))
+        assert len(before) > 2
+        workers.start()
+        eventually(lambda: done(job) > len(before))
+        after = attempts(os.listdir(results))
+        assert before.items() <= after.items()
+        assert set(after.values()) == {1, 2}
+        check(job)
+        eventually(lambda: attempts(os.listdir(results)) == {})
+    workers.kill()
+    engine.close()
