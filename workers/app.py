@@ -11,7 +11,7 @@ import select
 import threading
 from typing import Any
 
-from celery import Task, signals
+from celery import signals
 
 from tap_service.config import read_config
 from tap_service.services.celery_dispatch import TASK, celery_app
@@ -21,7 +21,7 @@ from workers.runtime import Runtime
 _log = logging.getLogger("skyhouse")
 
 #: how long a task waits for an engine that is away before it looks again
-_AGAIN_SECONDS = 5
+_AGAIN_SECONDS = 2
 
 config = read_config()
 app = celery_app(config.redis_url, config.async_hard_seconds)
@@ -33,14 +33,18 @@ _stopping, _stop_writing = os.pipe()
 _runtime: Runtime | None = None
 
 
-def run_next(task: Task) -> None:
+def run_next() -> None:
     """Execute the job whose turn it is: QUEUED still if the engine is away, and again if this worker shuts down."""
     global _runtime
-    try:
-        _runtime = _runtime or _started()
-    except EngineError as error:
-        _log.warning("jobs wait for the engine: %s", error)
-        raise task.retry(countdown=_AGAIN_SECONDS, exc=error) from error
+    while True:
+        try:
+            _runtime = _runtime or _started()
+            _runtime.check_engine()
+            break
+        except EngineError as error:
+            _log.warning("jobs wait for the engine: %s", error)
+            if _is_stopping(_AGAIN_SECONDS):
+                return
     if _runtime.run_next() or _is_stopping():
         _runtime.wake_another()
 
@@ -71,6 +75,6 @@ def _close_in_time(runtime: Runtime) -> None:
     runtime.stop_jobs()
 
 
-app.task(run_next, name=TASK, bind=True, max_retries=None)
+app.task(run_next, name=TASK)
 signals.worker_shutting_down.connect(_stop)
 signals.worker_process_shutdown.connect(_ended)

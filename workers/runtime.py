@@ -51,6 +51,10 @@ class Runtime:
         self._metadata.start()
         self._runner.start()
 
+    def check_engine(self) -> None:
+        """Raises EngineError if it is away: no job shall be started only to fail."""
+        self._engine.ping()
+
     def run_next(self) -> bool:
         """Execute the job whose turn it is to its end; false if none may start now."""
         return self._runner.run_next()

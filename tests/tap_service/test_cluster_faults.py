@@ -200,8 +200,11 @@ def test_clickhouse_killed_in_mid_query(cluster: Cluster, eventually: Eventually
         assert job.summary.find(UWS + "errorSummary").get("type") == "transient"
         assert job.get("/results/result").status_code == 404
         assert cluster.stored() == []
+        waiting = create(service.tap, SHORT, PHASE="RUN")
+        time.sleep(1)  # enough for the worker to take it
+        assert waiting.phase == "QUEUED"
         cluster.clickhouse.start()
-        assert create(service.tap, SHORT, PHASE="RUN").ended() == "COMPLETED"
+        assert waiting.ended() == "COMPLETED"
 
 
 def test_workers_wait_for_clickhouse(cluster: Cluster) -> None:
