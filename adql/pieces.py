@@ -7,7 +7,7 @@ the cells around the piece; what nothing ties is read whole for each piece, and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 
@@ -37,6 +37,7 @@ from adql.bound import (
     selects,
     walk,
 )
+from adql.groups import Groups, cannot_be_merged
 from adql.regions import Moc
 from adql.rewrite.confined import Confined
 from adql.rewrite.joins import replaced, without_right
@@ -81,17 +82,18 @@ class Level:
 class Division:
     """How a query is cut: ``scan`` reads the driving table, ``levels`` lead to it, the outermost first.
 
-    ``tied``: something is matched by nearness with it.
+    ``tied``: something is matched by nearness with it. ``groups``: of a query whose rows are groups, else None.
     """
 
     resolved: Resolved
     scan: Scan
     levels: tuple[Level, ...]
     tied: bool
+    groups: Groups | None
 
     @property
     def limit(self) -> int | None:
-        """The most rows of the result; each piece gives as many at most."""
+        """The most rows of the result; each piece gives as many at most, but for groups."""
         return self.resolved.query.limit
 
     def pieces(self, borders: tuple[int, ...]) -> tuple[Piece, ...]:
@@ -104,11 +106,25 @@ class Division:
         pieces = tuple(Piece(first, end) for first, end in zip(firsts, ends, strict=True))
         return (*pieces, Piece(NO_POSITION, None)) if self.tied else pieces
 
-    def statement(self, piece: Piece) -> Statement:
-        """The query for one piece."""
-        query, fresh = self.resolved.query, copy(self.resolved.fresh)
-        assert isinstance(query, Select)  # noqa: S101  others are not cut
-        return statement(Resolved(_cut(query, self.levels, piece, fresh), fresh))
+    def statement(self, piece: Piece, *, bare: bool = False) -> Statement:
+        """The query for one piece; of groups, ``bare`` states have the engine's types, which no driver reads."""
+        fresh = copy(self.resolved.fresh)
+        select = self._select if self.groups is None else self.groups.of_piece(self._select, bare=bare)
+        return statement(Resolved(_cut(select, self.levels, piece, fresh), fresh))
+
+    def merged(self, schema: str, table: str, types: Mapping[str, str]) -> Statement:
+        """The query that makes the groups of those of the pieces, whose rows are in a table with columns of ``types``.
+
+        Columns have the names and types that ``bare`` statements give; states are in text.
+        """
+        assert self.groups is not None  # noqa: S101  others have nothing to merge
+        fresh = copy(self.resolved.fresh)
+        return statement(Resolved(self.groups.merged(self._select, schema, table, types, fresh), fresh))
+
+    @property
+    def _select(self) -> Select:
+        assert isinstance(self.resolved.query, Select)  # noqa: S101  others are not cut
+        return self.resolved.query
 
 
 # --- whether, and by what ---------------------------------------------------------------------------------------------
@@ -119,7 +135,7 @@ def divide(resolved: Resolved) -> Division | Whole:
     query = resolved.query
     if not isinstance(query, Select):
         return Whole(f"{query.op} joins the rows of two queries")
-    if reason := _needs_all(query) or _may_change(query):
+    if reason := (_not_merged(query) if query.is_grouped else _needs_all(query)) or _may_change(query):
         return Whole(reason)
     ways = list(_ways(query))
     if not ways:
@@ -128,7 +144,14 @@ def divide(resolved: Resolved) -> Division | Whole:
     large, tied = _others(query, levels, scan.entry.rows or 0)
     if large:
         return Whole(f"{', '.join(sorted(large))} would be read whole for each piece of {scan.entry.qualified}")
-    return Division(resolved, scan, levels, tied)
+    if not query.is_grouped:
+        return Division(resolved, scan, levels, tied, None)
+    fresh = copy(resolved.fresh)
+    return Division(Resolved(query, fresh), scan, levels, tied, Groups.of(query, fresh))
+
+
+def _not_merged(select: Select) -> str:
+    return "a window function sees other groups" if has_window(select) else cannot_be_merged(select)
 
 
 def _needs_all(select: Select) -> str:

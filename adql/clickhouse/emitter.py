@@ -35,6 +35,7 @@ from adql.bound import (
 from adql.clickhouse.aggregates import aggregate
 from adql.clickhouse.geometry import constant_shape, covered, within
 from adql.clickhouse.operators import OPERATORS
+from adql.clickhouse.partial import STATES, merged
 from adql.clickhouse.windows import ordered, windowed
 from adql.errors import AdqlSemanticError
 from adql.functions import FUNCTIONS, PARTS
@@ -164,7 +165,7 @@ def _instant(iso: str) -> str:
 
 
 def _call(expr: Call) -> str:
-    operator = OPERATORS.get(expr.name)
+    operator = OPERATORS.get(expr.name) or STATES.get(expr.name)
     if operator is not None:
         return operator(expr, _expr)
     args = tuple(_expr(a) for a in expr.args)
@@ -174,6 +175,10 @@ def _call(expr: Call) -> str:
     function = chosen(FUNCTIONS[expr.name], expr.args)
     assert function is not None  # noqa: S101  the resolver has found it
     return function.emit(args, expr.type)
+
+
+def _aggregate(expr: Aggregate) -> str:
+    return merged(expr, _expr) if expr.name == "MERGED" else aggregate(expr, _expr)
 
 
 def _subquery(expr: Subquery) -> str:
@@ -211,7 +216,7 @@ _EMITTERS: dict[type, Callable[..., str]] = {
     Column: _column,
     Literal: _literal,
     Call: _call,
-    Aggregate: partial(aggregate, emit=_expr),
+    Aggregate: _aggregate,
     Windowed: partial(windowed, emit=_expr),
     Subquery: _subquery,
     InSubquery: _in_subquery,

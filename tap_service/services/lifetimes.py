@@ -14,6 +14,7 @@ from tap_service.models.instants import now
 from tap_service.models.job import ExecutionPhase, Job, JobError
 from tap_service.storage.engine import Engine, EngineError
 from tap_service.storage.jobs import IllegalTransition, JobStore, NoSuchJob
+from tap_service.storage.merge_tables import drop_left_over
 from tap_service.storage.results import ResultStore
 
 _log = logging.getLogger("skyhouse")
@@ -72,6 +73,10 @@ class Lifetimes:
 
     def sweep(self, minimum_age: float = ORPHAN_AGE_SECONDS) -> int:
         """Remove the results, half ones and parts too, that no job counts as its own; how many."""
+        try:
+            drop_left_over(self._engine, self._is_executed)
+        except EngineError as error:
+            _log.warning("tables that dead workers have left cannot be dropped now: %s", error)
         orphans = [key for key in self._results.keys(minimum_age) if not self._belongs(key)]
         for key in orphans:
             self._results.delete(key)
@@ -80,6 +85,13 @@ class Lifetimes:
     def _remove(self, job: Job) -> None:
         for key in (job.result_key, job.preview_key, *job.part_keys):
             self._results.delete(key)
+
+    def _is_executed(self, result_key: str) -> bool:
+        try:
+            job = self._jobs.get(result_key.rpartition("-")[0])
+        except NoSuchJob:
+            return False
+        return job.phase is ExecutionPhase.EXECUTING and job.result_key == result_key
 
     def _belongs(self, key: str) -> bool:
         try:

@@ -31,6 +31,7 @@ from tap_service.services.preparation import Preparation
 from tap_service.storage.engine import Engine, QueryCancelled, Settings
 from tap_service.storage.job_stores import JobStores
 from tap_service.storage.jobs import UNFINISHED, IllegalTransition, JobStore, JobStoreUnavailable, NoSuchJob
+from tap_service.storage.merge_tables import DATABASE, merge_table, table_name
 from tap_service.storage.parts import read_part, write_part
 from tap_service.storage.results import ResultMissing, ResultStore
 
@@ -121,7 +122,8 @@ class PieceRun:
 
     @property
     def plan(self) -> str:
-        return f"in {len(self._pieces)} pieces of {self._division.scan.entry.qualified}, by ranges of HEALPix cells"
+        text = f"in {len(self._pieces)} pieces of {self._division.scan.entry.qualified}, by ranges of HEALPix cells"
+        return text if self._division.groups is None else text + ", whose groups are put together"
 
     def told(self) -> Info:
         """For jobInfo."""
@@ -134,6 +136,9 @@ class PieceRun:
 
     def _rows(self, query_id: str, settings: Settings, batch_rows: int) -> Generator[pa.RecordBatch, None, None]:
         self._take_on()
+        if self._division.groups is not None:
+            yield from self._groups(query_id, settings, batch_rows)
+            return
         left = self._division.limit
         for number in range(len(self._pieces)):
             if number == len(self._work.parts):
@@ -143,6 +148,21 @@ class PieceRun:
                 left = None if left is None else left - batch.num_rows
                 if left is not None and left <= 0:
                     return
+
+    def _groups(self, query_id: str, settings: Settings, batch_rows: int) -> Iterator[pa.RecordBatch]:
+        """Put together, in the engine, from those of all pieces."""
+        for number in range(len(self._work.parts), len(self._pieces)):
+            self._do(number, query_id, settings, batch_rows)
+        bare = self._division.statement(self._pieces[-1], bare=True)
+        described = self._engine.query(f"DESCRIBE TABLE ({bare.sql})", {**bare.settings, **settings})
+        types = dict(zip(described["name"].to_pylist(), described["type"].to_pylist(), strict=True))
+        name = table_name(self._job.result_key)
+        parts = (batch for number in range(len(self._pieces)) for batch in self._part(number))
+        with merge_table(self._engine, name, types, self._checked(parts)):
+            made = self._division.merged(DATABASE, name, types)
+            wanted = {**made.settings, **settings}
+            with self._engine.stream(made.sql, query_id=query_id, settings=wanted, batch_rows=batch_rows) as batches:
+                yield from self._checked(batches)
 
     def _take_on(self) -> None:
         """Write down what shall be done; parts that others have done of something else go."""
@@ -170,13 +190,17 @@ class PieceRun:
 
     def _checked(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """A query that was cancelled may just end."""
-        yield from batches
+        for batch in batches:
+            self._go_on()
+            yield batch
+        self._go_on()
+
+    def _go_on(self) -> None:
         if self._cancelled.is_set():
             raise QueryCancelled("the job was stopped")
 
     def _check(self) -> None:
-        if self._cancelled.is_set():
-            raise QueryCancelled("the job was stopped")
+        self._go_on()
         if self._basis() != self._work.basis:
             self._give_up("a table of this query was replaced")
 

@@ -100,6 +100,41 @@ def test_a_match(piecewise: Served, kind: str) -> None:
     assert "join by nearness, in cubes of the sky" in (job.info["plan"] or "")
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT COUNT(*) AS n, MIN(id) AS lo, MAX(word) AS hi, COUNT(DISTINCT MOD(id, 50)) AS d FROM cut.stars",
+        "SELECT MOD(id, 50) AS k, COUNT(ra) AS n, SUM(id) AS s FROM cut.stars GROUP BY MOD(id, 50)",
+        "SELECT TOP 7 MOD(id, 50) AS k, COUNT(*) AS n FROM cut.stars WHERE dec > 10 GROUP BY MOD(id, 50)"
+        " HAVING COUNT(*) > 5 ORDER BY 2 DESC, 1",
+        f"SELECT b.id, COUNT(*) AS n FROM cut.stars AS a JOIN cut.others AS b ON {NEAR} GROUP BY b.id",
+    ],
+)
+def test_groups(piecewise: Served, cut_engine: EmbeddedEngine, query: str) -> None:
+    job = ended(piecewise, query)
+    rows = table(job.rows())
+    if "ORDER" in query:
+        assert rows == table(piecewise.ask(query, **EVERYTHING).text)
+    else:
+        assert sorted(rows) == in_one(piecewise, query)
+    assert job.info["piecesDone"] == job.info["pieces"]
+    assert (
+        (job.info["plan"] or "").splitlines()[0].endswith("by ranges of HEALPix cells, whose groups are put together")
+    )
+    assert merge_tables(cut_engine) == []
+
+
+def merge_tables(engine: EmbeddedEngine) -> list[str]:
+    found = engine.query("SELECT name FROM system.tables WHERE database = 'skyhouse' AND startsWith(name, 'groups_')")
+    return found["name"].to_pylist() if found.num_rows else []
+
+
+def test_groups_overflow(piecewise: Served) -> None:
+    job = ended(piecewise, "SELECT id, COUNT(*) AS n FROM cut.stars GROUP BY id", MAXREC="100")
+    assert len(table(job.rows())) == 101
+    assert job.info["queryStatus"] == "OVERFLOW"
+
+
 def test_one_valid_document_of_each_format(piecewise: Served) -> None:
     query = "SELECT id, ra, word FROM cut.stars WHERE dec > 30"
     count = len(in_one(piecewise, query)) - 1

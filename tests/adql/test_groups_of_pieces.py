@@ -1,0 +1,88 @@
+"""Groups of queries in pieces: their set functions give what they give of all rows at once."""
+
+from __future__ import annotations
+
+import pytest
+
+from adql.pieces import Whole, divide
+from adql.translate import translate
+from clickhouse_schema.catalogue import Catalogue
+from tap_service.storage.embedded import EmbeddedEngine
+from tap_service.storage.merge_tables import DATABASE, merge_table
+from tests.adql.conftest import Rows, comparable
+from tests.adql.test_pieces import cut, division, piecewise, rows  # noqa: F401
+
+ALL = (
+    "COUNT(*) AS n, COUNT(mag) AS m, COUNT(DISTINCT mag) AS d, SUM(mag) AS s, SUM(id) AS i, SUM(DISTINCT id) AS di,"
+    " AVG(dec) AS a, AVG(DISTINCT mag) AS ad, MIN(ra) AS lo, MAX(dec) AS hi, STDDEV(dec) AS sd, STDDEV_POP(dec) AS sp,"
+    " VARIANCE(dec) AS v, VAR_POP(ra) AS vp, COVAR_SAMP(ra, dec) AS cs, COVAR_POP(ra, dec) AS cp, CORR(ra, dec) AS c,"
+    " ivo_histogram(mag, 0, 10, 5) AS h, MIN(CASE WHEN id > 5 THEN 'a)''(' ELSE 'b' END) AS t"
+)
+NEAR = "1 = CONTAINS(POINT(a.ra, a.dec), CIRCLE(b.ra, b.dec, 0.001))"
+
+GROUPED = [
+    f"SELECT {ALL} FROM sky.points",
+    f"SELECT {ALL} FROM sky.points WHERE id < 0",
+    f"SELECT {ALL} FROM sky.points WHERE ra IS NULL",
+    f"SELECT mag, {ALL} FROM sky.points GROUP BY mag",
+    f"SELECT mag, {ALL} FROM sky.points WHERE id < 3 GROUP BY mag",
+    "SELECT COUNT(*) AS n FROM sky.points",
+    "SELECT mag FROM sky.points GROUP BY mag",
+    "SELECT MOD(id, 7) AS k, mag, SUM(dec) / COUNT(*) AS m FROM sky.points GROUP BY MOD(id, 7), mag",
+    "SELECT mag * -0.0 AS z, COUNT(*) AS n FROM sky.points GROUP BY mag * -0.0",
+    "SELECT TOP 3 mag, COUNT(*) AS n FROM sky.points GROUP BY mag HAVING COUNT(*) > 10 ORDER BY 2 DESC, 1",
+    "SELECT mag FROM sky.points GROUP BY mag HAVING MAX(id) - MIN(id) > 1900 ORDER BY AVG(dec) OFFSET 2",
+    "SELECT DISTINCT COUNT(*) AS n FROM sky.points GROUP BY mag",
+    "SELECT 1 AS one FROM sky.points HAVING COUNT(*) > 5",
+    "SELECT 1 AS one FROM sky.points HAVING COUNT(*) < 5",
+    "SELECT CASE WHEN dec > 0 THEN 'north' ELSE 'south' END AS half, AVG(mag) AS m FROM sky.points"
+    " GROUP BY CASE WHEN dec > 0 THEN 'north' ELSE 'south' END",
+    f"SELECT a.mag, COUNT(*) AS n, SUM(b.mag) AS s FROM sky.points AS a JOIN sky.others AS b ON {NEAR} GROUP BY a.mag",
+    f"SELECT a.mag, COUNT(b.id) AS n FROM sky.points AS a LEFT JOIN sky.others AS b ON {NEAR} GROUP BY a.mag",
+    "SELECT AVG(p.m) AS a FROM (SELECT mag + 1 AS m, ra, dec FROM sky.points WHERE id > 9) AS p WHERE p.dec > 0",
+]
+
+WHOLE = {
+    "SELECT MEDIAN(mag) AS m FROM sky.points": "MEDIAN",
+    "SELECT ivo_string_agg('a', ',') AS m FROM sky.points": "IVO_STRING_AGG",
+    "SELECT AVG(p.n) AS a FROM (SELECT COUNT(*) AS n FROM sky.points GROUP BY mag) AS p": "no table",
+    "SELECT mag, RANK() OVER (ORDER BY COUNT(*)) AS r FROM sky.points GROUP BY mag": "window",
+    "SELECT COUNT(*) - (SELECT COUNT(*) FROM sky.others) AS d FROM sky.points": "subquery",
+}
+
+
+@pytest.mark.parametrize("query", GROUPED)
+def test_the_groups_are_those_of_the_whole(engine: EmbeddedEngine, piecewise: Catalogue, query: str) -> None:  # noqa: F811
+    whole = translate(query, piecewise)
+    wanted = listed(rows(engine, whole.sql, whole.settings))
+    by = division(query, piecewise)
+    for count in (1, 2, 7) if "JOIN" in query else (1, 7, 30):
+        found = in_pieces(engine, query, piecewise, count)
+        assert found == wanted if "ORDER" in query else sorted(found) == sorted(wanted), (count, by)
+
+
+def in_pieces(engine: EmbeddedEngine, query: str, catalogue: Catalogue, count: int) -> Rows:
+    by = division(query, catalogue)
+    pieces = by.pieces(cut(engine, by, count))
+    bare = by.statement(pieces[0], bare=True)
+    types = dict(row[:2] for row in rows(engine, f"DESCRIBE TABLE ({bare.sql})", bare.settings))
+    statements = [by.statement(piece) for piece in pieces]
+    parts = [engine.query(made.sql, made.settings) for made in statements]
+    batches = [batch for part in parts if part.num_columns for batch in part.to_batches()]
+    engine.execute(f"CREATE DATABASE IF NOT EXISTS {DATABASE}")
+    with merge_table(engine, "groups_test", types, batches):
+        made = by.merged(DATABASE, "groups_test", types)
+        return listed(rows(engine, made.sql, made.settings))
+
+
+def listed(found: Rows) -> Rows:
+    return comparable([tuple(repr(value) if isinstance(value, list) else value for value in row) for row in found])
+
+
+@pytest.mark.parametrize("query", WHOLE)
+def test_what_is_not_merged(piecewise: Catalogue, query: str) -> None:  # noqa: F811
+    resolved = translate(query, piecewise).resolved
+    assert resolved is not None
+    found = divide(resolved)
+    assert isinstance(found, Whole)
+    assert WHOLE[query] in found.reason
