@@ -4,6 +4,7 @@ sphere      unit vectors, positions, separations; ShapeError
 locate      HEALPix index of directions
 region      the contract of a region
 cone, polygon, interval, moc    the shapes
+sectors     the edges of a polygon of many vertices that matter for a position
 algebra     unions, intersections, complements
 covers      the recursive cover
 borders     borders as arcs of circles

@@ -18,8 +18,12 @@ from adql.regions.interval import Range
 from adql.regions.moc import Moc
 from adql.regions.polygon import Polygon
 from adql.regions.region import Region
+from adql.regions.sectors import sectors
 from adql.regions.sphere import ROUNDING, Reals, Vectors, direction, directions, dots
 from clickhouse_schema.healpix import ORDER
+
+#: Edges of a polygon from which they are divided into sectors
+_MANY = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,12 @@ def _squared(row: Row, centre: tuple[float, float, float], sign: str) -> str:
 
 
 def _polygon(polygon: Polygon, row: Row) -> str:
-    """Of a convex polygon: on the inner side of every edge. Else by crossings, or on the border."""
+    """Of a convex polygon: on the inner side of every edge. Else by crossings, or on the border.
+
+    Of many edges only those in the row's sector are looked at.
+    """
+    if len(polygon.edges.a) > _MANY:
+        return _by_sectors(polygon, row)
     inward = polygon.edges.normals * (1 if polygon.left else -1)
     if polygon.convex:
         return f"({' AND '.join(f'{row.dot(n)} >= {number(-ROUNDING)}' for n in inward)})"
@@ -130,6 +139,41 @@ def _on_border(polygon: Polygon, row: Row) -> str:
     height, after, before = (f"{row.x} * e.{i} + {row.y} * e.{i + 1} + {row.z} * e.{i + 2}" for i in (1, 4, 7))
     between = f"{after} >= {number(-ROUNDING)} AND {before} >= {number(-ROUNDING)}"
     return f"({near} AND arrayExists(e -> abs({height}) <= {ROUNDING!r} AND {between}, [{array}]))"
+
+
+def _by_sectors(polygon: Polygon, row: Row) -> str:
+    """``_by_crossings`` and ``_on_border`` with the edges that touch the row's sector (``regions.sectors``).
+
+    With (p.u, p.v) what is left of the row p at right angles to the reference, p.(r x a) is a.u p.v - a.v p.u.
+    """
+    found = sectors(polygon, _CANDIDATES)
+    edges, start = found.edges, _array(found.bounds)
+    inside = bool(polygon.contains(found.pole[None, :])[0])
+
+    def product(vectors: Vectors) -> str:
+        return f"({' + '.join(f'{name} * {_array(c)}[e]' for name, c in zip('xyz', vectors.T, strict=True))})"
+
+    def side(ends: Vectors) -> str:
+        return f"({_array(ends @ found.u)}[e] * v >= {_array(ends @ found.v)}[e] * u)"
+
+    crossed = f"arrayCount((e, h) -> {side(edges.a)} > {side(edges.b)} AND h < 0, near, heights)"
+    after, before = (product(along) for along in edges.along)
+    on_circle = f"arrayFilter((e, h) -> abs(h) <= {ROUNDING!r}, near, heights)"
+    between = f"{after} >= {number(-ROUNDING)} AND {before} >= {number(-ROUNDING)}"
+    test = f"{crossed} % 2 = {0 if inside else 1} OR arrayExists(e -> {between}, {on_circle})"
+    heights = f"arrayMap(e -> {product(edges.normals)}, near)"
+    lists = ", ".join(f"[{', '.join(str(e + 1) for e in sector)}]" for sector in found.members)
+    near = f"[{lists}][indexOfAssumeSorted({start}, roundDown(atan2(v, u), {start}))]"
+    within = f"arrayMap(near -> arrayMap(heights -> {test}, [{heights}])[1], [{near}])[1]"
+    across = ", ".join(f"[{Row('x', 'y', 'z').dot(axis)}]" for axis in (found.u, found.v))
+    turned = f"arrayMap((x, y, z, u, v) -> {within}, [x], [y], [z], {across})[1]"
+    known = ", ".join(f"[ifNull({name}, nan)]" for name in (row.x, row.y, row.z))
+    return f"arrayMap((x, y, z) -> {turned}, {known})[1]"
+
+
+def _array(values: Reals) -> str:
+    """A literal as a whole, for which numbers are without parentheses."""
+    return f"[{', '.join(repr(float(v)) for v in values)}]"
 
 
 def _range(region: Range, row: Row) -> str:

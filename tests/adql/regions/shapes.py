@@ -33,13 +33,28 @@ def offset(place: tuple[float, float], angle: float, size: float) -> tuple[float
 
 
 @st.composite
-def stars(draw: Any, place: tuple[float, float], size: float) -> Polygon:
+def stars(draw: Any, place: tuple[float, float], size: float, least: int = 3, most: int = 12) -> Polygon:
     """A star-shaped polygon around a place, mostly concave, in either sense."""
-    count = draw(st.integers(3, 12))
+    count = draw(st.integers(least, most))
     rng = np.random.default_rng(draw(st.integers(0, 1 << 30)))
     angles = (np.arange(count) + rng.uniform(0, 0.8, count)) * 360 / count
     vertices = [offset(place, a, size * r) for a, r in zip(angles, rng.uniform(0.3, 1, count), strict=True)]
     return Polygon(tuple(vertices if draw(st.booleans()) else vertices[::-1]))
+
+
+def comb(place: tuple[float, float], size: float, teeth: int) -> Polygon:
+    """A polygon of parallel teeth, 4 vertices each, most of which lie behind each other from nearly everywhere."""
+    steps = np.repeat(np.arange(2 * teeth), 2) / (2 * teeth) - 0.5
+    heights = np.tile([0.6, -0.4, -0.4, 0.6], teeth)
+    spots = [(x * size, y * size) for x, y in zip(steps, heights, strict=True)]
+    spots += [
+        (0.51 * size, 0.6 * size),
+        (0.51 * size, -0.5 * size),
+        (-0.51 * size, -0.5 * size),
+        (-0.51 * size, 0.6 * size),
+    ]
+    vertices = [offset(place, math.degrees(math.atan2(x, y)), math.hypot(x, y)) for x, y in spots]
+    return Polygon(tuple(vertices))
 
 
 @st.composite

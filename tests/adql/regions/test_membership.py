@@ -13,7 +13,7 @@ from adql.regions import Complement, Cone, Polygon, Range, Region, Union, WholeS
 from adql.regions.membership import Row, membership
 from adql.regions.sphere import Vectors, directions
 from tests.adql.regions.conftest import Select
-from tests.adql.regions.shapes import BORDER, around, places, planar, regions, sizes, stars
+from tests.adql.regions.shapes import BORDER, around, comb, offset, places, planar, regions, sizes, stars
 from tests.adql.sky import positions, separation
 
 FIXTURES = [HealthCheck.function_scoped_fixture]
@@ -41,6 +41,38 @@ def test_contains_equals_the_even_odd_rule_in_the_plane(data: Any) -> None:
     points = around(place, size)
     clear = np.abs(polygon.distance(points)) > BORDER
     assert (polygon.contains(points) == planar(polygon, place, points))[clear].all()
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=FIXTURES)
+@given(data=st.data(), place=places, size=sizes)
+def test_many_edges_are_tested_by_sectors(evaluate: Any, data: Any, place: tuple[float, float], size: float) -> None:
+    combs = st.integers(3, 30).map(lambda teeth: comb(place, size, teeth))
+    polygon = data.draw(st.one_of(stars(place, size, 13, 90), combs))
+    _check_by_sectors(polygon, around(place, size, 200), evaluate)
+
+
+@pytest.mark.parametrize("place", [(100.0, 30.0), (0.0, 90.0)])
+def test_hundreds_of_edges_make_a_short_condition(evaluate: Any, place: tuple[float, float]) -> None:
+    jagged = Polygon(tuple(offset(place, i * 360 / 800, 3.0 + i % 2) for i in range(800)))
+    for polygon in (jagged, comb(place, 5.0, 200)):
+        assert len(_check_by_sectors(polygon, around(place, 4.0, 500), evaluate)) < 450 * len(polygon.vertices)
+
+
+def _check_by_sectors(polygon: Polygon, points: Vectors, evaluate: Any) -> str:
+    """The same points as ``contains``, also close to edges; edges and vertices themselves are in. Its condition."""
+    edges = polygon.edges
+    middles = (edges.a + edges.b) / np.linalg.norm(edges.a + edges.b, axis=1)[:, None]
+    border = np.concatenate((edges.a, middles))
+    beside = np.concatenate([middles + distance * edges.normals for distance in (-1e-6, -1e-12, 1e-12, 1e-6)])
+    points = np.concatenate((points, beside))
+    points = points[np.abs(polygon.distance(points)) > 1e-14]
+    condition = membership(polygon, Row("p.1", "p.2", "p.3"))
+    assert "arrayFilter" in condition
+    literal = ", ".join(f"({x!r}, {y!r}, {z!r})" for x, y, z in np.concatenate((points, border)).tolist())
+    [found] = evaluate([f"arrayMap(p -> {condition}, [{literal}])"])
+    assert np.flatnonzero(np.array(found[: len(points)]) != polygon.contains(points)).tolist() == []
+    assert found[len(points) :] == [1] * len(border)
+    return condition
 
 
 @settings(max_examples=30, deadline=None, suppress_health_check=FIXTURES)
@@ -87,9 +119,9 @@ def test_a_range_is_what_between_means(select: Select, row: Row) -> None:
 
 def test_unknown_positions_are_in_no_shape_but_in_complements(evaluate: Any) -> None:
     nowhere = Row("nan", "nan", "nan", "13835058055282163712")
-    shapes = [Cone(1, 2, 3), box(1, 2, 3, 4), Union((Cone(1, 2, 3), Range(1, 2, 3, 4)))]
-    assert evaluate([membership(s, nowhere) for s in shapes]) == [0, 0, 0]
-    assert evaluate([membership(Complement(s), nowhere) for s in shapes]) == [1, 1, 1]
+    shapes = [Cone(1, 2, 3), box(1, 2, 3, 4), Union((Cone(1, 2, 3), Range(1, 2, 3, 4))), comb((1.0, 2.0), 3.0, 5)]
+    assert evaluate([membership(s, nowhere) for s in shapes]) == [0, 0, 0, 0]
+    assert evaluate([membership(Complement(s), nowhere) for s in shapes]) == [1, 1, 1, 1]
     assert evaluate([membership(WholeSky(), nowhere)]) == [1]
 
 
