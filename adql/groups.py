@@ -22,6 +22,7 @@ from adql.bound import (
     Scan,
     Select,
     Subquery,
+    has_aggregate,
     walk,
 )
 from adql.clickhouse.partial import UNBOUNDED, states
@@ -34,6 +35,8 @@ from clickhouse_schema.model import Schema, Table
 
 def cannot_be_merged(select: Select) -> str:
     """Why groups cannot be made of those of pieces, '' if they can."""
+    if not select.group_by and not any(has_aggregate(expr) for expr in _of_groups(select)):
+        return "its one group has nothing of its rows"
     for expr in _of_groups(select):
         for part in walk(expr):
             if isinstance(part, Aggregate) and part.name in UNBOUNDED:
@@ -84,8 +87,6 @@ class Groups:
             distinct=False,
             limit=None,
             offset=0,
-            # what is grouped without a set function, such as by HAVING alone, is one group
-            group_by=select.group_by,
         )
 
     def merged(self, select: Select, schema: str, table: str, types: Mapping[str, str], fresh: Fresh) -> Select:

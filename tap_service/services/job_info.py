@@ -12,6 +12,8 @@ from tap_service.storage.engine import Progress
 #: a fraction below this foretells nothing
 _FORETOLD_FROM = 0.05
 
+_NOTHING = Progress(0, 0, 0, 0)
+
 
 class JobProgress:
     """Of one execution. The engine's words come late or never where a query is short: then they are not told."""
@@ -20,6 +22,7 @@ class JobProgress:
         self._execution = execution
         self._began = time.monotonic()
         self._seen: Progress | None = None
+        self._before = _NOTHING
         #: the plan in words
         self.plan = ""
         #: how far a job in pieces is
@@ -31,8 +34,21 @@ class JobProgress:
         return self._seen.read_bytes if self._seen else 0
 
     def seen(self, progress: Progress) -> None:
-        """What the engine says now."""
+        """What the engine says now. A job in pieces asks it for one after the other."""
+        if self._seen is not None and progress.read_rows < self._seen.read_rows:
+            self._before = self._so_far
         self._seen = progress
+
+    @property
+    def _so_far(self) -> Progress:
+        """Of all pieces that the engine was seen at."""
+        before, seen = self._before, self._seen or _NOTHING
+        return Progress(
+            before.read_rows + seen.read_rows,
+            before.read_bytes + seen.read_bytes,
+            seen.total_rows,
+            max(before.peak_memory, seen.peak_memory),
+        )
 
     def while_running(self) -> Info:
         """``percent`` is of the rows that the engine expects to read: joins and sorts go on after the last of them."""
@@ -65,7 +81,8 @@ class JobProgress:
         if report.status:
             info["queryStatus"] = report.status
         if self._seen is not None:
-            info["rowsRead"] = self._seen.read_rows
-            info["bytesRead"] = self._seen.read_bytes
-            info["peakMemory"] = self._seen.peak_memory
+            so_far = self._so_far
+            info["rowsRead"] = so_far.read_rows
+            info["bytesRead"] = so_far.read_bytes
+            info["peakMemory"] = so_far.peak_memory
         return info

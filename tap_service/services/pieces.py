@@ -128,7 +128,8 @@ class PieceRun:
     def told(self) -> Info:
         """For jobInfo."""
         done, count = len(self._work.parts), len(self._pieces)
-        info: dict[str, str | int | float] = {"pieces": count, "piecesDone": done, "percent": done * 100 // count}
+        percent = min(done * 100 // count, 99)
+        info: dict[str, str | int | float] = {"pieces": count, "piecesDone": done, "percent": percent}
         if done > self._done_before:
             each = (time.monotonic() - self._began) / (done - self._done_before)
             info["secondsLeft"] = round(each * (count - done), 1)
@@ -174,7 +175,7 @@ class PieceRun:
 
     def _do(self, number: int, query_id: str, settings: Settings, batch_rows: int) -> None:
         """The piece of this number, the first that is not done."""
-        self._check()
+        self._go_on()
         made = self._division.statement(self._pieces[number])
         key = self._job.part_key(self._job.attempt, number)
         with self._engine.stream(

@@ -18,7 +18,7 @@ ALL = (
     " VARIANCE(dec) AS v, VAR_POP(ra) AS vp, COVAR_SAMP(ra, dec) AS cs, COVAR_POP(ra, dec) AS cp, CORR(ra, dec) AS c,"
     " ivo_histogram(mag, 0, 10, 5) AS h, MIN(CASE WHEN id > 5 THEN 'a)''(' ELSE 'b' END) AS t"
 )
-NEAR = "1 = CONTAINS(POINT(a.ra, a.dec), CIRCLE(b.ra, b.dec, 0.001))"
+NEAR = "1 = CONTAINS(POINT(a.ra, a.dec), CIRCLE(b.ra, b.dec, 0.5))"
 
 GROUPED = [
     f"SELECT {ALL} FROM sky.points",
@@ -37,12 +37,13 @@ GROUPED = [
     "SELECT 1 AS one FROM sky.points HAVING COUNT(*) < 5",
     "SELECT CASE WHEN dec > 0 THEN 'north' ELSE 'south' END AS half, AVG(mag) AS m FROM sky.points"
     " GROUP BY CASE WHEN dec > 0 THEN 'north' ELSE 'south' END",
-    f"SELECT a.mag, COUNT(*) AS n, SUM(b.mag) AS s FROM sky.points AS a JOIN sky.others AS b ON {NEAR} GROUP BY a.mag",
-    f"SELECT a.mag, COUNT(b.id) AS n FROM sky.points AS a LEFT JOIN sky.others AS b ON {NEAR} GROUP BY a.mag",
+    f"SELECT a.mag, COUNT(*) AS n, SUM(b.mag) AS s FROM matches.ones AS a JOIN matches.others AS b ON {NEAR} GROUP BY a.mag",
+    f"SELECT a.mag, COUNT(b.id) AS n FROM matches.ones AS a LEFT JOIN matches.others AS b ON {NEAR} GROUP BY a.mag",
     "SELECT AVG(p.m) AS a FROM (SELECT mag + 1 AS m, ra, dec FROM sky.points WHERE id > 9) AS p WHERE p.dec > 0",
 ]
 
 WHOLE = {
+    "SELECT 1 AS one FROM sky.points HAVING 1 = 1": "one group",
     "SELECT MEDIAN(mag) AS m FROM sky.points": "MEDIAN",
     "SELECT ivo_string_agg('a', ',') AS m FROM sky.points": "IVO_STRING_AGG",
     "SELECT AVG(p.n) AS a FROM (SELECT COUNT(*) AS n FROM sky.points GROUP BY mag) AS p": "no table",

@@ -19,7 +19,7 @@ from tests.adql.conftest import Rows, comparable
 #: of joins, which take the engine longer to plan, fewer
 COUNTS = [1, 2, 7, 100]
 
-NEAR = "1 = CONTAINS(POINT(a.ra, a.dec), CIRCLE(b.ra, b.dec, 0.001))"
+NEAR = "1 = CONTAINS(POINT(a.ra, a.dec), CIRCLE(b.ra, b.dec, 0.5))"
 
 SPLIT = [
     "SELECT id, ra, dec, mag FROM sky.points",
@@ -32,18 +32,18 @@ SPLIT = [
     "SELECT id FROM sky.points WHERE id IN (SELECT id FROM sky.others WHERE mag < 3)",
     "SELECT id FROM sky.points AS a WHERE EXISTS (SELECT 1 AS x FROM sky.others AS b WHERE b.id = a.id AND b.mag < 3)",
     "SELECT id FROM sky.points TABLESAMPLE (30) REPEATABLE (5)",
-    f"SELECT a.id, b.id FROM sky.points AS a JOIN sky.others AS b ON {NEAR}",
-    f"SELECT a.id, b.id FROM sky.others AS b JOIN sky.points AS a ON {NEAR} AND a.mag < b.mag",
-    f"SELECT a.id, b.id FROM sky.points AS a LEFT JOIN sky.others AS b ON {NEAR}",
-    f"SELECT a.id, b.id FROM sky.points AS a RIGHT JOIN sky.others AS b ON {NEAR}",
-    f"SELECT a.id, b.id FROM sky.points AS a, sky.others AS b WHERE {NEAR}",
-    f"SELECT a.id, b.id, c.id FROM sky.points AS a JOIN sky.others AS b ON {NEAR} LEFT JOIN sky.points AS c"
-    " ON DISTANCE(POINT(b.ra, b.dec), POINT(c.ra, c.dec)) < 0.0002",
-    "SELECT p.i, b.id FROM (SELECT id AS i, ra AS x, dec AS y FROM sky.points) AS p LEFT JOIN"
-    " (SELECT id, ra, dec FROM sky.others WHERE mag < 8) AS b ON DISTANCE(POINT(p.x, p.y), POINT(b.ra, b.dec)) < 0.002",
-    "SELECT m.i, m.j FROM (SELECT a.id AS i, b.id AS j FROM sky.points AS a LEFT JOIN sky.others AS b"
-    f" ON {NEAR}) AS m WHERE m.i > 10",
-    "SELECT a.id, b.id FROM sky.points AS a LEFT JOIN sky.others AS b ON a.id = b.id",
+    f"SELECT a.id, b.id FROM matches.ones AS a JOIN matches.others AS b ON {NEAR}",
+    f"SELECT a.id, b.id FROM matches.others AS b JOIN matches.ones AS a ON {NEAR} AND a.mag < b.mag",
+    f"SELECT a.id, b.id FROM matches.ones AS a LEFT JOIN matches.others AS b ON {NEAR}",
+    f"SELECT a.id, b.id FROM matches.ones AS a RIGHT JOIN matches.others AS b ON {NEAR}",
+    f"SELECT a.id, b.id FROM matches.ones AS a, matches.others AS b WHERE {NEAR}",
+    f"SELECT a.id, b.id, c.id FROM matches.ones AS a JOIN matches.others AS b ON {NEAR} LEFT JOIN matches.ones AS c"
+    " ON DISTANCE(POINT(b.ra, b.dec), POINT(c.ra, c.dec)) < 0.2",
+    "SELECT p.i, b.id FROM (SELECT id AS i, ra AS x, dec AS y FROM matches.ones) AS p LEFT JOIN"
+    " (SELECT id, ra, dec FROM matches.others WHERE mag < 5) AS b ON DISTANCE(POINT(p.x, p.y), POINT(b.ra, b.dec)) < 1",
+    "SELECT m.i, m.j FROM (SELECT a.id AS i, b.id AS j FROM matches.ones AS a LEFT JOIN matches.others AS b"
+    f" ON {NEAR}) AS m WHERE m.i > 3",
+    "SELECT a.id, b.id FROM matches.ones AS a LEFT JOIN matches.others AS b ON a.id = b.id",
     "SELECT a.id, b.id FROM matches.ones AS a LEFT JOIN matches.others AS b ON"
     " DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)) < a.err",
     "SELECT a.id, b.id FROM matches.ones AS a JOIN matches.others AS b ON"
