@@ -95,7 +95,7 @@ def test_the_pieces_are_the_whole(engine: EmbeddedEngine, piecewise: Catalogue, 
     wanted = sorted(comparable(rows(engine, whole.sql, whole.settings)))
     assert wanted
     by = division(query, piecewise)
-    for count in COUNTS[: 3 if "JOIN" in query else 4]:
+    for count in COUNTS[: 3 if "matches" in query else 4]:
         found: Rows = []
         for piece in by.pieces(cut(engine, by, count)):
             made = by.statement(piece)

@@ -5,17 +5,21 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from clickhouse_schema.apply import initialise
 from tap_service.models.instants import later, now
 from tap_service.models.job import ExecutionPhase, Job, JobResult
+from tap_service.models.pieces import Part, PieceWork
 from tap_service.services.lifetimes import Lifetimes
 from tap_service.storage.embedded import EmbeddedEngine
 from tap_service.storage.jobs import NoSuchJob
 from tap_service.storage.local_results import LocalResultStore
+from tap_service.storage.merge_tables import table_name
 from tap_service.storage.results import ResultMissing
 from tap_service.storage.sqlite_jobs import SqliteJobStore
 
@@ -103,6 +107,56 @@ def test_what_no_job_counts_as_its_own_is_swept(
         os.utime(path, (time.time() - 100, time.time() - 100))
     assert lifetimes.sweep() == 5
     assert results.keys(0) == ["done-1", "running-1"]
+
+
+def in_pieces(store: SqliteJobStore, results: LocalResultStore, job_id: str, attempt: int, count: int) -> None:
+    """The job's next attempt does ``count`` pieces, and is in the middle of another one."""
+    store.start(job_id, "w", now())
+    job = store.get(job_id)
+    work = job.pieces or PieceWork("basis", (1, 2, 3))
+    for _ in range(count):
+        number = len(work.parts)
+        writer = results.create(job.part_key(attempt, number))
+        writer.write(b"rows")
+        work = replace(work, parts=(*work.parts, Part(attempt, 1, writer.commit())))
+    store.set_pieces(job_id, attempt, now(), work)
+    half_written(results._directory.parent, job.part_key(attempt, count))
+
+
+def test_parts_are_kept_for_the_next_attempt_and_go_with_the_job(
+    lifetimes: Lifetimes, store: SqliteJobStore, results: LocalResultStore
+) -> None:
+    for job_id in ("kept", "destroyed", "aborted"):
+        in_pieces(store, results, queued(store, job_id), 1, 2)
+    assert lifetimes.sweep(0) == 0
+    assert lifetimes.recover(later(now(), 1)) == 3
+    assert lifetimes.sweep(0) == 3  # the half ones
+    kept = ["kept-1x0", "kept-1x1"]
+    in_pieces(store, results, "kept", 2, 1)
+    assert store.get("kept").part_keys == (*kept, "kept-2x2")
+    assert store.get("kept").deaths == 0
+    lifetimes.destroy("destroyed")
+    store.abort("aborted", now())
+    assert lifetimes.sweep(0) == 2
+    assert results.keys(0) == [*kept, "kept-2x1", "kept-2x2"]
+    lifetimes.destroy("kept")
+    lifetimes.sweep(0)
+    assert results.keys(0) == []
+
+
+def test_tables_of_dead_workers_are_dropped(
+    lifetimes: Lifetimes, store: SqliteJobStore, engine: EmbeddedEngine
+) -> None:
+    initialise(engine)
+    running = store.start(queued(store, "running"), "w", now())
+    for key in (running.result_key, "running-7", "nobody-1"):
+        engine.execute(f"CREATE TABLE skyhouse.{table_name(key)} (c1 String) ENGINE = MergeTree ORDER BY tuple()")
+    lifetimes.sweep()
+    sql = "SELECT name FROM system.tables WHERE database = 'skyhouse' AND startsWith(name, 'groups_')"
+    assert engine.query(sql)["name"].to_pylist() == [table_name(running.result_key)]
+    store.abort("running", now())
+    lifetimes.sweep()
+    assert engine.query(sql).num_rows == 0
 
 
 def test_a_result_is_seen_when_it_is_whole(results: LocalResultStore) -> None:

@@ -15,6 +15,7 @@ import pytest
 
 from tap_service.models.instants import later, now
 from tap_service.models.job import ExecutionPhase, Job, JobError, JobFilter, JobResult
+from tap_service.models.pieces import Part, PieceWork
 from tap_service.models.work import Estimate, Place
 from tap_service.storage.jobs import IllegalTransition, JobStore, JobStoreUnavailable, NoSuchJob
 from tap_service.storage.redis_jobs import RedisJobStore
@@ -26,6 +27,7 @@ COMPLETED, ERROR, ABORTED = ExecutionPhase.COMPLETED, ExecutionPhase.ERROR, Exec
 RESULT = JobResult("key-1", 7, "text/csv", "csv", "key-1")
 OTHER_RESULT = replace(RESULT, size=8)
 FAULT = JobError("it fails", transient=True)
+PIECES = PieceWork("basis", (1, 12 * 4**29 - 1), (Part(1, 5, 1 << 40), Part(1, 0, 0)), 2)
 T0 = datetime(2026, 1, 31, 12, 0, 0, 123_000, tzinfo=UTC)
 
 _numbers = itertools.count()
@@ -106,6 +108,7 @@ LEGAL: dict[str, tuple[Callable[[JobStore, str], Any], set[ExecutionPhase], Exec
     "abort": (lambda store, ident: store.abort(ident, T0), UNFINISHED, ABORTED),
     "requeue": (lambda store, ident: store.requeue(ident, 1, died=True), {EXECUTING}, QUEUED),
     "report": (lambda store, ident: store.report(ident, 1, T0, {}), {EXECUTING}, None),
+    "pieces": (lambda store, ident: store.set_pieces(ident, 1, T0, PIECES), {EXECUTING}, None),
     "parameters": (lambda store, ident: store.set_parameters(ident, [("QUERY", "x")]), {PENDING}, None),
     "duration": (lambda store, ident: store.set_execution_duration(ident, 5), UNFINISHED, None),
     "destruction": (lambda store, ident: store.set_destruction_time(ident, T0), set(ExecutionPhase), None),
@@ -433,6 +436,27 @@ class TestStore:
         for act in (store.check, store.queued, lambda: store.get("j"), lambda: store.create(job())):
             with pytest.raises(JobStoreUnavailable):
                 act()
+
+
+def test_pieces_outlive_their_worker(reopen: Callable[[], JobStore]) -> None:
+    store = reopen()
+    job_id = brought_to(store, EXECUTING)
+    for attempt in (1, 2):
+        store.requeue(job_id, attempt, died=True)
+        store.start(job_id, "w", T0)
+    assert store.get(job_id).deaths == 2
+    store.set_pieces(job_id, 3, T0, replace(PIECES, parts=()))
+    assert store.get(job_id).deaths == 2
+    store.set_pieces(job_id, 3, T0, PIECES)
+    assert store.get(job_id).deaths == 0
+    with pytest.raises(IllegalTransition):
+        store.set_pieces(job_id, 2, T0, replace(PIECES, parts=()))
+    store.requeue(job_id, 3, died=False)
+    store.close()
+    store = reopen()
+    assert store.get(job_id).pieces == PIECES
+    assert store.get(job_id).part_keys == (f"{job_id}-1x0",)
+    store.close()
 
 
 def test_instants_survive_to_the_millisecond(store: JobStore) -> None:
