@@ -42,6 +42,11 @@ def order_for(radius: float) -> int | None:
     return _FINEST if radius == 0 else min(_FINEST, math.floor(math.log2(REACH / math.radians(radius))))
 
 
+def farthest(order: int) -> float:
+    """Degrees that the touching cells of an order reach; radii of less are held by them."""
+    return math.degrees(REACH / (1 << order))
+
+
 def cell(index: str, order: int) -> str:
     """SQL of the cell of ``order`` around an index of order 29: a function that the sort key serves."""
     return f"intDiv({index}, {4 ** (ORDER - order)})"

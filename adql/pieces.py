@@ -40,6 +40,7 @@ from adql.bound import (
 from adql.groups import Groups, cannot_be_merged
 from adql.regions import Moc
 from adql.rewrite.confined import Confined
+from adql.rewrite.decorrelate import decorrelate
 from adql.rewrite.joins import replaced, without_right
 from adql.rewrite.matches import Known, matches, nearness, reached
 from adql.rewrite.pushdown import Hint, hinted, origins
@@ -325,7 +326,8 @@ def _cut(select: Select, levels: tuple[Level, ...], piece: Piece, fresh: Fresh) 
         return _with(select, conditions)
     if piece.first < NO_POSITION:
         return _with(select, [*conditions, *_hints(level, piece)])
-    select = _with(replace(select, from_=without_right(select.from_)), conditions)
+    # with its subqueries as joins, of which the renaming of columns knows
+    select = decorrelate(_with(replace(select, from_=without_right(select.from_)), conditions), fresh)
     for end in _tied(select, level, sure=False):
         partner = next(leaf for leaf in relations(select.from_) if leaf.relation == end[0].relation)
         select = hinted(select, partner, [Hint(end, lambda _: Literal(BOOLEAN, False))], fresh, sure=False)

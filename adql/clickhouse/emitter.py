@@ -129,6 +129,8 @@ def _filter(expr: Expr) -> str:
     """A conjunct of WHERE, where false and unknown are alike."""
     if isinstance(expr, InSubquery):
         return f"({_expr(expr.operand)} IN ({_query(expr.query)}))"
+    if isinstance(expr, Call) and expr.name == "OR" and all(isinstance(arg, InSubquery) for arg in expr.args):
+        return f"({' OR '.join(_filter(arg) for arg in expr.args)})"
     return _expr(expr)
 
 

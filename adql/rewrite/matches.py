@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from adql.bound import Call, Column, Expr, Join, Relation, Select, conjuncts, relations
+from adql.bound import Call, Column, Expr, Join, Relation, Select, columns, conjuncts, relations
 from adql.resolve.constants import constant
 from adql.rewrite.confined import NEARNESS
 
@@ -24,13 +24,15 @@ End = tuple[Column, ...]
 class Match:
     """Two ends within ``radius`` degrees, or equal (0), where ``join``'s ON, or without a join WHERE, is true.
 
-    ``always``: it is true in every row of use.
+    ``always``: it is true in every row of use. ``of_row``: the radius where it depends on the first end's row, and
+    ``radius`` is 0.
     """
 
     ends: tuple[End, End]
     radius: float
     join: Join | None
     always: bool
+    of_row: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class Known:
 
 
 #: The ends and the radius of a condition; None if it is no match
-Kind = Callable[[Expr], tuple[tuple[End, End], float] | None]
+Kind = Callable[[Expr], tuple[tuple[End, End], float | Expr] | None]
 
 
 def nearness(condition: Expr) -> tuple[tuple[End, End], float] | None:
@@ -62,6 +64,19 @@ def nearness(condition: Expr) -> tuple[tuple[End, End], float] | None:
     return None if first[0].relation == second[0].relation else ((first, second), radius)
 
 
+def nearness_by(relation: int, condition: Expr) -> tuple[tuple[End, End], Expr] | None:
+    """Of a NEAR between ``relation``, the first end, and another one, whose radius is of columns of ``relation``."""
+    if not (isinstance(condition, Call) and condition.name in NEARNESS):
+        return None
+    lon1, lat1, lon2, lat2, radius = condition.args
+    first, second = _end(lon1, lat1), _end(lon2, lat2)
+    if not first or not second or {column.relation for column in columns(radius)} != {relation}:
+        return None
+    if second[0].relation == relation:
+        first, second = second, first
+    return ((first, second), radius) if first[0].relation == relation != second[0].relation else None
+
+
 def equality(condition: Expr) -> tuple[tuple[End, End], float] | None:
     """Of ``column = column`` of two relations."""
     if not (isinstance(condition, Call) and condition.name == "="):
@@ -73,8 +88,8 @@ def equality(condition: Expr) -> tuple[tuple[End, End], float] | None:
 
 
 def _end(*exprs: Expr) -> End:
-    columns = tuple(e for e in exprs if isinstance(e, Column))
-    return columns if len(columns) == len(exprs) and len({c.relation for c in columns}) == 1 else ()
+    found = tuple(e for e in exprs if isinstance(e, Column))
+    return found if len(found) == len(exprs) and len({c.relation for c in found}) == 1 else ()
 
 
 def matches(select: Select, kind: Kind) -> list[Match]:
@@ -83,7 +98,11 @@ def matches(select: Select, kind: Kind) -> list[Match]:
     def of(condition: Expr | None, join: Join | None, *, always: bool) -> Iterator[Match]:
         for part in conjuncts(condition):
             if (found := kind(part)) is not None:
-                yield Match(*found, join, always)
+                ends, radius = found
+                if isinstance(radius, Expr):
+                    yield Match(ends, 0.0, join, always, radius)
+                else:
+                    yield Match(ends, radius, join, always)
 
     def tree(relation: Relation, *, outer: bool) -> Iterator[Match]:
         if isinstance(relation, Join):

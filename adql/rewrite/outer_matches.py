@@ -32,12 +32,16 @@ from adql.resolve.constants import constant
 from adql.rewrite.crossmatch import Match, matches
 from adql.rewrite.joins import is_equality, replaced
 from adql.rewrite.repeatable import is_repeatable
+from adql.rewrite.small_sides import small_sides
 from adql.rewrite.wrap import names_of, null_of, numbers, renamed, select_of, selected, used_outside
 from clickhouse_schema.datatypes import BOOLEAN
 
 
 def outer_matches(select: Select, fresh: Fresh) -> Select:
     """The pass for one SELECT."""
+    match = _find(select.from_)
+    if match is not None and match.join.kind == "SEMI":
+        select = small_sides(select, fresh)  # afterwards the partners alone would be looked for in few cells
     while (match := _find(select.from_)) is not None:
         select = _of_both(select, match.join, fresh) if match.join.kind == "FULL" else _keyed(select, match, fresh)
     return select

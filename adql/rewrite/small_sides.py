@@ -1,14 +1,17 @@
 """A small table in a join tells the large one where to look.
 
 A table of few rows that is matched by position gives the large table the HEALPix cells around its rows: cells whose
-neighbours reach farther than the radius, so they hold every partner by construction. One that is joined by id gives
-its ids. Both stand as ``IN (SELECT ...)`` beside the large table, whose sort key or projection they select by; the
-small table is read twice, so it must answer the same each time.
+neighbours reach farther than the radius, so they hold every partner by construction. Where each row has its own radius,
+it gives cells of one of a few orders. One that is joined by id gives its ids. They stand as ``IN (SELECT ...)`` beside
+the large table, whose sort key or projection they select by; the small table is read again for each, so it must answer
+the same each time.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from functools import partial
 
 from adql.bound import (
     Call,
@@ -36,12 +39,12 @@ from adql.bound import (
     walk,
 )
 from adql.metadata import field_of
-from adql.neighbours import order_for
-from adql.rewrite.matches import End, Known, Match, equality, matches, nearness, reached
+from adql.neighbours import farthest, order_for
+from adql.rewrite.matches import End, Known, Match, equality, matches, nearness, nearness_by, reached
 from adql.rewrite.pushdown import Hint, hinted, origins
 from adql.rewrite.repeatable import is_repeatable, is_steady
 from adql.rewrite.spatial import index_of
-from clickhouse_schema.datatypes import BOOLEAN, INT, LONG
+from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, INT, LONG
 
 #: What follows for an end of a match
 Given = Iterator[tuple[Known, Hint]]
@@ -59,6 +62,9 @@ _FEW_IDS = 100
 #: Ids select granules as long as there are ten times as many of these.
 _ROWS_OF_AN_ID = 10 * 8192
 
+#: Orders of cells for radii of rows: they reach 30 arcsec, 8 arcmin, 1.1 and 4.3 degrees; beyond, it is the whole sky.
+_ORDERS = (12, 8, 5, 3)
+
 #: The part of the sky that cells may cover to be of use
 _MOST_SKY = 0.3
 
@@ -68,13 +74,12 @@ def small_sides(select: Select, fresh: Fresh) -> Select:
     if not isinstance(select.from_, Join):
         return select
     near, equal = matches(select, nearness), matches(select, equality)
-    if not near and not equal:
-        return select
     given: list[tuple[Known, Hint]] = []
     for leaf in relations(select.from_):
         size = _rows(leaf, _own(select, leaf))
         if size is not None and size <= _SMALL and is_repeatable(leaf):
             given += _cells(select, leaf, size, near, fresh)
+            given += _cells_of_radii(select, leaf, size, fresh)
             given += _ids(select, leaf, size, equal, fresh)
     for leaf in [*relations(select.from_)]:
         about = [(known, hint) for known, hint in given if known.end[0].relation == leaf.relation]
@@ -141,31 +146,68 @@ def _has_few_ids(scan: Scan, small: int) -> bool:
 
 def _cells(select: Select, leaf: Scan | Derived, size: int, near: list[Match], fresh: Fresh) -> Given:
     ends = dict.fromkeys(end for match in near for end in match.ends if end[0].relation == leaf.relation)
-    leaves = {leaf.relation: leaf for leaf in relations(select.from_)}
     for end in ends:
         for known, radius in reached(Known(end, sure=False), near):
-            lon, lat = (column.name for column in known.end)
             order = order_for(radius)
-            found = [
-                scan
-                for scan, names in origins(leaves[known.end[0].relation], (lon, lat))
-                if scan.entry.table.layout.position == names and _is_large(scan, size)
-            ]
-            if found and order is not None and 9 * size < _MOST_SKY * 12 * 4**order:
-                yield known, _cell_hint(known.end, _around(select, leaf, end, order, fresh), order)
+            if order is not None and 9 * size < _MOST_SKY * 12 * 4**order and _is_of_use(select, known.end, size):
+                yield known, Hint(known.end, partial(_in_cells, {order: _around(select, leaf, end, order, fresh)}))
 
 
-def _cell_hint(end: End, query: Select, order: int) -> Hint:
-    def condition(position: tuple[Column, ...]) -> Expr:
-        cell = Call(LONG, "CELL", (*position, Literal(INT, order)))
-        return InSubquery(BOOLEAN, cell, query)
+def _cells_of_radii(select: Select, leaf: Scan | Derived, size: int, fresh: Fresh) -> Given:
+    """Each row's cells are of the finest order that reaches as far as its own radius."""
+    for match in matches(select, partial(nearness_by, leaf.relation)):
+        radius = match.of_row
+        if radius is None or not all(is_steady(part) for part in walk(radius)):
+            continue
+        for known, _ in reached(Known(match.ends[0], sure=False), [match]):
+            if not _is_of_use(select, known.end, size):
+                continue
+            found, least = {}, 0.0
+            for order in _ORDERS:
+                most = farthest(order)
+                found[order] = _around(select, leaf, match.ends[0], order, fresh, (radius, least, most))
+                least = most
+            found[0] = _around(select, leaf, match.ends[0], 0, fresh, (radius, least, math.inf))
+            yield known, Hint(known.end, partial(_in_cells, found))
 
-    return Hint(end, condition)
+
+def _is_of_use(select: Select, end: End, size: int) -> bool:
+    """Whether the position ``end`` is one that a large table is sorted by."""
+    leaf = next(leaf for leaf in relations(select.from_) if leaf.relation == end[0].relation)
+    lon, lat = (column.name for column in end)
+    stored = origins(leaf, (lon, lat))
+    return any(scan.entry.table.layout.position == names and _is_large(scan, size) for scan, names in stored)
 
 
-def _around(select: Select, leaf: Scan | Derived, end: End, order: int, fresh: Fresh) -> Select:
-    """The cells of the small table's rows."""
-    table, conditions, (lon, lat) = _flat(leaf, _own(select, leaf), end)
+def _in_cells(cells: dict[int, Select], position: tuple[Column, ...]) -> Expr:
+    """Whether a position is in one of the cells that a query gives for each order."""
+    tests = tuple(
+        InSubquery(BOOLEAN, Call(LONG, "CELL", (*position, Literal(INT, order))), query)
+        for order, query in cells.items()
+    )
+    return tests[0] if len(tests) == 1 else Call(BOOLEAN, "OR", tests)
+
+
+def _around(
+    select: Select,
+    leaf: Scan | Derived,
+    end: End,
+    order: int,
+    fresh: Fresh,
+    limits: tuple[Expr, float, float] | None = None,
+) -> Select:
+    """The cells of the small table's rows; of those whose radius is at least the one, and less than the other limit."""
+    wanted = _own(select, leaf)
+    if limits is not None:
+        radius, least, most = limits
+        wanted.append(Call(BOOLEAN, ">=", (radius, Literal(DOUBLE, least))))
+        if math.isfinite(most):
+            wanted.append(Call(BOOLEAN, "<", (radius, Literal(DOUBLE, most))))
+    table, conditions, (lon, lat) = _flat(leaf, wanted, end)
+    if any(isinstance(part, Call) and part.name.startswith("CAP ") for part in walk(lon)):
+        table, conditions, (lon, lat) = leaf, wanted, end  # they are long, and computed once a row inside
+    if order == 0:
+        return _column(table, conditions, Call(LONG, "BASE CELLS", ()), fresh)
     index: Expr = Call(LONG, "HPX29", (lon, lat))
     if isinstance(table, Scan) and isinstance(lon, Column) and isinstance(lat, Column):
         index = index_of(table, lon, lat) or index

@@ -89,12 +89,22 @@ def _covered(condition: Expr | None, scans: dict[int, Scan]) -> Expr | None:
 
 
 def _cell_test(expr: Expr, index: Callable[[Column, Column], Column | None]) -> Expr | None:
-    """A hint ``CELL(lon, lat, order) IN (SELECT ...)`` by the index; None without one. Other conditions as they are."""
-    if not (isinstance(expr, InSubquery) and isinstance(expr.operand, Call) and expr.operand.name == "CELL"):
+    """A hint ``CELL(lon, lat, order) IN (SELECT ...)``, or several of several orders, by the index; None without one.
+
+    Other conditions as they are.
+    """
+    if isinstance(expr, Call) and expr.name == "OR" and all(_is_cell_test(arg) for arg in expr.args):
+        tests = tuple(test for arg in expr.args if (test := _cell_test(arg, index)) is not None)
+        return replace(expr, args=tests) if len(tests) == len(expr.args) else None
+    if not (_is_cell_test(expr) and isinstance(expr, InSubquery) and isinstance(expr.operand, Call)):
         return expr
     lon, lat, order = expr.operand.args
     column = index(lon, lat) if isinstance(lon, Column) and isinstance(lat, Column) else None
     return None if column is None else replace(expr, operand=Call(LONG, "CELL OF", (column, order)))
+
+
+def _is_cell_test(expr: Expr) -> bool:
+    return isinstance(expr, InSubquery) and isinstance(expr.operand, Call) and expr.operand.name == "CELL"
 
 
 Said = list[tuple[Expr, dict[Position, Confinement]]]

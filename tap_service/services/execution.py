@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -212,8 +213,10 @@ def faults_told(query_id: str) -> Iterator[None]:
     except (EngineUnavailable, QueryCancelled) as error:
         raise ServiceUnavailable(f"the engine has stopped this query: {error}. Ask again later") from error
     except (StorageFull, OSError) as error:
-        _log.error("query %s: no room for its result: %s", query_id, error)
-        raise ServiceUnavailable("the service has no room on its disk for this query. Ask again later") from error
+        _log.error("query %s: its result cannot be stored: %s", query_id, error)
+        if isinstance(error, StorageFull) or error.errno in _FULL:
+            raise ServiceUnavailable("the service has no room on its disk for this query. Ask again later") from error
+        raise ServiceUnavailable("the service cannot reach its store for results. Ask again later") from error
     except Exception as error:
         if isinstance(error, EngineError) and error.code in _TABLE_IS_GONE:
             raise ServiceUnavailable("a table of this query was replaced or dropped just now. Ask again") from error
@@ -226,5 +229,7 @@ def faults_told(query_id: str) -> Iterator[None]:
 
 #: ClickHouse's UNKNOWN_TABLE, UNKNOWN_DATABASE and TABLE_IS_DROPPED: the catalogue was read before the change
 _TABLE_IS_GONE = (60, 81, 218)
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 _log = logging.getLogger("skyhouse")

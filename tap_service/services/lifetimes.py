@@ -83,8 +83,12 @@ class Lifetimes:
         return len(orphans)
 
     def _remove(self, job: Job) -> None:
-        for key in (job.result_key, job.preview_key, *job.part_keys):
-            self._results.delete(key)
+        """What is left if the store cannot be reached is swept when it can."""
+        try:
+            for key in (job.result_key, job.preview_key, *job.part_keys):
+                self._results.delete(key)
+        except OSError as error:
+            _log.warning("what job %s has stored cannot be removed yet: %s", job.job_id, error)
 
     def _is_executed(self, result_key: str) -> bool:
         try:

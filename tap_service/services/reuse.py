@@ -57,7 +57,8 @@ class Reuse:
     def take(self, job: Job, fingerprint: str) -> tuple[JobResult, Info] | None:
         """The result of a job that is alike, under this job's key too, and what to tell of it; None without one."""
         for job_id in self._jobs.alike(fingerprint) if fingerprint else ():
-            with suppress(NoSuchJob, ResultMissing):  # destroyed just now
+            # destroyed just now; or the store cannot: then the query runs, and tells if there is something wrong
+            with suppress(NoSuchJob, ResultMissing, OSError):
                 first = self._jobs.get(job_id)
                 if first.result is None:
                     continue

@@ -44,6 +44,9 @@ SPLIT = [
     "SELECT m.i, m.j FROM (SELECT a.id AS i, b.id AS j FROM matches.ones AS a LEFT JOIN matches.others AS b"
     f" ON {NEAR}) AS m WHERE m.i > 3",
     "SELECT a.id, b.id FROM matches.ones AS a LEFT JOIN matches.others AS b ON a.id = b.id",
+    f"SELECT a.id, b.id FROM matches.ones AS a JOIN matches.others AS b ON {NEAR} AND NOT EXISTS (SELECT 1 AS x FROM"
+    " matches.others AS c WHERE DISTANCE(a.ra, a.dec, c.ra, c.dec) < DISTANCE(a.ra, a.dec, b.ra, b.dec))",
+    f"SELECT a.id, (SELECT COUNT(*) FROM matches.others AS b WHERE {NEAR}) AS n FROM matches.ones AS a",
     "SELECT a.id, b.id FROM matches.ones AS a LEFT JOIN matches.others AS b ON"
     " DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)) < a.err",
     "SELECT a.id, b.id FROM matches.ones AS a JOIN matches.others AS b ON"

@@ -278,6 +278,50 @@ def test_a_small_side_selects_granules_of_the_large_one(query: str, table: str, 
     assert planned.share(query, table) < 0.7  # a third of the small table lies where the large one is dense
 
 
+_OWN = "DISTANCE(a.ra, a.dec, b.ra, b.dec) <= {0}"
+_CIRCLES = "1 = CONTAINS(POINT(b.ra, b.dec), CIRCLE(a.ra, a.dec, a.r / 10))"
+_BOXES = "1 = CONTAINS(POINT(b.ra, b.dec), BOX(a.ra, a.dec, 0.1, a.r / 10))"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"few AS a JOIN large AS b ON {_OWN.format('a.r / 10')}",
+        f"few AS a LEFT JOIN large AS b ON {_OWN.format('SQRT(a.r * a.r + 1E-6)')} AND b.mag > 2",
+        f"large AS b JOIN (SELECT id, ra, dec, 2 * r AS r FROM few WHERE mag > 1) AS a ON {_CIRCLES}",
+        f"few AS a, (SELECT * FROM large) AS b WHERE {_CIRCLES}",
+        f"large AS b JOIN few AS a ON {_BOXES} AND a.r > 0 AND a.dec BETWEEN -89 AND 89",
+    ],
+)
+def test_rows_of_a_small_side_have_their_own_radii(query: str, planned: Sky) -> None:
+    planned.rows(f"SELECT a.id, b.id FROM {query}")
+    assert planned.share(f"SELECT a.id, b.id FROM {query}", "large") < 0.8
+
+
+def test_rows_with_a_partner_in_a_small_table_of_radii(planned: Sky) -> None:
+    query = f"SELECT b.id FROM large AS b WHERE EXISTS (SELECT 1 FROM few AS a WHERE {_CIRCLES})"
+    planned.rows(query)
+    assert planned.share(query, "large") < 0.8
+
+
+@_ANY
+@given(
+    kind=st.sampled_from(["", "LEFT", "RIGHT", "FULL"]),
+    radius=st.sampled_from(
+        ["a.r", "a.r * 100", "a.r / 1000", "a.id / 3.0", "a.id - 30", "a.mag * 40", "a.r + b.r / 9"]
+    ),
+    tables=st.sampled_from(["few AS a {} JOIN large AS b", "large AS b {} JOIN few AS a"]),
+    where=_conditions("a.") | _conditions("b."),
+)
+def test_any_radii_of_a_small_side_keep_all_pairs(
+    kind: str, radius: str, tables: str, where: str, planned: Sky
+) -> None:
+    planned.rows(
+        "SELECT COUNT(*), COUNT(a.id), COUNT(b.id), SUM(a.id), SUM(b.id)"
+        f" FROM {tables.format(kind)} ON {_OWN.format(radius)} WHERE {where}"
+    )
+
+
 def test_a_join_by_id_looks_the_ids_up(planned: Sky) -> None:
     query = "SELECT a.id, b.mag FROM few AS a JOIN large AS b ON a.id = b.id WHERE a.mag > 7"
     planned.rows(query)
