@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from clickhouse_schema.model import Table
-from loaders.conform import Conformer
-from loaders.readers.source import Source
 from loaders.rejects import Rejects
+from tap_service.readers.conform import Conformer
+from tap_service.readers.source import Source
 
 #: A chunk is closed when it has this many rows or bytes, whatever comes first: one INSERT, one part.
 CHUNK_ROWS = 1 << 20

@@ -12,11 +12,11 @@ from clickhouse_schema.yaml_writer import as_yaml
 from loaders import commands, control, users
 from loaders.adql import parsed
 from loaders.describe import described
-from loaders.errors import LoadError
 from loaders.options import Data
 from loaders.plan import split_name
 from loaders.progress import ConsoleReporter
-from loaders.readers import open_source
+from tap_service.readers import open_source
+from tap_service.readers.errors import ReadError
 
 app = typer.Typer(
     help="A TAP service over ClickHouse: load catalogues, serve them, ask them in ADQL.",
@@ -75,7 +75,7 @@ def describe(
         try:
             names = split_name(table) if table else ("my_schema", file.name.split(".")[0])
             reporter.output(as_yaml(described(open_source(file), *names)).rstrip())
-        except LoadError as error:
+        except ReadError as error:
             reporter.message(f"error: {error}")
             raise typer.Exit(commands.EXIT_FAILED) from error
 

@@ -18,6 +18,7 @@ from loaders.load import LoadRequest, load
 from loaders.progress import Reporter
 from loaders.tables import tables
 from loaders.verify import verify
+from tap_service.readers.errors import ReadError
 from tap_service.storage.engine import Engine, EngineError, QueryCancelled, StorageFull
 
 Arguments = dict[str, Any]
@@ -81,7 +82,7 @@ def run(engine: Engine, command: str, arguments: Arguments, reporter: Reporter) 
     try:
         with _alone(arguments["table"]) if command in CHANGING else nullcontext():
             COMMANDS[command](engine, dict(arguments), reporter)
-    except LoadError as error:
+    except ReadError as error:
         reporter.message(f"error: {error}")
         return EXIT_FAILED
     except (LoadCancelled, QueryCancelled):

@@ -27,6 +27,7 @@ from loaders.errors import LoadCancelled, LoadError
 from loaders.progress import Reporter
 from loaders.publish import recover
 from loaders.settings import settings
+from tap_service.readers.errors import ReadError
 from tap_service.storage.embedded import DataPathHeldError, EmbeddedEngine
 from tap_service.storage.engine import Engine, EngineError
 from tap_service.storage.engines import remote_engine
@@ -157,7 +158,7 @@ def work(data_path: Path, command: str, arguments: commands.Arguments, reporter:
     """Run a command on ``data_path``, in this process or in the one that holds it; its exit code."""
     try:
         return _done(data_path, command, arguments, reporter)
-    except (LoadError, EngineError, JobStoreUnavailable) as error:
+    except (ReadError, EngineError, JobStoreUnavailable) as error:
         reporter.message(f"error: {commands.told(error)}")
     except KeyboardInterrupt:
         reporter.message(commands.STOPPED.format(command=command))

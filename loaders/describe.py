@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container
 from typing import Any
 
 from clickhouse_schema.datatypes import Field
 from loaders.errors import LoadError
-from loaders.readers.source import Source
+from tap_service.readers.position import position_of, words
+from tap_service.readers.source import Source
 
 #: VOTable datatype -> Felis' word
 _WORDS = {
@@ -21,11 +22,6 @@ _WORDS = {
     "char": "string",
     "unicodeChar": "unicode",
 }
-
-#: Names of equatorial positions in degrees as catalogues write them, the surest first.
-_POSITION_NAMES = (("ra", "dec"), ("ra_icrs", "de_icrs"), ("raj2000", "dej2000"), ("_raj2000", "_dej2000"))
-
-_DEGREES = frozenset({"", "deg", "degree", "degrees"})
 
 
 def described(source: Source, schema_name: str, table_name: str, only: Container[str] | None = None) -> dict[str, Any]:
@@ -72,33 +68,10 @@ def _is_unbounded(field: Field) -> bool:
 
 def _layout(fields: tuple[Field, ...]) -> dict[str, Any]:
     layout: dict[str, Any] = {}
-    position = _position(fields)
+    position = position_of(fields)
     if position:
         layout["position"] = list(position)
-    main = [field.name for field in fields if _words(field.ucd) >= {"meta.id", "meta.main"}]
+    main = [field.name for field in fields if words(field.ucd) >= {"meta.id", "meta.main"}]
     if main:
         layout["id"] = main
     return layout
-
-
-def _position(fields: tuple[Field, ...]) -> tuple[str, str] | None:
-    """The position columns by UCD (``pos.eq.ra;meta.main``), else by name; numbers in degrees only."""
-    usable = [field for field in fields if field.type.is_numeric and field.unit.strip().lower() in _DEGREES]
-    longitude = _only(field.name for field in usable if _words(field.ucd) >= {"pos.eq.ra", "meta.main"})
-    latitude = _only(field.name for field in usable if _words(field.ucd) >= {"pos.eq.dec", "meta.main"})
-    if longitude and latitude:
-        return longitude, latitude
-    names = {field.name.lower(): field.name for field in usable}
-    for ra, dec in _POSITION_NAMES:
-        if ra in names and dec in names:
-            return names[ra], names[dec]
-    return None
-
-
-def _words(ucd: str) -> set[str]:
-    return set(ucd.lower().split(";"))
-
-
-def _only(names: Iterable[str]) -> str:
-    found = list(names)
-    return found[0] if len(found) == 1 else ""

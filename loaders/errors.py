@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from tap_service.readers.errors import ReadError
 
-class LoadError(Exception):
+
+class LoadError(ReadError):
     """Wrong input, arguments or circumstances; the text says what, where, and the way out."""
 
 

@@ -15,14 +15,14 @@ from clickhouse_schema.apply import read_catalogue
 from clickhouse_schema.model import Table
 from loaders import publish
 from loaders.chunks import ahead, chunks
-from loaders.conform import Conformer
 from loaders.errors import LoadError
 from loaders.plan import planned, split_name
 from loaders.progress import Reporter
-from loaders.readers import open_source
-from loaders.readers.source import Source
 from loaders.rejects import Rejects
 from loaders.staging import Load, Storage, TableState
+from tap_service.readers import open_source
+from tap_service.readers.conform import Conformer
+from tap_service.readers.source import Source
 from tap_service.storage.engine import Engine
 
 Mode = Literal["create", "replace", "append"]

@@ -11,7 +11,7 @@ from clickhouse_schema.yaml_writer import as_yaml
 from loaders.describe import described
 from loaders.errors import LoadError
 from loaders.progress import Reporter
-from loaders.readers.source import Source
+from tap_service.readers.source import Source
 
 #: Column keys that a YAML file may leave to the data file.
 _FILLED = ("description", "unit", "ucd", "utype")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TextIO
 
 from loaders.errors import LoadError
-from loaders.readers.source import Fault
+from tap_service.readers.source import Fault
 
 HEADER = ("file", "line_or_row", "column", "value", "reason")
 

@@ -17,6 +17,7 @@ from loaders.progress import Reporter
 from loaders.settings import settings
 from loaders.shipped import load_demo
 from tap_service.main import SERVER, create_app
+from tap_service.readers.errors import ReadError
 from tap_service.services.identity import IssuersError
 from tap_service.storage.accounts import AccountError
 from tap_service.storage.engine import EngineError
@@ -51,7 +52,7 @@ def serve(data_path: Path, host: str, port: int, reporter: Reporter, *, demo: bo
     try:
         with _listener(host, port) as listener:
             _serve(data_path, listener, f"http://{host}:{port}", reporter, demo=demo)
-    except (LoadError, EngineError, AccountError, IssuersError, JobStoreUnavailable) as error:
+    except (ReadError, EngineError, AccountError, IssuersError, JobStoreUnavailable) as error:
         reporter.message(f"error: {commands.told(error)}")
         return commands.EXIT_FAILED
     except SystemExit:

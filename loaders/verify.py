@@ -19,11 +19,11 @@ from clickhouse_schema.datatypes import ColumnType
 from clickhouse_schema.healpix import NO_POSITION, ORDER, centres, max_radius
 from clickhouse_schema.model import Table
 from clickhouse_schema.quoting import identifier
-from loaders import shapes
 from loaders.errors import LoadError
 from loaders.plan import split_name
 from loaders.progress import Reporter
 from loaders.staging import Storage
+from tap_service.readers import shapes
 from tap_service.storage.engine import Engine
 
 #: Rows of each batch whose index is followed back to the sky.

@@ -10,7 +10,7 @@ from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.cover import cover_column, shape_column
 from clickhouse_schema.ddl import create_table
 from clickhouse_schema.model import Column, Layout, Schema, Table
-from loaders import shapes
+from tap_service.readers import shapes
 from tap_service.storage.engine import Engine
 from tests.adql.conftest import asked
 from tests.adql.sky import HARD_PLACES, positions

@@ -22,7 +22,7 @@ from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.ddl import create_table
 from clickhouse_schema.model import Column, Layout, Schema, Table
-from loaders import shapes
+from tap_service.readers import shapes
 from tap_service.storage.embedded import EmbeddedEngine
 
 COUNT = 1_000_000

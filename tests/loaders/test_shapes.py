@@ -16,10 +16,10 @@ from adql.translate import translate
 from clickhouse_schema import apply
 from clickhouse_schema.cover import EVERYWHERE, NOWHERE
 from clickhouse_schema.datatypes import CIRCLE, MOC, POINT, POLYGON, REGION
-from loaders import shapes
 from loaders.errors import LoadError
 from loaders.load import LoadRequest, load
 from loaders.verify import verify
+from tap_service.readers import shapes
 from tap_service.storage.embedded import EmbeddedEngine
 from tests.loaders.test_load import Said, loading
 

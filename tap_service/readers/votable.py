@@ -11,12 +11,12 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from loaders.errors import LoadError
-from loaders.readers.bytestream import ByteStream
-from loaders.readers.fits import FitsSource
-from loaders.readers.source import PIECE_BYTES, PIECE_ROWS, Fault, Piece, numbered_from
-from loaders.readers.votable_binary import BinaryRows
-from loaders.readers.votable_xml import VotableParser, VotableTable
+from tap_service.readers.bytestream import ByteStream
+from tap_service.readers.errors import ReadError
+from tap_service.readers.fits import FitsSource
+from tap_service.readers.source import PIECE_BYTES, PIECE_ROWS, Fault, Piece, numbered_from
+from tap_service.readers.votable_binary import BinaryRows
+from tap_service.readers.votable_xml import VotableParser, VotableTable
 
 _READ = 1 << 20
 
@@ -43,7 +43,7 @@ class VotableSource:
                     break
         self._table = parser.table
         if not self._table.columns:
-            raise LoadError(f"{path} has no TABLE with FIELDs")
+            raise ReadError(f"{path} has no TABLE with FIELDs")
         self.fields = self._table.fields
         self.unusable = self._table.unusable
         self.description = self._table.description
@@ -109,14 +109,14 @@ class VotableSource:
                 first += rows
                 held = held[used:]
             if len(held) > 16 * PIECE_BYTES:
-                raise LoadError(f"{self.path}: row {first} takes more than {16 * PIECE_BYTES} bytes")
+                raise ReadError(f"{self.path}: row {first} takes more than {16 * PIECE_BYTES} bytes")
         if held:
-            raise LoadError(f"{self.path} ends inside row {first}")
+            raise ReadError(f"{self.path} ends inside row {first}")
 
     def _decoded(self) -> Iterator[tuple[bytes, float]]:
         """The bytes of the STREAM, and the part of the file that is read."""
         if self._table.encoding not in ("", "base64"):
-            raise LoadError(
+            raise ReadError(
                 f"{self.path}: a STREAM with the encoding {self._table.encoding!r} is not read, only base64"
             )
         texts: list[str] = []
@@ -138,7 +138,7 @@ class VotableSource:
         try:
             return binascii.a2b_base64(text, strict_mode=bool(text))
         except binascii.Error as error:
-            raise LoadError(f"{self.path}: the STREAM is no base64: {error}") from error
+            raise ReadError(f"{self.path}: the STREAM is no base64: {error}") from error
 
     # --- FITS
 
@@ -150,7 +150,7 @@ class VotableSource:
             file.flush()
             inside = FitsSource(Path(file.name))
             if len(inside.fields) != len(self.fields):
-                raise LoadError(f"{self.path}: the FITS table inside has other columns than the VOTable's FIELDs")
+                raise ReadError(f"{self.path}: the FITS table inside has other columns than the VOTable's FIELDs")
             names = {field.name: other.name for field, other in zip(self.fields, inside.fields, strict=True)}
             for piece in inside.pieces(tuple(names[name] for name in columns)):
                 yield replace(piece, batch=piece.batch.rename_columns(list(columns)))

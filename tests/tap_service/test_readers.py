@@ -18,11 +18,11 @@ from astropy.table import MaskedColumn, Table
 from clickhouse_schema.model import Table as Model
 from clickhouse_schema.yaml_reader import read_schema
 from clickhouse_schema.yaml_writer import as_yaml
-from loaders.conform import Conformer
 from loaders.describe import described
-from loaders.errors import LoadError
-from loaders.readers import open_source
-from loaders.readers.source import Fault
+from tap_service.readers import open_source
+from tap_service.readers.conform import Conformer
+from tap_service.readers.errors import ReadError
+from tap_service.readers.source import Fault
 
 
 def read(path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
@@ -121,7 +121,7 @@ def test_gzip(name: str, tmp_path: Path) -> None:
     packed.write_bytes(gzip.compress(plain.read_bytes()))
     assert read(packed) == (ROWS, [])
     packed.write_bytes(packed.read_bytes()[:-20])
-    with pytest.raises(LoadError, match=r"\.gz is broken"):
+    with pytest.raises(ReadError, match=r"\.gz is broken"):
         read(packed)
 
 
@@ -186,7 +186,7 @@ def test_fits_that_breaks_off(tmp_path: Path) -> None:
     write_fits(tmp_path / "t.fits")
     whole = (tmp_path / "t.fits").read_bytes()
     (tmp_path / "t.fits").write_bytes(whole[: -2880 + 60])
-    with pytest.raises(LoadError, match="ends in row 2 of 3"):
+    with pytest.raises(ReadError, match="ends in row 2 of 3"):
         read(tmp_path / "t.fits")
 
 
@@ -255,7 +255,7 @@ def test_votable_binary_arrays(form: str, tmp_path: Path) -> None:
 def test_votables_that_are_refused(document: str, said: str, tmp_path: Path) -> None:
     path = tmp_path / "t.vot"
     path.write_text(document)
-    with pytest.raises(LoadError, match=said):
+    with pytest.raises(ReadError, match=said):
         read(path)
 
 
@@ -289,7 +289,7 @@ def test_parquet_with_a_votable_in_its_footer(tmp_path: Path) -> None:
 
 def test_parquet_types_without_counterpart(tmp_path: Path) -> None:
     pq.write_table(pa.table({"a": [1], "s": [{"x": 1}]}), tmp_path / "t.parquet")
-    with pytest.raises(LoadError, match=r"columns that cannot be loaded \(s: the type struct"):
+    with pytest.raises(ReadError, match=r"columns that cannot be loaded \(s: the type struct"):
         read(tmp_path / "t.parquet")
 
 
@@ -359,7 +359,7 @@ def test_csv_with_a_quote_that_never_closes(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr("loaders.readers.csv._BLOCK", 100)
     monkeypatch.setattr("loaders.readers.csv._LONGEST_ROW", 1000)
     (tmp_path / "t.csv").write_text('n,t\n1,x\n2,"open\n' + "3,y\n" * 1000)
-    with pytest.raises(LoadError, match="a quote that opens in or after line"):
+    with pytest.raises(ReadError, match="a quote that opens in or after line"):
         read(tmp_path / "t.csv")
 
 
@@ -378,10 +378,10 @@ def test_csv_with_a_quote_that_never_closes(tmp_path: Path, monkeypatch: pytest.
 )
 def test_files_that_are_no_tables(name: str, content: bytes, said: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(LoadError, match=said):
+    with pytest.raises(ReadError, match=said):
         read(tmp_path / name)
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(LoadError, match=r"none\.fits cannot be read: No such file"):
+    with pytest.raises(ReadError, match=r"none\.fits cannot be read: No such file"):
         open_source(tmp_path / "none.fits")

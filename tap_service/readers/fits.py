@@ -16,10 +16,10 @@ import pyarrow as pa
 from astropy.io import fits
 
 from clickhouse_schema.datatypes import Field
-from loaders.errors import LoadError
-from loaders.readers.bytestream import ByteStream
-from loaders.readers.fits_columns import FitsColumn, Heap, fits_columns
-from loaders.readers.source import Piece, numbered_from, piece_rows
+from tap_service.readers.bytestream import ByteStream
+from tap_service.readers.errors import ReadError
+from tap_service.readers.fits_columns import FitsColumn, Heap, fits_columns
+from tap_service.readers.source import Piece, numbered_from, piece_rows
 
 _BLOCK = 2880
 
@@ -47,7 +47,7 @@ class FitsSource:
                 self._columns[column.name] = column
                 fields.append(column.field)
         except ValueError as error:
-            raise LoadError(f"{path}: {error}") from error
+            raise ReadError(f"{path}: {error}") from error
         self.fields = tuple(fields)
 
     def pieces(self, columns: tuple[str, ...]) -> Iterator[Piece]:
@@ -69,7 +69,7 @@ class FitsSource:
                 count = min(piece_rows(self._row_bytes), total - first + 1)
                 block = stream.read(count * self._row_bytes)
                 if len(block) < count * self._row_bytes:
-                    raise LoadError(f"{self.path} ends in row {first + len(block) // self._row_bytes} of {total}")
+                    raise ReadError(f"{self.path} ends in row {first + len(block) // self._row_bytes} of {total}")
                 rows = np.frombuffer(block, layout)
                 arrays = [column.read(rows[column.name], heap) for column in wanted]
                 batch = pa.RecordBatch.from_arrays(arrays, list(columns))
@@ -109,14 +109,14 @@ def _walk(stream: ByteStream) -> tuple[fits.Header, int]:
         position += length
         if header.get("XTENSION", "").strip() == "BINTABLE":
             if header.get("ZIMAGE") or header.get("ZTABLE"):
-                raise LoadError(f"{stream.path} holds a compressed image or table: unpack it with funpack first")
+                raise ReadError(f"{stream.path} holds a compressed image or table: unpack it with funpack first")
             return header, position
         size = _padded(_data_bytes(header))
         position += size
         while size > 0:
             block = stream.read(min(size, 1 << 20))
             if not block:
-                raise LoadError(f"{stream.path} has no binary table")
+                raise ReadError(f"{stream.path} has no binary table")
             size -= len(block)
 
 
@@ -125,12 +125,12 @@ def _header(stream: ByteStream) -> tuple[fits.Header, int]:
     while not any(cards[at : at + 8] == b"END     " for at in range(max(0, len(cards) - _BLOCK), len(cards), 80)):
         block = stream.read(_BLOCK)
         if len(block) < _BLOCK:
-            raise LoadError(f"{stream.path} has no binary table")
+            raise ReadError(f"{stream.path} has no binary table")
         cards += block
     try:
         return fits.Header.fromstring(cards.decode("ascii")), len(cards)
     except (ValueError, fits.VerifyError) as error:
-        raise LoadError(f"{stream.path} has a broken header: {error}") from error
+        raise ReadError(f"{stream.path} has a broken header: {error}") from error
 
 
 def _data_bytes(header: fits.Header) -> int:

@@ -9,9 +9,9 @@ from typing import Any
 import yaml
 
 from clickhouse_schema.datatypes import ColumnType, Field
-from loaders.errors import LoadError
-from loaders.readers.bytestream import ByteStream
-from loaders.readers.csv import CsvSource, Dialect
+from tap_service.readers.bytestream import ByteStream
+from tap_service.readers.csv import CsvSource, Dialect
+from tap_service.readers.errors import ReadError
 
 #: ECSV datatype -> VOTable datatype
 _DATATYPES = {
@@ -36,7 +36,7 @@ class EcsvSource(CsvSource):
         header, line = _header(path)
         columns = header.get("datatype")
         if not isinstance(columns, list) or not columns:
-            raise LoadError(f"{path}: the ECSV header has no list of columns (datatype)")
+            raise ReadError(f"{path}: the ECSV header has no list of columns (datatype)")
         names = tuple(str(column.get("name", "")) for column in columns)
         unusable: dict[str, str] = {}
         fields = tuple(_fields(columns, unusable))
@@ -57,9 +57,9 @@ def _header(path: Path) -> tuple[dict[str, Any], int]:
     try:
         header = yaml.load(b"".join(lines[1:]).decode(), _Loader)  # noqa: S506 a SafeLoader
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise LoadError(f"{path}: the ECSV header is broken: {error}") from error
+        raise ReadError(f"{path}: the ECSV header is broken: {error}") from error
     if not isinstance(header, dict):
-        raise LoadError(f"{path}: the ECSV header is empty")
+        raise ReadError(f"{path}: the ECSV header is empty")
     return header, line
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self, cast
 
-from loaders.errors import LoadError
+from tap_service.readers.errors import ReadError
 
 
 class ByteStream:
-    """Reads ``path`` once. Raises ``LoadError`` where the file cannot be read or its gzip is broken."""
+    """Reads ``path`` once. Raises ``ReadError`` where the file cannot be read or its gzip is broken."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -23,7 +23,7 @@ class ByteStream:
             self._raw.seek(0)
             self._size = max(os.fstat(self._raw.fileno()).st_size, 1)
         except OSError as error:
-            raise LoadError(f"{path} cannot be read: {error.strerror}") from error
+            raise ReadError(f"{path} cannot be read: {error.strerror}") from error
         self._file: BinaryIO = cast(BinaryIO, gzip.GzipFile(fileobj=self._raw)) if self.is_gzip else self._raw
 
     def __enter__(self) -> Self:
@@ -43,10 +43,10 @@ class ByteStream:
         try:
             return self._file.read(size)
         except (OSError, EOFError, zlib.error) as error:
-            raise LoadError(f"{self.path} is broken: {error}") from error
+            raise ReadError(f"{self.path} is broken: {error}") from error
 
     def readline(self) -> bytes:
         try:
             return self._file.readline()
         except (OSError, EOFError, zlib.error) as error:
-            raise LoadError(f"{self.path} is broken: {error}") from error
+            raise ReadError(f"{self.path} is broken: {error}") from error

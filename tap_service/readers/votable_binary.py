@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from loaders.readers.votable_xml import VotableField
+from tap_service.readers.votable_xml import VotableField
 
 _ITEMS = {
     "boolean": "u1",

@@ -14,9 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from clickhouse_schema.datatypes import DOUBLE, UNICODE, Field, from_arrow
-from loaders.errors import LoadError
-from loaders.readers.source import Piece, numbered_from, piece_rows
-from loaders.readers.votable import read_metadata
+from tap_service.readers.errors import ReadError
+from tap_service.readers.source import Piece, numbered_from, piece_rows
+from tap_service.readers.votable import read_metadata
 
 _VOTABLE_KEY = b"IVOA.VOTable-Parquet.content"
 
@@ -30,7 +30,7 @@ class ParquetSource:
         try:
             self._file = pq.ParquetFile(path, memory_map=False, pre_buffer=False)
         except (pa.ArrowException, OSError) as error:
-            raise LoadError(f"{path} is not readable as Parquet: {error}") from error
+            raise ReadError(f"{path} is not readable as Parquet: {error}") from error
         self.rows: int | None = self._file.metadata.num_rows
         self.unusable: dict[str, str] = {}
         self.description = ""
@@ -48,7 +48,7 @@ class ParquetSource:
                     yield Piece(batch, numbered_from(first), (done - 1) / total)
                     first = done
             except (pa.ArrowException, OSError) as error:
-                raise LoadError(f"{self.path} is broken in or after row {first}: {error}") from error
+                raise ReadError(f"{self.path} is broken in or after row {first}: {error}") from error
 
     def _plain_fields(self) -> Iterator[Field]:
         for column in self._file.schema_arrow:

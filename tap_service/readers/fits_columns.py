@@ -15,7 +15,7 @@ from astropy.io import fits
 from numpy.typing import NDArray
 
 from clickhouse_schema.datatypes import ColumnType, Field
-from loaders.errors import LoadError
+from tap_service.readers.errors import ReadError
 
 #: TFORM letter -> VOTable datatype and bytes as stored
 _LETTERS = {
@@ -58,7 +58,7 @@ class Heap:
         for place, size in zip(*_joined(places, sizes), strict=True):
             part = os.pread(self._file.fileno(), size, self._start + place)
             if len(part) < size:
-                raise LoadError(f"{self._path} ends inside its variable arrays")
+                raise ReadError(f"{self._path} ends inside its variable arrays")
             parts.append(part)
         return b"".join(parts)
 

@@ -21,10 +21,10 @@ import pyarrow.compute as pc
 from clickhouse_schema.cover import cover_column, is_read, shape_column
 from clickhouse_schema.datatypes import FLOATS
 from clickhouse_schema.model import Column, Table
-from loaders import shapes
-from loaders.convert import caster
-from loaders.errors import LoadError
-from loaders.readers.source import Fault, Piece, Source
+from tap_service.readers import shapes
+from tap_service.readers.convert import caster
+from tap_service.readers.errors import ReadError
+from tap_service.readers.source import Fault, Piece, Source
 
 #: What DateTime64(6) of ClickHouse holds.
 _TIME_RANGE = (datetime(1900, 1, 1, tzinfo=UTC), datetime(2299, 12, 31, 23, 59, 59, 999999, tzinfo=UTC))
@@ -44,13 +44,13 @@ class _Fitting:
 
 
 class Conformer:
-    """Fits pieces of ``source`` to ``table``. Raises ``LoadError`` if the file lacks a column of the table."""
+    """Fits pieces of ``source`` to ``table``. Raises ``ReadError`` if the file lacks a column of the table."""
 
     def __init__(self, table: Table, source: Source) -> None:
         names = _file_columns(source)
         missing = [column.name for column in table.columns if _matching(column.name, names) is None]
         if missing:
-            raise LoadError(
+            raise ReadError(
                 f"{source.path} has no column {', '.join(missing)} of table {table.name} (it has "
                 f"{', '.join(names)}); correct the names in the schema file or take the columns out of it"
             )
@@ -103,7 +103,7 @@ def _file_columns(source: Source) -> dict[str, None]:
     names: dict[str, None] = {}
     for field in source.fields:
         if field.name in names:
-            raise LoadError(f"{source.path} has two columns named {field.name}; rename one of them in the file")
+            raise ReadError(f"{source.path} has two columns named {field.name}; rename one of them in the file")
         names[field.name] = None
     return names
 

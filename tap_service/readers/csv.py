@@ -17,9 +17,9 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from clickhouse_schema.datatypes import UNICODE, ColumnType, Field, from_arrow
-from loaders.errors import LoadError
-from loaders.readers.bytestream import ByteStream
-from loaders.readers.source import Fault, Piece
+from tap_service.readers.bytestream import ByteStream
+from tap_service.readers.errors import ReadError
+from tap_service.readers.source import Fault, Piece
 
 _BLOCK = 4 << 20
 
@@ -103,7 +103,7 @@ class CsvSource:
                 ),
             )
         except pa.ArrowInvalid as error:
-            raise LoadError(f"{self.path} is not readable as text with columns: {error}") from error
+            raise ReadError(f"{self.path} is not readable as text with columns: {error}") from error
 
     def _blocks(self) -> Iterator[_Block]:
         with ByteStream(self.path) as stream:
@@ -121,7 +121,7 @@ class CsvSource:
                     line += block.text.count(b"\n")
                     yield block
                 elif len(rest) > _LONGEST_ROW:
-                    raise LoadError(f"{self.path}: a quote that opens in or after line {line} is not closed")
+                    raise ReadError(f"{self.path}: a quote that opens in or after line {line} is not closed")
                 if not read:
                     return
 
@@ -177,22 +177,22 @@ def _dialect(path: Path) -> Dialect:
     try:
         text = header.decode().strip("\r\n")
     except UnicodeDecodeError as error:
-        raise LoadError(f"{path}: the names of the columns in line {line} are not UTF-8") from error
+        raise ReadError(f"{path}: the names of the columns in line {line} are not UTF-8") from error
     if not text:
-        raise LoadError(f"{path} has no line with the names of the columns")
+        raise ReadError(f"{path} has no line with the names of the columns")
     is_tsv = path.name.lower().removesuffix(".gz").endswith(".tsv")
     delimiter = "\t" if is_tsv else next((mark for mark in _DELIMITERS if mark in text), ",")
     try:
         names = tuple(name.strip() for name in next(csv.reader([text], delimiter=delimiter)))
     except csv.Error as error:
-        raise LoadError(
+        raise ReadError(
             f"{path}: the names of the columns in line {line} cannot be read ({error}); "
             "rows must end with a line feed, and quotes must be closed"
         ) from error
     if "" in names:
-        raise LoadError(f"{path}: column {names.index('') + 1} has no name in line {line}")
+        raise ReadError(f"{path}: column {names.index('') + 1} has no name in line {line}")
     if all(_is_number(name) for name in names):
-        raise LoadError(
+        raise ReadError(
             f"{path}: line {line} has numbers where the names of the columns should be; put a line with names first"
         )
     return Dialect(delimiter, names, line + 1)

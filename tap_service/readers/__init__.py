@@ -8,13 +8,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from loaders.errors import LoadError
-from loaders.readers.csv import CsvSource
-from loaders.readers.ecsv import EcsvSource
-from loaders.readers.fits import FitsSource
-from loaders.readers.parquet import ParquetSource
-from loaders.readers.source import Source
-from loaders.readers.votable import VotableSource
+from tap_service.readers.csv import CsvSource
+from tap_service.readers.ecsv import EcsvSource
+from tap_service.readers.errors import ReadError
+from tap_service.readers.fits import FitsSource
+from tap_service.readers.parquet import ParquetSource
+from tap_service.readers.source import Source
+from tap_service.readers.votable import VotableSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ FORMATS = (
 
 
 def open_source(path: Path) -> Source:
-    """The table in a file. Raises ``LoadError`` if it cannot be read or its format is not known."""
+    """The table in a file. Raises ``ReadError`` if it cannot be read or its format is not known."""
     start = _first_bytes(path)
     name = path.name.lower().removesuffix(".gz")
     for format in FORMATS:
@@ -47,7 +47,7 @@ def open_source(path: Path) -> Source:
         if name.endswith(format.extensions):
             return format.open(path)
     known = ", ".join(f"{format.name} ({' '.join(format.extensions)})" for format in FORMATS)
-    raise LoadError(f"{path} is of no format that can be loaded; known are {known}")
+    raise ReadError(f"{path} is of no format that can be loaded; known are {known}")
 
 
 def _first_bytes(path: Path) -> bytes:
@@ -58,7 +58,7 @@ def _first_bytes(path: Path) -> bytes:
             with gzip.open(path) as unzipped:
                 start = unzipped.read(64)
     except (OSError, EOFError, zlib.error) as error:
-        raise LoadError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+        raise ReadError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from error
     if not start:
-        raise LoadError(f"{path} is empty")
+        raise ReadError(f"{path} is empty")
     return start.removeprefix(b"\xef\xbb\xbf").lstrip()

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from xml.parsers import expat
 
 from clickhouse_schema.datatypes import ColumnType, Field
-from loaders.errors import LoadError
+from tap_service.readers.errors import ReadError
 
 _DEPTH = 64
 _SERIALIZATIONS = ("TABLEDATA", "BINARY", "BINARY2", "FITS")
@@ -77,14 +77,14 @@ class VotableParser:
         self._parser.EndElementHandler = self._end
 
     def feed(self, data: bytes, *, last: bool = False) -> None:
-        """Raises ``LoadError`` with the line where the document is broken or holds what is refused."""
+        """Raises ``ReadError`` with the line where the document is broken or holds what is refused."""
         try:
             self._parser.Parse(data, last)
         except expat.ExpatError as error:
             raise self._refused(f"is no well-formed XML: {expat.ErrorString(error.code)}") from error
 
-    def _refused(self, reason: str) -> LoadError:
-        return LoadError(f"{self._name}, line {self._parser.CurrentLineNumber}: the VOTable {reason}")
+    def _refused(self, reason: str) -> ReadError:
+        return ReadError(f"{self._name}, line {self._parser.CurrentLineNumber}: the VOTable {reason}")
 
     def _doctype(self, *_: object) -> None:
         raise self._refused("has a DOCTYPE, which is not accepted")

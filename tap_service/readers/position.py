@@ -1,0 +1,35 @@
+"""Which columns of a table file are its position."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from clickhouse_schema.datatypes import Field
+
+#: Names of equatorial positions in degrees as catalogues write them, the surest first.
+_POSITION_NAMES = (("ra", "dec"), ("ra_icrs", "de_icrs"), ("raj2000", "dej2000"), ("_raj2000", "_dej2000"))
+
+_DEGREES = frozenset({"", "deg", "degree", "degrees"})
+
+
+def position_of(fields: tuple[Field, ...]) -> tuple[str, str] | None:
+    """The position columns by UCD (``pos.eq.ra;meta.main``), else by name; numbers in degrees only."""
+    usable = [field for field in fields if field.type.is_numeric and field.unit.strip().lower() in _DEGREES]
+    longitude = _only(field.name for field in usable if words(field.ucd) >= {"pos.eq.ra", "meta.main"})
+    latitude = _only(field.name for field in usable if words(field.ucd) >= {"pos.eq.dec", "meta.main"})
+    if longitude and latitude:
+        return longitude, latitude
+    names = {field.name.lower(): field.name for field in usable}
+    for ra, dec in _POSITION_NAMES:
+        if ra in names and dec in names:
+            return names[ra], names[dec]
+    return None
+
+
+def words(ucd: str) -> set[str]:
+    return set(ucd.lower().split(";"))
+
+
+def _only(names: Iterable[str]) -> str:
+    found = list(names)
+    return found[0] if len(found) == 1 else ""
