@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 
 from clickhouse_schema.datatypes import Field
@@ -26,7 +27,7 @@ class TableEntry:
     """One table that can be queried.
 
     ``rows``: about how many it has, None if nobody counted; ``crowding``: of them in a square degree, as a typical row
-    has them around it. ``fields`` describe its columns in order; ``places``: name
+    has them around it. ``stored``: its quoted name in ClickHouse where that is another. ``fields`` describe its columns in order; ``places``: name
     in lower case -> places of the columns.
     """
 
@@ -34,6 +35,7 @@ class TableEntry:
     table: Table
     rows: int | None = field(default=None, compare=False)
     crowding: float | None = field(default=None, compare=False)
+    stored: str = field(default="", compare=False)
     fields: tuple[Field, ...] = field(init=False, compare=False, repr=False)
     places: dict[str, tuple[int, ...]] = field(init=False, compare=False, repr=False)
 
@@ -55,7 +57,7 @@ class TableEntry:
     @property
     def storage(self) -> str:
         """Quoted name of the table in ClickHouse."""
-        return f"{identifier(self.schema.name)}.{identifier(self.table.name)}"
+        return self.stored or f"{identifier(self.schema.name)}.{identifier(self.table.name)}"
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,17 @@ class Catalogue:
             by_fold[key] = (*by_fold.get(key, ()), entry)
         object.__setattr__(self, "entries", entries)
         object.__setattr__(self, "_by_fold", by_fold)
+
+    def plus(self, entries: tuple[TableEntry, ...]) -> Catalogue:
+        """This catalogue with further tables, those that one caller or one query has besides; ``schemas`` stay."""
+        by_fold = dict(self._by_fold)
+        for entry in entries:
+            key = entry.table.name.lower()
+            by_fold[key] = (*by_fold.get(key, ()), entry)
+        more = copy(self)
+        object.__setattr__(more, "entries", (*self.entries, *entries))
+        object.__setattr__(more, "_by_fold", by_fold)
+        return more
 
     def find(
         self, name: str, delimited: bool, schema: str | None = None, schema_delimited: bool = False
