@@ -27,8 +27,8 @@ class TableEntry:
     """One table that can be queried.
 
     ``rows``: about how many it has, None if nobody counted; ``crowding``: of them in a square degree, as a typical row
-    has them around it. ``stored``: its quoted name in ClickHouse where that is another. ``fields`` describe its columns in order; ``places``: name
-    in lower case -> places of the columns.
+    has them around it. ``stored``: its quoted name in ClickHouse where that is another. ``fields`` describe its columns
+    in order; ``places``: name in lower case -> places of the columns.
     """
 
     schema: Schema

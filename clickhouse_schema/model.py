@@ -34,7 +34,7 @@ _GEOMETRIES = {"interval": "2", "point": "2", "circle": "3", "polygon": "*"}
 #: Characters that XML 1.0 cannot carry.
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
-_ARRAYSIZE = re.compile(r"\*|[1-9][0-9]{0,8}\*?")
+_ARRAYSIZE = re.compile(r"([1-9][0-9]{0,8}x){0,4}(\*|[1-9][0-9]{0,8}\*?)")
 
 
 def _name(value: str) -> str:
@@ -73,7 +73,7 @@ def _datatype(value: str) -> str:
 
 def _arraysize(value: str) -> str:
     if value and not _ARRAYSIZE.fullmatch(value):
-        raise ValueError(f"{value!r} is no size of an array of one dimension: write '*', '8' or '8*'")
+        raise ValueError(f"{value!r} is no size of an array: write '*', '8', '8*' or '2x3'")
     return value
 
 

@@ -7,21 +7,9 @@ from typing import Any
 
 from clickhouse_schema.datatypes import Field
 from loaders.errors import LoadError
+from tap_service.readers.columns import felis_column
 from tap_service.readers.position import position_of, words
 from tap_service.readers.source import Source
-
-#: VOTable datatype -> Felis' word
-_WORDS = {
-    "boolean": "boolean",
-    "unsignedByte": "byte",
-    "short": "short",
-    "int": "int",
-    "long": "long",
-    "float": "float",
-    "double": "double",
-    "char": "string",
-    "unicodeChar": "unicode",
-}
 
 
 def described(source: Source, schema_name: str, table_name: str, only: Container[str] | None = None) -> dict[str, Any]:
@@ -34,36 +22,11 @@ def described(source: Source, schema_name: str, table_name: str, only: Container
     table: dict[str, Any] = {"name": table_name}
     if source.description:
         table["description"] = source.description
-    table["columns"] = [_column(field) for field in source.fields if only is None or field.name in only]
+    table["columns"] = [felis_column(field) for field in source.fields if only is None or field.name in only]
     layout = _layout(source.fields)
     if layout and only is None:
         table["skyhouse:layout"] = layout
     return {"name": schema_name, "tables": [table]}
-
-
-def _column(field: Field) -> dict[str, Any]:
-    column: dict[str, Any] = {"name": field.name}
-    if field.type.is_timestamp:
-        column["datatype"] = "timestamp"
-    else:
-        column["datatype"] = _WORDS[field.type.datatype]
-        if field.type.arraysize and not _is_unbounded(field):
-            column["votable:arraysize"] = field.type.arraysize
-        if field.type.xtype:
-            column["votable:xtype"] = field.type.xtype
-    said = {
-        "description": field.description,
-        "ivoa:ucd": field.ucd,
-        "ivoa:unit": field.unit,
-        "votable:utype": field.utype,
-    }
-    return column | {key: value for key, value in said.items() if value}
-
-
-def _is_unbounded(field: Field) -> bool:
-    """Whether no bound of a text's length is to be kept. Of a ``unicodeChar`` none is: files count characters in it as
-    often as units of UTF-16, and a value that is longer than declared could be loaded but never be sent."""
-    return field.type.is_text and (field.type.arraysize == "*" or field.type.datatype == "unicodeChar")
 
 
 def _layout(fields: tuple[Field, ...]) -> dict[str, Any]:

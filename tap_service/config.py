@@ -288,6 +288,44 @@ class Config(BaseSettings):
             "The files have no names there and vanish with the process. By default the system's temporary directory."
         ),
     )
+    upload_bytes: int = Field(
+        256 << 20,
+        ge=1,
+        title="Size of the uploaded tables of one request, in bytes",
+        description="As they are sent. Unpacked, and as rows, each may have four times as many.",
+    )
+    upload_rows: int = Field(
+        10_000_000, ge=1, title="Rows of an uploaded table", description="A longer one is refused."
+    )
+    upload_columns: int = Field(
+        1000, ge=1, le=5000, title="Columns of an uploaded table", description="A wider one is refused."
+    )
+    upload_cell_bytes: int = Field(
+        1 << 20,
+        ge=1,
+        title="Size of one value of an uploaded table, in bytes",
+        description="Of a text in UTF-8, or an array.",
+    )
+    upload_seconds: int = Field(
+        60,
+        ge=1,
+        title="Time to read an uploaded table, in seconds",
+        description="Of processor time; fetching one from another server may take as long besides.",
+    )
+    upload_memory: int = Field(
+        3 << 30,
+        ge=1 << 29,
+        title="Memory to read an uploaded table, in bytes",
+        description="Of address space: a process of its own reads each table.",
+    )
+    upload_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
+        (),
+        title="Hosts of the own network that tables may be fetched from",
+        description=(
+            "Names, separated by commas. A table of an UPLOAD with an address is fetched from public addresses only, "
+            "and from these hosts whatever their addresses are."
+        ),
+    )
     query_log: str = Field(
         "-",
         title="Where the query log goes",
@@ -308,6 +346,15 @@ class Config(BaseSettings):
         if not isinstance(value, str):
             return value
         return tuple(ip_network(part.strip(), strict=False) for part in value.split(",") if part.strip())
+
+    @field_validator("upload_hosts", mode="before")
+    @classmethod
+    def _names(cls, value: Any) -> Any:
+        return (
+            tuple(part.strip().lower() for part in value.split(",") if part.strip())
+            if isinstance(value, str)
+            else value
+        )
 
     @field_validator("clickhouse_url", "sesame_url")
     @classmethod

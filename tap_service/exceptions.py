@@ -3,6 +3,7 @@
 ServiceError
 ├── UserFault             400, the request is wrong
 │   ├── ParameterFault    a parameter is wrong, missing or repeated
+│   ├── UploadFault       an uploaded table cannot be used
 │   ├── QueryFault        the query cannot be answered: not ADQL, an unknown name, a value that does not fit
 │   ├── QueryTooHeavy     the query needs more time or memory than it may take
 │   ├── Unauthorized      401, credentials are missing or wrong
@@ -34,6 +35,10 @@ class UserFault(ServiceError):
 
 
 class ParameterFault(UserFault):
+    pass
+
+
+class UploadFault(UserFault):
     pass
 
 

@@ -1,4 +1,7 @@
-"""Readers of table files, one file a format. ``open_source`` finds the reader by the first bytes, then the name."""
+"""Readers of table files, one file a format. ``open_source`` finds the reader by the first bytes, then the name.
+
+What comes over the network is read in a process of its own: see ``apart``.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tap_service.readers.csv import CsvSource
+from tap_service.readers.arrow import ArrowSource
+from tap_service.readers.csv import CsvSource, TsvSource
 from tap_service.readers.ecsv import EcsvSource
 from tap_service.readers.errors import ReadError
 from tap_service.readers.fits import FitsSource
@@ -23,34 +27,75 @@ class Format:
 
     name: str
     extensions: tuple[str, ...]
+    types: tuple[str, ...]
     starts: tuple[bytes, ...]
     open: Callable[[Path], Source]
 
 
 FORMATS = (
-    Format("Parquet", (".parquet", ".parq", ".pq"), (b"PAR1",), ParquetSource),
-    Format("ECSV", (".ecsv",), (b"# %ECSV",), EcsvSource),
-    Format("CSV or TSV", (".csv", ".tsv"), (), CsvSource),
-    Format("VOTable", (".vot", ".votable", ".xml"), (b"<?xml", b"<VOTABLE", b"<vot:VOTABLE"), VotableSource),
-    Format("FITS", (".fits", ".fit", ".fts"), (b"SIMPLE  =",), FitsSource),
+    Format(
+        "Parquet",
+        (".parquet", ".parq", ".pq"),
+        ("application/vnd.apache.parquet", "application/x-parquet", "application/parquet"),
+        (b"PAR1",),
+        ParquetSource,
+    ),
+    Format(
+        "Arrow",
+        (".arrow", ".arrows", ".feather"),
+        ("application/vnd.apache.arrow.stream", "application/vnd.apache.arrow.file"),
+        (b"ARROW1", b"\xff\xff\xff\xff"),
+        ArrowSource,
+    ),
+    Format("ECSV", (".ecsv",), ("application/x-ecsv", "text/x-ecsv"), (b"# %ECSV",), EcsvSource),
+    Format("TSV", (".tsv",), ("text/tab-separated-values",), (), TsvSource),
+    Format("CSV", (".csv",), ("text/csv",), (), CsvSource),
+    Format(
+        "VOTable",
+        (".vot", ".votable", ".xml"),
+        ("application/x-votable+xml", "text/xml", "application/xml"),
+        (b"<?xml", b"<VOTABLE", b"<vot:VOTABLE", b"<!--"),
+        VotableSource,
+    ),
+    Format("FITS", (".fits", ".fit", ".fts"), ("application/fits", "image/fits"), (b"SIMPLE  =",), FitsSource),
 )
+ECSV, CSV = FORMATS[2], FORMATS[4]
 
 
 def open_source(path: Path) -> Source:
     """The table in a file. Raises ``ReadError`` if it cannot be read or its format is not known."""
-    start = _first_bytes(path)
+    found = _by_start(first_bytes(path))
     name = path.name.lower().removesuffix(".gz")
-    for format in FORMATS:
-        if format.starts and start.startswith(format.starts):
-            return format.open(path)
-    for format in FORMATS:
-        if name.endswith(format.extensions):
-            return format.open(path)
+    found = found or next((format for format in FORMATS if name.endswith(format.extensions)), None)
+    if found is not None:
+        return found.open(path)
     known = ", ".join(f"{format.name} ({' '.join(format.extensions)})" for format in FORMATS)
     raise ReadError(f"{path} is of no format that can be loaded; known are {known}")
 
 
-def _first_bytes(path: Path) -> bytes:
+def open_upload(path: Path, content_type: str) -> Source:
+    """The table in a file without a name; a ``content_type`` that names a format has to be true. Raises ``ReadError``.
+
+    Without one (or a general one) the first bytes tell; CSV and TSV have none of their own, and are what is left.
+    """
+    kind = content_type.partition(";")[0].strip().lower()
+    declared = next((format for format in FORMATS if kind in format.types), None)
+    start = first_bytes(path)
+    found = _by_start(start)
+    if declared is not None and found is not declared and (found not in (None, ECSV) or declared.starts):
+        seen = f"is {found.name}" if found else f"does not begin as {declared.name} does"
+        raise ReadError(f"{path} {seen}, and its Content-Type says {declared.name}: one of both is wrong")
+    if found is None and declared is None and b"\0" in start:
+        known = ", ".join(format.name for format in FORMATS)
+        raise ReadError(f"{path} is no table of a known format; known are {known}")
+    return (found or declared or CSV).open(path)
+
+
+def _by_start(start: bytes) -> Format | None:
+    return next((format for format in FORMATS if format.starts and start.startswith(format.starts)), None)
+
+
+def first_bytes(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
             start = file.read(64)

@@ -7,16 +7,22 @@ import os
 import zlib
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Self, cast
+from typing import BinaryIO, ClassVar, Self, cast
 
 from tap_service.readers.errors import ReadError
 
 
 class ByteStream:
-    """Reads ``path`` once. Raises ``ReadError`` where the file cannot be read or its gzip is broken."""
+    """Reads ``path`` once. Raises ``ReadError`` where the file cannot be read or its gzip is broken.
+
+    ``most_bytes``: of any stream of this process, unpacked; None is no limit.
+    """
+
+    most_bytes: ClassVar[int | None] = None
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._count = 0
         try:
             self._raw = path.open("rb")
             self.is_gzip = self._raw.read(2) == b"\x1f\x8b"
@@ -41,12 +47,18 @@ class ByteStream:
     def read(self, size: int) -> bytes:
         """``size`` bytes, fewer only at the end."""
         try:
-            return self._file.read(size)
+            return self._counted(self._file.read(size))
         except (OSError, EOFError, zlib.error) as error:
             raise ReadError(f"{self.path} is broken: {error}") from error
 
     def readline(self) -> bytes:
         try:
-            return self._file.readline()
+            return self._counted(self._file.readline(-1 if self.most_bytes is None else self.most_bytes + 1))
         except (OSError, EOFError, zlib.error) as error:
             raise ReadError(f"{self.path} is broken: {error}") from error
+
+    def _counted(self, data: bytes) -> bytes:
+        self._count += len(data)
+        if self.most_bytes is not None and self._count > self.most_bytes:
+            raise ReadError(f"{self.path} has more than {self.most_bytes} bytes, unpacked")
+        return data

@@ -10,6 +10,7 @@ number it is.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -179,8 +180,8 @@ def _checks(column: Column, table: Table) -> tuple[Check, ...]:
     length = type_.arraysize.rstrip("*")
     if type_.is_text and length.isdigit():
         checks.append(_longer_than(int(length), type_.datatype))
-    elif type_.is_array and type_.arraysize.isdigit():
-        checks.append(_not_of_length(int(length)))
+    elif type_.is_array and not type_.arraysize.endswith("*"):
+        checks.append(_not_of_length(math.prod(int(part) for part in length.split("x"))))
     position = table.layout.position
     if position and column.name in position:
         low, high, what = (0.0, 360.0, "longitude") if column.name == position[0] else (-90.0, 90.0, "latitude")

@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from clickhouse_schema.datatypes import UNICODE, ColumnType, Field, from_arrow
+from clickhouse_schema.datatypes import DOUBLE, UNICODE, ColumnType, Field, from_arrow
 from tap_service.readers.bytestream import ByteStream
 from tap_service.readers.errors import ReadError
 from tap_service.readers.source import Fault, Piece
@@ -26,7 +26,6 @@ _BLOCK = 4 << 20
 #: A quoted value with line ends in it that is longer than this is a quote that was never closed.
 _LONGEST_ROW = 64 << 20
 
-_DELIMITERS = (",", "\t", ";", "|")
 _SHOWN = 200
 
 
@@ -40,10 +39,14 @@ class Dialect:
 
 
 class CsvSource:
-    """``dialect`` and ``fields`` are read from the file unless given (ECSV)."""
+    """``dialect`` and ``fields`` are read from the file unless given (ECSV).
+
+    ``delimiters``: what may stand between values, the first of them that the line with the names has.
+    """
 
     unit = "line"
     nan_is_null = False
+    delimiters: tuple[str, ...] = (",", "\t", ";", "|")
     rows: int | None = None
     description = ""
 
@@ -53,7 +56,7 @@ class CsvSource:
         self.path = path
         self.unusable: dict[str, str] = {}
         self.description = description
-        self._dialect = dialect or _dialect(path)
+        self._dialect = dialect or _dialect(path, self.delimiters)
         self.fields = fields or tuple(self._guessed())
 
     def pieces(self, columns: tuple[str, ...]) -> Iterator[Piece]:
@@ -73,6 +76,12 @@ class CsvSource:
             batches = table.select(list(columns)).combine_chunks().to_batches()
             batch = batches[0] if batches else pa.RecordBatch.from_pylist([], schema=table.select(list(columns)).schema)
             yield Piece(batch, lines.of_good_row, block.fraction, told)
+
+    def widen(self, column: Field) -> ColumnType | None:
+        """The next type that a column may be guessed as whose values do not fit its own; None after text."""
+        if column.type == UNICODE:
+            return None
+        return DOUBLE if column.type.is_integer else UNICODE
 
     def _guessed(self) -> Iterator[Field]:
         block = next(self._blocks(), None)
@@ -126,6 +135,10 @@ class CsvSource:
                     return
 
 
+class TsvSource(CsvSource):
+    delimiters = ("\t",)
+
+
 @dataclass(frozen=True)
 class _Block:
     """Whole rows, of which the first begins in ``line`` of the file."""
@@ -167,7 +180,7 @@ def _row_end(text: bytes) -> int:
     return cut
 
 
-def _dialect(path: Path) -> Dialect:
+def _dialect(path: Path, delimiters: tuple[str, ...]) -> Dialect:
     with ByteStream(path) as stream:
         line = 1
         header = stream.readline().removeprefix(b"\xef\xbb\xbf")
@@ -180,8 +193,7 @@ def _dialect(path: Path) -> Dialect:
         raise ReadError(f"{path}: the names of the columns in line {line} are not UTF-8") from error
     if not text:
         raise ReadError(f"{path} has no line with the names of the columns")
-    is_tsv = path.name.lower().removesuffix(".gz").endswith(".tsv")
-    delimiter = "\t" if is_tsv else next((mark for mark in _DELIMITERS if mark in text), ",")
+    delimiter = next((mark for mark in delimiters if mark in text), delimiters[0])
     try:
         names = tuple(name.strip() for name in next(csv.reader([text], delimiter=delimiter)))
     except csv.Error as error:

@@ -1,0 +1,208 @@
+"""Reads the table in a file that anybody may have sent: a process of its own, which has few rights and ends by itself.
+
+It gets one request as a line of JSON on standard input, writes the rows as an Arrow stream into the file that the
+request names, and answers with one line of JSON: the table and its rows, or what is wrong. Memory, processor time and
+the bytes that it may write are limited by the system, so that a file can at worst end its own reader.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import signal
+import sys
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pydantic import ValidationError
+
+from adql.errors import printable
+from clickhouse_schema.datatypes import UNICODE, ColumnType, Field
+from clickhouse_schema.model import Column, Layout, Table
+from tap_service.readers import open_upload
+from tap_service.readers.bytestream import ByteStream
+from tap_service.readers.columns import felis_column
+from tap_service.readers.conform import Conformer
+from tap_service.readers.csv import CsvSource
+from tap_service.readers.ecsv import EcsvSource
+from tap_service.readers.errors import ReadError
+from tap_service.readers.position import position_of
+from tap_service.readers.source import Fault, Source
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Of a table; ``unpacked_bytes`` of the file and of its rows; ``memory`` (bytes) and ``seconds`` of the process."""
+
+    rows: int
+    columns: int
+    cell_bytes: int
+    unpacked_bytes: int
+    memory: int
+    seconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Paths of what is read and written, the name of the table, and the Content-Type of what is read, '' for none."""
+
+    source: str
+    rows: str
+    name: str
+    content_type: str
+    limits: Limits
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """``error`` is '' if the rows are there. ``table``: its model as JSON."""
+
+    error: str = ""
+    table: str = ""
+    rows: int = 0
+
+
+@dataclass
+class _Plan:
+    """How the columns are taken: as the file says, until a row shows that this cannot be."""
+
+    fields: list[Field]
+    position: tuple[str, str] | None
+
+
+def main() -> None:
+    line = sys.stdin.readline()
+    if not line:  # whoever started this process has ended without a request
+        return
+    request = json.loads(line)
+    asked = Request(**{**request, "limits": Limits(**request["limits"])})
+    confine(asked.limits)
+    try:
+        answer = read(asked)
+    except ReadError as error:
+        answer = Answer(_told(str(error).replace(asked.source, "the file")))
+    except (MemoryError, pa.ArrowMemoryError):
+        answer = Answer(f"reading it takes more than {asked.limits.memory} bytes of memory")
+    except OSError as error:
+        answer = Answer(f"what is in it has no room here: {error.strerror}")
+    print(json.dumps(asdict(answer)), flush=True)
+
+
+def confine(limits: Limits) -> None:
+    """What this process may take from now on; no second process, no core dump."""
+    resource.setrlimit(resource.RLIMIT_AS, (limits.memory, limits.memory))
+    resource.setrlimit(resource.RLIMIT_CPU, (limits.seconds, limits.seconds + 1))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    most = 2 * limits.unpacked_bytes
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # it is an OSError then
+    ByteStream.most_bytes = limits.unpacked_bytes
+
+
+def read(request: Request) -> Answer:
+    """Raises ReadError."""
+    limits = request.limits
+    source = open_upload(Path(request.source), request.content_type)
+    if source.unusable:
+        listed = "; ".join(f"{name}: {reason}" for name, reason in source.unusable.items())
+        raise ReadError(f"the file has columns that cannot be taken ({listed}); leave them out")
+    if len(source.fields) > limits.columns:
+        raise ReadError(f"the file has {len(source.fields)} columns, and a table has {limits.columns} at most here")
+    if source.rows is not None and source.rows > limits.rows:
+        raise _too_many_rows(limits)
+    plan = _Plan(list(source.fields), position_of(source.fields))
+    while True:
+        table = _table(request.name, source, plan)
+        rows, fault = _written(table, source, request)
+        if fault is None:
+            return Answer(table=table.model_dump_json(by_alias=True), rows=rows)
+        if not _replanned(plan, source, fault):
+            where = f"{source.unit} {fault.where}" + (f", column {fault.column}" if fault.column else "")
+            raise ReadError(f"{where}: " + (f"{fault.value!r} is {fault.reason}" if fault.value else fault.reason))
+
+
+def _table(name: str, source: Source, plan: _Plan) -> Table:
+    try:
+        columns = tuple(Column.model_validate(felis_column(each)) for each in plan.fields)
+        layout = Layout(position=plan.position)
+        return Table(name=name, description=source.description, columns=columns, layout=layout)
+    except ValidationError as error:
+        said = error.errors()[0]["msg"].removeprefix("Value error, ")
+        raise ReadError(f"the columns of the file cannot be used: {said}") from error
+
+
+def _written(table: Table, source: Source, request: Request) -> tuple[int, Fault | None]:
+    """The number of rows, or the first bad one."""
+    limits = request.limits
+    conformer = Conformer(table, source)
+    rows = size = 0
+    with open(request.rows, "wb") as file, pa.ipc.new_stream(file, conformer.schema) as writer:
+        for piece in source.pieces(conformer.source_names):
+            batch, faults = conformer.apply(piece)
+            if faults:
+                return rows, faults[0]
+            rows += batch.num_rows
+            size += batch.nbytes
+            if rows > limits.rows:
+                raise _too_many_rows(limits)
+            if size > limits.unpacked_bytes:
+                raise ReadError(f"the rows of the file take more than {limits.unpacked_bytes} bytes")
+            _check_cells(batch, rows - batch.num_rows, limits.cell_bytes)
+            writer.write_batch(batch)
+    return rows, None
+
+
+def _check_cells(batch: pa.RecordBatch, before: int, most: int) -> None:
+    """Raises ReadError for a value of more than ``most`` bytes."""
+    for name, values in zip(batch.schema.names, batch.columns, strict=True):
+        if pa.types.is_string(values.type):
+            sizes = pc.binary_length(values)
+        elif pa.types.is_list(values.type) and not pa.types.is_list(values.type.value_type):
+            sizes = pc.multiply(pc.list_value_length(values), values.type.value_type.bit_width // 8 or 1)
+        else:
+            continue
+        if batch.num_rows and (pc.max(sizes).as_py() or 0) > most:
+            row = before + 1 + int(np.argmax(sizes.fill_null(0).to_numpy(zero_copy_only=False)))
+            raise ReadError(f"row {row}, column {name}: a value has more than {most} bytes")
+
+
+def _replanned(plan: _Plan, source: Source, fault: Fault) -> bool:
+    """Whether the columns can be taken otherwise so that this row is good.
+
+    Positions out of range are none, text that is not ASCII is Unicode, too short a length of texts is none, and types
+    that were guessed get wider.
+    """
+    if plan.position and fault.column in plan.position and "outside" in fault.reason:
+        plan.position = None
+        return True
+    place = next((i for i, each in enumerate(plan.fields) if each.name == fault.column), None)
+    if place is None:
+        return False
+    before = plan.fields[place]
+    wider: ColumnType | None = None
+    if before.type.datatype == "char" and before.type.is_text and "ASCII" in fault.reason:
+        wider = UNICODE
+    elif before.type.is_text and fault.reason.startswith("longer than"):
+        wider = replace(before.type, arraysize="*")
+    elif isinstance(source, CsvSource) and not isinstance(source, EcsvSource):
+        wider = source.widen(before)
+    if wider is None:
+        return False
+    plan.fields[place] = replace(before, type=wider)
+    plan.position = plan.position if before.name not in (plan.position or ()) else position_of(tuple(plan.fields))
+    return True
+
+
+def _too_many_rows(limits: Limits) -> ReadError:
+    return ReadError(f"the file has more than {limits.rows} rows")
+
+
+def _told(text: str) -> str:
+    return printable(text, 1000)
+
+
+if __name__ == "__main__":
+    main()

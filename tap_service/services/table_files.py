@@ -1,0 +1,133 @@
+"""Table files that anybody may have sent, read by a process of its own each: see ``tap_service.readers.apart``."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import pyarrow as pa
+
+from clickhouse_schema.model import Table
+from tap_service.config import Config
+from tap_service.exceptions import InternalFault, UploadFault
+from tap_service.readers.apart import Answer, Limits, Request
+
+_log = logging.getLogger("skyhouse")
+
+#: what the reader gets of the environment: no setting of the service, for these hold passwords
+_KEPT = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "HOME")
+#: one thread and plain memory: these reserve more address space than they use
+_FRUGAL = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
+
+#: how often as long as its processor time a reader may take by the clock
+_PATIENCE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTable:
+    """A table as it was read: its columns under the file's names, with the position in its layout if it has one."""
+
+    table: Table
+    rows: int
+    _file: BinaryIO
+
+    def batches(self) -> Iterator[pa.RecordBatch]:
+        """The rows, in columns of the table's types and those that are hidden beside shapes (``Conformer.schema``)."""
+        self._file.seek(0)
+        yield from pa.ipc.open_stream(self._file)
+
+
+class TableFiles:
+    """Safe to use from several threads. ``spare``: keep a process ready, for it takes a second to start."""
+
+    def __init__(self, config: Config, *, spare: bool) -> None:
+        self._limits = Limits(
+            rows=config.upload_rows,
+            columns=config.upload_columns,
+            cell_bytes=config.upload_cell_bytes,
+            unpacked_bytes=4 * config.upload_bytes,
+            memory=config.upload_memory,
+            seconds=config.upload_seconds,
+        )
+        self._directory = config.spool_path
+        self._keeps_spare = spare
+        self._spare: subprocess.Popen[str] | None = None
+        self._lock = threading.Lock()
+
+    def start(self) -> None:
+        if self._keeps_spare:
+            with self._lock:
+                self._spare = self._started()
+
+    def close(self) -> None:
+        with self._lock:
+            self._keeps_spare = False
+            spare, self._spare = self._spare, None
+        if spare is not None:
+            _end(spare)
+
+    @contextmanager
+    def read(self, path: Path, name: str, content_type: str = "") -> Iterator[ReadTable]:
+        """The first table in a file, under this name. Raises UploadFault for what is none, or is beyond the limits."""
+        with tempfile.TemporaryFile(dir=self._directory) as file:
+            request = Request(str(path), str(path_of(file)), name, content_type, self._limits)
+            answer = self._asked(request)
+            if answer.error:
+                raise UploadFault(f"table {name}: {answer.error}")
+            yield ReadTable(Table.model_validate_json(answer.table), answer.rows, file)
+
+    def _asked(self, request: Request) -> Answer:
+        process = self._taken()
+        try:
+            out, err = process.communicate(json.dumps(asdict(request)) + "\n", _PATIENCE * self._limits.seconds)
+        except subprocess.TimeoutExpired:
+            out, err = "", ""
+        finally:
+            _end(process)
+        if out:
+            return Answer(**json.loads(out))
+        if process.returncode < 0:  # by a signal: its own limits, or the clock
+            return Answer(f"it takes more than {self._limits.seconds} seconds or too much memory to read")
+        _log.error("the reader of an uploaded table failed: %s", err[-4000:])
+        raise InternalFault("the service failed to read an uploaded table; the fault is ours")
+
+    def _taken(self) -> subprocess.Popen[str]:
+        with self._lock:
+            process, self._spare = self._spare, self._started() if self._keeps_spare else None
+        if process is None or process.poll() is not None:
+            return self._started()
+        return process
+
+    def _started(self) -> subprocess.Popen[str]:
+        kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+        return subprocess.Popen(
+            [sys.executable, "-m", "tap_service.readers.apart"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**kept, **_FRUGAL, "TMPDIR": str(self._directory)},
+        )
+
+
+def path_of(file: BinaryIO) -> Path:
+    """A path by which another process of this user can open a file, which needs no name."""
+    return Path(f"/proc/{os.getpid()}/fd/{file.fileno()}")
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    process.kill()
+    process.wait()
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            pipe.close()
