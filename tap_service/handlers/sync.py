@@ -6,25 +6,25 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from tap_service.constants import ROW_LIMIT_HEADER, STATUS_HEADER
 from tap_service.exceptions import ClientGone, UserFault
-from tap_service.handlers.context import Asker, Skyhouse, caller_of
+from tap_service.handlers.context import Asker, Caller, Skyhouse
 from tap_service.handlers.form import request_pairs
 from tap_service.handlers.gone import disconnection, unless
 from tap_service.models.parameters import tap_parameters
 from tap_service.services.query import Answer
 
-router = APIRouter(dependencies=[Depends(caller_of)])
+router = APIRouter()
 
 _log = logging.getLogger("skyhouse")
 
 
 @router.api_route("/sync", methods=["GET", "POST"])
-async def sync(request: Request, skyhouse: Skyhouse, asker: Asker) -> Response:
+async def sync(request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
     longest = skyhouse.config.max_query_length
     try:
         parameters = tap_parameters(await request_pairs(request, longest), longest)
@@ -32,7 +32,7 @@ async def sync(request: Request, skyhouse: Skyhouse, asker: Asker) -> Response:
         skyhouse.queries.refused(error, asker.client)
         raise
     gone = asyncio.create_task(disconnection(request.receive))
-    answer = await skyhouse.queries.answer(parameters, asker.client)
+    answer = await skyhouse.queries.answer(parameters, asker.client, caller.name if caller else None)
     try:
         await unless(gone, answer.begin())
     except BaseException:

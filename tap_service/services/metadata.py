@@ -59,6 +59,10 @@ class Metadata:
     def catalogue(self) -> Catalogue:
         return self.snapshot.catalogue
 
+    def catalogue_of(self, owner: str | None) -> Catalogue:  # noqa: ARG002
+        """What this user may ask; None is nobody in particular."""
+        return self.catalogue
+
     def start(self) -> None:
         self._thread.start()
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from adql.errors import AdqlError
 from adql.translate import Translation, translate
-from clickhouse_schema.catalogue import TableEntry
+from clickhouse_schema.catalogue import Catalogue, TableEntry
 from tap_service.config import Config
 from tap_service.constants import PRODUCT
 from tap_service.exceptions import QueryFault, ServiceError
@@ -39,15 +39,18 @@ class Preparation:
         self._scratch = ScratchSpace(config.spool_path, Budget(config.spool_disk))
         self._positions = Sesame(config.sesame_url) if config.sesame_url else None
 
-    def prepare(self, parameters: TapParameters, query_id: str, hard_maxrec: int) -> Execution:
+    def prepare(
+        self, parameters: TapParameters, query_id: str, hard_maxrec: int, *, owner: str | None = None
+    ) -> Execution:
         """Translate the query, and make all ready to run it. Raises QueryFault for what cannot be translated.
 
-        ``hard_maxrec`` is the row limit of any such request, ``query_id`` the engine's name for the query.
+        ``hard_maxrec`` is the row limit of any such request, ``query_id`` the engine's name for the query. ``owner``:
+        who asks, with tables of their own; None is nobody in particular.
         """
         began = time.monotonic()
         asked = self._config.default_maxrec if parameters.maxrec is None else parameters.maxrec
         limit = min(asked, hard_maxrec)
-        translation = self._translate(parameters.query, limit)
+        translation = self._translate(parameters.query, limit, self._metadata.catalogue_of(owner))
         execution = Execution(
             self._engine,
             translation,
@@ -78,7 +81,8 @@ class Preparation:
             return None
         try:
             parameters = tap_parameters(job.parameters, self._config.max_query_length)
-            return self.foresee(self.prepare(parameters, "", self._config.async_hard_maxrec).translation)
+            hard_maxrec = self._config.async_hard_maxrec
+            return self.foresee(self.prepare(parameters, "", hard_maxrec, owner=job.owner).translation)
         except ServiceError:
             return None
 
@@ -101,11 +105,12 @@ class Preparation:
             rights=tuple(dict.fromkeys(schema.licence for schema in schemas if schema.licence)),
             software=PRODUCT,
             request_date=written(now()),
+            links=translation.links,
         )
 
-    def _translate(self, query: str, limit: int) -> Translation:
+    def _translate(self, query: str, limit: int, catalogue: Catalogue) -> Translation:
         try:
-            translation = translate(query, self._metadata.catalogue, limit=limit + 1, positions=self._positions)
+            translation = translate(query, catalogue, limit=limit + 1, positions=self._positions)
         except AdqlError as error:
             raise QueryFault(error.describe(query)) from error
         if self._config.query_memory:

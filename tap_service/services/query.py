@@ -37,6 +37,7 @@ class Asked:
 
     parameters: TapParameters
     client: str
+    owner: str | None
     at: float  # monotonic
 
 
@@ -57,9 +58,9 @@ class QueryService:
         metrics.in_flight.set_function(lambda: len(self.answers))
         metrics.waiting.set_function(lambda: self._quick.waiting + self._heavy.waiting)
 
-    async def answer(self, parameters: TapParameters, client: str) -> Answer:
+    async def answer(self, parameters: TapParameters, client: str, owner: str | None = None) -> Answer:
         """Start the query. Raises QueryFault for what cannot be translated, ServiceBusy when too many wait."""
-        asked = Asked(parameters, client, time.monotonic())
+        asked = Asked(parameters, client, owner, time.monotonic())
         try:
             answer = await self._start(asked)
         except ServiceError as error:
@@ -93,9 +94,9 @@ class QueryService:
         for pool in (self._translators, self._askers):
             pool.shutdown(wait=False, cancel_futures=True)
 
-    def _prepared(self, parameters: TapParameters, query_id: str) -> tuple[Execution, Lane]:
+    def _prepared(self, asked: Asked, query_id: str) -> tuple[Execution, Lane]:
         """And where it waits for its turn: light queries do not wait behind heavy ones."""
-        execution = self._preparation.prepare(parameters, query_id, self._config.hard_maxrec)
+        execution = self._preparation.prepare(asked.parameters, query_id, self._config.hard_maxrec, owner=asked.owner)
         foreseen = self._preparation.foresee(execution.translation)
         is_quick = foreseen is not None and foreseen.seconds < QUICK_SECONDS
         if is_quick:
@@ -107,7 +108,7 @@ class QueryService:
         query_id = f"sync-{uuid.uuid4().hex}"
         execution, lane = await asyncio.get_running_loop().run_in_executor(
             self._askers if asks_others(asked.parameters.query) else self._translators,
-            partial(self._prepared, asked.parameters, query_id),
+            partial(self._prepared, asked, query_id),
         )
         spool = self._spools.open()
         running = lane.submit(partial(execution.run, spool))

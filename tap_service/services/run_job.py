@@ -104,7 +104,9 @@ class JobRunner:
         try:
             with faults_told(job.query_id):
                 parameters = tap_parameters(job.parameters, self._config.max_query_length)
-                execution = self._preparation.prepare(parameters, job.query_id, self._config.async_hard_maxrec)
+                execution = self._preparation.prepare(
+                    parameters, job.query_id, self._config.async_hard_maxrec, owner=job.owner
+                )
                 report = execution.report
                 execution.give_way(HEAVY_NICENESS if job.place.work(now()) is WorkClass.SHORT else JOB_NICENESS)
                 like = fingerprint(job, parameters, execution, self._config.title, self._preparation.data_version)
