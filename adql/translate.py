@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from adql.bound import Aggregate, Fresh, Query, Windowed, select_expressions, selects, walk
 from adql.clickhouse import KEEP_JOIN_ORDER, NULL_FOR_EMPTY, SETTINGS, emit
 from adql.functions.names import Positions
+from adql.links import links_of
 from adql.parser import parse
 from adql.regions import Moc
 from adql.resolve import resolve
@@ -15,6 +16,7 @@ from adql.rewrite import rewrite
 from adql.rewrite.spatial import cells_read
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.datatypes import Field
+from clickhouse_schema.links import NO_LINKS, ResultLinks
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,11 @@ class Translation:
     def cells(self) -> dict[str, Moc]:
         """The HEALPix cells that a table's index is confined to, by ``schema.table.hpx29``."""
         return {} if self.query is None else cells_read(self.query)
+
+    @property
+    def links(self) -> ResultLinks:
+        """The LINKs and service descriptors of the result."""
+        return NO_LINKS if self.resolved is None else links_of(self.resolved.query, self.tables)
 
 
 def translate(

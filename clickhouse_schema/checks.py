@@ -1,12 +1,15 @@
-"""What can be wrong between the parts of a schema whose parts are right: names, layout, keys."""
+"""What can be wrong between the parts of a schema whose parts are right: names, layout, links, keys."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator
 
+from clickhouse_schema.links import Service
 from clickhouse_schema.model import Column, ForeignKey, Schema, Table
 from clickhouse_schema.problems import Path, Problem
+from clickhouse_schema.ucd import fault
+from clickhouse_schema.units import vounit
 
 #: Databases of the engine, of Skyhouse and of the standard.
 RESERVED_SCHEMAS = frozenset({"system", "information_schema", "default", "skyhouse", "tap_upload", "tap_schema"})
@@ -26,6 +29,9 @@ def problems_of(schema: Schema) -> list[Problem]:
         path: Path = ("tables", i)
         problems += _name_problems(table, path)
         problems += _layout_problems(table, (*path, "skyhouse:layout"))
+        problems += _link_problems(table, path)
+        for j, service in enumerate(table.services):
+            problems += _service_problems(table, service, (*path, "skyhouse:services", j))
         for j, key in enumerate(table.keys):
             problems += _key_problems(schema, table, key, (*path, "constraints", j))
     return problems
@@ -46,6 +52,8 @@ def _name_problems(table: Table, path: Path) -> Iterator[Problem]:
         )
     yield from _repeated("column", [(c.name, (*path, "columns", i, "name")) for i, c in enumerate(table.columns)])
     yield from _repeated("key", [(key.name, (*path, "constraints", i, "name")) for i, key in enumerate(table.keys)])
+    services = [(s.name, (*path, "skyhouse:services", i, "name")) for i, s in enumerate(table.services)]
+    yield from _repeated("service", services)
     for i, column in enumerate(table.columns):
         if column.name.lower() in _RESERVED_COLUMNS or column.name.startswith("__"):
             message = f"the column name {column.name} is kept for the storage: choose another"
@@ -95,6 +103,32 @@ def _position_problems(table: Table, position: tuple[str, str], path: Path) -> I
             yield Problem(
                 path, f"the position column {name} is in {column.unit}: convert it to deg, or leave position out"
             )
+
+
+def _link_problems(table: Table, path: Path) -> Iterator[Problem]:
+    for i, owner in enumerate(table.columns):
+        for j, link in enumerate(owner.links):
+            href: Path = (*path, "columns", i, "skyhouse:links", j, "href")
+            for name in link.columns:
+                column = _find(table, name)
+                if column is None:
+                    yield _no_column(table, name, href)
+                elif column.type.is_array:
+                    yield Problem(href, f"the column {name} is an array: a link takes numbers and texts")
+
+
+def _service_problems(table: Table, service: Service, path: Path) -> Iterator[Problem]:
+    for i, param in enumerate(service.input_params):
+        at: Path = (*path, "inputParams", i)
+        if param.ref and _find(table, param.ref) is None:
+            yield _no_column(table, param.ref, (*at, "ref"))
+        if param.unit and vounit(param.unit) != param.unit:
+            meant = vounit(param.unit) or "one such as km.s**-1"
+            yield Problem((*at, "ivoa:unit"), f"ivoa:unit {param.unit!r} is no VOUnit: write {meant}")
+        if param.ucd and (wrong := fault(param.ucd)):
+            yield Problem((*at, "ivoa:ucd"), f"ivoa:ucd {param.ucd!r} {wrong}")
+    named = [(param.name, (*path, "inputParams", i, "name")) for i, param in enumerate(service.input_params)]
+    yield from _repeated("parameter", named)
 
 
 def _key_problems(schema: Schema, table: Table, key: ForeignKey, path: Path) -> Iterator[Problem]:

@@ -7,11 +7,10 @@ writes them.
 
 from __future__ import annotations
 
-import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
 from pydantic import Field as Key
+from pydantic import model_validator
 
 from clickhouse_schema.datatypes import (
     FELIS,
@@ -24,75 +23,11 @@ from clickhouse_schema.datatypes import (
     Field,
     TimeSystem,
 )
-
-#: TAP_SCHEMA of other services and several clients cut names here.
-MAX_NAME = 64
+from clickhouse_schema.keys import Arraysize, Datatype, Index, Name, QualifierName, Strict, Text, felis
+from clickhouse_schema.links import Link, Service
 
 #: Numbers that DALI 1.1 (section 3.3) gives to one geometry: xtype -> arraysize.
 _GEOMETRIES = {"interval": "2", "point": "2", "circle": "3", "polygon": "*"}
-
-#: Characters that XML 1.0 cannot carry.
-_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-
-_ARRAYSIZE = re.compile(r"([1-9][0-9]{0,8}x){0,4}(\*|[1-9][0-9]{0,8}\*?)")
-
-
-def _name(value: str) -> str:
-    if not value:
-        raise ValueError("is empty: give a name")
-    if not value.isprintable():
-        raise ValueError(f"{value!r} has a control character: only printable characters can be names")
-    if value != value.strip():
-        raise ValueError(f"{value!r} starts or ends with a space: take it away")
-    if len(value) > MAX_NAME:
-        raise ValueError(f"{value[:20] + '...'!r} has {len(value)} characters: names have at most {MAX_NAME}")
-    return value
-
-
-def _dotless(value: str) -> str:
-    if "." in value:
-        raise ValueError(f"{value!r} has a dot, which separates schema from table: write _ in its place")
-    return value
-
-
-def _text(value: str) -> str:
-    if found := _NOT_XML.search(value):
-        raise ValueError(f"has the character {found[0]!r}, which XML cannot carry: take it out")
-    return value
-
-
-def _datatype(value: str) -> str:
-    if value == "binary":
-        raise ValueError(
-            "'binary' is nothing that ADQL could use: leave the column out, or keep it as hexadecimal 'string'"
-        )
-    if value not in FELIS:
-        raise ValueError(f"{value!r} is no datatype: use one of {', '.join(FELIS)}")
-    return value
-
-
-def _arraysize(value: str) -> str:
-    if value and not _ARRAYSIZE.fullmatch(value):
-        raise ValueError(f"{value!r} is no size of an array: write '*', '8', '8*' or '2x3'")
-    return value
-
-
-#: Names of columns, keys and examples; of schemas and tables.
-Name = Annotated[str, AfterValidator(_name)]
-QualifierName = Annotated[Name, AfterValidator(_dotless)]
-#: TAP_SCHEMA has 32 bits for these.
-Index = Annotated[int, Key(ge=-(2**31), lt=2**31)]
-#: Text that goes into XML and TAP_SCHEMA.
-Text = Annotated[str, AfterValidator(_text)]
-
-
-def _felis(key: str, default: Any = "") -> Any:
-    """A field that files and documents call ``key``."""
-    return Key(default, validation_alias=key, serialization_alias=key)
-
-
-class Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, validate_by_alias=True, validate_by_name=True)
 
 
 class TimeKeys(Strict):
@@ -107,21 +42,22 @@ class Column(Strict):
     """A column. ``unit`` is in VOUnits, ``ucd`` is UCD1+; '' = none. ``length`` is the most characters of a text."""
 
     name: Name
-    id: Text = _felis("@id")
-    datatype: Annotated[str, AfterValidator(_datatype)]
+    id: Text = felis("@id")
+    datatype: Datatype
     length: Annotated[int, Key(ge=1, le=999_999_999)] | None = None
     description: Text = ""
     nullable: bool = True
-    arraysize: Annotated[str, AfterValidator(_arraysize)] = _felis("votable:arraysize")
-    xtype: Text = _felis("votable:xtype")
-    votable_datatype: Text = _felis("votable:datatype")
-    utype: Text = _felis("votable:utype")
-    ucd: Text = _felis("ivoa:ucd")
-    unit: Text = _felis("ivoa:unit")
-    principal: bool = _felis("tap:principal", False)
-    std: bool = _felis("tap:std", False)
-    column_index: Index | None = _felis("tap:column_index", None)
-    times: TimeKeys | None = _felis("skyhouse:timesys", None)
+    arraysize: Arraysize = felis("votable:arraysize")
+    xtype: Text = felis("votable:xtype")
+    votable_datatype: Text = felis("votable:datatype")
+    utype: Text = felis("votable:utype")
+    ucd: Text = felis("ivoa:ucd")
+    unit: Text = felis("ivoa:unit")
+    principal: bool = felis("tap:principal", False)
+    std: bool = felis("tap:std", False)
+    column_index: Index | None = felis("tap:column_index", None)
+    times: TimeKeys | None = felis("skyhouse:timesys", None)
+    links: tuple[Link, ...] = felis("skyhouse:links", ())
 
     @model_validator(mode="after")
     def _check_times(self) -> Column:
@@ -205,26 +141,27 @@ class ForeignKey(Strict):
     """``columns`` of its table hold values of ``referenced_columns`` of ``referenced_table`` (schema.table)."""
 
     name: Name
-    id: Text = _felis("@id")
+    id: Text = felis("@id")
     columns: Annotated[tuple[str, ...], Key(min_length=1)]
     referenced_table: Text = Key(validation_alias="referencedTable", serialization_alias="referencedTable")
     referenced_columns: Annotated[tuple[str, ...], Key(min_length=1)] = Key(
         validation_alias="referencedColumns", serialization_alias="referencedColumns"
     )
     description: Text = ""
-    utype: Text = _felis("votable:utype")
+    utype: Text = felis("votable:utype")
 
 
 class Table(Strict):
     name: QualifierName
-    id: Text = _felis("@id")
+    id: Text = felis("@id")
     description: Text = ""
-    utype: Text = _felis("votable:utype")
-    table_index: Index | None = _felis("tap:table_index", None)
-    primary_key: tuple[str, ...] = _felis("primaryKey", ())
+    utype: Text = felis("votable:utype")
+    table_index: Index | None = felis("tap:table_index", None)
+    primary_key: tuple[str, ...] = felis("primaryKey", ())
     columns: Annotated[tuple[Column, ...], Key(min_length=1, max_length=5000)]
-    keys: tuple[ForeignKey, ...] = _felis("constraints", ())
-    layout: Layout = _felis("skyhouse:layout", Layout())
+    keys: tuple[ForeignKey, ...] = felis("constraints", ())
+    layout: Layout = felis("skyhouse:layout", Layout())
+    services: tuple[Service, ...] = felis("skyhouse:services", ())
 
     def column(self, name: str) -> Column:
         """The column of exactly this name. Raises ``KeyError``."""
@@ -253,11 +190,11 @@ class Schema(Strict):
     """A schema and its tables. ``citation``: what to cite (bibcode, DOI or text); ``licence``: that of the data."""
 
     name: QualifierName
-    id: Text = _felis("@id")
+    id: Text = felis("@id")
     description: Text = ""
     version: Text = ""
-    utype: Text = _felis("votable:utype")
-    citation: Text = _felis("skyhouse:citation")
-    licence: Text = _felis("skyhouse:licence")
-    examples: tuple[Example, ...] = _felis("skyhouse:examples", ())
+    utype: Text = felis("votable:utype")
+    citation: Text = felis("skyhouse:citation")
+    licence: Text = felis("skyhouse:licence")
+    examples: tuple[Example, ...] = felis("skyhouse:examples", ())
     tables: tuple[Table, ...] = ()

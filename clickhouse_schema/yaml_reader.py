@@ -15,6 +15,7 @@ from pydantic_core import ErrorDetails
 
 from clickhouse_schema.checks import problems_of
 from clickhouse_schema.document import Document, read_document
+from clickhouse_schema.links import InputParam, Link, Service
 from clickhouse_schema.model import Column, Example, ForeignKey, Layout, Schema, Table
 from clickhouse_schema.problems import Path, Problem, SchemaError
 from clickhouse_schema.references import resolved
@@ -37,6 +38,9 @@ _MODELS: dict[str, type[BaseModel]] = {
     "constraints": ForeignKey,
     "skyhouse:examples": Example,
     "skyhouse:layout": Layout,
+    "skyhouse:links": Link,
+    "skyhouse:services": Service,
+    "inputParams": InputParam,
 }
 
 _EXPECTED = {
@@ -107,14 +111,15 @@ def _told(document: Document, problem: Problem) -> str:
 
 
 def _without_unused(data: Any, path: Path, warnings: list[Problem]) -> Any:
-    """The document with tuples for lists and without the keys that say nothing here."""
+    """The document with tuples for lists and without Felis' keys that say nothing here."""
     if isinstance(data, list):
         return tuple(_without_unused(value, (*path, i), warnings) for i, value in enumerate(data))
     if not isinstance(data, dict):
         return data
     kept = {}
+    ours = any(isinstance(part, str) and part.startswith("skyhouse:") for part in path)
     for key, value in data.items():
-        if key in _UNUSED or key.startswith(_UNUSED_PREFIXES):
+        if not ours and (key in _UNUSED or key.startswith(_UNUSED_PREFIXES)):
             warnings.append(Problem((*path, key), f"{key} is not used here (skyhouse:layout says what is indexed)"))
         else:
             kept[key] = _without_unused(value, (*path, key), warnings)

@@ -10,6 +10,7 @@ from typing import Literal, Protocol
 import pyarrow as pa
 
 from clickhouse_schema.datatypes import Field
+from clickhouse_schema.links import NO_LINKS, ResultLinks
 from tap_service.storage.scratch import NO_SCRATCH, ScratchSpace
 
 
@@ -22,7 +23,8 @@ class ResultInfo:
     """What a result says about itself; '' = not said.
 
     ``limit`` is the row limit in force, None = none. ``citations`` are bibcodes, DOIs or texts to cite, ``rights``
-    licences, of the tables used. ``software``: product and version; ``request_date``: ISO 8601, UTC.
+    licences, of the tables used. ``software``: product and version; ``request_date``: ISO 8601, UTC. ``links``: LINKs
+    and service descriptors, which refer to the fields by their places.
     """
 
     query: str = ""
@@ -33,6 +35,7 @@ class ResultInfo:
     rights: tuple[str, ...] = ()
     software: str = ""
     request_date: str = ""
+    links: ResultLinks = NO_LINKS
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ from clickhouse_schema.datatypes import Field
 from tap_service.documents.xml import DECLARATION, Markup, element, start_tag, tag
 from tap_service.serializers.binary import RowEncoder, null_integer
 from tap_service.serializers.columns import conform, join_text, parts
+from tap_service.serializers.links import links_by_place, service_resources
 from tap_service.serializers.parallel import by_column
 from tap_service.serializers.result import ResultInfo, Serializer, Status
 from tap_service.serializers.text import Spelling, cells, replaced
@@ -36,7 +37,6 @@ VERSION = "1.4"
 
 OPENING = Markup(DECLARATION + start_tag("VOTABLE", {"version": VERSION, "xmlns": NAMESPACE}) + "\n")
 RESOURCE = Markup('<RESOURCE type="results">\n')
-CLOSING = Markup("</RESOURCE>\n</VOTABLE>\n")
 
 
 def query_status(status: Status) -> Markup:
@@ -47,10 +47,6 @@ def query_status(status: Status) -> Markup:
 def named_info(name: str, value: str, ucd: str = "") -> Markup:
     """An INFO element, nothing for an empty value."""
     return element("INFO", name=name, value=value, ucd=ucd) if value else Markup("")
-
-
-#: what IDs of COOSYS begin with: the columns' IDs are their names
-_COOSYS = "coosys_"
 
 
 def _execution_time(status: Status) -> Markup:
@@ -85,12 +81,36 @@ class VOTable(Serializer):
         after = "" if status.value == "OK" else query_status(status) + "\n"
         if spent := _execution_time(status):
             after += spent + "\n"
-        yield self.rest() + f"{self.data_end}</DATA>\n</TABLE>\n{after}{CLOSING}".encode()
+        yield self.rest() + f"{self.data_end}</DATA>\n</TABLE>\n{after}{_closing(self.fields, self.info)}".encode()
 
 
 def metadata_document(fields: Sequence[Field], info: ResultInfo, status: Status) -> bytes:
     """A VOTable without data: what other formats carry along as the description of their rows."""
-    return (OPENING + RESOURCE + "\n".join([*_description(fields, info, status), "</TABLE>\n"]) + CLOSING).encode()
+    lines = [*_description(fields, info, status), "</TABLE>\n"]
+    return (OPENING + RESOURCE + "\n".join(lines) + _closing(fields, info)).encode()
+
+
+def _closing(fields: Sequence[Field], info: ResultInfo) -> Markup:
+    """The end of the results, and the services that take values of them."""
+    services = service_resources(info.links.services, fields, _Ids(fields).fields)
+    return Markup(f"</RESOURCE>\n{services}</VOTABLE>\n")
+
+
+class _Ids:
+    """The XML IDs of a document: of frames, of time systems, and of fields in their order."""
+
+    def __init__(self, fields: Sequence[Field]) -> None:
+        self.frames = {frame: f"coosys_{frame}" for frame in sorted({field.frame for field in fields} - {""})}
+        systems = sorted({field.time_system for field in fields if field.time_system is not None})
+        self.times = {system: f"timesys_{number}" for number, system in enumerate(systems, 1)}
+        taken = (*self.frames.values(), *self.times.values())
+        self.fields = field_ids([field.name for field in fields], taken)
+
+    def ref(self, field: Field) -> str:
+        """The ID of the frame or time system of a field."""
+        if field.frame:
+            return self.frames[field.frame]
+        return "" if field.time_system is None else self.times[field.time_system]
 
 
 def _description(
@@ -111,19 +131,17 @@ def _description(
         *(named_info("note", note) for note in info.notes),
     )
     yield from (line for line in infos if line)
-    frames = sorted({field.frame for field in fields} - {""})
-    yield from (element("COOSYS", ID=_COOSYS + frame, system=frame) for frame in frames)
-    systems = sorted({field.time_system for field in fields if field.time_system is not None})
-    times = {system: f"timesys_{number}" for number, system in enumerate(systems, 1)}
-    yield from (element("TIMESYS", ID=ident, **asdict(system)) for system, ident in times.items())
+    ids = _Ids(fields)
+    yield from (element("COOSYS", ID=ident, system=frame) for frame, ident in ids.frames.items())
+    yield from (element("TIMESYS", ID=ident, **asdict(system)) for system, ident in ids.times.items())
     yield Markup("<TABLE>")
-    ids = field_ids([field.name for field in fields], [*(_COOSYS + frame for frame in frames), *times.values()])
-    for field, ident in zip(fields, ids, strict=True):
-        ref = _COOSYS + field.frame if field.frame else times.get(field.time_system, "") if field.time_system else ""
-        yield _field(field, ident, ref, null_integer(field) if declares_null else None)
+    links = links_by_place(info.links.of_columns, ids.fields)
+    for place, (field, ident) in enumerate(zip(fields, ids.fields, strict=True)):
+        null = null_integer(field) if declares_null else None
+        yield _field(field, ident, ids.ref(field), null, links.get(place, Markup("")))
 
 
-def _field(field: Field, ident: str, ref: str, null: int | None) -> Markup:
+def _field(field: Field, ident: str, ref: str, null: int | None, links: Markup) -> Markup:
     kind = field.type
     attributes = {
         "ID": ident,
@@ -138,19 +156,22 @@ def _field(field: Field, ident: str, ref: str, null: int | None) -> Markup:
     }
     description = element("DESCRIPTION", field.description) if field.description else ""
     values = "" if null is None else element("VALUES", null=str(null))
-    return tag("FIELD", attributes, Markup(description + values))
+    return tag("FIELD", attributes, Markup(description + values + links))
 
 
 def field_ids(names: Sequence[str], taken_already: Iterable[str] = ()) -> list[str]:
-    """Unique XML names as near to the columns' names as can be: astropy takes them for its column names."""
-    taken = set(taken_already)
+    """Unique XML names as near to the columns' names as can be: astropy takes them for its column names.
+
+    None is another column's name, for clients look up references in both.
+    """
+    taken, own = set(taken_already), set(names)
     ids = []
     for name in names:
         base = re.sub(r"[^A-Za-z0-9_.-]", "_", name)
         if not re.match(r"[A-Za-z_]", base):
             base = "_" + base
         ident, number = base, 1
-        while ident in taken:
+        while ident in taken or (ident != name and ident in own):
             number += 1
             ident = f"{base}_{number}"
         taken.add(ident)

@@ -108,9 +108,9 @@ def test_failure_in_mid_stream_is_told_after_the_table(write, responseformat):
     assert infos[-1] == ("QUERY_STATUS", "ERROR", "engine <gone>\ufffd")
 
 
-def test_field_ids_are_unique_xml_names():
+def test_field_ids_are_unique_xml_names_and_no_other_columns_name():
     names = ["ra", "ra", "ra_2", "2mass", "b c", "b_c", "é", "-x", ""]
-    assert field_ids(names) == ["ra", "ra_2", "ra_2_2", "_2mass", "b_c", "b_c_2", "_", "_-x", "__2"]
+    assert field_ids(names) == ["ra", "ra_3", "ra_2", "_2mass", "b_c_2", "b_c", "_", "_-x", "__2"]
 
 
 KINDS = [

@@ -1,0 +1,80 @@
+"""What the keys of schema files have in common: strict models, and the kinds of text that they hold."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict
+from pydantic import Field as Key
+
+from clickhouse_schema.datatypes import FELIS
+
+#: TAP_SCHEMA of other services and several clients cut names here.
+MAX_NAME = 64
+
+#: Characters that XML 1.0 cannot carry.
+_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+
+_ARRAYSIZE = re.compile(r"([1-9][0-9]{0,8}x){0,4}(\*|[1-9][0-9]{0,8}\*?)")
+
+
+def _name(value: str) -> str:
+    if not value:
+        raise ValueError("is empty: give a name")
+    if not value.isprintable():
+        raise ValueError(f"{value!r} has a control character: only printable characters can be names")
+    if value != value.strip():
+        raise ValueError(f"{value!r} starts or ends with a space: take it away")
+    if len(value) > MAX_NAME:
+        raise ValueError(f"{value[:20] + '...'!r} has {len(value)} characters: names have at most {MAX_NAME}")
+    return value
+
+
+def _dotless(value: str) -> str:
+    if "." in value:
+        raise ValueError(f"{value!r} has a dot, which separates schema from table: write _ in its place")
+    return value
+
+
+def _text(value: str) -> str:
+    if found := _NOT_XML.search(value):
+        raise ValueError(f"has the character {found[0]!r}, which XML cannot carry: take it out")
+    return value
+
+
+def _datatype(value: str) -> str:
+    if value == "binary":
+        raise ValueError(
+            "'binary' is nothing that ADQL could use: leave the column out, or keep it as hexadecimal 'string'"
+        )
+    if value not in FELIS:
+        raise ValueError(f"{value!r} is no datatype: use one of {', '.join(FELIS)}")
+    return value
+
+
+def _arraysize(value: str) -> str:
+    if value and not _ARRAYSIZE.fullmatch(value):
+        raise ValueError(f"{value!r} is no size of an array: write '*', '8', '8*' or '2x3'")
+    return value
+
+
+#: Names of columns, keys and examples; of schemas and tables.
+Name = Annotated[str, AfterValidator(_name)]
+QualifierName = Annotated[Name, AfterValidator(_dotless)]
+#: TAP_SCHEMA has 32 bits for these.
+Index = Annotated[int, Key(ge=-(2**31), lt=2**31)]
+#: Text that goes into XML and TAP_SCHEMA.
+Text = Annotated[str, AfterValidator(_text)]
+#: Felis' words for types, and VOTable's arraysize.
+Datatype = Annotated[str, AfterValidator(_datatype)]
+Arraysize = Annotated[str, AfterValidator(_arraysize)]
+
+
+def felis(key: str, default: Any = "") -> Any:
+    """A field that files and documents call ``key``."""
+    return Key(default, validation_alias=key, serialization_alias=key)
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, validate_by_alias=True, validate_by_name=True)
