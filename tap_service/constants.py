@@ -77,6 +77,15 @@ SWEEP_SECONDS = 1.0
 #: a result without a job is removed when it is older than this, in seconds
 ORPHAN_AGE_SECONDS = 60.0
 
+#: an uploaded table of /sync that is older than this has been left by a dead process, in seconds
+SYNC_UPLOAD_SECONDS = 6 * 3600
+
+#: redirects that are followed, and addresses of one host that are tried, to fetch an uploaded table
+MOST_REDIRECTS, MOST_ADDRESSES = 5, 4
+
+#: tables that one request may upload
+MOST_UPLOADS = 20
+
 #: pieces of one job: its record, which is written often, tells of each
 MOST_PIECES = 500
 

@@ -9,12 +9,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
-from tap_service.constants import MOST_DEATHS, ORPHAN_AGE_SECONDS, SWEEP_SECONDS
+from tap_service.constants import MOST_DEATHS, ORPHAN_AGE_SECONDS, SWEEP_SECONDS, SYNC_UPLOAD_SECONDS
 from tap_service.models.instants import now
 from tap_service.models.job import ExecutionPhase, Job, JobError
+from tap_service.storage import merge_tables
 from tap_service.storage.engine import Engine, EngineError
 from tap_service.storage.jobs import IllegalTransition, JobStore, NoSuchJob
-from tap_service.storage.merge_tables import drop_left_over
+from tap_service.storage.query_tables import UPLOAD_OF_JOB, UPLOAD_OF_SYNC, drop_left_over
 from tap_service.storage.results import ResultStore
 
 _log = logging.getLogger("skyhouse")
@@ -72,9 +73,15 @@ class Lifetimes:
         return len(silent)
 
     def sweep(self, minimum_age: float = ORPHAN_AGE_SECONDS) -> int:
-        """Remove the results, half ones and parts too, that no job counts as its own; how many."""
+        """Remove the results, half ones and parts too, that no job counts as its own; how many.
+
+        And tables of dead queries in the engine; ``minimum_age`` 0: no query of any process works.
+        """
         try:
-            drop_left_over(self._engine, self._is_executed)
+            for prefix in (merge_tables.PREFIX, UPLOAD_OF_JOB):
+                drop_left_over(self._engine, prefix, 0, self._is_executed)
+            of_sync = SYNC_UPLOAD_SECONDS if minimum_age else 0
+            drop_left_over(self._engine, UPLOAD_OF_SYNC, of_sync, lambda _: False)
         except EngineError as error:
             _log.warning("tables that dead workers have left cannot be dropped now: %s", error)
         orphans = [key for key in self._results.keys(minimum_age) if not self._belongs(key)]
@@ -90,12 +97,14 @@ class Lifetimes:
         except OSError as error:
             _log.warning("what job %s has stored cannot be removed yet: %s", job.job_id, error)
 
-    def _is_executed(self, result_key: str) -> bool:
+    def _is_executed(self, name: str) -> bool:
+        """``name``: id and attempt of a job, with ``_`` between and behind them."""
+        job_id, attempt = name.split("_")[:2]
         try:
-            job = self._jobs.get(result_key.rpartition("-")[0])
+            job = self._jobs.get(job_id)
         except NoSuchJob:
             return False
-        return job.phase is ExecutionPhase.EXECUTING and job.result_key == result_key
+        return job.phase is ExecutionPhase.EXECUTING and str(job.attempt) == attempt
 
     def _belongs(self, key: str) -> bool:
         try:

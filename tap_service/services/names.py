@@ -11,14 +11,14 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import closing
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
-from socket import SHUT_RDWR
 from urllib.parse import quote, urlsplit
 
 from adql.errors import printable
 from adql.functions.names import NameFault
 from tap_service.constants import PRODUCT
+from tap_service.services.fetch import cut_off
 
 _log = logging.getLogger("skyhouse")
 
@@ -88,25 +88,13 @@ class Sesame:
         try:
             with closing(connection):
                 connection.connect()
-                # a time limit of each read would let a slow drip of bytes go on for ever
-                watch = threading.Timer(self._seconds, _cut, (connection, late))
-                watch.start()
-                try:
+                with cut_off(connection, self._seconds, late):
                     path = f"{self._parts.path.rstrip('/')}/{_QUERY}{quote(name, safe='')}"
                     connection.request("GET", path, headers={"User-Agent": PRODUCT, "Accept": "text/plain"})
                     response = connection.getresponse()
                     body = response.read(_MOST_BYTES + 1)
-                finally:
-                    watch.cancel()
         except (OSError, HTTPException) as error:
             raise self._fault(name, error) from error
         if response.status != 200 or late.is_set() or response.length or len(body) > _MOST_BYTES:
             raise self._fault(name, f"status {response.status}, {len(body)} bytes{', late' * late.is_set()}")
         return body.decode("utf-8", "replace")
-
-
-def _cut(connection: HTTPConnection, late: threading.Event) -> None:
-    late.set()
-    with suppress(OSError):  # it may have been closed just now
-        if connection.sock is not None:
-            connection.sock.shutdown(SHUT_RDWR)

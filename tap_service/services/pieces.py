@@ -31,8 +31,9 @@ from tap_service.services.preparation import Preparation
 from tap_service.storage.engine import Engine, QueryCancelled, Settings
 from tap_service.storage.job_stores import JobStores
 from tap_service.storage.jobs import UNFINISHED, IllegalTransition, JobStore, JobStoreUnavailable, NoSuchJob
-from tap_service.storage.merge_tables import DATABASE, merge_table, table_name
+from tap_service.storage.merge_tables import merge_table, table_name
 from tap_service.storage.parts import read_part, write_part
+from tap_service.storage.query_tables import DATABASE
 from tap_service.storage.results import ResultMissing, ResultStore
 
 
