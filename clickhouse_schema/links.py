@@ -35,6 +35,12 @@ def _line(value: str) -> str:
     return value
 
 
+def _not_empty(value: str) -> str:
+    if not value:
+        raise ValueError("is empty: give a text")
+    return value
+
+
 def _url(value: str) -> str:
     if not _URL.fullmatch(value):
         raise ValueError(f"{value!r} is no URL: write http:// or https://, a host, and what is not ASCII as %XX")
@@ -69,6 +75,7 @@ def _media_type(value: str) -> str:
 
 
 Line = Annotated[str, AfterValidator(_line)]
+Option = Annotated[Line, AfterValidator(_not_empty)]
 Url = Annotated[str, AfterValidator(_url)]
 MediaType = Annotated[str, AfterValidator(_media_type)]
 IvoId = Annotated[str, AfterValidator(_ivoid)]
@@ -113,7 +120,7 @@ class InputParam(Strict):
     unit: Line = felis("ivoa:unit")
     min: Number | None = None
     max: Number | None = None
-    options: tuple[Line, ...] = ()
+    options: tuple[Option, ...] = ()
 
     @model_validator(mode="after")
     def _check(self) -> InputParam:

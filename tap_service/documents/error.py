@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tap_service.documents.xml import Markup
 from tap_service.serializers.result import Status
-from tap_service.serializers.votable import CLOSING, OPENING, RESOURCE, named_info, query_status
+from tap_service.serializers.votable import CLOSING, OPENING, RESOURCE, RESOURCE_END, named_info, query_status
 
 CONTENT_TYPE = "application/x-votable+xml"
 
@@ -13,4 +13,4 @@ def error_document(message: str, query: str = "") -> bytes:
     """``message`` may contain anything; ``query`` is repeated where it is known."""
     said = Markup(query_status(Status("ERROR", message)) + "\n")
     asked = Markup(named_info("QUERY", query) + "\n") if query else Markup("")
-    return (OPENING + RESOURCE + said + asked + CLOSING).encode()
+    return (OPENING + RESOURCE + said + asked + RESOURCE_END + CLOSING).encode()

@@ -80,4 +80,5 @@ def _param(name: str, kind: ColumnType, value: str, about: Mapping[str, str] | N
     """``value`` is there even if it is empty: what the user or a row says."""
     attributes = {"name": name, "datatype": kind.datatype, "arraysize": kind.arraysize, "xtype": kind.xtype}
     attributes = {key: said for key, said in (attributes | dict(about or {})).items() if said}
-    return Markup(start_tag("PARAM", attributes | {"value": value}) + "".join(children) + "</PARAM>")
+    start, inside = start_tag("PARAM", attributes | {"value": value}), "".join(children)
+    return Markup(f"{start}{inside}</PARAM>" if inside else f"{start[:-1]}/>")

@@ -37,6 +37,8 @@ VERSION = "1.4"
 
 OPENING = Markup(DECLARATION + start_tag("VOTABLE", {"version": VERSION, "xmlns": NAMESPACE}) + "\n")
 RESOURCE = Markup('<RESOURCE type="results">\n')
+RESOURCE_END = Markup("</RESOURCE>\n")
+CLOSING = Markup("</VOTABLE>\n")
 
 
 def query_status(status: Status) -> Markup:
@@ -93,7 +95,7 @@ def metadata_document(fields: Sequence[Field], info: ResultInfo, status: Status)
 def _closing(fields: Sequence[Field], info: ResultInfo) -> Markup:
     """The end of the results, and the services that take values of them."""
     services = service_resources(info.links.services, fields, _Ids(fields).fields)
-    return Markup(f"</RESOURCE>\n{services}</VOTABLE>\n")
+    return Markup(RESOURCE_END + services + CLOSING)
 
 
 class _Ids:
