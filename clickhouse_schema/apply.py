@@ -9,27 +9,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
-from typing import Protocol
 
 import pyarrow as pa
 
+from clickhouse_schema import user_tables
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.ddl import HPX29, column_type, create_table
+from clickhouse_schema.engine import Engine
 from clickhouse_schema.healpix import ORDER
 from clickhouse_schema.model import Schema, Table
 from clickhouse_schema.quoting import identifier, string
 from clickhouse_schema.tap_schema import TAP_SCHEMA, rows
-
-
-class Engine(Protocol):
-    """What is needed of ``tap_service.storage.engine.Engine``."""
-
-    def execute(self, sql: str) -> None: ...
-
-    def query(self, sql: str) -> pa.Table: ...
-
-    def insert(self, table: str, batches: Iterable[pa.RecordBatch]) -> None: ...
-
 
 _TABLES = (
     "CREATE DATABASE IF NOT EXISTS skyhouse",
@@ -57,6 +47,7 @@ def initialise(engine: Engine) -> None:
             engine.execute(statement)
         _make_tap_schema(engine)
         _write_tap_schema(engine)
+        user_tables.initialise(engine)
 
 
 def catalogue_version(engine: Engine) -> int:
@@ -80,14 +71,17 @@ def read_catalogue(engine: Engine) -> Catalogue:
     counts, occupancy = _counts(engine)
     layouts = {(schema.name, table.name): table.layout for schema in schemas for table in schema.tables}
     crowding = {
-        key: mean * 12 * 4 ** layouts[key].healpix_order / _SQUARE_DEGREES
+        key: in_square_degree(mean, layouts[key].healpix_order)
         for key, mean in occupancy.items()
         if key in layouts and layouts[key].position
     }
     return Catalogue(schemas, counts, crowding)
 
 
-_SQUARE_DEGREES = 41252.96125
+def in_square_degree(rows: float, order: int) -> float:
+    """How many rows a square degree has where a cell of ``order`` has so many."""
+    cells: int = 12 * 4**order
+    return rows * cells / 41252.96125
 
 
 def _counts(engine: Engine) -> tuple[dict[tuple[str, str], int], dict[tuple[str, str], float]]:
@@ -180,10 +174,16 @@ def contents(engine: Engine, tables: Iterable[tuple[str, str]]) -> tuple[tuple[s
 
 
 def update_density(engine: Engine, schema_name: str, table: Table) -> None:
-    """Count rows and bytes of ``table`` per cell of its ``healpix_order``.
+    """Count rows and bytes of ``table`` per cell of its ``healpix_order``, in place of what was counted before."""
+    version = count_density(engine, schema_name, table)
+    engine.execute(
+        f"ALTER TABLE skyhouse.density DELETE WHERE {_is_table(schema_name, table.name)} AND version < {version}"
+        " SETTINGS mutations_sync = 1"
+    )
 
-    Rows without a position count in cell 12*4^order.
-    """
+
+def count_density(engine: Engine, schema_name: str, table: Table) -> int:
+    """Count rows and bytes per cell; the version of these counts. Rows without a position count in cell 12*4^order."""
     storage = f"{identifier(schema_name)}.{identifier(table.name)}"
     key = f"{string(schema_name)}, {string(table.name)}"
     where = f"database = {string(schema_name)} AND table = {string(table.name)} AND active"
@@ -195,10 +195,7 @@ def update_density(engine: Engine, schema_name: str, table: Table) -> None:
         f"INSERT INTO skyhouse.density SELECT {key}, {version}, {cell} AS cell, count() AS rows,"
         f" toUInt64(count() * {row_bytes}) AS bytes FROM {storage} GROUP BY cell"
     )
-    engine.execute(
-        f"ALTER TABLE skyhouse.density DELETE WHERE {_is_table(schema_name, table.name)} AND version < {version}"
-        " SETTINGS mutations_sync = 1"
-    )
+    return version
 
 
 def _is_table(schema_name: str, table_name: str) -> str:

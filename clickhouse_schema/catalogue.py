@@ -27,8 +27,8 @@ class TableEntry:
     """One table that can be queried.
 
     ``rows``: about how many it has, None if nobody counted; ``crowding``: of them in a square degree, as a typical row
-    has them around it. ``stored``: its quoted name in ClickHouse where that is another. ``fields`` describe its columns
-    in order; ``places``: name in lower case -> places of the columns.
+    has them around it. ``stored``: its quoted name in ClickHouse where that is another, or a query in parentheses that
+    gives its rows. ``fields`` describe its columns in order; ``places``: name in lower case -> places of the columns.
     """
 
     schema: Schema
@@ -53,6 +53,12 @@ class TableEntry:
     def qualified(self) -> str:
         """``schema.table`` as published."""
         return f"{self.schema.name}.{self.table.name}"
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Database and table in ClickHouse with its rows, as they are counted; not quoted."""
+        database, dot, table = self.stored.replace("`", "").partition(".")
+        return (database, table) if dot and self.stored[0] == "`" else (self.schema.name, self.table.name)
 
     @property
     def storage(self) -> str:
@@ -95,6 +101,17 @@ class Catalogue:
             by_fold[key] = (*by_fold.get(key, ()), entry)
         more = copy(self)
         object.__setattr__(more, "entries", (*self.entries, *entries))
+        object.__setattr__(more, "_by_fold", by_fold)
+        return more
+
+    def replacing(self, entries: tuple[TableEntry, ...]) -> Catalogue:
+        """This catalogue with other entries for tables that it has."""
+        by_name = {entry.qualified: entry for entry in entries}
+        by_fold = dict(self._by_fold)
+        for key in {entry.table.name.lower() for entry in entries}:
+            by_fold[key] = tuple(by_name.get(entry.qualified, entry) for entry in by_fold[key])
+        more = copy(self)
+        object.__setattr__(more, "entries", tuple(by_name.get(entry.qualified, entry) for entry in self.entries))
         object.__setattr__(more, "_by_fold", by_fold)
         return more
 

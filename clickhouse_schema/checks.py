@@ -11,8 +11,10 @@ from clickhouse_schema.problems import Path, Problem
 from clickhouse_schema.ucd import fault
 from clickhouse_schema.units import vounit
 
-#: Databases of the engine, of Skyhouse and of the standard.
-RESERVED_SCHEMAS = frozenset({"system", "information_schema", "default", "skyhouse", "tap_upload", "tap_schema"})
+#: Databases of the engine, of Skyhouse and of the standard, and the schema of each user's own tables.
+RESERVED_SCHEMAS = frozenset(
+    {"system", "information_schema", "default", "skyhouse", "skyhouse_users", "tap_upload", "tap_schema", "mydb"}
+)
 
 #: Columns that the storage adds, or the engine has in every table.
 _RESERVED_COLUMNS = frozenset(
@@ -27,14 +29,18 @@ def problems_of(schema: Schema) -> list[Problem]:
     problems = list(_schema_problems(schema))
     for i, table in enumerate(schema.tables):
         path: Path = ("tables", i)
-        problems += _name_problems(table, path)
-        problems += _layout_problems(table, (*path, "skyhouse:layout"))
+        problems += table_problems(table, path)
         problems += _link_problems(table, path)
         for j, service in enumerate(table.services):
             problems += _service_problems(table, service, (*path, "skyhouse:services", j))
         for j, key in enumerate(table.keys):
             problems += _key_problems(schema, table, key, (*path, "constraints", j))
     return problems
+
+
+def table_problems(table: Table, path: Path = ()) -> list[Problem]:
+    """What contradicts in the names and the layout of one table."""
+    return [*_name_problems(table, path), *_layout_problems(table, (*path, "skyhouse:layout"))]
 
 
 def _schema_problems(schema: Schema) -> Iterator[Problem]:
@@ -80,6 +86,13 @@ def _layout_problems(table: Table, path: Path) -> Iterator[Problem]:
         elif column.type.is_array:
             yield Problem((*path, "id"), f"the id column {name} is an array: an id must be a number or a text")
     yield from _repeated("id column", [(name, (*path, "id")) for name in layout.id])
+    for name in layout.indexes:
+        column = _find(table, name)
+        if column is None:
+            yield _no_column(table, name, (*path, "indexes"))
+        elif column.type.is_array:
+            yield Problem((*path, "indexes"), f"the column {name} is an array: an index is of numbers or texts")
+    yield from _repeated("index", [(name, (*path, "indexes")) for name in layout.indexes])
     if layout.time:
         column = _find(table, layout.time)
         if column is None:

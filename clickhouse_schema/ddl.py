@@ -31,9 +31,19 @@ def create_table(table: Table, storage: str) -> str:
         lines.append(f"PROJECTION {identifier('by' + cover_column(column.name))} (SELECT _part_offset ORDER BY {name})")
     if table.layout.id:
         lines.append(f"PROJECTION by_id (SELECT _part_offset ORDER BY {_names(table.layout.id)})")
+    for name in table.layout.indexes:
+        projection = identifier(f"by_index_{name}")
+        lines.append(f"PROJECTION {projection} (SELECT _part_offset ORDER BY {identifier(name)})")
     body = ",\n    ".join(lines)
     settings = "SETTINGS allow_nullable_key = 1"
     return f"CREATE TABLE {storage} (\n    {body}\n) ENGINE = MergeTree ORDER BY {_sort_key(table)} {settings}"
+
+
+def given_columns(table: Table) -> tuple[str, ...]:
+    """The columns that a row has to come with: all but those that the engine computes."""
+    read = [column.name for column in table.columns if is_read(column.type)]
+    hidden = (name for column in read for name in (shape_column(column), cover_column(column)))
+    return (*(column.name for column in table.columns), *hidden)
 
 
 def column_type(column: Column) -> str:

@@ -127,7 +127,7 @@ class Layout(Strict):
     ``position``: the columns of ICRS longitude and latitude in degrees; rows are kept in HEALPix order. ``id``: the
     columns whose values together name a row; look-ups by them are fast. ``healpix_order``: that of the coarse cells in
     which rows are counted. ``time``: the column that orders the rows of one place. ``overlap_radius``: degrees up to
-    which matches stay within one shard of a cluster.
+    which matches stay within one shard of a cluster. ``indexes``: further columns, each with an index of its own.
     """
 
     position: tuple[str, str] | None = None
@@ -153,6 +153,7 @@ class ForeignKey(Strict):
 
 class Table(Strict):
     name: QualifierName
+    indexes: tuple[str, ...] = ()
     id: Text = felis("@id")
     description: Text = ""
     utype: Text = felis("votable:utype")
@@ -171,11 +172,11 @@ class Table(Strict):
         raise KeyError(name)
 
     def is_indexed(self, name: str) -> bool:
-        """Whether conditions on the column need no scan: positions have the sort key, ids their projection.
+        """Whether conditions on the column need no scan: positions have the sort key, ids and indexes a projection.
 
         Of an id of several columns that is the first: the others alone find nothing in the projection's order.
         """
-        return name in (self.layout.position or ()) or name in self.layout.id[:1]
+        return name in (self.layout.position or ()) or name in (*self.layout.id[:1], *self.layout.indexes)
 
 
 class Example(Strict):

@@ -124,6 +124,17 @@ def rows(catalogue: Catalogue) -> dict[str, pa.RecordBatch]:
     return {table.name: _batch(table, list(made[table.name])) for table in TAP_SCHEMA.tables}
 
 
+def table_rows(entry: TableEntry) -> dict[str, pa.RecordBatch]:
+    """The rows that tell of one table, by the table of TAP_SCHEMA; none of its schema."""
+    made: dict[str, Iterable[tuple[Any, ...]]] = {
+        "tables": [_table_row(None, entry)],
+        "columns": _column_rows(entry),
+        "keys": _key_rows(entry),
+        "key_columns": _key_column_rows(entry),
+    }
+    return {table.name: _batch(table, list(made[table.name])) for table in TAP_SCHEMA.tables if table.name in made}
+
+
 def _batch(table: Table, values: list[tuple[Any, ...]]) -> pa.RecordBatch:
     schema = pa.schema([(column.name, column.type.arrow) for column in table.columns])
     return pa.RecordBatch.from_arrays(
@@ -135,7 +146,7 @@ def _schema_row(index: int, schema: Schema) -> tuple[Any, ...]:
     return published(schema.name), schema.utype or None, schema.description or None, index
 
 
-def _table_row(index: int, entry: TableEntry) -> tuple[Any, ...]:
+def _table_row(index: int | None, entry: TableEntry) -> tuple[Any, ...]:
     table = entry.table
     return (
         published(entry.schema.name),

@@ -167,7 +167,7 @@ def test_good() -> None:
         (layout("{overlap_radius: .nan}"), "9: overlap_radius must be"),
         (
             layout("{order: 5}"),
-            "9: unknown key 'order': known here are position, id, healpix_order, time, overlap_radius",
+            "9: unknown key 'order': known here are position, id, healpix_order, time, overlap_radius, indexes",
         ),
     ],
 )
