@@ -42,7 +42,7 @@ def _not_empty(value: str) -> str:
 
 
 def _url(value: str) -> str:
-    if not _URL.fullmatch(value):
+    if value and not _URL.fullmatch(value):
         raise ValueError(f"{value!r} is no URL: write http:// or https://, a host, and what is not ASCII as %XX")
     return value
 
@@ -57,19 +57,19 @@ def _href(value: str) -> str:
 
 
 def _access_url(value: str) -> str:
-    if "#" in value:
-        raise ValueError(f"{value!r} has a fragment: clients append parameters there")
+    if not value or "#" in value:
+        raise ValueError(f"{value!r} is no URL that parameters could be appended to: write one without a fragment")
     return _url(value)
 
 
 def _ivoid(value: str) -> str:
-    if not _IVOID.fullmatch(value):
+    if value and not _IVOID.fullmatch(value):
         raise ValueError(f"{value!r} is no IVOA identifier: write ivo://authority/name")
     return value
 
 
 def _media_type(value: str) -> str:
-    if not _MEDIA_TYPE.fullmatch(value):
+    if value and not _MEDIA_TYPE.fullmatch(value):
         raise ValueError(f"{value!r} is no media type: write one as text/html")
     return value
 
@@ -109,7 +109,7 @@ class InputParam(Strict):
     """
 
     name: Name
-    ref: Name = ""
+    ref: Line = ""
     value: Line = ""
     description: Text = ""
     datatype: Datatype = "string"
@@ -124,12 +124,13 @@ class InputParam(Strict):
 
     @model_validator(mode="after")
     def _check(self) -> InputParam:
-        described = self.model_fields_set - {"name", "ref", "value", "description"}
+        fields = type(self).model_fields.items()
+        said = {key: field.serialization_alias or key for key, field in fields if getattr(self, key) != field.default}
+        described = sorted(said[key] for key in said.keys() - {"name", "ref", "value", "description"})
         if self.ref and self.value:
             raise ValueError(f"the parameter {self.name} has ref, a column, and value, a constant: keep one of them")
         if (self.ref or self.value) and described:
-            keys = ", ".join(sorted(type(self).model_fields[key].serialization_alias or key for key in described))
-            raise ValueError(f"the parameter {self.name} is not given by the user: take out {keys}")
+            raise ValueError(f"the parameter {self.name} is not given by the user: take out {', '.join(described)}")
         limits = [limit for limit in (self.min, self.max) if limit is not None]
         if limits and self.type.datatype not in NUMBERS:
             raise ValueError(f"the parameter {self.name} is no number: min and max are for numbers")

@@ -10,6 +10,8 @@ from loaders.errors import LoadError
 from tap_service.readers.columns import felis_column
 from tap_service.readers.position import position_of, words
 from tap_service.readers.source import Source
+from tap_service.readers.votable import VotableSource
+from tap_service.readers.votable_links import declared_links
 
 
 def described(source: Source, schema_name: str, table_name: str, only: Container[str] | None = None) -> dict[str, Any]:
@@ -23,10 +25,25 @@ def described(source: Source, schema_name: str, table_name: str, only: Container
     if source.description:
         table["description"] = source.description
     table["columns"] = [felis_column(field) for field in source.fields if only is None or field.name in only]
-    layout = _layout(source.fields)
-    if layout and only is None:
-        table["skyhouse:layout"] = layout
+    if only is None:
+        table |= _beyond_columns(source, table["columns"])
     return {"name": schema_name, "tables": [table]}
+
+
+def _beyond_columns(source: Source, columns: list[dict[str, Any]]) -> dict[str, Any]:
+    """Layout and services of the table; LINKs are put to their columns."""
+    keys: dict[str, Any] = {}
+    layout = _layout(source.fields)
+    if layout:
+        keys["skyhouse:layout"] = layout
+    if isinstance(source, VotableSource):
+        links = declared_links(source.path, source.fields)
+        for column in columns:
+            if column["name"] in links.columns:
+                column["skyhouse:links"] = links.columns[column["name"]]
+        if links.services:
+            keys["skyhouse:services"] = links.services
+    return keys
 
 
 def _layout(fields: tuple[Field, ...]) -> dict[str, Any]:

@@ -148,7 +148,7 @@ class VotableParser:
             self._parser.CharacterDataHandler = None
             self._describe(" ".join("".join(self._text).split()))
         elif name == "FIELD" and self._in_table:
-            self.table.columns.append(_field(self._column))
+            self.table.columns.append(votable_field(self._column))
             self._column = {}
         elif name == "TABLE" and self._in_table:
             self.table.description = self.table.description or self._resource_description
@@ -164,7 +164,8 @@ class VotableParser:
             self._resource_description = text
 
 
-def _field(attributes: dict[str, str]) -> VotableField:
+def votable_field(attributes: dict[str, str]) -> VotableField:
+    """Of the attributes of a FIELD or PARAM, with its description and VALUES' null among them."""
     datatype, arraysize = attributes.get("datatype", ""), attributes.get("arraysize", "").strip()
     type_, unusable = _type(datatype, arraysize, attributes.get("xtype", ""))
     described = Field(

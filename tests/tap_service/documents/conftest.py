@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.links import InputParam, Service
 from clickhouse_schema.model import Column, ForeignKey, Layout, Schema, Table
 from clickhouse_schema.tap_schema import TAP_SCHEMA
 from tap_service.documents.availability import availability_document
@@ -39,11 +40,12 @@ STARS = Table(
         column("size", "float"),
         column("two words", "unicode"),
         column("seen", "timestamp"),
-        column("code", "char", **{"votable:arraysize": "4"}),
+        column("code", "char", **{"votable:arraysize": "4", "skyhouse:links": ({"href": "http://a/${code}"},)}),
         column("good", "boolean"),
     ),
     primary_key=("id",),
     layout=Layout(position=("ra", "dec"), id=("id",)),
+    services=(Service(name="links", access_url="http://a", input_params=(InputParam(name="ID", ref="id"),)),),
 )
 SPECTRA = Table(
     name="spectra",

@@ -12,7 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 from astropy.io import fits
 
-from clickhouse_schema.datatypes import FLOAT, POINT, SCALARS, TEXT, TIMESTAMP, UNICODE, ColumnType, Field, Scalar
+from clickhouse_schema.datatypes import CHAR, FLOAT, POINT, SCALARS, TEXT, TIMESTAMP, UNICODE, ColumnType, Field, Scalar
+from clickhouse_schema.links import InputParam, Link, PlacedLink, PlacedService, ResultLinks, Service
 from tap_service.serializers import FORMATS, ResultInfo, overflow
 from tests.tap_service.serializers.values import ALL, LOSSES
 
@@ -56,6 +57,23 @@ def test_what_cannot_be_told_apart_is_said(form: str) -> None:
     losses = [loss.said for loss in LOSSES if form in loss.formats and loss.said]
     assert [loss for loss in losses if loss not in said] == []
     assert losses or said.startswith("nothing")
+
+
+def test_the_service_descriptor_is_what_comes(write: Any) -> None:
+    link = Link(href="https://archive.example.org/page?id=${did}", content_role="doc")
+    service = Service(
+        name="links",
+        standard_id="ivo://ivoa.net/std/DataLink#links-1.1",
+        access_url="https://archive.example.org/links",
+        input_params=(InputParam(name="ID", ref="did"),),
+    )
+    places = {"did": 0}
+    info = ResultInfo(links=ResultLinks((PlacedLink(0, link, places),), (PlacedService(service, places),)))
+    document = write("votable", [Field("did", CHAR)], [[]], info=info).decode()
+    [sample] = re.findall(r"```xml\n(.*?)```", PAGE, re.DOTALL)
+    field, descriptor = sample.split("\n", 1)
+    assert field in document.splitlines()
+    assert descriptor in document
 
 
 def test_the_json_is_what_comes(write: Any) -> None:
