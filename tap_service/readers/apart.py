@@ -47,13 +47,17 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Paths of what is read and written, the name of the table, and the Content-Type of what is read, '' for none."""
+    """Paths of what is read and written, the name of the table, and the Content-Type of what is read, '' for none.
+
+    ``table``: the model that the rows have to fit, as JSON; '' = what the file says.
+    """
 
     source: str
     rows: str
     name: str
     content_type: str
     limits: Limits
+    table: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +110,8 @@ def read(request: Request) -> Answer:
     """Raises ReadError."""
     limits = request.limits
     source = open_upload(Path(request.source), request.content_type)
+    if request.table:
+        return _fitted(Table.model_validate_json(request.table), source, request)
     if source.unusable:
         listed = "; ".join(f"{name}: {reason}" for name, reason in source.unusable.items())
         raise ReadError(f"the file has columns that cannot be taken ({listed}); leave them out")
@@ -120,8 +126,26 @@ def read(request: Request) -> Answer:
         if fault is None:
             return Answer(table=table.model_dump_json(by_alias=True), rows=rows)
         if not _replanned(plan, source, fault):
-            where = f"{source.unit} {fault.where}" + (f", column {fault.column}" if fault.column else "")
-            raise ReadError(f"{where}: " + (f"{fault.value!r} is {fault.reason}" if fault.value else fault.reason))
+            raise _bad_row(source, fault)
+
+
+def _fitted(table: Table, source: Source, request: Request) -> Answer:
+    """The rows for a table that is there, which the file has to have the columns of, in any order."""
+    there = {column.name.lower(): column.name for column in table.columns}
+    given = {name.lower(): name for name in (*(field.name for field in source.fields), *source.unusable)}
+    for missing, what in ((there.keys() - given.keys(), "lacks"), (given.keys() - there.keys(), "has besides")):
+        if missing:
+            names = ", ".join(sorted({**given, **there}[name] for name in missing))
+            raise ReadError(f"the file {what} columns: {names}; the table has {', '.join(there.values())}")
+    rows, fault = _written(table, source, request)
+    if fault is not None:
+        raise _bad_row(source, fault)
+    return Answer(table=request.table, rows=rows)
+
+
+def _bad_row(source: Source, fault: Fault) -> ReadError:
+    where = f"{source.unit} {fault.where}" + (f", column {fault.column}" if fault.column else "")
+    return ReadError(f"{where}: " + (f"{fault.value!r} is {fault.reason}" if fault.value else fault.reason))
 
 
 def _table(name: str, source: Source, plan: _Plan) -> Table:

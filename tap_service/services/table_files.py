@@ -48,17 +48,13 @@ class ReadTable:
 
 
 class TableFiles:
-    """Safe to use from several threads. ``spare``: keep a process ready, for it takes a second to start."""
+    """Safe to use from several threads. ``spare``: keep a process ready, for it takes a second to start.
 
-    def __init__(self, config: Config, *, spare: bool) -> None:
-        self._limits = Limits(
-            rows=config.upload_rows,
-            columns=config.upload_columns,
-            cell_bytes=config.upload_cell_bytes,
-            unpacked_bytes=4 * config.upload_bytes,
-            memory=config.upload_memory,
-            seconds=config.upload_seconds,
-        )
+    ``limits``: those of uploaded tables, if none are given.
+    """
+
+    def __init__(self, config: Config, *, spare: bool, limits: Limits | None = None) -> None:
+        self._limits = limits or upload_limits(config)
         self._directory = config.spool_path
         self._keeps_spare = spare
         self._spare: subprocess.Popen[str] | None = None
@@ -77,10 +73,14 @@ class TableFiles:
             _end(spare)
 
     @contextmanager
-    def read(self, path: Path, name: str, content_type: str = "") -> Iterator[ReadTable]:
-        """The first table in a file, under this name. Raises UploadFault for what is none, or is beyond the limits."""
+    def read(self, path: Path, name: str, content_type: str = "", table: Table | None = None) -> Iterator[ReadTable]:
+        """The first table in a file, under this name. Raises UploadFault for what is none, or is beyond the limits.
+
+        With ``table`` the rows have to fit that one, whatever the file says of their types.
+        """
+        model = "" if table is None else table.model_dump_json(by_alias=True)
         with tempfile.TemporaryFile(dir=self._directory) as file:
-            request = Request(str(path), str(path_of(file)), name, content_type, self._limits)
+            request = Request(str(path), str(path_of(file)), name, content_type, self._limits, model)
             answer = self._asked(request)
             if answer.error:
                 raise UploadFault(f"table {name}: {answer.error}")
@@ -118,6 +118,17 @@ class TableFiles:
             text=True,
             env={**kept, **_FRUGAL, "TMPDIR": str(self._directory)},
         )
+
+
+def upload_limits(config: Config) -> Limits:
+    return Limits(
+        rows=config.upload_rows,
+        columns=config.upload_columns,
+        cell_bytes=config.upload_cell_bytes,
+        unpacked_bytes=4 * config.upload_bytes,
+        memory=config.upload_memory,
+        seconds=config.upload_seconds,
+    )
 
 
 def path_of(file: BinaryIO) -> Path:

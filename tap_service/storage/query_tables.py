@@ -34,7 +34,7 @@ def fill(engine: Engine, name: str, create: str, batches: Iterable[pa.RecordBatc
     try:
         drop(engine, name)
         engine.execute(create)
-        for block in _blocks(batches):
+        for block in blocks(batches):
             engine.insert(storage(name), block)
     except BaseException:
         drop(engine, name)
@@ -74,7 +74,8 @@ def drop_left_over(engine: Engine, prefix: str, minimum_age: float, is_needed: C
             drop(engine, row["name"])
 
 
-def _blocks(batches: Iterable[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
+def blocks(batches: Iterable[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
+    """Together what one INSERT takes."""
     block: list[pa.RecordBatch] = []
     for batch in batches:
         block.append(batch)
