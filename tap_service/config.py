@@ -326,6 +326,38 @@ class Config(BaseSettings):
             "and from these hosts whatever their addresses are."
         ),
     )
+    user_tables: int = Field(
+        100,
+        ge=0,
+        title="Tables that a user may keep",
+        description="Of their own, in the schema mydb. 0: users have no tables of their own.",
+    )
+    user_table_bytes: int = Field(
+        10 << 30,
+        ge=0,
+        title="Disk for the tables of one user, in bytes",
+        description="As the engine stores them, compressed.",
+    )
+    user_table_file: int = Field(
+        1 << 30,
+        ge=1,
+        title="Largest file that is loaded into a user's table, in bytes",
+        description=(
+            "As it is sent, or as a job has stored its result. Unpacked, and as rows, it may have four times as many."
+        ),
+    )
+    user_table_seconds: int = Field(
+        600,
+        ge=1,
+        title="Time to read a file that is loaded into a user's table, in seconds",
+        description="Of processor time.",
+    )
+    user_table_days: int = Field(
+        90,
+        ge=0,
+        title="How long a user's table is kept, in days",
+        description="Since it was last changed or used in a query. 0: until its owner removes it.",
+    )
     query_log: str = Field(
         "-",
         title="Where the query log goes",

@@ -9,6 +9,7 @@ ServiceError
 │   ├── Unauthorized      401, credentials are missing or wrong
 │   ├── Forbidden         403, another's, or not now
 │   ├── NotFound          404
+│   ├── Conflict          409, there is one already, or somebody else was quicker
 │   ├── BodyTooLarge      413
 │   └── TooManyJobs       429, as many of the user's jobs wait as may
 ├── ClientGone            the client has closed the connection; nobody reads this
@@ -63,6 +64,10 @@ class Forbidden(UserFault):
 
 class NotFound(UserFault):
     status = 404
+
+
+class Conflict(UserFault):
+    status = 409
 
 
 class BodyTooLarge(UserFault):
