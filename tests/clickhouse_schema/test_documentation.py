@@ -1,0 +1,50 @@
+"""docs/schema-yaml.md is true: its samples are read, and its tables have the keys that there are."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from clickhouse_schema.links import InputParam, Link, Service
+from clickhouse_schema.model import Column, Layout, Schema, Table
+from clickhouse_schema.yaml_reader import read_schema
+
+PAGE = (Path(__file__).parents[2] / "docs" / "schema-yaml.md").read_text()
+SAMPLES = re.findall(r"^```yaml\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+
+#: what stands before the table of each model's keys
+WHERE = {
+    Schema: "## Schema",
+    Table: "## Table",
+    Column: "## Column",
+    Layout: "## `skyhouse:layout`",
+    Link: "Of a link:",
+    Service: "Of a service:",
+    InputParam: "Of an input parameter,",
+}
+
+
+def keys_of(model: type[BaseModel]) -> set[str]:
+    keys = {field.serialization_alias or name for name, field in model.model_fields.items()}
+    return keys | {"fits:tunit"} if model is Column else keys
+
+
+@pytest.mark.parametrize("model", WHERE, ids=lambda model: model.__name__)
+def test_keys_are_those_that_there_are(model: type[BaseModel]) -> None:
+    table = PAGE.partition(f"\n{WHERE[model]}")[2].partition("\n|---")[2].partition("\n\n")[0]
+    said = [key for line in table.splitlines()[1:] for key in re.findall(r"`([^`]+)`", line.split(" | ")[0])]
+    assert sorted(said) == sorted(keys_of(model))
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_samples_are_read(sample: str) -> None:
+    whole = {
+        "name:": sample,
+        "tables:": f"name: s\n{sample}",
+        "  columns:": f"name: s\ntables:\n- name: t\n{sample}",
+    }
+    schema, warnings = read_schema(whole[sample.partition("\n")[0].rstrip().partition(" survey")[0]], strict=True)
+    assert (len(schema.tables), warnings) == (1, [])
