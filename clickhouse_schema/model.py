@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+import pyarrow as pa
 from pydantic import Field as Key
 from pydantic import model_validator
 
+from clickhouse_schema.cover import has_cover
 from clickhouse_schema.datatypes import (
     FELIS,
     FLOATS,
@@ -39,7 +41,11 @@ class TimeKeys(Strict):
 
 
 class Column(Strict):
-    """A column. ``unit`` is in VOUnits, ``ucd`` is UCD1+; '' = none. ``length`` is the most characters of a text."""
+    """A column. ``unit`` is in VOUnits, ``ucd`` is UCD1+; '' = none. ``length`` is the most characters of a text.
+
+    ``values``: the only ones that rows may have, beside NULL; () = any. ``if_missing``: what a load does where a file
+    lacks the column: 'fill' it with NULL, 'leave_out' the column if no file has it; '' = refuse the file.
+    """
 
     name: Name
     id: Text = felis("@id")
@@ -58,6 +64,8 @@ class Column(Strict):
     column_index: Index | None = felis("tap:column_index", None)
     times: TimeKeys | None = felis("skyhouse:timesys", None)
     links: tuple[Link, ...] = felis("skyhouse:links", ())
+    values: tuple[int | str, ...] = felis("skyhouse:values", ())
+    if_missing: Literal["", "fill", "leave_out"] = felis("skyhouse:if_missing")
 
     @model_validator(mode="after")
     def _check_times(self) -> Column:
@@ -88,6 +96,18 @@ class Column(Strict):
         size = _GEOMETRIES.get(self.xtype, self.arraysize)
         if self.xtype in _GEOMETRIES and (own not in FLOATS or self.arraysize != size):
             raise ValueError(f"votable:xtype {self.xtype!r} needs datatype double and votable:arraysize '{size}'")
+        return self
+
+    @model_validator(mode="after")
+    def _check_values(self) -> Column:
+        kind = self.type
+        if self.values and (kind.is_timestamp or not (kind.is_text or kind.is_integer)):
+            raise ValueError(f"skyhouse:values is for texts and whole numbers, not for {self.datatype!r}")
+        wrong = next((value for value in self.values if not _can_be(value, kind)), None)
+        if wrong is not None:
+            raise ValueError(f"skyhouse:values has {wrong!r}, which no {self.datatype!r} can be")
+        if self.if_missing and not self.nullable:
+            raise ValueError("skyhouse:if_missing is for nullable columns: the others must be in every file")
         return self
 
     @property
@@ -121,6 +141,14 @@ class Column(Strict):
         return TimeSystem(self.times.timescale, self.times.refposition, origin)
 
 
+def _can_be(value: int | str, kind: ColumnType) -> bool:
+    try:
+        pa.scalar(value, kind.arrow)
+    except (pa.ArrowException, OverflowError):
+        return False
+    return kind.datatype != "char" or str(value).isascii()
+
+
 class Layout(Strict):
     """How Skyhouse stores a table.
 
@@ -135,6 +163,7 @@ class Layout(Strict):
     healpix_order: Annotated[int, Key(ge=0, le=8)] = 5  # 12288 cells of 1.8 degrees
     time: str = ""
     overlap_radius: Annotated[float, Key(ge=0.0, le=10.0)] = 0.0
+    indexes: tuple[str, ...] = ()
 
 
 class ForeignKey(Strict):
@@ -153,7 +182,6 @@ class ForeignKey(Strict):
 
 class Table(Strict):
     name: QualifierName
-    indexes: tuple[str, ...] = ()
     id: Text = felis("@id")
     description: Text = ""
     utype: Text = felis("votable:utype")
@@ -174,9 +202,11 @@ class Table(Strict):
     def is_indexed(self, name: str) -> bool:
         """Whether conditions on the column need no scan: positions have the sort key, ids and indexes a projection.
 
-        Of an id of several columns that is the first: the others alone find nothing in the projection's order.
+        Of an id of several columns that is the first: the others alone find nothing in the projection's order. Shapes
+        have their covers.
         """
-        return name in (self.layout.position or ()) or name in (*self.layout.id[:1], *self.layout.indexes)
+        layout = self.layout
+        return name in (*(layout.position or ()), *layout.id[:1], *layout.indexes) or has_cover(self.column(name).type)
 
 
 class Example(Strict):

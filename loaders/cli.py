@@ -12,9 +12,11 @@ from clickhouse_schema.yaml_writer import as_yaml
 from loaders import commands, control, users
 from loaders.adql import parsed
 from loaders.describe import described
+from loaders.errors import LoadError
 from loaders.options import Data
 from loaders.plan import split_name
 from loaders.progress import ConsoleReporter
+from loaders.shipped import example_file, given_schema, schema_file
 from tap_service.readers import open_source
 from tap_service.readers.errors import ReadError
 
@@ -41,7 +43,13 @@ def load(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="FITS, VOTable, CSV, TSV, ECSV or Parquet.")],
     table: Annotated[str, typer.Option(metavar="SCHEMA.TABLE", help="Where the rows go.")],
     data: Data,
-    schema: Annotated[Path | None, typer.Option(help="YAML that describes the table; see skyhouse describe.")] = None,
+    schema: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|NAME",
+            help="YAML that describes the table (see skyhouse describe), or a shipped one: obscore.",
+        ),
+    ] = None,
     strict: Annotated[bool, typer.Option("--strict", help="Take bad units and UCDs as errors.")] = False,
     max_errors: Annotated[int, typer.Option(help="Bad rows that are put aside before the load stops.", min=0)] = 100,
     rejects: Annotated[
@@ -56,7 +64,7 @@ def load(
     arguments = {
         "files": [str(file.absolute()) for file in files],
         "table": table,
-        "schema_file": str(schema.absolute()) if schema else None,
+        "schema_file": str(given_schema(schema)) if schema else None,
         "strict": strict,
         "max_errors": max_errors,
         "rejects": str((rejects or Path(f"{table}.rejects.csv")).absolute()),
@@ -76,6 +84,21 @@ def describe(
             names = split_name(table) if table else ("my_schema", file.name.split(".")[0])
             reporter.output(as_yaml(described(open_source(file), *names)).rstrip())
         except ReadError as error:
+            reporter.message(f"error: {error}")
+            raise typer.Exit(commands.EXIT_FAILED) from error
+
+
+@app.command()
+def schema(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A shipped schema: obscore.")],
+    example: Annotated[bool, typer.Option("--example", help="Rows to try it with, as CSV, in its place.")] = False,
+) -> None:
+    """Write a shipped schema file, to add columns of your own to."""
+    with ConsoleReporter() as reporter:
+        try:
+            path = example_file(name) if example else schema_file(name)
+            reporter.output(path.read_text(encoding="utf-8").rstrip("\n"))
+        except LoadError as error:
             reporter.message(f"error: {error}")
             raise typer.Exit(commands.EXIT_FAILED) from error
 

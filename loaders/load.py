@@ -105,7 +105,11 @@ class _Input:
 
     def fingerprint(self, onto: tuple[Load, ...]) -> str:
         """Stands for this input loaded on top of the loads ``onto``."""
-        parts = [*self.digests, self.table.model_dump_json(by_alias=True), *(load.fingerprint for load in onto)]
+        parts = [
+            *self.digests,
+            self.table.model_dump_json(by_alias=True, exclude_defaults=True),
+            *(load.fingerprint for load in onto),
+        ]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     def is_in(self, loads: tuple[Load, ...], mode: Mode) -> bool:

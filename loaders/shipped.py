@@ -1,14 +1,18 @@
-"""The demo's tables: Tycho-2's bright stars and OpenNGC, shipped with their descriptions and licences."""
+"""What is shipped: the demo's tables (Tycho-2's bright stars and OpenNGC) with their descriptions and licences, and
+schema files of standard tables, which a load takes by name.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from loaders.errors import LoadError
 from loaders.load import LoadRequest, load
 from loaders.progress import Reporter
 from tap_service.storage.engine import Engine
 
 _FOLDER = Path(__file__).parent / "demo"
+_SCHEMAS = Path(__file__).parent / "schemas"
 
 #: table, data and description
 TABLES = (
@@ -30,3 +34,28 @@ def load_demo(engine: Engine, reporter: Reporter) -> None:
             mode="replace",
         )
         load(engine, request, reporter)
+
+
+def schema_names() -> list[str]:
+    return sorted(path.stem for path in _SCHEMAS.glob("*.yaml"))
+
+
+def schema_file(name: str) -> Path:
+    """The shipped schema file of this name. Raises ``LoadError``."""
+    return _shipped(name, ".yaml")
+
+
+def example_file(name: str) -> Path:
+    """Rows to try the shipped schema of this name with, as CSV. Raises ``LoadError``."""
+    return _shipped(name, ".csv")
+
+
+def _shipped(name: str, suffix: str) -> Path:
+    if name not in schema_names():
+        raise LoadError(f"there is no shipped schema {name!r}; there are {', '.join(schema_names())}")
+    return _SCHEMAS / (name + suffix)
+
+
+def given_schema(word: str) -> Path:
+    """What an operator means by ``--schema``: a shipped schema by its name, else a file (./NAME for one so called)."""
+    return schema_file(word) if word in schema_names() else Path(word).absolute()

@@ -1,17 +1,17 @@
 """Rows of a file made to fit a table's columns, and the rows that do not fit found, by whole vectors.
 
 A row is bad if a value does not fit its column's type, text is not UTF-8 (or, in a ``char`` column, not ASCII), a
-column that is not nullable has no value, a shape is none (``shapes``), or a position is out of range: ra in [0, 360],
-dec in [-90, 90]. Rows whose position is NULL or NaN are good.
+column that is not nullable has no value, a value is none of its column's ``values``, a shape is none (``shapes``), or
+a position is out of range: ra in [0, 360], dec in [-90, 90]. Rows whose position is NULL or NaN are good.
 
 NaN in an integer column is NULL, and so it is in a nullable column of a format (FITS, VOTable) whose mark of a missing
-number it is.
+number it is. An empty text in a column with ``values`` is NULL: those formats have no other.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -36,7 +36,7 @@ Check = Callable[[pa.Array, pa.Array], "tuple[pa.Array | None, str]"]
 
 @dataclass(frozen=True, slots=True)
 class _Fitting:
-    """How one column of the file becomes one of the table."""
+    """How one column of the file becomes one of the table; ``source_name`` '' = NULL in every row."""
 
     column: Column
     source_name: str
@@ -49,7 +49,8 @@ class Conformer:
 
     def __init__(self, table: Table, source: Source) -> None:
         names = _file_columns(source)
-        missing = [column.name for column in table.columns if _matching(column.name, names) is None]
+        found = {column.name: matching(column.name, names) for column in table.columns}
+        missing = [column.name for column in table.columns if not (found[column.name] or column.if_missing)]
         if missing:
             raise ReadError(
                 f"{source.path} has no column {', '.join(missing)} of table {table.name} (it has "
@@ -58,13 +59,13 @@ class Conformer:
         self._fittings = [
             _Fitting(
                 column,
-                _matching(column.name, names) or "",
+                found[column.name] or "",
                 source.nan_is_null and column.nullable and column.type.datatype in FLOATS and not column.type.is_array,
                 _checks(column, table),
             )
             for column in table.columns
         ]
-        self.source_names = tuple(fitting.source_name for fitting in self._fittings)
+        self.source_names = tuple(fitting.source_name for fitting in self._fittings if fitting.source_name)
         read = [column for column in table.columns if is_read(column.type)]
         hidden = [
             field
@@ -82,7 +83,7 @@ class Conformer:
         arrays = []
         hidden: list[pa.Array] = []
         for fitting in self._fittings:
-            given = piece.batch.column(fitting.source_name)
+            given = _given(piece.batch, fitting)
             array, bad = _fitted(given, fitting)
             if is_read(fitting.column.type):
                 *beside, unread = shapes.read(fitting.column.type, array)
@@ -109,7 +110,7 @@ def _file_columns(source: Source) -> dict[str, None]:
     return names
 
 
-def _matching(name: str, names: dict[str, None]) -> str | None:
+def matching(name: str, names: Collection[str]) -> str | None:
     """The file's column for a table's: of the same name, else the only one that differs in case alone."""
     if name in names:
         return name
@@ -117,11 +118,19 @@ def _matching(name: str, names: dict[str, None]) -> str | None:
     return alike[0] if len(alike) == 1 else None
 
 
+def _given(batch: pa.RecordBatch, fitting: _Fitting) -> pa.Array:
+    if fitting.source_name:
+        return batch.column(fitting.source_name)
+    return pa.nulls(batch.num_rows, fitting.column.type.arrow)
+
+
 def _fitted(given: pa.Array, fitting: _Fitting) -> tuple[pa.Array, dict[int, str]]:
     """The column in the table's type with NULL where it does not fit, and why it does not."""
     type_ = fitting.column.type
     cast = caster(given.type, type_)
     array, misfits = _cast(cast, given)
+    if fitting.column.values and type_.is_text:
+        array = pc.if_else(pc.equal(array, ""), pa.scalar(None, array.type), array)
     bad = {row: reason or f"does not fit the type {type_.adql}" for row, reason in misfits.items()}
     for check in fitting.checks:
         mask, reason = check(given, array)
@@ -177,6 +186,8 @@ def _checks(column: Column, table: Table) -> tuple[Check, ...]:
                 "not ASCII: declare the column as unicode in the schema file",
             )
         )
+    if column.values:
+        checks.append(_none_of(column.values, type_.arrow))
     length = type_.arraysize.rstrip("*")
     if type_.is_text and length.isdigit():
         checks.append(_longer_than(int(length), type_.datatype))
@@ -187,6 +198,12 @@ def _checks(column: Column, table: Table) -> tuple[Check, ...]:
         low, high, what = (0.0, 360.0, "longitude") if column.name == position[0] else (-90.0, 90.0, "latitude")
         checks.append(_out_of(low, high, what))
     return tuple(checks)
+
+
+def _none_of(values: tuple[int | str, ...], arrow: pa.DataType) -> Check:
+    known = pa.array(values, arrow)
+    reason = f"none of {', '.join(map(str, values))}"
+    return lambda _, array: (pc.and_(pc.is_valid(array), pc.invert(pc.is_in(array, known))), reason)
 
 
 def _overflow(given: pa.Array, array: pa.Array) -> tuple[pa.Array | None, str]:

@@ -25,6 +25,7 @@ from loaders.load import LoadRequest, Mode, load
 from loaders.staging import Storage
 from loaders.tables import tables
 from loaders.verify import verify
+from tap_service.readers.errors import ReadError
 from tap_service.storage.embedded import EmbeddedEngine
 
 STARS = 5000
@@ -232,7 +233,7 @@ def test_what_cannot_be_loaded_leaves_nothing_behind(loading: EmbeddedEngine, st
     load(loading, request(stars), Said())
     (stars.parent / "other.csv").write_text("id,ra\n1,2\n")
     two = replace(request(stars), files=(stars, stars.parent / "other.csv"), table="loadtests.two")
-    with pytest.raises(LoadError, match=r"other.csv has no column dec, name of table two"):
+    with pytest.raises(ReadError, match=r"other.csv has no column dec, name of table two"):
         load(loading, two, Said())
     with pytest.raises(
         LoadError, match=r"there is a table loadtests.stars, and LoadTests.STARS differs .* in case alone"
