@@ -22,6 +22,8 @@ from tap_service.services.query_log import QueryLog
 from tap_service.services.queues import JobQueue, Rules
 from tap_service.services.run_job import JobRunner
 from tap_service.services.spool import SpoolStore
+from tap_service.services.table_files import TableFiles
+from tap_service.services.uploads import Uploads
 from tap_service.storage.accounts import Accounts
 from tap_service.storage.engine import Engine
 from tap_service.storage.job_stores import JobStores, open_job_stores
@@ -41,15 +43,18 @@ class Services:
     jobs: JobService
     stores: JobStores
     deployment: EmbeddedJobs | ClusterJobs
+    table_files: TableFiles
 
     def start(self) -> None:
         self.metadata.start()
+        self.table_files.start()
         self.deployment.start()
 
     async def close(self) -> None:
         """The engine is its owner's to close."""
         await self.queries.close()
         await asyncio.to_thread(self.deployment.close)
+        self.table_files.close()
         self.stores.jobs.close()
         self.metadata.close()
         self.availability.close()
@@ -71,7 +76,10 @@ def build(config: Config, engine: Engine) -> Services:
     spools = SpoolStore(config.spool_memory, config.spool_disk, config.spool_path)
     log = QueryLog(config.query_log, metrics)
     stores = open_job_stores(config)
-    preparation = Preparation(config, engine, metadata, Estimator(engine, stores.jobs))
+    table_files = TableFiles(config, spare=True)
+    preparation = Preparation(
+        config, engine, metadata, Estimator(engine, stores.jobs), Uploads(config, engine, table_files)
+    )
     rules = Rules.of(config)
     queue = JobQueue(stores.jobs, rules)
     lifetimes = Lifetimes(engine, stores.jobs, stores.results)
@@ -98,4 +106,5 @@ def build(config: Config, engine: Engine) -> Services:
         jobs=JobService(config, stores, queue, preparation, deployment.dispatcher, lifetimes),
         stores=stores,
         deployment=deployment,
+        table_files=table_files,
     )

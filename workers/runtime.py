@@ -17,6 +17,8 @@ from tap_service.services.preparation import Preparation
 from tap_service.services.query_log import QueryLog
 from tap_service.services.queues import JobQueue, Rules
 from tap_service.services.run_job import JobRunner
+from tap_service.services.table_files import TableFiles
+from tap_service.services.uploads import Uploads
 from tap_service.storage.engines import remote_engine
 from tap_service.storage.job_stores import open_job_stores
 from tap_service.storage.jobs import JobStoreUnavailable
@@ -39,7 +41,13 @@ class Runtime:
         self._runner = JobRunner(
             config,
             self._engine,
-            Preparation(config, self._engine, self._metadata, Estimator(self._engine, self._jobs)),
+            Preparation(
+                config,
+                self._engine,
+                self._metadata,
+                Estimator(self._engine, self._jobs),
+                Uploads(config, self._engine, TableFiles(config, spare=False)),
+            ),
             stores,
             self._queue,
             metrics,

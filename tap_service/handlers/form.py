@@ -1,8 +1,17 @@
-"""The parameters of a request as pairs of text, from its query string and its form. UTF-8 strictly, sizes bounded."""
+"""The parameters of a request as pairs of text, and the files that come with them.
+
+From its query string and its form. Text is UTF-8 strictly; sizes are bounded; files go to disk as they come in.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import parse_qsl
 
 from fastapi import Request
@@ -10,9 +19,10 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.concurrency import run_in_threadpool
 
+from tap_service.config import Config
 from tap_service.constants import BYTES_PER_CHARACTER, DISCARDED_BYTES, FORM_OVERHEAD, MAX_PARAMETERS
 from tap_service.exceptions import BodyTooLarge, ClientGone, ParameterFault
-from tap_service.models.parameters import Pair
+from tap_service.models.parameters import Pair, is_known
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
@@ -20,19 +30,65 @@ if TYPE_CHECKING:
 _URLENCODED = "application/x-www-form-urlencoded"
 _MULTIPART = "multipart/form-data"
 
+#: Of a body that is read on a thread: smaller pieces are put together
+_PIECE = 1 << 20
 
-async def request_pairs(request: Request, max_query_length: int) -> list[Pair]:
-    """The pairs of the query string, then those of the form of a POST.
+
+@dataclass(frozen=True, slots=True)
+class FilePart:
+    """A part with a file, in a file without a name that goes with the request."""
+
+    content_type: str
+    size: int
+    file: BinaryIO
+
+    def open(self) -> BinaryIO:
+        return Path(f"/proc/{os.getpid()}/fd/{self.file.fileno()}").open("rb")
+
+
+@dataclass
+class Form:
+    """``files``: by the names of their parts."""
+
+    pairs: list[Pair] = field(default_factory=list)
+    files: dict[str, FilePart] = field(default_factory=dict)
+
+    def close(self) -> None:
+        for part in self.files.values():
+            part.file.close()
+
+
+async def request_pairs(request: Request, config: Config) -> list[Pair]:
+    """The pairs of the query string, then those of the form of a POST; files are left out.
 
     Raises ParameterFault for what is no form or not UTF-8, BodyTooLarge for a body that no query needs.
     """
-    pairs = urlencoded(request.scope["query_string"], "the query string")
+    form = await request_form(request, config, with_files=False)
+    return form.pairs
+
+
+async def request_form(request: Request, config: Config, *, with_files: bool = True) -> Form:
+    """The same with the files, which are the caller's to close."""
+    form = Form(urlencoded(request.scope["query_string"], "the query string"))
     if request.method != "POST":
-        return pairs
-    body = await _body(request, max_query_length * BYTES_PER_CHARACTER + FORM_OVERHEAD)
-    if not body:
-        return pairs
-    return pairs + await run_in_threadpool(_form, request.headers.get("content-type", ""), body)
+        return form
+    most = config.max_query_length * BYTES_PER_CHARACTER + FORM_OVERHEAD
+    kind, options = parse_options_header(request.headers.get("content-type", ""))
+    if kind == _MULTIPART.encode():
+        if not (boundary := options.get(b"boundary")):
+            raise ParameterFault(f"the Content-Type {_MULTIPART} has no boundary")
+        reader = PartReader(form, boundary, most, config.upload_bytes if with_files else 0, config.spool_path)
+        try:
+            await _read_parts(request, reader)
+        except BaseException:
+            reader.close()
+            raise
+        return form
+    body = await _body(request, most)
+    if body and kind not in (b"", _URLENCODED.encode()):
+        raise ParameterFault(f"the Content-Type of a POST is {_URLENCODED} or {_MULTIPART} here")
+    form.pairs += urlencoded(body, "the body") if body else []
+    return form
 
 
 def urlencoded(data: bytes, where: str) -> list[Pair]:
@@ -44,78 +100,118 @@ def urlencoded(data: bytes, where: str) -> list[Pair]:
         raise ParameterFault(f"{where} has more than {MAX_PARAMETERS} parameters") from error
 
 
-def multipart(data: bytes, boundary: bytes) -> list[Pair]:
-    """The parts of a multipart/form-data body; a part with a file name is a value like any other."""
-    reader = _PartReader()
-    try:
-        parser = MultipartParser(boundary, reader.callbacks)
-        parser.write(data)
-        parser.finalize()
-    except FormParserError as error:
-        raise ParameterFault(f"the body is not multipart/form-data as its Content-Type says: {error}") from error
-    if not reader.ended:
-        raise ParameterFault("the multipart/form-data body has no end: its last boundary is missing")
-    return reader.pairs
-
-
-def _form(content_type: str, body: bytes) -> list[Pair]:
-    kind, options = parse_options_header(content_type)
-    if kind == _MULTIPART.encode():
-        if not (boundary := options.get(b"boundary")):
-            raise ParameterFault(f"the Content-Type {_MULTIPART} has no boundary")
-        return multipart(body, boundary)
-    if kind in (b"", _URLENCODED.encode()):
-        return urlencoded(body, "the body")
-    raise ParameterFault(f"the Content-Type of a POST is {_URLENCODED} or {_MULTIPART} here")
+async def _chunks(request: Request) -> AsyncIterator[bytes]:
+    """The body, up to where nobody would listen to it any longer. Raises ClientGone."""
+    length, more = 0, True
+    while more and length <= DISCARDED_BYTES:
+        message = await request.receive()
+        if message["type"] == "http.disconnect":
+            raise ClientGone("the client went away while it sent its request")
+        chunk = message.get("body", b"")
+        length += len(chunk)
+        yield chunk
+        more = message.get("more_body", False)
 
 
 async def _body(request: Request, most: int) -> bytes:
     """The whole body. One that is too long is read on but not kept: a client listens when it has said all."""
     body = bytearray()
     length = 0
-    while True:
-        message = await request.receive()
-        if message["type"] == "http.disconnect":
-            raise ClientGone("the client went away while it sent its request")
-        chunk = message.get("body", b"")
+    async for chunk in _chunks(request):
         length += len(chunk)
         if length <= most:
             body += chunk
-        if not message.get("more_body", False) or length > DISCARDED_BYTES:
-            break
     if length > most:
-        raise BodyTooLarge(
-            f"the request has more than {most} bytes, and no query needs as many: "
-            "this service takes no uploaded tables yet, and a long list of values is better put as a condition"
-        )
+        raise _too_long(most)
     return bytes(body)
 
 
-class _PartReader:
-    """Collects names and values from the parser's callbacks."""
+async def _read_parts(request: Request, reader: PartReader) -> None:
+    """Feed the reader; after a fault the rest of the body is read on and dropped, and then the fault is told."""
+    fault: Exception | None = None
+    piece = bytearray()
+    is_empty = True
+    async for chunk in _chunks(request):
+        is_empty = is_empty and not chunk
+        if fault is not None:
+            continue
+        piece += chunk
+        if len(piece) >= _PIECE:
+            data, piece = bytes(piece), bytearray()
+            try:
+                await run_in_threadpool(reader.write, data)
+            except (ParameterFault, BodyTooLarge, OSError) as error:
+                fault = error
+    if fault is not None:
+        raise fault
+    if not is_empty:
+        await run_in_threadpool(reader.write, bytes(piece))
+        reader.finish()
 
-    def __init__(self) -> None:
-        self.pairs: list[Pair] = []
-        self.ended = False
+
+def _too_long(most: int) -> BodyTooLarge:
+    return BodyTooLarge(
+        f"the parameters of the request have more than {most} bytes, and no query needs as many: "
+        "put a long list of values into a table and upload it (UPLOAD)"
+    )
+
+
+class PartReader:
+    """Reads the parts of a multipart/form-data body into a ``Form``, and files among them to disk.
+
+    A part with a file name, or with a name that is no parameter's, is a file; without a file name it is a parameter
+    besides, if it is short. At most ``most`` bytes of text and ``most_of_files`` of files: 0 drops them.
+    """
+
+    def __init__(self, form: Form, boundary: bytes, most: int, most_of_files: int, directory: Path) -> None:
+        self._form = form
+        self._room = self._most = most
+        self._room_for_files = self._most_of_files = most_of_files
+        self._directory = directory
+        self._count = 0
+        self._ended = False
         self._header = bytearray()
         self._header_value = bytearray()
         self._headers: dict[bytes, bytes] = {}
-        self._value = bytearray()
-        self.callbacks: MultipartCallbacks = {
+        self._name = ""
+        self._value: bytearray | None = None
+        self._file: BinaryIO | None = None
+        self._size = 0
+        callbacks: MultipartCallbacks = {
             "on_part_begin": self._begin,
             "on_header_field": self._header_name_data,
             "on_header_value": self._header_value_data,
             "on_header_end": self._header_end,
+            "on_headers_finished": self._headers_end,
             "on_part_data": self._part_data,
             "on_part_end": self._part_end,
             "on_end": self._end,
         }
+        with _faults_told():
+            self._parser = MultipartParser(boundary, callbacks)
+
+    def write(self, data: bytes) -> None:
+        """Raises ParameterFault, BodyTooLarge, and OSError where files have no room."""
+        with _faults_told():
+            self._parser.write(data)
+
+    def finish(self) -> None:
+        with _faults_told():
+            self._parser.finalize()
+        if not self._ended:
+            raise ParameterFault("the multipart/form-data body has no end: its last boundary is missing")
+
+    def close(self) -> None:
+        self._form.close()
+        if self._file is not None:
+            self._file.close()
 
     def _begin(self) -> None:
-        if len(self.pairs) >= MAX_PARAMETERS:
+        self._count += 1
+        if self._count > MAX_PARAMETERS:
             raise ParameterFault(f"the body has more than {MAX_PARAMETERS} parts")
         self._headers = {}
-        self._value = bytearray()
+        self._value, self._file, self._size = None, None, 0
 
     def _header_name_data(self, data: bytes, start: int, end: int) -> None:
         self._header += data[start:end]
@@ -128,19 +224,71 @@ class _PartReader:
         self._header.clear()
         self._header_value.clear()
 
-    def _part_data(self, data: bytes, start: int, end: int) -> None:
-        self._value += data[start:end]
-
-    def _part_end(self) -> None:
+    def _headers_end(self) -> None:
         _, options = parse_options_header(self._headers.get(b"content-disposition", b""))
         name = options.get(b"name")
         if name is None:
             raise ParameterFault("a part of the multipart/form-data body has no name in its Content-Disposition")
-        try:
-            self.pairs.append((name.decode(), self._value.decode()))
-        except UnicodeDecodeError as error:
-            if b"filename" not in options:  # the binary file of an upload is no parameter's value
-                raise ParameterFault(f"a part of the body is not UTF-8: {error.reason}") from error
+        self._name = _text(name)
+        is_file = b"filename" in options
+        if not is_file:
+            self._value = bytearray()
+        if (is_file or not is_known(self._name)) and self._most_of_files:
+            self._file = tempfile.TemporaryFile(dir=self._directory)  # noqa: SIM115 (the form's)
+
+    def _part_data(self, data: bytes, start: int, end: int) -> None:
+        length = end - start
+        self._size += length
+        if self._file is not None:
+            self._room_for_files -= length
+            if self._room_for_files < 0:
+                raise BodyTooLarge(
+                    f"the files of the request have more than {self._most_of_files} bytes, and this service takes no "
+                    "more at once: upload fewer rows or columns, or the same in a compact format, such as Parquet"
+                )
+            self._file.write(data[start:end])
+            if self._value is not None and self._size > FORM_OVERHEAD:
+                self._value = None  # it is no parameter
+        if self._value is not None:
+            self._room -= length
+            if self._room < 0:
+                raise _too_long(self._most)
+            self._value += data[start:end]
+
+    def _part_end(self) -> None:
+        if self._value is not None and (self._file is None or _is_text(self._value)):
+            self._form.pairs.append((self._name, _text(bytes(self._value))))
+        if self._file is not None:
+            self._file.flush()
+            if earlier := self._form.files.pop(self._name, None):
+                earlier.file.close()
+                raise ParameterFault(f"two files of the request are called {self._name[:60]!r}")
+            content_type = self._headers.get(b"content-type", b"").decode("latin-1")
+            self._form.files[self._name] = FilePart(content_type, self._size, self._file)
+            self._file = None
 
     def _end(self) -> None:
-        self.ended = True
+        self._ended = True
+
+
+@contextmanager
+def _faults_told() -> Iterator[None]:
+    try:
+        yield
+    except FormParserError as error:
+        raise ParameterFault(f"the body is not multipart/form-data as its Content-Type says: {error}") from error
+
+
+def _text(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise ParameterFault(f"a part of the body is not UTF-8: {error.reason}") from error
+
+
+def _is_text(data: bytearray) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import closing
 
 from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse, Response, StreamingResponse
@@ -13,7 +14,7 @@ from tap_service.documents.error import CONTENT_TYPE, error_document
 from tap_service.documents.uws import job_document, job_list, parameters_document, results_document
 from tap_service.exceptions import Forbidden, NotFound, ParameterFault
 from tap_service.handlers.context import Asker, Caller, Skyhouse
-from tap_service.handlers.form import request_pairs, urlencoded
+from tap_service.handlers.form import request_form, request_pairs, urlencoded
 from tap_service.handlers.gone import disconnection, unless
 from tap_service.models.instants import written
 from tap_service.models.job import Job
@@ -40,8 +41,8 @@ async def list_jobs(request: Request, skyhouse: Skyhouse, caller: Caller, asker:
 @router.post("")
 @router.post("/")
 async def create(request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
-    pairs = await request_pairs(request, skyhouse.config.max_query_length)
-    job = await run_in_threadpool(skyhouse.jobs.create, pairs, caller, asker.client)
+    with closing(await request_form(request, skyhouse.config)) as form:
+        job = await run_in_threadpool(skyhouse.jobs.create, form.pairs, caller, asker.client, form.files)
     return _see(asker, job.job_id)
 
 
@@ -61,7 +62,7 @@ async def show(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller
 
 @router.post("/{job_id}")
 async def act(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
-    pairs = await request_pairs(request, skyhouse.config.max_query_length)
+    pairs = await request_pairs(request, skyhouse.config)
     await run_in_threadpool(skyhouse.jobs.get, job_id, caller)
     actions = [value.upper() for name, value in pairs if name.upper() == "ACTION"]
     if actions != ["DELETE"]:
@@ -138,8 +139,8 @@ async def parameters(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Respons
 
 @router.post("/{job_id}/parameters")
 async def post_parameters(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
-    pairs = await request_pairs(request, skyhouse.config.max_query_length)
-    await run_in_threadpool(skyhouse.jobs.post_parameters, job_id, pairs, caller)
+    with closing(await request_form(request, skyhouse.config)) as form:
+        await run_in_threadpool(skyhouse.jobs.post_parameters, job_id, form.pairs, caller, form.files)
     return _see(asker, job_id)
 
 
@@ -174,7 +175,7 @@ async def _set(
     asker: Asker,
 ) -> Response:
     """Change one property of a job by the parameter of this name."""
-    value = _only(name, await request_pairs(request, skyhouse.config.max_query_length))
+    value = _only(name, await request_pairs(request, skyhouse.config))
     await run_in_threadpool(change, job_id, value, caller)
     return _see(asker, job_id)
 

@@ -13,7 +13,7 @@ from starlette.types import Message, Receive, Scope, Send
 from tap_service.constants import ROW_LIMIT_HEADER, STATUS_HEADER
 from tap_service.exceptions import ClientGone, UserFault
 from tap_service.handlers.context import Asker, Caller, Skyhouse
-from tap_service.handlers.form import request_pairs
+from tap_service.handlers.form import Form, request_form
 from tap_service.handlers.gone import disconnection, unless
 from tap_service.models.parameters import tap_parameters
 from tap_service.services.query import Answer
@@ -25,14 +25,17 @@ _log = logging.getLogger("skyhouse")
 
 @router.api_route("/sync", methods=["GET", "POST"])
 async def sync(request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
-    longest = skyhouse.config.max_query_length
+    form = Form()
     try:
-        parameters = tap_parameters(await request_pairs(request, longest), longest)
+        form = await request_form(request, skyhouse.config)
+        parameters = tap_parameters(form.pairs, skyhouse.config.max_query_length, form.files)
+        gone = asyncio.create_task(disconnection(request.receive))
+        answer = await skyhouse.queries.answer(parameters, asker.client, caller.name if caller else None)
     except UserFault as error:
         skyhouse.queries.refused(error, asker.client)
         raise
-    gone = asyncio.create_task(disconnection(request.receive))
-    answer = await skyhouse.queries.answer(parameters, asker.client, caller.name if caller else None)
+    finally:
+        form.close()
     try:
         await unless(gone, answer.begin())
     except BaseException:

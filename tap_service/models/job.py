@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from ipaddress import IPv6Address, ip_address, ip_network
 
 from tap_service.models.instants import later
 from tap_service.models.parameters import Pair
@@ -47,6 +48,16 @@ class JobResult:
 
 
 @dataclass(frozen=True, slots=True)
+class JobFile:
+    """A file that came with a job, by the ``name`` of its part; ``key`` is its name in the result store."""
+
+    name: str
+    key: str
+    size: int
+    content_type: str
+
+
+@dataclass(frozen=True, slots=True)
 class JobError:
     """Why a job has no result. ``transient``: the same job may well succeed later."""
 
@@ -73,6 +84,7 @@ class Job:
     execution_duration: int
     phase: ExecutionPhase = ExecutionPhase.PENDING
     parameters: tuple[Pair, ...] = ()
+    files: tuple[JobFile, ...] = ()
     run_id: str = ""
     client: str = ""  # address of who created it, for the query log
     quote: datetime | None = None
@@ -93,7 +105,7 @@ class Job:
     @property
     def place(self) -> Place:
         """Its place among the jobs that wait or run; anonymous ones from one address take turns as one user's."""
-        user = f"anonymous at {self.client}" if self.owner is None else self.owner
+        user = f"anonymous at {_household(self.client)}" if self.owner is None else self.owner
         seconds = self.foreseen.seconds if self.foreseen else 0.0
         return Place(self.job_id, user, self.turn, seconds, self.start_time)
 
@@ -160,6 +172,17 @@ def merged(old: Sequence[Pair], new: Iterable[Pair]) -> tuple[Pair, ...]:
     new = [(_canonical(name), value) for name, value in new]
     replaced = {name.upper() for name, _ in new} - {"UPLOAD"}
     return (*(pair for pair in old if pair[0].upper() not in replaced), *new)
+
+
+def _household(client: str) -> str:
+    """The address, or the network of an IPv6 one: who has one of its addresses has 2^64."""
+    try:
+        address = ip_address(client)
+    except ValueError:
+        return client
+    if not isinstance(address, IPv6Address):
+        return client
+    return str(address.ipv4_mapped or ip_network((int(address) >> 64 << 64, 64)))
 
 
 def _canonical(name: str) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from tap_service.constants import LANGUAGES
 from tap_service.exceptions import ParameterFault
+from tap_service.models.uploads import Part, Upload, uploads
 from tap_service.serializers import Format, UnknownFormatError, find_format
 
 Pair = tuple[str, str]
@@ -19,6 +20,15 @@ _WIDTH = 60
 _DIGITS = 18
 
 
+#: what a job takes besides
+_OF_JOBS = ("PHASE", "EXECUTIONDURATION", "DESTRUCTION", "ACTION", "REUSE")
+
+
+def is_known(name: str) -> bool:
+    """Whether a parameter of this name has a meaning to TAP or UWS here."""
+    return name.upper() in (*_SINGLE, "UPLOAD", *_OF_JOBS)
+
+
 @dataclass(frozen=True, slots=True)
 class TapParameters:
     """A valid set. ``maxrec`` is None where the client gave none."""
@@ -28,13 +38,19 @@ class TapParameters:
     format: Format
     maxrec: int | None = None
     runid: str = ""
+    uploads: tuple[Upload, ...] = ()
 
 
-def tap_parameters(pairs: Iterable[Pair], max_query_length: int) -> TapParameters:
+def tap_parameters(
+    pairs: Iterable[Pair], max_query_length: int, parts: Mapping[str, Part] | None = None
+) -> TapParameters:
     """Read the pairs of a request: names without case, unknown ones ignored, an empty value as none.
+
+    ``parts``: the files that UPLOAD may name.
 
     Raises ParameterFault, which names the parameter, what is wrong and what is right.
     """
+    pairs = tuple(pairs)
     given = _single_values(pairs)
     if (request := given.get("REQUEST", "doQuery")).lower() != "doquery":
         raise ParameterFault(f"REQUEST={_shown(request)} is not known; only doQuery is, and it can be left out")
@@ -49,18 +65,20 @@ def tap_parameters(pairs: Iterable[Pair], max_query_length: int) -> TapParameter
             f"the query has {len(query)} characters, and this service reads {max_query_length} at most: "
             "shorten it, for instance by a condition in place of a long list of values"
         )
-    return TapParameters(query, language, _format(given), _maxrec(given.get("MAXREC", "")), given.get("RUNID", ""))
+    return TapParameters(
+        query,
+        language,
+        _format(given),
+        _maxrec(given.get("MAXREC", "")),
+        given.get("RUNID", ""),
+        uploads([value for name, value in pairs if name.upper() == "UPLOAD"], parts or {}),
+    )
 
 
 def _single_values(pairs: Iterable[Pair]) -> dict[str, str]:
     given: dict[str, str] = {}
     for name, value in pairs:
         known = name.upper()
-        if known == "UPLOAD" and value.strip():
-            raise ParameterFault(
-                "UPLOAD: this service does not take uploaded tables yet; "
-                "a short list of values can stand in the query itself, as in WHERE id IN (1, 2, 3)"
-            )
         if known not in _SINGLE:
             continue
         if known in given:

@@ -22,8 +22,13 @@ _NEXT = re.compile(r";(?=\s*[A-Za-z][A-Za-z0-9_]*\s*,\s*(?:param:|[a-z]+://))", 
 class Part(Protocol):
     """A file that came with a request."""
 
-    content_type: str
-    size: int
+    @property
+    def content_type(self) -> str:
+        """As its sender says, '' if nothing."""
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
 
     def open(self) -> BinaryIO:
         """The whole of it, from the start; it is the caller's to close. Raises OSError."""

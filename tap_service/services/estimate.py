@@ -41,6 +41,7 @@ from clickhouse_schema.apply import density
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.healpix import ORDER
 from clickhouse_schema.quoting import string
+from tap_service.models.uploads import SCHEMA as UPLOADED
 from tap_service.models.work import Estimate
 from tap_service.storage.engine import Engine
 
@@ -126,14 +127,17 @@ class Estimator:
         with self._lock:
             if version != self._version:
                 self._sizes, self._version = {}, version
-            known = self._sizes.get(entry.qualified)
+            known = self._sizes.get(entry.storage)
         if known is None:
             known = self._measured(entry)
             with self._lock:
-                self._sizes[entry.qualified] = known
+                if entry.schema.name != UPLOADED:
+                    self._sizes[entry.storage] = known
         return known
 
     def _measured(self, entry: TableEntry) -> _Size:
+        if entry.schema.name == UPLOADED:
+            return _Size(0, np.array([0] * 12 + [entry.rows or 0]), {})
         order = entry.table.layout.healpix_order
         counted = density(self._engine, entry.schema.name, entry.table.name)
         rows = np.zeros(12 * 4**order + 1, dtype=np.int64)

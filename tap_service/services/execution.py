@@ -25,6 +25,7 @@ from tap_service.serializers import OK, SerializationError, Serializer, Status, 
 from tap_service.services.behind import OneBehind
 from tap_service.services.clock import WorkClock
 from tap_service.services.spool import SpoolClosed
+from tap_service.services.uploads import Loaded
 from tap_service.services.value_faults import meaning
 from tap_service.storage.engine import (
     Engine,
@@ -94,6 +95,8 @@ class Execution:
         self._serializer = serializer
         self.limit = limit
         self._way_out = way_out
+        #: what the query needs in the engine, removed by ``close``
+        self.uploads: Loaded | None = None
         #: called with the first rows, in the thread of the run; what it raises is the run's failure
         self.on_first_rows: Callable[[pa.RecordBatch], None] | None = None
         self._stopped: ServiceError | None = None
@@ -108,6 +111,11 @@ class Execution:
         """Ask the run to end with ``reason``; to be called again until it has ended."""
         self._stopped = self._stopped or reason
         self.source.cancel(self.query_id)
+
+    def close(self) -> None:
+        """Give up what the query had of its own. When it does not run any more, or shall not."""
+        if self.uploads is not None:
+            self.uploads.drop()
 
     def run(self, sink: Sink) -> None:
         """Write the whole document and end the sink. Never raises: see ``failure``.

@@ -5,7 +5,9 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
 
 from tap_service.config import Config
 from tap_service.constants import JOB_TICK_SECONDS
@@ -47,6 +49,7 @@ class JobMonitor:
         self._engine = engine
         self._jobs = jobs
         self._running: dict[str, RunningJob] = {}
+        self._preparing: dict[str, Job] = {}
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="job-monitor", daemon=True)
 
@@ -61,6 +64,15 @@ class JobMonitor:
         self._closing.set()
         if self._thread.is_alive():
             self._thread.join()
+
+    @contextmanager
+    def preparing(self, job: Job) -> Iterator[None]:
+        """The job is not dead while its uploaded tables are read, which cannot be stopped but has limits of its own."""
+        self._preparing[job.job_id] = job
+        try:
+            yield
+        finally:
+            del self._preparing[job.job_id]
 
     def watch(self, running: RunningJob) -> None:
         self._running[running.job.job_id] = running
@@ -81,15 +93,20 @@ class JobMonitor:
 
     def _run(self) -> None:
         while not self._closing.wait(JOB_TICK_SECONDS):
-            if not (running := self.running):
-                continue
-            self.see_progress(running)
-            for each in running:
+            if running := self.running:
+                self.see_progress(running)
+            told = [(each.job, partial(self._report, each)) for each in running]
+            told += [(job, partial(self._live, job)) for job in tuple(self._preparing.values())]
+            for job, tell in told:
                 try:
-                    self._report(each)
+                    tell()
                 except Exception as error:
                     # whatever it is, such as a job store that is out of order: the other jobs and the next tick count
-                    _log.warning("job %s cannot be watched over now: %s", each.job.job_id, error)
+                    _log.warning("job %s cannot be watched over now: %s", job.job_id, error)
+
+    def _live(self, job: Job) -> None:
+        with suppress(NoSuchJob, IllegalTransition):  # it is told when it begins
+            self._jobs.report(job.job_id, job.attempt, now(), {})
 
     def _report(self, running: RunningJob) -> None:
         """Tell the store that the job lives and how far it is; stop it if it is ours no more, or has had its time."""

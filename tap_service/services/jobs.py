@@ -8,8 +8,8 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain, islice
@@ -18,11 +18,20 @@ from starlette.concurrency import run_in_threadpool
 
 from tap_service.config import Config
 from tap_service.constants import BYTES_PER_CHARACTER, FORM_OVERHEAD, MOST_WAIT_SECONDS
-from tap_service.exceptions import BodyTooLarge, Forbidden, NotFound, ParameterFault, ServiceUnavailable
+from tap_service.exceptions import (
+    BodyTooLarge,
+    Forbidden,
+    NotFound,
+    ParameterFault,
+    ServiceBusy,
+    ServiceUnavailable,
+    TooManyJobs,
+)
 from tap_service.models.identity import Identity
 from tap_service.models.instants import later, now, read
-from tap_service.models.job import ACTIVE, ExecutionPhase, Job, JobFilter, JobReference, merged
+from tap_service.models.job import ACTIVE, ExecutionPhase, Job, JobFile, JobFilter, JobReference, merged
 from tap_service.models.parameters import Pair
+from tap_service.models.uploads import Part
 from tap_service.services.dispatch import Dispatcher
 from tap_service.services.lifetimes import Lifetimes
 from tap_service.services.preparation import Preparation
@@ -30,11 +39,15 @@ from tap_service.services.queues import JobQueue
 from tap_service.storage.job_stores import JobStores
 from tap_service.storage.jobs import IllegalTransition, JobStoreUnavailable, NoSuchJob
 from tap_service.storage.results import ResultMissing
+from tap_service.storage.stored_parts import store
 
 _ALL_BYTES = 1 << 62
 
 #: what may be said with the creation of a job besides the parameters of its query
 _CONTROL = ("PHASE", "EXECUTIONDURATION", "DESTRUCTION")
+
+
+_NO_FILES: Mapping[str, Part] = {}
 
 
 class JobService:
@@ -55,8 +68,13 @@ class JobService:
         self._dispatcher = dispatcher
         self._lifetimes = lifetimes
 
-    def create(self, pairs: Sequence[Pair], caller: Identity | None, client: str) -> Job:
-        """A new job, which runs at once if the request says PHASE=RUN. The query's parameters are not looked at."""
+    def create(
+        self, pairs: Sequence[Pair], caller: Identity | None, client: str, files: Mapping[str, Part] = _NO_FILES
+    ) -> Job:
+        """A new job, which runs at once if the request says PHASE=RUN. The query's parameters are not looked at.
+
+        ``files``: what came with the request, by the names of the parts; they are kept for the job.
+        """
         control, parameters = _divided(pairs)
         phase = control.get("PHASE", "").upper()
         if phase not in ("", "RUN"):
@@ -76,9 +94,10 @@ class JobService:
             job = replace(job, execution_duration=self._duration(control["EXECUTIONDURATION"]))
         if "DESTRUCTION" in control:
             job = replace(job, destruction_time=self._destruction(control["DESTRUCTION"]))
-        with _told(job.job_id):
+        with _told(job.job_id), self._kept(job, files) as kept:
+            job = replace(job, files=kept)
             self._jobs.create(job)
-            return self._run(job) if phase else job
+            return self._run_new(job) if phase else job
 
     def get(self, job_id: str, caller: Identity | None) -> Job:
         """Raises NotFound, also for a job whose destruction time has come, and Forbidden for another's."""
@@ -99,7 +118,9 @@ class JobService:
             first = list(islice(found, 1))  # a store that is out of order is told before the list begins
         return chain(first, found)
 
-    def post_parameters(self, job_id: str, pairs: Sequence[Pair], caller: Identity | None) -> Job:
+    def post_parameters(
+        self, job_id: str, pairs: Sequence[Pair], caller: Identity | None, files: Mapping[str, Part] = _NO_FILES
+    ) -> Job:
         job = self.get(job_id, caller)
         control, parameters = _divided(pairs)
         if control:
@@ -110,8 +131,31 @@ class JobService:
         most = self._config.max_query_length * BYTES_PER_CHARACTER + FORM_OVERHEAD
         if sum(len(name) + len(value) for name, value in merged(job.parameters, parameters)) > most:
             raise BodyTooLarge(f"the parameters of one job take {most} characters at most")
-        with _told(job_id, "parameters can be changed while the job is PENDING only"):
-            return self._jobs.set_parameters(job_id, parameters, _run_id(parameters))
+        self._check_files(job, files)
+        with _told(job_id, "parameters can be changed while the job is PENDING only"), self._kept(job, files) as kept:
+            return self._jobs.set_parameters(job_id, parameters, _run_id(parameters), kept)
+
+    def _check_files(self, job: Job, files: Mapping[str, Part]) -> None:
+        """One that replaces another counts twice, until that is swept."""
+        most = self._config.upload_bytes
+        if sum(file.size for file in job.files) + sum(part.size for part in files.values()) > most:
+            raise BodyTooLarge(f"the files of one job have {most} bytes at most")
+
+    @contextmanager
+    def _kept(self, job: Job, files: Mapping[str, Part]) -> Iterator[tuple[JobFile, ...]]:
+        """The files in the result store; not if the job does not get them."""
+        kept: list[JobFile] = []
+        try:
+            for name, part in files.items():
+                kept.append(store(self._results, f"{job.job_id}-f{secrets.token_hex(8)}", name, part))
+            yield tuple(kept)
+        except BaseException as error:
+            for file in kept:
+                with suppress(OSError):  # it is swept
+                    self._results.delete(file.key)
+            if isinstance(error, OSError):
+                raise ServiceUnavailable("the service cannot keep the files of a job now. Ask again later") from error
+            raise
 
     def set_phase(self, job_id: str, phase: str, caller: Identity | None) -> Job:
         """``phase``: RUN or ABORT, as UWS says it."""
@@ -186,6 +230,14 @@ class JobService:
                 changed.clear()
                 job = await run_in_threadpool(self.get, job_id, caller)
         return job
+
+    def _run_new(self, job: Job) -> Job:
+        """A new job that is not taken on is none: nobody has been told its address."""
+        try:
+            return self._run(job)
+        except (TooManyJobs, ServiceBusy):
+            self._lifetimes.destroy(job.job_id)
+            raise
 
     def _run(self, job: Job) -> Job:
         job = self._queue.put(job, self._preparation.foresee_job(job))

@@ -14,7 +14,7 @@ from tap_service.models.instants import now
 from tap_service.models.job import ExecutionPhase, Job, JobError
 from tap_service.storage import merge_tables
 from tap_service.storage.engine import Engine, EngineError
-from tap_service.storage.jobs import IllegalTransition, JobStore, NoSuchJob
+from tap_service.storage.jobs import UNFINISHED, IllegalTransition, JobStore, NoSuchJob
 from tap_service.storage.query_tables import UPLOAD_OF_JOB, UPLOAD_OF_SYNC, drop_left_over
 from tap_service.storage.results import ResultStore
 
@@ -36,6 +36,7 @@ class Lifetimes:
             self.stop(job.query_id)
         if job.attempt:
             self._remove(job)
+        self._remove_files(job)
 
     def stop(self, query_id: str) -> None:
         """Kill a query of a job that is ended already: if that fails, its worker sees to it at its next report."""
@@ -97,6 +98,13 @@ class Lifetimes:
         except OSError as error:
             _log.warning("what job %s has stored cannot be removed yet: %s", job.job_id, error)
 
+    def _remove_files(self, job: Job) -> None:
+        try:
+            for file in job.files:
+                self._results.delete(file.key)
+        except OSError as error:
+            _log.warning("the files of job %s cannot be removed yet: %s", job.job_id, error)
+
     def _is_executed(self, name: str) -> bool:
         """``name``: id and attempt of a job, with ``_`` between and behind them."""
         job_id, attempt = name.split("_")[:2]
@@ -114,16 +122,19 @@ class Lifetimes:
         executing = job.phase is ExecutionPhase.EXECUTING
         if key in (job.result_key, job.preview_key):
             return executing or job.result is not None
+        if key in (file.key for file in job.files):
+            return job.phase in UNFINISHED
         if executing and key.startswith(f"{job.result_key}x"):  # a part that is being written
             return True
         return (executing or job.phase is ExecutionPhase.QUEUED) and key in job.part_keys
 
 
 class Sweeper:
-    """A thread that looks after the ends of jobs while the service runs."""
+    """A thread that looks after the ends of jobs while the service runs. ``also`` is done at each look."""
 
-    def __init__(self, lifetimes: Lifetimes) -> None:
+    def __init__(self, lifetimes: Lifetimes, also: Callable[[], None]) -> None:
         self._lifetimes = lifetimes
+        self._also = also
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="job-sweeper", daemon=True)
 
@@ -139,17 +150,18 @@ class Sweeper:
         swept = time.monotonic()
         while not self._stopped.wait(SWEEP_SECONDS):
             _survived(lambda: self._lifetimes.expire(now()))
+            _survived(self._also)
             if time.monotonic() - swept >= ORPHAN_AGE_SECONDS:
                 swept = time.monotonic()
                 _survived(self._lifetimes.sweep)
 
 
-def _survived(work: Callable[[], int]) -> None:
+def _survived(work: Callable[[], object]) -> None:
     """Whatever fails is tried again next time."""
     try:
         work()
     except Exception as error:
-        _log.warning("expired jobs cannot be destroyed now: %s", error)
+        _log.warning("jobs cannot be looked after now: %s", error)
 
 
 _LOST = JobError(

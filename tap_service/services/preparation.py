@@ -23,6 +23,7 @@ from tap_service.services.estimate import Estimator
 from tap_service.services.execution import Execution
 from tap_service.services.metadata import Metadata
 from tap_service.services.names import Sesame
+from tap_service.services.uploads import Uploads
 from tap_service.storage.engine import Engine, EngineError
 from tap_service.storage.jobs import JobStoreUnavailable
 from tap_service.storage.scratch import Budget, ScratchSpace
@@ -31,26 +32,49 @@ _log = logging.getLogger("skyhouse")
 
 
 class Preparation:
-    def __init__(self, config: Config, engine: Engine, metadata: Metadata, estimator: Estimator) -> None:
+    def __init__(
+        self, config: Config, engine: Engine, metadata: Metadata, estimator: Estimator, uploads: Uploads
+    ) -> None:
         self._config = config
         self._engine = engine
         self._metadata = metadata
         self._estimator = estimator
+        self._uploads = uploads
         self._scratch = ScratchSpace(config.spool_path, Budget(config.spool_disk))
         self._positions = Sesame(config.sesame_url) if config.sesame_url else None
 
     def prepare(
         self, parameters: TapParameters, query_id: str, hard_maxrec: int, *, owner: str | None = None
     ) -> Execution:
-        """Translate the query, and make all ready to run it. Raises QueryFault for what cannot be translated.
+        """Translate the query, and make all ready to run it, which the caller has to ``close``.
 
+        Raises UploadFault for a table that cannot be had, QueryFault for what cannot be translated.
         ``hard_maxrec`` is the row limit of any such request, ``query_id`` the engine's name for the query. ``owner``:
         who asks, with tables of their own; None is nobody in particular.
         """
         began = time.monotonic()
         asked = self._config.default_maxrec if parameters.maxrec is None else parameters.maxrec
         limit = min(asked, hard_maxrec)
-        translation = self._translate(parameters.query, limit, self._metadata.catalogue_of(owner))
+        catalogue = self._metadata.catalogue_of(owner)
+        if not parameters.uploads:
+            return self._execution(parameters, catalogue, query_id, limit, hard_maxrec)
+        uploads = self._uploads.load(parameters.uploads, query_id)
+        read = time.monotonic() - began
+        try:
+            more = catalogue.plus(uploads.entries)
+            execution = self._execution(parameters, more, query_id, limit, hard_maxrec)
+        except BaseException:
+            uploads.drop()
+            raise
+        execution.uploads = uploads
+        execution.report.seconds["uploads"] = read
+        return execution
+
+    def _execution(
+        self, parameters: TapParameters, catalogue: Catalogue, query_id: str, limit: int, hard_maxrec: int
+    ) -> Execution:
+        began = time.monotonic()
+        translation = self._translate(parameters.query, limit, catalogue)
         execution = Execution(
             self._engine,
             translation,
@@ -77,10 +101,10 @@ class Preparation:
 
     def foresee_job(self, job: Job) -> Estimate | None:
         """The same of a job that shall run; None also for what will fail, which it shall when it runs."""
-        if any(name == "QUERY" and asks_others(value) for name, value in job.parameters):
-            return None
         try:
             parameters = tap_parameters(job.parameters, self._config.max_query_length)
+            if asks_others(parameters):
+                return None
             hard_maxrec = self._config.async_hard_maxrec
             return self.foresee(self.prepare(parameters, "", hard_maxrec, owner=job.owner).translation)
         except ServiceError:
@@ -118,9 +142,9 @@ class Preparation:
         return translation
 
 
-def asks_others(query: str) -> bool:
-    """Whether the translation may have to wait for another service: the queries of others do not wait with it."""
-    return "ivo_simbadpoint" in query.lower()
+def asks_others(parameters: TapParameters) -> bool:
+    """Whether the translation may have to wait for a table or another service: other queries do not wait with it."""
+    return bool(parameters.uploads) or "ivo_simbadpoint" in parameters.query.lower()
 
 
 def _way_out(limit: int, hard: int) -> str:

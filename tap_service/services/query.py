@@ -27,6 +27,8 @@ _log = logging.getLogger("skyhouse")
 
 #: translation is work of this process, which holds one interpreter lock: more threads would not make it faster
 _TRANSLATORS = 2
+#: these wait for name services, for tables that are fetched, and for the processes that read uploads
+_ASKERS = 8
 #: of quick queries so many times more run at once than of heavy ones
 _QUICK_SHARE = 2
 
@@ -51,7 +53,7 @@ class QueryService:
         self._metrics = metrics
         self._log = log
         self._translators = ThreadPoolExecutor(_TRANSLATORS, "translator")
-        self._askers = ThreadPoolExecutor(_TRANSLATORS, "asker")
+        self._askers = ThreadPoolExecutor(_ASKERS, "asker")
         self._heavy = Lane("heavy-query", config.concurrent_queries, config.waiting_queries)
         self._quick = Lane("quick-query", _QUICK_SHARE * config.concurrent_queries, config.waiting_queries)
         self.answers: set[Answer] = set()
@@ -107,11 +109,15 @@ class QueryService:
     async def _start(self, asked: Asked) -> Answer:
         query_id = f"sync-{uuid.uuid4().hex}"
         execution, lane = await asyncio.get_running_loop().run_in_executor(
-            self._askers if asks_others(asked.parameters.query) else self._translators,
+            self._askers if asks_others(asked.parameters) else self._translators,
             partial(self._prepared, asked, query_id),
         )
         spool = self._spools.open()
-        running = lane.submit(partial(execution.run, spool))
+        try:
+            running = lane.submit(partial(execution.run, spool))
+        except ServiceError:
+            await asyncio.to_thread(execution.close)
+            raise
         return Answer(self, asked, execution, spool, running, self._config.sync_seconds)
 
 
@@ -175,6 +181,7 @@ class Answer:
 
     async def _close(self, reason: ServiceError) -> None:
         await self._stop(reason)
+        await asyncio.to_thread(self.execution.close)
         self._watch.cancel()
         self._service.record(self._asked, self.execution.report, self.execution.query_id)
         self._service.forget(self)

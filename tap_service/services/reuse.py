@@ -37,7 +37,7 @@ def fingerprint(
     job: Job, parameters: TapParameters, execution: Execution, title: str, data_version: Callable[[], int]
 ) -> str:
     """The same for two jobs of one owner whose results must be the same; '' if there is no telling."""
-    if job.owner is None or not _is_steady(execution.translation):
+    if job.owner is None or parameters.uploads or not _is_steady(execution.translation):
         return ""
     told = [VERSION, title, job.owner, data_version(), parameters.query, parameters.format.mime, execution.limit]
     return hashlib.sha256(json.dumps([*told, execution.translation.sql]).encode()).hexdigest()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import datetime
 
 import pyarrow as pa
@@ -31,6 +31,7 @@ from tap_service.services.reuse import Reuse, fingerprint, reuse_asked
 from tap_service.storage.engine import Engine
 from tap_service.storage.job_stores import JobStores
 from tap_service.storage.jobs import IllegalTransition, JobStoreUnavailable, NoSuchJob
+from tap_service.storage.stored_parts import StoredPart
 
 _log = logging.getLogger("skyhouse")
 
@@ -103,19 +104,28 @@ class JobRunner:
         parameters: TapParameters | None = None
         try:
             with faults_told(job.query_id):
-                parameters = tap_parameters(job.parameters, self._config.max_query_length)
-                execution = self._preparation.prepare(
-                    parameters, job.query_id, self._config.async_hard_maxrec, owner=job.owner
-                )
-                report = execution.report
-                execution.give_way(HEAVY_NICENESS if job.place.work(now()) is WorkClass.SHORT else JOB_NICENESS)
-                like = fingerprint(job, parameters, execution, self._config.title, self._preparation.data_version)
-                if not (reuse_asked(job.parameters) and self._reused(job, like, report)):
-                    self._execute(job, parameters, execution, like)
+                parts = {file.name: StoredPart(self._results, file, self._config.spool_path) for file in job.files}
+                parameters = tap_parameters(job.parameters, self._config.max_query_length, parts)
+                with self._prepared(job, parameters) as execution:
+                    report = execution.report
+                    like = fingerprint(job, parameters, execution, self._config.title, self._preparation.data_version)
+                    if not (reuse_asked(job.parameters) and self._reused(job, like, report)):
+                        self._execute(job, parameters, execution, like)
         except ServiceError as failure:
             self._end(job, report, failure)
         finally:
             self._record(job, parameters, report)
+
+    @contextmanager
+    def _prepared(self, job: Job, parameters: TapParameters) -> Iterator[Execution]:
+        with self._monitor.preparing(job):
+            hard_maxrec = self._config.async_hard_maxrec
+            execution = self._preparation.prepare(parameters, job.query_id, hard_maxrec, owner=job.owner)
+        try:
+            execution.give_way(HEAVY_NICENESS if job.place.work(now()) is WorkClass.SHORT else JOB_NICENESS)
+            yield execution
+        finally:
+            execution.close()
 
     def _taken(self) -> Job | None:
         """The next job, which is ours now. A store that is out of order is asked until it answers."""

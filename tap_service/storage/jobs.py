@@ -18,7 +18,17 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import datetime
 
-from tap_service.models.job import ExecutionPhase, Info, Job, JobError, JobFilter, JobReference, JobResult, merged
+from tap_service.models.job import (
+    ExecutionPhase,
+    Info,
+    Job,
+    JobError,
+    JobFile,
+    JobFilter,
+    JobReference,
+    JobResult,
+    merged,
+)
 from tap_service.models.parameters import Pair
 from tap_service.models.pieces import PieceWork
 from tap_service.models.work import Estimate, Place
@@ -217,12 +227,16 @@ class JobStore(ABC):
 
         return self._advance(job_id, frozenset({EXECUTING}), EXECUTING, done, attempt)
 
-    def set_parameters(self, job_id: str, posted: Sequence[Pair], run_id: str | None = None) -> Job:
-        """Merge posted parameters, while the job is PENDING. ``run_id`` None = as it was."""
+    def set_parameters(
+        self, job_id: str, posted: Sequence[Pair], run_id: str | None = None, files: Sequence[JobFile] = ()
+    ) -> Job:
+        """Merge posted parameters and files, while the job is PENDING. ``run_id`` None = as it was."""
 
         def with_parameters(job: Job) -> Job:
             name = job.run_id if run_id is None else run_id
-            return replace(job, parameters=merged(job.parameters, posted), run_id=name)
+            new = {file.name for file in files}
+            kept = (*(file for file in job.files if file.name not in new), *files)
+            return replace(job, parameters=merged(job.parameters, posted), run_id=name, files=kept)
 
         return self._advance(job_id, frozenset({PENDING}), PENDING, with_parameters)
 
@@ -231,8 +245,12 @@ class JobStore(ABC):
         return self._change(job_id, _only(UNFINISHED, lambda job: replace(job, execution_duration=seconds)))
 
     def set_destruction_time(self, job_id: str, at: datetime) -> Job:
-        """In any phase."""
-        return self._change(job_id, lambda job: replace(job, destruction_time=at))
+        """In any phase. No job is foreseen to end after it."""
+
+        def changed(job: Job) -> Job:
+            return replace(job, destruction_time=at, quote=None if job.quote is None else min(job.quote, at))
+
+        return self._change(job_id, changed)
 
     def _advance(
         self,
