@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from clickhouse_schema import obscore
 from clickhouse_schema.checks import problems_of
 from clickhouse_schema.document import Document, read_document
 from clickhouse_schema.links import InputParam, Link, Service
@@ -75,6 +76,7 @@ def read_schema(content: str | FilePath, source: str = "", *, strict: bool = Fal
     schema = _validated(data, problems)
     if schema is not None:
         schema = _normalised(schema, document, warnings)
+        warnings += obscore.warnings_of(schema)
         problems += problems_of(schema)
     if schema is None or problems or (strict and warnings):
         raise _error(document, problems + (warnings if strict else []))

@@ -31,7 +31,8 @@ async def availability(skyhouse: Skyhouse) -> Response:
 
 @router.api_route("/capabilities", methods=_READ)
 async def capabilities(skyhouse: Skyhouse, asker: Asker) -> Response:
-    described = describe_service(skyhouse.config, skyhouse.identities, f"{asker.base_url}/tap")
+    catalogue = skyhouse.metadata.catalogue
+    described = describe_service(skyhouse.config, skyhouse.identities, catalogue, f"{asker.base_url}/tap")
     return Response(capabilities_document(described), media_type=_XML)
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from adql.extensions import EXTENSIONS, FEATURE_TYPE
 from adql.functions import ADQL_GEO, FEATURES, USER_DEFINED
+from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.obscore import data_models
 from tap_service.config import Config
 from tap_service.documents.service import Feature, FeatureList, Limit, ServiceDescription
 from tap_service.services.identity import Identities
@@ -17,8 +19,8 @@ def _functions(config: Config) -> Iterator[Feature]:
             yield from (Feature(form, function.description) for form in function.signatures)
 
 
-def describe_service(config: Config, identities: Identities, tap_url: str) -> ServiceDescription:
-    """True at every moment: there are no uploads and no data models to declare yet."""
+def describe_service(config: Config, identities: Identities, catalogue: Catalogue, tap_url: str) -> ServiceDescription:
+    """True at every moment: data models are those of the tables in ``catalogue``; there are no uploads yet."""
     features = (
         FeatureList("udf", tuple(_functions(config))),
         FeatureList("adqlgeo", tuple(Feature(name) for name in ADQL_GEO)),
@@ -33,6 +35,7 @@ def describe_service(config: Config, identities: Identities, tap_url: str) -> Se
         title=config.title,
         description=config.description,
         features=features,
+        data_models=data_models(catalogue),
         retention_period=Limit(config.retention_seconds, config.hard_retention_seconds),
         execution_duration=Limit(config.async_seconds, config.async_hard_seconds),
         output_limit=Limit(config.default_maxrec, config.hard_maxrec),

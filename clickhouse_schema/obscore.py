@@ -1,0 +1,51 @@
+"""ObsCore 1.1: which tables are that data model (IVOA REC 2017-05-09, sections 4 and 5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.model import Schema, Table
+from clickhouse_schema.problems import Problem
+
+#: Name and identifier of the data model, as services declare them.
+DATA_MODEL = ("ObsCore-1.1", "ivo://ivoa.net/std/ObsCore#core-1.1")
+
+#: Case does not count.
+_SCHEMA, _TABLE = "ivoa", "obscore"
+
+#: A table without one of these is not ObsCore, whatever its name.
+MANDATORY = (
+    *("dataproduct_type", "calib_level", "obs_collection", "obs_id", "obs_publisher_did"),
+    *("access_url", "access_format", "access_estsize", "target_name"),
+    *("s_ra", "s_dec", "s_fov", "s_region", "s_resolution", "s_xel1", "s_xel2"),
+    *("t_min", "t_max", "t_exptime", "t_resolution", "t_xel"),
+    *("em_min", "em_max", "em_res_power", "em_xel", "o_ucd", "pol_states", "pol_xel"),
+    *("facility_name", "instrument_name"),
+)
+
+
+def data_models(catalogue: Catalogue) -> tuple[tuple[str, str], ...]:
+    """Name and identifier of each data model that a table of ``catalogue`` is."""
+    named = catalogue.find(_TABLE, delimited=False, schema=_SCHEMA)
+    return (DATA_MODEL,) if any(not _lacking(entry.table) for entry in named) else ()
+
+
+def warnings_of(schema: Schema) -> Iterator[Problem]:
+    """Tables that have the name of the data model without being it: clients would ask them in vain."""
+    for i, table in enumerate(schema.tables):
+        if _is_named(schema, table) and (lacking := _lacking(table)):
+            message = (
+                f"{schema.name}.{table.name} lacks {', '.join(lacking)}, so it is not declared as ObsCore 1.1: "
+                "see skyhouse schema obscore"
+            )
+            yield Problem(("tables", i, "columns"), message)
+
+
+def _is_named(schema: Schema, table: Table) -> bool:
+    return (schema.name.lower(), table.name.lower()) == (_SCHEMA, _TABLE)
+
+
+def _lacking(table: Table) -> list[str]:
+    names = {column.name.lower() for column in table.columns}
+    return [name for name in MANDATORY if name not in names]
