@@ -12,7 +12,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from tap_service.constants import PRODUCT, ROW_LIMIT_HEADER, STATUS_HEADER
 
 _A_DAY = "86400"
-_EXPOSED = f"Location, Content-Disposition, Retry-After, {ROW_LIMIT_HEADER}, {STATUS_HEADER}"
+_EXPOSED = (
+    "Location, Content-Disposition, Content-Range, Accept-Ranges, ETag, Retry-After, "
+    f"{ROW_LIMIT_HEADER}, {STATUS_HEADER}"
+)
 
 
 class CommonHeaders:

@@ -38,7 +38,9 @@ async def result(job_id: str, request: Request, skyhouse: Skyhouse, caller: Call
         "Content-Type": job.result.content_type,
         "Content-Disposition": f'inline; filename="result.{job.result.extension}"',
     }
-    if etag in re.split(r"\s*,\s*", request.headers.get("if-none-match", "").replace("W/", "")):
+    if not _names(request.headers.get("if-match", "*"), etag):
+        return Response(status_code=412, headers=headers)
+    if _names(request.headers.get("if-none-match", "").replace("W/", ""), etag):
         return Response(status_code=304, headers=headers)
     size = job.result.size
     whole = request.headers.get("if-range", etag) != etag
@@ -60,6 +62,11 @@ async def preview(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
     job = await run_in_threadpool(skyhouse.jobs.get, job_id, caller)
     rows = await run_in_threadpool(skyhouse.jobs.preview, job)
     return Response(rows, media_type=PREVIEW_FORMAT.mime, headers={"Cache-Control": "no-store"})
+
+
+def _names(header: str, etag: str) -> bool:
+    """Whether If-Match, or If-None-Match without the signs of weakness, is of this result."""
+    return header.strip() == "*" or etag in re.split(r"\s*,\s*", header.strip())
 
 
 def asked_range(header: str, size: int) -> tuple[int, int] | None:

@@ -25,15 +25,25 @@ class ThreadDispatcher:
 
     def __init__(self, run_next: Callable[[], bool], threads: int) -> None:
         self._run_next = run_next
+        self._threads = threads
         self._pool = ThreadPoolExecutor(threads, "job")
+        self._asked: set[Future[None]] = set()
         self._closed = False
+
+    @property
+    def idle(self) -> int:
+        """Threads that have nothing to do."""
+        return max(0, self._threads - len(self._asked))
 
     def wake(self) -> None:
         try:
-            self._pool.submit(self._run_all).add_done_callback(_log_failure)
+            future = self._pool.submit(self._run_all)
         except RuntimeError:  # it shuts down: the job is taken up at the next start
             if not self._closed:
                 raise
+            return
+        self._asked.add(future)
+        future.add_done_callback(self._done)
 
     def close(self) -> None:
         self._closed = True
@@ -43,7 +53,7 @@ class ThreadDispatcher:
         while not self._closed and self._run_next():
             pass
 
-
-def _log_failure(done: Future[None]) -> None:
-    if not done.cancelled() and (error := done.exception()) is not None:
-        _log.error("a job was left as it is", exc_info=error)
+    def _done(self, future: Future[None]) -> None:
+        self._asked.discard(future)
+        if not future.cancelled() and (error := future.exception()) is not None:
+            _log.error("a job was left as it is", exc_info=error)

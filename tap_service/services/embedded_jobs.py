@@ -22,7 +22,7 @@ class EmbeddedJobs:
         self._queue = queue
         self._runner = runner
         self._lifetimes = lifetimes
-        self._sweeper = Sweeper(lifetimes)
+        self._sweeper = Sweeper(lifetimes, self._take_up)
         self.dispatcher = ThreadDispatcher(runner.run_next, at_once)
 
     def start(self) -> None:
@@ -33,8 +33,7 @@ class EmbeddedJobs:
         self._lifetimes.sweep(minimum_age=0)
         if waiting := self._queue.waiting():
             _log.warning("%d jobs of an earlier process are queued again", waiting)
-        for _ in range(self._queue.startable()):
-            self.dispatcher.wake()
+        self._take_up()
         self._sweeper.start()
 
     def close(self) -> None:
@@ -42,3 +41,9 @@ class EmbeddedJobs:
         self.dispatcher.close()
         self._sweeper.close()
         self._runner.close()
+
+    def _take_up(self) -> None:
+        """Start what may start. A place becomes free by time too, when a job that lasts moves to a heavier class."""
+        if idle := self.dispatcher.idle:
+            for _ in range(min(idle, self._queue.startable())):
+                self.dispatcher.wake()
