@@ -6,6 +6,8 @@ import re
 from itertools import product
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from clickhouse_schema.links import Link
 from clickhouse_schema.model import Schema
@@ -206,3 +208,39 @@ def test_a_long_address_is_checked_in_no_time() -> None:
         Link.model_validate({"href": "http://a/" + "${a}" * 20_000})
         with pytest.raises(ValueError, match="is no URL"):
             Link.model_validate({"href": "http://a/" + character * 20_000 + " "})
+
+
+_LINES = GOOD.splitlines()
+_PLACES = [i for i, line in enumerate(_LINES) if i > 4 and ": " in line]
+_VALUES = [
+    "",
+    "{}",
+    "[]",
+    "[{}]",
+    "[x]",
+    "1",
+    "-1.5",
+    "true",
+    "null",
+    "x",
+    '"a\\0b"',
+    "'",
+    "{name: did}",
+    ".nan",
+    "${did}",
+]
+
+
+@given(st.lists(st.tuples(st.sampled_from(_PLACES), st.sampled_from(_VALUES)), min_size=1, max_size=3))
+@settings(deadline=None)
+def test_any_value_anywhere_is_read_or_told(changes: list[tuple[int, str]]) -> None:
+    lines = list(_LINES)
+    for place, value in changes:
+        lines[place] = lines[place].partition(":")[0] + ": " + value
+    try:
+        schema, _ = read_schema("\n".join(lines), "f.yaml")
+    except SchemaError as error:
+        lost = [line for line in error.errors if not line.startswith("f.yaml:")]
+        assert lost == []
+    else:
+        assert read_schema(write_schema(schema), "f.yaml")[0] == schema

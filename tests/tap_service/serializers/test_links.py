@@ -170,6 +170,21 @@ def test_the_votables_within_other_formats_have_them_too(write: Any, form: str) 
     assert refs == [["did"], ["a_b", "at"], ["did_2"]]
 
 
+@pytest.mark.parametrize(("form", "known_as"), [("votable", "votable"), ("fits", "fits-plus")])
+def test_topcats_library_takes_them_over(write: Any, tmp_path: Path, form: str, known_as: str) -> None:
+    """What STIL has understood it writes again."""
+    path = tmp_path / "result"
+    path.write_bytes(write(form, FIELDS, COLUMNS, info=INFO))
+    command = ["stilts", "tcopy", f"in={path}", f"ifmt={known_as}", "ofmt=votable-tabledata", "out=-"]
+    document = subprocess.run(command, capture_output=True, timeout=60, check=True).stdout
+    results = parse(io.BytesIO(document)).resources[0]
+    table = next(results.iter_tables())
+    assert [link.href for link in table.fields[2].links] == ["http://a/${a_b}"]
+    services = [resource for resource in results.resources if resource.utype == "adhoc:service"]
+    refs = {service.name: [param.ref for param in service.groups[0].entries if param.ref] for service in services}
+    assert refs == {"links": ["did"], "cutout": ["a_b", "at"], "links_2": ["did_2"]}
+
+
 @pytest.mark.parametrize("form", ["csv", "tsv", "json", "ecsv", "html", "text"])
 def test_other_formats_do_without(write: Any, form: str) -> None:
     assert write(form, FIELDS, COLUMNS, info=INFO) == write(form, FIELDS, COLUMNS, info=ResultInfo("SELECT ..."))
