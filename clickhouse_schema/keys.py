@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict, PlainValidator
 from pydantic import Field as Key
 
 from clickhouse_schema.datatypes import FELIS
@@ -59,6 +59,12 @@ def _arraysize(value: str) -> str:
     return value
 
 
+def _value(value: Any) -> int | str:
+    if type(value) not in (int, str):
+        raise ValueError(f"skyhouse:values has {value!r}: put texts in quotes")
+    return _text(value) if isinstance(value, str) else int(value)
+
+
 #: Names of columns, keys and examples; of schemas and tables.
 Name = Annotated[str, AfterValidator(_name)]
 QualifierName = Annotated[Name, AfterValidator(_dotless)]
@@ -69,6 +75,8 @@ Text = Annotated[str, AfterValidator(_text)]
 #: Felis' words for types, and VOTable's arraysize.
 Datatype = Annotated[str, AfterValidator(_datatype)]
 Arraysize = Annotated[str, AfterValidator(_arraysize)]
+#: What a column may hold.
+Value = Annotated[int | str, PlainValidator(_value)]
 
 
 def felis(key: str, default: Any = "") -> Any:

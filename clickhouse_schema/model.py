@@ -25,7 +25,7 @@ from clickhouse_schema.datatypes import (
     Field,
     TimeSystem,
 )
-from clickhouse_schema.keys import Arraysize, Datatype, Index, Name, QualifierName, Strict, Text, felis
+from clickhouse_schema.keys import Arraysize, Datatype, Index, Name, QualifierName, Strict, Text, Value, felis
 from clickhouse_schema.links import Link, Service
 
 #: Numbers that DALI 1.1 (section 3.3) gives to one geometry: xtype -> arraysize.
@@ -64,7 +64,7 @@ class Column(Strict):
     column_index: Index | None = felis("tap:column_index", None)
     times: TimeKeys | None = felis("skyhouse:timesys", None)
     links: tuple[Link, ...] = felis("skyhouse:links", ())
-    values: tuple[int | str, ...] = felis("skyhouse:values", ())
+    values: tuple[Value, ...] = felis("skyhouse:values", ())
     if_missing: Literal["", "fill", "leave_out"] = felis("skyhouse:if_missing")
 
     @model_validator(mode="after")
