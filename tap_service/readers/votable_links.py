@@ -27,7 +27,7 @@ from tap_service.readers.votable_xml import votable_field
 _READ = 1 << 20
 
 Keys = dict[str, Any]
-_Any = TypeVar("_Any")
+_Item = TypeVar("_Item")
 _Model = TypeVar("_Model", bound=Strict)
 
 
@@ -99,7 +99,7 @@ def _name(element: Element) -> str:
     return element.get("name", element.get("ID", ""))
 
 
-def _known(found: Iterable[_Any | None]) -> list[_Any]:
+def _known(found: Iterable[_Item | None]) -> list[_Item]:
     return [one for one in found if one is not None]
 
 
