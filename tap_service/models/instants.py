@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 
-#: ISO 8601 as clients write it: the time, its seconds, their fraction and the zone may be missing
+#: ISO 8601 as clients write it: the time, its seconds, their fraction and the zone may be missing, and in an address
+#: the + of the zone may have become a space
 _WRITTEN = re.compile(
-    r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s*(Z|[+-]\d\d(?::?\d\d)?)?)?", re.ASCII
+    r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s*(Z|[ +-]\d\d(?::?\d\d)?)?)?", re.ASCII
 )
 
 
@@ -34,7 +35,7 @@ def read(text: str) -> datetime:
         raise ValueError("an instant is written as in 2026-01-31T12:00:00.000Z, in UTC")
     date, minutes, seconds, fraction, zone = match.groups()
     micro = (fraction or "").ljust(6, "0")[:6]
-    offset = "+00:00" if zone in (None, "Z") else zone
+    offset = "+00:00" if zone in (None, "Z") else zone.replace(" ", "+")
     try:
         instant = datetime.fromisoformat(f"{date}T{minutes or '00:00'}:{seconds or '00'}.{micro}{offset}")
         return cut(instant)

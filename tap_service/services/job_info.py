@@ -51,7 +51,10 @@ class JobProgress:
         )
 
     def while_running(self) -> Info:
-        """``percent`` is of the rows that the engine expects to read: joins and sorts go on after the last of them."""
+        """``percent`` is of the rows that the engine expects to read: joins and sorts go on after the last of them.
+
+        How long they do is not told.
+        """
         elapsed = time.monotonic() - self._began
         info: dict[str, str | int | float] = {**self._work(elapsed)}
         if self.pieces is not None:
@@ -60,7 +63,7 @@ class JobProgress:
             fraction = min(self._seen.read_rows / self._seen.total_rows, 0.99)
             info["rowsExpected"] = self._seen.total_rows
             info["percent"] = int(fraction * 100)
-            if fraction >= _FORETOLD_FROM:
+            if fraction >= _FORETOLD_FROM and self._seen.read_rows < self._seen.total_rows:
                 info["secondsLeft"] = round(elapsed * (1 - fraction) / fraction, 1)
         return info
 

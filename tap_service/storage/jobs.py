@@ -205,17 +205,21 @@ class JobStore(ABC):
         """
 
         def again(job: Job) -> Job:
-            return replace(job, start_time=None, heartbeat=None, worker="", info={}, deaths=job.deaths + died)
+            deaths = job.deaths + died
+            return replace(job, start_time=None, heartbeat=None, worker="", info={}, quote=None, deaths=deaths)
 
         return self._advance(job_id, frozenset({EXECUTING}), QUEUED, again, attempt)
 
     # What else may change
 
     def report(self, job_id: str, attempt: int, at: datetime, info: Info) -> Job:
-        """A sign of life of the worker, with ``info`` for jobInfo. Refused when the job is no longer its own."""
+        """A sign of life of the worker, with all of ``info`` for jobInfo: empty, it stays as it was.
+
+        Refused when the job is no longer its own.
+        """
 
         def heard(job: Job) -> Job:
-            return replace(job, heartbeat=at, info={**job.info, **info})
+            return replace(job, heartbeat=at, info=info or job.info, quote=_quote(job, at, info))
 
         return self._advance(job_id, frozenset({EXECUTING}), EXECUTING, heard, attempt)
 
@@ -262,6 +266,15 @@ class JobStore(ABC):
     ) -> Job:
         changed = _only(predecessors, lambda job: replace(also(job), phase=phase), attempt)
         return self._change(job_id, changed)
+
+
+def _quote(job: Job, at: datetime, info: Info) -> datetime | None:
+    """Of a running job: what was foreseen, until that is past or pieces tell it better; None if nobody knows."""
+    left = info.get("secondsLeft")
+    known = job.quote is not None and job.quote > at
+    if left is not None and ("pieces" in info or not known):
+        return job.end(at, float(left))
+    return job.quote if known else None
 
 
 def _only(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 
+import httpx
 import pytest
 from astropy.io.votable import parse_single_table
 
@@ -40,3 +41,13 @@ def test_tapquery_shows_our_message(tap_url: str, sync: str) -> None:
     result = stilts("tapquery", f"sync={sync}", f"tapurl={tap_url}", "adql=SELECT nothing FROM tycho2.bright")
     assert result.returncode != 0
     assert "nothing" in result.stderr.decode()
+
+
+def test_tapresume(tap_url: str) -> None:
+    """A job that another client has made, as TOPCAT takes one up."""
+    query = {"LANG": "ADQL", "QUERY": "SELECT TOP 3 ra FROM tycho2.bright", "PHASE": "RUN"}
+    job = httpx.post(f"{tap_url}/async", data=query).headers["location"]
+    result = stilts("tapresume", f"joburl={job}", "delete=finished", "ofmt=votable")
+    assert result.returncode == 0, result.stderr.decode()
+    assert len(parse_single_table(io.BytesIO(result.stdout)).array) == 3
+    assert httpx.get(job).status_code == 404

@@ -104,6 +104,17 @@ class TestLife:
         assert job.rows() == ROWS
         assert [parameter.get("id") for parameter in job.summary.iter(UWS + "parameter")] == ["LANG", "QUERY", "FORMAT"]
 
+    def test_a_client_that_follows_where_it_is_sent(self, service: Served) -> None:
+        """As astroquery does: one POST that starts the job, whose answer is the job."""
+        asked = {"REQUEST": "doQuery", "LANG": "ADQL", "FORMAT": "csv", "phase": "RUN", "QUERY": THREE}
+        answer = httpx.post(f"{service.tap}/async", data=asked, follow_redirects=True)
+        summary = ElementTree.fromstring(answer.content)
+        job = Job(str(answer.url))
+        assert summary.findtext(UWS + "jobId") == job.url.rsplit("/", 1)[1]
+        assert summary.findtext(UWS + "phase") in ("QUEUED", "EXECUTING", "COMPLETED")
+        assert job.ended() == "COMPLETED"
+        assert job.rows() == ROWS
+
     def test_a_job_without_anything(self, service: Served) -> None:
         job = create(service.tap)
         assert job.phase == "PENDING"
@@ -153,6 +164,22 @@ class TestLife:
         assert other.content == whole.content
         known = job.get("/results/result", headers={"If-None-Match": f'"x", W/{whole.headers["etag"]}'})
         assert (known.status_code, known.content) == (304, b"")
+        etag = whole.headers["etag"]
+        for name, value, status in [
+            ("If-None-Match", "*", 304),
+            ("If-None-Match", '"x"', 200),
+            ("If-Match", f'"x", {etag}', 200),
+            ("If-Match", "*", 200),
+            ("If-Match", '"x"', 412),
+            ("If-Match", f"W/{etag}", 412),
+            ("If-Range", f"W/{etag}", 200),
+            ("If-Range", "Wed, 21 Oct 2015 07:28:00 GMT", 200),
+        ]:
+            answer = job.get(
+                "/results/result", headers={name: value, "Range": "bytes=0-3"} if name == "If-Range" else {name: value}
+            )
+            assert answer.status_code == status, (name, value)
+            assert answer.content == (whole.content if status == 200 else b"")
         head = httpx.head(job.url + "/results/result")
         assert (head.status_code, head.headers["content-length"], head.content) == (200, str(size), b"")
 

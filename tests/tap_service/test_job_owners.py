@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import datetime
+import gc
 from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
 import httpx
 import pytest
+import pyvo
+from pyvo.auth import AuthSession
+from starlette.routing import Route
 
+from tap_service.handlers import jobs, results
 from tap_service.storage.accounts import Accounts
 from tests.tap_service.asking import HREF, UWS, Job, create
 from tests.tap_service.conftest import Served
@@ -20,7 +26,12 @@ TWO = "SELECT n FROM svc.numbers WHERE n < 2 ORDER BY n"
 RESOURCES: list[tuple[str, str, dict[str, str]]] = [
     *(("GET", path, {}) for path in ("", "?WAIT=-1", "/phase", "/executionduration", "/destruction", "/quote")),
     *(("GET", path, {}) for path in ("/owner", "/error", "/parameters", "/results", "/results/result", "/preview")),
-    *(("HEAD", path, {}) for path in ("", "/phase", "/results/result")),
+    ("GET", "/results/", {}),
+    *(
+        ("HEAD", path, {})
+        for path in ("", "/phase", "/executionduration", "/destruction", "/quote", "/owner", "/error")
+    ),
+    *(("HEAD", path, {}) for path in ("/parameters", "/results", "/results/", "/results/result", "/preview")),
     ("POST", "", {"ACTION": "DELETE"}),
     ("POST", "/phase", {"PHASE": "RUN"}),
     ("POST", "/phase", {"PHASE": "ABORT"}),
@@ -66,6 +77,19 @@ def test_anothers_job(tychos: Job, auth: tuple[str, str] | None, method: str, pa
     assert "SELECT" not in refused.text
 
 
+def test_these_are_all_resources() -> None:
+    """What is added to a job has to be tried by others too."""
+    tried = {(method, path.partition("?")[0]) for method, path, _ in RESOURCES}
+    there = {
+        (method, route.path.removeprefix("/async/{job_id}"))
+        for router in (jobs.router, results.router)
+        for route in router.routes
+        if isinstance(route, Route) and route.path.startswith("/async/{job_id}")
+        for method in route.methods or ()
+    }
+    assert there == tried
+
+
 def test_ones_own_job(tychos: Job) -> None:
     assert tychos.get("/owner").text == tychos.said("ownerId") == "tycho"
     assert tychos.rows() == "n\r\n0\r\n1\r\n"
@@ -98,6 +122,27 @@ def test_lists(shared: Served, tychos: Job) -> None:
     [first] = ElementTree.fromstring(httpx.get(f"{shared.tap}/async?LAST=1", auth=KEPLER).content)
     told = [first.findtext(UWS + name) for name in ("phase", "runId", "ownerId", "creationTime")]
     assert told == ["PENDING", "r2", "kepler", keplers[2].said("creationTime")]
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # pyvo does not read redirections
+def test_pyvo_lists_and_takes_up_ones_jobs(shared: Served) -> None:
+    session = AuthSession()
+    session.credentials.set_password(*KEPLER)
+    session.add_security_method_for_url(shared.tap, "ivo://ivoa.net/sso#BasicAA", exact=False)
+    tap = pyvo.dal.TAPService(shared.tap, session=session)
+    jobs = [tap.submit_job(TWO), tap.submit_job(TWO)]
+    jobs[0].run().wait(phases=["COMPLETED"])
+    assert [each.jobid for each in tap.get_job_list(last=2)] == [job.job_id for job in reversed(jobs)]
+    assert jobs[1].job_id not in [each.jobid for each in tap.get_job_list(phases=["COMPLETED"])]
+    assert tap.get_job_list(after=datetime.datetime(2100, 1, 1)) == []
+    [listed, *_] = tap.get_job_list(phases=["COMPLETED"], last=1)
+    assert (listed.jobid, listed.ownerid) == (jobs[0].job_id, "kepler")
+    resumed = pyvo.dal.AsyncTAPJob(jobs[0].url, session=session)
+    assert resumed.owner == "kepler"
+    assert resumed.fetch_result().to_table()["n"].tolist() == [0, 1]
+    for job in jobs:
+        job.delete()
+    gc.collect()  # what it has left open goes with this test
 
 
 def test_an_anonymous_job_is_for_whoever_knows_it(shared: Served) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import httpx
 import pytest
 
 from tap_service.models.instants import later, now, read, written
+from tap_service.models.job import JobFilter
 from tests.tap_service.asking import Job, create
 from tests.tap_service.conftest import Served
 
@@ -35,6 +37,12 @@ def run(service: Served) -> Iterator[Callable[..., Job]]:
     yield start
     for job in jobs:
         job.delete()
+
+
+def known(service: Served) -> list[str]:
+    """The ids of all jobs."""
+    jobs = service.server.config.app.state.services.stores.jobs
+    return [each.job_id for each in jobs.references(JobFilter(None))]
 
 
 def test_light_work_passes_heavy_work(run: Callable[..., Job], heavy: str, eventually: Eventually) -> None:
@@ -105,6 +113,19 @@ def test_who_has_too_many_waiting_jobs(
     assert int(refused.headers["retry-after"]) > 0
     assert "3 of your jobs wait already" in refused.text
     assert one_more.phase == "PENDING"
+    before = known(service)
+    at_once = httpx.post(f"{service.tap}/async", data={"QUERY": THREE, "PHASE": "RUN"})
+    assert (at_once.status_code, "location" in at_once.headers) == (429, False)
+    assert known(service) == before  # nobody could ever find a job that was made
     waiting[0].post("/phase", PHASE="ABORT")
     assert one_more.run().ended() == "COMPLETED"
     one_more.delete()
+
+
+def test_a_place_that_becomes_free_by_itself(service: Served, eventually: Eventually) -> None:
+    """As when a job moves to a heavier class: nobody says that another one may start."""
+    job = create(service.tap, THREE)
+    services = service.server.config.app.state.services
+    services.stores.jobs.queue(job.url.rsplit("/", 1)[1])
+    eventually(lambda: job.phase == "COMPLETED")
+    job.delete()

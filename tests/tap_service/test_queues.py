@@ -106,6 +106,22 @@ def test_anonymous_users_are_addresses(store: SqliteJobStore) -> None:
     assert order == ["a0", "b", "c"]
 
 
+@pytest.mark.parametrize(
+    ("address", "user"),
+    [
+        ("2001:db8::1", "anonymous at 2001:db8::/64"),
+        ("2001:db8::ffff:1:2", "anonymous at 2001:db8::/64"),
+        ("2001:db8:0:1::1", "anonymous at 2001:db8:0:1::/64"),
+        ("fe80::1%eth0", "anonymous at fe80::/64"),
+        ("::ffff:192.0.2.1", "anonymous at 192.0.2.1"),
+        ("192.0.2.1", "anonymous at 192.0.2.1"),
+        ("", "anonymous at "),
+    ],
+)
+def test_who_has_many_addresses_is_one_user(address: str, user: str) -> None:
+    assert Job("a", None, now(), now(), 1, client=address).place.user == user
+
+
 def test_heavier_work_does_not_block_lighter(store: SqliteJobStore) -> None:
     asked = Asked(store, rules())
     for number in range(5):

@@ -143,6 +143,29 @@ class TestPhases:
         assert (done.result, done.error, done.worker, done.run_id) == (RESULT, None, "pid 1", "r")
         assert done.parameters == (("QUERY", "SELECT 1"),)
 
+    def test_a_quote_is_renewed(self, store: JobStore) -> None:
+        job_id = made(store, destruction_time=later(T0, 1000))
+        store.queue(job_id, Estimate(10, 80, 50.0, "scan"))
+
+        def quote(seconds: float, **info: int | float) -> datetime | None:
+            return store.report(job_id, 1, later(T0, seconds), info).quote
+
+        assert store.start(job_id, "w", T0).quote == later(T0, 50)
+        assert quote(1, percent=99, secondsLeft=0.1) == later(T0, 50)  # joins go on
+        assert quote(2, percent=10, secondsLeft=90, pieces=10) == later(T0, 92)
+        assert quote(93, percent=99) is None
+        assert quote(94, percent=50, secondsLeft=20) == later(T0, 114)
+        assert quote(95, percent=50, secondsLeft=2000, pieces=10) == later(T0, 1000)
+        assert store.set_destruction_time(job_id, later(T0, 500)).quote == later(T0, 500)
+        assert store.set_destruction_time(job_id, later(T0, 2000)).quote == later(T0, 500)
+        assert store.requeue(job_id, 1, died=True).quote is None
+
+    def test_info_is_what_was_told_last(self, store: JobStore) -> None:
+        job_id = made(store, phase=EXECUTING)
+        store.report(job_id, 0, T0, {"percent": 50, "secondsLeft": 3})
+        store.report(job_id, 0, T0, {"percent": 99})
+        assert store.report(job_id, 0, T0, {}).info == {"percent": 99}
+
     def test_a_record_is_what_was_stored(self, store: JobStore) -> None:
         odd = "\x00\N{SNOWMAN} \U0001f52d '\"\\ </x>"
         whole = job(
