@@ -246,8 +246,9 @@ def ids_without_document(engine: Engine, records: Iterable[UserTable]) -> set[st
 
 
 def drop(engine: Engine, storage: str) -> None:
-    """Queries that read it now go on to their end."""
-    engine.execute(f"DROP TABLE IF EXISTS {stored(storage)}")
+    """Queries that read a live one now go on to their end; one that was being filled nobody reads."""
+    at_once = " SYNC" if storage.startswith(FILLING) else ""
+    engine.execute(f"DROP TABLE IF EXISTS {stored(storage)}{at_once}")
 
 
 def forget(engine: Engine, described: Iterable[str], storages: Iterable[str]) -> None:

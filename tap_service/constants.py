@@ -49,6 +49,9 @@ LINGER_SECONDS = 2.0
 ROW_LIMIT_HEADER = "Skyhouse-Row-Limit"
 STATUS_HEADER = "Skyhouse-Query-Status"
 
+#: Header of a user's own table: when it goes if nobody uses it any more.
+TABLE_EXPIRES_HEADER = "Skyhouse-Table-Expires"
+
 #: How long the first bytes of such a format wait for the end of a short query.
 SETTLING_SECONDS = 0.25
 
@@ -85,6 +88,12 @@ MOST_REDIRECTS, MOST_ADDRESSES = 5, 4
 
 #: tables that one request may upload
 MOST_UPLOADS = 20
+
+#: a table that was being filled, and has not been written to for longer, has been left by a dead process, in seconds
+FILLING_SECONDS = 3600
+
+#: the definition of a user's table, in bytes: 5000 columns take less
+LONGEST_DEFINITION = 8 << 20
 
 #: pieces of one job: its record, which is written often, tells of each
 MOST_PIECES = 500

@@ -23,7 +23,10 @@ from tap_service.services.queues import JobQueue, Rules
 from tap_service.services.run_job import JobRunner
 from tap_service.services.spool import SpoolStore
 from tap_service.services.table_files import TableFiles
+from tap_service.services.table_jobs import TableJobs
 from tap_service.services.uploads import Uploads
+from tap_service.services.user_table_care import UserTableCare
+from tap_service.services.user_tables import UserTables
 from tap_service.storage.accounts import Accounts
 from tap_service.storage.engine import Engine
 from tap_service.storage.job_stores import JobStores, open_job_stores
@@ -44,6 +47,7 @@ class Services:
     stores: JobStores
     deployment: EmbeddedJobs | ClusterJobs
     table_files: TableFiles
+    user_tables: UserTables
 
     def start(self) -> None:
         self.metadata.start()
@@ -57,6 +61,7 @@ class Services:
         self.table_files.close()
         self.stores.jobs.close()
         self.metadata.close()
+        self.user_tables.close()
         self.availability.close()
         self.identities.close()
         self.spools.close()
@@ -82,13 +87,16 @@ def build(config: Config, engine: Engine) -> Services:
     )
     rules = Rules.of(config)
     queue = JobQueue(stores.jobs, rules)
-    lifetimes = Lifetimes(engine, stores.jobs, stores.results)
+    lifetimes = Lifetimes(engine, stores.jobs, stores.results, UserTableCare(config, engine))
+    tables = UserTables(config, engine, metadata)
     deployment: EmbeddedJobs | ClusterJobs
     if config.redis_url:
         deployment = ClusterJobs(config)
     else:
         worker = f"pid {os.getpid()}"
-        runner = JobRunner(config, engine, preparation, stores, queue, metrics, log, worker)
+        runner = JobRunner(
+            config, engine, preparation, TableJobs(config, engine, stores, tables), stores, queue, metrics, log, worker
+        )
         metrics.jobs.set_function(lambda: runner.running)
         deployment = EmbeddedJobs(queue, rules.at_once, runner, lifetimes)
     metrics.spool.labels("memory").set_function(lambda: spools.memory.used)
@@ -107,4 +115,5 @@ def build(config: Config, engine: Engine) -> Services:
         stores=stores,
         deployment=deployment,
         table_files=table_files,
+        user_tables=tables,
     )

@@ -20,6 +20,7 @@ from tap_service.services.celery_dispatch import QUEUE
 from tap_service.services.cluster_jobs import ClusterJobs
 from tap_service.services.lifetimes import Lifetimes
 from tap_service.services.queues import JobQueue, Rules
+from tap_service.services.user_table_care import UserTableCare
 from tap_service.storage.engine import EngineError
 from tap_service.storage.engines import remote_engine
 from tap_service.storage.job_stores import open_job_stores
@@ -36,7 +37,8 @@ class Caretaker:
         self._worker_silence = config.worker_silence
         self._broker = redis.Redis.from_url(config.redis_url, socket_timeout=5, socket_connect_timeout=5)
         self._queue = JobQueue(stores.jobs, Rules.of(config))
-        self._lifetimes = Lifetimes(remote_engine(config), stores.jobs, stores.results)
+        engine = remote_engine(config)
+        self._lifetimes = Lifetimes(engine, stores.jobs, stores.results, UserTableCare(config, engine))
         self._dispatcher = ClusterJobs(config).dispatcher
         self._reached = time.monotonic()
         self._swept = time.monotonic()

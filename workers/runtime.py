@@ -18,7 +18,9 @@ from tap_service.services.query_log import QueryLog
 from tap_service.services.queues import JobQueue, Rules
 from tap_service.services.run_job import JobRunner
 from tap_service.services.table_files import TableFiles
+from tap_service.services.table_jobs import TableJobs
 from tap_service.services.uploads import Uploads
+from tap_service.services.user_tables import UserTables
 from tap_service.storage.engines import remote_engine
 from tap_service.storage.job_stores import open_job_stores
 from tap_service.storage.jobs import JobStoreUnavailable
@@ -48,6 +50,7 @@ class Runtime:
                 Estimator(self._engine, self._jobs),
                 Uploads(config, self._engine, TableFiles(config, spare=False)),
             ),
+            TableJobs(config, self._engine, stores, UserTables(config, self._engine, self._metadata)),
             stores,
             self._queue,
             metrics,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from clickhouse_schema.catalogue import TableEntry
@@ -18,9 +18,23 @@ _NAMESPACES = {
 }
 
 
+_TABLESET = "vosi:tableset"
+
+
 def tableset_document(entries: Iterable[TableEntry], *, detail: bool = True) -> bytes:
     """All tables, the entries of one schema next to each other; ``detail=False`` leaves columns and keys out."""
-    schemas = (
+    schemas = _schemas(entries, detail)
+    return (DECLARATION + tag(_TABLESET, _NAMESPACES, lines(*schemas)) + "\n").encode()
+
+
+def with_tables(document: bytes, entries: Iterable[TableEntry], *, detail: bool = True) -> bytes:
+    """A tableset with further tables, of schemas that are not in it."""
+    end = f"</{_TABLESET}>\n".encode()
+    return document.removesuffix(end) + "".join(f"{schema}\n" for schema in _schemas(entries, detail)).encode() + end
+
+
+def _schemas(entries: Iterable[TableEntry], detail: bool) -> Iterator[Markup]:
+    return (
         element(
             "schema",
             lines(
@@ -33,7 +47,6 @@ def tableset_document(entries: Iterable[TableEntry], *, detail: bool = True) -> 
         for name, group in groupby(entries, key=lambda entry: entry.schema.name)
         if (tables := list(group))
     )
-    return (DECLARATION + tag("vosi:tableset", _NAMESPACES, lines(*schemas)) + "\n").encode()
 
 
 def table_document(entry: TableEntry) -> bytes:

@@ -100,7 +100,7 @@ def urlencoded(data: bytes, where: str) -> list[Pair]:
         raise ParameterFault(f"{where} has more than {MAX_PARAMETERS} parameters") from error
 
 
-async def _chunks(request: Request) -> AsyncIterator[bytes]:
+async def chunks(request: Request) -> AsyncIterator[bytes]:
     """The body, up to where nobody would listen to it any longer. Raises ClientGone."""
     length, more = 0, True
     while more and length <= DISCARDED_BYTES:
@@ -117,7 +117,7 @@ async def _body(request: Request, most: int) -> bytes:
     """The whole body. One that is too long is read on but not kept: a client listens when it has said all."""
     body = bytearray()
     length = 0
-    async for chunk in _chunks(request):
+    async for chunk in chunks(request):
         length += len(chunk)
         if length <= most:
             body += chunk
@@ -131,7 +131,7 @@ async def _read_parts(request: Request, reader: PartReader) -> None:
     fault: Exception | None = None
     piece = bytearray()
     is_empty = True
-    async for chunk in _chunks(request):
+    async for chunk in chunks(request):
         is_empty = is_empty and not chunk
         if fault is not None:
             continue

@@ -4,28 +4,32 @@ from __future__ import annotations
 
 from typing import Literal
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
+from clickhouse_schema import user_tables
+from clickhouse_schema.catalogue import TableEntry
+from tap_service.constants import TABLE_EXPIRES_HEADER
 from tap_service.documents.availability import availability_document
 from tap_service.documents.capabilities import capabilities_document
 from tap_service.documents.tables import table_document
 from tap_service.exceptions import NotFound
-from tap_service.handlers.context import Asker, Skyhouse, caller_of
+from tap_service.factory import Services
+from tap_service.handlers.context import Asker, Caller, Skyhouse
+from tap_service.models.identity import Identity
+from tap_service.models.instants import written
 from tap_service.services.description import describe_service
 
 router = APIRouter()
 
 _XML = "application/xml"
 _READ = ["GET", "HEAD"]
-#: availability and capabilities are for everybody: they tell how to identify oneself
-_FOR_CALLERS = [Depends(caller_of)]
 
 
 @router.api_route("/availability", methods=_READ)
 async def availability(skyhouse: Skyhouse) -> Response:
-    """200 also when the service is out of order: this document is about that."""
+    """200 also when the service is out of order: this document is about that. Like /capabilities for everybody."""
     return Response(availability_document(await skyhouse.availability.availability()), media_type=_XML)
 
 
@@ -36,16 +40,35 @@ async def capabilities(skyhouse: Skyhouse, asker: Asker) -> Response:
     return Response(capabilities_document(described), media_type=_XML)
 
 
-@router.api_route("/tables", methods=_READ, dependencies=_FOR_CALLERS)
-async def tables(skyhouse: Skyhouse, detail: Literal["min", "max"] = "max") -> Response:
-    snapshot = skyhouse.metadata.snapshot
-    document = await run_in_threadpool(lambda: snapshot.tables if detail == "max" else snapshot.tables_without_columns)
-    return Response(document, media_type=_XML)
+@router.api_route("/tables", methods=_READ)
+async def tables(skyhouse: Skyhouse, caller: Caller, detail: Literal["min", "max"] = "max") -> Response:
+    def document() -> bytes:
+        snapshot = skyhouse.metadata.snapshot_of(caller.name if caller else None)
+        return snapshot.tables if detail == "max" else snapshot.tables_without_columns
+
+    return Response(await run_in_threadpool(document), headers=_private(caller), media_type=_XML)
 
 
-@router.api_route("/tables/{name}", methods=_READ, dependencies=_FOR_CALLERS)
-async def table(name: str, skyhouse: Skyhouse) -> Response:
-    entry = skyhouse.metadata.snapshot.find(name)
+@router.api_route("/tables/{name}", methods=_READ)
+async def table(name: str, skyhouse: Skyhouse, caller: Caller) -> Response:
+    snapshot = await run_in_threadpool(skyhouse.metadata.snapshot_of, caller.name if caller else None)
+    entry = snapshot.find(name)
     if entry is None:
         raise NotFound(f"there is no table {name[:200]!r}; /tap/tables?detail=min lists them, written schema.table")
-    return Response(table_document(entry), media_type=_XML)
+    headers = dict(_private(caller))
+    if caller is not None:
+        headers |= await run_in_threadpool(expires, skyhouse, caller.name, entry)
+    return Response(table_document(entry), headers=headers, media_type=_XML)
+
+
+def expires(skyhouse: Services, user: str, entry: TableEntry) -> dict[str, str]:
+    """The header that tells how long one of the user's own tables is kept if nobody uses it."""
+    if entry.schema is not user_tables.SCHEMA:
+        return {}
+    end = skyhouse.user_tables.expiries(user).get(entry.table.name)
+    return {TABLE_EXPIRES_HEADER: written(end)} if end else {}
+
+
+def _private(caller: Identity | None) -> dict[str, str]:
+    """What one user sees is nothing for caches that others share."""
+    return {"Cache-Control": "private, no-cache"} if caller else {}

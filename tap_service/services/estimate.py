@@ -57,6 +57,9 @@ _PAIR_SECONDS = 5e-9
 #: bytes of a value where the engine does not tell: it does not of small tables
 _WIDTH = 8.0
 
+#: tables whose sizes are kept
+_MOST_SIZES = 1000
+
 #: how much one query's figure counts
 _WEIGHT = 0.2
 #: and of how large a query it counts
@@ -132,6 +135,8 @@ class Estimator:
             known = self._measured(entry)
             with self._lock:
                 if entry.schema.name != UPLOADED:
+                    if len(self._sizes) >= _MOST_SIZES:  # each load makes another table of a user's
+                        self._sizes.clear()
                     self._sizes[entry.storage] = known
         return known
 
@@ -139,10 +144,11 @@ class Estimator:
         if entry.schema.name == UPLOADED:
             return _Size(0, np.array([0] * 12 + [entry.rows or 0]), {})
         order = entry.table.layout.healpix_order
-        counted = density(self._engine, entry.schema.name, entry.table.name)
+        counted = density(self._engine, *entry.place)
         rows = np.zeros(12 * 4**order + 1, dtype=np.int64)
         rows[counted["cell"].to_numpy()] = counted["rows"].to_numpy()
-        table = f"database = {string(entry.schema.name)} AND table = {string(entry.table.name)} AND active"
+        database, name = entry.place
+        table = f"database = {string(database)} AND table = {string(name)} AND active"
         if not counted.num_rows:  # TAP_SCHEMA's
             rows[-1] = self._engine.query(f"SELECT sum(rows) AS n FROM system.parts WHERE {table}")["n"][0].as_py()
         widths = self._engine.query(

@@ -12,6 +12,7 @@ from datetime import datetime
 from tap_service.constants import MOST_DEATHS, ORPHAN_AGE_SECONDS, SWEEP_SECONDS, SYNC_UPLOAD_SECONDS
 from tap_service.models.instants import now
 from tap_service.models.job import ExecutionPhase, Job, JobError
+from tap_service.services.user_table_care import UserTableCare
 from tap_service.storage import merge_tables
 from tap_service.storage.engine import Engine, EngineError
 from tap_service.storage.jobs import UNFINISHED, IllegalTransition, JobStore, NoSuchJob
@@ -24,8 +25,13 @@ _AT_ONCE = 1000
 
 
 class Lifetimes:
-    def __init__(self, engine: Engine, jobs: JobStore, results: ResultStore) -> None:
+    """``tables``: users' own ones are looked after too."""
+
+    def __init__(
+        self, engine: Engine, jobs: JobStore, results: ResultStore, tables: UserTableCare | None = None
+    ) -> None:
         self._engine = engine
+        self._tables = tables
         self._jobs = jobs
         self._results = results
 
@@ -83,6 +89,8 @@ class Lifetimes:
                 drop_left_over(self._engine, prefix, 0, self._is_executed)
             of_sync = SYNC_UPLOAD_SECONDS if minimum_age else 0
             drop_left_over(self._engine, UPLOAD_OF_SYNC, of_sync, lambda _: False)
+            if self._tables is not None:
+                self._tables.sweep(alone=not minimum_age)
         except EngineError as error:
             _log.warning("tables that dead workers have left cannot be dropped now: %s", error)
         orphans = [key for key in self._results.keys(minimum_age) if not self._belongs(key)]

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Iterable
 from functools import cached_property
 
 from clickhouse_schema.apply import catalogue_version, read_catalogue
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from tap_service.constants import METADATA_POLL_SECONDS
 from tap_service.documents.service import Example
-from tap_service.documents.tables import tableset_document
+from tap_service.documents.tables import tableset_document, with_tables
 from tap_service.services.examples import examples
+from tap_service.services.own_catalogues import OwnCatalogues
 from tap_service.storage.engine import Engine
 
 _log = logging.getLogger("skyhouse")
+
+
+#: of a user's own tables, in a list of tables
+_FEW_COLUMNS = 5000
 
 
 class Snapshot:
@@ -45,11 +51,39 @@ class Snapshot:
         return found[0] if len(found) == 1 else None
 
 
+class OwnSnapshot(Snapshot):
+    """A version with the tables of one user besides."""
+
+    def __init__(self, base: Snapshot, catalogue: Catalogue) -> None:
+        self.version = base.version
+        self.catalogue = catalogue
+        self._base = base
+
+    @property
+    def _own(self) -> tuple[TableEntry, ...]:
+        return self.catalogue.entries[len(self._base.catalogue.entries) :]
+
+    @cached_property
+    def tables(self) -> bytes:
+        return with_tables(self._base.tables, self._own)
+
+    @cached_property
+    def tables_without_columns(self) -> bytes:
+        """The user's own with columns, unless these are many: pyvo asks for a single table without credentials."""
+        columns = sum(len(entry.table.columns) for entry in self._own)
+        return with_tables(self._base.tables_without_columns, self._own, detail=columns <= _FEW_COLUMNS)
+
+    @cached_property
+    def examples(self) -> tuple[Example, ...]:
+        return self._base.examples
+
+
 class Metadata:
     """Holds the current snapshot; a thread looks for a new version every second."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._own = OwnCatalogues(engine)
         self._refreshing = threading.Lock()
         self._stopped = threading.Event()
         self.snapshot = self._read()
@@ -59,9 +93,23 @@ class Metadata:
     def catalogue(self) -> Catalogue:
         return self.snapshot.catalogue
 
-    def catalogue_of(self, owner: str | None) -> Catalogue:  # noqa: ARG002
-        """What this user may ask; None is nobody in particular."""
-        return self.catalogue
+    def catalogue_of(self, owner: str | None) -> Catalogue:
+        """What this user may ask; None is nobody in particular. Raises ServiceUnavailable."""
+        catalogue = self.catalogue
+        return catalogue if owner is None else self._own.of(catalogue, owner)[0]
+
+    def snapshot_of(self, owner: str | None) -> Snapshot:
+        """The same with its documents."""
+        snapshot = self.snapshot
+        if owner is None:
+            return snapshot
+        catalogue, records = self._own.of(snapshot.catalogue, owner)
+        return OwnSnapshot(snapshot, catalogue) if records else snapshot
+
+    def note_use(self, owner: str | None, tables: Iterable[TableEntry]) -> None:
+        """A query of this user reads these tables."""
+        if owner is not None:
+            self._own.note_use(owner, tables)
 
     def start(self) -> None:
         self._thread.start()

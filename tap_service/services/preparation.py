@@ -57,7 +57,9 @@ class Preparation:
         limit = min(asked, hard_maxrec)
         catalogue = self._metadata.catalogue_of(owner)
         if not parameters.uploads:
-            return self._execution(parameters, catalogue, query_id, limit, hard_maxrec)
+            execution = self._execution(parameters, catalogue, query_id, limit, hard_maxrec)
+            self._metadata.note_use(owner, execution.translation.tables)
+            return execution
         uploads = self._uploads.load(parameters.uploads, query_id)
         read = time.monotonic() - began
         try:
@@ -67,6 +69,7 @@ class Preparation:
             uploads.drop()
             raise
         execution.uploads = uploads
+        self._metadata.note_use(owner, execution.translation.tables)
         execution.report.seconds["uploads"] = read
         return execution
 

@@ -28,6 +28,7 @@ from tap_service.services.preview import preview
 from tap_service.services.query_log import QueryLog
 from tap_service.services.queues import JobQueue
 from tap_service.services.reuse import Reuse, fingerprint, reuse_asked
+from tap_service.services.table_jobs import TableJobs, asked_of
 from tap_service.storage.engine import Engine
 from tap_service.storage.job_stores import JobStores
 from tap_service.storage.jobs import IllegalTransition, JobStoreUnavailable, NoSuchJob
@@ -48,6 +49,7 @@ class JobRunner:
         config: Config,
         engine: Engine,
         preparation: Preparation,
+        tables: TableJobs,
         stores: JobStores,
         queue: JobQueue,
         metrics: Metrics,
@@ -56,6 +58,7 @@ class JobRunner:
     ) -> None:
         self._config = config
         self._preparation = preparation
+        self._tables = tables
         self._jobs = stores.jobs
         self._results = stores.results
         self._queue = queue
@@ -104,8 +107,7 @@ class JobRunner:
         parameters: TapParameters | None = None
         try:
             with faults_told(job.query_id):
-                parts = {file.name: StoredPart(self._results, file, self._config.spool_path) for file in job.files}
-                parameters = tap_parameters(job.parameters, self._config.max_query_length, parts)
+                parameters = self._parameters(job)
                 with self._prepared(job, parameters) as execution:
                     report = execution.report
                     like = fingerprint(job, parameters, execution, self._config.title, self._preparation.data_version)
@@ -116,11 +118,20 @@ class JobRunner:
         finally:
             self._record(job, parameters, report)
 
+    def _parameters(self, job: Job) -> TapParameters:
+        if asked_of(job.parameters):
+            return self._tables.parameters(job)
+        parts = {file.name: StoredPart(self._results, file, self._config.spool_path) for file in job.files}
+        return tap_parameters(job.parameters, self._config.max_query_length, parts)
+
     @contextmanager
     def _prepared(self, job: Job, parameters: TapParameters) -> Iterator[Execution]:
         with self._monitor.preparing(job):
-            hard_maxrec = self._config.async_hard_maxrec
-            execution = self._preparation.prepare(parameters, job.query_id, hard_maxrec, owner=job.owner)
+            if asked_of(job.parameters):
+                execution = self._tables.prepare(job, parameters)
+            else:
+                hard_maxrec = self._config.async_hard_maxrec
+                execution = self._preparation.prepare(parameters, job.query_id, hard_maxrec, owner=job.owner)
         try:
             execution.give_way(HEAVY_NICENESS if job.place.work(now()) is WorkClass.SHORT else JOB_NICENESS)
             yield execution

@@ -131,6 +131,18 @@ def upload_limits(config: Config) -> Limits:
     )
 
 
+def table_limits(config: Config) -> Limits:
+    """Of what users keep: the disk that they may fill is what bounds the rows."""
+    return Limits(
+        rows=1 << 40,
+        columns=config.upload_columns,
+        cell_bytes=config.upload_cell_bytes,
+        unpacked_bytes=4 * config.user_table_file,
+        memory=config.upload_memory,
+        seconds=config.user_table_seconds,
+    )
+
+
 def path_of(file: BinaryIO) -> Path:
     """A path by which another process of this user can open a file, which needs no name."""
     return Path(f"/proc/{os.getpid()}/fd/{file.fileno()}")

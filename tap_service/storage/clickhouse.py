@@ -76,8 +76,8 @@ class ClickHouseEngine:
         except EngineError as error:
             raise EngineUnavailable(f"cannot use the engine at {url}: {error.detail}", error.code) from error
 
-    def execute(self, sql: str, settings: Settings | None = None) -> None:
-        self._execute(self._client, sql, settings)
+    def execute(self, sql: str, settings: Settings | None = None, *, query_id: str = "") -> None:
+        self._execute(self._client, sql, (_named(query_id) if query_id else {}) | dict(settings or {}))
 
     def query(self, sql: str, settings: Settings | None = None) -> pa.Table:
         with self._body(self._client, sql, settings) as body:
@@ -88,11 +88,9 @@ class ClickHouseEngine:
         self, sql: str, *, query_id: str = "", settings: Settings | None = None, batch_rows: int = 16384
     ) -> Iterator[Iterator[pa.RecordBatch]]:
         query_id = query_id or uuid.uuid4().hex
-        # the comment is how every back end finds a query; one whose worker was killed makes room for its successor
-        own: dict[str, str | int | float] = {"query_id": query_id, "log_comment": query_id, "replace_running_query": 1}
         ended = False
         try:
-            with self._body(self._client, sql, own | dict(settings or {})) as body:
+            with self._body(self._client, sql, _named(query_id) | dict(settings or {})) as body:
                 self._streams[query_id] = body
                 try:
                     yield body.batches(batch_rows)
@@ -195,6 +193,11 @@ class ClickHouseEngine:
             autogenerate_query_id=False,
             show_clickhouse_errors="scrub",
         )
+
+
+def _named(query_id: str) -> dict[str, str | int | float]:
+    """The comment is how every back end finds a query; one whose worker was killed makes room for its successor."""
+    return {"query_id": query_id, "log_comment": query_id, "replace_running_query": 1}
 
 
 @contextmanager

@@ -63,8 +63,8 @@ class EmbeddedEngine:
             self._lock_file.close()
             raise EngineUnavailable(f"cannot open the engine's data in {self._path}: {said(str(error))}") from error
 
-    def execute(self, sql: str, settings: Settings | None = None) -> None:
-        with self._handle(settings) as handle, _faults():
+    def execute(self, sql: str, settings: Settings | None = None, *, query_id: str = "") -> None:
+        with self._handle(settings, query_id) as handle, _faults():
             handle.query(sql, "Null")
 
     def query(self, sql: str, settings: Settings | None = None) -> pa.Table:

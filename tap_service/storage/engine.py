@@ -95,8 +95,8 @@ class Progress:
 class Engine(Protocol):
     """Safe to call from several threads at once."""
 
-    def execute(self, sql: str, settings: Settings | None = None) -> None:
-        """Run a statement without a result (DDL, INSERT SELECT, KILL)."""
+    def execute(self, sql: str, settings: Settings | None = None, *, query_id: str = "") -> None:
+        """Run a statement without a result (DDL, INSERT SELECT, KILL); ``query_id`` is what to ``cancel`` it by."""
 
     def query(self, sql: str, settings: Settings | None = None) -> pa.Table:
         """Run a query whose result is small, whole in memory."""
