@@ -3,6 +3,7 @@ archive's."""
 
 from __future__ import annotations
 
+import gc
 import json
 import threading
 from collections.abc import Callable, Iterator
@@ -20,6 +21,9 @@ from clickhouse_schema.ddl import create_table
 from clickhouse_schema.model import Schema
 from tap_service.storage.embedded import EmbeddedEngine
 from tests.tap_service.conftest import Served
+
+#: pyvo asks with stream=True and leaves connections to be collected
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 DATALINK = "application/x-votable+xml;content=datalink"
 _COLUMNS = ("ID", "access_url", "service_def", "error_message", "description", "semantics", "content_type")
@@ -69,6 +73,13 @@ def archive() -> Iterator[ThreadingHTTPServer]:
     server.shutdown()
     thread.join()
     server.server_close()
+
+
+@pytest.fixture(autouse=True)
+def swept() -> Iterator[None]:
+    """What pyvo has left open goes with its own test."""
+    yield
+    gc.collect()
 
 
 def schema_with(archive: str) -> Schema:
