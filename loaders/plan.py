@@ -41,7 +41,7 @@ def planned(name: str, sources: list[Source], schema_file: Path | None, strict: 
     table = _named(schema, schema_name, table_name, schema_file)
     table = _of_these_files(table, sources, reporter)
     _compare_units(table, sources, schema_file, strict, reporter)
-    table = _filled(table, source, schema_name, reporter)
+    table = _filled(table, source, reporter)
     return schema.model_copy(update={"tables": (table,)})
 
 
@@ -103,13 +103,13 @@ def _compare_units(table: Table, sources: list[Source], schema_file: Path, stric
             reporter.message(f"warning: {told}: its values are taken as they are")
 
 
-def _filled(table: Table, source: Source, schema_name: str, reporter: Reporter) -> Table:
+def _filled(table: Table, source: Source, reporter: Reporter) -> Table:
     """The table with the file's unit, UCD, utype and description where its own are empty; a standard's are complete."""
     wanted = {column.name for column in table.columns}
     fields = tuple(field for field in source.fields if field.name in wanted)
     if not any(field.unit or field.ucd or field.utype or field.description for field in fields):
         return table
-    document = described(source, schema_name, table.name, only=wanted)
+    document = described(source, "file", table.name, only=wanted)  # no schema's name: this is not the table
     known = {
         column.name: column for column in _read(as_yaml(document), _shown(source), False, reporter).tables[0].columns
     }

@@ -1,0 +1,228 @@
+"""ObsCore tables through the loader: the example, files that lack columns, and rows that the standard does not allow."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from astropy.table import Table
+
+from clickhouse_schema import apply
+from clickhouse_schema.catalogue import TableEntry
+from clickhouse_schema.obscore import DATA_MODEL, MANDATORY, data_models
+from loaders.drop import drop
+from loaders.errors import LoadError
+from loaders.load import LoadRequest, load
+from loaders.shipped import example_file, given_schema, schema_file, schema_names
+from loaders.verify import verify
+from tap_service.readers.errors import ReadError
+from tap_service.storage.embedded import EmbeddedEngine
+from tests.adql.conftest import asked
+from tests.loaders.test_load import Said
+
+TABLE = "ivoa.ObsCore"
+GOOD = {
+    "calib_level": "2",
+    "obs_collection": "c",
+    "obs_id": "o",
+    "obs_publisher_did": "ivo://a/b?1",
+    "dataproduct_type": "image",
+    "s_ra": "10",
+    "s_dec": "20",
+    "s_region": "Circle ICRS 10 20 1",
+}
+
+
+@pytest.fixture
+def obscore(engine: EmbeddedEngine) -> Iterator[EmbeddedEngine]:
+    """The tests' engine, whose ``ivoa.ObsCore`` is gone afterwards."""
+    apply.initialise(engine)
+    yield engine
+    if apply.read_catalogue(engine).find("ObsCore", True, "ivoa"):
+        drop(engine, TABLE, Said())
+
+
+def _request(folder: Path, rows: list[dict[str, str]], name: str = "obs.csv") -> LoadRequest:
+    with (folder / name).open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return LoadRequest((folder / name,), TABLE, folder / "rejects.csv", schema_file("obscore"))
+
+
+def _entry(engine: EmbeddedEngine) -> TableEntry:
+    [entry] = apply.read_catalogue(engine).find("ObsCore", True, "ivoa")
+    return entry
+
+
+def _ids(engine: EmbeddedEngine, condition: str) -> list[str]:
+    query = f"SELECT obs_id FROM ivoa.ObsCore WHERE {condition} ORDER BY obs_id"
+    return [row[0] for row in asked(engine, apply.read_catalogue(engine), query)]
+
+
+def _column(engine: EmbeddedEngine, name: str) -> list[object]:
+    return engine.query(f"SELECT {name} FROM ivoa.ObsCore ORDER BY obs_id").column(0).to_pylist()
+
+
+def test_the_example_is_loaded_whole(obscore: EmbeddedEngine, tmp_path: Path) -> None:
+    said = Said()
+    files = (example_file("obscore"),)
+    load(obscore, LoadRequest(files, TABLE, tmp_path / "r", schema_file("obscore"), strict=True, max_errors=0), said)
+    assert said.lines == ["loaded 45 rows into ivoa.ObsCore"]
+    assert data_models(apply.read_catalogue(obscore)) == (DATA_MODEL,)
+    verify(obscore, TABLE, said)
+    assert "s_region: the shapes and covers of 45 rows checked" in said.lines
+    names = [column.name for column in _entry(obscore).table.columns]
+    assert set(MANDATORY) < set(names)
+    assert "obs_title" in names
+    assert "em_stat_error" not in names
+    assert len(_ids(obscore, "s_region IS NULL AND dataproduct_type IS NOT NULL")) == 2
+    assert len(_ids(obscore, "s_ra IS NULL")) == 1
+    for example in _entry(obscore).schema.examples:
+        assert asked(obscore, apply.read_catalogue(obscore), example.query), example.name
+    drop(obscore, TABLE, said)
+    assert data_models(apply.read_catalogue(obscore)) == ()
+
+
+def test_shipped_schemas_are_named() -> None:
+    assert schema_names() == ["obscore"]
+    assert given_schema("obscore") == schema_file("obscore")
+    assert given_schema("./obscore") == Path("obscore").absolute()
+    with pytest.raises(LoadError, match=r"there is no shipped schema '\.\./demo/tycho2'; there are obscore"):
+        schema_file("../demo/tycho2")
+
+
+# --- files that lack columns ------------------------------------------------------------------------------------------
+
+
+def test_columns_that_files_lack(obscore: EmbeddedEngine, tmp_path: Path) -> None:
+    """Of two files the second has a title, and a column that nobody knows."""
+    first = _request(tmp_path, [GOOD | {"obs_id": "a"}])
+    second = _request(tmp_path, [GOOD | {"obs_id": "b", "Obs_Title": "Über", "pol_sates": "/I/"}], "more.csv")
+    said = Said()
+    load(obscore, replace(first, files=first.files + second.files), said)
+    filled, left_out, unknown = said.messages
+    assert filled.startswith("NULL in all rows, for no file has them: target_name, access_url, ")
+    assert "pol_states" in filled
+    assert left_out.startswith("left out, for no file has them: dataproduct_subtype, target_class, obs_creation_date")
+    assert unknown == "in a file and not loaded, for the schema file has no such columns: pol_sates"
+    assert _column(obscore, "obs_title") == [None, "Über"]
+    assert _column(obscore, "pol_states") == [None, None]
+    assert data_models(apply.read_catalogue(obscore)) == (DATA_MODEL,)
+    # what is appended has the columns of the table
+    third = _request(tmp_path, [GOOD | {"obs_id": "c", "pol_states": "/I/", "proposal_id": "p"}], "third.csv")
+    load(obscore, replace(third, schema_file=None, mode="append"), Said())
+    assert _column(obscore, "obs_title") == [None, "Über", None]
+    assert _column(obscore, "pol_states") == [None, None, "/I/"]
+    with pytest.raises(LoadError, match="other columns than ivoa.ObsCore has: leave out --schema"):
+        load(obscore, replace(_request(tmp_path, [GOOD | {"obs_id": "d"}], "fourth.csv"), mode="append"), Said())
+    verify(obscore, TABLE, Said())
+
+
+@pytest.mark.parametrize("name", ["calib_level", "obs_collection", "obs_id", "obs_publisher_did"])
+def test_columns_that_every_file_has(obscore: EmbeddedEngine, tmp_path: Path, name: str) -> None:
+    row = {key: value for key, value in GOOD.items() if key != name}
+    with pytest.raises(ReadError, match=f"obs.csv has no column {name} of table ObsCore"):
+        load(obscore, _request(tmp_path, [row]), Said())
+    assert data_models(apply.read_catalogue(obscore)) == ()
+
+
+def test_another_unit_than_the_standards_is_told(obscore: EmbeddedEngine, tmp_path: Path) -> None:
+    file = tmp_path / "obs.ecsv"
+    table = Table({name: [int(value) if name == "calib_level" else value] for name, value in GOOD.items()})
+    table["s_ra"], table["em_min"], table["t_exptime"] = [10.0], [500.0], [3.0]
+    table["s_ra"].unit, table["em_min"].unit, table["t_exptime"].unit, table["obs_id"].unit = "deg", "nm", "s", "m"
+    table.write(file)
+    request = LoadRequest((file,), TABLE, tmp_path / "r", schema_file("obscore"))
+    message = f"em_min is in nm in {file}, but in m in {schema_file('obscore')}"
+    with pytest.raises(LoadError, match=f"{message}: convert the values, or correct the unit"):
+        load(obscore, replace(request, strict=True), Said())
+    said = Said()
+    load(obscore, request, said)
+    assert f"warning: {message}: its values are taken as they are" in said.messages
+    assert len([line for line in said.messages if line.startswith("warning")]) == 1
+    # what the standard leaves empty stays so
+    assert _entry(obscore).table.column("obs_id").unit == ""
+
+
+def test_blank_words_of_fits_are_null(obscore: EmbeddedEngine, tmp_path: Path) -> None:
+    file = tmp_path / "obs.fits"
+    rows = [GOOD | {"obs_id": "a", "dataproduct_type": ""}, GOOD | {"obs_id": "b", "dataproduct_type": "cube"}]
+    table = Table({name: [row[name] for row in rows] for name in GOOD})
+    for name, kind in (("calib_level", int), ("s_ra", float), ("s_dec", float)):
+        table[name] = [kind(row[name]) for row in rows]
+    table.write(file)
+    load(obscore, LoadRequest((file,), TABLE, tmp_path / "r", schema_file("obscore"), max_errors=0), Said())
+    assert _column(obscore, "dataproduct_type") == [None, "cube"]
+
+
+# --- rows -------------------------------------------------------------------------------------------------------------
+
+BAD = (
+    ("dataproduct_type", "Image", "none of image, cube, spectrum, sed, timeseries, visibility, event, measurements"),
+    ("dataproduct_type", "image#cube", "none of image, cube"),
+    ("calib_level", "5", "none of 0, 1, 2, 3, 4"),
+    ("calib_level", "-1", "none of 0, 1, 2, 3, 4"),
+    ("calib_level", "2.5", "does not fit the type INTEGER"),
+    ("calib_level", "", "has no value, and the column is not nullable"),
+    ("obs_id", "", "has no value, and the column is not nullable"),
+    ("obs_publisher_did", "ivo://a/é", "not ASCII"),
+    ("data_rights", "PUBLIC", "none of public, secure, proprietary"),
+    ("s_ra", "360.1", "a longitude outside [0, 360]"),
+    ("s_dec", "-90.1", "a latitude outside [-90, 90]"),
+    ("s_region", "Circle ICRS 10 20", "no REGION: 2 numbers instead of 3, in the Circle at character 1 of the region"),
+    ("s_region", "Polygon ICRS 10 20 11 20", "no REGION: a polygon of 2 distinct vertices"),
+    ("s_region", "Polygon 0 0 1 1 0 1 1 0", "no REGION: edges 1 and 3 of the polygon cross"),
+    ("s_region", "Circle ICRS 10 120 1", "no REGION: declination 120 is not between -90 and 90 degrees"),
+    ("s_region", "Circle ECLIPTIC_OF_DATE 10 20 1", "no REGION: "),
+    ("s_region", "4/30-33", "no REGION: "),
+    ("s_region", "Circle ICRS 10 20 1; DROP TABLE x", "no REGION: "),
+    ("s_region", "Circle ICRS nan 20 1", "no REGION: "),
+    ("s_region", "Union ICRS (Circle 1 2 3", "no REGION: "),
+    ("t_min", "2024-01-01", "does not fit the type DOUBLE"),
+)
+
+
+def test_rows_that_the_standard_does_not_allow_are_put_aside(obscore: EmbeddedEngine, tmp_path: Path) -> None:
+    rows = [GOOD | {"data_rights": "", "t_min": ""} | {column: value} for column, value, _ in BAD]
+    rows.append(rows[0] | {"dataproduct_type": "image"})
+    said = Said()
+    load(obscore, _request(tmp_path, rows), said)
+    assert said.lines == [f"loaded 1 rows into {TABLE}; {len(BAD)} bad rows are in {tmp_path / 'rejects.csv'}"]
+    with (tmp_path / "rejects.csv").open(newline="") as file:
+        found = [tuple(row[2:]) for row in csv.reader(file)][1:]
+    for (column, value, reason), (wanted, given, message) in zip(found, BAD, strict=True):
+        assert (column, value) == (wanted, given)
+        assert reason.startswith(message), reason
+
+
+PLACES = {
+    "circle": "Circle ICRS 10 20 1",
+    "frameless": "circle 10 20 1",
+    "polygon": "Polygon ICRS 9 19 11 19 11 21 9 21",
+    "union": "Union ICRS (Circle 100 -20 1 Circle 10 20 1)",
+    "hole": "Difference ICRS (Circle 10 20 3 Circle 10 20.5 0.4)",
+    "galactic": "Circle GALACTIC 118.2774 -42.3796 1",
+    "position": "Position ICRS 10 20",
+    "everywhere": "AllSky",
+    "null": "",
+    "blank": "   ",
+    "elsewhere": "Circle ICRS 10 -20 1",
+}
+
+
+def test_regions_of_all_kinds_are_found(obscore: EmbeddedEngine, tmp_path: Path) -> None:
+    rows = [GOOD | {"obs_id": name, "s_region": text} for name, text in PLACES.items()]
+    rows[-1] |= {"s_ra": "", "s_dec": ""}
+    load(obscore, replace(_request(tmp_path, rows), max_errors=0), Said())
+    verify(obscore, TABLE, Said())
+    near = sorted(set(PLACES) - {"null", "blank", "elsewhere"})
+    assert _ids(obscore, "1 = CONTAINS(POINT(10, 20), s_region)") == near
+    assert _ids(obscore, "1 = INTERSECTS(s_region, CIRCLE(10.2, 20, 0.3))") == near
+    assert _ids(obscore, "1 = CONTAINS(POINT(10, 20.5), s_region)") == sorted(set(near) - {"hole", "position"})
+    assert _ids(obscore, "1 = CONTAINS(POINT(10, -20), s_region)") == ["elsewhere", "everywhere"]
+    assert _ids(obscore, "1 = CONTAINS(POINT(s_ra, s_dec), CIRCLE(10, 20, 1))") == sorted(set(PLACES) - {"elsewhere"})
+    assert _ids(obscore, "s_region IS NULL OR s_region = '   '") == ["blank", "null"]
