@@ -159,8 +159,8 @@ def _too_long(most: int) -> BodyTooLarge:
 class PartReader:
     """Reads the parts of a multipart/form-data body into a ``Form``, and files among them to disk.
 
-    A part with a file name, or with a name that is no parameter's, is a file; without a file name it is a parameter
-    besides, if it is short. At most ``most`` bytes of text and ``most_of_files`` of files: 0 drops them.
+    A part that has not the name of a parameter is a file if it has a file name, or is long. At most ``most`` bytes of
+    text and ``most_of_files`` of files: 0 drops them.
     """
 
     def __init__(self, form: Form, boundary: bytes, most: int, most_of_files: int, directory: Path) -> None:
@@ -230,34 +230,45 @@ class PartReader:
         if name is None:
             raise ParameterFault("a part of the multipart/form-data body has no name in its Content-Disposition")
         self._name = _text(name)
-        is_file = b"filename" in options
-        if not is_file:
+        if b"filename" in options and not is_known(self._name):
+            self._begin_file()
+        else:
             self._value = bytearray()
-        if (is_file or not is_known(self._name)) and self._most_of_files:
+
+    def _begin_file(self) -> None:
+        if self._most_of_files:
             self._file = tempfile.TemporaryFile(dir=self._directory)  # noqa: SIM115 (the form's)
 
     def _part_data(self, data: bytes, start: int, end: int) -> None:
         length = end - start
         self._size += length
-        if self._file is not None:
-            self._room_for_files -= length
-            if self._room_for_files < 0:
-                raise BodyTooLarge(
-                    f"the files of the request have more than {self._most_of_files} bytes, and this service takes no "
-                    "more at once: upload fewer rows or columns, or the same in a compact format, such as Parquet"
-                )
-            self._file.write(data[start:end])
-            if self._value is not None and self._size > FORM_OVERHEAD:
-                self._value = None  # it is no parameter
+        if self._value is not None and self._size > FORM_OVERHEAD and self._most_of_files and not is_known(self._name):
+            self._begin_file()
+            self._room += len(self._value)
+            self._write(self._value)
+            self._value = None
         if self._value is not None:
             self._room -= length
             if self._room < 0:
                 raise _too_long(self._most)
             self._value += data[start:end]
+        else:
+            self._write(data[start:end])
+
+    def _write(self, data: bytes | bytearray) -> None:
+        """To the file, unless files are dropped."""
+        if self._file is not None:
+            self._room_for_files -= len(data)
+            if self._room_for_files < 0:
+                raise BodyTooLarge(
+                    f"the files of the request have more than {self._most_of_files} bytes, and this service takes no "
+                    "more at once: upload fewer rows or columns, or the same in a compact format, such as Parquet"
+                )
+            self._file.write(data)
 
     def _part_end(self) -> None:
-        if self._value is not None and (self._file is None or _is_text(self._value)):
-            self._form.pairs.append((self._name, _text(bytes(self._value))))
+        if self._value is not None:
+            self._end_value(bytes(self._value))
         if self._file is not None:
             self._file.flush()
             if earlier := self._form.files.pop(self._name, None):
@@ -266,6 +277,15 @@ class PartReader:
             content_type = self._headers.get(b"content-type", b"").decode("latin-1")
             self._form.files[self._name] = FilePart(content_type, self._size, self._file)
             self._file = None
+
+    def _end_value(self, value: bytes) -> None:
+        try:
+            self._form.pairs.append((self._name, _text(value)))
+        except ParameterFault:
+            if is_known(self._name) or not self._most_of_files:
+                raise
+            self._begin_file()  # a short binary table
+            self._write(value)
 
     def _end(self) -> None:
         self._ended = True
@@ -284,11 +304,3 @@ def _text(data: bytes) -> str:
         return data.decode()
     except UnicodeDecodeError as error:
         raise ParameterFault(f"a part of the body is not UTF-8: {error.reason}") from error
-
-
-def _is_text(data: bytearray) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tap_service.constants import LANGUAGES
 from tap_service.exceptions import ParameterFault
-from tap_service.models.uploads import Part, Upload, uploads
+from tap_service.models.uploads import Part, TextPart, Upload, uploads
 from tap_service.serializers import Format, UnknownFormatError, find_format
 
 Pair = tuple[str, str]
@@ -52,6 +52,7 @@ def tap_parameters(
     """
     pairs = tuple(pairs)
     given = _single_values(pairs)
+    texts = {name: TextPart(value) for name, value in pairs if not is_known(name)}
     if (request := given.get("REQUEST", "doQuery")).lower() != "doquery":
         raise ParameterFault(f"REQUEST={_shown(request)} is not known; only doQuery is, and it can be left out")
     language = _language(given.get("LANG", LANGUAGES[0]))
@@ -71,7 +72,7 @@ def tap_parameters(
         _format(given),
         _maxrec(given.get("MAXREC", "")),
         given.get("RUNID", ""),
-        uploads([value for name, value in pairs if name.upper() == "UPLOAD"], parts or {}),
+        uploads([value for name, value in pairs if name.upper() == "UPLOAD"], {**texts, **(parts or {})}),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import BinaryIO, Protocol
@@ -32,6 +33,24 @@ class Part(Protocol):
 
     def open(self) -> BinaryIO:
         """The whole of it, from the start; it is the caller's to close. Raises OSError."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextPart:
+    """A short table that came like a parameter, without a file name."""
+
+    text: str
+    content_type: str = ""
+
+    @property
+    def size(self) -> int:
+        return len(self.text.encode())
+
+    def open(self) -> BinaryIO:
+        file = tempfile.TemporaryFile()  # noqa: SIM115 (the caller's to close)
+        file.write(self.text.encode())
+        file.seek(0)
+        return file
 
 
 @dataclass(frozen=True, slots=True)

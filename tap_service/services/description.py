@@ -20,7 +20,7 @@ def _functions(config: Config) -> Iterator[Feature]:
 
 
 def describe_service(config: Config, identities: Identities, catalogue: Catalogue, tap_url: str) -> ServiceDescription:
-    """True at every moment: data models are those of the tables in ``catalogue``; there are no uploads yet."""
+    """True at every moment: data models are those of the tables in ``catalogue``."""
     features = (
         FeatureList("udf", tuple(_functions(config))),
         FeatureList("adqlgeo", tuple(Feature(name) for name in ADQL_GEO)),
@@ -39,6 +39,8 @@ def describe_service(config: Config, identities: Identities, catalogue: Catalogu
         retention_period=Limit(config.retention_seconds, config.hard_retention_seconds),
         execution_duration=Limit(config.async_seconds, config.async_hard_seconds),
         output_limit=Limit(config.default_maxrec, config.hard_maxrec),
+        upload_methods=("inline", "http", "https"),
+        upload_limit=Limit(config.upload_bytes, config.upload_bytes),
         anonymous=identities.anonymous,
         security_methods=identities.security_methods,
     )

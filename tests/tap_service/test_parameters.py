@@ -69,12 +69,40 @@ class TestReading:
             ([("QUERY", SELECT), ("REQUEST", "getCapabilities")], "only doQuery is"),
             ([("QUERY", SELECT), ("FORMAT", "png")], "the formats are: votable"),
             ([("QUERY", SELECT), ("FORMAT", "csv"), ("RESPONSEFORMAT", "tsv")], "mean the same"),
-            ([("QUERY", SELECT), ("UPLOAD", "t,http://example.org/t.vot")], "does not take uploaded tables yet"),
+            ([("QUERY", SELECT), ("UPLOAD", "t")], "UPLOAD is a name and where the table is"),
+            ([("QUERY", SELECT), ("UPLOAD", "t,")], "UPLOAD is a name and where the table is"),
+            ([("QUERY", SELECT), ("UPLOAD", "t,ftp://example.org/t.vot")], "cannot be fetched from ftp://example.org"),
+            ([("QUERY", SELECT), ("UPLOAD", "t,file:///etc/passwd")], "give param:... or an http or https address"),
+            ([("QUERY", SELECT), ("UPLOAD", "t,https://me:secret@example.org/t")], "cannot be fetched from https://me"),
+            ([("QUERY", SELECT), ("UPLOAD", "t,http://example.org:99999/t")], "cannot be fetched from"),
+            ([("QUERY", SELECT), ("UPLOAD", "t,param:file")], "the part file of the request, which it has not (none)"),
+            ([("QUERY", SELECT), ("UPLOAD", "t,param:a"), ("b", "x\n1")], "which it has not (b)"),
+            ([("QUERY", SELECT), ("UPLOAD", "a.b,param:b"), ("b", "x\n1")], "a.b is no name of a table"),
+            ([("QUERY", SELECT), ("UPLOAD", '"t",param:b'), ("b", "x\n1")], "is no name of a table"),
+            ([("QUERY", SELECT), ("UPLOAD", "t,param:b;T,param:b"), ("b", "x\n1")], "two tables are called T"),
+            (
+                [("QUERY", SELECT), ("UPLOAD", ";".join(f"t{i},http://x/y" for i in range(21)))],
+                "21 tables are too many",
+            ),
         ],
     )
     def test_faults(self, pairs: list[tuple[str, str]], said: str) -> None:
         with pytest.raises(ParameterFault, match=re.escape(said)):
             read(*pairs)
+
+    @pytest.mark.parametrize(
+        ("values", "expected"),
+        [
+            (["t,param:b"], [("t", "")]),
+            (["TAP_UPLOAD.t , param:b"], [("t", "")]),
+            (["t,http://x/a;b=1?c;d"], [("t", "http://x/a;b=1?c;d")]),
+            (["t,param:b; u,https://x/a;v,HTTP://y:80/"], [("t", ""), ("u", "https://x/a"), ("v", "HTTP://y:80/")]),
+            (["t,param:b", "u,http://x/"], [("t", ""), ("u", "http://x/")]),
+        ],
+    )
+    def test_uploads(self, values: list[str], expected: list[tuple[str, str]]) -> None:
+        given = read(("QUERY", SELECT), ("b", "x\n1"), *(("UPLOAD", value) for value in values))
+        assert [(upload.name, upload.address) for upload in given.uploads] == expected
 
 
 class TestRequests:
@@ -129,12 +157,6 @@ class TestRequests:
         assert response.status_code == status
         assert response.headers["content-type"] == "application/x-votable+xml"
         assert said in response.text
-
-    def test_a_binary_upload_is_answered_by_its_parameter(self, service: Any) -> None:
-        files = {"UPLOAD": (None, "t,param:t"), "t": ("t.vot", b"\xff\xfe\x00"), "QUERY": (None, SELECT)}
-        response = httpx.post(service.sync, files=files)
-        assert response.status_code == 400
-        assert "does not take uploaded tables yet" in response.text
 
     def test_invalid_utf8_in_the_address(self, service: Any) -> None:
         response = httpx.get(service.sync + "?QUERY=SELECT%20%C3%28")
