@@ -68,6 +68,10 @@ QUICK_SECONDS = 1.0
 #: /sync that are not quick and short jobs, and all other jobs.
 HEAVY_NICENESS, JOB_NICENESS = 5, 10
 
+#: what a job with a longer query will cost is foreseen when it starts: its translation may take seconds, and whoever
+#: starts the job waits for it
+FORESEEN_CHARACTERS = 20_000
+
 #: rows of a preview
 PREVIEW_ROWS = 50
 

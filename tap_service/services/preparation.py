@@ -12,7 +12,7 @@ from adql.errors import AdqlError
 from adql.translate import Translation, translate
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from tap_service.config import Config
-from tap_service.constants import PRODUCT
+from tap_service.constants import FORESEEN_CHARACTERS, PRODUCT
 from tap_service.exceptions import QueryFault, ServiceError
 from tap_service.models.instants import now, written
 from tap_service.models.job import Job
@@ -103,10 +103,13 @@ class Preparation:
             return None
 
     def foresee_job(self, job: Job) -> Estimate | None:
-        """The same of a job that shall run; None also for what will fail, which it shall when it runs."""
+        """The same of a job that shall run; None also for what will fail, which it shall when it runs.
+
+        And for what takes long to translate, which is foreseen then.
+        """
         try:
             parameters = tap_parameters(job.parameters, self._config.max_query_length)
-            if asks_others(parameters):
+            if asks_others(parameters) or len(parameters.query) > FORESEEN_CHARACTERS:
                 return None
             hard_maxrec = self._config.async_hard_maxrec
             return self.foresee(self.prepare(parameters, "", hard_maxrec, owner=job.owner).translation)

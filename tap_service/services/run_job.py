@@ -21,7 +21,7 @@ from tap_service.models.job import Info, Job, JobError, JobResult
 from tap_service.models.parameters import TapParameters, tap_parameters
 from tap_service.models.work import WorkClass
 from tap_service.services.execution import Execution, Report, faults_told
-from tap_service.services.job_monitor import JobMonitor, RunningJob
+from tap_service.services.job_monitor import JobMonitor, NotOurs, RunningJob
 from tap_service.services.pieces import DataChanged, PieceRun, Pieces
 from tap_service.services.preparation import Preparation
 from tap_service.services.preview import preview
@@ -110,6 +110,7 @@ class JobRunner:
                 parameters = self._parameters(job)
                 with self._prepared(job, parameters) as execution:
                     report = execution.report
+                    job = self._foreseen(job, execution)
                     like = fingerprint(job, parameters, execution, self._config.title, self._preparation.data_version)
                     if not (reuse_asked(job.parameters) and self._reused(job, like, report)):
                         self._execute(job, parameters, execution, like)
@@ -137,6 +138,19 @@ class JobRunner:
             yield execution
         finally:
             execution.close()
+
+    def _foreseen(self, job: Job, execution: Execution) -> Job:
+        """The job with what could not be foreseen when it was queued; its new class, if it is one, counts at once."""
+        if job.foreseen is not None or execution.translation.query is None:
+            return job
+        foreseen = self._preparation.foresee(execution.translation)
+        try:
+            return job if foreseen is None else self._jobs.foresee(job.job_id, job.attempt, now(), foreseen)
+        except JobStoreUnavailable as error:
+            _log.warning("what a job will cost cannot be told: %s", error)
+            return job
+        except (NoSuchJob, IllegalTransition) as error:
+            raise NotOurs("the job was aborted") from error
 
     def _taken(self) -> Job | None:
         """The next job, which is ours now. A store that is out of order is asked until it answers."""

@@ -179,7 +179,7 @@ class JobStore(ABC):
         """
 
         def failed(job: Job) -> Job:
-            return replace(job, end_time=at, error=error, info={**job.info, **info})
+            return replace(job, end_time=at, error=error, info={**_at_end(job.info), **info})
 
         end = _only({EXECUTING}, lambda job: replace(failed(job), phase=ExecutionPhase.ERROR), attempt)
         told = (ExecutionPhase.ERROR, attempt, at, error)
@@ -191,7 +191,7 @@ class JobStore(ABC):
         """Unfinished -> ABORTED, by the client, or with ``error`` by the service. Never overrides another end."""
 
         def aborted(job: Job) -> Job:
-            return replace(job, end_time=at, error=error)
+            return replace(job, end_time=at, error=error, info=_at_end(job.info))
 
         return self._advance(job_id, UNFINISHED, ExecutionPhase.ABORTED, aborted)
 
@@ -222,6 +222,14 @@ class JobStore(ABC):
             return replace(job, heartbeat=at, info=info or job.info, quote=_quote(job, at, info))
 
         return self._advance(job_id, frozenset({EXECUTING}), EXECUTING, heard, attempt)
+
+    def foresee(self, job_id: str, attempt: int, at: datetime, foreseen: Estimate) -> Job:
+        """What it will cost, where that could not be told before. Refused when the job is not the worker's own."""
+
+        def told(job: Job) -> Job:
+            return replace(job, heartbeat=at, foreseen=foreseen, quote=job.end(at, foreseen.seconds))
+
+        return self._advance(job_id, frozenset({EXECUTING}), EXECUTING, told, attempt)
 
     def set_pieces(self, job_id: str, attempt: int, at: datetime, pieces: PieceWork) -> Job:
         """What is done of a job in pieces; it may be told again. Refused when the job is no longer the worker's own."""
@@ -266,6 +274,11 @@ class JobStore(ABC):
     ) -> Job:
         changed = _only(predecessors, lambda job: replace(also(job), phase=phase), attempt)
         return self._change(job_id, changed)
+
+
+def _at_end(info: Info) -> Info:
+    """What was told while the job ran, without what it still had before it."""
+    return {name: value for name, value in info.items() if name != "secondsLeft"}
 
 
 def _quote(job: Job, at: datetime, info: Info) -> datetime | None:

@@ -87,6 +87,15 @@ def test_what_is_foreseen(run: Callable[..., Job], heavy: str) -> None:
     assert (light.info["workClass"], light.info["rowsForeseen"]) == ("short", "1000000")
 
 
+def test_a_long_query_is_foreseen_when_it_starts(run: Callable[..., Job], heavy: str, eventually: Eventually) -> None:
+    """Translating it may take seconds, for which its client would wait."""
+    long = f"{heavy} -- {'long ' * 5000}"
+    job = run(long)
+    eventually(lambda: job.phase == "EXECUTING" and "secondsForeseen" in job.info)
+    assert job.info["workClass"] == "very long"
+    assert read(job.said("quote") or "") > later(now(), 100)
+
+
 def test_a_quote_is_not_after_the_destruction(run: Callable[..., Job], heavy: str) -> None:
     destruction = written(later(now(), 60))
     job = run(heavy, DESTRUCTION=destruction)

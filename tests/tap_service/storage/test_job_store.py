@@ -28,6 +28,7 @@ RESULT = JobResult("key-1", 7, "text/csv", "csv", "key-1")
 OTHER_RESULT = replace(RESULT, size=8)
 FAULT = JobError("it fails", transient=True)
 PIECES = PieceWork("basis", (1, 12 * 4**29 - 1), (Part(1, 5, 1 << 40), Part(1, 0, 0)), 2)
+ESTIMATE = Estimate(10, 80, 50.0, "scan")
 T0 = datetime(2026, 1, 31, 12, 0, 0, 123_000, tzinfo=UTC)
 
 _numbers = itertools.count()
@@ -108,6 +109,7 @@ LEGAL: dict[str, tuple[Callable[[JobStore, str], Any], set[ExecutionPhase], Exec
     "abort": (lambda store, ident: store.abort(ident, T0), UNFINISHED, ABORTED),
     "requeue": (lambda store, ident: store.requeue(ident, 1, died=True), {EXECUTING}, QUEUED),
     "report": (lambda store, ident: store.report(ident, 1, T0, {}), {EXECUTING}, None),
+    "foresee": (lambda store, ident: store.foresee(ident, 1, T0, ESTIMATE), {EXECUTING}, None),
     "pieces": (lambda store, ident: store.set_pieces(ident, 1, T0, PIECES), {EXECUTING}, None),
     "parameters": (lambda store, ident: store.set_parameters(ident, [("QUERY", "x")]), {PENDING}, None),
     "duration": (lambda store, ident: store.set_execution_duration(ident, 5), UNFINISHED, None),
@@ -145,7 +147,7 @@ class TestPhases:
 
     def test_a_quote_is_renewed(self, store: JobStore) -> None:
         job_id = made(store, destruction_time=later(T0, 1000))
-        store.queue(job_id, Estimate(10, 80, 50.0, "scan"))
+        store.queue(job_id, ESTIMATE)
 
         def quote(seconds: float, **info: int | float) -> datetime | None:
             return store.report(job_id, 1, later(T0, seconds), info).quote
@@ -165,6 +167,14 @@ class TestPhases:
         store.report(job_id, 0, T0, {"percent": 50, "secondsLeft": 3})
         store.report(job_id, 0, T0, {"percent": 99})
         assert store.report(job_id, 0, T0, {}).info == {"percent": 99}
+        store.report(job_id, 0, T0, {"percent": 50, "secondsLeft": 3})
+        assert store.abort(job_id, T0).info == {"percent": 50}
+
+    def test_what_is_foreseen_late(self, store: JobStore) -> None:
+        job_id = made(store, phase=EXECUTING, start_time=T0, destruction_time=later(T0, 1000))
+        told = store.foresee(job_id, 0, later(T0, 3), ESTIMATE)
+        assert (told.foreseen, told.quote, told.heartbeat) == (ESTIMATE, later(T0, 53), later(T0, 3))
+        assert [place.seconds for place in store.executing()] == [50]
 
     def test_a_record_is_what_was_stored(self, store: JobStore) -> None:
         odd = "\x00\N{SNOWMAN} \U0001f52d '\"\\ </x>"
