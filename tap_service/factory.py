@@ -88,7 +88,7 @@ def build(config: Config, engine: Engine) -> Services:
     rules = Rules.of(config)
     queue = JobQueue(stores.jobs, rules)
     lifetimes = Lifetimes(engine, stores.jobs, stores.results, UserTableCare(config, engine))
-    tables = UserTables(config, engine, metadata)
+    tables = UserTables(config, engine, metadata, table_files)
     deployment: EmbeddedJobs | ClusterJobs
     if config.redis_url:
         deployment = ClusterJobs(config)

@@ -39,6 +39,7 @@ class Runtime:
         self._queue = JobQueue(self._jobs, Rules.of(config))
         self._dispatcher = CeleryDispatcher(app)
         metrics = Metrics()
+        files = TableFiles(config, spare=False)
         self._log = QueryLog(config.query_log, metrics)
         self._runner = JobRunner(
             config,
@@ -48,9 +49,9 @@ class Runtime:
                 self._engine,
                 self._metadata,
                 Estimator(self._engine, self._jobs),
-                Uploads(config, self._engine, TableFiles(config, spare=False)),
+                Uploads(config, self._engine, files),
             ),
-            TableJobs(config, self._engine, stores, UserTables(config, self._engine, self._metadata)),
+            TableJobs(config, self._engine, stores, UserTables(config, self._engine, self._metadata, files)),
             stores,
             self._queue,
             metrics,

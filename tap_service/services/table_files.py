@@ -48,13 +48,10 @@ class ReadTable:
 
 
 class TableFiles:
-    """Safe to use from several threads. ``spare``: keep a process ready, for it takes a second to start.
+    """Safe to use from several threads. ``spare``: keep a process ready, for it takes a second to start."""
 
-    ``limits``: those of uploaded tables, if none are given.
-    """
-
-    def __init__(self, config: Config, *, spare: bool, limits: Limits | None = None) -> None:
-        self._limits = limits or upload_limits(config)
+    def __init__(self, config: Config, *, spare: bool) -> None:
+        self._limits = upload_limits(config)
         self._directory = config.spool_path
         self._keeps_spare = spare
         self._spare: subprocess.Popen[str] | None = None
@@ -73,14 +70,23 @@ class TableFiles:
             _end(spare)
 
     @contextmanager
-    def read(self, path: Path, name: str, content_type: str = "", table: Table | None = None) -> Iterator[ReadTable]:
+    def read(
+        self,
+        path: Path,
+        name: str,
+        content_type: str = "",
+        *,
+        table: Table | None = None,
+        limits: Limits | None = None,
+    ) -> Iterator[ReadTable]:
         """The first table in a file, under this name. Raises UploadFault for what is none, or is beyond the limits.
 
-        With ``table`` the rows have to fit that one, whatever the file says of their types.
+        With ``table`` the rows have to fit that one, whatever the file says of their types. ``limits``: those of
+        uploaded tables, if none are given.
         """
         model = "" if table is None else table.model_dump_json(by_alias=True)
         with tempfile.TemporaryFile(dir=self._directory) as file:
-            request = Request(str(path), str(path_of(file)), name, content_type, self._limits, model)
+            request = Request(str(path), str(path_of(file)), name, content_type, limits or self._limits, model)
             answer = self._asked(request)
             if answer.error:
                 raise UploadFault(f"table {name}: {answer.error}")
@@ -88,8 +94,9 @@ class TableFiles:
 
     def _asked(self, request: Request) -> Answer:
         process = self._taken()
+        seconds = request.limits.seconds
         try:
-            out, err = process.communicate(json.dumps(asdict(request)) + "\n", _PATIENCE * self._limits.seconds)
+            out, err = process.communicate(json.dumps(asdict(request)) + "\n", _PATIENCE * seconds)
         except subprocess.TimeoutExpired:
             out, err = "", ""
         finally:
@@ -97,7 +104,7 @@ class TableFiles:
         if out:
             return Answer(**json.loads(out))
         if process.returncode < 0:  # by a signal: its own limits, or the clock
-            return Answer(f"it takes more than {self._limits.seconds} seconds or too much memory to read")
+            return Answer(f"it takes more than {seconds} seconds or too much memory to read")
         _log.error("the reader of an uploaded table failed: %s", err[-4000:])
         raise InternalFault("the service failed to read an uploaded table; the fault is ours")
 

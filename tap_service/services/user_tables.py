@@ -63,12 +63,13 @@ T = TypeVar("T")
 class UserTables:
     """Safe to use from several threads."""
 
-    def __init__(self, config: Config, engine: Engine, metadata: Metadata) -> None:
+    def __init__(self, config: Config, engine: Engine, metadata: Metadata, files: TableFiles) -> None:
         self._engine = engine
         self._metadata = metadata
         self._is_on = config.user_tables > 0
         self._days = config.user_table_days
-        self.files = TableFiles(config, spare=False, limits=table_limits(config))
+        self._files = files
+        self._limits = table_limits(config)
         self.storage = UserStorage(config, engine)
         self._lane = Lane("user-table", _AT_ONCE, _WAITING)
 
@@ -80,7 +81,6 @@ class UserTables:
 
     def close(self) -> None:
         self._lane.close()
-        self.files.close()
 
     # --- requests
 
@@ -111,7 +111,7 @@ class UserTables:
         self, owner: str, name: str, path: Path, content_type: str, *, replace: bool, origin: str = ""
     ) -> UserTable:
         """A table as a table file has it."""
-        with self.files.read(path, name, content_type) as read:
+        with self._files.read(path, name, content_type, limits=self._limits) as read:
             table = _checked(read.table)
             replaced = user_tables.table_of(self._engine, owner, name)
             with self.storage.filling(table) as filled:
@@ -122,7 +122,7 @@ class UserTables:
         """The rows of a file into a table that is there, after those in it or in their place; and how many."""
         with told(owner):
             base = self.storage.present(owner, self.own_name(name))
-            with self.files.read(path, base.table.name, content_type, base.table) as read:
+            with self._files.read(path, base.table.name, content_type, table=base.table, limits=self._limits) as read:
                 for _ in range(_ATTEMPTS):
                     try:
                         with self.storage.filling(base.table) as filled:

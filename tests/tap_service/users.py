@@ -1,0 +1,86 @@
+"""Users with tables of their own, as the tests ask for them: with pyvo, and as plain HTTP clients."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pyvo
+import requests
+
+from tap_service.storage.accounts import Accounts
+from tests.tap_service.asking import Job
+from tests.tap_service.conftest import Served
+
+USERS = {"alice": "correct-horse", "bob": "battery-staple", "root": "administrator"}
+
+
+def write_accounts(path: Path) -> Path:
+    opened = Accounts(path)
+    for name, password in USERS.items():
+        opened.add(name, password, admin=name == "root")
+    opened.close()
+    return path
+
+
+class User:
+    def __init__(self, service: Served, name: str) -> None:
+        self.tap = service.tap
+        self.auth = (name, USERS[name])
+        session = requests.Session()
+        session.auth = self.auth
+        self.vo = pyvo.dal.TAPService(service.tap, session=session)
+
+    def http(self, method: str, path: str, **options: Any) -> httpx.Response:
+        """Without TLS: reading the certificates takes longer than most requests."""
+        return httpx.request(method, f"{self.tap}/{path}", auth=self.auth, verify=False, timeout=60, **options)
+
+    def ask(self, query: str, **parameters: str) -> httpx.Response:
+        return self.http("POST", "sync", data={"LANG": "ADQL", "FORMAT": "csv", "QUERY": query, **parameters})
+
+    def rows(self, query: str) -> list[list[str]]:
+        answer = self.ask(query)
+        assert answer.status_code == 200, answer.text
+        return [line.split(",") for line in answer.text.splitlines()[1:]]
+
+    def count(self, table: str) -> int:
+        return int(self.rows(f"SELECT COUNT(*) AS n FROM {table}")[0][0])
+
+    def put(self, name: str, content: Any, kind: str = "text/csv", **parameters: str) -> httpx.Response:
+        return self.http("PUT", f"tables/{name}", content=content, headers={"Content-Type": kind}, params=parameters)
+
+    def define(self, name: str) -> None:
+        """An empty table of one column, a."""
+        definition = "<table><column><name>a</name><dataType>int</dataType></column></table>"
+        answer = self.put(name, definition, "text/xml")
+        assert answer.status_code == 201, answer.text
+
+    def load(self, name: str, content: Any, kind: str = "text/csv", **parameters: str) -> httpx.Response:
+        return self.http("POST", f"load/{name}", content=content, headers={"Content-Type": kind}, params=parameters)
+
+    def job(self, path: str, **parameters: str) -> Job:
+        answer = self.http("POST", path, data=parameters)
+        assert answer.status_code == 303, answer.text
+        return Job(answer.headers["location"], self.auth)
+
+    def indexed(self, table: str, column: str, **parameters: str) -> Job:
+        """The job that makes an index, at its end."""
+        job = self.job("table-update", TABLE=table, INDEX=column, **parameters).run()
+        job.ended()
+        return job
+
+    @property
+    def tables(self) -> dict[str, Any]:
+        return {table["name"]: table for table in self.http("GET", "mydb").json()["tables"]}
+
+
+@contextmanager
+def user(service: Served, name: str) -> Iterator[User]:
+    """One whose tables go in the end."""
+    found = User(service, name)
+    yield found
+    for table in found.tables:
+        assert found.http("DELETE", f"tables/{table}").status_code == 204
