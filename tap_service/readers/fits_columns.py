@@ -7,15 +7,17 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-from astropy.io import fits
 from numpy.typing import NDArray
 
 from clickhouse_schema.datatypes import ColumnType, Field
 from tap_service.readers.errors import ReadError
+
+if TYPE_CHECKING:
+    from astropy.io import fits
 
 #: TFORM letter -> VOTable datatype and bytes as stored
 _LETTERS = {

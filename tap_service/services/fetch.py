@@ -59,7 +59,7 @@ class Fetcher:
             for _ in range(MOST_REDIRECTS + 1):
                 connection = stack.enter_context(closing(self._connected(urlsplit(at), address)))
                 stack.enter_context(cut_off(connection, self._seconds, late))
-                response = _asked(connection, urlsplit(at))
+                response = stack.enter_context(closing(_asked(connection, urlsplit(at))))
                 if response.status not in _REDIRECTS:
                     self._save(response, file, address)
                     if late.is_set():
