@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
 from typing import Any
 
@@ -20,6 +22,7 @@ import pyvo
 from astropy.io import votable
 from astropy.table import MaskedColumn, Table
 
+from tap_service.readers import FORMATS as READABLE
 from tests.tap_service.asking import create
 from tests.tap_service.conftest import Served
 
@@ -342,3 +345,11 @@ def test_a_match_with_a_stored_table(service: Served) -> None:
         assert rows(ask(service, query, files, FORMAT="arrow")) == pairs
     query = f"SELECT COUNT(*) FROM {tables.format('RIGHT')} WHERE u.id IS NULL"
     assert rows(ask(service, query, files, FORMAT="arrow")) == [(360 * 179 - len(pairs),)]
+
+
+def test_the_documentation_lists_the_formats() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "uploads.md").read_text()
+    table = re.findall(r"^\| (\w+) \| (`[a-z/+., `-]+`) \|", text, re.MULTILINE)
+    assert [name for name, _ in table] == [form.name for form in READABLE]
+    for (_, types), form in zip(table, READABLE, strict=True):
+        assert set(re.findall(r"`([^`]+)`", types)) <= set(form.types)
