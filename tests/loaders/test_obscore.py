@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 from astropy.table import Table
+from typer.testing import CliRunner
 
 from clickhouse_schema import apply
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.obscore import DATA_MODEL, MANDATORY, data_models
+from loaders.cli import app
 from loaders.drop import drop
 from loaders.errors import LoadError
 from loaders.load import LoadRequest, load
@@ -93,6 +95,9 @@ def test_shipped_schemas_are_named() -> None:
     assert given_schema("./obscore") == Path("obscore").absolute()
     with pytest.raises(LoadError, match=r"there is no shipped schema '\.\./demo/tycho2'; there are obscore"):
         schema_file("../demo/tycho2")
+    refused = CliRunner().invoke(app, ["schema", "obscor"])
+    assert refused.exit_code == 1
+    assert refused.stderr == "error: there is no shipped schema 'obscor'; there are obscore\n"
 
 
 # --- files that lack columns ------------------------------------------------------------------------------------------
@@ -117,7 +122,7 @@ def test_columns_that_files_lack(obscore: EmbeddedEngine, tmp_path: Path) -> Non
     load(obscore, replace(third, schema_file=None, mode="append"), Said())
     assert _column(obscore, "obs_title") == [None, "Über", None]
     assert _column(obscore, "pol_states") == [None, None, "/I/"]
-    with pytest.raises(LoadError, match="other columns than ivoa.ObsCore has: leave out --schema"):
+    with pytest.raises(LoadError, match=r"other columns than ivoa\.ObsCore has: leave out --schema"):
         load(obscore, replace(_request(tmp_path, [GOOD | {"obs_id": "d"}], "fourth.csv"), mode="append"), Said())
     verify(obscore, TABLE, Said())
 
