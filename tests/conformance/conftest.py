@@ -54,7 +54,13 @@ def stilts(*arguments: str) -> subprocess.CompletedProcess[bytes]:
 
 
 @pytest.fixture(scope="session")
-def tap_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def demo_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where ``skyhouse demo`` has its data."""
+    return tmp_path_factory.mktemp("demo")
+
+
+@pytest.fixture(scope="session")
+def tap_url(demo_data: Path) -> Iterator[str]:
     """``skyhouse demo`` with data of its own."""
-    with running("demo", tmp_path_factory.mktemp("demo")) as url:
+    with running("demo", demo_data) as url:
         yield url
