@@ -90,14 +90,14 @@ def statement(resolved: Resolved) -> Statement:
 
 
 def _has_set_functions(query: Query) -> bool:
-    """Whether something is computed of sets of rows that may be empty, counts aside: passes group too."""
-    for select in selects(query):
-        if select.group_by:
-            return True
-        for expr in select_expressions(select):
-            if any(isinstance(e, (Aggregate, Windowed)) and e.name != "COUNT" for e in walk(expr)):
-                return True
-    return False
+    """Whether something is computed of sets of rows that may be empty, counts aside: no group is."""
+    return any(
+        e.name != "COUNT"
+        for select in selects(query)
+        for expr in select_expressions(select)
+        for e in walk(expr)
+        if isinstance(e, Windowed) or (isinstance(e, Aggregate) and not select.group_by)
+    )
 
 
 def _limited(query: Query, limit: int | None) -> Query:

@@ -28,7 +28,8 @@ SETTINGS: dict[str, str | int] = {
     "max_expanded_ast_elements": 5_000_000,
 }
 
-#: In addition, for queries with set functions: with it the engine uses no projection, neither of ids nor of covers.
+#: In addition, for set functions of sets that may be empty, and over windows: with it the engine uses no projection,
+#: neither of ids nor of covers.
 NULL_FOR_EMPTY: dict[str, str | int] = {"aggregate_functions_null_for_empty": 1}
 
 #: In addition, for queries whose joins must stay as they are written. (0 would also stop the engine from building its
