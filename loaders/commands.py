@@ -11,6 +11,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
+from loaders import user_tables
 from loaders.adql import adql
 from loaders.drop import drop
 from loaders.errors import LoadCancelled, LoadError
@@ -43,6 +44,10 @@ COMMANDS: dict[str, Callable[[Engine, Arguments, Reporter], None]] = {
     "verify": lambda engine, arguments, reporter: verify(engine, arguments["table"], reporter),
     "drop": lambda engine, arguments, reporter: drop(engine, arguments["table"], reporter),
     "tables": lambda engine, _, reporter: tables(engine, reporter),
+    "user tables": lambda engine, arguments, reporter: user_tables.listed(engine, arguments["user"], reporter),
+    "user drop-table": lambda engine, arguments, reporter: user_tables.drop(
+        engine, arguments["user"], arguments["table"], reporter
+    ),
     "adql": lambda engine, arguments, reporter: adql(engine, arguments["query"], arguments["explain"], reporter),
 }
 

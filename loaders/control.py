@@ -176,6 +176,11 @@ def _done(data_path: Path, command: str, arguments: commands.Arguments, reporter
         return code
 
 
+def has_engine(data_path: Path) -> bool:
+    """Whether there is anything that commands could work on."""
+    return bool(os.environ.get("SKYHOUSE_CLICKHOUSE_URL")) or (data_path / "clickhouse").exists()
+
+
 @contextmanager
 def opened(data_path: Path) -> Iterator[Engine]:
     """The engine of the settings, else that over ``data_path``, with its catalogue in order, closed at the end."""

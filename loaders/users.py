@@ -11,7 +11,9 @@ from typing import Annotated
 
 import typer
 
+from loaders import commands, control
 from loaders.options import Data
+from loaders.progress import ConsoleReporter
 from tap_service.storage.accounts import ACCOUNTS_FILE, AccountError, Accounts
 
 app = typer.Typer(help="Users, their passwords and tokens.", no_args_is_help=True)
@@ -68,10 +70,29 @@ def revoke(
 
 @app.command()
 def remove(name: Name, data: Data, file: File = None) -> None:
-    """Remove a user with all their tokens."""
+    """Remove a user with all their tokens and tables: another one of the name shall not inherit them."""
     with _opened(data, file) as accounts:
         accounts.remove(name)
     typer.echo(f"{name} is no user any more")
+    if control.has_engine(data.absolute()):
+        _work(data, "user drop-table", {"user": name, "table": ""})
+
+
+@app.command()
+def tables(
+    data: Data,
+    name: Annotated[str, typer.Argument(metavar="[NAME]", help="The user's name; everybody's without.")] = "",
+) -> None:
+    """List the tables that users have made for themselves."""
+    _work(data, "user tables", {"user": name})
+
+
+@app.command()
+def drop_table(
+    name: Name, data: Data, table: Annotated[str, typer.Argument(metavar="[TABLE]", help="All without.")] = ""
+) -> None:
+    """Drop a table of a user, such as mydb.stars, or all of them."""
+    _work(data, "user drop-table", {"user": name, "table": table})
 
 
 @app.command(name="list")
@@ -97,6 +118,11 @@ def _opened(data: Path, file: Path | None) -> Iterator[Accounts]:
     except (AccountError, OSError) as error:
         typer.echo(f"error: {error}", err=True)
         raise typer.Exit(1) from error
+
+
+def _work(data: Path, command: str, arguments: commands.Arguments) -> None:
+    with ConsoleReporter() as reporter:
+        raise typer.Exit(control.work(data.absolute(), command, arguments, reporter))
 
 
 def _until(expires: float | None) -> str:

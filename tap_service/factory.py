@@ -94,9 +94,8 @@ def build(config: Config, engine: Engine) -> Services:
         deployment = ClusterJobs(config)
     else:
         worker = f"pid {os.getpid()}"
-        runner = JobRunner(
-            config, engine, preparation, TableJobs(config, engine, stores, tables), stores, queue, metrics, log, worker
-        )
+        table_jobs = TableJobs(config, engine, stores, tables, preparation)
+        runner = JobRunner(config, engine, preparation, table_jobs, stores, queue, metrics, log, worker)
         metrics.jobs.set_function(lambda: runner.running)
         deployment = EmbeddedJobs(queue, rules.at_once, runner, lifetimes)
     metrics.spool.labels("memory").set_function(lambda: spools.memory.used)

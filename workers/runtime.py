@@ -40,18 +40,16 @@ class Runtime:
         self._dispatcher = CeleryDispatcher(app)
         metrics = Metrics()
         files = TableFiles(config, spare=False)
+        uploads = Uploads(config, self._engine, files)
+        estimator = Estimator(self._engine, self._jobs)
+        preparation = Preparation(config, self._engine, self._metadata, estimator, uploads)
+        tables = UserTables(config, self._engine, self._metadata, files)
         self._log = QueryLog(config.query_log, metrics)
         self._runner = JobRunner(
             config,
             self._engine,
-            Preparation(
-                config,
-                self._engine,
-                self._metadata,
-                Estimator(self._engine, self._jobs),
-                Uploads(config, self._engine, files),
-            ),
-            TableJobs(config, self._engine, stores, UserTables(config, self._engine, self._metadata, files)),
+            preparation,
+            TableJobs(config, self._engine, stores, tables, preparation),
             stores,
             self._queue,
             metrics,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from adql.errors import AdqlError
 from adql.translate import Translation, translate
 from clickhouse_schema.catalogue import Catalogue, TableEntry
+from clickhouse_schema.datatypes import Field
 from tap_service.config import Config
 from tap_service.constants import FORESEEN_CHARACTERS, PRODUCT
 from tap_service.exceptions import QueryFault, ServiceError
@@ -88,6 +89,10 @@ class Preparation:
         )
         execution.report.seconds["translate"] = time.monotonic() - began
         return execution
+
+    def fields(self, parameters: TapParameters, owner: str | None) -> tuple[Field, ...]:
+        """The columns of a query's result. Raises QueryFault."""
+        return self._translate(parameters.query, 0, self._metadata.catalogue_of(owner)).fields
 
     def data_version(self) -> int:
         """Another one after each change of what can be asked."""

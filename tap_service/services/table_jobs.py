@@ -18,12 +18,13 @@ from clickhouse_schema.datatypes import CHAR, LONG, Field
 from clickhouse_schema.model import Layout, Table
 from clickhouse_schema.user_tables import UserTable
 from tap_service.config import Config
-from tap_service.exceptions import Conflict, Forbidden, NotFound, ParameterFault, QueryFault
+from tap_service.exceptions import Conflict, Forbidden, NotFound, ParameterFault, QueryFault, UserFault
 from tap_service.models.job import Job
 from tap_service.models.parameters import Pair, TapParameters, tap_parameters
 from tap_service.readers.position import position_of
 from tap_service.serializers import ResultInfo
 from tap_service.services.execution import Execution
+from tap_service.services.preparation import Preparation
 from tap_service.services.table_files import path_of
 from tap_service.services.user_storage import Changed
 from tap_service.services.user_tables import UserTables, column_of, told
@@ -34,8 +35,8 @@ from tap_service.storage.results import ResultMissing
 
 CREATE_INDEX, SAVE_TABLE = "createIndex", "saveTable"
 
-#: extensions of results in formats that hold types and metadata
-_SAVED = ("vot", "xml", "fits", "parquet", "arrow", "arrows", "ecsv")
+#: extensions of results in formats that hold all values; FITS has no text but ASCII
+_SAVED = ("vot", "xml", "parquet", "arrow", "arrows", "ecsv")
 _ATTEMPTS = 3
 
 _FIELDS = (
@@ -55,11 +56,14 @@ def asked_of(pairs: Sequence[Pair]) -> str:
 class TableJobs:
     """One for each process that executes jobs."""
 
-    def __init__(self, config: Config, engine: Engine, stores: JobStores, tables: UserTables) -> None:
+    def __init__(
+        self, config: Config, engine: Engine, stores: JobStores, tables: UserTables, preparation: Preparation
+    ) -> None:
         self._config = config
         self._engine = engine
         self._stores = stores
         self._tables = tables
+        self._preparation = preparation
 
     def parameters(self, job: Job) -> TapParameters:
         """As of a query, whose text is what the job is asked to do."""
@@ -124,15 +128,17 @@ class TableJobs:
             except ResultMissing as error:
                 raise NotFound("the result of that job has been lost: run the query again") from error
             file.flush()
-            record = self._tables.save(
-                owner,
-                name,
-                path_of(file),
-                "",  # what it is is seen
-                replace=_flag(given, "REPLACE"),
-                origin=job.job_id,
-            )
+            replace, fields = _flag(given, "REPLACE"), self._fields(source)
+            record = self._tables.save(owner, name, path_of(file), replace=replace, origin=job.job_id, fields=fields)
         return record, f"the result of job {source.job_id} is the table {record.qualified}"
+
+    def _fields(self, source: Job) -> tuple[Field, ...]:
+        """The columns of a job's result with all that formats do not tell; none if its query would be refused now."""
+        try:
+            parameters = tap_parameters(source.parameters, self._config.max_query_length)
+            return self._preparation.fields(parameters, source.owner)
+        except UserFault:
+            return ()
 
     def _source(self, job_id: str, owner: str) -> Job:
         """The job whose result is wanted, which has one that can be saved."""
@@ -152,8 +158,8 @@ def savable(source: Job, config: Config) -> Job:
     assert source.result is not None  # noqa: S101
     if source.result.extension not in _SAVED:
         raise Forbidden(
-            f"the result is {source.result.content_type}, which does not hold the types of its columns: "
-            "run the query again with RESPONSEFORMAT=votable, fits, parquet, arrow or ecsv, and save that"
+            f"the result is {source.result.content_type}, which does not hold all that the values are: "
+            "run the query again with RESPONSEFORMAT=votable, parquet, arrow or ecsv, and save that"
         )
     if source.result.size > config.user_table_file:
         raise Forbidden(

@@ -8,15 +8,16 @@ import logging
 import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from clickhouse_schema import user_tables
 from clickhouse_schema.checks import table_problems
+from clickhouse_schema.datatypes import Field
 from clickhouse_schema.model import Column, ForeignKey, Layout, Table
 from clickhouse_schema.units import vounit
 from clickhouse_schema.user_tables import SCHEMA_NAME, UserTable
@@ -40,7 +41,7 @@ from tap_service.readers.vosi_table import Definition, read_definition, root
 from tap_service.services.admission import Lane
 from tap_service.services.execution import faults_told
 from tap_service.services.metadata import Metadata
-from tap_service.services.table_files import TableFiles, table_limits
+from tap_service.services.table_files import ReadTable, TableFiles, table_limits
 from tap_service.services.user_storage import Changed, UserStorage, exists
 from tap_service.services.user_table_care import end_of
 from tap_service.storage.engine import Engine
@@ -105,18 +106,30 @@ class UserTables:
                 table = self._defined(owner, table_name, document)
                 with self.storage.filling(table) as filled:
                     return self.storage.publish(owner, table, filled, replace=replace)
-            return self.save(owner, table_name, path, content_type, replace=replace)
+            with self._files.read(path, table_name, content_type, limits=self._limits) as read:
+                return self._made(owner, read, replace=replace)
 
     def save(
-        self, owner: str, name: str, path: Path, content_type: str, *, replace: bool, origin: str = ""
+        self, owner: str, name: str, path: Path, *, replace: bool, origin: str, fields: tuple[Field, ...]
     ) -> UserTable:
-        """A table as a table file has it."""
-        with self._files.read(path, name, content_type, limits=self._limits) as read:
-            table = _checked(read.table)
-            replaced = user_tables.table_of(self._engine, owner, name)
-            with self.storage.filling(table) as filled:
-                self.storage.fill(owner, filled, read.batches(), replaced.storage if replaced else "")
-                return self.storage.publish(owner, table, filled, replace=replace, origin=origin)
+        """A table of the result of a query, which the job ``origin`` makes of it.
+
+        ``fields``: its columns; none, or others than those in the file, and the file alone tells what they are.
+        """
+        if fields:
+            with suppress(UploadFault, ValidationError):
+                table = _checked(_table(name, fields))
+                with self._files.read(path, name, table=table, limits=self._limits) as read:
+                    return self._made(owner, read, replace=replace, origin=origin)
+        with self._files.read(path, name, limits=self._limits) as read:
+            return self._made(owner, read, replace=replace, origin=origin)
+
+    def _made(self, owner: str, read: ReadTable, *, replace: bool, origin: str = "") -> UserTable:
+        table = _checked(read.table)
+        replaced = user_tables.table_of(self._engine, owner, table.name)
+        with self.storage.filling(table) as filled:
+            self.storage.fill(owner, filled, read.batches(), replaced.storage if replaced else "")
+            return self.storage.publish(owner, table, filled, replace=replace, origin=origin)
 
     def load(self, owner: str, name: str, path: Path, content_type: str, *, replace: bool) -> tuple[UserTable, int]:
         """The rows of a file into a table that is there, after those in it or in their place; and how many."""
@@ -173,14 +186,8 @@ class UserTables:
             for column in found.columns:
                 if column.unusable:
                     raise ReadError(f"column {column.field.name}: {column.unusable}")
-            table = Table(
-                name=name,
-                description=found.description,
-                utype=found.utype,
-                columns=tuple(Column.model_validate(felis_column(field)) for field in fields),
-                keys=self._keys(owner, found),
-                layout=Layout(position=position_of(fields)),
-            )
+            keys = self._keys(owner, found)
+            table = _table(name, fields, description=found.description, utype=found.utype, keys=keys)
         except (ReadError, ValidationError) as error:
             raise UploadFault(f"the table cannot be made: {_reason(error)}") from error
         return _checked(table)
@@ -247,6 +254,12 @@ def _definition(path: Path, content_type: str) -> bytes | None:
     if len(document) > LONGEST_DEFINITION:
         raise UploadFault(f"the definition of a table has {LONGEST_DEFINITION} bytes at most")
     return document
+
+
+def _table(name: str, fields: tuple[Field, ...], **about: Any) -> Table:
+    """Raises ValidationError."""
+    columns = tuple(Column.model_validate(felis_column(field)) for field in fields)
+    return Table(name=name, columns=columns, layout=Layout(position=position_of(fields)), **about)
 
 
 def _checked(table: Table) -> Table:

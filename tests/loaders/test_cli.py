@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import re
@@ -219,6 +220,35 @@ def test_a_second_service_is_refused(service: Service) -> None:
         1,
         [f"error: port {service.port} of 127.0.0.1 is occupied: stop what listens there, or choose another --port"],
     )
+
+
+def test_the_tables_of_users(service: Service) -> None:
+    """Whoever gets a removed user's name does not inherit the tables."""
+    definition = b"<table><column><name>a</name><dataType>int</dataType></column></table>"
+    assert skyhouse(service.folder, "user", "add", "alice", given="correct-horse\n")[0] == 0
+
+    def asked(path: str, method: str = "GET", content: bytes | None = None) -> bytes:
+        request = urllib.request.Request(f"http://127.0.0.1:{service.port}/tap/{path}", content, method=method)
+        request.add_header("Authorization", "Basic " + base64.b64encode(b"alice:correct-horse").decode())
+        request.add_header("Content-Type", "text/xml")
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return bytes(answer.read())
+
+    for name in ("one", "two", "three"):
+        asked(f"tables/mydb.{name}", "PUT", definition)
+    code, out, _ = skyhouse(service.folder, "user", "tables")
+    assert code == 0
+    assert [line.split("\t")[:3] for line in out.splitlines()] == [
+        ["alice", f"mydb.{name}", "0 rows"] for name in ("one", "three", "two")
+    ]
+    assert skyhouse(service.folder, "user", "drop-table", "alice", "mydb.two")[1] == "dropped mydb.two of alice\n"
+    code, _, err = skyhouse(service.folder, "user", "drop-table", "alice", "mydb.two")
+    assert (code, err) == (1, "error: alice has no table mydb.two; see skyhouse user tables alice\n")
+    code, out, _ = skyhouse(service.folder, "user", "remove", "alice")
+    said = ["alice is no user any more", "dropped mydb.one of alice", "dropped mydb.three of alice"]
+    assert (code, out.splitlines()) == (0, said)
+    assert skyhouse(service.folder, "user", "add", "alice", given="correct-horse\n")[0] == 0
+    assert json.loads(asked("mydb"))["tables"] == []
 
 
 def test_a_service_answers_while_a_load_runs(service: Service, stars: Path) -> None:

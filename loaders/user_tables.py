@@ -1,0 +1,39 @@
+"""The tables of users, as the operator lists and drops them."""
+
+from __future__ import annotations
+
+from clickhouse_schema import user_tables
+from clickhouse_schema.user_tables import SCHEMA_NAME
+from loaders.errors import LoadError
+from loaders.progress import Reporter
+from tap_service.config import read_config
+from tap_service.services.user_storage import UserStorage
+from tap_service.services.user_table_care import end_of
+from tap_service.storage.engine import Engine
+
+
+def listed(engine: Engine, owner: str, reporter: Reporter) -> None:
+    """A line for each table of a user, '' for everybody's: whose, its name, rows, size, and until when it is kept."""
+    uses = user_tables.last_uses(engine)
+    days = read_config().user_table_days
+    records = user_tables.tables_of(engine, owner) if owner else user_tables.all_tables(engine)
+    for record in records:
+        end = end_of(record, uses.get(record.described), days)
+        kept = f"until {end:%Y-%m-%d}" if end else "for good"
+        size = f"{record.rows:,} rows\t{record.size / 1e6:,.1f} MB"
+        reporter.output(f"{record.owner}\t{record.qualified}\t{size}\t{kept}")
+    if not records:
+        reporter.output(f"{owner} has no tables" if owner else "no user has tables")
+
+
+def drop(engine: Engine, owner: str, name: str, reporter: Reporter) -> None:
+    """Drop a table of a user, '' all of them. Queries that read one now go on to their end. Raises ``LoadError``."""
+    storage = UserStorage(read_config(), engine)
+    wanted = name.lower().removeprefix(f"{SCHEMA_NAME}.")
+    records = [record for record in user_tables.tables_of(engine, owner) if wanted in ("", record.table.name.lower())]
+    if wanted and not records:
+        raise LoadError(f"{owner} has no table {SCHEMA_NAME}.{wanted}; see skyhouse user tables {owner}")
+    for record in records:
+        storage.remove(owner, record.table.name)
+        user_tables.drop(engine, record.storage)
+        reporter.output(f"dropped {record.qualified} of {owner}")

@@ -1,0 +1,193 @@
+"""Jobs that change users' own tables: indexes, and results that become tables."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from astropy.io.votable import parse_single_table
+
+from tap_service.storage.embedded import EmbeddedEngine
+from tests.tap_service.asking import Job, create
+from tests.tap_service.conftest import Served
+from tests.tap_service.users import User, user, write_accounts
+
+PLACES = "id,lon,lat,mag,word\n" + "".join(f"{i},{i % 360},{i % 179 - 89},{i % 7},w{i}\n" for i in range(5000))
+
+
+@pytest.fixture(scope="module")
+def accounts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_accounts(tmp_path_factory.mktemp("accounts") / "accounts.sqlite")
+
+
+@pytest.fixture(scope="module")
+def own(serve: Callable[..., Served], accounts: Path) -> Served:
+    return serve(accounts=accounts)
+
+
+@pytest.fixture(scope="module")
+def places(own: Served) -> Iterator[User]:
+    """alice, with a table mydb.places."""
+    with user(own, "alice") as alice:
+        assert alice.put("mydb.places", PLACES).status_code == 201
+        yield alice
+
+
+@pytest.fixture
+def alice(places: User) -> Iterator[User]:
+    """The same, with no other table in the end."""
+    yield places
+    for table in places.tables.keys() - {"mydb.places"}:
+        assert places.http("DELETE", f"tables/{table}").status_code == 204
+
+
+def indexed_columns(asker: User, table: str) -> list[str]:
+    where = f"table_name = '{table}' AND indexed = 1"
+    return [row[0] for row in asker.rows(f"SELECT column_name FROM TAP_SCHEMA.columns WHERE {where} ORDER BY 1")]
+
+
+# --- indexes
+
+
+def test_what_an_index_is(alice: User, svc_engine: EmbeddedEngine) -> None:
+    """Of a column, of one that names the rows, and of a position."""
+    for column, unique, said in (
+        ("mag", "false", "rows are found by mag"),
+        ("MAG", "false", "mag has an index already"),
+        ("id", "true", "id names each row"),
+        ("lon,lat", "false", "the table is in the order of lon and lat"),
+        ("lat", "", "the table is in the order of lon and lat already"),
+    ):
+        job = alice.indexed("mydb.places", column, UNIQUE=unique)
+        assert job.phase == "COMPLETED", job.message
+        told = parse_single_table(io.BytesIO(job.get("/results/result").content)).to_table()
+        assert (told["table_name"][0], told["n_rows"][0], told["done"][0]) == ("mydb.places", 5000, said)
+    assert indexed_columns(alice, "mydb.places") == ["id", "lat", "lon", "mag"]
+    assert alice.count("mydb.places") == 5000
+    keys = svc_engine.query(
+        "SELECT sorting_key FROM system.tables WHERE database = 'skyhouse_users' AND total_rows = 5000"
+    )["sorting_key"].to_pylist()
+    assert "hpx29" in keys
+    assert alice.rows("SELECT word FROM mydb.places WHERE id = 4321") == [["w4321"]]
+    around = "SELECT COUNT(*) AS n FROM mydb.places WHERE 1 = CONTAINS(POINT(lon, lat), CIRCLE(100, 11, 0.5))"
+    assert alice.rows(around) == [[str(len([i for i in range(5000) if i % 360 == 100 and i % 179 - 89 == 11]))]]
+    answer = alice.load("mydb.places", "id,lon,lat,mag,word\n4321,1,1,1,again\n")
+    assert answer.status_code == 400
+    assert "id would not be unique: 5001 rows would have 5000 values" in answer.text
+    assert alice.load("mydb.places", "id,lon,lat,mag,word\n5000,1,1,1,new\n").status_code == 200
+    assert alice.put("mydb.places", PLACES, replace="true").status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "unique", "said"),
+    [
+        ("mydb.places", "magnitude", "", "mydb.places has no column 'magnitude'; it has id, lon, lat, mag, word"),
+        ("mydb.places", "wrd", "", "has no column 'wrd': did you mean word?"),
+        ("mydb.places", "mag; DROP TABLE x", "", "has no column 'mag; DROP TABLE x'"),
+        ("mydb.places", "mag", "true", "mag would not be unique: 5000 rows would have 7 values"),
+        ("mydb.places", "lon,lat,mag", "", "INDEX is a column, or longitude and latitude"),
+        ("mydb.places", "lon,lon", "", "lon is given twice"),
+        ("mydb.places", "lon,word", "", "word is CHAR: a position is two columns in degrees"),
+        ("mydb.places", "id,lat", "", "id and lat are no positions: 4639 rows are outside"),
+        ("mydb.places", "mag", "perhaps", "UNIQUE is true or false"),
+        ("mydb.nothing", "mag", "", "you have no table mydb.nothing"),
+        ("svc.stars", "mag", "", "your own tables are in the schema mydb"),
+        ("TAP_SCHEMA.tables", "table_name", "", "your own tables are in the schema mydb"),
+    ],
+)
+def test_what_is_no_index(alice: User, table: str, column: str, unique: str, said: str) -> None:
+    job = alice.indexed(table, column, UNIQUE=unique)
+    assert job.phase == "ERROR"
+    assert said in job.message
+    assert indexed_columns(alice, "mydb.places") == []
+
+
+def test_an_index_needs_a_table_and_a_column(alice: User) -> None:
+    for parameters in ({}, {"TABLE": "mydb.places"}, {"INDEX": "mag"}, {"TABLE": "mydb.places", "INDEX": " "}):
+        answer = alice.http("POST", "table-update", data=parameters)
+        assert answer.status_code == 400
+        assert "give " in answer.text
+
+
+def test_an_anonymous_job_has_no_tables(own: Served) -> None:
+    job = create(own.tap, REQUEST="createIndex", TABLE="mydb.places", INDEX="mag", PHASE="RUN")
+    assert job.ended() == "ERROR"
+    assert "only users have tables of their own" in job.message
+
+
+# --- results
+
+
+@pytest.mark.parametrize("form", ["votable", "votable/td", "parquet", "arrow", "ecsv"])
+def test_a_result_becomes_a_table(alice: User, form: str) -> None:
+    query = "SELECT TOP 50 id, ra, dec, mag, name FROM svc.stars ORDER BY id"
+    first = alice.job("async", LANG="ADQL", QUERY=query, RESPONSEFORMAT=form, PHASE="RUN")
+    assert first.ended() == "COMPLETED"
+    job = Job(first.post("/table", TABLE="mydb.saved").headers["location"], alice.auth)
+    assert job.ended() == "COMPLETED", job.message
+    described = (
+        "SELECT column_name, datatype, xtype, unit, ucd FROM TAP_SCHEMA.columns WHERE table_name = '{}'"
+        " ORDER BY column_index"
+    )
+    assert alice.rows(described.format("mydb.saved")) == alice.rows(described.format("svc.stars"))
+    assert alice.rows("SELECT * FROM mydb.saved ORDER BY id") == alice.rows(query)
+    assert indexed_columns(alice, "mydb.saved") == ["dec", "ra"]
+
+
+def test_what_cannot_be_saved(alice: User, own: Served) -> None:
+    """And of a table that is there, only what was asked for is replaced."""
+    query = {"LANG": "ADQL", "QUERY": "SELECT TOP 5 id, id AS id2 FROM svc.stars", "PHASE": "RUN"}
+    csv, good, twice, failed = (
+        alice.job("async", **{**query, **more})
+        for more in (
+            {"FORMAT": "csv"},
+            {},
+            {"QUERY": "SELECT a.id, b.id FROM svc.stars AS a JOIN svc.stars AS b ON a.id = b.id WHERE a.id < 5"},
+            {"QUERY": "SELECT nothing FROM svc.stars"},
+        )
+    )
+    assert [job.ended() for job in (csv, good, twice, failed)] == ["COMPLETED", "COMPLETED", "COMPLETED", "ERROR"]
+
+    def refused(job: Job, status: int, said: str, **parameters: str) -> None:
+        answer = job.post("/table", **parameters)
+        assert (answer.status_code, said in answer.text) == (status, True), answer.text
+
+    refused(csv, 403, "does not hold all that the values are", TABLE="mydb.saved")
+    refused(good, 400, "give TABLE", REPLACE="true")
+    refused(good, 403, "your own tables are in the schema mydb", TABLE="svc.saved")
+    refused(failed, 400, "the job has no result that could be a table: it is ERROR", TABLE="mydb.saved")
+    refused(Job(good.url, ("bob", "battery-staple")), 403, "another's", TABLE="mydb.saved")
+    refused(Job(good.url), 401, "tables of your own need", TABLE="mydb.saved")
+    refused(Job(good.url + "0", alice.auth), 404, "there is no job", TABLE="mydb.saved")
+
+    def saved(job: Job, **parameters: str) -> Job:
+        made = Job(job.post("/table", TABLE="mydb.saved", **parameters).headers["location"], alice.auth)
+        made.ended()
+        return made
+
+    assert "two columns named id" in saved(twice).message
+    assert saved(good).phase == "COMPLETED"
+    assert "you have a table mydb.saved already" in saved(good).message
+    assert saved(good, REPLACE="true").phase == "COMPLETED"
+    assert alice.count("mydb.saved") == 5
+    other = Job(f"{own.tap}/async", ("bob", "battery-staple"))
+    asked = other.post("", REQUEST="saveTable", TABLE="mydb.stolen", JOB=good.url.rpartition("/")[2], PHASE="RUN")
+    stolen = Job(asked.headers["location"], ("bob", "battery-staple"))
+    assert stolen.ended() == "ERROR"
+    assert "that job is another's" in stolen.message
+
+
+def test_workers_change_tables_of_their_jobs_owners(serve_cluster: Callable[..., Served], accounts: Path) -> None:
+    """In processes that know of the owner by the job alone; and the service sees the change at once."""
+    with user(serve_cluster(accounts=accounts), "bob") as bob:
+        bob.define("mydb.mine")
+        assert bob.load("mydb.mine", "a\n1\n2\n").status_code == 200
+        assert bob.indexed("mydb.mine", "a").phase == "COMPLETED"
+        assert indexed_columns(bob, "mydb.mine") == ["a"]
+        job = bob.job("async", LANG="ADQL", QUERY="SELECT a FROM mydb.mine", PHASE="RUN")
+        assert job.ended() == "COMPLETED", job.message
+        saved = Job(job.post("/table", TABLE="mydb.again").headers["location"], bob.auth)
+        assert saved.ended() == "COMPLETED", saved.message
+        assert bob.rows("SELECT a FROM mydb.again ORDER BY a") == [["1"], ["2"]]
