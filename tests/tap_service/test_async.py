@@ -415,6 +415,26 @@ class TestParameters:
         job.post("/parameters", runId="two & three")
         assert job.said("runId") == "two & three"
 
+    def test_odd_bytes(self, service: Served) -> None:
+        """Told as they are where XML can tell them."""
+        odd = "\x00\x0b<a>&\"'\ud7ff\uffff\r\n\t]]>"
+        told = "\ufffd\ufffd<a>&\"'\ud7ff\ufffd\r\n\t]]>"
+        job = create(service.tap, f"SELECT {odd}", RUNID="r" * 10_000, **{odd: odd})
+        assert job.said("runId") == "r" * 10_000
+        given = [(each.get("id"), each.text) for each in ElementTree.fromstring(job.get("/parameters").content)]
+        assert given == [("LANG", "ADQL"), ("QUERY", f"SELECT {told}"), ("RUNID", "r" * 10_000), (told, told)]
+        assert job.run().ended() == "ERROR"
+        assert "\x00" not in job.get("/error").text
+
+    def test_thousands(self, service: Served) -> None:
+        many = {f"p{number}": "v" for number in range(990)}
+        job = create(service.tap, THREE, FORMAT="csv", **many)
+        assert len(job.summary.findall(f"{UWS}parameters/{UWS}parameter")) == 993
+        assert job.run().ended() == "COMPLETED"
+        too_many = httpx.post(f"{service.tap}/async", data={**many, **{f"q{number}": "v" for number in range(990)}})
+        assert too_many.status_code == 400
+        assert "more than 1000 parameters" in too_many.text
+
     def test_in_the_address_and_as_multipart(self, service: Served) -> None:
         response = httpx.post(f"{service.tap}/async", params={"QUERY": THREE}, files={"FORMAT": (None, "csv")})
         job = Job(response.headers["location"])
@@ -506,8 +526,9 @@ class TestWait:
 
     def test_it_is_capped(self, running: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("tap_service.services.jobs.MOST_WAIT_SECONDS", 0.2)
+        job = running()
         for seconds in ("-1", "100000"):
-            answer = running().get(params={"WAIT": seconds})
+            answer = job.get(params={"WAIT": seconds})
             assert ElementTree.fromstring(answer.content).findtext(UWS + "phase") == "EXECUTING"
 
     @pytest.mark.parametrize("wait", ["-2", "soon", "1.5", ""])

@@ -15,7 +15,13 @@ from tap_service.storage.accounts import Accounts
 from tests.tap_service.conftest import Served
 
 ALICE = ("alice", "correct horse")
-FOR_CALLERS = ("/tables", "/tables/svc.stars", "/examples", "/sync?LANG=ADQL&QUERY=SELECT+TOP+1+id+FROM+svc.stars")
+FOR_CALLERS = (
+    "/async",
+    "/tables",
+    "/tables/svc.stars",
+    "/examples",
+    "/sync?LANG=ADQL&QUERY=SELECT+TOP+1+id+FROM+svc.stars",
+)
 FOR_ALL = ("/availability", "/capabilities")
 
 
@@ -57,6 +63,19 @@ def test_these_answer_everybody(closed_service: Served, endpoint: str, auth: tup
 def test_wrong_credentials_are_told(open_service: Served, endpoint: str) -> None:
     assert httpx.get(open_service.tap + endpoint).status_code == 200
     assert httpx.get(open_service.tap + endpoint, auth=("alice", "wrong")).status_code == 401
+
+
+def test_jobs_are_made_by_whom_one_says_one_is(open_service: Served, closed_service: Served) -> None:
+    """Wrong credentials make no anonymous job."""
+    for served, auth, status in (
+        (open_service, ("alice", "wrong"), 401),
+        (open_service, ("nobody", ALICE[1]), 401),
+        (closed_service, None, 401),
+        (closed_service, ALICE, 303),
+    ):
+        made = httpx.post(f"{served.tap}/async", data={"PHASE": "RUN"}, auth=auth)
+        assert made.status_code == status
+        assert ("location" in made.headers) == (status == 303)
 
 
 def test_another_sites_page_gets_nothing_done_with_a_remembered_password(open_service: Served) -> None:
