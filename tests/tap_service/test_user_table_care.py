@@ -1,0 +1,154 @@
+"""What becomes of users' tables with time, and of what processes leave behind that die."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pyarrow as pa
+import pytest
+
+from clickhouse_schema import apply, user_tables
+from clickhouse_schema.ddl import create_table
+from clickhouse_schema.model import Column, Layout, Table
+from clickhouse_schema.user_tables import FILLING, LIVE, UserTable, new_name, stored
+from tap_service.config import Config
+from tap_service.models.instants import now
+from tap_service.services.user_storage import UserStorage
+from tap_service.services.user_table_care import UserTableCare, end_of
+from tap_service.storage.embedded import EmbeddedEngine
+
+OWNER = "keeper'; DROP TABLE x --"
+TABLE = Table(
+    name="kept",
+    columns=(
+        Column(name="id", datatype="long"),
+        Column(name="ra", datatype="double"),
+        Column(name="dec", datatype="double"),
+    ),
+    layout=Layout(position=("ra", "dec")),
+)
+ROWS = pa.record_batch({"id": [1, 2], "ra": [10.0, 20.0], "dec": [0.0, 5.0]})
+CONFIG = Config(user_table_days=10)
+
+
+@pytest.fixture
+def storage(svc_engine: EmbeddedEngine) -> Iterator[UserStorage]:
+    made = UserStorage(CONFIG, svc_engine)
+    yield made
+    for record in user_tables.tables_of(svc_engine, OWNER):
+        made.remove(OWNER, record.table.name)
+
+
+@pytest.fixture
+def kept(storage: UserStorage) -> UserTable:
+    return published(storage, replace=False)
+
+
+def published(storage: UserStorage, *, replace: bool) -> UserTable:
+    with storage.filling(TABLE) as filled:
+        storage.fill(OWNER, filled, [ROWS])
+        return storage.publish(OWNER, TABLE, filled, replace=replace)
+
+
+def names(engine: EmbeddedEngine) -> set[str]:
+    found = engine.query("SELECT name FROM system.tables WHERE database = 'skyhouse_users'")
+    return set(found["name"].to_pylist())
+
+
+def described(engine: EmbeddedEngine) -> set[str]:
+    return set(engine.query("SELECT described FROM skyhouse.own_columns")["described"].to_pylist())
+
+
+def test_what_is_replaced_goes_when_nobody_can_read_it(
+    svc_engine: EmbeddedEngine, storage: UserStorage, kept: UserTable
+) -> None:
+    care = UserTableCare(CONFIG, svc_engine)
+    again = published(storage, replace=True)
+    assert again.storage != kept.storage
+    assert again.described == kept.described
+    care.sweep()
+    assert {kept.storage, again.storage} <= names(svc_engine)
+    care.sweep()
+    assert kept.storage not in names(svc_engine)
+    assert again.storage in names(svc_engine)
+    assert apply.density(svc_engine, user_tables.DATABASE, again.storage).num_rows == 2
+    storage.remove(OWNER, "KEPT")
+    assert again.described in described(svc_engine)
+    care.sweep()
+    care.sweep()
+    assert again.storage not in names(svc_engine)
+    svc_engine.execute("OPTIMIZE TABLE skyhouse.own_columns FINAL")  # deletions are done as time goes by
+    assert again.described not in described(svc_engine)
+
+
+def test_what_a_dead_process_has_left(svc_engine: EmbeddedEngine, kept: UserTable) -> None:
+    """A table that it was filling, and one that it was about to make visible."""
+    filling, live = new_name(FILLING), new_name(LIVE)
+    for name in (filling, live):
+        svc_engine.execute(create_table(TABLE, stored(name)))
+    care = UserTableCare(CONFIG, svc_engine)
+    for _ in range(3):
+        care.sweep()
+    assert filling in names(svc_engine)  # another process may be at it
+    assert live not in names(svc_engine)
+    UserTableCare(CONFIG, svc_engine).sweep(alone=True)
+    assert filling not in names(svc_engine)
+    assert kept.storage in names(svc_engine)
+    assert svc_engine.query(f"SELECT count() AS n FROM {stored(kept.storage)}")["n"].to_pylist() == [2]
+
+
+def test_a_failure_leaves_nothing(svc_engine: EmbeddedEngine, storage: UserStorage, kept: UserTable) -> None:
+    before = names(svc_engine)
+    too_little = UserStorage(Config(user_table_bytes=1), svc_engine)
+    with too_little.filling(TABLE) as filled:
+        svc_engine.insert(stored(filled), [ROWS])
+        with pytest.raises(Exception, match="more than the 1 bytes that are left of the 1"):
+            too_little.append(kept, filled)
+        with pytest.raises(Exception, match="more than the 1 bytes that are left of the 1"):
+            too_little.publish(OWNER, TABLE, filled, replace=True)
+    assert storage.present(OWNER, "kept") == kept
+    UserTableCare(CONFIG, svc_engine).sweep()
+    assert names(svc_engine) <= before
+
+
+@pytest.mark.parametrize(("idle", "is_used", "is_kept"), [(9, False, True), (11, False, False), (11, True, True)])
+def test_a_table_that_nobody_uses_expires(
+    svc_engine: EmbeddedEngine, kept: UserTable, idle: int, is_used: bool, is_kept: bool
+) -> None:
+    user_tables.put(svc_engine, kept.model_copy(update={"changed": now() - timedelta(days=idle)}))
+    if is_used:
+        user_tables.note_use(svc_engine, [kept.described])
+    UserTableCare(CONFIG.model_copy(update={"user_table_days": 0}), svc_engine).sweep()
+    assert user_tables.table_of(svc_engine, OWNER, "kept") is not None
+    UserTableCare(CONFIG, svc_engine).sweep()
+    assert (user_tables.table_of(svc_engine, OWNER, "kept") is not None) == is_kept
+
+
+def test_when_a_table_ends(kept: UserTable) -> None:
+    assert end_of(kept, None, 0) is None
+    assert end_of(kept, None, 10) == kept.changed + timedelta(days=10)
+    assert end_of(kept, "2000-01-31", 10) == kept.changed + timedelta(days=10)
+    assert str(end_of(kept, "2200-01-31", 10)) == "2200-02-11 00:00:00+00:00"
+
+
+def test_another_version_of_skyhouse_describes_the_tables_anew(svc_engine: EmbeddedEngine, kept: UserTable) -> None:
+    svc_engine.execute("ALTER TABLE skyhouse.own_columns DROP COLUMN std", {"mutations_sync": 2, "alter_sync": 2})
+    apply.initialise(svc_engine)
+    where = f"WHERE described = '{kept.described}' AND std = 0"
+    assert svc_engine.query(f"SELECT column_name FROM skyhouse.own_columns {where}").num_rows == 3
+    assert svc_engine.query(f"SELECT table_name FROM skyhouse.own_tables {where[:-12]}").num_rows == 1
+
+
+def test_the_registry_keeps_its_order_when_the_clock_goes_back(svc_engine: EmbeddedEngine, kept: UserTable) -> None:
+    before = user_tables.version_of(svc_engine, OWNER)
+    ahead = pa.record_batch(
+        {"owner_key": ["x"], "name_key": ["y"], "document": [""], "version": pa.array([before + 10**15], pa.uint64())}
+    )
+    svc_engine.insert("skyhouse.user_tables", [ahead])
+    user_tables.put(svc_engine, kept.model_copy(update={"rows": 7}))
+    assert user_tables.version_of(svc_engine, OWNER) == before + 10**15 + 1
+    found = user_tables.table_of(svc_engine, OWNER, "kept")
+    assert found is not None
+    assert found.rows == 7
+    svc_engine.execute("ALTER TABLE skyhouse.user_tables DELETE WHERE owner_key = 'x'", {"mutations_sync": 2})

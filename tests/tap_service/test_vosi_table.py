@@ -1,0 +1,79 @@
+"""Definitions of tables as VOSI writes them."""
+
+from __future__ import annotations
+
+import pytest
+
+from clickhouse_schema.catalogue import TableEntry
+from clickhouse_schema.datatypes import ColumnType
+from clickhouse_schema.model import Column, ForeignKey, Schema, Table
+from tap_service.documents.tables import table_document
+from tap_service.readers.errors import ReadError
+from tap_service.readers.vosi_table import read_definition, root
+
+_HEAD = '<table xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:vs="http://www.ivoa.net/xml/VODataService/v1.1">'
+
+
+def column(data_type: str) -> bytes:
+    return f"{_HEAD}<column><name>c</name>{data_type}</column></table>".encode()
+
+
+@pytest.mark.parametrize(
+    ("data_type", "expected"),
+    [
+        ('<dataType xsi:type="vs:VOTableType">int</dataType>', ColumnType("int")),
+        ('<dataType xsi:type="vs:VOTableType" arraysize="*">double</dataType>', ColumnType("double", "*")),
+        ('<dataType xsi:type="vs:VOTableType" arraysize="8*">char</dataType>', ColumnType("char", "8*")),
+        (
+            '<dataType xsi:type="vs:VOTableType" arraysize="*" extendedType="timestamp">char</dataType>',
+            ColumnType("char", "*", "timestamp"),
+        ),
+        (
+            '<dataType xsi:type="vs:VOTableType" arraysize="3" extendedType="circle">double</dataType>',
+            ColumnType("double", "3", "circle"),
+        ),
+        ('<dataType xsi:type="vs:TAPType">BIGINT</dataType>', ColumnType("long")),
+        ('<dataType xsi:type="vs:TAPType" size="12">VARCHAR</dataType>', ColumnType("char", "12*")),
+        ('<dataType xsi:type="vs:TAPType" size="0">VARCHAR</dataType>', ColumnType("char", "*")),
+        ('<dataType xsi:type="vs:TAPType">adql:TIMESTAMP</dataType>', ColumnType("char", "*", "timestamp")),
+        ('<dataType xsi:type="vs:TAPType">POINT</dataType>', ColumnType("double", "2", "point")),
+        ("<dataType>real</dataType>", ColumnType("float")),
+        ("<dataType>short</dataType>", ColumnType("short")),
+    ],
+)
+def test_types(data_type: str, expected: ColumnType) -> None:
+    found = read_definition(column(data_type)).columns[0]
+    assert (found.field.type, found.unusable) == (expected, "")
+
+
+@pytest.mark.parametrize("data_type", ["<dataType>BLOB</dataType>", "<dataType>DROP TABLE</dataType>"])
+def test_types_that_are_none(data_type: str) -> None:
+    assert "is none of VOTable" in read_definition(column(data_type)).columns[0].unusable
+
+
+def test_what_the_service_writes_is_read() -> None:
+    keys = (ForeignKey(name="k", columns=("a",), referenced_table="s.u", referenced_columns=("b",), description="why"),)
+    names = ("a", "select", 'odd "name"')
+    columns = tuple(
+        Column(name=name, datatype="double", unit="deg", ucd="pos", utype="u:t", description=f"<{name}>")
+        for name in names
+    )
+    table = Table(name="t", description="A & B", utype="x:y", columns=columns, keys=keys)
+    found = read_definition(table_document(TableEntry(Schema(name="s"), table)))
+    assert (found.description, found.utype) == ("A & B", "x:y")
+    assert [each.field for each in found.columns] == [each.field for each in columns]
+    assert found.keys == [("s.u", [("a", "b")], "why")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [(b"", ""), (b"a,b\n1,2", ""), (b"<", ""), (b"<t:table xmlns:t='x'><b", "table"), (b"<a></b>", "a")],
+)
+def test_the_root_of_what_may_be_no_document(text: bytes, expected: str) -> None:
+    assert root(text) == expected
+
+
+def test_entities_are_not_expanded() -> None:
+    bomb = b'<!DOCTYPE t [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]><table><description>&b;</description></table>'
+    with pytest.raises(ReadError, match="line 1: the definition has a DOCTYPE"):
+        read_definition(bomb)
