@@ -22,6 +22,7 @@ from adql.extensions import EXTENSIONS, FEATURE_TYPE
 from adql.functions import USER_DEFINED
 from clickhouse_schema.apply import register, unregister
 from clickhouse_schema.model import Schema
+from tap_service.config import Config
 from tap_service.constants import LANGUAGES
 from tap_service.serializers import FORMATS
 
@@ -44,7 +45,10 @@ def test_capabilities(service: Any) -> None:
     ]
     assert [feature.form for feature in language.get_feature_list(FEATURE_TYPE)] == [entry.form for entry in EXTENSIONS]
     assert {"ADQL", *(f"ADQL-{version.content}" for version in language.versions)} == set(LANGUAGES)
-    assert not tap.uploadmethods
+    assert {method.ivo_id for method in tap.uploadmethods} == {
+        f"ivo://ivoa.net/std/TAPRegExt#upload-{word}" for word in ("inline", "http", "https")
+    }
+    assert tap.uploadlimit.hard.content == Config().upload_bytes
 
 
 def test_every_declared_address_answers(service: Any) -> None:
