@@ -149,7 +149,7 @@ def _field(field: Field, ident: str, ref: str, null: int | None, links: Markup) 
         "ID": ident,
         "name": field.name,
         "datatype": kind.datatype,
-        "arraysize": kind.arraysize,
+        "arraysize": "" if kind.arraysize == "1" else kind.arraysize,  # one is what is meant without it
         "xtype": kind.xtype,
         "unit": field.unit,
         "ucd": field.ucd,
