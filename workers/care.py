@@ -48,6 +48,7 @@ class Caretaker:
         try:
             self._recover()
             self._lifetimes.expire(now())
+            self._end_strays()
             if time.monotonic() - self._swept >= ORPHAN_AGE_SECONDS:
                 self._swept = time.monotonic()
                 self._lifetimes.sweep()
@@ -56,6 +57,12 @@ class Caretaker:
             self._reached = time.monotonic()
         except OSError as error:
             _log.warning("results cannot be looked after now: %s", error)
+
+    def _end_strays(self) -> None:
+        try:
+            self._lifetimes.end_strays()
+        except EngineError as error:
+            _log.warning("the engine cannot be looked after now: %s", error)
 
     def _recover(self) -> None:
         """Put back what dead workers have left, and tell the others if they have not been told of anything.

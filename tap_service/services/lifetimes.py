@@ -79,6 +79,12 @@ class Lifetimes:
                 continue  # its worker lives after all, or it was aborted
         return len(silent)
 
+    def end_strays(self) -> None:
+        """Stop what runs in the engine for no job: its worker could not reach the engine when the job ended."""
+        for query_id in self._engine.running("async-"):
+            if not self._is_executed(query_id.removeprefix("async-").replace("-", "_")):
+                self.stop(query_id)
+
     def sweep(self, minimum_age: float = ORPHAN_AGE_SECONDS) -> int:
         """Remove the results, half ones and parts too, that no job counts as its own; how many.
 

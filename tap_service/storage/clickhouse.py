@@ -37,7 +37,7 @@ from tap_service.storage.engine import (
 )
 from tap_service.storage.faults import translated
 from tap_service.storage.http_body import BROKE_OFF, BROKEN, Body, sent
-from tap_service.storage.processes import progress
+from tap_service.storage.processes import progress, running
 
 _log = logging.getLogger("skyhouse")
 
@@ -128,6 +128,9 @@ class ClickHouseEngine:
 
     def progress(self, query_ids: Sequence[str]) -> dict[str, Progress]:
         return progress(self._ask, query_ids)
+
+    def running(self, prefix: str) -> list[str]:
+        return running(self._ask, prefix)
 
     def explain(self, sql: str, settings: Settings | None = None) -> str:
         lines = self.query(f"EXPLAIN PLAN indexes = 1, actions = 0, projections = 1 {sql}", settings)

@@ -24,7 +24,7 @@ import pyarrow as pa
 from clickhouse_schema import quoting
 from tap_service.storage.engine import DEFAULTS, SINGLE_BLOCK, EngineUnavailable, Progress, Settings, checked
 from tap_service.storage.faults import said, translated
-from tap_service.storage.processes import progress
+from tap_service.storage.processes import progress, running
 
 #: A query whose reader has gone to sleep cannot be waited for without end.
 _CLOSING_SECONDS = 10
@@ -105,6 +105,9 @@ class EmbeddedEngine:
 
     def progress(self, query_ids: Sequence[str]) -> dict[str, Progress]:
         return progress(self.query, query_ids)
+
+    def running(self, prefix: str) -> list[str]:
+        return running(self.query, prefix)
 
     def explain(self, sql: str, settings: Settings | None = None) -> str:
         lines = self.query(f"EXPLAIN PLAN indexes = 1, actions = 0, projections = 1 {sql}", settings)

@@ -118,6 +118,9 @@ class Engine(Protocol):
     def progress(self, query_ids: Sequence[str]) -> dict[str, Progress]:
         """Of those of these queries that are running now."""
 
+    def running(self, prefix: str) -> list[str]:
+        """The ids of running queries that begin so."""
+
     def explain(self, sql: str, settings: Settings | None = None) -> str:
         """The engine's plan with the indexes, parts and granules used."""
 

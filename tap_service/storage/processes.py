@@ -26,3 +26,12 @@ def progress(query: Callable[[str], pa.Table], query_ids: Sequence[str]) -> dict
         )
         for row in found.to_pylist()
     }
+
+
+def running(query: Callable[[str], pa.Table], prefix: str) -> list[str]:
+    """The ids that begin so of the queries that are running now."""
+    found = query(
+        "SELECT DISTINCT Settings['log_comment'] AS asked FROM system.processes"
+        f" WHERE startsWith(asked, {quoting.string(prefix)}) AND is_initial_query"
+    )
+    return [row["asked"] for row in found.to_pylist()]

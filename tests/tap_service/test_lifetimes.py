@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -17,11 +18,14 @@ from tap_service.models.job import ExecutionPhase, Job, JobResult
 from tap_service.models.pieces import Part, PieceWork
 from tap_service.services.lifetimes import Lifetimes
 from tap_service.storage.embedded import EmbeddedEngine
+from tap_service.storage.engine import QueryCancelled
 from tap_service.storage.jobs import NoSuchJob
 from tap_service.storage.local_results import LocalResultStore
 from tap_service.storage.merge_tables import table_name
 from tap_service.storage.results import ResultMissing
 from tap_service.storage.sqlite_jobs import SqliteJobStore
+
+ENDLESS = "SELECT number, sipHash64(number) AS hash FROM numbers(1000000000000)"
 
 
 @pytest.fixture
@@ -53,6 +57,24 @@ def completed(store: SqliteJobStore, results: LocalResultStore, job_id: str, sec
     writer.write(b"rows")
     result = JobResult(job.result_key, writer.commit(), "text/csv", "csv", "e")
     return store.complete(job_id, 1, now(), result, {})
+
+
+def test_queries_of_no_job_are_stopped(engine: EmbeddedEngine, store: SqliteJobStore, lifetimes: Lifetimes) -> None:
+    job = store.start(queued(store, "aa"), "w", now())
+    with (
+        engine.stream(ENDLESS, query_id=job.query_id) as own,
+        engine.stream(ENDLESS, query_id="async-aa-0") as earlier,
+        engine.stream(ENDLESS, query_id="async-bb-1") as gone,
+        engine.stream(ENDLESS, query_id="sync-cc") as other,
+    ):
+        for rows in (own, earlier, gone, other):
+            next(rows)
+        lifetimes.end_strays()
+        for rows in (earlier, gone):
+            with pytest.raises(QueryCancelled):
+                deque(rows, maxlen=0)
+        for rows in (own, other):
+            assert next(rows).num_rows
 
 
 def half_written(directory: Path, key: str) -> None:

@@ -126,6 +126,14 @@ class TestEngine:
             for _ in batches:
                 pass
 
+    def test_running_queries_by_the_start_of_their_names(self, backend: Engine) -> None:
+        with backend.stream(ENDLESS, query_id="run-1") as rows, backend.stream(ENDLESS, query_id="run_2") as others:
+            assert next(rows).num_rows
+            assert next(others).num_rows
+            assert backend.running("run-") == ["run-1"]
+            assert sorted(backend.running("run")) == ["run-1", "run_2"]
+        assert backend.running("' OR 1 --") == []
+
     def test_cancel_of_others_does_nothing(self, backend: Engine) -> None:
         with backend.stream("SELECT number FROM numbers(1000000)", query_id="mine") as batches:
             backend.cancel("nobody")
