@@ -16,6 +16,9 @@ RESERVED_SCHEMAS = frozenset(
     {"system", "information_schema", "default", "skyhouse", "skyhouse_users", "tap_upload", "tap_schema", "mydb"}
 )
 
+#: Names that the engine gives to no column.
+UNSTORABLE = frozenset({"_block_number", "_block_offset", "_row_exists"})
+
 #: Columns that the storage adds, or the engine has in every table.
 _RESERVED_COLUMNS = frozenset(
     {"hpx29", "_part", "_part_index", "_part_uuid", "_part_offset", "_part_starting_offset", "_part_data_version"}
@@ -61,9 +64,14 @@ def _name_problems(table: Table, path: Path) -> Iterator[Problem]:
     services = [(s.name, (*path, "skyhouse:services", i, "name")) for i, s in enumerate(table.services)]
     yield from _repeated("service", services)
     for i, column in enumerate(table.columns):
-        if column.name.lower() in _RESERVED_COLUMNS or column.name.startswith("__"):
+        if is_kept(column.name):
             message = f"the column name {column.name} is kept for the storage: choose another"
             yield Problem((*path, "columns", i, "name"), message)
+
+
+def is_kept(name: str) -> bool:
+    """Whether a column of this name could be taken for one that the storage has besides."""
+    return name.lower() in _RESERVED_COLUMNS or name.startswith("__")
 
 
 def _repeated(what: str, named: Iterable[tuple[str, Path]]) -> Iterator[Problem]:

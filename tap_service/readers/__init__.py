@@ -54,7 +54,7 @@ FORMATS = (
         "VOTable",
         (".vot", ".votable", ".xml"),
         ("application/x-votable+xml", "text/xml", "application/xml"),
-        (b"<?xml", b"<VOTABLE", b"<vot:VOTABLE", b"<!--"),
+        (b"<", b"\xff\xfe<\0", b"\xfe\xff\0<"),
         VotableSource,
     ),
     Format("FITS", (".fits", ".fit", ".fts"), ("application/fits", "image/fits"), (b"SIMPLE  =",), FitsSource),

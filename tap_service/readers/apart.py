@@ -1,16 +1,22 @@
 """Reads the table in a file that anybody may have sent: a process of its own, which has few rights and ends by itself.
 
 It gets one request as a line of JSON on standard input, writes the rows as an Arrow stream into the file that the
-request names, and answers with one line of JSON: the table and its rows, or what is wrong. Memory, processor time and
-the bytes that it may write are limited by the system, so that a file can at worst end its own reader.
+request names, and answers with one line of JSON: the table and its rows, or what is wrong. Memory, processor time, open
+files and the bytes that it may write are limited by the system, so that a file can at worst end its own reader. It also
+ends with the process that started it.
 """
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import resource
 import signal
 import sys
+import threading
+import time
+import traceback
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -20,6 +26,8 @@ import pyarrow.compute as pc
 from pydantic import ValidationError
 
 from adql.errors import printable
+from clickhouse_schema.checks import UNSTORABLE, is_kept
+from clickhouse_schema.cover import has_cover
 from clickhouse_schema.datatypes import UNICODE, ColumnType, Field
 from clickhouse_schema.model import Column, Layout, Table
 from tap_service.readers import open_upload
@@ -31,6 +39,15 @@ from tap_service.readers.ecsv import EcsvSource
 from tap_service.readers.errors import ReadError
 from tap_service.readers.position import position_of
 from tap_service.readers.source import Fault, Source
+
+#: What a full disk, a full quota and a too large file are told as
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+_OPEN_FILES = 64
+_SHOWN_CALLS = 20
+
+#: Of the model of a table as JSON: names, units, descriptions
+_LONGEST_MODEL = 8 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,28 +95,50 @@ class _Plan:
 
 
 def main() -> None:
+    threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     line = sys.stdin.readline()
     if not line:  # whoever started this process has ended without a request
         return
     request = json.loads(line)
     asked = Request(**{**request, "limits": Limits(**request["limits"])})
     confine(asked.limits)
+    print(json.dumps(asdict(answered(asked))), flush=True)
+
+
+def answered(request: Request) -> Answer:
+    """What ``read`` gives, or what is wrong with the file.
+
+    A file can be broken in more ways than its format's library has errors for: what is not foreseen here is told as
+    that, and how it came to be goes to standard error, which the service logs.
+    """
     try:
-        answer = read(asked)
+        return read(request)
     except ReadError as error:
-        answer = Answer(_told(str(error).replace(asked.source, "the file")))
+        return Answer(_told(str(error).replace(request.source, "the file")))
     except (MemoryError, pa.ArrowMemoryError):
-        answer = Answer(f"reading it takes more than {asked.limits.memory} bytes of memory")
+        return Answer(f"reading it takes more than {request.limits.memory} bytes of memory")
     except OSError as error:
-        answer = Answer(f"what is in it has no room here: {error.strerror}")
-    print(json.dumps(asdict(answer)), flush=True)
+        if error.errno in _NO_ROOM:
+            return Answer(f"what is in it has no room here: {error.strerror}")
+        traceback.print_exc(_SHOWN_CALLS)
+    except Exception:
+        traceback.print_exc(_SHOWN_CALLS)
+    return Answer("the file is broken, in a way that is hard to tell: write it anew, perhaps with another program")
+
+
+def _end_with(parent: int) -> None:
+    """End when the service has: nobody waits for the answer then."""
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
 
 
 def confine(limits: Limits) -> None:
-    """What this process may take from now on; no second process, no core dump."""
+    """What this process may take from now on; no core dump."""
     resource.setrlimit(resource.RLIMIT_AS, (limits.memory, limits.memory))
     resource.setrlimit(resource.RLIMIT_CPU, (limits.seconds, limits.seconds + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (_OPEN_FILES, _OPEN_FILES))
     most = 2 * limits.unpacked_bytes
     resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # it is an OSError then
@@ -124,7 +163,7 @@ def read(request: Request) -> Answer:
         table = _table(request.name, source, plan)
         rows, fault = _written(table, source, request)
         if fault is None:
-            return Answer(table=table.model_dump_json(by_alias=True), rows=rows)
+            return Answer(table=_as_json(table), rows=rows)
         if not _replanned(plan, source, fault):
             raise _bad_row(source, fault)
 
@@ -145,17 +184,31 @@ def _fitted(table: Table, source: Source, request: Request) -> Answer:
 
 def _bad_row(source: Source, fault: Fault) -> ReadError:
     where = f"{source.unit} {fault.where}" + (f", column {fault.column}" if fault.column else "")
-    return ReadError(f"{where}: " + (f"{fault.value!r} is {fault.reason}" if fault.value else fault.reason))
+    verb = "" if fault.reason.startswith(("does ", "has ")) or not fault.column else "is "
+    return ReadError(f"{where}: " + (f"{fault.value!r} {verb}{fault.reason}" if fault.value else fault.reason))
 
 
 def _table(name: str, source: Source, plan: _Plan) -> Table:
     try:
         columns = tuple(Column.model_validate(felis_column(each)) for each in plan.fields)
         layout = Layout(position=plan.position)
-        return Table(name=name, description=source.description, columns=columns, layout=layout)
+        table = Table(name=name, description=source.description, columns=columns, layout=layout)
     except ValidationError as error:
         said = error.errors()[0]["msg"].removeprefix("Value error, ")
         raise ReadError(f"the columns of the file cannot be used: {said}") from error
+    # the engine keeps columns of its own beside positions and shapes, and only there
+    has_more = table.layout.position is not None or any(has_cover(column.type) for column in columns)
+    for column in columns:
+        if column.name in UNSTORABLE or (has_more and is_kept(column.name)):
+            raise ReadError(f"the column name {column.name} is kept for the storage: choose another")
+    return table
+
+
+def _as_json(table: Table) -> str:
+    text = table.model_dump_json(by_alias=True)
+    if len(text) > _LONGEST_MODEL:
+        raise ReadError(f"the names, units and descriptions of the columns take more than {_LONGEST_MODEL} bytes")
+    return text
 
 
 def _written(table: Table, source: Source, request: Request) -> tuple[int, Fault | None]:

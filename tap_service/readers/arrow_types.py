@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 import pyarrow as pa
 
 from clickhouse_schema.datatypes import DOUBLE, UNICODE, Field, from_arrow
+from tap_service.readers.errors import ReadError
+from tap_service.readers.source import MOST_COLUMNS
 from tap_service.readers.votable import read_metadata
 
 _VOTABLE_KEY = b"IVOA.VOTable-Parquet.content"
@@ -28,8 +30,13 @@ class ArrowColumns:
 
 def arrow_columns(schema: pa.Schema, name: str) -> ArrowColumns:
     """What a schema tells. ``name``: of the file, for messages. Raises ``ReadError`` for a broken VOTable in it."""
+    if len(schema) > MOST_COLUMNS:
+        raise ReadError(f"{name} has {len(schema)} columns; a table has {MOST_COLUMNS} at most")
     unusable: dict[str, str] = {}
-    found = ArrowColumns(tuple(_plain_fields(schema, unusable)), unusable=unusable)
+    try:
+        found = ArrowColumns(tuple(_plain_fields(schema, unusable)), unusable=unusable)
+    except UnicodeDecodeError as error:
+        raise ReadError(f"{name} has a column whose name is not UTF-8") from error
     document = (schema.metadata or {}).get(_VOTABLE_KEY)
     if document is not None:
         table = read_metadata(document, f"{name} ({_VOTABLE_KEY.decode()})")

@@ -51,9 +51,10 @@ class ByteStream:
         except (OSError, EOFError, zlib.error) as error:
             raise ReadError(f"{self.path} is broken: {error}") from error
 
-    def readline(self) -> bytes:
+    def readline(self, most: int = -1) -> bytes:
+        """Up to ``most`` bytes of the line."""
         try:
-            return self._counted(self._file.readline(-1 if self.most_bytes is None else self.most_bytes + 1))
+            return self._counted(self._file.readline(most))
         except (OSError, EOFError, zlib.error) as error:
             raise ReadError(f"{self.path} is broken: {error}") from error
 

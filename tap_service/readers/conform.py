@@ -31,6 +31,9 @@ from tap_service.readers.source import Fault, Piece, Source
 _TIME_RANGE = (datetime(1900, 1, 1, tzinfo=UTC), datetime(2299, 12, 31, 23, 59, 59, 999999, tzinfo=UTC))
 _SHOWN = 200
 
+#: Of a cast: values without a counterpart, also for their types have none at all
+_MISFITS = (pa.ArrowInvalid, pa.ArrowNotImplementedError, ArithmeticError, ValueError)
+
 Check = Callable[[pa.Array, pa.Array], "tuple[pa.Array | None, str]"]
 
 
@@ -150,7 +153,7 @@ def _cast(cast: Callable[[pa.Array], pa.Array], given: pa.Array) -> tuple[pa.Arr
     """``cast`` of the whole vector; where it fails, of the rows that it does not fail for."""
     try:
         return cast(given), {}
-    except (pa.ArrowInvalid, ValueError):
+    except _MISFITS:
         misfits = _misfits(cast, given, 0)
     good = np.ones(len(given), bool)
     good[list(misfits)] = False
@@ -161,7 +164,7 @@ def _misfits(cast: Callable[[pa.Array], pa.Array], given: pa.Array, offset: int)
     """Rows that ``cast`` refuses, by halving: k bad rows of n cost about k log n casts of shrinking size."""
     try:
         cast(given)
-    except (pa.ArrowInvalid, ValueError) as error:
+    except _MISFITS as error:
         if len(given) == 1:
             return {offset: "not valid UTF-8" if "UTF8" in str(error) else ""}
         middle = len(given) // 2
@@ -247,7 +250,10 @@ def _empty_for_null(lists: pa.Array) -> pa.Array:
 
 
 def _shown(value: pa.Scalar) -> str:
-    shown = value.as_py()
+    try:
+        shown = value.as_py()
+    except (ArithmeticError, ValueError):  # a time that Python has not
+        shown = "a value"
     if isinstance(shown, bytes):
         shown = shown.decode("utf-8", "backslashreplace")
     text = "" if shown is None else str(shown)

@@ -141,10 +141,10 @@ def _array_from_text(wanted: ColumnType) -> Caster:
     """Arrays in text files: JSON (ECSV) or values with blanks or commas between them (VOTable, DALI)."""
 
     def cast(array: pa.Array) -> pa.Array:
-        rows = [None if not text else _listed(text) for text in _text(array).to_pylist()]
         try:
+            rows = [None if not text else _listed(text) for text in _text(array).to_pylist()]
             return _array(wanted)(pa.array(rows, pa.list_(wanted.scalar.arrow)))
-        except (pa.ArrowTypeError, TypeError) as error:
+        except (ArithmeticError, RecursionError, TypeError) as error:
             raise ValueError(str(error)) from error
 
     return cast

@@ -19,12 +19,9 @@ import pyarrow.csv as pacsv
 from clickhouse_schema.datatypes import DOUBLE, UNICODE, ColumnType, Field, from_arrow
 from tap_service.readers.bytestream import ByteStream
 from tap_service.readers.errors import ReadError
-from tap_service.readers.source import Fault, Piece
+from tap_service.readers.source import LONGEST_HEADER, LONGEST_ROW, MOST_COLUMNS, Fault, Piece
 
 _BLOCK = 4 << 20
-
-#: A quoted value with line ends in it that is longer than this is a quote that was never closed.
-_LONGEST_ROW = 64 << 20
 
 _SHOWN = 200
 
@@ -129,8 +126,11 @@ class CsvSource:
                     block, rest = _Block(rest[:cut], line, stream.fraction), rest[cut:]
                     line += block.text.count(b"\n")
                     yield block
-                elif len(rest) > _LONGEST_ROW:
-                    raise ReadError(f"{self.path}: a quote that opens in or after line {line} is not closed")
+                elif len(rest) > LONGEST_ROW:
+                    raise ReadError(
+                        f"{self.path}: a row has more than {LONGEST_ROW} bytes; "
+                        f"perhaps a quote that opens in or after line {line} is not closed"
+                    )
                 if not read:
                     return
 
@@ -156,10 +156,11 @@ class _Lines:
         self._broken = broken
 
     def of_row(self, row: int) -> int:
-        return int(self._lines[row])
+        return int(self._lines[min(row, len(self._lines) - 1)])
 
     def of_good_row(self, row: int) -> int:
-        return int(np.delete(self._lines, self._broken)[row])
+        good = np.arange(row + len(self._broken) + 1)
+        return self.of_row(int(np.delete(good, [at for at in self._broken if at < len(good)])[row]))
 
     @cached_property
     def _lines(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
@@ -169,24 +170,33 @@ class _Lines:
             if not inside and text.rstrip(b"\r"):
                 lines.append(line)
             inside ^= text.count(b'"') % 2 == 1
-        return np.array(lines, np.int64)
+        return np.array(lines or [self._block.line], np.int64)
 
 
 def _row_end(text: bytes) -> int:
     """The place after the last line end that is not inside quotes; 0 if there is none."""
     cut = text.rfind(b"\n") + 1
-    while cut and text.count(b'"', 0, cut) % 2:
-        cut = text.rfind(b"\n", 0, cut - 1) + 1
-    return cut
+    if text.count(b'"', 0, cut) % 2 == 0:
+        return cut
+    inside = False
+    found = at = 0
+    for part in text.split(b'"'):  # every second one is inside
+        end = 0 if inside else text.rfind(b"\n", at, at + len(part)) + 1
+        found = end or found
+        at += len(part) + 1
+        inside = not inside
+    return found
 
 
 def _dialect(path: Path, delimiters: tuple[str, ...]) -> Dialect:
     with ByteStream(path) as stream:
         line = 1
-        header = stream.readline().removeprefix(b"\xef\xbb\xbf")
+        header = stream.readline(LONGEST_HEADER + 1).removeprefix(b"\xef\xbb\xbf")
         while header.startswith(b"#") or header == b"\n" or header == b"\r\n":
-            header = stream.readline()
+            header = stream.readline(LONGEST_HEADER + 1)
             line += 1
+    if len(header) > LONGEST_HEADER:
+        raise ReadError(f"{path}: the names of the columns in line {line} take more than {LONGEST_HEADER} bytes")
     try:
         text = header.decode().strip("\r\n")
     except UnicodeDecodeError as error:
@@ -201,6 +211,8 @@ def _dialect(path: Path, delimiters: tuple[str, ...]) -> Dialect:
             f"{path}: the names of the columns in line {line} cannot be read ({error}); "
             "rows must end with a line feed, and quotes must be closed"
         ) from error
+    if len(names) > MOST_COLUMNS:
+        raise ReadError(f"{path}: line {line} names {len(names)} columns; a table has {MOST_COLUMNS} at most")
     if "" in names:
         raise ReadError(f"{path}: column {names.index('') + 1} has no name in line {line}")
     if all(_is_number(name) for name in names):

@@ -12,6 +12,7 @@ from clickhouse_schema.datatypes import ColumnType, Field
 from tap_service.readers.bytestream import ByteStream
 from tap_service.readers.csv import CsvSource, Dialect
 from tap_service.readers.errors import ReadError
+from tap_service.readers.source import LONGEST_HEADER, MOST_COLUMNS
 
 #: ECSV datatype -> VOTable datatype
 _DATATYPES = {
@@ -37,34 +38,56 @@ class EcsvSource(CsvSource):
         columns = header.get("datatype")
         if not isinstance(columns, list) or not columns:
             raise ReadError(f"{path}: the ECSV header has no list of columns (datatype)")
-        names = tuple(str(column.get("name", "")) for column in columns)
+        if not all(isinstance(column, dict) and isinstance(column.get("name"), str) for column in columns):
+            raise ReadError(f"{path}: each column in the ECSV header (datatype) needs a name, and text as name")
+        if len(columns) > MOST_COLUMNS:
+            raise ReadError(f"{path} has {len(columns)} columns; a table has {MOST_COLUMNS} at most")
+        names = tuple(column["name"] for column in columns)
         unusable: dict[str, str] = {}
         fields = tuple(_fields(columns, unusable))
         meta = _mapping(header.get("meta"))
-        dialect = Dialect(str(header.get("delimiter", " ")), names, line + 1)
-        super().__init__(path, dialect, fields, str(meta.get("description", "")))
+        if (delimiter := header.get("delimiter", " ")) not in (" ", ","):
+            raise ReadError(f"{path}: the delimiter in the ECSV header is neither a space nor a comma")
+        super().__init__(path, Dialect(delimiter, names, line + 1), fields, _plain(meta.get("description")))
         self.unusable = unusable
 
 
 def _header(path: Path) -> tuple[dict[str, Any], int]:
     """The YAML above the data, and the line that names the columns."""
     lines = []
+    length = 0
     with ByteStream(path) as stream:
         line = 1
-        while (text := stream.readline()).startswith(b"#"):
+        while (text := stream.readline(LONGEST_HEADER + 1)).startswith(b"#"):
             lines.append(text[1:].removeprefix(b" "))
             line += 1
+            length += len(text)
+            if length > LONGEST_HEADER:
+                raise ReadError(f"{path}: the ECSV header has more than {LONGEST_HEADER} bytes")
     try:
         header = yaml.load(b"".join(lines[1:]).decode(), _Loader)  # noqa: S506 a SafeLoader
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except yaml.YAMLError as error:
+        where = f" in line {mark.line + 2}" if (mark := getattr(error, "problem_mark", None)) is not None else ""
+        raise ReadError(f"{path}: the ECSV header is broken{where}: {getattr(error, 'problem', error)}") from error
+    except (ArithmeticError, TypeError, ValueError) as error:  # dates, numbers and texts that are none
         raise ReadError(f"{path}: the ECSV header is broken: {error}") from error
+    except RecursionError as error:
+        raise ReadError(f"{path}: the ECSV header is nested too deeply") from error
     if not isinstance(header, dict):
         raise ReadError(f"{path}: the ECSV header is empty")
     return header, line
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML whose tags of Python objects (astropy's units, Time ...) are read as the plain values below them."""
+    """YAML whose tags of Python objects (astropy's units, Time ...) are read as the plain values below them.
+
+    Merge keys are not followed: a few lines of them can stand for billions of values.
+    """
+
+    def flatten_mapping(self, node: yaml.MappingNode) -> None:
+        if any(key.tag == "tag:yaml.org,2002:merge" for key, _ in node.value):
+            raise yaml.constructor.ConstructorError(None, None, "merge keys (<<) are not read", node.start_mark)
+        super().flatten_mapping(node)
 
 
 def _untagged(loader: _Loader, _suffix: str, node: yaml.Node) -> Any:
@@ -80,27 +103,26 @@ _Loader.add_multi_constructor("!", _untagged)
 
 def _fields(columns: list[dict[str, Any]], unusable: dict[str, str]) -> Iterator[Field]:
     for column in columns:
-        name = str(column.get("name", ""))
+        name = column["name"]
         type_ = _type(column)
         if type_ is None:
-            unusable[name] = (
-                f"the datatype {column.get('datatype')} {column.get('subtype', '')} cannot be stored".rstrip()
-            )
+            kind = f"{_plain(column.get('datatype'))} {_plain(column.get('subtype'))}"
+            unusable[name] = f"the datatype {kind.strip()[:60]} cannot be stored"
             continue
         meta = _mapping(column.get("meta"))
         unit = column.get("unit", "")
         yield Field(
             name,
             type_,
-            unit=str(unit.get("unit", "") if isinstance(unit, dict) else unit),
-            ucd=str(meta.get("ucd", "")),
-            utype=str(meta.get("utype", "")),
-            description=str(column.get("description", "")),
+            unit=_plain(unit.get("unit") if isinstance(unit, dict) else unit),
+            ucd=_plain(meta.get("ucd")),
+            utype=_plain(meta.get("utype")),
+            description=_plain(column.get("description")),
         )
 
 
 def _type(column: dict[str, Any]) -> ColumnType | None:
-    datatype, subtype = str(column.get("datatype", "")), str(column.get("subtype", ""))
+    datatype, subtype = _plain(column.get("datatype")), _plain(column.get("subtype"))
     if datatype != "string" or not subtype:
         votable = _DATATYPES.get(datatype)
         return ColumnType(votable, "*" if datatype == "string" else "") if votable else None
@@ -111,6 +133,11 @@ def _type(column: dict[str, Any]) -> ColumnType | None:
         return None
     length = shape.rstrip("]")
     return ColumnType(_DATATYPES[item], length if length.isdigit() else "*")
+
+
+def _plain(value: Any) -> str:
+    """A text or a number as text; '' for all else: aliases in lists can make a short header a text without end."""
+    return str(value) if isinstance(value, str | int | float) else ""
 
 
 def _mapping(meta: Any) -> dict[str, Any]:

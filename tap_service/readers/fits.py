@@ -19,7 +19,7 @@ from clickhouse_schema.datatypes import Field
 from tap_service.readers.bytestream import ByteStream
 from tap_service.readers.errors import ReadError
 from tap_service.readers.fits_columns import FitsColumn, Heap, fits_columns
-from tap_service.readers.source import Piece, numbered_from, piece_rows
+from tap_service.readers.source import LONGEST_HEADER, LONGEST_ROW, MOST_COLUMNS, Piece, numbered_from, piece_rows
 
 if TYPE_CHECKING:
     from astropy.io import fits
@@ -35,9 +35,11 @@ class FitsSource:
         self.path = path
         with ByteStream(path) as stream:
             header = _first_table(stream)
-        self._row_bytes = int(header["NAXIS1"])
-        self.rows: int | None = int(header["NAXIS2"])
-        self._heap_start = int(header.get("THEAP", self._row_bytes * int(header["NAXIS2"])))
+            numbers = _Numbers(header, path)
+        self._row_bytes = numbers.get("NAXIS1", most=LONGEST_ROW)
+        self.rows: int | None = numbers.get("NAXIS2")
+        self._heap_start = numbers.get("THEAP", self._row_bytes * self.rows)
+        numbers.get("TFIELDS", most=MOST_COLUMNS)
         self.description = ""
         self.unusable: dict[str, str] = {}
         self._columns: dict[str, FitsColumn] = {}
@@ -49,8 +51,8 @@ class FitsSource:
                     continue
                 self._columns[column.name] = column
                 fields.append(column.field)
-        except ValueError as error:
-            raise ReadError(f"{path}: {error}") from error
+        except (ArithmeticError, KeyError, TypeError, ValueError, fits.VerifyError) as error:
+            raise ReadError(f"{path}: the header of its table cannot be used: {error}") from error
         self.fields = tuple(fields)
 
     def pieces(self, columns: tuple[str, ...]) -> Iterator[Piece]:
@@ -110,11 +112,11 @@ def _walk(stream: ByteStream) -> tuple[fits.Header, int]:
     while True:
         header, length = _header(stream)
         position += length
-        if header.get("XTENSION", "").strip() == "BINTABLE":
-            if header.get("ZIMAGE") or header.get("ZTABLE"):
+        if _text(header, "XTENSION") == "BINTABLE":
+            if "T" in (_text(header, "ZIMAGE"), _text(header, "ZTABLE")):
                 raise ReadError(f"{stream.path} holds a compressed image or table: unpack it with funpack first")
             return header, position
-        size = _padded(_data_bytes(header))
+        size = _padded(_data_bytes(_Numbers(header, stream.path)))
         position += size
         while size > 0:
             block = stream.read(min(size, 1 << 20))
@@ -126,24 +128,52 @@ def _walk(stream: ByteStream) -> tuple[fits.Header, int]:
 def _header(stream: ByteStream) -> tuple[fits.Header, int]:
     from astropy.io import fits  # it takes a third of the time in which a reader starts
 
-    cards = b""
+    cards = bytearray()
     while not any(cards[at : at + 8] == b"END     " for at in range(max(0, len(cards) - _BLOCK), len(cards), 80)):
         block = stream.read(_BLOCK)
         if len(block) < _BLOCK:
             raise ReadError(f"{stream.path} has no binary table")
         cards += block
+        if len(cards) > LONGEST_HEADER:
+            raise ReadError(f"{stream.path} has a header of more than {LONGEST_HEADER} bytes")
     try:
         return fits.Header.fromstring(cards.decode("ascii")), len(cards)
     except (ValueError, fits.VerifyError) as error:
         raise ReadError(f"{stream.path} has a broken header: {error}") from error
 
 
-def _data_bytes(header: fits.Header) -> int:
-    axes = [int(header[f"NAXIS{number}"]) for number in range(1, int(header.get("NAXIS", 0)) + 1)]
+def _text(header: fits.Header, key: str) -> str:
+    """The value as it is written, '' if there is none."""
+    try:
+        value = header.get(key, "")
+    except (ValueError, fits.VerifyError):
+        return ""
+    return str(value).strip() if not isinstance(value, bool) else "FT"[value]
+
+
+class _Numbers:
+    """The counts in a header, which have to be there unless there is a default. Raises ReadError."""
+
+    def __init__(self, header: fits.Header, path: Path) -> None:
+        self._header = header
+        self._path = path
+
+    def get(self, key: str, default: int | None = None, least: int = 0, most: int = 1 << 62) -> int:
+        try:
+            value = self._header.get(key, default)
+        except (ValueError, fits.VerifyError):
+            value = None
+        if type(value) is not int or not least <= value <= most:
+            raise ReadError(f"{self._path} has a header whose {key} is not a number from {least} to {most}")
+        return value
+
+
+def _data_bytes(numbers: _Numbers) -> int:
+    axes = [numbers.get(f"NAXIS{number}") for number in range(1, numbers.get("NAXIS", 0, most=999) + 1)]
     if not axes:
         return 0
-    groups, extra = int(header.get("GCOUNT", 1)), int(header.get("PCOUNT", 0))
-    return abs(int(header["BITPIX"])) // 8 * groups * (extra + math.prod(axes))
+    groups, extra = numbers.get("GCOUNT", 1), numbers.get("PCOUNT", 0)
+    return abs(numbers.get("BITPIX", least=-64, most=64)) // 8 * groups * (extra + math.prod(axes))
 
 
 def _padded(size: int) -> int:

@@ -42,8 +42,8 @@ _UNSIGNED = {
 
 _FORM = re.compile(r"\s*(\d*)([A-Z])([A-Z]?)")
 
-#: Values of a variable array that lie closer together than this are read in one go.
-_HEAP_GAP = 1 << 20
+#: Bytes of the variable arrays of one piece of rows: what more is cannot be cut into rows by offsets of 32 bits.
+_MOST_OF_HEAP = 1 << 30
 
 
 class Heap:
@@ -56,6 +56,10 @@ class Heap:
 
     def read(self, places: NDArray[np.int64], sizes: NDArray[np.int64]) -> bytes:
         """The bytes of all arrays, one after the other."""
+        if ((places < 0) | (sizes < 0)).any():
+            raise ReadError(f"{self._path} has variable arrays at places that cannot be")
+        if sizes.sum(dtype=np.float64) > _MOST_OF_HEAP:
+            raise ReadError(f"{self._path} has variable arrays of more than {_MOST_OF_HEAP} bytes in {len(sizes)} rows")
         parts = []
         for place, size in zip(*_joined(places, sizes), strict=True):
             part = os.pread(self._file.fileno(), size, self._start + place)
@@ -106,6 +110,8 @@ class FitsColumn:
     def _variable(self, stored: NDArray[Any], heap: Heap) -> pa.Array:
         counts, places = stored[:, 0].astype(np.int64), stored[:, 1].astype(np.int64)
         item = np.dtype(_LETTERS[self.letter][1])
+        if (counts > _MOST_OF_HEAP).any():
+            raise ReadError(f"column {self.name} has an array of {counts.max()} values")
         data = heap.read(places, counts * item.itemsize)
         offsets = np.r_[0, np.cumsum(counts)].astype(np.int32)
         if self.letter == "A":
@@ -168,6 +174,7 @@ def _column(header: fits.Header, number: int, offset: int) -> tuple[FitsColumn, 
         description=str(header.get(f"TCOMM{number}", "")).strip(),
     )
     null = header.get(f"TNULL{number}") if letter in "BIJK" else None
+    null = null if type(null) is int else None
     return FitsColumn(name, field, letter, repeat, offset, stored, is_variable, scale, zero, null, unusable), width
 
 
@@ -188,8 +195,10 @@ def _type(
     """The column's type, and why it cannot be read if it cannot."""
     if letter not in _LETTERS:
         return ColumnType("char", "*"), "complex numbers have no counterpart in ADQL"
-    if repeat == 0 and not is_variable:
+    if repeat == 0:
         return ColumnType("char", "*"), "it has no values"
+    if letter == "X" and is_variable:
+        return ColumnType("char", "*"), "variable arrays of bits are not read"
     datatype = _LETTERS[letter][0]
     if letter == "A":
         if dimensions and "," in dimensions:

@@ -21,10 +21,13 @@ class ParquetSource:
         self.path = path
         try:
             self._file = pq.ParquetFile(path, memory_map=False, pre_buffer=False)
+            schema = self._file.schema_arrow
+        except UnicodeDecodeError as error:
+            raise ReadError(f"{path} has names of columns that are not UTF-8") from error
         except (pa.ArrowException, OSError) as error:
             raise ReadError(f"{path} is not readable as Parquet: {error}") from error
         self.rows: int | None = self._file.metadata.num_rows
-        told = arrow_columns(self._file.schema_arrow, str(path))
+        told = arrow_columns(schema, str(path))
         self.fields, self.description, self.unusable = told.fields, told.description, told.unusable
 
     def pieces(self, columns: tuple[str, ...]) -> Iterator[Piece]:

@@ -16,6 +16,12 @@ from clickhouse_schema.datatypes import Field
 PIECE_ROWS = 65536
 PIECE_BYTES = 16 << 20
 
+#: What no good file goes beyond, so that a bad one is known before it fills the memory: the columns of a table, the
+#: bytes of one row or one value, and those of the description of a table above its rows.
+MOST_COLUMNS = 5000
+LONGEST_ROW = 64 << 20
+LONGEST_HEADER = 16 << 20
+
 
 @dataclass(frozen=True, slots=True)
 class Fault:

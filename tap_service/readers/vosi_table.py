@@ -5,11 +5,11 @@ Refused, for a document may come from anybody: DOCTYPE (so no entities of its ow
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
 from clickhouse_schema.datatypes import REGION_XTYPE
+from clickhouse_schema.model import MOST_COLUMNS
 from tap_service.readers.errors import ReadError
 from tap_service.readers.votable_xml import VotableField, votable_field
 
@@ -43,14 +43,26 @@ class Definition:
     keys: list[tuple[str, list[tuple[str, str]], str]] = field(default_factory=list)
 
 
+class _Seen(Exception):
+    pass
+
+
+def _seen(name: str, *_: object) -> None:
+    raise _Seen(name)
+
+
 def root(document: bytes) -> str:
-    """The name of the document's first element, without its prefix; '' if there is none to be seen."""
-    names: list[str] = []
+    """The name of the document's first element, or of its DOCTYPE, without a prefix; '' if there is none to be seen."""
     parser = expat.ParserCreate(namespace_separator=" ")
-    parser.StartElementHandler = lambda name, _: names.append(name.rpartition(" ")[2])
-    with suppress(expat.ExpatError):  # in what follows, or in what is no XML: then there is no name
+    parser.StartElementHandler = _seen
+    parser.StartDoctypeDeclHandler = _seen  # and no further: it may expand to anything
+    try:
         parser.Parse(document, False)
-    return names[0] if names else ""
+    except _Seen as seen:
+        return str(seen).rpartition(" ")[2]
+    except expat.ExpatError:  # it is no XML
+        return ""
+    return ""
 
 
 def read_definition(document: bytes) -> Definition:
@@ -102,6 +114,8 @@ class _Reader:
         self._text.clear()
         if name == "column":
             self._column = {}
+            if len(self.found.columns) >= MOST_COLUMNS:
+                raise self._refused(f"has more than {MOST_COLUMNS} columns")
         elif name == "foreignKey":
             self._key, self._pairs = {}, []
         elif name == "dataType":

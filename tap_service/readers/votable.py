@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from tap_service.readers.bytestream import ByteStream
 from tap_service.readers.errors import ReadError
 from tap_service.readers.fits import FitsSource
-from tap_service.readers.source import PIECE_BYTES, PIECE_ROWS, Fault, Piece, numbered_from
+from tap_service.readers.source import LONGEST_HEADER, LONGEST_ROW, PIECE_ROWS, Fault, Piece, numbered_from
 from tap_service.readers.votable_binary import BinaryRows
 from tap_service.readers.votable_xml import VotableParser, VotableTable
 
@@ -35,10 +35,14 @@ class VotableSource:
     def __init__(self, path: Path) -> None:
         self.path = path
         parser = VotableParser(str(path))
+        length = 0
         with ByteStream(path) as stream:
             while not parser.table.serialization and not parser.data_ended:
                 data = stream.read(_READ)
                 parser.feed(data, last=not data)
+                length += len(data)
+                if length > LONGEST_HEADER:
+                    raise ReadError(f"{path} has more than {LONGEST_HEADER} bytes before the rows of a table begin")
                 if not data:
                     break
         self._table = parser.table
@@ -108,8 +112,8 @@ class VotableSource:
                 yield Piece(pa.RecordBatch.from_arrays(arrays, list(columns)), numbered_from(first), fraction)
                 first += rows
                 held = held[used:]
-            if len(held) > 16 * PIECE_BYTES:
-                raise ReadError(f"{self.path}: row {first} takes more than {16 * PIECE_BYTES} bytes")
+            if len(held) > LONGEST_ROW:
+                raise ReadError(f"{self.path}: row {first} takes more than {LONGEST_ROW} bytes")
         if held:
             raise ReadError(f"{self.path} ends inside row {first}")
 
@@ -144,13 +148,17 @@ class VotableSource:
 
     def _fits(self, columns: tuple[str, ...]) -> Iterator[Piece]:
         """The FITS file inside goes to disk; its columns are the FIELDs' in the same order."""
-        with tempfile.NamedTemporaryFile(suffix=".fits") as file:
+        with tempfile.TemporaryFile() as file:  # without a name: a reader that is killed leaves nothing
             for data, _ in self._decoded():
                 file.write(data)
             file.flush()
-            inside = FitsSource(Path(file.name))
-            if len(inside.fields) != len(self.fields):
-                raise ReadError(f"{self.path}: the FITS table inside has other columns than the VOTable's FIELDs")
-            names = {field.name: other.name for field, other in zip(self.fields, inside.fields, strict=True)}
-            for piece in inside.pieces(tuple(names[name] for name in columns)):
-                yield replace(piece, batch=piece.batch.rename_columns(list(columns)))
+            path = Path(f"/proc/self/fd/{file.fileno()}")
+            try:
+                inside = FitsSource(path)
+                if len(inside.fields) != len(self.fields):
+                    raise ReadError(f"{path} has other columns than the VOTable's FIELDs")
+                names = {field.name: other.name for field, other in zip(self.fields, inside.fields, strict=True)}
+                for piece in inside.pieces(tuple(names[name] for name in columns)):
+                    yield replace(piece, batch=piece.batch.rename_columns(list(columns)))
+            except ReadError as error:
+                raise ReadError(str(error).replace(str(path), f"{self.path}: the FITS file inside")) from error

@@ -6,6 +6,7 @@ Only the lengths of variable arrays are looked at row by row; all values are tak
 from __future__ import annotations
 
 import math
+import re
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from tap_service.readers.errors import ReadError
+from tap_service.readers.source import LONGEST_ROW
 from tap_service.readers.votable_xml import VotableField
 
 _ITEMS = {
@@ -58,6 +61,9 @@ class BinaryRows:
     def __init__(self, columns: Sequence[VotableField], *, with_mask: bool) -> None:
         self._mask_bytes = -(-len(columns) // 8) if with_mask else 0
         self._layouts = [_layout(column) for column in columns]
+        width = self._mask_bytes + sum(4 if layout.count is None else layout.width for layout in self._layouts)
+        if not 0 < width <= LONGEST_ROW:
+            raise ReadError(f"the FIELDs of the VOTable say that a row has at least {width} bytes, which is not read")
 
     def take(self, data: bytes, most: int) -> tuple[int, list[NDArray[np.int64]], list[NDArray[np.int64]], int]:
         """Up to ``most`` whole rows: how many, the places and item counts of each column, and the bytes used."""
@@ -170,10 +176,15 @@ def _items(layout: _Layout, raw: NDArray[Any]) -> pa.Array:
         true, false = np.isin(raw, _TRUE), np.isin(raw, _FALSE)
         return pa.array(true, mask=~(true | false))
     mask = None
-    null = layout.column.null.strip()
-    if null and raw.dtype.kind in "iu":
-        mask = raw == int(null, 0)
+    null = _whole_number(layout.column.null)
+    if null is not None and raw.dtype.kind in "iu":
+        mask = raw == null
     return pa.array(raw.astype(raw.dtype.newbyteorder("=")), mask=mask)
+
+
+def _whole_number(text: str) -> int | None:
+    """Also one written as hexadecimal; None for what is none that a column of a VOTable could hold."""
+    return int(text, 0) if re.fullmatch(r"\s*[-+]?(0[xX][0-9a-fA-F]{1,16}|[1-9][0-9]{0,18}|0)\s*", text) else None
 
 
 def _texts(

@@ -1,7 +1,7 @@
 """The XML of a VOTable, parsed by expat as it comes in: the first TABLE's metadata, then its data as events.
 
 Refused, for a document may come from anybody: DOCTYPE (so no entities of its own), references to other files
-(``href``), depth above 64.
+(``href``), depth above 64, columns and values without end.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from xml.parsers import expat
 
 from clickhouse_schema.datatypes import ColumnType, Field
 from tap_service.readers.errors import ReadError
+from tap_service.readers.source import LONGEST_ROW, MOST_COLUMNS
 
 _DEPTH = 64
 _SERIALIZATIONS = ("TABLEDATA", "BINARY", "BINARY2", "FITS")
@@ -69,6 +70,8 @@ class VotableParser:
         self._column: dict[str, str] = {}
         self._resource_description = ""
         self._in_table = False
+        #: bytes since something ended
+        self._waiting = 0
         self._parser = expat.ParserCreate(namespace_separator=" ")
         self._parser.buffer_text = True
         self._parser.buffer_size = 1 << 18
@@ -82,6 +85,11 @@ class VotableParser:
             self._parser.Parse(data, last)
         except expat.ExpatError as error:
             raise self._refused(f"is no well-formed XML: {expat.ErrorString(error.code)}") from error
+        except (LookupError, ValueError) as error:  # by expat's way to Python's codecs
+            raise self._refused(f"has an encoding that is not read: {error}; write it in UTF-8") from error
+        self._waiting += len(data)
+        if self._waiting > LONGEST_ROW:
+            raise self._refused(f"has a value or a comment of more than {LONGEST_ROW} bytes")
 
     def _refused(self, reason: str) -> ReadError:
         return ReadError(f"{self._name}, line {self._parser.CurrentLineNumber}: the VOTable {reason}")
@@ -112,7 +120,7 @@ class VotableParser:
             raise self._refused(f"keeps its data in another file ({attributes['href']!r}): put it into the document")
         if name == "TABLE" and not self._in_table:
             self._in_table = True
-            self.table.rows = int(attributes["nrows"]) if attributes.get("nrows", "").isdigit() else None
+            self.table.rows = _count(attributes.get("nrows", ""))
         elif not self._in_table:
             if name == "DESCRIPTION":
                 self._collect()
@@ -126,7 +134,12 @@ class VotableParser:
             self.table.serialization = name
         elif name == "STREAM":
             self.table.encoding = attributes.get("encoding", "")
-            self._parser.CharacterDataHandler = self._stream
+            self._parser.CharacterDataHandler = None if self._stream is None else self._streamed
+
+    def _streamed(self, text: str) -> None:
+        self._waiting = 0
+        if self._stream is not None:
+            self._stream(text)
 
     def _collect(self) -> None:
         self._text = []
@@ -134,11 +147,14 @@ class VotableParser:
 
     def _end(self, _qualified: str) -> None:
         name = self._path.pop()
+        self._waiting = 0
         if self.data_ended:
             return
         if name == "TD":
             self._parser.CharacterDataHandler = None
             self._cells.append("".join(self._text))
+            if len(self._cells) > MOST_COLUMNS:
+                raise self._refused(f"has a row of more than {MOST_COLUMNS} cells")
         elif name == "TR":
             if self._row is not None:
                 self._row(self._cells)
@@ -149,6 +165,8 @@ class VotableParser:
             self._describe(" ".join("".join(self._text).split()))
         elif name == "FIELD" and self._in_table:
             self.table.columns.append(votable_field(self._column))
+            if len(self.table.columns) > MOST_COLUMNS:
+                raise self._refused(f"has more than {MOST_COLUMNS} columns")
             self._column = {}
         elif name == "TABLE" and self._in_table:
             self.table.description = self.table.description or self._resource_description
@@ -179,7 +197,7 @@ def votable_field(attributes: dict[str, str]) -> VotableField:
     return VotableField(described, datatype, arraysize, attributes.get("null", ""), unusable)
 
 
-_ARRAYSIZE = re.compile(r"(\d+x)*(\d+\*?|\*)?")
+_ARRAYSIZE = re.compile(r"([0-9]{1,9}x){0,4}([0-9]{1,9}\*?|\*)?")
 
 
 def _type(datatype: str, arraysize: str, xtype: str) -> tuple[ColumnType, str]:
@@ -201,3 +219,8 @@ def _type(datatype: str, arraysize: str, xtype: str) -> tuple[ColumnType, str]:
     if datatype not in ("boolean", "unsignedByte", "short", "int", "long", "float", "double"):
         return text, f"its datatype {datatype!r} is none of VOTable"
     return ColumnType(datatype, "" if arraysize == "1" else arraysize, xtype), ""
+
+
+def _count(text: str) -> int | None:
+    """What ``nrows`` says; None for what is no count that anything has."""
+    return int(text) if re.fullmatch("[0-9]{1,18}", text) else None

@@ -18,7 +18,7 @@ from urllib.parse import quote, urlsplit
 from adql.errors import printable
 from adql.functions.names import NameFault
 from tap_service.constants import PRODUCT
-from tap_service.services.fetch import cut_off
+from tap_service.services.fetch import Deadline
 
 _log = logging.getLogger("skyhouse")
 
@@ -84,17 +84,16 @@ class Sesame:
     def _fetched(self, name: str) -> str:
         kind = HTTPSConnection if self._parts.scheme == "https" else HTTPConnection
         connection = kind(self._parts.hostname or "", self._parts.port, timeout=self._seconds)
-        late = threading.Event()
         try:
-            with closing(connection):
+            with closing(connection), Deadline(self._seconds) as deadline:
                 connection.connect()
-                with cut_off(connection, self._seconds, late):
+                with deadline.cutting(connection.sock):
                     path = f"{self._parts.path.rstrip('/')}/{_QUERY}{quote(name, safe='')}"
                     connection.request("GET", path, headers={"User-Agent": PRODUCT, "Accept": "text/plain"})
                     response = connection.getresponse()
                     body = response.read(_MOST_BYTES + 1)
         except (OSError, HTTPException) as error:
             raise self._fault(name, error) from error
-        if response.status != 200 or late.is_set() or response.length or len(body) > _MOST_BYTES:
-            raise self._fault(name, f"status {response.status}, {len(body)} bytes{', late' * late.is_set()}")
+        if response.status != 200 or deadline.passed or response.length or len(body) > _MOST_BYTES:
+            raise self._fault(name, f"status {response.status}, {len(body)} bytes{', late' * deadline.passed}")
         return body.decode("utf-8", "replace")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -19,7 +20,7 @@ import pyarrow as pa
 
 from clickhouse_schema.model import Table
 from tap_service.config import Config
-from tap_service.exceptions import InternalFault, UploadFault
+from tap_service.exceptions import InternalFault, ServiceUnavailable, UploadFault
 from tap_service.readers.apart import Answer, Limits, Request
 
 _log = logging.getLogger("skyhouse")
@@ -31,6 +32,12 @@ _FRUGAL = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "ARROW_DEFAULT_M
 
 #: how often as long as its processor time a reader may take by the clock
 _PATIENCE = 3
+
+#: so many more files are read at once than queries run: what users keep may be large, and shall not hold up uploads
+_SLOW = 2
+
+#: of what a reader says on standard error, in characters
+_SHOWN = 4000
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +55,20 @@ class ReadTable:
 
 
 class TableFiles:
-    """Safe to use from several threads. ``spare``: keep a process ready, for it takes a second to start."""
+    """Safe to use from several threads. ``spare``: keep a process ready, for it takes a second to start.
+
+    Few files are read at once, for each may take its limit of memory; the others wait.
+    """
 
     def __init__(self, config: Config, *, spare: bool) -> None:
         self._limits = upload_limits(config)
         self._directory = config.spool_path
         self._keeps_spare = spare
         self._spare: subprocess.Popen[str] | None = None
+        self._running: set[subprocess.Popen[str]] = set()
+        self._closed = False
         self._lock = threading.Lock()
+        self._places = threading.BoundedSemaphore(config.concurrent_queries + _SLOW)
 
     def start(self) -> None:
         if self._keeps_spare:
@@ -63,9 +76,12 @@ class TableFiles:
                 self._spare = self._started()
 
     def close(self) -> None:
+        """Files that are being read are read no further: their readers end."""
         with self._lock:
-            self._keeps_spare = False
+            self._closed = True
             spare, self._spare = self._spare, None
+            for process in self._running:
+                process.kill()
         if spare is not None:
             _end(spare)
 
@@ -81,6 +97,7 @@ class TableFiles:
     ) -> Iterator[ReadTable]:
         """The first table in a file, under this name. Raises UploadFault for what is none, or is beyond the limits.
 
+        Raises ServiceUnavailable when this is closed, and OSError where no process or file can be had.
         With ``table`` the rows have to fit that one, whatever the file says of their types. ``limits``: those of
         uploaded tables, if none are given.
         """
@@ -93,32 +110,49 @@ class TableFiles:
             yield ReadTable(Table.model_validate_json(answer.table), answer.rows, file)
 
     def _asked(self, request: Request) -> Answer:
-        process = self._taken()
         seconds = request.limits.seconds
-        try:
-            out, err = process.communicate(json.dumps(asdict(request)) + "\n", _PATIENCE * seconds)
-        except subprocess.TimeoutExpired:
-            out, err = "", ""
-        finally:
-            _end(process)
+        with self._places:
+            process = self._taken()
+            try:
+                out, err = process.communicate(json.dumps(asdict(request)) + "\n", _PATIENCE * seconds)
+            except subprocess.TimeoutExpired:
+                out, err = "", ""
+            finally:
+                with self._lock:
+                    self._running.discard(process)
+                _end(process)
+        if err:
+            _log.warning("the reader of an uploaded table says: %s", err[-_SHOWN:])
         if out:
             return Answer(**json.loads(out))
-        if process.returncode < 0:  # by a signal: its own limits, or the clock
-            return Answer(f"it takes more than {seconds} seconds or too much memory to read")
-        _log.error("the reader of an uploaded table failed: %s", err[-4000:])
+        if self._closed:
+            raise ServiceUnavailable("the service is shutting down. Ask again later")
+        if process.returncode in (-signal.SIGXCPU, -signal.SIGKILL):  # by its own limit, or by the clock
+            return Answer(f"reading it takes more than {seconds} seconds")
+        if process.returncode < 0:
+            return Answer("it is broken, or takes too much memory to read")
+        _log.error("the reader of an uploaded table ended with %s", process.returncode)
         raise InternalFault("the service failed to read an uploaded table; the fault is ours")
 
     def _taken(self) -> subprocess.Popen[str]:
+        """A process that is ready, and another one for the next."""
         with self._lock:
-            process, self._spare = self._spare, self._started() if self._keeps_spare else None
-        if process is None or process.poll() is not None:
-            return self._started()
+            if self._closed:
+                raise ServiceUnavailable("the service is shutting down. Ask again later")
+            process, self._spare = self._spare, None
+            if process is not None and process.poll() is not None:
+                _end(process)
+                process = None
+            process = process or self._started()
+            self._running.add(process)
+            if self._keeps_spare:
+                self._spare = self._started()
         return process
 
     def _started(self) -> subprocess.Popen[str]:
         kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
         return subprocess.Popen(
-            [sys.executable, "-m", "tap_service.readers.apart"],
+            [sys.executable, "-W", "ignore", "-m", "tap_service.readers.apart"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
