@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from adql.bound import Fresh
-from adql.errors import AdqlError, AdqlSemanticError, Span
+from adql.errors import AdqlError, AdqlSemanticError, AdqlUnsupported, Span
 from adql.resolve.names import KnownNames
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 
 #: A WITH table is bound anew at each use: a chain of them, each used twice, would double at every step.
 MOST_RELATIONS = 500
+
+#: Operands of AND and OR: the engine plans longer than it works for more, a quarter of an hour for ten thousand cones.
+MOST_CONDITIONS = 1000
 
 MOST_ERRORS = 10
 
@@ -23,6 +26,7 @@ class Context:
         self.names = names
         self.errors: list[AdqlError] = []
         self.tables: dict[str, TableEntry] = {}
+        self._conditions = 0
 
     def next_relation(self, span: Span) -> int:
         relation = self.fresh.relation()
@@ -31,6 +35,15 @@ class Context:
                 f"more than {MOST_RELATIONS} tables in one query", span, "WITH tables count at each use"
             )
         return relation
+
+    def count_conditions(self, count: int, span: Span) -> None:
+        self._conditions += count
+        if self._conditions > MOST_CONDITIONS:
+            raise AdqlUnsupported(
+                f"the query joins more than {MOST_CONDITIONS} conditions by AND and OR",
+                span,
+                "upload the values as a table and join it (UPLOAD), by position or by value; or write them as IN (...)",
+            )
 
     @contextmanager
     def collect(self) -> Iterator[None]:

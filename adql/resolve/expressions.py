@@ -111,7 +111,10 @@ class Binder:
 
     def _binary(self, node: nodes.Binary) -> Expr:
         if node.op in ("AND", "OR"):
-            return chain(node.op, [self.condition(part) for part in operands(node)], node.span)
+            joined = chain(node.op, [self.condition(part) for part in operands(node)], node.span)
+            if isinstance(joined, Call) and joined.name == node.op:
+                self.queries.context.count_conditions(len(joined.args), node.span)
+            return joined
         if node.op in COMPARISONS:
             return self.compare(node.op, self.bind(node.left), self.bind(node.right), node.span)
         if node.op == "||":
