@@ -170,9 +170,9 @@ def from_arrow(arrow: pa.DataType) -> ColumnType:
     if pa.types.is_dictionary(arrow):
         return from_arrow(arrow.value_type)
     if pa.types.is_list(arrow) or pa.types.is_large_list(arrow):
-        return ColumnType(from_arrow(arrow.value_type).datatype, "*")
+        return ColumnType(_FROM_ARROW[arrow.value_type], "*")
     if pa.types.is_fixed_size_list(arrow):
-        return ColumnType(from_arrow(arrow.value_type).datatype, str(arrow.list_size))
+        return ColumnType(_FROM_ARROW[arrow.value_type], str(arrow.list_size))
     if pa.types.is_timestamp(arrow) or pa.types.is_date(arrow):
         return TIMESTAMP
     if pa.types.is_string(arrow) or pa.types.is_large_string(arrow) or pa.types.is_string_view(arrow):

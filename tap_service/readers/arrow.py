@@ -5,6 +5,7 @@ Both are read from the start: the file format is the stream's messages behind ei
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +16,7 @@ from tap_service.readers.arrow_types import arrow_columns
 from tap_service.readers.errors import ReadError
 from tap_service.readers.source import Piece, numbered_from, piece_rows
 
-_FILE = b"ARROW1\0\0"
+_FILE, _END = b"ARROW1\0\0", b"ARROW1"
 
 
 class ArrowSource:
@@ -25,6 +26,7 @@ class ArrowSource:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.rows: int | None = None
+        _check_end(path)
         with self._opened() as reader:
             told = arrow_columns(reader.schema, str(path))
         self.fields, self.description, self.unusable = told.fields, told.description, told.unusable
@@ -60,3 +62,12 @@ class ArrowSource:
             except (pa.ArrowException, OSError) as error:
                 raise ReadError(f"{self.path} is not readable as Arrow: {error}") from error
             yield reader
+
+
+def _check_end(path: Path) -> None:
+    """A file that was cut off between two batches would be read as a shorter one: only its end tells."""
+    with path.open("rb") as file:
+        if file.read(len(_FILE)) == _FILE:
+            file.seek(-min(len(_END), os.fstat(file.fileno()).st_size), os.SEEK_END)
+            if file.read() != _END:
+                raise ReadError(f"{path} is an Arrow file without its end")

@@ -131,7 +131,7 @@ def _fitted(given: pa.Array, fitting: _Fitting) -> tuple[pa.Array, dict[int, str
     """The column in the table's type with NULL where it does not fit, and why it does not."""
     type_ = fitting.column.type
     cast = caster(given.type, type_)
-    array, misfits = _cast(cast, given)
+    array, misfits = _cast(cast, given, type_.arrow)
     if fitting.column.values and type_.is_text:
         array = pc.if_else(pc.equal(array, ""), pa.scalar(None, array.type), array)
     bad = {row: reason or f"does not fit the type {type_.adql}" for row, reason in misfits.items()}
@@ -149,12 +149,16 @@ def _fitted(given: pa.Array, fitting: _Fitting) -> tuple[pa.Array, dict[int, str
     return array, bad
 
 
-def _cast(cast: Callable[[pa.Array], pa.Array], given: pa.Array) -> tuple[pa.Array, dict[int, str]]:
+def _cast(
+    cast: Callable[[pa.Array], pa.Array], given: pa.Array, wanted: pa.DataType
+) -> tuple[pa.Array, dict[int, str]]:
     """``cast`` of the whole vector; where it fails, of the rows that it does not fail for."""
     try:
         return cast(given), {}
     except _MISFITS:
         misfits = _misfits(cast, given, 0)
+    if len(misfits) == len(given):  # perhaps no value of this type has a counterpart, not even NULL
+        return pa.nulls(len(given), wanted), misfits
     good = np.ones(len(given), bool)
     good[list(misfits)] = False
     return cast(pc.if_else(pa.array(good), given, pa.scalar(None, given.type))), misfits
@@ -165,8 +169,8 @@ def _misfits(cast: Callable[[pa.Array], pa.Array], given: pa.Array, offset: int)
     try:
         cast(given)
     except _MISFITS as error:
-        if len(given) == 1:
-            return {offset: "not valid UTF-8" if "UTF8" in str(error) else ""}
+        if len(given) < 2:
+            return {offset + row: "not valid UTF-8" if "UTF8" in str(error) else "" for row in range(len(given))}
         middle = len(given) // 2
         first = _misfits(cast, given.slice(0, middle), offset)
         return first | _misfits(cast, given.slice(middle), offset + middle)

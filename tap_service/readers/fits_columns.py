@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,9 +15,6 @@ from numpy.typing import NDArray
 
 from clickhouse_schema.datatypes import ColumnType, Field
 from tap_service.readers.errors import ReadError
-
-if TYPE_CHECKING:
-    from astropy.io import fits
 
 #: TFORM letter -> VOTable datatype and bytes as stored
 _LETTERS = {
@@ -39,6 +36,9 @@ _UNSIGNED = {
     ("J", 1 << 31): ("u4", "long"),
     ("K", 1 << 63): ("u8", "long"),
 }
+
+#: Keywords and values; of a keyword that is there twice, the first
+Header = Mapping[str, Any]
 
 _FORM = re.compile(r"\s*(\d*)([A-Z])([A-Z]?)")
 
@@ -136,7 +136,7 @@ class FitsColumn:
         return pa.array(native, mask=mask)
 
 
-def fits_columns(header: fits.Header) -> Iterator[FitsColumn]:
+def fits_columns(header: Header) -> Iterator[FitsColumn]:
     """The columns of a BINTABLE. Raises ``ValueError`` if its header contradicts itself."""
     offset = 0
     for number in range(1, int(header["TFIELDS"]) + 1):
@@ -147,7 +147,7 @@ def fits_columns(header: fits.Header) -> Iterator[FitsColumn]:
         raise ValueError(f"the columns take {offset} bytes of a row, but NAXIS1 is {header['NAXIS1']}")
 
 
-def _column(header: fits.Header, number: int, offset: int) -> tuple[FitsColumn, int]:
+def _column(header: Header, number: int, offset: int) -> tuple[FitsColumn, int]:
     form = str(header.get(f"TFORM{number}", ""))
     match = _FORM.match(form)
     if match is None:

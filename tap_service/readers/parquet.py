@@ -43,3 +43,5 @@ class ParquetSource:
                     first = done
             except (pa.ArrowException, OSError) as error:
                 raise ReadError(f"{self.path} is broken in or after row {first}: {error}") from error
+        if first - 1 != self.rows:
+            raise ReadError(f"{self.path} has {first - 1} rows, and its footer says {self.rows}")
