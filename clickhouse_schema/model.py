@@ -28,6 +28,9 @@ from clickhouse_schema.datatypes import (
 from clickhouse_schema.keys import Arraysize, Datatype, Index, Name, QualifierName, Strict, Text, Value, felis
 from clickhouse_schema.links import Link, Service
 
+#: Of a table
+MOST_COLUMNS = 5000
+
 #: Numbers that DALI 1.1 (section 3.3) gives to one geometry: xtype -> arraysize.
 _GEOMETRIES = {"interval": "2", "point": "2", "circle": "3", "polygon": "*"}
 
@@ -187,7 +190,7 @@ class Table(Strict):
     utype: Text = felis("votable:utype")
     table_index: Index | None = felis("tap:table_index", None)
     primary_key: tuple[str, ...] = felis("primaryKey", ())
-    columns: Annotated[tuple[Column, ...], Key(min_length=1, max_length=5000)]
+    columns: Annotated[tuple[Column, ...], Key(min_length=1, max_length=MOST_COLUMNS)]
     keys: tuple[ForeignKey, ...] = felis("constraints", ())
     layout: Layout = felis("skyhouse:layout", Layout())
     services: tuple[Service, ...] = felis("skyhouse:services", ())

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+import threading
 from collections.abc import Iterable
 from datetime import datetime
 
@@ -152,6 +153,27 @@ def _write(engine: Engine, owner: str, name: str, document: str) -> None:
     row = {"owner_key": [_digest(owner)], "name_key": [_digest(name.lower())], "document": [document]}
     batch = pa.record_batch({**row, "version": pa.array([version], pa.uint64())})
     engine.insert(_REGISTRY, [batch])
+    _changes.add()
+
+
+class _Changes:
+    """How many changes this process has made."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._lock = threading.Lock()
+
+    def add(self) -> None:
+        with self._lock:
+            self.count += 1
+
+
+_changes = _Changes()
+
+
+def changes() -> int:
+    """Another number after each change that this process has made."""
+    return _changes.count
 
 
 def _is_owner(owner: str) -> str:
@@ -172,9 +194,10 @@ def note_use(engine: Engine, described: Iterable[str]) -> None:
     engine.insert(_USES, [pa.record_batch({_ID: ids, "day": pa.array([today] * len(ids), pa.date32())})])
 
 
-def last_uses(engine: Engine) -> dict[str, str]:
-    """The last day, such as 2026-01-31, on which what has this id was used."""
-    answer = engine.query(f"SELECT {_ID}, toString(max(day)) AS day FROM {_USES} GROUP BY {_ID}")
+def last_uses(engine: Engine, described: Iterable[str]) -> dict[str, str]:
+    """The last day, such as 2026-01-31, on which what has this id was used, if it was."""
+    ids = ", ".join(string(name) for name in described) or "NULL"
+    answer = engine.query(f"SELECT {_ID}, toString(max(day)) AS day FROM {_USES} WHERE {_ID} IN ({ids}) GROUP BY {_ID}")
     return dict(zip(answer[_ID].to_pylist(), answer["day"].to_pylist(), strict=True))
 
 
@@ -246,9 +269,15 @@ def ids_without_document(engine: Engine, records: Iterable[UserTable]) -> set[st
 
 
 def drop(engine: Engine, storage: str) -> None:
-    """Queries that read a live one now go on to their end; one that was being filled nobody reads."""
-    at_once = " SYNC" if storage.startswith(FILLING) else ""
-    engine.execute(f"DROP TABLE IF EXISTS {stored(storage)}{at_once}")
+    """Drop a table that nobody reads."""
+    engine.execute(f"DROP TABLE IF EXISTS {stored(storage)} SYNC")
+
+
+def is_read(engine: Engine, storage: str) -> bool:
+    """Whether a query reads the table, which a DROP would wait for."""
+    # the name is written in two parts, so that this query is not found
+    name = f"concat({string(storage[:4])}, {string(storage[4:])})"
+    return bool(engine.query(f"SELECT 1 AS one FROM system.processes WHERE position(query, {name}) > 0").num_rows)
 
 
 def forget(engine: Engine, described: Iterable[str], storages: Iterable[str]) -> None:

@@ -14,9 +14,9 @@ from tap_service.storage.engine import Engine
 
 def listed(engine: Engine, owner: str, reporter: Reporter) -> None:
     """A line for each table of a user, '' for everybody's: whose, its name, rows, size, and until when it is kept."""
-    uses = user_tables.last_uses(engine)
     days = read_config().user_table_days
     records = user_tables.tables_of(engine, owner) if owner else user_tables.all_tables(engine)
+    uses = user_tables.last_uses(engine, [record.described for record in records])
     for record in records:
         end = end_of(record, uses.get(record.described), days)
         kept = f"until {end:%Y-%m-%d}" if end else "for good"
@@ -35,5 +35,6 @@ def drop(engine: Engine, owner: str, name: str, reporter: Reporter) -> None:
         raise LoadError(f"{owner} has no table {SCHEMA_NAME}.{wanted}; see skyhouse user tables {owner}")
     for record in records:
         storage.remove(owner, record.table.name)
-        user_tables.drop(engine, record.storage)
+        if not user_tables.is_read(engine, record.storage):
+            user_tables.drop(engine, record.storage)
         reporter.output(f"dropped {record.qualified} of {owner}")

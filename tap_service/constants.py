@@ -96,8 +96,9 @@ MOST_UPLOADS = 20
 #: a table that was being filled, and has not been written to for longer, has been left by a dead process, in seconds
 FILLING_SECONDS = 3600
 
-#: the definition of a user's table, in bytes: 5000 columns take less
+#: the definition of a user's table, in bytes; and its model, which is read whenever the user's tables are
 LONGEST_DEFINITION = 8 << 20
+LONGEST_MODEL = 2 << 20
 
 #: pieces of one job: its record, which is written often, tells of each
 MOST_PIECES = 500

@@ -77,7 +77,7 @@ def build(config: Config, engine: Engine) -> Services:
     accounts = Accounts(config.accounts) if config.accounts else None
     issuers = read_issuers(config.token_issuers) if config.token_issuers else ()
     metrics = Metrics()
-    metadata = Metadata(engine)
+    metadata = Metadata(engine, is_sole=not config.clickhouse_url)
     spools = SpoolStore(config.spool_memory, config.spool_disk, config.spool_path)
     log = QueryLog(config.query_log, metrics)
     stores = open_job_stores(config)

@@ -28,7 +28,7 @@ async def body_file(request: Request, directory: Path, most: int) -> AsyncIterat
         length = 0
         piece = bytearray()
         try:
-            async for chunk in chunks(request):
+            async for chunk in chunks(request, most):
                 length += len(chunk)
                 piece += chunk if length <= most else b""
                 if len(piece) >= _PIECE:

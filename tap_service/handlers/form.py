@@ -79,7 +79,7 @@ async def request_form(request: Request, config: Config, *, with_files: bool = T
             raise ParameterFault(f"the Content-Type {_MULTIPART} has no boundary")
         reader = PartReader(form, boundary, most, config.upload_bytes if with_files else 0, config.spool_path)
         try:
-            await _read_parts(request, reader)
+            await _read_parts(request, reader, most + config.upload_bytes)
         except BaseException:
             reader.close()
             raise
@@ -100,10 +100,10 @@ def urlencoded(data: bytes, where: str) -> list[Pair]:
         raise ParameterFault(f"{where} has more than {MAX_PARAMETERS} parameters") from error
 
 
-async def chunks(request: Request) -> AsyncIterator[bytes]:
-    """The body, up to where nobody would listen to it any longer. Raises ClientGone."""
+async def chunks(request: Request, most: int) -> AsyncIterator[bytes]:
+    """The body; of one of more than ``most`` bytes only as much as is worth reading to be heard. Raises ClientGone."""
     length, more = 0, True
-    while more and length <= DISCARDED_BYTES:
+    while more and length <= max(most, DISCARDED_BYTES):
         message = await request.receive()
         if message["type"] == "http.disconnect":
             raise ClientGone("the client went away while it sent its request")
@@ -117,7 +117,7 @@ async def _body(request: Request, most: int) -> bytes:
     """The whole body. One that is too long is read on but not kept: a client listens when it has said all."""
     body = bytearray()
     length = 0
-    async for chunk in chunks(request):
+    async for chunk in chunks(request, most):
         length += len(chunk)
         if length <= most:
             body += chunk
@@ -126,12 +126,12 @@ async def _body(request: Request, most: int) -> bytes:
     return bytes(body)
 
 
-async def _read_parts(request: Request, reader: PartReader) -> None:
+async def _read_parts(request: Request, reader: PartReader, most: int) -> None:
     """Feed the reader; after a fault the rest of the body is read on and dropped, and then the fault is told."""
     fault: Exception | None = None
     piece = bytearray()
     is_empty = True
-    async for chunk in chunks(request):
+    async for chunk in chunks(request, most):
         is_empty = is_empty and not chunk
         if fault is not None:
             continue

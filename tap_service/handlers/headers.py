@@ -44,8 +44,8 @@ class CommonHeaders:
 _preflight = Response(
     status_code=204,
     headers={
-        "Allow": "GET, HEAD, POST, DELETE, OPTIONS",
-        "Access-Control-Allow-Methods": "GET, HEAD, POST, DELETE, OPTIONS",
+        "Allow": "GET, HEAD, POST, PUT, DELETE, OPTIONS",
+        "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, DELETE, OPTIONS",
         "Access-Control-Allow-Headers": "*, Authorization",
         "Access-Control-Max-Age": _A_DAY,
     },

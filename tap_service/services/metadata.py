@@ -79,11 +79,14 @@ class OwnSnapshot(Snapshot):
 
 
 class Metadata:
-    """Holds the current snapshot; a thread looks for a new version every second."""
+    """Holds the current snapshot; a thread looks for a new version every second.
 
-    def __init__(self, engine: Engine) -> None:
+    ``is_sole``: nobody changes anything in the engine but this process.
+    """
+
+    def __init__(self, engine: Engine, *, is_sole: bool = False) -> None:
         self._engine = engine
-        self._own = OwnCatalogues(engine)
+        self._own = OwnCatalogues(engine, is_sole=is_sole)
         self._refreshing = threading.Lock()
         self._stopped = threading.Event()
         self.snapshot = self._read()

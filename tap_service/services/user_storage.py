@@ -29,6 +29,10 @@ from tap_service.storage.redis_lock import alone
 _changing = threading.Lock()
 
 
+#: more than the engine has in a table at rest
+_MANY_PARTS = 20
+
+
 class Changed(Exception):
     """The table is not what it was when the change began; ``now`` is what it is."""
 
@@ -116,6 +120,8 @@ class UserStorage:
             with self._dropped_on_failure(both):
                 for part in (present.storage, filled):
                     self._engine.execute(f"ALTER TABLE {stored(both)} ATTACH PARTITION tuple() FROM {stored(part)}")
+                if self._parts(both) > _MANY_PARTS:  # of many small loads, which leave the engine no time to merge
+                    self._engine.execute(f"OPTIMIZE TABLE {stored(both)}")
             return self._put(base.owner, base.table, both, replaced=present)
 
     def exchange(self, base: UserTable, table: Table, filled: str) -> UserTable:
@@ -218,6 +224,10 @@ class UserStorage:
             f"the table would take more than the {max(room, 0)} bytes that are left of the {self._most_bytes} that "
             "a user may fill here: remove tables that you need no more, or load less"
         )
+
+    def _parts(self, name: str) -> int:
+        where = f"database = {string(DATABASE)} AND table = {string(name)} AND active"
+        return int(self._engine.query(f"SELECT count() AS n FROM system.parts WHERE {where}")["n"][0].as_py())
 
     def _size(self, name: str) -> tuple[int, int]:
         """Rows, and bytes on disk."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import UTC, date, datetime, time, timedelta
 
 from clickhouse_schema import user_tables
@@ -43,14 +43,16 @@ class UserTableCare:
             records = tuple(self._kept(user_tables.all_tables(self._engine)))
             tables = user_tables.tables_without_document(self._engine, records)
             ids = user_tables.ids_without_document(self._engine, records)
-        gone = [name for name, age in tables.items() if alone or self._is_over(name, age)]
+        over = [name for name, age in tables.items() if alone or self._is_over(name, age)]
+        gone = [name for name in over if not user_tables.is_read(self._engine, name)]
         for name in gone:
             user_tables.drop(self._engine, name)
         user_tables.forget(self._engine, ids if alone else ids & self._left_before, gone)
         self._left_before = {*tables, *ids}
 
     def _kept(self, records: Iterable[UserTable]) -> Iterable[UserTable]:
-        uses: Mapping[str, str] = user_tables.last_uses(self._engine)
+        records = tuple(records)
+        uses = user_tables.last_uses(self._engine, [record.described for record in records])
         for record in records:
             end = end_of(record, uses.get(record.described), self._days)
             if end is None or end > now():

@@ -23,7 +23,7 @@ from clickhouse_schema.units import vounit
 from clickhouse_schema.user_tables import SCHEMA_NAME, UserTable
 from clickhouse_schema.words import RESERVED
 from tap_service.config import Config
-from tap_service.constants import LONGEST_DEFINITION
+from tap_service.constants import LONGEST_DEFINITION, LONGEST_MODEL
 from tap_service.exceptions import (
     Conflict,
     Forbidden,
@@ -93,7 +93,7 @@ class UserTables:
         """When tables go that nobody changes or uses any more, by name; none where that is never."""
         with told(owner):
             records = user_tables.tables_of(self._engine, owner)
-            uses = user_tables.last_uses(self._engine)
+            uses = user_tables.last_uses(self._engine, [record.described for record in records])
         ends = ((record.table.name, end_of(record, uses.get(record.described), self._days)) for record in records)
         return {name: end for name, end in ends if end is not None}
 
@@ -237,7 +237,7 @@ def column_of(table: Table, name: str) -> Column:
 def told(owner: str) -> Iterator[None]:
     """What can go wrong, in words for the client."""
     try:
-        with faults_told(f"for a table of {owner!r}"):
+        with faults_told(f"{SCHEMA_NAME} of {owner!r}"):
             yield
     except JobStoreUnavailable as error:
         raise ServiceUnavailable(f"{error}. Ask again later") from error
@@ -271,6 +271,8 @@ def _checked(table: Table) -> Table:
     table = table.model_copy(update={"columns": columns})
     if problems := table_problems(table):
         raise UploadFault(f"the table cannot be made: {problems[0].message}")
+    if len(table.model_dump_json(exclude_defaults=True)) > LONGEST_MODEL:
+        raise UploadFault(f"the columns' names and descriptions take more than {LONGEST_MODEL} bytes: shorten them")
     return table
 
 

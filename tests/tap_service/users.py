@@ -15,7 +15,7 @@ from tap_service.storage.accounts import Accounts
 from tests.tap_service.asking import Job
 from tests.tap_service.conftest import Served
 
-USERS = {"alice": "correct-horse", "bob": "battery-staple", "root": "administrator"}
+USERS = {"alice": "correct-horse", "bob": "battery-staple", "carol": "of-the-cluster", "root": "administrator"}
 
 
 def write_accounts(path: Path) -> Path:
@@ -30,9 +30,9 @@ class User:
     def __init__(self, service: Served, name: str) -> None:
         self.tap = service.tap
         self.auth = (name, USERS[name])
-        session = requests.Session()
-        session.auth = self.auth
-        self.vo = pyvo.dal.TAPService(service.tap, session=session)
+        self.session = requests.Session()
+        self.session.auth = self.auth
+        self.vo = pyvo.dal.TAPService(service.tap, session=self.session)
 
     def http(self, method: str, path: str, **options: Any) -> httpx.Response:
         """Without TLS: reading the certificates takes longer than most requests."""
@@ -84,3 +84,4 @@ def user(service: Served, name: str) -> Iterator[User]:
     yield found
     for table in found.tables:
         assert found.http("DELETE", f"tables/{table}").status_code == 204
+    found.session.close()
