@@ -48,6 +48,8 @@ class ArrowSource:
                 batch.validate(full=True)  # offsets that point outside of a buffer would be followed
             except StopIteration:
                 return
+            except pa.ArrowMemoryError:
+                raise
             except (pa.ArrowException, OSError) as error:
                 raise ReadError(f"{self.path} is broken: {error}") from error
             yield batch
@@ -59,6 +61,8 @@ class ArrowSource:
                 file.seek(0)
             try:
                 reader = pa.ipc.open_stream(file)
+            except pa.ArrowMemoryError:
+                raise
             except (pa.ArrowException, OSError) as error:
                 raise ReadError(f"{self.path} is not readable as Arrow: {error}") from error
             yield reader

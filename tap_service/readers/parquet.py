@@ -24,6 +24,8 @@ class ParquetSource:
             schema = self._file.schema_arrow
         except UnicodeDecodeError as error:
             raise ReadError(f"{path} has names of columns that are not UTF-8") from error
+        except pa.ArrowMemoryError:
+            raise
         except (pa.ArrowException, OSError) as error:
             raise ReadError(f"{path} is not readable as Parquet: {error}") from error
         self.rows: int | None = self._file.metadata.num_rows
@@ -41,6 +43,8 @@ class ParquetSource:
                     done = first + batch.num_rows
                     yield Piece(batch, numbered_from(first), (done - 1) / total)
                     first = done
+            except pa.ArrowMemoryError:
+                raise
             except (pa.ArrowException, OSError) as error:
                 raise ReadError(f"{self.path} is broken in or after row {first}: {error}") from error
         if first - 1 != self.rows:

@@ -1,0 +1,412 @@
+"""Table files that lie, are broken, or unpack to more than fits: one sentence each, in bounded memory."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import io
+import random
+import re
+import struct
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from astropy.table import Table
+
+from tap_service.config import Config
+from tap_service.exceptions import UploadFault
+from tap_service.readers.apart import Answer, Limits, Request, answered
+from tap_service.readers.bytestream import ByteStream
+from tap_service.services.table_files import TableFiles
+
+LIMITS = Limits(rows=100_000, columns=200, cell_bytes=1 << 16, unpacked_bytes=32 << 20, memory=1 << 30, seconds=20)
+UNFORESEEN = "hard to tell"
+
+
+@pytest.fixture
+def read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Answer]:
+    """As the reader's process does, in this one: without limits of the system."""
+    monkeypatch.setattr(ByteStream, "most_bytes", LIMITS.unpacked_bytes)
+
+    def read(content: bytes, content_type: str = "") -> Answer:
+        path = tmp_path / "file"
+        path.write_bytes(content)
+        return answered(Request(str(path), str(tmp_path / "rows"), "t", content_type, LIMITS))
+
+    return read
+
+
+# --- documents
+
+
+def document(fields: str, data: str, before: str = "", table: str = "") -> bytes:
+    head = f'<?xml version="1.0"?>{before}<VOTABLE version="1.4"><RESOURCE><TABLE {table}>'
+    return f"{head}{fields}<DATA>{data}</DATA></TABLE></RESOURCE></VOTABLE>".encode()
+
+
+def stream(data: bytes, kind: str = "BINARY", attributes: str = 'encoding="base64"') -> str:
+    return f"<{kind}><STREAM {attributes}>{base64.b64encode(data).decode()}</STREAM></{kind}>"
+
+
+INT = '<FIELD name="a" datatype="int"/>'
+DOUBLES = '<FIELD name="a" datatype="double" arraysize="*"/>'
+ROW = "<TABLEDATA><TR><TD>1</TD></TR></TABLEDATA>"
+LAUGHS = "<!DOCTYPE x [" + "".join(f'<!ENTITY a{i + 1} "&a{i};&a{i};">' for i in range(40)) + "]>"
+
+
+def card(key: str, value: object) -> bytes:
+    return f"{key:8}= {value!s:>20}".ljust(80).encode()
+
+
+def header(*cards: bytes) -> bytes:
+    whole = b"".join(cards) + b"END".ljust(80)
+    return whole + b" " * (-len(whole) % 2880)
+
+
+PRIMARY = header(card("SIMPLE", "T"), card("BITPIX", 8), card("NAXIS", 0), card("EXTEND", "T"))
+EMPTY_PART = header(card("XTENSION", "'IMAGE   '"), card("BITPIX", 8), card("NAXIS", 0))
+
+
+def fits(width: object, rows: object, forms: list[str], *more: bytes, data: bytes = b"\0" * 2880) -> bytes:
+    columns = [card(f"TFORM{i}", f"'{form}'") + card(f"TTYPE{i}", f"'c{i}'") for i, form in enumerate(forms, 1)]
+    sizes = (card("NAXIS", 2), card("NAXIS1", width), card("NAXIS2", rows), card("PCOUNT", 0), card("GCOUNT", 1))
+    first = (card("XTENSION", "'BINTABLE'"), card("BITPIX", 8), *sizes, card("TFIELDS", len(forms)))
+    return PRIMARY + header(*first, *columns, *more) + data
+
+
+def arrow(table: pa.Table, *, file: bool = False, compression: str | None = None) -> bytes:
+    out = io.BytesIO()
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    with (pa.ipc.new_file if file else pa.ipc.new_stream)(out, table.schema, options=options) as writer:
+        writer.write_table(table)
+    return out.getvalue()
+
+
+def parquet(table: pa.Table, **options: Any) -> bytes:
+    out = io.BytesIO()
+    pq.write_table(table, out, **options)
+    return out.getvalue()
+
+
+def footer_says(rows: bytes) -> bytes:
+    """A Parquet file of 100 rows, with another number of rows in its footer, as thrift writes it."""
+    whole = parquet(pa.table({"a": pa.array(range(100))}), compression="none")
+    size = struct.unpack("<I", whole[-8:-4])[0]
+    body, footer = whole[: -8 - size], whole[-8 - size : -8]
+    footer = footer.replace(b"\xc8\x01", rows, 1)
+    return body + footer + struct.pack("<I", len(footer)) + b"PAR1"
+
+
+def ecsv(yaml: str) -> bytes:
+    return ("# %ECSV 1.0\n# ---\n" + "".join(f"# {line}\n" for line in yaml.splitlines()) + "a b\n1 2\n").encode()
+
+
+COLUMNS = "datatype:\n- {name: a, datatype: int64}\n- {name: b, datatype: int64}\n"
+ALIASES = "x: &a0 [lol]\n" + "".join(f"y{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 15))
+MERGES = "m0: &m0 {k: 1}\n" + "".join(f"m{i}: &m{i} {{<<: [{', '.join([f'*m{i - 1}'] * 9)}]}}\n" for i in range(1, 15))
+
+
+def nested(depth: int) -> pa.DataType:
+    made = pa.int32()
+    for _ in range(depth):
+        made = pa.list_(made)
+    return made
+
+
+def zipped() -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("zeros", b"\0" * 10_000_000)
+    return out.getvalue()
+
+
+WIDE = 10_000
+DEEP = pa.table({"a": pa.nulls(1, nested(30))})
+
+REFUSED: dict[str, tuple[bytes, str]] = {
+    # VOTable
+    "href to a file": (
+        document(INT, stream(b"", attributes='href="file:///etc/passwd"')),
+        "keeps its data in another file",
+    ),
+    "href by http": (
+        document(INT, stream(b"", "FITS", 'href="http://127.0.0.1:1/"')),
+        "keeps its data in another file",
+    ),
+    "doctype": (document(INT, ROW, '<!DOCTYPE VOTABLE SYSTEM "file:///etc/passwd">'), "DOCTYPE, which is not accepted"),
+    "billion laughs": (document(INT, ROW.replace("1", "&a40;"), LAUGHS), "DOCTYPE, which is not accepted"),
+    "entity": (document(INT, ROW.replace("1", "&x;")), "undefined entity"),
+    "nrows": (document(INT, ROW, table='nrows="99999999999"'), "more than 100000 rows"),
+    "depth": (b"<VOTABLE>" + b"<RESOURCE>" * 100_000, "deeper than 64 elements"),
+    "codec": (document(INT, ROW).replace(b'"1.0"', b'"1.0" encoding="rot13"', 1), "write it in UTF-8"),
+    "columns": (document("".join(f'<FIELD name="c{i}" datatype="int"/>' for i in range(WIDE)), ROW), "5000 columns"),
+    "cells": (document(INT, "<TABLEDATA><TR>" + "<TD/>" * WIDE), "row of more than 5000 cells"),
+    "no table": (b"<VOTABLE/>", "no TABLE with FIELDs"),
+    "no fields": (document("", ROW), "no TABLE with FIELDs"),
+    "html": (b"<html><body>Not found</body></html>", "starts with the element html"),
+    "other html": (b"<!DOCTYPE html><html></html>", "DOCTYPE"),
+    "empty array": (document('<FIELD name="a" datatype="int" arraysize="0"/>', stream(b"")), "'0' is no size"),
+    "row width": (
+        document(INT.replace("/", ' arraysize="999999999x999999999"/'), stream(b"abcd")),
+        "arraysize|a row has at least",
+    ),
+    "array length": (document(DOUBLES, stream(b"\xff\xff\xff\xffabcd")), "ends inside row 1"),
+    "gzip stream": (document(INT, stream(b"abcd", attributes='encoding="gzip"')), "only base64"),
+    "no base64": (document(INT, "<BINARY><STREAM encoding='base64'>%%%%</STREAM></BINARY>"), "no base64"),
+    "no fits inside": (document(INT, stream(b"hello", "FITS")), "the FITS file inside has no binary table"),
+    "complex": (document('<FIELD name="a" datatype="doubleComplex"/>', stream(b"\0" * 16)), "complex numbers"),
+    "long description": (
+        document(f'<FIELD name="a" datatype="int"><DESCRIPTION>{"x" * (9 << 20)}</DESCRIPTION></FIELD>', ROW),
+        "descriptions of the columns take more than",
+    ),
+    "control character": (document(INT.replace('"a"', '"a&#10;b"'), ROW), "control character"),
+    "long name": (document(INT.replace('"a"', f'"{"a" * 65}"'), ROW), "names have at most 64"),
+    "no name": (document(INT.replace('"a"', '""'), ROW), "is empty: give a name"),
+    "same name": (document(INT * 2, ROW), "two columns named a"),
+    "cell": (
+        document('<FIELD name="a" datatype="char" arraysize="*"/>', ROW.replace("1", "x" * 70_000)),
+        "more than 65536 bytes",
+    ),
+    # FITS
+    "width": (fits(1 << 40, 5, ["1E"]), "NAXIS1 is not a number from 0 to"),
+    "rows": (fits(4, 1 << 60, ["1E"]), "more than 100000 rows"),
+    "rows that are not there": (fits(4, 50_000, ["1E"]), "ends in row 721 of 50000"),
+    "negative": (fits(4, -5, ["1E"]), "NAXIS2 is not a number"),
+    "no number": (fits(4, "'five'", ["1E"]), "NAXIS2 is not a number"),
+    "repeat": (fits(4, 5, ["99999999999E"]), "the columns take 399999999996 bytes of a row"),
+    "letter": (fits(4, 5, ["1Z"]), "TFORM letter Z"),
+    "scale": (fits(2, 1, ["1I"], card("TZERO1", "'inf'")), "cannot convert float infinity"),
+    "heap place": (
+        fits(8, 2, ["1PE"], card("THEAP", 1 << 60), data=struct.pack(">iiii", 5, 0, 5, 0) * 180),
+        "ends inside its variable arrays",
+    ),
+    "negative heap": (fits(8, 2, ["1PE"], data=struct.pack(">iiii", -5, 0, 5, -9) * 180), "at places that cannot be"),
+    "huge array": (
+        fits(16, 1, ["1QE"], data=struct.pack(">qq", 1 << 61, 0) * 180),
+        "array of 2305843009213693952 values",
+    ),
+    "arrays that overlap": (
+        fits(8, 60_000, ["1PB"], data=struct.pack(">ii", 1 << 20, 0) * 60_000),
+        "more than 1073741824 bytes",
+    ),
+    "endless header": (
+        gzip.compress(PRIMARY + b"COMMENT".ljust(80) * 300_000, 1),
+        "header of more than 16777216 bytes",
+    ),
+    "endless parts": (PRIMARY + EMPTY_PART * 1100, "no binary table among its first 1000 parts"),
+    "no table inside": (PRIMARY, "no binary table"),
+    "no columns": (fits(0, 5, []), "cannot be used"),
+    # Parquet and Arrow
+    "footer": (b"PAR1" + b"x" * 20 + struct.pack("<I", 0x7FFFFFFF) + b"PAR1", "not readable as Parquet"),
+    "rows in the footer": (footer_says(b"\x80\xa0\x94\xa5\x8d\x1d"), "more than 100000 rows"),
+    "fewer rows in the footer": (footer_says(b"\x02"), "has 100 rows, and its footer says 1"),
+    "wide parquet": (parquet(pa.table({f"c{i}": [1] for i in range(WIDE)})), "10000 columns"),
+    "deep parquet": (parquet(DEEP), "cannot be taken|too deeply nested"),
+    "wide arrow": (arrow(pa.table({f"c{i}": [1] for i in range(WIDE)})), "10000 columns"),
+    "deep arrow": (arrow(DEEP), "cannot be taken"),
+    "texts in lists": (arrow(pa.table({"a": [["x"]]})), "cannot be taken"),
+    "run ends": (
+        arrow(pa.table({"a": pa.RunEndEncodedArray.from_arrays([90_000_000], ["x" * 1000])}, schema=None)),
+        "cannot be taken",
+    ),
+    "nulls": (arrow(pa.table({"a": pa.nulls(100_001)})), "more than 100000 rows"),
+    "length of a buffer": (
+        arrow(pa.table({"a": np.zeros(1000)}), compression="zstd").replace(
+            struct.pack("<q", 8000), struct.pack("<q", 1 << 60)
+        ),
+        "broken|memory",
+    ),
+    "no end": (arrow(pa.table({"a": [1]}), file=True)[:-8], "without its end"),
+    "name of no text": (arrow(pa.table({"abcdefgh": [1]})).replace(b"abcdefgh", b"abcdef\xff\xfe"), "not UTF-8"),
+    # text
+    "aliases as a name": (ecsv(ALIASES + COLUMNS.replace("name: a", "name: *a14")), "text as name"),
+    "merge keys": (ecsv(MERGES + COLUMNS), "merge keys"),
+    "deep header": (ecsv("datatype: " + "[" * 50_000), "nested too deeply"),
+    "itself": (ecsv("datatype: &a [*a]"), "text as name"),
+    "code": (
+        ecsv('datatype: !!python/object/apply:os.system ["touch /tmp/skyhouse-yaml"]'),
+        "the ECSV header is broken",
+    ),
+    "no date": (ecsv("x: 2020-13-45\n" + COLUMNS), "month must be in 1..12"),
+    "delimiter": (ecsv('delimiter: "ab"\n' + COLUMNS), "neither a space nor a comma"),
+    "wide text": (",".join(f"c{i}" for i in range(WIDE)).encode() + b"\n", "names 10000 columns"),
+    "names without end": (b"a," * 9_000_000, "take more than 16777216 bytes"),
+    "not UTF-8": (b"a,b\n1,\xe9\n", "line 2, column b: .* is not valid UTF-8"),
+    "ragged": (b"a,b\n1,2\n1,2,3\n", "line 3: '1,2,3' 3 fields where there are 2 columns"),
+    "short text": (b"a,b\n" + b'1,"x\n' + b"1,2\n" * 9_000_000, "more than 33554432 bytes, unpacked"),
+    # none of these
+    "nothing": (b"", "is empty"),
+    "blanks": (b" \n\n", "no name in line"),
+    "zip": (zipped(), "no table of a known format"),
+    "gzip of gzip": (gzip.compress(gzip.compress(b"a\n1\n")), "no table of a known format"),
+    "program": (b"\x7fELF\2\1\1" + b"\0" * 100, "no table of a known format"),
+    "cut gzip": (gzip.compress(b"a\n" + b"1\n" * 1000)[:-8], "ended before the end-of-stream marker"),
+    "zeros, packed": (gzip.compress(b"\0" * 50_000_000, 1), "no table of a known format"),
+    "text, packed": (gzip.compress(b"a\n" + b"1\n" * 200_000, 1), "more than 100000 rows"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_refused(read: Callable[..., Answer], case: str) -> None:
+    content, said = REFUSED[case]
+    error = read(content).error
+    assert re.search(said, error), error
+    assert UNFORESEEN not in error
+    assert "\n" not in error
+    assert len(error) <= 1000
+    assert not Path("/tmp/skyhouse-yaml").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "said"),
+    [
+        (b"a,b\n1,2\n", "application/x-votable+xml", "does not begin as VOTable does"),
+        (document(INT, ROW), "text/csv", "is VOTable, and its Content-Type says CSV"),
+        (document(INT, ROW), "application/fits; x=y", "is VOTable, and its Content-Type says FITS"),
+        (parquet(pa.table({"a": [1]})), "application/vnd.apache.arrow.file", "is Parquet"),
+    ],
+)
+def test_wrong_types(read: Callable[..., Answer], content: bytes, kind: str, said: str) -> None:
+    assert said in read(content, kind).error
+
+
+ACCEPTED = {
+    "what a description may not say of rows": document(INT, ROW, table='nrows="' + "9" * 5000 + '"'),
+    "digits of other alphabets": document(INT, ROW, table='nrows="²"'),
+    "a null that is no number": document(INT.replace("/>", '><VALUES null="abc"/></FIELD>'), stream(b"\0\0\0\1")),
+    "UTF-16": document(INT, ROW).replace(b'"1.0"', b'"1.0" encoding="UTF-16"', 1).decode().encode("utf-16"),
+    "any names": b'select,"it\'s","say ""x""",`t`,x\\,hpx29,A,a\n1,2,3,4,5,6,7,8\n',
+    "no positions": b"ra,dec\n400,1\n",
+    "NULL and NaN positions": b"ra,dec\n1,2\n",
+    "aliases in metadata": ecsv(ALIASES + COLUMNS + "meta: *a14"),
+    "aliases in a description": ecsv(ALIASES + COLUMNS.replace("name: a", "name: a, description: *a14")),
+}
+
+
+@pytest.mark.parametrize("case", ACCEPTED)
+def test_what_is_odd_but_good(read: Callable[..., Answer], case: str) -> None:
+    answer = read(ACCEPTED[case])
+    assert (answer.error, answer.rows) == ("", 1)
+
+
+# --- as broken as chance makes them
+
+
+def sample() -> Table:
+    count = 20
+    table = Table({"id": np.arange(count), "ra": np.linspace(0, 359, count), "dec": np.linspace(-80, 80, count)})
+    table["flag"] = np.arange(count) % 2 == 0
+    table["name"] = [f"s{i}" for i in range(count)]
+    table["spectrum"] = np.arange(3 * count, dtype="f4").reshape(count, 3)
+    return table
+
+
+def written(form: str, **options: Any) -> bytes:
+    out: Any = io.StringIO() if "ascii" in form else io.BytesIO()
+    table = sample()
+    if form == "ascii.csv":
+        table.remove_column("spectrum")
+    table.write(out, format=form, **options)
+    value = out.getvalue()
+    return value.encode() if isinstance(value, str) else bytes(value)
+
+
+def columns() -> pa.Table:
+    count = 20
+    return pa.table(
+        {
+            "id": pa.array(range(count)),
+            "name": [f"s{i}" for i in range(count)],
+            "list": [[1.0] * (i % 3) for i in range(count)],
+            "word": pa.array(["a", "b"] * (count // 2)).dictionary_encode(),
+            "time": pa.array(range(count), pa.timestamp("us")),
+            "pair": pa.array([[1.0, 2.0]] * count, pa.list_(pa.float32(), 2)),
+            "big": pa.array(range(count), pa.uint64()),
+        }
+    )
+
+
+FILES = {
+    "VOTable": lambda: written("votable"),
+    "VOTable BINARY2": lambda: written("votable", tabledata_format="binary2"),
+    "FITS": lambda: written("fits"),
+    "ECSV": lambda: written("ascii.ecsv"),
+    "CSV": lambda: written("ascii.csv"),
+    "Parquet": lambda: parquet(columns()),
+    "Arrow": lambda: arrow(columns(), compression="lz4"),
+    "Arrow file": lambda: arrow(columns(), file=True),
+}
+EXTREMES = (
+    b"\xff" * 4,
+    b"\0" * 8,
+    b"\xff\xff\xff\x7f",
+    b"\x7f\xff\xff\xff",
+    b"\x80\0\0\0\0\0\0\0",
+    b'"',
+    b"<",
+    b"-1",
+    b"",
+)
+
+
+def damaged(content: bytes, dice: random.Random) -> bytes:
+    out = bytearray(content)
+    for _ in range(dice.choice((1, 1, 2, 8))):
+        at = dice.randrange(len(out))
+        if dice.random() < 0.5:
+            out[at] ^= 1 << dice.randrange(8)
+        else:
+            out[at : at + dice.randrange(9)] = dice.choice(EXTREMES)
+    return bytes(out[: dice.randrange(len(out))]) if dice.random() < 0.1 else bytes(out)
+
+
+@pytest.mark.parametrize("form", FILES)
+@pytest.mark.filterwarnings("ignore")  # astropy's, of broken headers
+def test_damaged_files(read: Callable[..., Answer], form: str) -> None:
+    """Any answer is good that is one: what libraries raise for broken files is known."""
+    dice = random.Random(5)
+    whole = FILES[form]()
+    assert read(whole).error == ""
+    answers = [read(damaged(whole, dice)) for _ in range(60)]
+    assert sum(bool(answer.error) for answer in answers) > 3
+    assert [answer.error for answer in answers if UNFORESEEN in answer.error] == []
+    assert all(answer.error or answer.rows >= 0 for answer in answers)
+
+
+# --- what unpacks to more than fits, in the reader's own process
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TableFiles]:
+    files = TableFiles(
+        Config(spool_path=tmp_path_factory.mktemp("spool"), upload_memory=1 << 30, upload_seconds=20), spare=False
+    )
+    yield files
+    files.close()
+
+
+def bomb(kind: str) -> bytes:
+    """A few kilobytes that stand for gigabytes, or for one value without end."""
+    if kind == "text":
+        return gzip.compress(b"a,b\n1," + b"x" * 100_000_000, 1)
+    if kind == "arrow":
+        return arrow(pa.table({"a": np.zeros(160_000_000)}), compression="zstd")
+    if kind == "parquet":
+        return parquet(pa.table({"a": ["\0" * (60 << 20)] * 20}), compression="zstd", use_dictionary=False)
+    repeated = pa.array(["x" * (1 << 19)]).dictionary_encode().take(pa.array([0] * 60_000))
+    return parquet(pa.table({"a": repeated}))
+
+
+@pytest.mark.parametrize("kind", ["text", "arrow", "parquet", "dictionary"])
+def test_bombs(files: TableFiles, tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "bomb"
+    path.write_bytes(bomb(kind))
+    said = r"a row has more than 67108864 bytes" if kind == "text" else r"takes more than 1073741824 bytes of memory"
+    with pytest.raises(UploadFault, match=said), files.read(path, "mine"):
+        pass
