@@ -31,11 +31,20 @@ _PIECE = 1 << 18
 #: The unicast addresses of IPv6 (RFC 4291): what is outside is for one network or host, or for addresses of IPv4
 _UNICAST = ip_network("2000::/3")
 
-#: Networks inside that hold addresses of IPv4: what is behind them is not to be told by ``is_global``
-_TRANSLATED = tuple(ip_network(network) for network in ("2002::/16", "2001::/32"))
-
-#: A public address that means the host's own network inside a large cloud (Azure's WireServer)
-_OF_CLOUDS = frozenset({ip_address("168.63.129.16")})
+#: Not public whatever ``is_global`` says, which grows with Python's versions: networks for protocols (RFC 6890; clouds
+#: use them), for relays and tunnels of IPv6 over IPv4 (RFC 7526, 3056, 4380), for examples (RFC 9637), and the address
+#: that means the host's own network in a large cloud (Azure's WireServer).
+_SPECIAL = tuple(
+    ip_network(network)
+    for network in (
+        "192.0.0.0/24",
+        "192.88.99.0/24",
+        "168.63.129.16/32",
+        "2001::/23",
+        "2002::/16",
+        "3fff::/20",
+    )
+)
 
 Found = tuple[socket.AddressFamily, socket.SocketKind, int, str, Any]
 
@@ -143,9 +152,9 @@ def is_public(found: Found) -> bool:
     if isinstance(ip, IPv6Address):
         if ip.ipv4_mapped is not None:
             ip = ip.ipv4_mapped
-        elif ip not in _UNICAST or any(ip in network for network in _TRANSLATED):
+        elif ip not in _UNICAST:
             return False
-    if not ip.is_global or ip.is_multicast or ip in _OF_CLOUDS:
+    if not ip.is_global or ip.is_multicast or any(ip in network for network in _SPECIAL):
         return False
     return not _is_own(found)
 

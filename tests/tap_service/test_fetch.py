@@ -1,0 +1,250 @@
+"""Files of other servers, which may be anything and answer anything."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from ipaddress import IPv4Address
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tap_service.exceptions import UploadFault
+from tap_service.services.fetch import Fetcher
+
+MOST = 100_000
+Script = Callable[[socket.socket], object]
+
+
+@contextmanager
+def web(script: Script) -> Iterator[int]:
+    """A server that reads each request and goes on as the script does; its port."""
+    with ExitStack() as stack:
+        listener = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+
+        def answer(connection: socket.socket) -> None:
+            with connection, suppress(OSError):  # the client hangs up on most of these
+                connection.recv(65536)
+                script(connection)
+
+        def serve() -> None:
+            with suppress(OSError):  # closed
+                while True:
+                    connection, _ = listener.accept()
+                    stack.callback(connection.close)
+                    threading.Thread(target=answer, args=(connection,), daemon=True).start()
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            yield int(listener.getsockname()[1])
+        finally:
+            listener.shutdown(socket.SHUT_RDWR)
+            thread.join()
+
+
+def says(*pieces: bytes) -> Script:
+    return lambda connection: [connection.sendall(piece) for piece in pieces]
+
+
+def forever(first: bytes, piece: bytes) -> Script:
+    return lambda connection: [connection.sendall(each) for each in itertools.chain([first], itertools.repeat(piece))]
+
+
+def drip(first: bytes) -> Script:
+    """A byte now and then: no single read waits for long."""
+
+    def script(connection: socket.socket) -> None:
+        connection.sendall(first)
+        connection.settimeout(0.02)
+        while True:
+            connection.sendall(b"x")
+            with suppress(TimeoutError):
+                if not connection.recv(1):
+                    return
+
+    return script
+
+
+OK = b"HTTP/1.1 200 OK\r\n"
+CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
+
+
+def fetch(directory: Path, address: str, *hosts: str, seconds: float = 20) -> tuple[bytes, str]:
+    with Fetcher(directory, hosts, MOST, seconds).fetched(address) as (file, content_type):
+        return file.read(), content_type
+
+
+def test_a_file(tmp_path: Path) -> None:
+    with web(says(OK + b"Content-Type: text/csv\r\nContent-Length: 4\r\n\r\na\n1\n")) as port:
+        assert fetch(tmp_path, f"http://localhost:{port}/x?y=z", "localhost") == (b"a\n1\n", "text/csv")
+    with web(says(CHUNKED + b"2\r\na\n\r\n2\r\n1\n\r\n0\r\n\r\n")) as port:
+        assert fetch(tmp_path, f"http://LOCALHOST:{port}", "localhost") == (b"a\n1\n", "")
+    packed = gzip.compress(b"a\n1\n")
+    with web(says(OK + b"Content-Encoding: gzip\r\n\r\n" + packed)) as port:
+        assert fetch(tmp_path, f"http://localhost:{port}/", "localhost") == (packed, "")  # readers unpack
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        (says(b"HTTP/1.1 404 Not Found\r\n\r\n"), "the server answers 404"),
+        (says(b"HTTP/1.1 206 Partial Content\r\nContent-Length: 1\r\n\r\nx"), "the server answers 206"),
+        (says(b"SSH-2.0-OpenSSH_9.6\r\n"), "does not speak HTTP"),
+        (says(b""), "does not speak HTTP"),
+        (forever(OK, b"X-A: b\r\n"), "does not speak HTTP"),
+        (forever(OK + b"X-A: ", b"b" * 1000), "does not speak HTTP"),
+        (forever(OK + b"\r\n", b"x" * 10_000), f"more than {MOST} bytes"),
+        (says(OK + b"Content-Length: 100001\r\n\r\n"), f"more than {MOST} bytes"),
+        (says(OK + b"Content-Length: 1000\r\n\r\nx"), "the connection ended before the file"),
+        (says(CHUNKED + b"5\r\nab"), "the connection ended before the file"),
+        (forever(CHUNKED, b"1000\r\n" + b"x" * 4096 + b"\r\n"), f"more than {MOST} bytes"),
+        (forever(CHUNKED + b"ffffffffffffffff\r\n", b"x" * 4096), f"more than {MOST} bytes"),
+        (forever(CHUNKED + b"-1\r\n", b"x" * 4096), "the connection ended before the file"),
+        (says(CHUNKED + b"nonsense\r\n"), "the connection ended before the file"),
+        (says(b"HTTP/1.1 302 Found\r\nLocation: /again\r\n\r\n"), "redirects more than 5 times"),
+        (says(b"HTTP/1.1 302 Found\r\n\r\n"), "redirects more than 5 times"),
+        (says(b"HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\n\r\n"), "redirects to what is no http"),
+        (says(b"HTTP/1.1 302 Found\r\nLocation: http://a:b@x.org/\r\n\r\n"), "redirects to what is no http"),
+        (says(b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\n\r\n"), "127.0.0.1 is no address of the public"),
+        (says(b"HTTP/1.1 302 Found\r\nLocation: //0x7f.1/\r\n\r\n"), "0x7f.1 is no address of the public internet"),
+    ],
+)
+def test_servers_that_misbehave(tmp_path: Path, script: Script, said: str) -> None:
+    with web(script) as port, pytest.raises(UploadFault) as fault:
+        fetch(tmp_path, f"http://localhost:{port}/", "localhost")
+    assert said in str(fault.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("first", [b"", OK, OK + b"\r\n", CHUNKED + b"9999\r\n", b"HTTP/1.1 100 Continue\r\n\r\n"])
+def test_servers_that_never_end(tmp_path: Path, first: bytes) -> None:
+    with web(drip(first)) as port, pytest.raises(UploadFault, match=r"it takes longer than 0\.3 seconds"):
+        fetch(tmp_path, f"http://localhost:{port}/", "localhost", seconds=0.3)
+
+
+def test_redirects_have_one_deadline(tmp_path: Path) -> None:
+    """Each answer comes in time, all together do not."""
+    pause = threading.Event()
+
+    def script(connection: socket.socket) -> None:
+        pause.wait(0.2)
+        connection.sendall(b"HTTP/1.1 302 Found\r\nLocation: /\r\n\r\n")
+
+    with web(script) as port, pytest.raises(UploadFault, match=r"it takes longer than 0\.5 seconds"):
+        fetch(tmp_path, f"http://localhost:{port}/", "localhost", seconds=0.5)
+
+
+def test_a_server_that_speaks_no_tls(tmp_path: Path) -> None:
+    with web(says(b"hello")) as port, pytest.raises(UploadFault, match="cannot be reached, or does not speak HTTP"):
+        fetch(tmp_path, f"https://localhost:{port}/", "localhost")
+
+
+# --- addresses that are not to be asked
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "127.0.0.1",
+        "127.1",
+        "2130706433",
+        "0x7f000001",
+        "0177.0.0.1",
+        "0",
+        "0.0.0.0",
+        "localhost",
+        "[::1]",
+        "[::]",
+        "[::ffff:127.0.0.1]",
+        "[::ffff:7f00:1]",
+        "[::127.0.0.1]",
+        "[::ffff:0:127.0.0.1]",
+        "[64:ff9b::127.0.0.1]",
+        "[64:ff9b:1::a00:1]",
+        "[2002:7f00:1::]",
+        "[2001:0:7f00:1::]",
+        "[fe80::1%25lo]",
+        "[fd00:ec2::254]",
+        "[fec0::1]",
+        "[ff02::1]",
+        "10.0.0.1",
+        "172.16.0.1",
+        "192.168.1.1",
+        "100.100.100.200",
+        "169.254.169.254",
+        "168.63.129.16",
+        "192.0.0.192",
+        "224.0.0.1",
+        "255.255.255.255",
+        "240.0.0.1",
+    ],
+)
+def test_addresses_of_no_public_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: str) -> None:
+    monkeypatch.setattr("tap_service.services.fetch._connected", None)
+    with pytest.raises(UploadFault) as fault:
+        fetch(tmp_path, f"http://{host}:1/")
+    # where the system knows no such name or address, nothing is asked either
+    assert "is no address of the public internet" in str(fault.value) or "cannot be reached" in str(fault.value)
+    assert "::" in host or "is no address of the public internet" in str(fault.value)
+
+
+class Names:
+    """A stand-in for DNS: what each name is looked up as, one answer after the other."""
+
+    def __init__(self, **answers: list[str]) -> None:
+        self._answers = {name.replace("_", "."): list(found) for name, found in answers.items()}
+        self.asked: list[str] = []
+
+    def __call__(self, host: str, port: int, *_: Any, **__: Any) -> list[Any]:
+        self.asked.append(host)
+        found = self._answers[host].pop(0) if host in self._answers else host
+        family = socket.AF_INET6 if ":" in found else socket.AF_INET
+        return [(family, socket.SOCK_STREAM, 6, "", (found, port))]
+
+
+def test_names_of_what_is_not_public(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = Names(inside_example_org=["127.0.0.1"], cloud_example_org=["169.254.169.254"], six_example_org=["::1"])
+    monkeypatch.setattr(socket, "getaddrinfo", names)
+    for name in ("inside", "cloud", "six"):
+        with pytest.raises(UploadFault, match="no address of the public internet"):
+            fetch(tmp_path, f"http://{name}.example.org/")
+
+
+def test_an_answer_that_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name is looked up once for each connection, which goes to the address that was looked at."""
+    names = Names(example_org=["192.0.2.1", "127.0.0.1"])
+    monkeypatch.setattr(socket, "getaddrinfo", names)
+    monkeypatch.setattr("tap_service.services.fetch.is_public", lambda found: found[4][0] == "192.0.2.1")
+    reached: list[str] = []
+
+    class Watched(socket.socket):
+        def connect(self, address: Any) -> None:
+            reached.append(address[0])
+            raise OSError("no way")
+
+    monkeypatch.setattr(socket, "socket", Watched)
+    with pytest.raises(UploadFault, match="cannot be reached"):
+        fetch(tmp_path, "http://example.org/")
+    with pytest.raises(UploadFault, match="no address of the public internet"):
+        fetch(tmp_path, "http://example.org/")
+    assert (names.asked, reached) == (["example.org"] * 2, ["192.0.2.1"])
+
+
+def test_a_redirect_is_looked_up_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with web(says(b"HTTP/1.1 302 Found\r\nLocation: http://inside.example.org/\r\n\r\n")) as port:
+        monkeypatch.setattr(socket, "getaddrinfo", Names(trusted=["127.0.0.1"], inside_example_org=["127.0.0.1"]))
+        with pytest.raises(UploadFault, match=r"inside\.example\.org is no address of the public internet"):
+            fetch(tmp_path, f"http://trusted:{port}/", "trusted")
+
+
+def test_the_own_host_under_a_public_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if 127.0.0.1 were public: it is this host's all the same."""
+    monkeypatch.setattr("tap_service.services.fetch.ip_address", lambda _: IPv4Address("8.8.8.8"))
+    with web(says(OK)) as port, pytest.raises(UploadFault, match="no address of the public internet"):
+        fetch(tmp_path, f"http://127.0.0.1:{port}/")
