@@ -49,6 +49,7 @@ class UserStorage:
         self._redis_url = config.redis_url
         self._most_tables = config.user_tables
         self._most_bytes = config.user_table_bytes
+        self._settings = {"max_memory_usage": config.query_memory} if config.query_memory else {}
 
     def present(self, owner: str, name: str) -> UserTable:
         """Raises NotFound."""
@@ -81,7 +82,7 @@ class UserStorage:
         """The rows of a table, in another layout; ``query_id`` is what the engine knows the work by."""
         columns = ", ".join(identifier(column) for column in given_columns(table))
         rows = f"SELECT {columns} FROM {stored(source.storage)}"
-        self._engine.execute(f"INSERT INTO {stored(name)} ({columns}) {rows}", query_id=query_id)
+        self._engine.execute(f"INSERT INTO {stored(name)} ({columns}) {rows}", self._settings, query_id=query_id)
 
     def count_outside(self, source: UserTable, position: tuple[str, str]) -> int:
         """Rows that have values for longitude and latitude in degrees which are none."""
@@ -205,7 +206,8 @@ class UserStorage:
         if not table.primary_key:
             return
         names = ", ".join(identifier(name) for name in table.primary_key)
-        answer = self._engine.query(f"SELECT count() AS n, uniqExact({names}) AS different FROM {stored(live)}")
+        counts = f"count() AS n, uniqExact({names}) AS different"
+        answer = self._engine.query(f"SELECT {counts} FROM {stored(live)}", self._settings)
         rows, different = answer["n"][0].as_py(), answer["different"][0].as_py()
         if rows != different:
             shown = ", ".join(table.primary_key)
