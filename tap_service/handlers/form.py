@@ -21,7 +21,7 @@ from starlette.concurrency import run_in_threadpool
 
 from tap_service.config import Config
 from tap_service.constants import BYTES_PER_CHARACTER, DISCARDED_BYTES, FORM_OVERHEAD, MAX_PARAMETERS
-from tap_service.exceptions import BodyTooLarge, ClientGone, ParameterFault
+from tap_service.exceptions import BodyTooLarge, ClientGone, ParameterFault, ServiceUnavailable
 from tap_service.models.parameters import Pair, is_known
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ async def request_pairs(request: Request, config: Config) -> list[Pair]:
 
 
 async def request_form(request: Request, config: Config, *, with_files: bool = True) -> Form:
-    """The same with the files, which are the caller's to close."""
+    """The same with the files, which are the caller's to close. Raises ServiceUnavailable where they find no room."""
     form = Form(urlencoded(request.scope["query_string"], "the query string"))
     if request.method != "POST":
         return form
@@ -80,8 +80,12 @@ async def request_form(request: Request, config: Config, *, with_files: bool = T
         reader = PartReader(form, boundary, most, config.upload_bytes if with_files else 0, config.spool_path)
         try:
             await _read_parts(request, reader, most + config.upload_bytes)
-        except BaseException:
+        except BaseException as error:
             reader.close()
+            if isinstance(error, OSError):
+                raise ServiceUnavailable(
+                    f"the files of the request find no room here ({error.strerror}). Ask again later"
+                ) from error
             raise
         return form
     body = await _body(request, most)

@@ -240,6 +240,10 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "not UTF-8": (b"a,b\n1,\xe9\n", "line 2, column b: .* is not valid UTF-8"),
     "ragged": (b"a,b\n1,2\n1,2,3\n", "line 3: '1,2,3' 3 fields where there are 2 columns"),
     "short text": (b"a,b\n" + b'1,"x\n' + b"1,2\n" * 9_000_000, "more than 33554432 bytes, unpacked"),
+    "control in a name": ('"a\u202eb",c\n1,2\n'.encode(), "control character"),
+    "name of the storage": (b"ra,dec,hpx29\n1,2,3\n", "hpx29 is kept for the storage"),
+    "name of the engine": (b"_row_exists\n1\n", "_row_exists is kept for the storage"),
+    "NUL": (b'"b\0c"\n1\n', "no table of a known format"),
     # none of these
     "nothing": (b"", "is empty"),
     "blanks": (b" \n\n", "no name in line"),
