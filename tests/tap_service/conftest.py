@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -25,6 +26,7 @@ from tap_service.storage.engine import Engine
 from tests.tap_service.cluster import Workers
 from tests.tap_service.storage.redis_server import redis_server
 from tests.tap_service.storage.stand_in import standing_in
+from tests.tap_service.users import write_accounts
 
 #: rows of svc.numbers: n from 0, half = n / 2, word = 'row n'
 NUMBERS = 1_000_000
@@ -190,6 +192,18 @@ def start_server() -> Callable[..., AbstractContextManager[Served]]:
 def service(serve: Callable[..., Served]) -> Served:
     """The service with its default settings."""
     return serve()
+
+
+@pytest.fixture(scope="session")
+def accounts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file of users, those of ``users.USERS``."""
+    return write_accounts(tmp_path_factory.mktemp("accounts") / "accounts.sqlite")
+
+
+@pytest.fixture(scope="session")
+def own(serve: Callable[..., Served], accounts: Path) -> Served:
+    """A service whose users have tables, of a megabyte and five in number."""
+    return serve(accounts=accounts, user_table_bytes=1_000_000, user_tables=5, user_table_file=20_000_000)
 
 
 @pytest.fixture(scope="session")

@@ -12,19 +12,9 @@ from astropy.io.votable import parse_single_table
 from tap_service.storage.embedded import EmbeddedEngine
 from tests.tap_service.asking import Job, create
 from tests.tap_service.conftest import Served
-from tests.tap_service.users import User, user, write_accounts
+from tests.tap_service.users import User, user
 
 PLACES = "id,lon,lat,mag,word\n" + "".join(f"{i},{i % 360},{i % 179 - 89},{i % 7},w{i}\n" for i in range(5000))
-
-
-@pytest.fixture(scope="module")
-def accounts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_accounts(tmp_path_factory.mktemp("accounts") / "accounts.sqlite")
-
-
-@pytest.fixture(scope="module")
-def own(serve: Callable[..., Served], accounts: Path) -> Served:
-    return serve(accounts=accounts)
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from pyvo.utils.prototype import activate_features
 from tap_service.storage.embedded import EmbeddedEngine
 from tests.tap_service.asking import Job
 from tests.tap_service.conftest import Served
-from tests.tap_service.users import User, user, write_accounts
+from tests.tap_service.users import User, user
 
 activate_features("cadc-tb-upload")
 
@@ -38,17 +38,6 @@ DEFINITION = """<?xml version="1.0" encoding="UTF-8"?>
 </vosi:table>
 """
 ROWS = "id\tra\tdec\tname\n1\t10.5\t20.5\talpha\n2\t11.5\t-20.5\tβ\n"
-
-
-@pytest.fixture(scope="module")
-def accounts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_accounts(tmp_path_factory.mktemp("accounts") / "accounts.sqlite")
-
-
-@pytest.fixture(scope="module")
-def own(serve: Callable[..., Served], accounts: Path) -> Served:
-    """A service whose users have tables, of a megabyte and five in number."""
-    return serve(accounts=accounts, user_table_bytes=1_000_000, user_tables=5, user_table_file=20_000_000)
 
 
 @pytest.fixture
@@ -104,17 +93,20 @@ def test_a_table_from_a_votable_with_pyvo(alice: User) -> None:
 
 
 def test_stilts_asks_with_a_password(alice: User, serve: Callable[..., Served], accounts: Path, tmp_path: Path) -> None:
-    """It gives one only if it is asked for."""
+    """It gives one only if it is asked for. Tables are read also where none may be made any more."""
     assert alice.put("mydb.stars", ROWS, "text/tab-separated-values").status_code == 201
-    tap = serve(accounts=accounts, anonymous=False).tap
+    service = serve(accounts=accounts, anonymous=False, user_tables=0)
     name, password = alice.auth
     command = ["stilts", f"-Dstar.basicauth.user={name}", f"-Dstar.basicauth.password={password}", "tapquery"]
     query = "adql=SELECT id, name FROM mydb.stars WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(10.5, 20.5, 0.1))"
     out = tmp_path / "out.csv"
-    asked = [*command, f"tapurl={tap}", "sync=true", query, f"out={out}", "ofmt=csv"]
+    asked = [*command, f"tapurl={service.tap}", "sync=true", query, f"out={out}", "ofmt=csv"]
     run = subprocess.run(asked, capture_output=True, text=True, timeout=60, check=False)
     assert run.returncode == 0, run.stderr
     assert out.read_text().splitlines() == ["id,name", "1,alpha"]
+    answer = User(service, "alice").put("mydb.mine", DEFINITION, "text/xml")
+    assert answer.status_code == 403
+    assert "users have no tables of their own here" in answer.text
 
 
 # --- whose tables
@@ -365,13 +357,11 @@ def test_columns_may_have_any_name(alice: User) -> None:
         (DEFINITION.replace("<name>id<", "<name>RA<"), "text/xml", "the column ra is there twice"),
         (DEFINITION.replace("<name>id<", "<name>hpx29<"), "text/xml", "is kept for the storage"),
         (DEFINITION.replace("<name>id<", f"<name>{'x' * 65}<"), "text/xml", "names have at most 64"),
-        ("a,A\n1,2\n", "text/csv", "is there twice"),
         (",".join(f"c{i}" for i in range(1001)) + "\n", "text/csv", "1001 columns, and a table has 1000 at most"),
-        ("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "", "no table of a known format"),
     ],
 )
 def test_what_is_no_table(alice: User, content: str, kind: str, said: str) -> None:
-    answer = alice.put("mydb.bad", content.encode("latin-1" if kind == "" else "utf-8"), kind)
+    answer = alice.put("mydb.bad", content, kind)
     assert answer.status_code == 400
     assert said in answer.text
     assert alice.tables == {}
@@ -390,8 +380,9 @@ def test_a_table_is_not_replaced_unasked(alice: User) -> None:
     assert answer.status_code == 409
     assert "you have a table mydb.mine already" in answer.text
     assert alice.rows("SELECT a FROM mydb.mine") == []
-    assert alice.put("mydb.mine", "b\n2\n", replace="true").status_code == 201
-    assert alice.rows("SELECT b FROM mydb.mine") == [["2"]]
+    definition = "<table><column><name>b</name><dataType>int</dataType></column></table>"
+    assert alice.put("mydb.mine", definition, "text/xml", replace="true").status_code == 201
+    assert alice.load("mydb.mine", "b\n2\n").status_code == 200
     assert alice.load("mydb.mine", "b\n3\n", replace="true").text.endswith("which has 1 now\n")
     assert alice.rows("SELECT b FROM mydb.mine") == [["3"]]
     assert alice.put("mydb.mine", "b\n2\n", replace="maybe").status_code == 400
@@ -403,8 +394,6 @@ def test_a_table_is_not_replaced_unasked(alice: User) -> None:
         ("id,ra,dec\n3,1,1\n", "the file lacks columns: name; the table has id, ra, dec, name"),
         ("id,ra,dec,name,z\n3,1,1,x,2\n", "the file has besides columns: z"),
         ("id,ra,dec,name\n3,1,1,x\nfour,1,1,y\n", "line 3, column id: 'four'"),
-        ("id,ra,dec,name\n3,361,1,x\n", "a longitude outside [0, 360]"),
-        ("id,ra,dec,name\n3,1\n", "2 fields where there are 4 columns"),
     ],
 )
 def test_rows_that_do_not_fit_change_nothing(alice: User, svc_engine: EmbeddedEngine, content: str, said: str) -> None:
@@ -442,17 +431,10 @@ def test_a_load_stops_where_there_is_no_room(alice: User, svc_engine: EmbeddedEn
     assert told["used"]["bytes"] == told["tables"][0]["bytes"] < told["limits"]["bytes"] == 1_000_000
 
 
-def test_a_file_that_is_too_large(serve: Callable[..., Served], accounts: Path) -> None:
-    with user(serve(accounts=accounts, user_table_file=1000), "alice") as alice:
-        answer = alice.put("mydb.large", "x\n" + "1\n" * 1000)
-        assert answer.status_code == 413
-        assert "more than 1000 bytes" in answer.text
-
-
-def test_users_may_have_no_tables(serve: Callable[..., Served], accounts: Path) -> None:
-    answer = User(serve(accounts=accounts, user_tables=0), "alice").put("mydb.mine", "a\n1\n")
-    assert answer.status_code == 403
-    assert "users have no tables of their own here" in answer.text
+def test_a_file_that_is_too_large(alice: User) -> None:
+    answer = alice.put("mydb.large", b"x\n" + bytes(20_000_000))
+    assert answer.status_code == 413
+    assert "more than 20000000 bytes" in answer.text
 
 
 # --- at once

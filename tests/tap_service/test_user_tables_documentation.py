@@ -6,24 +6,22 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 from tap_service.config import Config
 from tests.tap_service.conftest import Served
-from tests.tap_service.users import user, write_accounts
+from tests.tap_service.users import user
 
 TEXT = (Path(__file__).parents[2] / "docs" / "user-tables.md").read_text()
 
 
-def test_the_commands_and_the_code_run(serve: Callable[..., Served], tmp_path: Path) -> None:
-    service = serve(accounts=write_accounts(tmp_path / "accounts.sqlite"))
-    with user(service, "alice") as alice:
+def test_the_commands_and_the_code_run(own: Served, tmp_path: Path) -> None:
+    with user(own, "alice") as alice:
         script = "set -euo pipefail\n" + "\n".join(re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL))
         run = subprocess.run(
             ["bash", "-c", script],
             cwd=tmp_path,
-            env=os.environ | {"TAP": service.tap, "WHO": ":".join(alice.auth)},
+            env=os.environ | {"TAP": own.tap, "WHO": ":".join(alice.auth)},
             capture_output=True,
             text=True,
             timeout=60,
@@ -44,7 +42,7 @@ def test_the_commands_and_the_code_run(serve: Callable[..., Served], tmp_path: P
             assert f"`{name}`" in TEXT, name
         code = "\n".join(re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL))
         name, password = alice.auth
-        exec(code, {"name": name, "password": password, "tap": service.tap})
+        exec(code, {"name": name, "password": password, "tap": own.tap})
         assert set(alice.tables) == {"mydb.stars"}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import pyvo
@@ -13,7 +13,9 @@ import requests
 
 from tap_service.storage.accounts import Accounts
 from tests.tap_service.asking import Job
-from tests.tap_service.conftest import Served
+
+if TYPE_CHECKING:
+    from tests.tap_service.conftest import Served
 
 USERS = {"alice": "correct-horse", "bob": "battery-staple", "carol": "of-the-cluster", "root": "administrator"}
 
