@@ -111,12 +111,13 @@ class TableFiles:
 
     def _asked(self, request: Request) -> Answer:
         seconds = request.limits.seconds
+        is_late = False
         with self._places:
             process = self._taken()
             try:
                 out, err = process.communicate(json.dumps(asdict(request)) + "\n", _PATIENCE * seconds)
             except subprocess.TimeoutExpired:
-                out, err = "", ""
+                out, err, is_late = "", "", True
             finally:
                 with self._lock:
                     self._running.discard(process)
@@ -127,9 +128,9 @@ class TableFiles:
             return Answer(**json.loads(out))
         if self._closed:
             raise ServiceUnavailable("the service is shutting down. Ask again later")
-        if process.returncode in (-signal.SIGXCPU, -signal.SIGKILL):  # by its own limit, or by the clock
+        if is_late or process.returncode == -signal.SIGXCPU:
             return Answer(f"reading it takes more than {seconds} seconds")
-        if process.returncode < 0:
+        if process.returncode < 0:  # by what is in the file, or by a system that is short of memory
             return Answer("it is broken, or takes too much memory to read")
         _log.error("the reader of an uploaded table ended with %s", process.returncode)
         raise InternalFault("the service failed to read an uploaded table; the fault is ours")
