@@ -50,7 +50,7 @@ async def create(name: str, request: Request, skyhouse: Skyhouse, user: User, as
     async with body_file(request, config.spool_path, config.user_table_file) as path:
         kind = request.headers.get("content-type", "")
         work = partial(skyhouse.user_tables.create, user, name, path, kind, replace=replace)
-        record = await skyhouse.user_tables.run(work)
+        record = await skyhouse.user_tables.run(user, work)
     headers = {"Location": f"{asker.base_url}/tap/tables/{record.qualified}", **expires(skyhouse, user, record.entry)}
     return Response(table_document(record.entry), 201, headers, media_type="application/xml")
 
@@ -63,7 +63,7 @@ async def load(name: str, request: Request, skyhouse: Skyhouse, user: User) -> R
     async with body_file(request, config.spool_path, config.user_table_file) as path:
         kind = request.headers.get("content-type", "")
         work = partial(skyhouse.user_tables.load, user, name, path, kind, replace=replace)
-        record, rows = await skyhouse.user_tables.run(work)
+        record, rows = await skyhouse.user_tables.run(user, work)
     return PlainTextResponse(f"loaded {rows} rows into {record.qualified}, which has {record.rows} now\n")
 
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -29,6 +30,7 @@ from tap_service.exceptions import (
     Forbidden,
     NotFound,
     ParameterFault,
+    ServiceBusy,
     ServiceUnavailable,
     Unauthorized,
     UploadFault,
@@ -49,8 +51,9 @@ from tap_service.storage.jobs import JobStoreUnavailable
 
 _log = logging.getLogger("skyhouse")
 
-#: loads at once, and those that wait
-_AT_ONCE, _WAITING = 2, 20
+#: loads at once, and those that wait; of one user at once, and altogether
+_AT_ONCE, _WAITING = 4, 20
+_AT_ONCE_OF_USER, _MOST_OF_USER = 2, 10
 #: a table that changes as often while rows are put into it is given up
 _ATTEMPTS = 3
 
@@ -59,6 +62,14 @@ _XML = re.compile(r"(text|application)/(x-vosi\S*\+)?xml")
 
 
 T = TypeVar("T")
+
+
+@dataclass
+class _Turns:
+    """The loads of one user."""
+
+    places: asyncio.Semaphore
+    asked: int = 0
 
 
 class UserTables:
@@ -73,12 +84,23 @@ class UserTables:
         self._limits = table_limits(config)
         self.storage = UserStorage(config, engine)
         self._lane = Lane("user-table", _AT_ONCE, _WAITING)
+        self._turns: dict[str, _Turns] = {}
 
-    async def run(self, work: Callable[[], T]) -> T:
-        """On a thread, when it is its turn. Raises ServiceBusy when too many wait."""
-        found: Future[T] = Future()
-        await asyncio.wrap_future(self._lane.submit(lambda: found.set_result(work())))
-        return found.result()
+    async def run(self, owner: str, work: Callable[[], T]) -> T:
+        """On a thread, when it is its turn: nobody takes all places. Raises ServiceBusy when too many wait."""
+        turns = self._turns.setdefault(owner, _Turns(asyncio.Semaphore(_AT_ONCE_OF_USER)))
+        if turns.asked >= _MOST_OF_USER:
+            raise ServiceBusy(f"{turns.asked} of your loads run or wait already: ask again in a while")
+        turns.asked += 1
+        try:
+            async with turns.places:
+                found: Future[T] = Future()
+                await asyncio.wrap_future(self._lane.submit(lambda: found.set_result(work())))
+                return found.result()
+        finally:
+            turns.asked -= 1
+            if not turns.asked:
+                del self._turns[owner]
 
     def close(self) -> None:
         self._lane.close()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import subprocess
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,6 +18,11 @@ import pytest
 from astropy.table import Table as AstropyTable
 from pyvo.utils.prototype import activate_features
 
+from tap_service.config import Config
+from tap_service.exceptions import ServiceBusy
+from tap_service.services.metadata import Metadata
+from tap_service.services.table_files import TableFiles
+from tap_service.services.user_tables import UserTables
 from tap_service.storage.embedded import EmbeddedEngine
 from tests.tap_service.asking import Job
 from tests.tap_service.conftest import Served
@@ -446,6 +453,27 @@ def test_loads_at_once_lose_nothing(alice: User) -> None:
         answers = list(pool.map(lambda i: alice.load("mydb.busy", f"a\n{i}\n").status_code, range(3)))
     assert answers == [200] * 3
     assert sorted(alice.rows("SELECT a FROM mydb.busy")) == [[str(i)] for i in range(3)]
+
+
+def test_one_user_does_not_take_all_places(svc_engine: EmbeddedEngine) -> None:
+    """Two loads of a user work, eight wait, and the next one is refused; another user's does not wait for them."""
+    config = Config()
+    tables = UserTables(config, svc_engine, Metadata(svc_engine), TableFiles(config, spare=False))
+    go_on = threading.Event()
+
+    async def asked() -> tuple[int, str]:
+        running = [asyncio.create_task(tables.run("alice", go_on.wait)) for _ in range(10)]
+        await asyncio.sleep(0)
+        with pytest.raises(ServiceBusy) as refused:
+            await tables.run("alice", go_on.wait)
+        quick = await tables.run("bob", lambda: 7)
+        go_on.set()
+        assert await asyncio.gather(*running) == [True] * 10
+        assert await tables.run("alice", lambda: 8) == 8
+        return quick, str(refused.value)
+
+    assert asyncio.run(asked()) == (7, "10 of your loads run or wait already: ask again in a while")
+    tables.close()
 
 
 def test_only_one_makes_a_table(alice: User) -> None:
