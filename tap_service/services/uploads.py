@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.ddl import create_table
 from clickhouse_schema.model import Schema
 from tap_service.config import Config
-from tap_service.exceptions import ServiceUnavailable
+from tap_service.exceptions import ServiceUnavailable, UploadFault
 from tap_service.models.uploads import SCHEMA, Upload
 from tap_service.services.fetch import Fetcher
 from tap_service.services.table_files import TableFiles, path_of
@@ -20,6 +21,9 @@ from tap_service.storage.engine import Engine, EngineError
 from tap_service.storage.query_tables import drop, fill, storage, upload_name
 
 _log = logging.getLogger("skyhouse")
+
+#: no table of a request is begun when those before it have taken so many times the time of one
+_PATIENCE = 2
 
 
 @dataclass(slots=True)
@@ -49,13 +53,19 @@ class Uploads:
     def __init__(self, config: Config, engine: Engine, files: TableFiles) -> None:
         self._engine = engine
         self._files = files
+        self._seconds = _PATIENCE * config.upload_seconds
         self._fetcher = Fetcher(config.spool_path, config.upload_hosts, config.upload_bytes, config.upload_seconds)
 
     def load(self, uploads: Sequence[Upload], query_id: str) -> Loaded:
         """Raises UploadFault for a table that cannot be had, ServiceUnavailable where the engine takes none."""
         loaded = Loaded(self._engine)
+        end = time.monotonic() + self._seconds
         try:
             for number, upload in enumerate(uploads):
+                if time.monotonic() > end:
+                    raise UploadFault(
+                        f"these tables take more than {self._seconds} seconds to read: upload fewer at once"
+                    )
                 name = upload_name(query_id, number)
                 loaded.add(name, self._table(upload, name))
         except (EngineError, OSError) as error:

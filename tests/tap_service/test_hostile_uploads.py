@@ -308,6 +308,12 @@ def files(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return started
 
 
+def test_many_slow_tables_have_one_limit(serve: Callable[..., Served], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tap_service.services.uploads._PATIENCE", 0)
+    many = ";".join(f"t{i},param:t" for i in range(20))
+    assert "take more than 0 seconds to read: upload fewer at once" in refusal(ask(serve(), UPLOAD=many))
+
+
 def test_a_reader_that_is_killed(serve: Callable[..., Served], files: list[int], eventually: Any) -> None:
     service = serve()
     os.kill(files[0], signal.SIGSTOP)
