@@ -7,7 +7,7 @@ import pytest
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.datatypes import ColumnType
 from clickhouse_schema.model import Column, ForeignKey, Schema, Table
-from tap_service.documents.tables import table_document
+from tap_service.documents.tables import table_document, tableset_document, with_tables
 from tap_service.readers.errors import ReadError
 from tap_service.readers.vosi_table import read_definition, root
 
@@ -77,3 +77,12 @@ def test_entities_are_not_expanded() -> None:
     bomb = b'<!DOCTYPE t [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]><table><description>&b;</description></table>'
     with pytest.raises(ReadError, match="line 1: the definition has a DOCTYPE"):
         read_definition(bomb)
+
+
+@pytest.mark.parametrize("detail", [True, False])
+def test_a_list_with_tables_of_ones_own_is_a_list_of_all(detail: bool) -> None:
+    columns = (Column(name="a", datatype="int"),)
+    schemas = (Schema(name="public"), Schema(name="mydb", description="Own & <mine>"))
+    public, own = (tuple(TableEntry(schema, Table(name=n, columns=columns)) for n in "ab") for schema in schemas)
+    both = tableset_document((*public, *own), detail=detail)
+    assert with_tables(tableset_document(public, detail=detail), own, detail=detail) == both
