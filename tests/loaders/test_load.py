@@ -343,7 +343,7 @@ def test_a_schema_file_decides(loading: EmbeddedEngine, stars: Path) -> None:
 def test_a_schema_file_that_does_not_fit(loading: EmbeddedEngine, stars: Path, old: str, new: str, said: str) -> None:
     (stars.parent / "stars.yaml").write_text(SCHEMA.replace(old, new))
     asked = LoadRequest((stars,), "loadtests.stars", stars.parent / "r.csv", stars.parent / "stars.yaml")
-    with pytest.raises(LoadError, match=said):
+    with pytest.raises(ReadError, match=said):
         load(loading, asked, Said())
 
 
