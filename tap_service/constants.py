@@ -84,8 +84,8 @@ SWEEP_SECONDS = 1.0
 #: a result without a job is removed when it is older than this, in seconds
 ORPHAN_AGE_SECONDS = 60.0
 
-#: an uploaded table of /sync that is older than this has been left by a dead process, in seconds
-SYNC_UPLOAD_SECONDS = 6 * 3600
+#: a table of a query that nobody knows here, or of /sync, has been left by a dead process when it is older, in seconds
+OLD_TABLE_SECONDS = 6 * 3600
 
 #: redirects that are followed, and addresses of one host that are tried, to fetch an uploaded table
 MOST_REDIRECTS, MOST_ADDRESSES = 5, 4

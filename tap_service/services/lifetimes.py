@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
-from tap_service.constants import MOST_DEATHS, ORPHAN_AGE_SECONDS, SWEEP_SECONDS, SYNC_UPLOAD_SECONDS
+from tap_service.constants import MOST_DEATHS, OLD_TABLE_SECONDS, ORPHAN_AGE_SECONDS, SWEEP_SECONDS
 from tap_service.models.instants import now
 from tap_service.models.job import ExecutionPhase, Job, JobError
 from tap_service.services.user_table_care import UserTableCare
@@ -80,21 +80,30 @@ class Lifetimes:
         return len(silent)
 
     def end_strays(self) -> None:
-        """Stop what runs in the engine for no job: its worker could not reach the engine when the job ended."""
+        """Stop what runs in the engine for jobs that have ended: their worker could not reach the engine then.
+
+        Jobs that are not known here may be those of another deployment over the same engine.
+        """
         for query_id in self._engine.running("async-"):
-            if not self._is_executed(query_id.removeprefix("async-").replace("-", "_")):
+            if self._is_executed(query_id.removeprefix("async-").replace("-", "_")) is False:
                 self.stop(query_id)
 
     def sweep(self, minimum_age: float = ORPHAN_AGE_SECONDS) -> int:
         """Remove the results, half ones and parts too, that no job counts as its own; how many.
 
-        And tables of dead queries in the engine; ``minimum_age`` 0: no query of any process works.
+        And tables of dead queries in the engine; ``minimum_age`` 0: no query of any process works. What is not known
+        here goes when it is old: it may be of another deployment over the same engine.
         """
+        old = OLD_TABLE_SECONDS if minimum_age else 0
+
+        def is_left(name: str, age: float) -> bool:
+            executed = self._is_executed(name)
+            return age >= old if executed is None else not executed
+
         try:
             for prefix in (merge_tables.PREFIX, UPLOAD_OF_JOB):
-                drop_left_over(self._engine, prefix, 0, self._is_executed)
-            of_sync = SYNC_UPLOAD_SECONDS if minimum_age else 0
-            drop_left_over(self._engine, UPLOAD_OF_SYNC, of_sync, lambda _: False)
+                drop_left_over(self._engine, prefix, is_left)
+            drop_left_over(self._engine, UPLOAD_OF_SYNC, lambda _, age: age >= old)
             if self._tables is not None:
                 self._tables.sweep(alone=not minimum_age)
         except EngineError as error:
@@ -119,13 +128,13 @@ class Lifetimes:
         except OSError as error:
             _log.warning("the files of job %s cannot be removed yet: %s", job.job_id, error)
 
-    def _is_executed(self, name: str) -> bool:
-        """``name``: id and attempt of a job, with ``_`` between and behind them."""
+    def _is_executed(self, name: str) -> bool | None:
+        """``name``: id and attempt of a job, with ``_`` between and behind them. None for a job that is not known."""
         job_id, attempt = name.split("_")[:2]
         try:
             job = self._jobs.get(job_id)
         except NoSuchJob:
-            return False
+            return None
         return job.phase is ExecutionPhase.EXECUTING and str(job.attempt) == attempt
 
     def _belongs(self, key: str) -> bool:

@@ -60,17 +60,15 @@ def filled(engine: Engine, name: str, create: str, batches: Iterable[pa.RecordBa
         drop(engine, name)
 
 
-def drop_left_over(engine: Engine, prefix: str, minimum_age: float, is_needed: Callable[[str], bool]) -> None:
-    """Drop the tables of this prefix that were made ``minimum_age`` seconds ago and belong to nothing that runs.
+def drop_left_over(engine: Engine, prefix: str, is_left: Callable[[str, float], bool]) -> None:
+    """Drop the tables of this prefix that belong to nothing that runs.
 
-    ``is_needed`` is asked about the rest of the name.
+    ``is_left`` is asked about the rest of the name and the age in seconds.
     """
-    where = (
-        f"database = {string(DATABASE)} AND startsWith(name, {string(prefix)})"
-        f" AND dateDiff('second', metadata_modification_time, now()) >= {int(minimum_age)}"
-    )
-    for row in engine.query(f"SELECT name FROM system.tables WHERE {where}").to_pylist():
-        if not is_needed(row["name"].removeprefix(prefix)):
+    where = f"database = {string(DATABASE)} AND startsWith(name, {string(prefix)})"
+    age = "dateDiff('second', metadata_modification_time, now())"
+    for row in engine.query(f"SELECT name, {age} AS age FROM system.tables WHERE {where}").to_pylist():
+        if is_left(row["name"].removeprefix(prefix), row["age"]):
             drop(engine, row["name"])
 
 
