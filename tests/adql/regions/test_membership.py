@@ -19,7 +19,7 @@ from tests.adql.sky import positions, separation
 FIXTURES = [HealthCheck.function_scoped_fixture]
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=FIXTURES)
+@settings(max_examples=75, deadline=None, suppress_health_check=FIXTURES)
 @given(regions())
 def test_sql_equals_contains(select: Select, row: Row, spots: Vectors, sample: tuple[Region, Vectors]) -> None:
     region, _ = sample
@@ -33,7 +33,7 @@ def test_sql_equals_contains(select: Select, row: Row, spots: Vectors, sample: t
     assert np.flatnonzero(different).tolist() == []
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(st.data())
 def test_contains_equals_the_even_odd_rule_in_the_plane(data: Any) -> None:
     place, size = data.draw(places), data.draw(sizes)

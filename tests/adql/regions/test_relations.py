@@ -46,7 +46,7 @@ def pairs(draw: Any, kinds: Any = simple) -> tuple[Any, ...]:
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(pairs())
 def test_what_directions_show_is_found(pair: tuple[Any, ...]) -> None:
     """A common direction proves an intersection, one outside disproves containment."""
@@ -63,7 +63,7 @@ def test_what_directions_show_is_found(pair: tuple[Any, ...]) -> None:
         assert not contains(one, other)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(pairs())
 def test_the_relations_fit_together(pair: tuple[Any, ...]) -> None:
     one, other, _ = pair
