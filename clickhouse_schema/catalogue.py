@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from clickhouse_schema.datatypes import Field
 from clickhouse_schema.model import Column, Schema, Table
+from clickhouse_schema.placement import Placement
 from clickhouse_schema.quoting import identifier
 
 _SHAPES = ("point", "circle", "polygon")
@@ -71,11 +72,13 @@ class Catalogue:
     """Immutable; a change makes a new one.
 
     ``counts``: rows by (schema, table), ``crowding``: rows in a square degree, as far as they are known.
+    ``placement``: where the rows of sharded tables are; None on a single server.
     """
 
     schemas: tuple[Schema, ...]
     counts: Mapping[tuple[str, str], int] = field(default_factory=dict, compare=False, repr=False)
     crowding: Mapping[tuple[str, str], float] = field(default_factory=dict, compare=False, repr=False)
+    placement: Placement | None = None
     entries: tuple[TableEntry, ...] = field(init=False)
     _by_fold: dict[str, tuple[TableEntry, ...]] = field(init=False, repr=False)
 

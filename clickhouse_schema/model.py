@@ -159,6 +159,8 @@ class Layout(Strict):
     columns whose values together name a row; look-ups by them are fast. ``healpix_order``: that of the coarse cells in
     which rows are counted. ``time``: the column that orders the rows of one place. ``overlap_radius``: degrees up to
     which matches stay within one shard of a cluster. ``indexes``: further columns, each with an index of its own.
+    ``parent``: the name of the foreign key whose table's rows say on which shard this table's rows are: a time series
+    is with its object. ``everywhere``: each server of a cluster has the whole table.
     """
 
     position: tuple[str, str] | None = None
@@ -167,6 +169,8 @@ class Layout(Strict):
     time: str = ""
     overlap_radius: Annotated[float, Key(ge=0.0, le=10.0)] = 0.0
     indexes: tuple[str, ...] = ()
+    parent: str = ""
+    everywhere: bool = False
 
 
 class ForeignKey(Strict):
@@ -201,6 +205,11 @@ class Table(Strict):
             if column.name == name:
                 return column
         raise KeyError(name)
+
+    @property
+    def is_sharded(self) -> bool:
+        """Whether a cluster cuts the table up; small ones without a place in the sky are whole on every server."""
+        return bool(self.layout.position or self.layout.parent) and not self.layout.everywhere
 
     def is_indexed(self, name: str) -> bool:
         """Whether conditions on the column need no scan: positions have the sort key, ids and indexes a projection.
