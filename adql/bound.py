@@ -131,10 +131,11 @@ class Subquery(Expr):
 
 @dataclass(frozen=True, slots=True)
 class InSubquery(Expr):
-    """``operand IN (query)``, three-valued."""
+    """``operand IN (query)``, three-valued. ``is_global``: the rows are computed once and sent to all shards."""
 
     operand: Expr
     query: Query
+    is_global: bool = False
 
     @property
     def children(self) -> tuple[Expr, ...]:
@@ -207,14 +208,25 @@ class Within(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Scan:
+    """``part``: which of a sharded table a shard reads (``clickhouse_schema.placement``); '' = all of it."""
+
     relation: int
     entry: TableEntry
+    part: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Derived:
+    """``place`` on a cluster: 'shards', where each computes it for its own rows; 'here', which must not be sent.
+
+    With 'shards' ``cluster`` is that of ClickHouse's name, and ``shard`` the output that tells a row's shard, if any.
+    """
+
     relation: int
     query: Query
+    place: str = ""
+    cluster: str = ""
+    shard: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,13 +234,14 @@ class Join:
     """``kind``: 'INNER' (with no condition a product), 'LEFT', 'RIGHT', 'FULL'; from passes also 'SEMI' and 'ANTI'.
 
     These two keep each row of the left that has some (no) match on the right, once; the right's columns are not seen
-    outside of ``condition``.
+    outside of ``condition``. ``is_global``: the right side is computed once and sent to all shards.
     """
 
     kind: str
     left: Relation
     right: Relation
     condition: Expr | None
+    is_global: bool = False
 
 
 Relation = Scan | Derived | Join
@@ -411,7 +424,7 @@ def map_select(select: Select, change: Callable[[Expr], Expr]) -> Select:
         if not isinstance(relation, Join):
             return relation
         condition = None if relation.condition is None else change(relation.condition)
-        return Join(relation.kind, tree(relation.left), tree(relation.right), condition)
+        return Join(relation.kind, tree(relation.left), tree(relation.right), condition, relation.is_global)
 
     return Select(
         from_=tree(select.from_),

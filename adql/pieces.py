@@ -111,7 +111,7 @@ class Division:
         """The query for one piece; of groups, ``bare`` states have the engine's types, which no driver reads."""
         fresh = copy(self.resolved.fresh)
         select = self._select if self.groups is None else self.groups.of_piece(self._select, bare=bare)
-        return statement(Resolved(_cut(select, self.levels, piece, fresh), fresh))
+        return statement(replace(self.resolved, query=_cut(select, self.levels, piece, fresh), fresh=fresh))
 
     def merged(self, schema: str, table: str, types: Mapping[str, str]) -> Statement:
         """The query that makes the groups of those of the pieces, whose rows are in a table with columns of ``types``.
@@ -120,7 +120,8 @@ class Division:
         """
         assert self.groups is not None  # noqa: S101  others have nothing to merge
         fresh = copy(self.resolved.fresh)
-        return statement(Resolved(self.groups.merged(self._select, schema, table, types, fresh), fresh))
+        query = self.groups.merged(self._select, schema, table, types, fresh)
+        return statement(replace(self.resolved, query=query, fresh=fresh))
 
     @property
     def _select(self) -> Select:

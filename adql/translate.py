@@ -6,25 +6,28 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 
 from adql.bound import Aggregate, Fresh, Query, Windowed, select_expressions, selects, walk
-from adql.clickhouse import KEEP_JOIN_ORDER, NULL_FOR_EMPTY, SETTINGS, emit
+from adql.clickhouse import DISTRIBUTED, KEEP_JOIN_ORDER, NULL_FOR_EMPTY, SETTINGS, emit
 from adql.functions.names import Positions
 from adql.links import links_of
 from adql.parser import parse
 from adql.regions import Moc
 from adql.resolve import resolve
 from adql.rewrite import rewrite
+from adql.rewrite.distribute import distribute
 from adql.rewrite.spatial import cells_read
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.datatypes import Field
 from clickhouse_schema.links import NO_LINKS, ResultLinks
+from clickhouse_schema.placement import Placement
 
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """A query before any pass, and the numbers that the passes go on from."""
+    """A query before any pass, and the numbers that the passes go on from; ``placement`` where there is a cluster."""
 
     query: Query
     fresh: Fresh
+    placement: Placement | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,7 @@ def translate(
     fresh = Fresh()
     query, tables = resolve(parse(text), catalogue, fresh, positions)
     fields = tuple(output.field for output in query.outputs)
-    resolved = Resolved(_limited(query, limit), fresh)
+    resolved = Resolved(_limited(query, limit), fresh, catalogue.placement)
     made = statement(resolved)
     return Translation(made.sql, made.settings, fields, tables, query.limit, made.query, resolved)
 
@@ -84,6 +87,9 @@ def statement(resolved: Resolved) -> Statement:
     fresh = copy(resolved.fresh)
     query = rewrite(resolved.query, fresh)
     settings = SETTINGS | KEEP_JOIN_ORDER if fresh.keeps_join_order else dict(SETTINGS)
+    if resolved.placement is not None:
+        query = distribute(query, resolved.placement, fresh)
+        settings |= DISTRIBUTED
     if _has_set_functions(query):
         settings |= NULL_FOR_EMPTY
     return Statement(emit(query), settings, query)

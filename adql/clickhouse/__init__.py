@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from adql.clickhouse.emitter import emit
 
-__all__ = ["KEEP_JOIN_ORDER", "NULL_FOR_EMPTY", "SETTINGS", "emit"]
+__all__ = ["DISTRIBUTED", "KEEP_JOIN_ORDER", "NULL_FOR_EMPTY", "SETTINGS", "emit"]
 
 #: What makes ClickHouse read the generated SQL as meant.
 SETTINGS: dict[str, str | int] = {
@@ -27,6 +27,10 @@ SETTINGS: dict[str, str | int] = {
     "max_ast_elements": 2_000_000,
     "max_expanded_ast_elements": 5_000_000,
 }
+
+#: In addition, on a cluster: only the shards that a condition names are asked, and a join that needs other shards'
+#: rows and does not say so is an error, for it would be wrong.
+DISTRIBUTED: dict[str, str | int] = {"optimize_skip_unused_shards": 1, "distributed_product_mode": "deny"}
 
 #: In addition, for set functions of sets that may be empty, and over windows: with it the engine uses no projection,
 #: neither of ids nor of covers.

@@ -101,10 +101,18 @@ def _tail(query: Query) -> str:
 
 def _relation(relation: Relation) -> str:
     if isinstance(relation, Scan):
-        return f"{relation.entry.storage} AS t{relation.relation}"
+        stored = relation.entry.part(relation.part) if relation.part else relation.entry.storage
+        return f"{stored} AS t{relation.relation}"
     if isinstance(relation, Derived):
-        return f"({_query(relation.query)}) AS t{relation.relation}"
+        return f"{_derived(relation)} AS t{relation.relation}"
     return _join(relation)
+
+
+def _derived(derived: Derived) -> str:
+    if derived.place != "shards":
+        return f"({_query(derived.query)})"
+    key = f", {derived.shard}" if derived.shard else ""
+    return f"cluster({string(derived.cluster)}, view({_query(derived.query)}){key})"
 
 
 def _join(join: Join) -> str:
@@ -112,6 +120,7 @@ def _join(join: Join) -> str:
     if join.condition is None:
         return f"{left} CROSS JOIN {right}"
     kind = f"LEFT {join.kind}" if join.kind in ("SEMI", "ANTI") else join.kind
+    kind = f"GLOBAL {kind}" if join.is_global else kind
     return f"{left} {kind} JOIN {right} ON {' AND '.join(_join_condition(c) for c in conjuncts(join.condition))}"
 
 
@@ -128,7 +137,7 @@ def _join_condition(expr: Expr) -> str:
 def _filter(expr: Expr) -> str:
     """A conjunct of WHERE, where false and unknown are alike."""
     if isinstance(expr, InSubquery):
-        return f"({_expr(expr.operand)} IN ({_query(expr.query)}))"
+        return f"({_expr(expr.operand)} {_in(expr)} ({_query(expr.query)}))"
     if isinstance(expr, Call) and expr.name == "OR" and all(isinstance(arg, InSubquery) for arg in expr.args):
         return f"({' OR '.join(_filter(arg) for arg in expr.args)})"
     return _expr(expr)
@@ -194,8 +203,12 @@ def _in_subquery(expr: InSubquery) -> str:
     counts = f"(SELECT (count(), countIf(isNull(t0.{column}))) FROM ({rows}) AS t0)"
     return (
         f"multiIf({counts}.1 = 0, false, isNull({operand}), NULL, "
-        f"ifNull({operand} IN ({rows}), false), true, {counts}.2 > 0, NULL, false)"
+        f"ifNull({operand} {_in(expr)} ({rows}), false), true, {counts}.2 > 0, NULL, false)"
     )
+
+
+def _in(expr: InSubquery) -> str:
+    return "GLOBAL IN" if expr.is_global else "IN"
 
 
 def _exists(expr: Exists) -> str:

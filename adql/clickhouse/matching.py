@@ -102,4 +102,5 @@ MATCHING: dict[str, Callable[[Call, Emit], str]] = {
     "EACH LEVEL": _each_level,
     "AT LEAST 0": lambda e, emit: f"if({emit(e.args[0])} < 0, 0, {emit(e.args[0])})",
     "ROW NUMBER": lambda e, emit: "rowNumberInAllBlocks()",  # noqa: ARG005  called like the others
+    "ROW NUMBER OF SHARD": lambda e, emit: "(rowNumberInAllBlocks() * 65536 + shardNum())",  # noqa: ARG005
 }

@@ -66,7 +66,7 @@ def outer_keys(select: Select, fresh: Fresh) -> Select:
     while (bare := _without_equality(select.from_)) is not None:
         wrapped = Wrapped(bare.right, select, fresh)
         key = wrapped.export(ONE)
-        anchor = _any_column(next(relations(bare.left)))
+        anchor = any_column(next(relations(bare.left)))
         # the engine wants an equality of columns of both sides: 1 = 1 in disguise
         always = Call(BOOLEAN, "=", (Call(INT, "ONE", (anchor,)), key))
         joined = replace(bare, right=wrapped.derived(), condition=conjunction([always, *conjuncts(bare.condition)]))
@@ -142,7 +142,8 @@ def is_equality(condition: Expr, join: Join) -> bool:
     return sides in ([{True}, {False}], [{False}, {True}])
 
 
-def _any_column(leaf: Scan | Derived) -> Column:
+def any_column(leaf: Scan | Derived) -> Column:
+    """Some column of a table."""
     if isinstance(leaf, Derived):
         output = leaf.query.outputs[0]
         return Column(output.expr.type, leaf.relation, output.alias, output.field)

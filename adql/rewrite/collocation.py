@@ -1,0 +1,240 @@
+"""Which rows of a join are on one shard of a cluster, and which shards have rows of use at all."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from adql.bound import (
+    Call,
+    Column,
+    Derived,
+    Expr,
+    InCells,
+    Join,
+    Relation,
+    Scan,
+    Select,
+    SetOperation,
+    conjuncts,
+    has_window,
+    relations,
+    select_expressions,
+    transform,
+    walk,
+)
+from adql.correlation import SubqueryExpr
+from adql.regions import Moc
+from adql.resolve.constants import constant
+from adql.rewrite.spatial import HPX29
+from clickhouse_schema.healpix import centres, max_radius
+from clickhouse_schema.model import ForeignKey
+from clickhouse_schema.placement import LOCAL, MARGIN, ShardMap
+
+#: Conditions that bound the separation of two positions -> how many arguments tell of each
+_NEAR = {"NEAR": 2, "NEARER": 2, "VECTORS NEAR": 3, "VECTORS NEARER": 3}
+
+_AXES = ("X", "Y", "Z")
+
+
+def source(leaf: Relation) -> Scan | None:
+    """The sharded table of which a part of FROM only selects rows and computes columns."""
+    if isinstance(leaf, Scan):
+        return leaf if leaf.entry.is_sharded else None
+    if not isinstance(leaf, Derived) or leaf.place or isinstance(leaf.query, SetOperation):
+        return None
+    query = leaf.query
+    if query.is_grouped or query.distinct or query.limit is not None or query.offset or query.order_by:
+        return None
+    if has_window(query) or any(isinstance(p, SubqueryExpr) for o in query.outputs for p in walk(o.expr)):
+        return None
+    return source(query.from_)
+
+
+def spine(tree: Relation) -> Iterator[Join]:
+    """The joins of a left-deep tree, the innermost first."""
+    if isinstance(tree, Join):
+        yield from spine(tree.left)
+        yield tree
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Rows on a shard: ``reach`` degrees at most from its cells; ``home``: its own, not copies of its neighbours'."""
+
+    scan: Scan
+    reach: float
+    home: bool
+
+
+class Collocation:
+    """Of the joins of a SELECT that begins with a sharded table, which the shards can do by themselves."""
+
+    def __init__(self, select: Select) -> None:
+        self._leaves = {leaf.relation: leaf for leaf in relations(select.from_)}
+        self._parts: dict[int, str | None] = {}
+        self._places: dict[int, _Place] = {}
+        first = next(relations(select.from_))
+        scan = source(first)
+        if scan is not None:
+            self._places[first.relation] = _Place(scan, _strays(scan), home=True)
+        for join in spine(select.from_):
+            [right] = relations(join.right)
+            conditions = [*conjuncts(join.condition)]
+            conditions += conjuncts(select.where) if join.kind == "INNER" else ()
+            found = self._of(right, conditions) if join.kind != "FULL" else None
+            self._parts[right.relation] = None if found is None else found[0]
+            if found is not None:
+                self._places[right.relation] = found[1]
+
+    def part_of(self, join: Join) -> str | None:
+        """The part of the table on the right in which a shard finds all partners; None if it does not."""
+        return self._parts[next(relations(join.right)).relation]
+
+    def _of(self, right: Scan | Derived, conditions: list[Expr]) -> tuple[str, _Place] | None:
+        scan = source(right)
+        if scan is None or _counts_rows(right):
+            return None
+        if self._is_kin(right, scan, conditions):
+            return LOCAL, _Place(scan, _strays(scan), home=True)
+        reaches = [reach for c in conditions if (reach := self._reach(right, c)) is not None]
+        if not reaches or min(reaches) > scan.entry.table.layout.overlap_radius:
+            return None
+        return MARGIN, _Place(scan, min(reaches), home=False)
+
+    # --- by nearness --------------------------------------------------------------------------------------------------
+
+    def _reach(self, right: Scan | Derived, condition: Expr) -> float | None:
+        """Degrees from the shard's cells within which a nearness to what is there already has its partners."""
+        size = _NEAR.get(condition.name) if isinstance(condition, Call) else None
+        if size is None:
+            return None
+        args = condition.children
+        radius = constant(args[2 * size])
+        if radius is None or radius < 0:
+            return None
+        ends = self._position(args[:size]), self._position(args[size : 2 * size])
+        for here, there in (ends, ends[::-1]):
+            if there == right.relation and here in self._places and here is not None:
+                return self._places[here].reach + radius
+        return None
+
+    def _position(self, exprs: Sequence[Expr]) -> int | None:
+        """The relation whose table's position these coordinates, or components of a unit vector, are."""
+        numbers = {part.relation for expr in exprs for part in walk(expr) if isinstance(part, Column)}
+        if len(numbers) != 1:
+            return None
+        [number] = numbers
+        scan = source(self._leaves[number]) if number in self._leaves else None
+        if scan is None:
+            return None
+        inner = tuple(self._stored(expr) for expr in exprs)
+        if len(inner) == len(_AXES):
+            places = {part.children for part in inner if isinstance(part, Call)}
+            if [part.name for part in inner if isinstance(part, Call)] != [*_AXES] or len(places) != 1:
+                return None
+            inner = places.pop()
+        names = tuple(part.name for part in inner if isinstance(part, Column) and part.relation == scan.relation)
+        return number if names == scan.entry.table.layout.position else None
+
+    def _stored(self, expr: Expr) -> Expr:
+        """The expression in terms of stored tables' columns, as far as derived tables only select."""
+        return _stored(expr, self._leaves)
+
+    # --- by equality --------------------------------------------------------------------------------------------------
+
+    def _is_kin(self, right: Scan | Derived, scan: Scan, conditions: list[Expr]) -> bool:
+        """Whether rows are joined with those of the same object: children, their parent, children of the same one."""
+        equal: set[tuple[int, str, str]] = set()
+        for condition in conditions:
+            if not (isinstance(condition, Call) and condition.name == "="):
+                continue
+            for mine, theirs in (condition.args, condition.args[::-1]):
+                if not (isinstance(mine, Column) and isinstance(theirs, Column) and mine.relation == right.relation):
+                    continue
+                inner, outer = self._stored(mine), self._stored(theirs)
+                if isinstance(inner, Column) and isinstance(outer, Column) and inner.type == outer.type:
+                    equal.add((theirs.relation, inner.name, outer.name))
+        return any(
+            place.home and any(all((number, *pair) in equal for pair in pairs) for pairs in _ties(scan, place.scan))
+            for number, place in self._places.items()
+        )
+
+
+def _ties(scan: Scan, other: Scan) -> Iterator[list[tuple[str, str]]]:
+    """The columns of both that are equal in rows of the same object."""
+    own, others = _parent(scan), _parent(other)
+    if own is not None and own.referenced_table == other.entry.qualified:
+        yield [*zip(own.columns, own.referenced_columns, strict=True)]
+    if others is not None and others.referenced_table == scan.entry.qualified:
+        yield [*zip(others.referenced_columns, others.columns, strict=True)]
+    if own is not None and others is not None and own.referenced_table == others.referenced_table:
+        named = dict(zip(others.referenced_columns, others.columns, strict=True))
+        if set(named) == set(own.referenced_columns):
+            yield [(column, named[ref]) for column, ref in zip(own.columns, own.referenced_columns, strict=True)]
+
+
+def _parent(scan: Scan) -> ForeignKey | None:
+    table = scan.entry.table
+    return next((key for key in table.keys if table.layout.parent and key.name == table.layout.parent), None)
+
+
+def _strays(scan: Scan) -> float:
+    """Degrees by which a row may be outside of the cells of its shard."""
+    return scan.entry.table.layout.overlap_radius if scan.entry.table.layout.parent else 0.0
+
+
+def _stored(expr: Expr, leaves: dict[int, Scan | Derived]) -> Expr:
+    def change(part: Expr) -> Expr:
+        leaf = leaves.get(part.relation) if isinstance(part, Column) else None
+        if not (isinstance(leaf, Derived) and isinstance(leaf.query, Select) and isinstance(part, Column)):
+            return part
+        inner = next(o.expr for o in leaf.query.outputs if o.alias == part.name)
+        return _stored(inner, {below.relation: below for below in relations(leaf.query.from_)})
+
+    return transform(expr, change)
+
+
+def _counts_rows(leaf: Relation) -> bool:
+    """Whether rows have numbers, which copies of them on other shards would have too."""
+    if not isinstance(leaf, Derived) or not isinstance(leaf.query, Select):
+        return False
+    parts = (part for expr in select_expressions(leaf.query) for part in walk(expr))
+    return any(isinstance(p, Call) and p.name == "ROW NUMBER" for p in parts) or _counts_rows(leaf.query.from_)
+
+
+# --- shards -----------------------------------------------------------------------------------------------------------
+
+
+def shards_read(scan: Scan, conditions: Iterable[Expr], map_: ShardMap) -> frozenset[int] | None:
+    """The shards with rows in the cells that ANDed ``conditions`` confine the table to; None if all are."""
+    wanted: frozenset[int] | None = None
+    for part in conditions:
+        if isinstance(part, InCells) and isinstance(part.index, Column) and part.index.relation == scan.relation:
+            if part.index.name != HPX29:
+                continue
+            found = _shards_of(part.cells, _strays(scan), map_)
+            wanted = found if wanted is None else wanted & found
+    return None if wanted is None or len(wanted) == map_.shards else wanted
+
+
+def _shards_of(cells: Sequence[tuple[int, tuple[int, ...]]], strays: float, map_: ShardMap) -> frozenset[int]:
+    if not strays:
+        ranges = Moc.of_cells([*cells]).ranges
+        return map_.shards_of((int(first), int(end)) for first, end in ranges)
+    return frozenset(map_.cells[cell] for order, numbers in cells for cell in _near(order, numbers, strays, map_.order))
+
+
+def _near(order: int, cells: tuple[int, ...], radius: float, coarse: int) -> list[int]:
+    """The cells of order ``coarse`` with points within ``radius`` degrees of ``cells``; some more, and never fewer."""
+    count = 12 * 4**coarse
+    middles = centres(coarse, np.arange(count, dtype=np.uint64))
+    wanted = centres(order, np.array(cells, np.uint64))
+    least = math.cos(min(math.pi, math.radians(radius) + max_radius(order) + max_radius(coarse)))
+    found = np.zeros(count, bool)
+    for start in range(0, len(wanted), 1024):
+        found |= (middles @ wanted[start : start + 1024].T >= least - 1e-12).any(axis=1)
+    return [int(cell) for cell in np.flatnonzero(found)]

@@ -1,0 +1,257 @@
+"""Where the parts of a query are computed on a cluster: the pass that comes after all others, for the whole query.
+
+A SELECT is sent to the shards if its FROM begins with a sharded table, or a derived table that only selects from one:
+each shard computes it for its own rows, and aggregates in two steps. What it is joined with is
+
+* read on the shard itself where that has all of the partners: in the margin for a nearness that fits the overlap, the
+  radii of a chain taken together; among the shard's own rows for an equality of a time series with its object;
+* else computed once and sent along (GLOBAL), as the rows of IN (SELECT ...) are.
+
+A FULL JOIN is done where the answer is put together. So is all that begins with another table than a sharded one.
+Every part is right by itself: what is forgotten here the engine refuses (distributed_product_mode = 'deny').
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from adql.bound import (
+    Call,
+    Column,
+    Derived,
+    Exists,
+    Expr,
+    Fresh,
+    InSubquery,
+    Join,
+    Literal,
+    Output,
+    Query,
+    Relation,
+    Scan,
+    Select,
+    SetOperation,
+    Subquery,
+    columns,
+    conjunction,
+    conjuncts,
+    map_select,
+    relations,
+    transform,
+    walk,
+)
+from adql.correlation import SubqueryExpr
+from adql.rewrite.collocation import Collocation, shards_read, source, spine
+from adql.rewrite.joins import any_column, is_equality, replaced
+from adql.rewrite.sizes import row_count
+from adql.rewrite.wrap import ONE, Wrapped, numbers
+from clickhouse_schema.datatypes import BOOLEAN, INT, LONG, Field
+from clickhouse_schema.placement import LOCAL, SHARD, Placement
+
+
+def distribute(query: Query, placement: Placement, fresh: Fresh) -> Query:
+    """``query`` after the other passes, with each part in its place."""
+    return _Distribution(placement, fresh).query(query)
+
+
+@dataclass(frozen=True, slots=True)
+class _Distribution:
+    placement: Placement
+    fresh: Fresh
+
+    def query(self, query: Query) -> Query:
+        if isinstance(query, SetOperation):
+            return replace(query, left=self.query(query.left), right=self.query(query.right))
+        select = _sharded_first(query)
+        while source(next(relations(select.from_))) is not None and (changed := self._prepared(select)) is not None:
+            select = changed
+        first = next(relations(select.from_))
+        if source(first) is None:
+            return self._inside(replace(select, from_=self._here(select.from_)), is_sent=False)
+        return self._inside(self._sent(select, first), is_sent=True)
+
+    # --- joins --------------------------------------------------------------------------------------------------------
+
+    def _here(self, tree: Relation) -> Relation:
+        """Each table by itself, joined where the answer is put together."""
+        if isinstance(tree, Join):
+            return replace(tree, left=self._here(tree.left), right=self._here(tree.right))
+        return tree if isinstance(tree, Scan) else replace(tree, query=self.query(tree.query))
+
+    def _prepared(self, select: Select) -> Select | None:
+        """``select`` with one of its joins in a form in which it can be sent; None when all are."""
+        found = Collocation(select)
+        for join in spine(select.from_):
+            if join.kind == "FULL":
+                wrapped = Wrapped(join.left, select, self.fresh)
+                derived = replace(wrapped.derived(), place="here")
+                return wrapped.apply(replace(select, from_=replaced(select.from_, join.left, derived)))
+            if not any(is_equality(c, join) for c in conjuncts(join.condition)):
+                return self._with_equality(select, join)
+            if source(join.right) is join.right and found.part_of(join) is None:
+                own = _own_conditions(select, join)
+                wrapped = Wrapped(join.right, select, self.fresh)
+                return wrapped.apply(replace(select, from_=replaced(select.from_, join.right, wrapped.derived(own))))
+        return None
+
+    def _with_equality(self, select: Select, join: Join) -> Select:
+        """One that is always true: the engine sends no other joins."""
+        wrapped = Wrapped(join.right, select, self.fresh)
+        key = wrapped.export(ONE)
+        first = next(relations(join.left))
+        always = Call(BOOLEAN, "=", (Call(INT, "ONE", (any_column(first),)), key))
+        joined = replace(join, right=wrapped.derived(), condition=conjunction([always, *conjuncts(join.condition)]))
+        return wrapped.apply(replace(select, from_=replaced(select.from_, join, joined)))
+
+    # --- what is sent -------------------------------------------------------------------------------------------------
+
+    def _sent(self, select: Select, first: Scan | Derived) -> Select:
+        found = Collocation(select)
+
+        def tree(relation: Relation) -> Relation:
+            if not isinstance(relation, Join):
+                return relation
+            part = found.part_of(relation)
+            if part is not None:
+                return replace(relation, left=tree(relation.left), right=self._local(relation.right, part))
+            right = self._here(relation.right)
+            return replace(relation, left=tree(relation.left), right=right, is_global=not _is_everywhere(right))
+
+        select = replace(select, from_=tree(select.from_))
+        return self._confined(select, first) if isinstance(first, Scan) else self._viewed(select, first)
+
+    def _local(self, relation: Relation, part: str) -> Relation:
+        """What a shard reads of its own tables."""
+        if isinstance(relation, Scan):
+            return replace(relation, part=part)
+        assert isinstance(relation, Derived)  # noqa: S101  no other is collocated
+        assert isinstance(relation.query, Select)  # noqa: S101
+        query = replace(relation.query, from_=self._local(relation.query.from_, part))
+        return replace(relation, query=self._inside(query, is_sent=True))
+
+    def _confined(self, select: Select, scan: Scan) -> Select:
+        """To the shards that the cells of WHERE are on."""
+        wanted = shards_read(scan, conjuncts(select.where), self.placement.map)
+        if wanted is None:
+            return select
+        return replace(select, where=conjunction([_is_on(_shard_of(scan), wanted), *conjuncts(select.where)]))
+
+    def _viewed(self, select: Select, first: Derived) -> Select:
+        """A derived table that the shards compute; its conditions with subqueries are those of the SELECT around."""
+        derived, conditions = self._lifted(first)
+        scan, cells = _read(derived)
+        wanted = shards_read(scan, cells, self.placement.map)
+        alias = ""
+        if wanted is not None:
+            derived, shard = self._exported(derived, _shard_of(scan))
+            conditions = [_is_on(shard, wanted), *conditions]
+            alias = shard.name
+        local = self._local(derived, LOCAL)
+        assert isinstance(local, Derived)  # noqa: S101  it was one
+        sent = replace(local, place="shards", cluster=self.placement.cluster, shard=alias)
+        where = conjunction([*conditions, *conjuncts(select.where)])
+        return replace(select, from_=replaced(select.from_, first, sent), where=where)
+
+    def _lifted(self, derived: Derived) -> tuple[Derived, list[Expr]]:
+        """``derived`` without its conditions that have subqueries in them, and these as conditions on its outputs."""
+        query = derived.query
+        assert isinstance(query, Select)  # noqa: S101  it only selects
+        lifted: list[Expr] = []
+        if isinstance(query.from_, Derived):
+            below, lifted = self._lifted(query.from_)
+            query = replace(query, from_=below)
+        own = conjuncts(query.where)
+        lifted += [c for c in own if _has_subquery(c)]
+        derived = replace(derived, query=replace(query, where=conjunction([c for c in own if not _has_subquery(c)])))
+        outside: list[Expr] = []
+        for condition in lifted:
+            names = {}
+            for column in dict.fromkeys(columns(condition)):
+                derived, names[column] = self._exported(derived, column)
+            outside.append(transform(condition, lambda part, names=names: names.get(part, part)))  # type: ignore[misc]
+        return derived, outside
+
+    def _exported(self, derived: Derived, column: Column) -> tuple[Derived, Column]:
+        """``derived`` with an output for a column of a table inside, at any depth, and that output."""
+        query = derived.query
+        assert isinstance(query, Select)  # noqa: S101  it only selects
+        below = query.from_
+        if isinstance(below, Derived) and below.relation != column.relation:
+            below, column = self._exported(below, column)
+            query = replace(query, from_=below)
+        found = next((o for o in query.outputs if o.expr == column), None)
+        if found is None:
+            found = Output(self.fresh.alias(), column, column.field)
+            query = replace(query, outputs=(*query.outputs, found))
+        return replace(derived, query=query), Column(column.type, derived.relation, found.alias, column.field)
+
+    def _inside(self, select: Select, *, is_sent: bool) -> Select:
+        """The subqueries of conditions and outputs: their rows go along where the SELECT is sent."""
+
+        def change(expr: Expr) -> Expr:
+            if isinstance(expr, InSubquery):
+                return replace(expr, query=self.query(expr.query), is_global=is_sent)
+            if isinstance(expr, (Subquery, Exists)):
+                return replace(expr, query=self.query(expr.query))
+            if is_sent and isinstance(expr, Call) and expr.name == "ROW NUMBER":
+                return replace(expr, name="ROW NUMBER OF SHARD")
+            return expr
+
+        return map_select(select, lambda expr: transform(expr, change))
+
+
+def _sharded_first(select: Select) -> Select:
+    """Of two tables that are joined the one in front that can stay where it is: the other one may have to be sent.
+
+    Of two such the one known to be larger.
+    """
+    join = next(spine(select.from_), None)
+    if join is None or join.kind != "INNER":
+        return select
+    swapped = replace(select, from_=replaced(select.from_, join, replace(join, left=join.right, right=join.left)))
+    if source(join.right) is None:
+        return select
+    if source(join.left) is None:
+        return swapped
+    if Collocation(select).part_of(join) is not None:
+        return select
+    if Collocation(swapped).part_of(next(spine(swapped.from_))) is not None:
+        return swapped
+    left, right = row_count(join.left), row_count(join.right)
+    return swapped if left is not None and right is not None and left < right else select
+
+
+def _own_conditions(select: Select, join: Join) -> list[Expr]:
+    """Those on the right table of a join alone, which hold for its rows before they are joined."""
+    pool = [*conjuncts(join.condition), *(conjuncts(select.where) if join.kind == "INNER" else ())]
+    own = numbers(join.right)
+    return [c for c in pool if {x.relation for x in columns(c)} == own]
+
+
+def _read(derived: Derived) -> tuple[Scan, tuple[Expr, ...]]:
+    """The table that a derived table only selects from, and the conditions beside it."""
+    query = derived.query
+    assert isinstance(query, Select)  # noqa: S101  it only selects
+    if isinstance(query.from_, Derived):
+        return _read(query.from_)
+    assert isinstance(query.from_, Scan)  # noqa: S101
+    return query.from_, conjuncts(query.where)
+
+
+def _has_subquery(expr: Expr) -> bool:
+    return any(isinstance(part, SubqueryExpr) for part in walk(expr))
+
+
+def _shard_of(scan: Scan) -> Column:
+    return Column(LONG, scan.relation, SHARD, Field(SHARD, LONG, nullable=False))
+
+
+def _is_on(shard: Column, wanted: frozenset[int]) -> Expr:
+    if not wanted:
+        return Literal(BOOLEAN, False)
+    return Call(BOOLEAN, "IN", (shard, *(Literal(INT, number) for number in sorted(wanted))))
+
+
+def _is_everywhere(leaf: Relation) -> bool:
+    """A table that every server has under this name."""
+    return isinstance(leaf, Scan) and not leaf.entry.is_sharded and not leaf.entry.stored
