@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from clickhouse_schema.datatypes import Field
 from clickhouse_schema.model import Column, Schema, Table
 from clickhouse_schema.placement import Placement
+from clickhouse_schema.placement import stored as stored_part
 from clickhouse_schema.quoting import identifier
 
 _SHAPES = ("point", "circle", "polygon")
@@ -29,7 +30,8 @@ class TableEntry:
 
     ``rows``: about how many it has, None if nobody counted; ``crowding``: of them in a square degree, as a typical row
     has them around it. ``stored``: its quoted name in ClickHouse where that is another, or a query in parentheses that
-    gives its rows. ``fields`` describe its columns in order; ``places``: name in lower case -> places of the columns.
+    gives its rows. ``is_sharded``: its rows are cut up among the shards of a cluster. ``fields`` describe its columns
+    in order; ``places``: name in lower case -> places of the columns.
     """
 
     schema: Schema
@@ -37,6 +39,7 @@ class TableEntry:
     rows: int | None = field(default=None, compare=False)
     crowding: float | None = field(default=None, compare=False)
     stored: str = field(default="", compare=False)
+    is_sharded: bool = field(default=False, compare=False)
     fields: tuple[Field, ...] = field(init=False, compare=False, repr=False)
     places: dict[str, tuple[int, ...]] = field(init=False, compare=False, repr=False)
 
@@ -66,6 +69,10 @@ class TableEntry:
         """Quoted name of the table in ClickHouse."""
         return self.stored or f"{identifier(self.schema.name)}.{identifier(self.table.name)}"
 
+    def part(self, suffix: str) -> str:
+        """Quoted name in ClickHouse of a part of a sharded table: see ``placement``."""
+        return stored_part(*self.place, suffix)
+
 
 @dataclass(frozen=True)
 class Catalogue:
@@ -84,7 +91,14 @@ class Catalogue:
 
     def __post_init__(self) -> None:
         entries = tuple(
-            TableEntry(schema, table, self.counts.get(key), self.crowding.get(key))
+            TableEntry(
+                schema,
+                table,
+                self.counts.get(key),
+                self.crowding.get(key),
+                self._stored(schema, table),
+                self.placement is not None and table.is_sharded,
+            )
             for schema in self.schemas
             for table in schema.tables
             for key in [(schema.name, table.name)]
@@ -95,6 +109,11 @@ class Catalogue:
             by_fold[key] = (*by_fold.get(key, ()), entry)
         object.__setattr__(self, "entries", entries)
         object.__setattr__(self, "_by_fold", by_fold)
+
+    def _stored(self, schema: Schema, table: Table) -> str:
+        if self.placement is None or not (table.is_sharded and self.placement.generation):
+            return ""
+        return stored_part(schema.name, self.placement.base(table.name))
 
     def plus(self, entries: tuple[TableEntry, ...]) -> Catalogue:
         """This catalogue with further tables, those that one caller or one query has besides; ``schemas`` stay."""
