@@ -10,7 +10,7 @@ demo: $(VENV)/demo
 	$(BIN)/skyhouse demo
 
 test: check
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadfile
 
 check: $(VENV)/test
 	$(BIN)/ruff check .

@@ -27,13 +27,14 @@ _log = logging.getLogger("skyhouse")
 async def sync(request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
     form = Form()
     try:
-        form = await request_form(request, skyhouse.config)
-        parameters = tap_parameters(form.pairs, skyhouse.config.max_query_length, form.files)
+        try:
+            form = await request_form(request, skyhouse.config)
+            parameters = tap_parameters(form.pairs, skyhouse.config.max_query_length, form.files)
+        except UserFault as error:
+            skyhouse.queries.refused(error, asker.client)
+            raise
         gone = asyncio.create_task(disconnection(request.receive))
         answer = await skyhouse.queries.answer(parameters, asker.client, caller.name if caller else None)
-    except UserFault as error:
-        skyhouse.queries.refused(error, asker.client)
-        raise
     finally:
         form.close()
     try:

@@ -62,7 +62,7 @@ def _is_cell_join(query: str, catalogue: Catalogue) -> bool:
     return "bitShiftLeft" in translate(query, catalogue).sql
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(radius=st.floats(-6, 2).map(lambda e: 10**e) | st.sampled_from([0.0, 90.0, 179.9999, 180.0]))
 @pytest.mark.parametrize("kind", _KINDS)
 def test_a_constant_radius(

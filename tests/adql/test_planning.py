@@ -20,8 +20,8 @@ def planned(engine: Engine) -> Sky:
     return fill(engine)
 
 
-_ANY = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-_ANY_JOIN = settings(_ANY, max_examples=8)
+_ANY = settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+_ANY_JOIN = settings(_ANY, max_examples=5)
 
 # --- random conditions ------------------------------------------------------------------------------------------------
 

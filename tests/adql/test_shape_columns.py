@@ -23,7 +23,7 @@ from tap_service.storage.engine import Engine
 from tests.adql.conftest import Rows, asked
 from tests.adql.sky import HARD_PLACES, separation
 
-COUNT = 104
+COUNT = 72
 
 OBS = Table(
     name="obs",
@@ -126,8 +126,14 @@ CONSTANTS: list[tuple[str, Region]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("column", ["c", "v", "s_region"])
-@pytest.mark.parametrize(("text", "region"), CONSTANTS)
+@pytest.mark.parametrize(
+    ("column", "text", "region"),
+    [
+        (column, *constant)
+        for column, some in (("c", CONSTANTS[::3]), ("v", CONSTANTS[1::3]), ("s_region", CONSTANTS))
+        for constant in some
+    ],
+)
 def test_relations_with_a_constant_are_those_of_constants(
     column: str, text: str, region: Region, ask: Callable[[str], Rows], shapes_of: Sky
 ) -> None:
@@ -150,7 +156,7 @@ def test_relations_of_two_columns_of_a_row(ask: Callable[[str], Rows], shapes_of
     pairs = [("c", "v"), ("v", "s_region"), ("c", "s_region"), ("s_region", "c"), ("s_region", "v")]
     pairs.append(("s_region", "s_region"))
     asked_for = [f"{name}({a}, {b})" for a, b in pairs for name in ("INTERSECTS", "CONTAINS")]
-    rows = ask(f"SELECT {', '.join(asked_for)} FROM obs WHERE id < 100 ORDER BY id")
+    rows = ask(f"SELECT {', '.join(asked_for)} FROM obs WHERE id < 48 ORDER BY id")
     for i, row in enumerate(rows):
         regions = {name: shapes_of.regions[name][i] for name in ("c", "v", "s_region")}
         for (a, b), (meets, contained) in zip(pairs, zip(row[::2], row[1::2], strict=True), strict=True):

@@ -38,7 +38,7 @@ def test_a_cone_has_exactly_the_rows_of_a_brute_force(
     assert sure <= set(found) <= sure | border
 
 
-@settings(max_examples=75, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     lon=st.floats(-360, 720),
     lat=st.floats(-90, 90) | st.sampled_from([-90.0, 90.0, 0.0]),

@@ -51,7 +51,7 @@ def test_cones_at_hard_places(
     _check(demo_engine, demo_catalogue, stars, float(ra), float(dec), float(radius))
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(ra=st.floats(0, 360), dec=st.floats(-90, 90), radius=st.floats(0, 180) | st.floats(-5, 0).map(lambda e: 10**e))
 def test_random_cones(
     ra: float, dec: float, radius: float, demo_engine: Engine, demo_catalogue: Catalogue, stars: Stars

@@ -51,11 +51,9 @@ with opened(Path(data)) as engine, ConsoleReporter() as reporter:
 """
 
 POINTS = [
-    ("after", "CREATE TABLE `kill`", 1),
     ("after", "__loading", 4),
     ("during", "__loading", 4),
     ("after", "MODIFY COMMENT", 2),
-    ("after", "DROP COLUMN", 1),
     ("after", "RENAME TABLE `kill`", 1),
     ("after", "INSERT INTO skyhouse.catalogue", 1),
 ]

@@ -11,7 +11,7 @@ from adql.regions.sphere import Vectors, separations
 from tests.adql.regions.shapes import BORDER, regions
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(regions())
 def test_nothing_is_missed_and_inner_cells_are_inside(sample: tuple[Region, Vectors]) -> None:
     region, points = sample
@@ -23,7 +23,7 @@ def test_nothing_is_missed_and_inner_cells_are_inside(sample: tuple[Region, Vect
     assert sum(len(cells) for _, cells in found.all) <= 4 * MOST_CELLS
 
 
-@settings(max_examples=75, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(regions())
 def test_distance_is_signed_and_never_too_great(sample: tuple[Region, Vectors]) -> None:
     """Two points on different sides are at least as far apart as both are from the border."""

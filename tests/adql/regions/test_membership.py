@@ -19,7 +19,7 @@ from tests.adql.sky import positions, separation
 FIXTURES = [HealthCheck.function_scoped_fixture]
 
 
-@settings(max_examples=75, deadline=None, suppress_health_check=FIXTURES)
+@settings(max_examples=40, deadline=None, suppress_health_check=FIXTURES)
 @given(regions())
 def test_sql_equals_contains(select: Select, row: Row, spots: Vectors, sample: tuple[Region, Vectors]) -> None:
     region, _ = sample
@@ -33,7 +33,7 @@ def test_sql_equals_contains(select: Select, row: Row, spots: Vectors, sample: t
     assert np.flatnonzero(different).tolist() == []
 
 
-@settings(max_examples=75, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_contains_equals_the_even_odd_rule_in_the_plane(data: Any) -> None:
     place, size = data.draw(places), data.draw(sizes)
@@ -43,7 +43,7 @@ def test_contains_equals_the_even_odd_rule_in_the_plane(data: Any) -> None:
     assert (polygon.contains(points) == planar(polygon, place, points))[clear].all()
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=FIXTURES)
+@settings(max_examples=35, deadline=None, suppress_health_check=FIXTURES)
 @given(data=st.data(), place=places, size=sizes)
 def test_many_edges_are_tested_by_sectors(evaluate: Any, data: Any, place: tuple[float, float], size: float) -> None:
     combs = st.integers(3, 30).map(lambda teeth: comb(place, size, teeth))
@@ -75,7 +75,7 @@ def _check_by_sectors(polygon: Polygon, points: Vectors, evaluate: Any) -> str:
     return condition
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=FIXTURES)
+@settings(max_examples=20, deadline=None, suppress_health_check=FIXTURES)
 @given(place=places, size=st.floats(1e-6, 179.9))
 def test_cones_equal_astropy(select: Select, row: Row, place: tuple[float, float], size: float) -> None:
     apart = separation(*positions(1000, 11), *place)

@@ -46,7 +46,7 @@ def pairs(draw: Any, kinds: Any = simple) -> tuple[Any, ...]:
     )
 
 
-@settings(max_examples=75, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(pairs())
 def test_what_directions_show_is_found(pair: tuple[Any, ...]) -> None:
     """A common direction proves an intersection, one outside disproves containment."""
@@ -63,7 +63,7 @@ def test_what_directions_show_is_found(pair: tuple[Any, ...]) -> None:
         assert not contains(one, other)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(pairs())
 def test_the_relations_fit_together(pair: tuple[Any, ...]) -> None:
     one, other, _ = pair
@@ -100,7 +100,7 @@ def as_columns(shape: Region) -> columns.Circle | columns.Edges:
     return columns.polygon(f"materialize([{', '.join(repr(float(c)) for v in shape.vertices for c in v)}])")
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=FIXTURES)
+@settings(max_examples=25, deadline=None, suppress_health_check=FIXTURES)
 @given(pairs(plain))
 def test_columns_equal_constants(evaluate: Any, pair: tuple[Any, ...]) -> None:
     one, other, _ = pair
