@@ -1,8 +1,9 @@
 """The catalogue in the engine: models kept, TAP_SCHEMA rewritten, rows counted per cell of the sky.
 
 ``skyhouse.catalogue`` is an append-only log of model documents; the latest of each table counts, an empty one means
-that the table is gone. One INSERT is one change, so a crash leaves the catalogue as it was before or after.
-TAP_SCHEMA's tables are made from it and are made anew by ``initialise``, which heals a crash between the two.
+that the table is gone. Of a cluster it has the map too, under no name. One INSERT is one change, so a crash leaves the
+catalogue as it was before or after. TAP_SCHEMA's tables are made from it and are made anew by ``initialise``, which
+heals a crash between the two.
 """
 
 from __future__ import annotations
@@ -18,20 +19,20 @@ from clickhouse_schema.ddl import HPX29, column_type, create_table
 from clickhouse_schema.engine import Engine
 from clickhouse_schema.healpix import ORDER
 from clickhouse_schema.model import Schema, Table
+from clickhouse_schema.placement import CLUSTER, LOCAL, Placement, ShardMap, stored
 from clickhouse_schema.quoting import identifier, string
 from clickhouse_schema.tap_schema import TAP_SCHEMA, rows
+from clickhouse_schema.topology import ROWS, Topology, read_topology
+from clickhouse_schema.whole import create_database, create_whole, known_uuid
 
-_TABLES = (
-    "CREATE DATABASE IF NOT EXISTS skyhouse",
-    "CREATE TABLE IF NOT EXISTS skyhouse.catalogue (version UInt64, schema_name String, table_name String,"
-    " document String) ENGINE = MergeTree ORDER BY version",
-    "CREATE TABLE IF NOT EXISTS skyhouse.density (schema_name String, table_name String, version UInt64, cell UInt32,"
-    " rows UInt64, bytes UInt64) ENGINE = MergeTree ORDER BY (schema_name, table_name, version, cell)",
-    f"CREATE DATABASE IF NOT EXISTS {identifier(TAP_SCHEMA.name)}",
-)
+_CATALOGUE = "version UInt64, schema_name String, table_name String, document String"
+_DENSITY = "schema_name String, table_name String, version UInt64, cell UInt32, rows UInt64, bytes UInt64"
 
 #: Nanoseconds since 1970; after the last one even if the clock was set back.
 _NEXT = "greatest(toUInt64(toUnixTimestamp64Nano(now64(9))), max(version) + 1)"
+
+#: SQL of the table whose rows one of the engine's has: itself, or the one that it is a part of on a cluster
+_TABLE_OF = rf"replaceRegexpOne(name, {string(r'^(.+?)(__[0-9]+)?__local(_rows)?$')}, {string(chr(92) + '1')})"
 
 #: One change at a time: the tables written aside have fixed names, and one process holds a data path.
 _changing = threading.Lock()
@@ -41,13 +42,21 @@ _ASIDE = "__new"
 
 
 def initialise(engine: Engine) -> None:
-    """Make what Skyhouse keeps for itself in the engine, and TAP_SCHEMA as the catalogue says."""
+    """Make what Skyhouse keeps for itself in the engine, and TAP_SCHEMA as the catalogue says.
+
+    The first map of a cluster gives each shard as much of the sky. Raises ``ClusterError``.
+    """
+    topology = read_topology(engine)
     with _changing:
-        for statement in _TABLES:
-            engine.execute(statement)
-        _make_tap_schema(engine)
+        create_database(engine, topology, "skyhouse")
+        create_whole(engine, topology, "skyhouse", "catalogue", _CATALOGUE, "version")
+        create_whole(engine, topology, "skyhouse", "density", _DENSITY, "(schema_name, table_name, version, cell)")
+        create_database(engine, topology, TAP_SCHEMA.name)
+        if topology.is_cluster and read_placement(engine) is None:
+            _write(engine, "", "", Placement(CLUSTER, ShardMap.uniform(topology.shards)).document())
+        _make_tap_schema(engine, topology)
         _write_tap_schema(engine)
-        user_tables.initialise(engine)
+        user_tables.initialise(engine, topology)
 
 
 def catalogue_version(engine: Engine) -> int:
@@ -63,8 +72,11 @@ def read_catalogue(engine: Engine) -> Catalogue:
         " FROM skyhouse.catalogue GROUP BY schema_name, table_name ORDER BY schema_name, table_name"
     ).to_pylist()
     by_schema: dict[str, list[tuple[int, Schema]]] = {}
+    placement = None
     for row in latest:
-        if row["document"]:
+        if not row["schema_name"]:
+            placement = Placement.of_document(row["document"])
+        elif row["document"]:
             schema = Schema.model_validate_json(row["document"])
             by_schema.setdefault(row["schema_name"], []).append((row["changed"], schema))
     schemas = (TAP_SCHEMA, *(_merged(parts) for parts in by_schema.values()))
@@ -75,7 +87,20 @@ def read_catalogue(engine: Engine) -> Catalogue:
         for key, mean in occupancy.items()
         if key in layouts and layouts[key].position
     }
-    return Catalogue(schemas, counts, crowding)
+    return Catalogue(schemas, counts, crowding, placement)
+
+
+def read_placement(engine: Engine) -> Placement | None:
+    """Where the rows of sharded tables are; None on a single server."""
+    sql = "SELECT document FROM skyhouse.catalogue WHERE schema_name = '' ORDER BY version DESC LIMIT 1"
+    documents = engine.query(sql).to_pylist()
+    return Placement.of_document(documents[0]["document"]) if documents else None
+
+
+def write_placement(engine: Engine, placement: Placement) -> None:
+    """From now on rows are where ``placement`` says. Its tables exist and have all the rows."""
+    with _changing:
+        _write(engine, "", "", placement.document())
 
 
 def in_square_degree(rows: float, order: int) -> float:
@@ -118,21 +143,27 @@ def unregister(engine: Engine, schema_name: str, table_name: str) -> None:
 
 
 def _append(engine: Engine, schema_name: str, table_name: str, document: str) -> None:
-    values = ", ".join(string(value) for value in (schema_name, table_name, document))
     with _changing:
-        engine.execute(f"INSERT INTO skyhouse.catalogue SELECT {_NEXT}, {values} FROM skyhouse.catalogue")
+        _write(engine, schema_name, table_name, document)
         _write_tap_schema(engine)
 
 
-def _make_tap_schema(engine: Engine) -> None:
+def _write(engine: Engine, schema_name: str, table_name: str, document: str) -> None:
+    values = ", ".join(string(value) for value in (schema_name, table_name, document))
+    engine.execute(f"INSERT INTO skyhouse.catalogue SELECT {_NEXT}, {values} FROM skyhouse.catalogue")
+
+
+def _make_tap_schema(engine: Engine, topology: Topology) -> None:
     """The tables of TAP_SCHEMA, each with its double aside, made anew if this version of Skyhouse has other columns."""
     for table in TAP_SCHEMA.tables:
         for name in (table.name, table.name + _ASIDE):
             where = f"database = {string(TAP_SCHEMA.name)} AND table = {string(name)}"
             columns = engine.query(f"SELECT name, type FROM system.columns WHERE {where} ORDER BY position").to_pylist()
             if [(row["name"], row["type"]) for row in columns] != [(c.name, column_type(c)) for c in table.columns]:
-                engine.execute(f"DROP TABLE IF EXISTS {_tap_schema_table(name)} SYNC")
-                engine.execute(create_table(table, _tap_schema_table(name)))
+                if columns:
+                    engine.execute(f"DROP TABLE {_tap_schema_table(name)}{topology.on_cluster} SYNC")
+                uuid = known_uuid(engine, topology, TAP_SCHEMA.name, name)
+                engine.execute(create_table(table, _tap_schema_table(name), topology, uuid=uuid))
 
 
 def _write_tap_schema(engine: Engine) -> None:
@@ -156,16 +187,17 @@ def _tap_schema_table(name: str) -> str:
 def contents(engine: Engine, tables: Iterable[tuple[str, str]]) -> tuple[tuple[str, ...], ...]:
     """What is another one as soon as one of these tables, by (schema, table), has other rows or another description.
 
-    For each its name, its version in the catalogue, which a load changes last, and the engine's number of its storage,
-    which it changes first.
+    For each its name, its version in the catalogue, which a load changes last, and the engine's numbers of its storage,
+    one of which it changes first.
     """
     names = ", ".join(f"({string(schema)}, {string(table)})" for schema, table in sorted(set(tables)))
     found = engine.query(
-        "SELECT t.database AS schema, t.name AS name, toString(t.uuid) AS storage, c.version AS version"
-        " FROM system.tables AS t LEFT JOIN (SELECT schema_name, table_name, max(version) AS version"
+        "SELECT t.database AS schema, t.whole AS name, t.storage AS storage, c.version AS version"
+        f" FROM (SELECT database, {_TABLE_OF} AS whole, toString(groupArraySorted(9)(uuid)) AS storage"
+        f" FROM system.tables WHERE (database, whole) IN ({names}) GROUP BY database, whole) AS t"
+        " LEFT JOIN (SELECT schema_name, table_name, max(version) AS version"
         " FROM skyhouse.catalogue GROUP BY schema_name, table_name) AS c"
-        " ON t.database = c.schema_name AND t.name = c.table_name"
-        f" WHERE (t.database, t.name) IN ({names}) ORDER BY schema, name"
+        " ON t.database = c.schema_name AND t.whole = c.table_name ORDER BY schema, name"
     ).to_pylist()
     return tuple(tuple(str(value) for value in row.values()) for row in found)
 
@@ -184,16 +216,18 @@ def update_density(engine: Engine, schema_name: str, table: Table) -> None:
 
 def count_density(engine: Engine, schema_name: str, table: Table) -> int:
     """Count rows and bytes per cell; the version of these counts. Rows without a position count in cell 12*4^order."""
-    storage = f"{identifier(schema_name)}.{identifier(table.name)}"
+    placement = read_placement(engine) if table.is_sharded else None
+    base = table.name if placement is None else placement.base(table.name)
+    names = ", ".join(string(base + part) for part in ("", LOCAL, LOCAL + ROWS))
     key = f"{string(schema_name)}, {string(table.name)}"
-    where = f"database = {string(schema_name)} AND table = {string(table.name)} AND active"
+    where = f"database = {string(schema_name)} AND table IN ({names}) AND active"
     row_bytes = f"(SELECT sum(bytes_on_disk) / greatest(sum(rows), 1) FROM system.parts WHERE {where})"
     order = table.layout.healpix_order
     cell = f"intDiv({HPX29}, {4 ** (ORDER - order)})" if table.layout.position else str(12 * 4**order)
     version = _version(engine)
     engine.execute(
         f"INSERT INTO skyhouse.density SELECT {key}, {version}, {cell} AS cell, count() AS rows,"
-        f" toUInt64(count() * {row_bytes}) AS bytes FROM {storage} GROUP BY cell"
+        f" toUInt64(count() * {row_bytes}) AS bytes FROM {stored(schema_name, base)} GROUP BY cell"
     )
     return version
 

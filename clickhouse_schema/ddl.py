@@ -1,4 +1,4 @@
-"""CREATE TABLE for the embedded engine, from the model. Pure: text out.
+"""CREATE TABLE from the model. Pure: text out.
 
 A table with positions is ordered by ``hpx29``, which the engine computes as rows come in (``MATERIALIZED``: no loader
 can get it wrong, and ``SELECT *`` does not show it); one without is ordered by its id. The id has a projection of row
@@ -11,32 +11,50 @@ from clickhouse_schema.cover import EVERYWHERE, cover_column, cover_sql, has_cov
 from clickhouse_schema.datatypes import ColumnType
 from clickhouse_schema.healpix import index_sql
 from clickhouse_schema.model import Column, Table
+from clickhouse_schema.placement import SHARD
 from clickhouse_schema.quoting import identifier, string
+from clickhouse_schema.topology import SINGLE, Topology
 
 HPX29 = "hpx29"
 
 _WHOLE_NUMBERS = "T64, ZSTD(1)"
 
 
-def create_table(table: Table, storage: str) -> str:
-    """The statement that makes ``table`` under the quoted name ``storage``."""
-    lines = [_column(column) for column in table.columns]
+def create_table(
+    table: Table, storage: str, topology: Topology = SINGLE, *, is_sharded: bool = False, uuid: str = ""
+) -> str:
+    """The statement that makes ``table`` under the quoted name ``storage``.
+
+    ``is_sharded``: the rows of one part of a sharded table, which have the number of a shard. ``uuid``: that of the
+    table on other servers, for one that joins them.
+    """
+    body = ",\n    ".join(
+        [*columns(table, is_sharded), *(f"PROJECTION {p} {q}" for p, q in projections(table).items())]
+    )
+    engine = topology.engine(is_sharded=is_sharded)
+    name = storage + (f" UUID {string(uuid)}" if uuid else "") + topology.on_cluster
+    settings = "SETTINGS allow_nullable_key = 1"
+    return f"CREATE TABLE {name} (\n    {body}\n) ENGINE = {engine} ORDER BY {_sort_key(table)} {settings}"
+
+
+def columns(table: Table, is_sharded: bool = False) -> list[str]:
+    """The definitions of all stored columns, those that the engine computes among them."""
+    lines = [column_definition(column) for column in table.columns]
+    if is_sharded:
+        lines.append(f"{SHARD} UInt16 CODEC(ZSTD(1))")
     if table.layout.position:
         lon, lat = (identifier(name) for name in table.layout.position)
         lines.append(f"{HPX29} UInt64 MATERIALIZED {index_sql(lon, lat)} CODEC({_WHOLE_NUMBERS})")
-    covered = [column for column in table.columns if has_cover(column.type)]
-    lines += [line for column in covered for line in _hidden(column)]
-    for column in covered:
-        name = identifier(cover_column(column.name))
-        lines.append(f"PROJECTION {identifier('by' + cover_column(column.name))} (SELECT _part_offset ORDER BY {name})")
-    if table.layout.id:
-        lines.append(f"PROJECTION by_id (SELECT _part_offset ORDER BY {_names(table.layout.id)})")
-    for name in table.layout.indexes:
-        projection = identifier(f"by_index_{name}")
-        lines.append(f"PROJECTION {projection} (SELECT _part_offset ORDER BY {identifier(name)})")
-    body = ",\n    ".join(lines)
-    settings = "SETTINGS allow_nullable_key = 1"
-    return f"CREATE TABLE {storage} (\n    {body}\n) ENGINE = MergeTree ORDER BY {_sort_key(table)} {settings}"
+    return lines + [line for column in table.columns if has_cover(column.type) for line in _hidden(column)]
+
+
+def projections(table: Table) -> dict[str, str]:
+    """The indexes by quoted name."""
+    covers = [cover_column(column.name) for column in table.columns if has_cover(column.type)]
+    keys: dict[str, tuple[str, ...]] = {f"by{name}": (name,) for name in covers}
+    keys |= {"by_id": table.layout.id} if table.layout.id else {}
+    keys |= {f"by_index_{name}": (name,) for name in table.layout.indexes}
+    return {identifier(name): f"(SELECT _part_offset ORDER BY {_names(key)})" for name, key in keys.items()}
 
 
 def given_columns(table: Table) -> tuple[str, ...]:
@@ -52,7 +70,7 @@ def column_type(column: Column) -> str:
     return f"Nullable({kind.clickhouse})" if column.nullable and not kind.is_array else kind.clickhouse
 
 
-def _column(column: Column) -> str:
+def column_definition(column: Column) -> str:
     comment = f" COMMENT {string(column.description)}" if column.description else ""
     return f"{identifier(column.name)} {column_type(column)} CODEC({_codec(column.type)}){comment}"
 

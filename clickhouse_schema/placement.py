@@ -20,6 +20,7 @@ move. ``clickhouse_schema.overlap`` has the SQL of which shards have copies of a
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -49,6 +50,12 @@ class ShardMap:
     def __post_init__(self) -> None:
         if len(self.cells) != 12 * 4**self.order + 1:
             raise ValueError(f"a map of order {self.order} has {12 * 4**self.order + 1} cells, not {len(self.cells)}")
+
+    @classmethod
+    def uniform(cls, shards: int) -> ShardMap:
+        """Each shard has as much of the sky, in one run of cells; rows without a position are on the first."""
+        count = 12 * 4**MAP_ORDER
+        return cls(MAP_ORDER, (*(cell * shards // count for cell in range(count)), 0))
 
     @property
     def shards(self) -> int:
@@ -88,6 +95,16 @@ class Placement:
     def base(self, table_name: str) -> str:
         """Name in ClickHouse of a sharded table's Distributed table; those of its parts begin so."""
         return f"{table_name}__{self.generation}" if self.generation else table_name
+
+    def document(self) -> str:
+        """As the log of the catalogue has it, JSON."""
+        content = {"generation": self.generation, "order": self.map.order, "cells": self.map.cells}
+        return json.dumps({"cluster": self.cluster, **content}, separators=(",", ":"))
+
+    @classmethod
+    def of_document(cls, document: str) -> Placement:
+        found = json.loads(document)
+        return cls(found["cluster"], ShardMap(found["order"], tuple(found["cells"])), found["generation"])
 
 
 def stored(schema_name: str, base: str, suffix: str = "") -> str:

@@ -28,6 +28,8 @@ from clickhouse_schema.model import Schema, Table
 from clickhouse_schema.quoting import identifier, string
 from clickhouse_schema.tap_schema import NAME as TAP_SCHEMA_NAME
 from clickhouse_schema.tap_schema import TAP_SCHEMA, table_rows
+from clickhouse_schema.topology import Topology
+from clickhouse_schema.whole import create_database, create_whole
 
 #: Of every user
 SCHEMA_NAME = "mydb"
@@ -41,12 +43,8 @@ _REGISTRY = "skyhouse.user_tables"
 _USES = "skyhouse.user_table_uses"
 _ID = "described"
 
-_STATEMENTS = (
-    f"CREATE DATABASE IF NOT EXISTS {DATABASE}",
-    f"CREATE TABLE IF NOT EXISTS {_REGISTRY} (owner_key String, name_key String, version UInt64, document String)"
-    " ENGINE = ReplacingMergeTree(version) ORDER BY (owner_key, name_key)",
-    f"CREATE TABLE IF NOT EXISTS {_USES} ({_ID} String, day Date) ENGINE = ReplacingMergeTree(day) ORDER BY {_ID}",
-)
+_REGISTRY_COLUMNS = "owner_key String, name_key String, version UInt64, document String"
+_REGISTRY_ENGINE = ("(owner_key, name_key)", "ReplacingMergeTree", "version")
 
 
 class UserTable(BaseModel):
@@ -91,15 +89,17 @@ def new_name(prefix: str = "") -> str:
 # --- the registry -----------------------------------------------------------------------------------------------------
 
 
-def initialise(engine: Engine) -> None:
+def initialise(engine: Engine, topology: Topology) -> None:
     """Make what is not there. Rows of TAP_SCHEMA that another version of Skyhouse wrote are made anew."""
-    for statement in _STATEMENTS:
-        engine.execute(statement)
+    create_database(engine, topology, DATABASE)
+    create_whole(engine, topology, "skyhouse", "user_tables", _REGISTRY_COLUMNS, *_REGISTRY_ENGINE)
+    uses = f"{_ID} String, day Date"
+    create_whole(engine, topology, "skyhouse", "user_table_uses", uses, _ID, "ReplacingMergeTree", "day")
     made_anew = [table for table in TAP_SCHEMA.tables if table.name != "schemas" and _is_other(engine, table)]
     for table in made_anew:
-        engine.execute(f"DROP TABLE IF EXISTS {_described(table.name)} SYNC")
+        engine.execute(f"DROP TABLE IF EXISTS {_described(table.name)}{topology.on_cluster} SYNC")
         columns = ", ".join(f"{identifier(name)} {kind}" for name, kind in _columns(table))
-        engine.execute(f"CREATE TABLE {_described(table.name)} ({columns}) ENGINE = MergeTree ORDER BY {_ID}")
+        create_whole(engine, topology, "skyhouse", f"own_{table.name}", columns, _ID)
     if made_anew:
         for record in all_tables(engine):
             describe(engine, record, [table.name for table in made_anew])

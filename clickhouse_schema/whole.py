@@ -1,0 +1,43 @@
+"""Tables that every server of a cluster has whole, made on the servers that do not have them."""
+
+from __future__ import annotations
+
+from clickhouse_schema.engine import Engine
+from clickhouse_schema.placement import CLUSTER
+from clickhouse_schema.quoting import identifier, string
+from clickhouse_schema.topology import Topology
+
+
+def create_database(engine: Engine, topology: Topology, name: str) -> None:
+    engine.execute(f"CREATE DATABASE IF NOT EXISTS {identifier(name)}{topology.on_cluster}")
+
+
+def create_whole(
+    engine: Engine,
+    topology: Topology,
+    database: str,
+    name: str,
+    columns: str,
+    order_by: str,
+    kind: str = "MergeTree",
+    *arguments: str,
+) -> None:
+    """Make a table of SQL ``columns`` unless it is there; ``kind`` and ``arguments`` as of ``Topology.engine``."""
+    uuid = known_uuid(engine, topology, database, name)
+    is_uuid = f" UUID {string(uuid)}" if uuid else ""
+    engine.execute(
+        f"CREATE TABLE IF NOT EXISTS {identifier(database)}.{identifier(name)}{is_uuid}{topology.on_cluster}"
+        f" ({columns}) ENGINE = {topology.engine(kind, *arguments)} ORDER BY {order_by}"
+    )
+
+
+def known_uuid(engine: Engine, topology: Topology, database: str, name: str) -> str:
+    """The number that some server knows the table by: those of the same number are replicas. '' if none has it."""
+    if topology.is_one_server:
+        return ""
+    sql = (
+        f"SELECT toString(any(uuid)) AS uuid FROM clusterAllReplicas({string(CLUSTER)}, system.tables)"
+        f" WHERE database = {string(database)} AND name = {string(name)} HAVING count() > 0"
+    )
+    found = engine.query(sql).to_pylist()
+    return str(found[0]["uuid"]) if found else ""

@@ -1,0 +1,114 @@
+"""Tables of a cluster as they are made: their rows on the right shards, and what each part of them has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from clickhouse_schema import apply
+from clickhouse_schema.cluster_ddl import create_sharded, drop_sharded, stored_columns
+from clickhouse_schema.healpix import index_sql
+from clickhouse_schema.model import Column, Layout, Schema, Table
+from clickhouse_schema.placement import LOCAL, MARGIN, OVERLAP, SHARD
+from clickhouse_schema.topology import Topology, read_topology
+from tap_service.storage.clickhouse import ClickHouseEngine
+
+STARS = Table(
+    name="stars",
+    columns=(
+        Column(name="id", datatype="long", nullable=False),
+        Column(name="ra", datatype="double"),
+        Column(name="dec", datatype="double"),
+        Column(name="field", datatype="double", arraysize="3", xtype="circle"),
+    ),
+    layout=Layout(position=("ra", "dec"), id=("id",), overlap_radius=0.5),
+)
+_ROWS = "SELECT number AS id, number * 0.0919 AS ra, number % 179 - 89. AS dec FROM numbers(4000)"
+
+
+@pytest.fixture(scope="module")
+def made(cluster_of: Callable[[int], ClickHouseEngine]) -> ClickHouseEngine:
+    """A table on three shards with 4,000 rows over the whole sky, two without a position, and three copies."""
+    engine = cluster_of(3)
+    topology = read_topology(engine)
+    engine.execute("CREATE DATABASE layout")
+    for statement in 2 * create_sharded(STARS, "layout", "stars", topology):
+        engine.execute(statement)
+    placement = apply.read_placement(engine)
+    assert placement is not None
+    shard = placement.map.sql(index_sql("ra", "dec"))
+    rows = (
+        f"SELECT id, ra, dec, {shard} AS shard FROM ({_ROWS} UNION ALL SELECT 4000 + number, NULL, 1 FROM numbers(2))"
+    )
+    engine.execute(f"INSERT INTO {topology.into('layout', 'stars', LOCAL)} (id, ra, dec, {SHARD}) {rows}")
+    copies = "SELECT 5000 + number, 1, 1, number FROM numbers(3)"
+    engine.execute(f"INSERT INTO {topology.into('layout', 'stars', OVERLAP)} (id, ra, dec, {SHARD}) {copies}")
+    return engine
+
+
+def _counts(engine: ClickHouseEngine, part: str) -> list[int]:
+    counted = f"cluster('skyhouse', view(SELECT count() AS n FROM layout.stars{part}))"
+    return engine.query(f"SELECT n FROM {counted} ORDER BY _shard_num").column(0).to_pylist()
+
+
+def test_rows_are_on_their_shards(made: ClickHouseEngine) -> None:
+    placement = apply.read_placement(made)
+    assert placement is not None
+    found = made.query(f"SELECT hpx29, shardNum() - 1 AS here, {SHARD} AS shard FROM layout.stars").to_pydict()
+    assert len(found["hpx29"]) == 4002
+    assert found["here"] == found["shard"] == [placement.map.shard_of(index) for index in found["hpx29"]]
+    assert set(found["shard"]) == {0, 1, 2}
+
+
+def test_the_margin_has_the_shards_rows_and_its_copies(made: ClickHouseEngine) -> None:
+    own = _counts(made, LOCAL)
+    assert sum(own) == 4002
+    assert min(own) > 500
+    assert _counts(made, OVERLAP) == [1, 1, 1]
+    assert _counts(made, MARGIN) == [rows + 1 for rows in own]
+
+
+def test_a_part_has_the_columns_that_the_engine_computes(made: ClickHouseEngine) -> None:
+    names = ", ".join(stored_columns(STARS))
+    for part in ("", LOCAL, MARGIN):
+        assert made.query(f"SELECT {names} FROM layout.stars{part} WHERE id = 7").column_names == stored_columns(STARS)
+
+
+def test_a_condition_on_the_shard_prunes(made: ClickHouseEngine) -> None:
+    sql = f"SELECT uniqExact(_shard_num) AS shards FROM layout.stars WHERE {SHARD} IN (0, 2)"
+    settings = {"optimize_skip_unused_shards": 1, "force_optimize_skip_unused_shards": 1}
+    assert made.query(sql, settings).column(0).to_pylist() == [2]
+
+
+def test_rows_are_counted_over_all_shards(made: ClickHouseEngine) -> None:
+    apply.register(made, Schema(name="layout", tables=(STARS,)), STARS)
+    apply.update_density(made, "layout", STARS)
+    [entry] = [entry for entry in apply.read_catalogue(made).entries if entry.qualified == "layout.stars"]
+    assert entry.rows == 4002
+    assert entry.is_sharded
+    assert entry.part(MARGIN) == "`layout`.`stars__margin`"
+    assert sum(apply.density(made, "layout", "stars")["bytes"].to_pylist()) > 4002
+
+
+def test_what_is_dropped_is_gone(cluster_of: Callable[[int], ClickHouseEngine]) -> None:
+    engine = cluster_of(3)
+    engine.execute("CREATE DATABASE dropped")
+    for statement in create_sharded(STARS, "dropped", "x", read_topology(engine)):
+        engine.execute(statement)
+    for statement in drop_sharded("dropped", "x", read_topology(engine)):
+        engine.execute(statement)
+    assert engine.query("SELECT name FROM system.tables WHERE database = 'dropped'").num_rows == 0
+
+
+def test_on_several_servers_the_parts_are_replicated_tables() -> None:
+    topology = Topology(2, is_one_server=False)
+    local, overlap, margin, all_ = create_sharded(STARS, "s", "stars", topology)
+    assert local.startswith("CREATE TABLE IF NOT EXISTS `s`.`stars__local` ON CLUSTER `skyhouse` (")
+    assert "ENGINE = ReplicatedMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}') ORDER BY hpx29" in local
+    assert overlap == local.replace("__local", "__overlap")
+    assert margin.startswith("CREATE OR REPLACE VIEW `s`.`stars__margin` ON CLUSTER `skyhouse` AS SELECT ")
+    assert all_.endswith("ENGINE = Distributed('skyhouse', 's', 'stars__local', __shard)")
+    assert topology.engine("ReplacingMergeTree", "version") == (
+        "ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/whole', '{shard}-{replica}', version)"
+    )
