@@ -25,14 +25,15 @@ from clickhouse_schema.tap_schema import TAP_SCHEMA, rows
 from clickhouse_schema.topology import ROWS, Topology, read_topology
 from clickhouse_schema.whole import create_database, create_whole, known_uuid
 
-_CATALOGUE = "version UInt64, schema_name String, table_name String, document String"
+_CATALOGUE = "version UInt64, schema_name String, table_name String, document String, number UInt32"
 _DENSITY = "schema_name String, table_name String, version UInt64, cell UInt32, rows UInt64, bytes UInt64"
 
 #: Nanoseconds since 1970; after the last one even if the clock was set back.
-_NEXT = "greatest(toUInt64(toUnixTimestamp64Nano(now64(9))), max(version) + 1)"
+NEXT = "greatest(toUInt64(toUnixTimestamp64Nano(now64(9))), max(version) + 1)"
 
 #: SQL of the table whose rows one of the engine's has: itself, or the one that it is a part of on a cluster
-_TABLE_OF = rf"replaceRegexpOne(name, {string(r'^(.+?)(__[0-9]+)?__local(_rows)?$')}, {string(chr(92) + '1')})"
+_PART = string(r"^(.+?)(__[0-9]+(_[0-9]+)?)?__local(_rows)?$|^(.+?)__0_[0-9]+$")
+_TABLE_OF = f"replaceRegexpOne(name, {_PART}, {string(chr(92) + '1' + chr(92) + '5')})"
 
 #: One change at a time: the tables written aside have fixed names, and one process holds a data path.
 _changing = threading.Lock()
@@ -50,6 +51,7 @@ def initialise(engine: Engine) -> None:
     with _changing:
         create_database(engine, topology, "skyhouse")
         create_whole(engine, topology, "skyhouse", "catalogue", _CATALOGUE, "version")
+        _add_number(engine, topology)
         create_whole(engine, topology, "skyhouse", "density", _DENSITY, "(schema_name, table_name, version, cell)")
         create_database(engine, topology, TAP_SCHEMA.name)
         if topology.is_cluster and read_placement(engine) is None:
@@ -57,6 +59,11 @@ def initialise(engine: Engine) -> None:
         _make_tap_schema(engine, topology)
         _write_tap_schema(engine)
         user_tables.initialise(engine, topology)
+
+
+def _add_number(engine: Engine, topology: Topology) -> None:
+    """Catalogues of earlier versions of Skyhouse have no such column."""
+    engine.execute(f"ALTER TABLE skyhouse.catalogue{topology.on_cluster} ADD COLUMN IF NOT EXISTS number UInt32")
 
 
 def catalogue_version(engine: Engine) -> int:
@@ -68,7 +75,8 @@ def catalogue_version(engine: Engine) -> int:
 def read_catalogue(engine: Engine) -> Catalogue:
     """All schemas with their tables, TAP_SCHEMA first, then by name."""
     latest = engine.query(
-        "SELECT schema_name, table_name, argMax(document, version) AS document, max(version) AS changed"
+        "SELECT schema_name, table_name, argMax(document, version) AS document, max(version) AS changed,"
+        " argMax(number, version) AS number"
         " FROM skyhouse.catalogue GROUP BY schema_name, table_name ORDER BY schema_name, table_name"
     ).to_pylist()
     by_schema: dict[str, list[tuple[int, Schema]]] = {}
@@ -87,7 +95,8 @@ def read_catalogue(engine: Engine) -> Catalogue:
         for key, mean in occupancy.items()
         if key in layouts and layouts[key].position
     }
-    return Catalogue(schemas, counts, crowding, placement)
+    numbers = {(row["schema_name"], row["table_name"]): row["number"] for row in latest if row["number"]}
+    return Catalogue(schemas, counts, crowding, placement, numbers)
 
 
 def read_placement(engine: Engine) -> Placement | None:
@@ -129,10 +138,13 @@ def _merged(parts: list[tuple[int, Schema]]) -> Schema:
     return newest.model_copy(update={"tables": tuple(tables)})
 
 
-def register(engine: Engine, schema: Schema, table: Table) -> None:
-    """Publish ``table``, whose storage exists, as part of ``schema``."""
+def register(engine: Engine, schema: Schema, table: Table, number: int | None = None) -> None:
+    """Publish ``table``, whose storage exists, as part of ``schema``.
+
+    On a cluster its storage is that of the ``number``, from now on; by default that which it has now.
+    """
     document = schema.model_copy(update={"tables": (table,)}).model_dump_json(by_alias=True, exclude_defaults=True)
-    _append(engine, schema.name, table.name, document)
+    _append(engine, schema.name, table.name, document, number)
 
 
 def unregister(engine: Engine, schema_name: str, table_name: str) -> None:
@@ -142,15 +154,19 @@ def unregister(engine: Engine, schema_name: str, table_name: str) -> None:
     engine.execute(f"ALTER TABLE skyhouse.density DELETE WHERE {own} SETTINGS mutations_sync = 1")
 
 
-def _append(engine: Engine, schema_name: str, table_name: str, document: str) -> None:
+def _append(engine: Engine, schema_name: str, table_name: str, document: str, number: int | None = None) -> None:
     with _changing:
-        _write(engine, schema_name, table_name, document)
+        _write(engine, schema_name, table_name, document, number)
         _write_tap_schema(engine)
 
 
-def _write(engine: Engine, schema_name: str, table_name: str, document: str) -> None:
+def _write(engine: Engine, schema_name: str, table_name: str, document: str, number: int | None = None) -> None:
     values = ", ".join(string(value) for value in (schema_name, table_name, document))
-    engine.execute(f"INSERT INTO skyhouse.catalogue SELECT {_NEXT}, {values} FROM skyhouse.catalogue")
+    kept = f"argMaxIf(number, version, {_is_table(schema_name, table_name)})"
+    engine.execute(
+        "INSERT INTO skyhouse.catalogue (version, schema_name, table_name, document, number)"
+        f" SELECT {NEXT}, {values}, {kept if number is None else number} FROM skyhouse.catalogue"
+    )
 
 
 def _make_tap_schema(engine: Engine, topology: Topology) -> None:
@@ -205,25 +221,30 @@ def contents(engine: Engine, tables: Iterable[tuple[str, str]]) -> tuple[tuple[s
 # --- density ----------------------------------------------------------------------------------------------------------
 
 
-def update_density(engine: Engine, schema_name: str, table: Table) -> None:
+def update_density(engine: Engine, schema_name: str, table: Table, base: str = "") -> None:
     """Count rows and bytes of ``table`` per cell of its ``healpix_order``, in place of what was counted before."""
-    version = count_density(engine, schema_name, table)
+    _forget_density(engine, schema_name, table.name, count_density(engine, schema_name, table, base))
+
+
+def _forget_density(engine: Engine, schema_name: str, table_name: str, version: int) -> None:
+    """Drop the counts of a table before this version."""
     engine.execute(
-        f"ALTER TABLE skyhouse.density DELETE WHERE {_is_table(schema_name, table.name)} AND version < {version}"
+        f"ALTER TABLE skyhouse.density DELETE WHERE {_is_table(schema_name, table_name)} AND version < {version}"
         " SETTINGS mutations_sync = 1"
     )
 
 
-def count_density(engine: Engine, schema_name: str, table: Table) -> int:
-    """Count rows and bytes per cell; the version of these counts. Rows without a position count in cell 12*4^order."""
-    placement = read_placement(engine) if table.is_sharded else None
-    base = table.name if placement is None else placement.base(table.name)
+def count_density(engine: Engine, schema_name: str, table: Table, base: str = "") -> int:
+    """Count rows and bytes per cell; the version of these counts. Rows without a position count in cell 12*4^order.
+
+    ``base``: the table's name in ClickHouse, where that is another (``Placement.base``).
+    """
+    base = base or table.name
     names = ", ".join(string(base + part) for part in ("", LOCAL, LOCAL + ROWS))
     key = f"{string(schema_name)}, {string(table.name)}"
     where = f"database = {string(schema_name)} AND table IN ({names}) AND active"
     row_bytes = f"(SELECT sum(bytes_on_disk) / greatest(sum(rows), 1) FROM system.parts WHERE {where})"
-    order = table.layout.healpix_order
-    cell = f"intDiv({HPX29}, {4 ** (ORDER - order)})" if table.layout.position else str(12 * 4**order)
+    cell = _cell(table)
     version = _version(engine)
     engine.execute(
         f"INSERT INTO skyhouse.density SELECT {key}, {version}, {cell} AS cell, count() AS rows,"
@@ -232,12 +253,41 @@ def count_density(engine: Engine, schema_name: str, table: Table) -> int:
     return version
 
 
+def _cell(table: Table) -> str:
+    """SQL of the cell that a row is counted in."""
+    order = table.layout.healpix_order
+    return f"intDiv({HPX29}, {4 ** (ORDER - order)})" if table.layout.position else str(12 * 4**order)
+
+
+def density_version(engine: Engine, schema_name: str, table_name: str) -> int:
+    """That of the newest counts of a table; 0 if there are none."""
+    where = _is_table(schema_name, table_name)
+    return int(engine.query(f"SELECT max(version) FROM skyhouse.density WHERE {where}").column(0)[0].as_py())
+
+
+def add_density(engine: Engine, schema_name: str, table: Table, added: str) -> None:
+    """Count the rows of ``added``, SQL of rows with their ``hpx29``, on top of what is counted of ``table``."""
+    before = (
+        f"SELECT cell, rows, bytes FROM skyhouse.density WHERE {_is_table(schema_name, table.name)}"
+        f" AND version = {density_version(engine, schema_name, table.name)}"
+    )
+    row_bytes = f"(SELECT sum(bytes) / greatest(sum(rows), 1) FROM ({before}))"
+    version = _version(engine)
+    engine.execute(
+        f"INSERT INTO skyhouse.density SELECT {string(schema_name)}, {string(table.name)}, {version}, cell,"
+        " sum(rows), sum(bytes) FROM ("
+        f"{before} UNION ALL SELECT {_cell(table)} AS cell, count() AS rows, toUInt64(count() * {row_bytes}) AS bytes"
+        f" FROM {added} GROUP BY cell) GROUP BY cell"
+    )
+    _forget_density(engine, schema_name, table.name, version)
+
+
 def _is_table(schema_name: str, table_name: str) -> str:
     return f"schema_name = {string(schema_name)} AND table_name = {string(table_name)}"
 
 
 def _version(engine: Engine) -> int:
-    return int(engine.query(f"SELECT {_NEXT} AS version FROM skyhouse.density").column(0)[0].as_py())
+    return int(engine.query(f"SELECT {NEXT} AS version FROM skyhouse.density").column(0)[0].as_py())
 
 
 def density(engine: Engine, schema_name: str, table_name: str) -> pa.Table:

@@ -30,8 +30,9 @@ class TableEntry:
 
     ``rows``: about how many it has, None if nobody counted; ``crowding``: of them in a square degree, as a typical row
     has them around it. ``stored``: its quoted name in ClickHouse where that is another, or a query in parentheses that
-    gives its rows. ``is_sharded``: its rows are cut up among the shards of a cluster. ``fields`` describe its columns
-    in order; ``places``: name in lower case -> places of the columns.
+    gives its rows. ``is_sharded``: its rows are cut up among the shards of a cluster. ``number``: of its tables on a
+    cluster (``Placement.base``). ``fields`` describe its columns in order; ``places``: name in lower case -> places of
+    the columns.
     """
 
     schema: Schema
@@ -40,6 +41,7 @@ class TableEntry:
     crowding: float | None = field(default=None, compare=False)
     stored: str = field(default="", compare=False)
     is_sharded: bool = field(default=False, compare=False)
+    number: int = field(default=0, compare=False)
     fields: tuple[Field, ...] = field(init=False, compare=False, repr=False)
     places: dict[str, tuple[int, ...]] = field(init=False, compare=False, repr=False)
 
@@ -79,13 +81,15 @@ class Catalogue:
     """Immutable; a change makes a new one.
 
     ``counts``: rows by (schema, table), ``crowding``: rows in a square degree, as far as they are known.
-    ``placement``: where the rows of sharded tables are; None on a single server.
+    ``placement``: where the rows of sharded tables are; None on a single server. ``numbers``: those of the tables of a
+    cluster that were made more than once, by (schema, table).
     """
 
     schemas: tuple[Schema, ...]
     counts: Mapping[tuple[str, str], int] = field(default_factory=dict, compare=False, repr=False)
     crowding: Mapping[tuple[str, str], float] = field(default_factory=dict, compare=False, repr=False)
     placement: Placement | None = None
+    numbers: Mapping[tuple[str, str], int] = field(default_factory=dict, repr=False)
     entries: tuple[TableEntry, ...] = field(init=False)
     _by_fold: dict[str, tuple[TableEntry, ...]] = field(init=False, repr=False)
 
@@ -96,8 +100,9 @@ class Catalogue:
                 table,
                 self.counts.get(key),
                 self.crowding.get(key),
-                self._stored(schema, table),
+                self._stored(schema, table, self.numbers.get(key, 0)),
                 self.placement is not None and table.is_sharded,
+                self.numbers.get(key, 0),
             )
             for schema in self.schemas
             for table in schema.tables
@@ -110,10 +115,11 @@ class Catalogue:
         object.__setattr__(self, "entries", entries)
         object.__setattr__(self, "_by_fold", by_fold)
 
-    def _stored(self, schema: Schema, table: Table) -> str:
-        if self.placement is None or not (table.is_sharded and self.placement.generation):
+    def _stored(self, schema: Schema, table: Table, number: int) -> str:
+        if self.placement is None:
             return ""
-        return stored_part(schema.name, self.placement.base(table.name))
+        base = self.placement.base(table.name, number, is_sharded=table.is_sharded)
+        return "" if base == table.name else stored_part(schema.name, base)
 
     def plus(self, entries: tuple[TableEntry, ...]) -> Catalogue:
         """This catalogue with further tables, those that one caller or one query has besides; ``schemas`` stay."""

@@ -15,7 +15,8 @@ of the map's last cell; it is near nothing.
 The map is kept in the log of the catalogue, so a change of it is a change of the catalogue. Each map has tables of its
 own, whose names have its generation in them (``t__2``, ``t__2__local``; the first has 0 and plain names): a query that
 was translated with one map reads that map's rows to its end, and no query sees a row twice or not at all while rows
-move. ``clickhouse_schema.overlap`` has the SQL of which shards have copies of a row.
+move. For the same reason a table that is loaded anew has another number in its names (``t__2_1``, ``t__0_1__local``).
+``clickhouse_schema.overlap`` has the SQL of which shards have copies of a row.
 """
 
 from __future__ import annotations
@@ -92,9 +93,15 @@ class Placement:
     map: ShardMap
     generation: int = 0
 
-    def base(self, table_name: str) -> str:
-        """Name in ClickHouse of a sharded table's Distributed table; those of its parts begin so."""
-        return f"{table_name}__{self.generation}" if self.generation else table_name
+    def base(self, table_name: str, number: int = 0, *, is_sharded: bool = True) -> str:
+        """Name in ClickHouse of a table of a cluster; those of the parts of a sharded one begin so.
+
+        ``number`` counts from 0 what the table was made as: a load that replaces all of it makes another.
+        """
+        generation = self.generation if is_sharded else 0
+        if not (generation or number):
+            return table_name
+        return f"{table_name}__{generation}_{number}" if number else f"{table_name}__{generation}"
 
     def document(self) -> str:
         """As the log of the catalogue has it, JSON."""
