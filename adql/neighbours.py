@@ -1,38 +1,14 @@
-"""The HEALPix cells around a position, as ClickHouse SQL.
-
-Every point within ``REACH`` / 2^order radians of a position is in the position's own cell of that order or in one that
-touches it: no two points of cells that do not touch are nearer to each other (0.69 / 2^order where cells are narrowest,
-at the corners of the polar caps; tests go along the borders of the cells of each kind).
-"""
+"""The HEALPix cells around a position, as ClickHouse SQL: how far they reach, ``clickhouse_schema.adjacent`` says."""
 
 from __future__ import annotations
 
 import math
 
+from clickhouse_schema.adjacent import FACES, REACH, STEPS, TURNS
 from clickhouse_schema.healpix import ORDER
-
-#: Radians at order 0
-REACH = 0.6
 
 #: Finer cells save nothing more.
 _FINEST = 20
-
-#: The base cell beyond each border of the base cells 0 to 11 (255: there is none): beyond S, SE, E, SW, in the cell
-#: itself, beyond NE, W, NW, N, which is x below, in or above the cell's range + 3 * (the same of y).
-_FACES = (
-    (8, 9, 10, 11, 255, 255, 255, 255, 10, 11, 8, 9),
-    (5, 6, 7, 4, 8, 9, 10, 11, 9, 10, 11, 8),
-    (255, 255, 255, 255, 5, 6, 7, 4, 255, 255, 255, 255),
-    (4, 5, 6, 7, 11, 8, 9, 10, 11, 8, 9, 10),
-    (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11),
-    (1, 2, 3, 0, 0, 1, 2, 3, 5, 6, 7, 4),
-    (255, 255, 255, 255, 7, 4, 5, 6, 255, 255, 255, 255),
-    (3, 0, 1, 2, 3, 0, 1, 2, 4, 5, 6, 7),
-    (2, 3, 0, 1, 255, 255, 255, 255, 0, 1, 2, 3),
-)
-
-#: How the place turns there, for northern, equatorial and southern base cells: 1 mirrors x, 2 mirrors y, 4 swaps them.
-_TURNS = ((0, 0, 3), (0, 0, 6), (0, 0, 0), (0, 0, 5), (0, 0, 0), (5, 0, 0), (0, 0, 0), (6, 0, 0), (3, 0, 0))
 
 
 def order_for(radius: float) -> int | None:
@@ -59,9 +35,9 @@ def cells_around(index: str, order: int) -> str:
     """
     size, inside = 1 << order, 4**order - 1
     known = f"arrayFilter(c -> c < {12 * 4**order}, [bitShiftRight({index}, {2 * (ORDER - order)})])"
-    faces = f"{[face for beyond in _FACES for face in beyond]}"
-    turns = f"{[turn for beyond in _TURNS for turn in beyond]}"
-    steps = f"{[(x, y) for y in (-1, 0, 1) for x in (-1, 0, 1)]}"
+    faces = f"{[face for beyond in FACES for face in beyond]}"
+    turns = f"{[turn for beyond in TURNS for turn in beyond]}"
+    steps = f"{[*STEPS]}"
     # (base cell, x, y), each with its steps; then what lies beyond the base cell's borders; then the turned place
     own = f"arrayMap(c -> (intDiv(c, {4**order}), mortonDecode(2, bitAnd(c, {inside}))), {known})"
     stepped = (

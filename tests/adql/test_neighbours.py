@@ -12,7 +12,8 @@ from astropy.coordinates import SkyCoord
 from cdshealpix.nested import healpix_to_lonlat, lonlat_to_healpix, neighbours
 from numpy.typing import NDArray
 
-from adql.neighbours import REACH, cells_around, order_for
+from adql.neighbours import cells_around, order_for
+from clickhouse_schema.adjacent import REACH
 from clickhouse_schema.healpix import NO_POSITION, ORDER
 from tap_service.storage.engine import Engine
 

@@ -1,0 +1,56 @@
+"""Which HEALPix cells touch each other, NESTED.
+
+Every point within ``REACH`` / 2^order radians of a position is in the position's own cell of that order or in one that
+touches it: no two points of cells that do not touch are nearer to each other (0.69 / 2^order where cells are narrowest,
+at the corners of the polar caps; tests go along the borders of the cells of each kind). So all within n times that is
+in a cell that n steps from cell to touching cell lead to.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clickhouse_schema.healpix import Cells
+
+#: Radians at order 0
+REACH = 0.6
+
+#: From a cell to itself and those that touch it: (x, y)
+STEPS = tuple((x, y) for y in (-1, 0, 1) for x in (-1, 0, 1))
+
+#: The base cell beyond each border of the base cells 0 to 11 (255: there is none), by ``STEPS``: beyond S, SE, E, SW,
+#: in the cell itself, beyond NE, W, NW, N.
+FACES = (
+    (8, 9, 10, 11, 255, 255, 255, 255, 10, 11, 8, 9),
+    (5, 6, 7, 4, 8, 9, 10, 11, 9, 10, 11, 8),
+    (255, 255, 255, 255, 5, 6, 7, 4, 255, 255, 255, 255),
+    (4, 5, 6, 7, 11, 8, 9, 10, 11, 8, 9, 10),
+    (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11),
+    (1, 2, 3, 0, 0, 1, 2, 3, 5, 6, 7, 4),
+    (255, 255, 255, 255, 7, 4, 5, 6, 255, 255, 255, 255),
+    (3, 0, 1, 2, 3, 0, 1, 2, 4, 5, 6, 7),
+    (2, 3, 0, 1, 255, 255, 255, 255, 0, 1, 2, 3),
+)
+
+#: How the place turns there, for northern, equatorial and southern base cells: 1 mirrors x, 2 mirrors y, 4 swaps them.
+TURNS = ((0, 0, 3), (0, 0, 6), (0, 0, 0), (0, 0, 5), (0, 0, 0), (5, 0, 0), (0, 0, 0), (6, 0, 0), (3, 0, 0))
+
+
+def touching(order: int) -> NDArray[np.int64]:
+    """The cell that each of ``STEPS`` leads to from each cell of ``order``, -1 for none: shape (12 * 4^order, 9)."""
+    cells = Cells.base().divided(order)
+    size = 1 << order
+    found = np.full((len(cells), len(STEPS)), -1, dtype=np.int64)
+    for place, (across, up) in enumerate(STEPS):
+        x, y = cells.x + across, cells.y + up
+        beyond = 1 + (x >= size) - (x < 0) + 3 * (1 + (y >= size) - (y < 0))
+        face = np.array(FACES)[beyond, cells.face]
+        turn = np.array(TURNS)[beyond, cells.face // 4]
+        x = (x % size) ^ ((size - 1) * (turn & 1))
+        y = (y % size) ^ ((size - 1) * (turn >> 1 & 1))
+        x, y = np.where(turn & 4, y, x), np.where(turn & 4, x, y)
+        there = face < 12
+        index = Cells(order, face[there], x[there], y[there]).index
+        found[cells.index[there], place] = index
+    return found
