@@ -109,7 +109,7 @@ class Overlap:
     def _within(self, rings: int, beyond: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Whether each cell is within so many rings of each shard's cells; the last line is of no cell."""
         cells = np.array(self.map.cells)
-        within = cells[:, None] == np.arange(self.map.shards)
+        within: NDArray[np.bool_] = cells[:, None] == np.arange(self.map.shards)
         within[-1] = False
         for _ in range(rings):
             within[:-1] = within[beyond].any(axis=1)
