@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Iterator
 
 from clickhouse_schema.links import Service
@@ -14,6 +15,11 @@ from clickhouse_schema.units import vounit
 #: Databases of the engine, of Skyhouse and of the standard, and the schema of each user's own tables.
 RESERVED_SCHEMAS = frozenset(
     {"system", "information_schema", "default", "skyhouse", "skyhouse_users", "tap_upload", "tap_schema", "mydb"}
+)
+
+#: Endings of the names of what belongs to a table: loads that are not finished, and its parts on a cluster.
+_RESERVED_ENDING = re.compile(
+    r"__((loading|new|append|homes|(local|overlap)(_rows)?|margin)|(in)?[0-9]+(_[0-9]+)?)$", re.I
 )
 
 #: Names that the engine gives to no column.
@@ -38,6 +44,7 @@ def problems_of(schema: Schema) -> list[Problem]:
             problems += _service_problems(table, service, (*path, "skyhouse:services", j))
         for j, key in enumerate(table.keys):
             problems += _key_problems(schema, table, key, (*path, "constraints", j))
+        problems += _parent_problems(schema, table, (*path, "skyhouse:layout", "parent"))
     return problems
 
 
@@ -55,10 +62,8 @@ def _schema_problems(schema: Schema) -> Iterator[Problem]:
 
 
 def _name_problems(table: Table, path: Path) -> Iterator[Problem]:
-    if table.name.lower().endswith(("__loading", "__new")):
-        yield Problem(
-            (*path, "name"), f"the table name {table.name} ends as those of unfinished loads do: choose another"
-        )
+    if _RESERVED_ENDING.search(table.name):
+        yield Problem((*path, "name"), f"the table name {table.name} ends as those that loads make: choose another")
     yield from _repeated("column", [(c.name, (*path, "columns", i, "name")) for i, c in enumerate(table.columns)])
     yield from _repeated("key", [(key.name, (*path, "constraints", i, "name")) for i, key in enumerate(table.keys)])
     services = [(s.name, (*path, "skyhouse:services", i, "name")) for i, s in enumerate(table.services)]
@@ -101,6 +106,13 @@ def _layout_problems(table: Table, path: Path) -> Iterator[Problem]:
         elif column.type.is_array:
             yield Problem((*path, "indexes"), f"the column {name} is an array: an index is of numbers or texts")
     yield from _repeated("index", [(name, (*path, "indexes")) for name in layout.indexes])
+    if layout.parent and _parent_key(table) is None:
+        close = difflib.get_close_matches(layout.parent, [key.name for key in table.keys], 1)
+        meant = f": did you mean {close[0]}?" if close else " among its constraints"
+        yield Problem((*path, "parent"), f"the table {table.name} has no foreign key {layout.parent}{meant}")
+    if layout.parent and layout.everywhere:
+        message = "everywhere contradicts parent: a whole table on each server is not cut up; leave one of them out"
+        yield Problem((*path, "everywhere"), message)
     if layout.time:
         column = _find(table, layout.time)
         if column is None:
@@ -157,10 +169,9 @@ def _key_problems(schema: Schema, table: Table, key: ForeignKey, path: Path) -> 
         counts = f"{len(key.columns)} columns refer to {len(key.referenced_columns)}"
         yield Problem((*path, "columns"), f"the key {key.name} is uneven: {counts}")
         return
-    owner, _, name = key.referenced_table.partition(".")
-    if owner != schema.name:
+    if key.referenced_table.partition(".")[0] != schema.name:
         return  # the other schema is in another file
-    target = next((candidate for candidate in schema.tables if candidate.name == name), None)
+    target = _referenced(schema, key)
     for own, other in zip(key.columns, key.referenced_columns, strict=True):
         ours, theirs = _find(table, own), _find(target, other) if target else None
         if ours is None:
@@ -170,6 +181,36 @@ def _key_problems(schema: Schema, table: Table, key: ForeignKey, path: Path) -> 
         elif _kind(ours) != _kind(theirs):
             types = f"{own} is {ours.type.adql}, {other} is {theirs.type.adql}"
             yield Problem((*path, "columns"), f"the key {key.name} compares what cannot be equal: {types}")
+
+
+def _parent_problems(schema: Schema, table: Table, path: Path) -> Iterator[Problem]:
+    """That a child's rows can be where its parent's are. A parent of another schema is checked by the load."""
+    key = _parent_key(table)
+    parent = _referenced(schema, key) if key else None
+    if key is None or parent is None:
+        return
+    line = [table]
+    while parent is not None and parent not in line:
+        line.append(parent)
+        above = _parent_key(parent)
+        parent = _referenced(schema, above) if above else None
+    if parent is not None:
+        yield Problem(path, f"the parents of {table.name} go round: {' of '.join(t.name for t in [*line, parent])}")
+    elif not line[1].is_sharded:
+        how = "is on every server" if line[1].layout.everywhere else "has neither position nor parent"
+        yield Problem(path, f"the parent {key.referenced_table} {how}, so no shard has its rows: leave parent out")
+    elif {*key.referenced_columns} != {*line[1].layout.id}:
+        wanted = ", ".join(line[1].layout.id) or "none"
+        yield Problem(path, f"the key {key.name} must refer to the id of {key.referenced_table} ({wanted})")
+
+
+def _parent_key(table: Table) -> ForeignKey | None:
+    return next((key for key in table.keys if key.name == table.layout.parent), None)
+
+
+def _referenced(schema: Schema, key: ForeignKey) -> Table | None:
+    owner, _, name = key.referenced_table.partition(".")
+    return next((table for table in schema.tables if owner == schema.name and table.name == name), None)
 
 
 def _kind(column: Column) -> str:

@@ -154,6 +154,14 @@ def test_good() -> None:
             "name: s\ntables:\n- name: t__loading\n  columns: [{name: c, datatype: int}]\n",
             "3: the table name t__loading",
         ),
+        *(
+            (
+                f"name: s\ntables:\n- name: {name}\n  columns: [{{name: c, datatype: int}}]\n",
+                f"3: the table name {name}",
+            )
+            for name in ("t__Local", "t__overlap", "t__margin", "t__local_rows", "t__2", "t__0_13")
+        ),
+        (layout("{parent: objects}"), "9: the table t has no foreign key objects among its constraints"),
         (layout("{position: [ra]}"), "9: position must be two columns: [longitude, latitude]"),
         (layout("{position: [ra, dec, id]}"), "9: position must be two columns"),
         (layout("{position: [ra, ra]}"), "9: position names ra twice"),
@@ -368,3 +376,50 @@ def _schemas(draw: st.DrawFn) -> Schema:
 @given(_schemas())
 def test_what_is_written_reads_back(schema: Schema) -> None:
     assert read_schema(write_schema(schema), "f.yaml") == (schema, [])
+
+
+CHILDREN = """\
+name: s
+tables:
+- name: objects
+  skyhouse:layout: {objects}
+  columns: [{{name: id, datatype: int}}, {{name: ra, datatype: double}}, {{name: dec, datatype: double}}]
+- name: sources
+  skyhouse:layout: {sources}
+  columns: [{{name: object, datatype: int}}, {{name: source, datatype: int}}]
+  constraints:
+  - {{name: of_object, "@type": ForeignKey, columns: ["#sources.object"], referencedColumns: ["#objects.{column}"]}}
+  - {{name: of_itself, "@type": ForeignKey, columns: ["#sources.object"], referencedColumns: ["#sources.source"]}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (
+            {"sources": "{parent: of_objects}"},
+            "7: the table sources has no foreign key of_objects: did you mean of_object",
+        ),
+        ({"sources": "{parent: of_object, everywhere: true}"}, "7: everywhere contradicts parent"),
+        ({"sources": "{parent: of_itself}"}, "7: the parents of sources go round: sources of sources"),
+        ({"objects": "{id: [id]}"}, "7: the parent s.objects has neither position nor parent"),
+        ({"objects": "{position: [ra, dec], everywhere: true}"}, "7: the parent s.objects is on every server"),
+        ({"objects": "{position: [ra, dec]}"}, "7: the key of_object must refer to the id of s.objects (none)"),
+        ({"column": "ra"}, "7: the key of_object must refer to the id of s.objects (id)"),
+    ],
+)
+def test_parents_are_checked(changed: dict[str, str], said: str) -> None:
+    right = {
+        "objects": "{position: [ra, dec], id: [id], overlap_radius: 0.1}",
+        "sources": "{parent: of_object}",
+        "column": "id",
+    }
+    errors = errors_of(CHILDREN.format(**{**right, **changed}))
+    assert any(error.startswith(f"f.yaml:{said}") for error in errors), errors
+
+
+def test_tables_with_a_place_in_the_sky_are_cut_up() -> None:
+    right = {"objects": "{position: [ra, dec], id: [id]}", "sources": "{parent: of_object}", "column": "id"}
+    text = CHILDREN.format(**right)
+    schema, _ = read_schema(text, "f.yaml")
+    assert [table.is_sharded for table in schema.tables] == [True, True]
