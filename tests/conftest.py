@@ -14,6 +14,10 @@ from loaders.shipped import load_demo
 from tap_service.storage.embedded import EmbeddedEngine
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--shards", type=int, default=0, help="run the tests of adql on a cluster of so many shards")
+
+
 @pytest.fixture(scope="session")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedEngine]:
     """The test process's only embedded engine, empty at first. Tests use databases with names of their own."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -141,8 +141,7 @@ class Collocation:
         return number if names == scan.entry.table.layout.position else None
 
     def _stored(self, expr: Expr) -> Expr:
-        """The expression in terms of stored tables' columns, as far as derived tables only select."""
-        return _stored(expr, self._leaves)
+        return stored(expr, self._leaves)
 
     # --- by equality --------------------------------------------------------------------------------------------------
 
@@ -187,13 +186,15 @@ def _strays(scan: Scan) -> float:
     return scan.entry.table.layout.overlap_radius if scan.entry.table.layout.parent else 0.0
 
 
-def _stored(expr: Expr, leaves: dict[int, Scan | Derived]) -> Expr:
+def stored(expr: Expr, leaves: Mapping[int, Relation]) -> Expr:
+    """The expression in terms of stored tables' columns, as far as derived tables are SELECTs."""
+
     def change(part: Expr) -> Expr:
         leaf = leaves.get(part.relation) if isinstance(part, Column) else None
         if not (isinstance(leaf, Derived) and isinstance(leaf.query, Select) and isinstance(part, Column)):
             return part
         inner = next(o.expr for o in leaf.query.outputs if o.alias == part.name)
-        return _stored(inner, {below.relation: below for below in relations(leaf.query.from_)})
+        return stored(inner, {below.relation: below for below in relations(leaf.query.from_)})
 
     return transform(expr, change)
 

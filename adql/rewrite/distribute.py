@@ -32,16 +32,18 @@ from adql.bound import (
     Select,
     SetOperation,
     Subquery,
+    Windowed,
     columns,
     conjunction,
     conjuncts,
     map_select,
     relations,
+    select_expressions,
     transform,
     walk,
 )
 from adql.correlation import SubqueryExpr
-from adql.rewrite.collocation import Collocation, shards_read, source, spine
+from adql.rewrite.collocation import Collocation, shards_read, source, spine, stored
 from adql.rewrite.joins import any_column, is_equality, replaced
 from adql.rewrite.sizes import row_count
 from adql.rewrite.wrap import ONE, Wrapped, numbers
@@ -62,13 +64,19 @@ class _Distribution:
     def query(self, query: Query) -> Query:
         if isinstance(query, SetOperation):
             return replace(query, left=self.query(query.left), right=self.query(query.right))
-        select = _sharded_first(query)
+        select = self._collected(query) if _has_ntile(query) else _sharded_first(query)
         while source(next(relations(select.from_))) is not None and (changed := self._prepared(select)) is not None:
             select = changed
         first = next(relations(select.from_))
         if source(first) is None:
             return self._inside(replace(select, from_=self._here(select.from_)), is_sent=False)
         return self._inside(self._sent(select, first), is_sent=True)
+
+    def _collected(self, select: Select) -> Select:
+        """``select`` of rows that are put together first."""
+        wrapped = Wrapped(select.from_, select, self.fresh)
+        rows = replace(wrapped.derived([*conjuncts(select.where)]), place="here")
+        return wrapped.apply(replace(select, from_=rows, where=None))
 
     # --- joins --------------------------------------------------------------------------------------------------------
 
@@ -139,14 +147,15 @@ class _Distribution:
     def _viewed(self, select: Select, first: Derived) -> Select:
         """A derived table that the shards compute; its conditions with subqueries are those of the SELECT around."""
         derived, conditions = self._lifted(first)
-        scan, cells = _read(derived)
-        wanted = shards_read(scan, cells, self.placement.map)
+        scan, inside = _read(derived)
+        around = [transform(c, lambda part: stored(part, {first.relation: first})) for c in conjuncts(select.where)]
+        wanted = shards_read(scan, [*inside, *around], self.placement.map)
         alias = ""
         if wanted is not None:
             derived, shard = self._exported(derived, _shard_of(scan))
             conditions = [_is_on(shard, wanted), *conditions]
             alias = shard.name
-        local = self._local(derived, LOCAL)
+        local = self._local(_told_apart(derived), LOCAL)
         assert isinstance(local, Derived)  # noqa: S101  it was one
         sent = replace(local, place="shards", cluster=self.placement.cluster, shard=alias)
         where = conjunction([*conditions, *conjuncts(select.where)])
@@ -200,6 +209,12 @@ class _Distribution:
         return map_select(select, lambda expr: transform(expr, change))
 
 
+def _has_ntile(select: Select) -> bool:
+    """The engine's ntile wants a constant, which its argument is no longer when it comes from another server."""
+    parts = (part for expr in select_expressions(select) for part in walk(expr))
+    return any(isinstance(part, Windowed) and part.name == "NTILE" for part in parts)
+
+
 def _sharded_first(select: Select) -> Select:
     """Of two tables that are joined the one in front that can stay where it is: the other one may have to be sent.
 
@@ -236,6 +251,15 @@ def _read(derived: Derived) -> tuple[Scan, tuple[Expr, ...]]:
         return _read(query.from_)
     assert isinstance(query.from_, Scan)  # noqa: S101
     return query.from_, conjuncts(query.where)
+
+
+def _told_apart(derived: Derived) -> Derived:
+    """With a condition that no other has: the engine takes table functions that differ in aliases alone for one."""
+    query = derived.query
+    assert isinstance(query, Select)  # noqa: S101  it only selects
+    number = Literal(INT, derived.relation)
+    same = Call(BOOLEAN, "=", (number, number))
+    return replace(derived, query=replace(query, where=conjunction([same, *conjuncts(query.where)])))
 
 
 def _has_subquery(expr: Expr) -> bool:

@@ -15,13 +15,27 @@ from numpy.typing import NDArray
 
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.ddl import create_table
 from clickhouse_schema.model import Column, Layout, Schema, Table
 from tap_service.storage.engine import Engine
 from tests.adql.crossmatch_sky import MATCHES, Sky
 from tests.adql.sky import positions
+from tests.adql.storing import catalogue_of, store
+from tests.cluster.in_process import in_process_cluster
 
 Rows = list[tuple[Any, ...]]
+
+
+@pytest.fixture(scope="session")
+def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """The tests' embedded engine, or that of a cluster of ``--shards``."""
+    shards = request.config.getoption("--shards")
+    if not shards:
+        yield request.getfixturevalue("engine")
+        return
+    with in_process_cluster(tmp_path_factory.mktemp("cluster"), shards) as engine:
+        yield engine
+
+
 Ask = Callable[[str], Rows]
 
 STARS = Table(
@@ -113,9 +127,8 @@ def small(engine: Engine) -> Catalogue:
     """The catalogue of the small tables, which are in the engine."""
     engine.execute("CREATE DATABASE IF NOT EXISTS small")
     for table, rows in _CONTENT:
-        engine.execute(create_table(table, f"small.{table.name}"))
-        engine.insert(f"small.{table.name}", [_arrow(table, rows)])
-    return Catalogue((SMALL,))
+        store(engine, "small", table, [_arrow(table, rows)])
+    return catalogue_of(engine, SMALL)
 
 
 def independent_engine() -> duckdb.DuckDBPyConnection:
@@ -218,9 +231,8 @@ def sky(engine: Engine, points: Positions, others: Positions) -> Catalogue:
         batch = pa.RecordBatch.from_arrays(
             [pa.array(v, f.type) for v, f in zip((range(len(ra)), ra, dec, mag), schema, strict=True)], schema=schema
         )
-        engine.execute(create_table(table, f"sky.{table.name}"))
-        engine.insert(f"sky.{table.name}", [batch])
-    return Catalogue((SKY,))
+        store(engine, "sky", table, [batch])
+    return catalogue_of(engine, SKY)
 
 
 # --- two tables to match ----------------------------------------------------------------------------------------------
@@ -234,7 +246,7 @@ def matches() -> Sky:
 @pytest.fixture(scope="session")
 def match_catalogue(engine: Engine, matches: Sky) -> Catalogue:
     matches.store(engine)
-    return Catalogue((MATCHES,))
+    return catalogue_of(engine, MATCHES)
 
 
 @pytest.fixture(scope="session")

@@ -6,10 +6,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from clickhouse_schema.ddl import create_table
 from clickhouse_schema.model import Column, Layout, Schema, Table
 from tap_service.storage.engine import Engine
 from tests.adql.sky import positions, separation
+from tests.adql.storing import store
 
 _COLUMNS = (
     Column(name="id", datatype="int", nullable=False),
@@ -78,5 +78,4 @@ class Sky:
             null = {k: np.isnan(v) & (np.arange(len(v)) % 2 == 0) for k, v in rows.items()}
             arrays = [pa.array(np.arange(len(rows["ra"])), schema.field("id").type)]
             arrays += [pa.array(rows[n], schema.field(n).type, mask=null[n]) for n in schema.names[1:]]
-            engine.execute(create_table(table, f"matches.{table.name}"))
-            engine.insert(f"matches.{table.name}", [pa.RecordBatch.from_arrays(arrays, schema=schema)])
+            store(engine, "matches", table, [pa.RecordBatch.from_arrays(arrays, schema=schema)])

@@ -14,10 +14,10 @@ from adql.errors import AdqlError
 from adql.functions import AGGREGATES
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.ddl import create_table
 from clickhouse_schema.model import Column, Layout, Schema, Table
 from tap_service.storage.engine import Engine
 from tests.adql.conftest import Ask, Rows, asked
+from tests.adql.storing import catalogue_of, store
 
 COUNT = 3000
 _TABLE = Table(
@@ -66,9 +66,8 @@ def content() -> pa.RecordBatch:
 @pytest.fixture(scope="module")
 def samples(engine: Engine, content: pa.RecordBatch) -> Catalogue:
     engine.execute("CREATE DATABASE IF NOT EXISTS statistics")
-    engine.execute(create_table(_TABLE, "statistics.samples"))
-    engine.insert("statistics.samples", [content])
-    return Catalogue((Schema(name="statistics", tables=(_TABLE,)),))
+    store(engine, "statistics", _TABLE, [content])
+    return catalogue_of(engine, Schema(name="statistics", tables=(_TABLE,)))
 
 
 @pytest.fixture(scope="module")

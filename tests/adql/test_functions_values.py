@@ -14,11 +14,11 @@ from astropy.time import Time
 from numpy.typing import NDArray
 
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.ddl import create_table
 from clickhouse_schema.model import Column, Layout, Schema, Table
 from tap_service.storage.engine import Engine
 from tests.adql.conftest import Rows, asked
 from tests.adql.sky import positions, separation
+from tests.adql.storing import catalogue_of, store
 
 COUNT = 300
 _NUMBERS = ("ra", "dec", "parallax", "pmra", "pmdec", "velocity", "epoch")
@@ -68,9 +68,8 @@ def rows(engine: Engine, values: Values, instants: list[np.datetime64]) -> Catal
     schema = pa.schema([(c.name, c.type.arrow) for c in _TABLE.columns])
     batch = pa.RecordBatch.from_arrays([pa.array(content[f.name], f.type) for f in schema], schema=schema)
     engine.execute("CREATE DATABASE IF NOT EXISTS functions")
-    engine.execute(create_table(_TABLE, "functions.moving"))
-    engine.insert("functions.moving", [batch])
-    return Catalogue((Schema(name="functions", tables=(_TABLE,)),))
+    store(engine, "functions", _TABLE, [batch])
+    return catalogue_of(engine, Schema(name="functions", tables=(_TABLE,)))
 
 
 def _ask(engine: Engine, rows: Catalogue, what: str) -> Rows:

@@ -70,7 +70,7 @@ WHOLE = {
 def piecewise(sky: Catalogue, match_catalogue: Catalogue) -> Catalogue:
     """Of tables as if they were small enough to be read for each piece."""
     counts = {("sky", "points"): 2004, ("sky", "others"): 2104, ("matches", "ones"): 160, ("matches", "others"): 220}
-    return Catalogue((*sky.schemas, *match_catalogue.schemas), counts)
+    return Catalogue((*sky.schemas, *match_catalogue.schemas), counts, placement=sky.placement)
 
 
 def division(query: str, catalogue: Catalogue, limit: int | None = None) -> Division:

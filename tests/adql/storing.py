@@ -1,0 +1,80 @@
+"""The tests' tables in the engine: as on a single server, or cut up among shards when the engine is a cluster.
+
+``pytest tests/adql --shards 3`` runs the tests on a cluster of three shards in one process: all answers have to be the
+same. The map scatters its cells, so that there are borders everywhere, and tables without a position are cut up too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.cluster_ddl import create_sharded
+from clickhouse_schema.ddl import create_table, given_columns
+from clickhouse_schema.healpix import index_sql
+from clickhouse_schema.model import Schema, Table
+from clickhouse_schema.overlap import Overlap
+from clickhouse_schema.placement import CLUSTER, LOCAL, MAP_ORDER, OVERLAP, SHARD, Placement, ShardMap
+from clickhouse_schema.quoting import identifier
+from clickhouse_schema.topology import Topology, read_topology
+from tap_service.storage.engine import Engine
+
+#: Degrees of the overlap of tables with a position: matches of more are not done by the shards alone
+OVERLAP_RADIUS = 1.0
+
+
+def store(
+    engine: Engine, schema_name: str, table: Table, batches: Iterable[pa.RecordBatch], *, with_overlap: bool = True
+) -> None:
+    """Make the table with these rows."""
+    topology = read_topology(engine)
+    name = f"{identifier(schema_name)}.{identifier(table.name)}"
+    if not topology.is_cluster:
+        engine.execute(create_table(table, name))
+        engine.insert(name, batches)
+        return
+    cut, came = _cut(table), f"{identifier(schema_name)}.{identifier(table.name + '_came')}"
+    for statement in create_sharded(cut, schema_name, table.name, topology):
+        engine.execute(statement)
+    engine.execute(create_table(table, came))
+    engine.insert(came, batches)
+    _spread(engine, cut, schema_name, came, topology, with_overlap)
+
+
+def catalogue_of(engine: Engine, *schemas: Schema, counts: Mapping[tuple[str, str], int] | None = None) -> Catalogue:
+    """The catalogue of stored tables."""
+    topology = read_topology(engine)
+    if not topology.is_cluster:
+        return Catalogue(schemas, counts or {})
+    cut = (schema.model_copy(update={"tables": tuple(map(_cut, schema.tables))}) for schema in schemas)
+    return Catalogue(tuple(cut), counts or {}, placement=placement_of(topology))
+
+
+def placement_of(topology: Topology) -> Placement:
+    cells = np.random.default_rng(4).integers(0, topology.shards, 12 * 4**MAP_ORDER + 1)
+    return Placement(CLUSTER, ShardMap(MAP_ORDER, tuple(cells.tolist())))
+
+
+def _cut(table: Table) -> Table:
+    """One that a cluster cuts up."""
+    said = {"overlap_radius": OVERLAP_RADIUS} if table.layout.position else {"parent": "anything"}
+    return table.model_copy(update={"layout": table.layout.model_copy(update=said)})
+
+
+def _spread(engine: Engine, table: Table, schema_name: str, came: str, topology: Topology, with_overlap: bool) -> None:
+    names = ", ".join(identifier(name) for name in given_columns(table))
+    placed = placement_of(topology).map
+    position = table.layout.position
+    if position is None:
+        shard = f"toUInt16(rowNumberInAllBlocks() % {topology.shards})"
+    else:
+        shard = placed.sql(index_sql(*(identifier(name) for name in position)))
+    local = topology.into(schema_name, table.name, LOCAL)
+    engine.execute(f"INSERT INTO {local} ({names}, {SHARD}) SELECT {names}, {shard} FROM {came}")
+    if position is not None and with_overlap:
+        overlap = topology.into(schema_name, table.name, OVERLAP)
+        copies = f"arrayJoin({Overlap(placed, OVERLAP_RADIUS).holders('hpx29', shard)})"
+        engine.execute(f"INSERT INTO {overlap} ({names}, {SHARD}) SELECT {names}, {copies} FROM {came}")
