@@ -6,18 +6,28 @@ Each may be repeated, and none changes what is there. Names are ``base`` and an 
 
 from __future__ import annotations
 
-from clickhouse_schema.cover import cover_column, has_cover, is_read, shape_column
-from clickhouse_schema.ddl import HPX29, columns, create_table
+from collections.abc import Mapping
+
+from clickhouse_schema.ddl import columns, create_table, stored_columns
 from clickhouse_schema.model import Table
 from clickhouse_schema.placement import CLUSTER, LOCAL, MARGIN, OVERLAP, SHARD, stored
 from clickhouse_schema.quoting import identifier, string
 from clickhouse_schema.topology import Topology
 
+#: What other servers have nothing of
+_NEW: Mapping[str, str] = {}
 
-def create_sharded(table: Table, schema_name: str, base: str, topology: Topology) -> list[str]:
-    """What makes all of ``table`` that is not there, for all servers, in this order."""
+
+def create_sharded(
+    table: Table, schema_name: str, base: str, topology: Topology, uuids: Mapping[str, str] = _NEW
+) -> list[str]:
+    """What makes all of ``table`` that is not there, for all servers, in this order.
+
+    ``uuids``: those of the tables of rows by name, as far as other servers have them already (``create_table``).
+    """
+    rows = [base + topology.rows(part) for part in (LOCAL, OVERLAP)]
     return [
-        *(_create_rows(table, schema_name, base + topology.rows(part), topology) for part in (LOCAL, OVERLAP)),
+        *(_create_rows(table, schema_name, name, topology, uuids.get(name, "")) for name in rows),
         *create_views(table, schema_name, base, topology),
         _create_distributed(table, schema_name, base, topology),
     ]
@@ -25,7 +35,7 @@ def create_sharded(table: Table, schema_name: str, base: str, topology: Topology
 
 def create_views(table: Table, schema_name: str, base: str, topology: Topology) -> list[str]:
     """What makes the views of the rows, in place of those that are there: they have the columns of ``table``."""
-    names = ", ".join(identifier(name) for name in stored_columns(table))
+    names = ", ".join(identifier(name) for name in stored_columns(table, is_sharded=True))
     views = {}
     if topology.views_rows:
         for part in (LOCAL, OVERLAP):
@@ -47,19 +57,8 @@ def drop_sharded(schema_name: str, base: str, topology: Topology) -> list[str]:
     return [f"DROP TABLE IF EXISTS {stored(schema_name, base, name)}{topology.on_cluster} SYNC" for name in names]
 
 
-def stored_columns(table: Table) -> list[str]:
-    """The names of all columns of a part, those that the engine computes and the storage adds among them."""
-    names = [column.name for column in table.columns]
-    names += [SHARD, *([HPX29] if table.layout.position else [])]
-    for column in table.columns:
-        if has_cover(column.type):
-            names += [shape_column(column.name)] if is_read(column.type) else []
-            names.append(cover_column(column.name))
-    return names
-
-
-def _create_rows(table: Table, schema_name: str, name: str, topology: Topology) -> str:
-    statement = create_table(table, stored(schema_name, name), topology, is_sharded=True)
+def _create_rows(table: Table, schema_name: str, name: str, topology: Topology, uuid: str) -> str:
+    statement = create_table(table, stored(schema_name, name), topology, is_sharded=True, uuid=uuid)
     return statement.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS", 1)
 
 

@@ -1,11 +1,13 @@
 """CREATE TABLE from the model. Pure: text out.
 
 A table with positions is ordered by ``hpx29``, which the engine computes as rows come in (``MATERIALIZED``: no loader
-can get it wrong, and ``SELECT *`` does not show it); one without is ordered by its id. The id has a projection of row
-numbers, so a look-up by id reads a few granules.
+can get it wrong, and ``SELECT *`` does not show it); one without is ordered by its parent, or by its id. The id has a
+projection of row numbers, so a look-up by id reads a few granules.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 from clickhouse_schema.cover import EVERYWHERE, cover_column, cover_sql, has_cover, is_read, shape_column, shape_type
 from clickhouse_schema.datatypes import ColumnType
@@ -28,33 +30,48 @@ def create_table(
     ``is_sharded``: the rows of one part of a sharded table, which have the number of a shard. ``uuid``: that of the
     table on other servers, for one that joins them.
     """
-    body = ",\n    ".join(
-        [*columns(table, is_sharded), *(f"PROJECTION {p} {q}" for p, q in projections(table).items())]
-    )
+    indexes = (f"PROJECTION {identifier(name)} {definition}" for name, definition in projections(table).items())
+    body = ",\n    ".join([*columns(table, is_sharded), *indexes])
     engine = topology.engine(is_sharded=is_sharded)
     name = storage + (f" UUID {string(uuid)}" if uuid else "") + topology.on_cluster
     settings = "SETTINGS allow_nullable_key = 1"
-    return f"CREATE TABLE {name} (\n    {body}\n) ENGINE = {engine} ORDER BY {_sort_key(table)} {settings}"
+    return f"CREATE TABLE {name} (\n    {body}\n) ENGINE = {engine} ORDER BY {sort_key(table)} {settings}"
+
+
+class StoredColumn(NamedTuple):
+    """A column as the engine has it: its type, and what else its definition says."""
+
+    type: str
+    rest: str
+
+
+def stored_columns(table: Table, is_sharded: bool = False) -> dict[str, StoredColumn]:
+    """All columns by name, also those that the storage adds and the engine computes."""
+    found = {column.name: _stored(column) for column in table.columns}
+    if is_sharded:
+        found[SHARD] = StoredColumn("UInt16", "CODEC(ZSTD(1))")
+    if table.layout.position:
+        lon, lat = (identifier(name) for name in table.layout.position)
+        found[HPX29] = StoredColumn("UInt64", f"MATERIALIZED {index_sql(lon, lat)} CODEC({_WHOLE_NUMBERS})")
+    for column in table.columns:
+        if has_cover(column.type):
+            found |= _hidden(column)
+    return found
 
 
 def columns(table: Table, is_sharded: bool = False) -> list[str]:
-    """The definitions of all stored columns, those that the engine computes among them."""
-    lines = [column_definition(column) for column in table.columns]
-    if is_sharded:
-        lines.append(f"{SHARD} UInt16 CODEC(ZSTD(1))")
-    if table.layout.position:
-        lon, lat = (identifier(name) for name in table.layout.position)
-        lines.append(f"{HPX29} UInt64 MATERIALIZED {index_sql(lon, lat)} CODEC({_WHOLE_NUMBERS})")
-    return lines + [line for column in table.columns if has_cover(column.type) for line in _hidden(column)]
+    """The definitions of all columns."""
+    stored = stored_columns(table, is_sharded)
+    return [f"{identifier(name)} {column.type} {column.rest}" for name, column in stored.items()]
 
 
 def projections(table: Table) -> dict[str, str]:
-    """The indexes by quoted name."""
+    """The definitions of the indexes by name."""
     covers = [cover_column(column.name) for column in table.columns if has_cover(column.type)]
     keys: dict[str, tuple[str, ...]] = {f"by{name}": (name,) for name in covers}
     keys |= {"by_id": table.layout.id} if table.layout.id else {}
     keys |= {f"by_index_{name}": (name,) for name in table.layout.indexes}
-    return {identifier(name): f"(SELECT _part_offset ORDER BY {_names(key)})" for name, key in keys.items()}
+    return {name: f"(SELECT _part_offset ORDER BY {_names(key)})" for name, key in keys.items()}
 
 
 def given_columns(table: Table) -> tuple[str, ...]:
@@ -70,19 +87,19 @@ def column_type(column: Column) -> str:
     return f"Nullable({kind.clickhouse})" if column.nullable and not kind.is_array else kind.clickhouse
 
 
-def column_definition(column: Column) -> str:
+def _stored(column: Column) -> StoredColumn:
     comment = f" COMMENT {string(column.description)}" if column.description else ""
-    return f"{identifier(column.name)} {column_type(column)} CODEC({_codec(column.type)}){comment}"
+    return StoredColumn(column_type(column), f"CODEC({_codec(column.type)}){comment}")
 
 
-def _hidden(column: Column) -> list[str]:
+def _hidden(column: Column) -> dict[str, StoredColumn]:
     """What is stored beside a column of shapes: see ``cover``."""
-    cover = f"{identifier(cover_column(column.name))} UInt64"
     codec = f"CODEC({_WHOLE_NUMBERS})"
+    cover = cover_column(column.name)
     if not is_read(column.type):
-        return [f"{cover} MATERIALIZED {cover_sql(column.name, column.type)} {codec}"]
-    shape = f"{identifier(shape_column(column.name))} {shape_type(column.type)} CODEC(ZSTD(1))"
-    return [shape, f"{cover} DEFAULT {EVERYWHERE} {codec}"]
+        return {cover: StoredColumn("UInt64", f"MATERIALIZED {cover_sql(column.name, column.type)} {codec}")}
+    shape = StoredColumn(shape_type(column.type), "CODEC(ZSTD(1))")
+    return {shape_column(column.name): shape, cover: StoredColumn("UInt64", f"DEFAULT {EVERYWHERE} {codec}")}
 
 
 def _codec(kind: ColumnType) -> str:
@@ -102,9 +119,13 @@ def _codec(kind: ColumnType) -> str:
     return "ZSTD(3)" if kind.is_text else "ZSTD(1)"
 
 
-def _sort_key(table: Table) -> str:
+def sort_key(table: Table) -> str:
+    """SQL of ORDER BY."""
     if table.layout.position:
         return f"({HPX29}, {identifier(table.layout.time)})" if table.layout.time else HPX29
+    parent = next((key for key in table.keys if key.name == table.layout.parent), None)
+    if parent is not None:
+        return f"({_names((*parent.columns, *([table.layout.time] if table.layout.time else [])))})"
     covered = next((column.name for column in table.columns if has_cover(column.type)), None)
     if covered is not None:
         return identifier(cover_column(covered))

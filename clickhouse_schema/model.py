@@ -215,10 +215,12 @@ class Table(Strict):
         """Whether conditions on the column need no scan: positions have the sort key, ids and indexes a projection.
 
         Of an id of several columns that is the first: the others alone find nothing in the projection's order. Shapes
-        have their covers.
+        have their covers. Children without a position are in the order of their parents.
         """
         layout = self.layout
-        return name in (*(layout.position or ()), *layout.id[:1], *layout.indexes) or has_cover(self.column(name).type)
+        parents = [key.columns[0] for key in self.keys if key.name == layout.parent and not layout.position]
+        first = (*(layout.position or parents), *layout.id[:1], *layout.indexes)
+        return name in first or has_cover(self.column(name).type)
 
 
 class Example(Strict):

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from clickhouse_schema import apply
-from clickhouse_schema.cluster_ddl import create_sharded, drop_sharded, stored_columns
+from clickhouse_schema.cluster_ddl import create_sharded, drop_sharded
+from clickhouse_schema.ddl import stored_columns
 from clickhouse_schema.healpix import index_sql
 from clickhouse_schema.model import Column, Layout, Schema, Table
 from clickhouse_schema.placement import LOCAL, MARGIN, OVERLAP, SHARD
@@ -70,9 +71,11 @@ def test_the_margin_has_the_shards_rows_and_its_copies(made: ClickHouseEngine) -
 
 
 def test_a_part_has_the_columns_that_the_engine_computes(made: ClickHouseEngine) -> None:
-    names = ", ".join(stored_columns(STARS))
+    names = [*stored_columns(STARS, is_sharded=True)]
+    assert names == ["id", "ra", "dec", "field", "__shard", "hpx29", "__cover_field"]
     for part in ("", LOCAL, MARGIN):
-        assert made.query(f"SELECT {names} FROM layout.stars{part} WHERE id = 7").column_names == stored_columns(STARS)
+        found = made.query(f"SELECT {', '.join(names)} FROM layout.stars{part} WHERE id = 7")
+        assert found.column_names == names
 
 
 def test_a_condition_on_the_shard_prunes(made: ClickHouseEngine) -> None:

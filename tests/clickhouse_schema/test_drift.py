@@ -1,0 +1,132 @@
+"""What the engine lacks of a model is found, and the statements that are told add it."""
+
+from __future__ import annotations
+
+import pytest
+
+from clickhouse_schema.datatypes import FELIS
+from clickhouse_schema.ddl import create_table
+from clickhouse_schema.drift import Drift, drift
+from clickhouse_schema.model import Column, ForeignKey, Layout, Table
+from clickhouse_schema.topology import SINGLE
+from tap_service.storage.engine import Engine
+
+SHAPES = (
+    Column(name="circle", datatype="double", arraysize="3", xtype="circle"),
+    Column(name="region", datatype="string", xtype="adql:REGION"),
+    Column(name="moc", datatype="string", xtype="moc"),
+)
+STARS = Table(
+    name="stars",
+    columns=(
+        Column(name="id", datatype="long", nullable=False, description="it's `the` key \\"),
+        Column(name="ra", datatype="double"),
+        Column(name="dec", datatype="double"),
+        *(Column(name=f"c_{kind}", datatype=kind) for kind in FELIS),
+        *(Column(name=f"a_{kind}", datatype=kind, arraysize="*") for kind in ("boolean", "short", "double")),
+        *SHAPES,
+    ),
+    layout=Layout(position=("ra", "dec"), id=("id",), time="c_timestamp", indexes=("c_int",)),
+)
+
+
+def changed(table: Table, **layout: object) -> Table:
+    return table.model_copy(update={"layout": table.layout.model_copy(update=layout)})
+
+
+def with_columns(table: Table, *columns: Column) -> Table:
+    return table.model_copy(update={"columns": columns})
+
+
+@pytest.fixture
+def stored(engine: Engine) -> Engine:
+    engine.execute("CREATE DATABASE IF NOT EXISTS drifting")
+    engine.execute("DROP TABLE IF EXISTS drifting.stars SYNC")
+    return engine
+
+
+def _drift(engine: Engine, table: Table) -> Drift:
+    return drift(engine, SINGLE, "drifting", table, table.name)
+
+
+def _taken(engine: Engine, table: Table) -> list[str]:
+    """Take the drift away, and tell what it was."""
+    found = _drift(engine, table)
+    assert not found.obstacles
+    for step in found.steps:
+        for statement in step.sql:
+            engine.execute(statement)
+    assert _drift(engine, table) == Drift()
+    return [step.words for step in found.steps]
+
+
+def test_a_table_as_it_was_made_has_no_drift(stored: Engine) -> None:
+    stored.execute(create_table(STARS, "drifting.stars"))
+    assert _drift(stored, STARS) == Drift()
+
+
+def test_a_missing_table_is_made(stored: Engine) -> None:
+    assert _taken(stored, STARS) == ["the table drifting.stars is missing"]
+
+
+def test_columns_indexes_and_comments_are_added_where_they_belong(stored: Engine) -> None:
+    first = with_columns(changed(STARS, indexes=(), time=""), *STARS.columns[1:3], STARS.columns[0])
+    stored.execute(create_table(first, "drifting.stars"))
+    stored.execute("INSERT INTO drifting.stars (id, ra, dec) SELECT number, number, 0 FROM numbers(90)")
+    wanted = with_columns(
+        changed(STARS, indexes=("flux",), time=""),
+        STARS.columns[1].model_copy(update={"description": "a 'new' comment"}),
+        STARS.columns[2],
+        Column(name="flux", datatype="float"),
+        STARS.columns[0],
+    )
+    assert _taken(stored, wanted) == [
+        "the column flux of drifting.stars is missing",
+        "the comment on drifting.stars.ra is another",
+        "the index by_index_flux of drifting.stars is missing",
+    ]
+    names = stored.query("SELECT * FROM drifting.stars WHERE id = 3 AND flux IS NULL")
+    assert names.column_names == ["ra", "dec", "flux", "id"]
+    assert names.num_rows == 1
+    stored.execute("INSERT INTO drifting.stars (id, ra, dec, flux) VALUES (100, 1, 1, 5)")
+    assert "by_index_flux" in stored.explain("SELECT ra FROM drifting.stars WHERE flux = 5")
+    assert _taken(stored, changed(wanted, indexes=())) == ["the index by_index_flux of drifting.stars is not wanted"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        (
+            with_columns(STARS, *STARS.columns[:-1]),
+            "drifting.stars has a column moc, which the file has not: put it there",
+        ),
+        (
+            with_columns(STARS, STARS.columns[0].model_copy(update={"nullable": True}), *STARS.columns[1:]),
+            "drifting.stars.id is stored as Int64, and the file wants Nullable(Int64)",
+        ),
+        (
+            with_columns(STARS, *STARS.columns, Column(name="new", datatype="int", nullable=False)),
+            "the column new is not nullable, but rows of drifting.stars have none",
+        ),
+        (
+            with_columns(STARS, *STARS.columns, Column(name="new", datatype="string", xtype="moc")),
+            "the column new holds shapes (moc), which only a load covers",
+        ),
+        (changed(STARS, time=""), "drifting.stars is in the order of hpx29, c_timestamp, not of hpx29"),
+    ],
+)
+def test_what_cannot_be_changed_in_place_is_told(wanted: Table, said: str, stored: Engine) -> None:
+    stored.execute(create_table(STARS, "drifting.stars"))
+    obstacles = _drift(stored, wanted).obstacles
+    assert any(obstacle.startswith(said) and "load the table anew" in obstacle for obstacle in obstacles), obstacles
+
+
+def test_children_without_a_position_are_in_the_order_of_their_parents(stored: Engine) -> None:
+    key = ForeignKey(name="of", columns=("ra",), referenced_table="drifting.objects", referenced_columns=("id",))
+    child = STARS.model_copy(
+        update={"keys": (key,), "layout": Layout(parent="of", time="c_timestamp"), "columns": STARS.columns[:-3]}
+    )
+    stored.execute(create_table(child, "drifting.stars"))
+    assert _drift(stored, child) == Drift()
+    sql = "SELECT sorting_key FROM system.tables WHERE database = 'drifting' AND name = 'stars'"
+    assert stored.query(sql).column(0).to_pylist() == ["ra, c_timestamp"]
