@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 import pyarrow as pa
 
-from clickhouse_schema import user_tables
+from clickhouse_schema import appends, user_tables
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.ddl import HPX29, column_type, create_table
 from clickhouse_schema.engine import Engine
@@ -53,6 +53,7 @@ def initialise(engine: Engine) -> None:
         create_whole(engine, topology, "skyhouse", "catalogue", _CATALOGUE, "version")
         _add_number(engine, topology)
         create_whole(engine, topology, "skyhouse", "density", _DENSITY, "(schema_name, table_name, version, cell)")
+        appends.initialise(engine, topology)
         create_database(engine, topology, TAP_SCHEMA.name)
         if topology.is_cluster and read_placement(engine) is None:
             _write(engine, "", "", Placement(CLUSTER, ShardMap.uniform(topology.shards)).document())
@@ -97,6 +98,15 @@ def read_catalogue(engine: Engine) -> Catalogue:
     }
     numbers = {(row["schema_name"], row["table_name"]): row["number"] for row in latest if row["number"]}
     return Catalogue(schemas, counts, crowding, placement, numbers)
+
+
+def registered(engine: Engine, schema_name: str, table_name: str) -> tuple[int, Schema | None]:
+    """The version of the catalogue's last word on a table, 0 if there is none, and its schema with this table alone."""
+    [row] = engine.query(
+        "SELECT max(version) AS changed, argMax(document, version) AS document FROM skyhouse.catalogue"
+        f" WHERE {_is_table(schema_name, table_name)}"
+    ).to_pylist()
+    return int(row["changed"] or 0), Schema.model_validate_json(row["document"]) if row["document"] else None
 
 
 def read_placement(engine: Engine) -> Placement | None:
@@ -204,16 +214,19 @@ def contents(engine: Engine, tables: Iterable[tuple[str, str]]) -> tuple[tuple[s
     """What is another one as soon as one of these tables, by (schema, table), has other rows or another description.
 
     For each its name, its version in the catalogue, which a load changes last, and the engine's numbers of its storage,
-    one of which it changes first.
+    one of which it changes first; and the version of what was added to it, which changes before and after it.
     """
     names = ", ".join(f"({string(schema)}, {string(table)})" for schema, table in sorted(set(tables)))
     found = engine.query(
-        "SELECT t.database AS schema, t.whole AS name, t.storage AS storage, c.version AS version"
+        "SELECT t.database AS schema, t.whole AS name, t.storage AS storage, c.version AS version, a.version AS added"
         f" FROM (SELECT database, {_TABLE_OF} AS whole, toString(groupArraySorted(9)(uuid)) AS storage"
         f" FROM system.tables WHERE (database, whole) IN ({names}) GROUP BY database, whole) AS t"
         " LEFT JOIN (SELECT schema_name, table_name, max(version) AS version"
         " FROM skyhouse.catalogue GROUP BY schema_name, table_name) AS c"
-        " ON t.database = c.schema_name AND t.whole = c.table_name ORDER BY schema, name"
+        " ON t.database = c.schema_name AND t.whole = c.table_name"
+        " LEFT JOIN (SELECT schema_name, table_name, max(version) AS version"
+        " FROM skyhouse.appends GROUP BY schema_name, table_name) AS a"
+        " ON t.database = a.schema_name AND t.whole = a.table_name ORDER BY schema, name"
     ).to_pylist()
     return tuple(tuple(str(value) for value in row.values()) for row in found)
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count, islice
 
 import pyarrow as pa
 
@@ -21,40 +23,75 @@ CHUNK_BYTES = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
+class _Part:
+    """The good rows of one piece of a file; ``number`` counts all of its rows, those that were ``bad`` too."""
+
+    batch: pa.RecordBatch
+    source: Source
+    number: Callable[[int], int]
+    bad: frozenset[int]
+
+    def numbers(self) -> Iterator[int]:
+        """Of the rows of ``batch``, without end."""
+        return (number for number in map(self.number, count()) if number not in self.bad)
+
+
+@dataclass(frozen=True, slots=True)
 class Chunk:
     """Good rows, at least one. ``number`` counts from 1; ``fraction`` of all the input is read when it is done."""
 
     number: int
-    batches: tuple[pa.RecordBatch, ...]
-    rows: int
+    parts: tuple[_Part, ...]
     fraction: float
+
+    @property
+    def batches(self) -> list[pa.RecordBatch]:
+        return [part.batch for part in self.parts]
+
+    @property
+    def rows(self) -> int:
+        return sum(part.batch.num_rows for part in self.parts)
+
+    def origins(self, rows: Sequence[int]) -> Iterator[tuple[Source, int]]:
+        """The file of each of these rows of the chunk, which count from 0 and ascend, and the row's number in it."""
+        left = deque(rows)
+        first = 0
+        for part in self.parts:
+            end = first + part.batch.num_rows
+            if left and left[0] < end:
+                for row, number in enumerate(islice(part.numbers(), part.batch.num_rows), first):
+                    if left and row == left[0]:
+                        left.popleft()
+                        yield part.source, number
+            first = end
 
 
 def chunks(table: Table, sources: list[Source], rejects: Rejects) -> Iterator[Chunk]:
     """Bad rows go to ``rejects`` on the way; the files count equally long in ``fraction``."""
     number = 1
-    batches: list[pa.RecordBatch] = []
+    parts: list[_Part] = []
     rows = size = 0
     fraction = 0.0
-    for batch, fraction in _good_rows(table, sources, rejects):
-        batches.append(batch)
-        rows += batch.num_rows
-        size += batch.nbytes
+    for part, fraction in _good_rows(table, sources, rejects):
+        parts.append(part)
+        rows += part.batch.num_rows
+        size += part.batch.nbytes
         if rows >= CHUNK_ROWS or size >= CHUNK_BYTES:
-            yield Chunk(number, tuple(batches), rows, fraction)
-            number, batches, rows, size = number + 1, [], 0, 0
+            yield Chunk(number, tuple(parts), fraction)
+            number, parts, rows, size = number + 1, [], 0, 0
     if rows:
-        yield Chunk(number, tuple(batches), rows, fraction)
+        yield Chunk(number, tuple(parts), fraction)
 
 
-def _good_rows(table: Table, sources: list[Source], rejects: Rejects) -> Iterator[tuple[pa.RecordBatch, float]]:
+def _good_rows(table: Table, sources: list[Source], rejects: Rejects) -> Iterator[tuple[_Part, float]]:
     for position, source in enumerate(sources):
         conformer = Conformer(table, source)
         for piece in source.pieces(conformer.source_names):
             batch, faults = conformer.apply(piece)
             rejects.add(source.path, source.unit, faults)
             if batch.num_rows:
-                yield batch, (position + piece.fraction) / len(sources)
+                part = _Part(batch, source, piece.where, frozenset(fault.where for fault in faults))
+                yield part, (position + piece.fraction) / len(sources)
 
 
 @contextmanager

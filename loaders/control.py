@@ -189,7 +189,7 @@ def opened(data_path: Path) -> Iterator[Engine]:
     try:
         with alone(config.redis_url, "catalogue") if config.redis_url else nullcontext():
             apply.initialise(engine)
-            recover(engine)
+            recover(engine, is_ours=not config.clickhouse_url)
         yield engine
     finally:
         engine.close()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from clickhouse_schema import apply
+from clickhouse_schema import appends, apply
 from loaders.errors import LoadError
-from loaders.plan import split_name
 from loaders.progress import Reporter
-from loaders.staging import Storage
+from loaders.storages import begun_storage, known_storage
 from tap_service.storage.engine import Engine
 
 
@@ -15,10 +14,11 @@ def drop(engine: Engine, name: str, reporter: Reporter) -> None:
 
     In this order a query meets an unknown table and never one that is half gone.
     """
-    storage = Storage(engine, *split_name(name))
-    if not storage.live_exists() and storage.staging_state() is None:
+    storage = known_storage(engine, name, apply.read_catalogue(engine)) or begun_storage(engine, name)
+    if storage is None or not (storage.live_exists() or storage.staging_state() is not None):
         raise LoadError(f"there is no table {name}; see skyhouse tables")
     apply.unregister(engine, storage.schema_name, storage.table_name)
     storage.drop_live()
     storage.drop_staging()
+    appends.forget(engine, storage.schema_name, storage.table_name)
     reporter.output(f"dropped {name}")

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 import hashlib
+import secrets
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from clickhouse_schema.apply import read_catalogue
+from clickhouse_schema.apply import read_catalogue, registered
+from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.model import Table
-from loaders import publish
-from loaders.chunks import ahead, chunks
+from loaders.additions import Additions
+from loaders.chunks import Chunk, ahead, chunks
 from loaders.errors import LoadError
-from loaders.plan import planned, split_name
+from loaders.gateway import Orphan
+from loaders.plan import planned
 from loaders.progress import Reporter
 from loaders.rejects import Rejects
-from loaders.staging import Load, Storage, TableState
+from loaders.staging import Storage
+from loaders.state import Load, TableState
+from loaders.storages import live_state, storage_of
 from tap_service.readers import open_source
 from tap_service.readers.conform import Conformer
-from tap_service.readers.source import Source
+from tap_service.readers.source import Fault, Source
 from tap_service.storage.engine import Engine
 
 Mode = Literal["create", "replace", "append"]
@@ -47,48 +53,81 @@ class LoadRequest:
 def load(engine: Engine, request: LoadRequest, reporter: Reporter) -> None:
     """Load, or go on with a load that was stopped. Raises ``LoadError``; then the visible table is as it was."""
     sources = [open_source(path) for path in request.files]
-    storage = Storage(engine, *split_name(request.table))
-    live = storage.live_state()
+    catalogue = read_catalogue(engine)
+    live = live_state(engine, request.table, catalogue)
     if live is not None and request.mode == "append" and request.schema_file is None:
         schema = live.entry
     else:
         schema = planned(request.table, sources, request.schema_file, request.strict, reporter)
     table = schema.tables[0]
     input_ = _Input([_digest(path) for path in request.files], table)
-    if live is not None and input_.is_in(live.loads, request.mode):
-        publish.finish(engine, storage, live)
-        reporter.output(f"already loaded: {request.table} holds these files ({live.rows:,} rows)")
-        return
-    if request.mode == "create" and storage.live_exists():
-        raise LoadError(
-            f"{request.table} exists; add to it with --append, replace it with --replace, or choose another --table"
-        )
-    if live is not None and request.mode == "append" and live.entry.tables[0] != table:
-        raise LoadError(f"{request.schema_file} describes other columns than {request.table} has: leave out --schema")
+    storage = storage_of(engine, schema.name, table, catalogue)
+    additions = None
     if live is None:
-        _refuse_lookalike(engine, request.table)
+        _refuse_lookalike(catalogue, request.table)
+    else:
+        additions = Additions(storage, live)
+        _complete(additions, reporter)
+        if input_.is_in(live.loads, request.mode, additions):
+            storage.finish()
+            rows = live.rows + additions.added().rows
+            reporter.output(f"already loaded: {request.table} holds these files ({rows:,} rows)")
+            return
+    _refuse_mode(request, live, storage, table)
     for source in sources:
         Conformer(table, source)  # before anything is made: whether each file has the table's columns
-    onto = live.loads if live is not None and request.mode == "append" else ()
-    state = TableState(fingerprint=input_.fingerprint(onto), entry=schema, loads=onto)
+    onto = live if request.mode == "append" else None
+    state = TableState(
+        fingerprint=input_.fingerprint(onto.loads if onto else ()),
+        entry=schema,
+        loads=onto.loads if onto else (),
+        origin=onto.origin if onto else secrets.token_hex(8),
+    )
     found = storage.staging_state()
     if found is None or found.fingerprint != state.fingerprint:
+        if onto and additions and (added := _added(additions, input_, table, request, sources)):
+            return _tell(added, request, reporter)
         storage.begin(schema, table, state, onto_live=bool(onto))
         found = state
     elif not found.verified:
         reporter.message(f"going on with the load of {request.table} that was stopped")
     if not found.verified:
-        found = _filled(storage, found, table, request, sources, reporter)
+        before = found.rows + (additions.added().rows if onto and additions else 0)
+        found = _filled(storage, found, before, request, sources, reporter)
     storage.publish()
-    publish.finish(engine, storage, found)
-    done = found.loads[-1]
+    _tell(found.loads[-1], request, reporter)
+
+
+def _tell(done: Load, request: LoadRequest, reporter: Reporter) -> None:
     bad = f"; {done.rejected:,} bad rows are in {request.rejects}" if done.rejected else ""
     reporter.output(f"loaded {done.rows:,} rows into {request.table}{bad}")
 
 
-def _refuse_lookalike(engine: Engine, name: str) -> None:
+def _complete(additions: Additions, reporter: Reporter) -> None:
+    waiting = additions.waiting()
+    if waiting is not None:
+        reporter.message(f"finishing an addition that was stopped: {', '.join(waiting.load.files)}")
+        additions.complete(waiting)
+
+
+def _refuse_mode(request: LoadRequest, live: TableState | None, storage: Storage, table: Table) -> None:
+    """What ``--append`` and ``--replace`` are for, and what they cannot."""
+    if request.mode == "create" and storage.live_exists():
+        raise LoadError(
+            f"{request.table} exists; add to it with --append, replace it with --replace, or choose another --table"
+        )
+    if live is None:
+        return
+    old = live.entry.tables[0]
+    if request.mode == "append" and old != table:
+        raise LoadError(f"{request.schema_file} describes other columns than {request.table} has: leave out --schema")
+    if storage.is_cluster and old.is_sharded != table.is_sharded:
+        raise LoadError(f"{request.table} cannot become another kind of table of a cluster: drop it first")
+
+
+def _refuse_lookalike(catalogue: Catalogue, name: str) -> None:
     """Case does not count in ADQL: of two tables whose names differ in case alone none could be named plainly."""
-    for entry in read_catalogue(engine).entries:
+    for entry in catalogue.entries:
         if entry.qualified != name and entry.qualified.lower() == name.lower():
             raise LoadError(
                 f"there is a table {entry.qualified}, and {name} differs from it in case alone, which ADQL ignores: "
@@ -112,10 +151,12 @@ class _Input:
         ]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
-    def is_in(self, loads: tuple[Load, ...], mode: Mode) -> bool:
+    def is_in(self, loads: tuple[Load, ...], mode: Mode, additions: Additions) -> bool:
         """Whether a table made by ``loads`` is what the load would make (replace), or has this input in it."""
-        if mode == "replace" and len(loads) > 1:
+        if mode == "replace" and (len(loads) > 1 or additions.added().additions):
             return False
+        if mode != "replace" and additions.has(additions.fingerprint(self.digests)):
+            return True
         return any(load.fingerprint == self.fingerprint(loads[:position]) for position, load in enumerate(loads))
 
 
@@ -124,41 +165,86 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def _added(
+    additions: Additions, input_: _Input, table: Table, request: LoadRequest, sources: list[Source]
+) -> Load | None:
+    """Add the files' rows to the live table; None if they are too many for that, and then nothing is changed."""
+    rejects = Rejects(request.rejects, request.max_errors)
+    few = list(islice(chunks(table, sources, rejects), 2))
+    if len(few) > 1:
+        rejects.close()
+        return None
+    orphans = additions.gather(few[0] if few else None)
+    for chunk in few:
+        _put_aside(chunk, orphans, rejects)
+    rejects.close()
+    rows = sum(chunk.rows for chunk in few) - len(orphans)
+    done = _finished(additions.fingerprint(input_.digests), request, rows, rejects)
+    additions.add(done)
+    return done
+
+
 def _filled(
-    storage: Storage, state: TableState, table: Table, request: LoadRequest, sources: list[Source], reporter: Reporter
+    storage: Storage, state: TableState, before: int, request: LoadRequest, sources: list[Source], reporter: Reporter
 ) -> TableState:
-    """Insert the chunks that the staging table has not, count them all, and mark the table verified."""
+    """Insert the chunks that the staging table has not, count them all, and mark the table verified.
+
+    ``before``: rows that it was begun onto.
+    """
     rejects = Rejects(request.rejects, request.max_errors)
     done = storage.chunks()
-    wanted = {0: state.rows} if state.rows else {}
-    rows = 0
-    with ahead(chunks(table, sources, rejects)) as coming, ThreadPoolExecutor(_INSERTERS) as inserters:
-        running: deque[Future[None]] = deque()
+    wanted = {0: before} if before else {}
+    read = 0
+
+    def settle(chunk: Chunk, insert: Future[list[Orphan]]) -> None:
+        orphans = insert.result()
+        _put_aside(chunk, orphans, rejects)
+        wanted[chunk.number] = chunk.rows - len(orphans)
+
+    with (
+        ahead(chunks(state.entry.tables[0], sources, rejects)) as coming,
+        ThreadPoolExecutor(_INSERTERS) as inserters,
+    ):
+        running: deque[tuple[Chunk, Future[list[Orphan]]]] = deque()
         for chunk in coming:
             reporter.check()
-            if chunk.number not in done:
-                running.append(inserters.submit(storage.insert, chunk.number, chunk.batches))
-            if len(running) > _INSERTERS:
-                running.popleft().result()
             wanted[chunk.number] = chunk.rows
-            rows += chunk.rows
-            reporter.progress(rows, chunk.fraction)
-        for insert in running:
-            insert.result()
+            if done.get(chunk.number, 0) < chunk.rows:
+                running.append((chunk, inserters.submit(storage.insert, chunk)))
+            if len(running) > _INSERTERS:
+                settle(*running.popleft())
+            read += chunk.rows
+            reporter.progress(read, chunk.fraction)
+        for each in running:
+            settle(*each)
     rejects.close()
     reporter.check()
-    if storage.chunks() != wanted:
+    wanted = {number: rows for number, rows in wanted.items() if rows}
+    faults = [] if storage.chunks() == wanted else ["the rows there are not those of the files"]
+    if faults := faults or storage.faults():
         storage.drop_staging()
         raise LoadError(
-            f"the rows in {storage.staging} are not those of the files, so nothing was changed: start the load again"
+            f"what was filled for {request.table} is wrong: {'; '.join(faults)}."
+            " Nothing was changed: start the load again"
         )
-    finished = Load(
-        fingerprint=state.fingerprint,
+    finished = _finished(state.fingerprint, request, sum(wanted.values()) - before, rejects)
+    version, _ = registered(storage.engine, storage.schema_name, storage.table_name)
+    state = state.model_copy(update={"verified": True, "loads": (*state.loads, finished), "catalogue": version})
+    storage.mark_verified(state)
+    return state
+
+
+def _put_aside(chunk: Chunk, orphans: list[Orphan], rejects: Rejects) -> None:
+    origins = chunk.origins([orphan.row for orphan in orphans])
+    for orphan, (source, where) in zip(orphans, origins, strict=True):
+        rejects.add(source.path, source.unit, [Fault(where, orphan.column, orphan.value, orphan.reason)])
+
+
+def _finished(fingerprint: str, request: LoadRequest, rows: int, rejects: Rejects) -> Load:
+    return Load(
+        fingerprint=fingerprint,
         files=tuple(str(path) for path in request.files),
         rows=rows,
         rejected=rejects.count,
         finished=datetime.now(UTC).isoformat(timespec="seconds"),
     )
-    state = state.model_copy(update={"verified": True, "loads": (*state.loads, finished)})
-    storage.mark_verified(state)
-    return state

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import threading
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TextIO
@@ -21,12 +22,18 @@ class Rejects:
         self.count = 0
         self._limit = limit
         self._file: TextIO | None = None
+        self._lock = threading.Lock()
         try:
             path.unlink(missing_ok=True)
         except OSError as error:
             raise LoadError(f"cannot write the rejects file {path}: {error.strerror} (see --rejects)") from error
 
     def add(self, file: Path, unit: str, faults: Iterable[Fault]) -> None:
+        """From any thread."""
+        with self._lock:
+            self._add(file, unit, faults)
+
+    def _add(self, file: Path, unit: str, faults: Iterable[Fault]) -> None:
         for fault in faults:
             self.count += 1
             writer = csv.writer(self._opened())

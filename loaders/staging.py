@@ -15,141 +15,193 @@ A load started again compares the fingerprint of its input with the comments of 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Collection
 
 import pyarrow as pa
-from pydantic import BaseModel, ConfigDict, ValidationError
 
+from clickhouse_schema import apply
 from clickhouse_schema.ddl import create_table
 from clickhouse_schema.model import Schema, Table
 from clickhouse_schema.quoting import identifier, string
-from tap_service.storage.engine import Engine
+from loaders.chunks import Chunk
+from loaders.gateway import APPEND, Gateway, Orphan
+from loaders.state import TableState, read_state
+from tap_service.storage.engine import SINGLE_BLOCK, Engine
 
 SUFFIX = "__loading"
 CHUNK = "__chunk"
 
 #: Whether a change of structure is done in every part when its statement ends.
-_WAIT = {"mutations_sync": 2, "alter_sync": 2}
-_DO_NOT_WAIT = {"mutations_sync": 0, "alter_sync": 0}
-
-
-class Load(BaseModel):
-    """One finished load. ``fingerprint`` stands for the files' bytes, the table's model and what it was loaded onto."""
-
-    model_config = ConfigDict(frozen=True)
-
-    fingerprint: str
-    files: tuple[str, ...]
-    rows: int
-    rejected: int
-    finished: str
-
-
-class TableState(BaseModel):
-    """What a table's comment tells. ``entry`` is the schema with this table alone; ``loads`` are those inside it.
-
-    ``fingerprint`` is that of the load a staging table is for. ``verified``: all its chunks were counted.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    fingerprint: str
-    verified: bool = False
-    entry: Schema
-    loads: tuple[Load, ...] = ()
-
-    @property
-    def rows(self) -> int:
-        return sum(load.rows for load in self.loads)
+WAIT = {"mutations_sync": 2, "alter_sync": 2}
+DO_NOT_WAIT = {"mutations_sync": 0, "alter_sync": 0}
 
 
 class Storage:
-    """The tables in the engine that belong to one table of the catalogue."""
+    """The tables in the engine that belong to one table of the catalogue, on one server."""
+
+    is_cluster = False
 
     def __init__(self, engine: Engine, schema_name: str, table_name: str) -> None:
-        self._engine = engine
+        self.engine = engine
         self.schema_name = schema_name
         self.table_name = table_name
         self.live = f"{identifier(schema_name)}.{identifier(table_name)}"
         self.staging = f"{identifier(schema_name)}.{identifier(table_name + SUFFIX)}"
 
+    @property
+    def live_name(self) -> str:
+        """Of the table whose comment tells of what is read."""
+        return self.table_name
+
     def live_state(self) -> TableState | None:
-        return self._state(self.table_name)
+        """The description is the catalogue's, once that knows of the load: it may have been changed since."""
+        state = state_of(self.engine, self.schema_name, self.live_name)
+        if state is None:
+            return None
+        version, schema = apply.registered(self.engine, self.schema_name, self.table_name)
+        return state if schema is None or version <= state.catalogue else state.model_copy(update={"entry": schema})
 
     def staging_state(self) -> TableState | None:
-        return self._state(self.table_name + SUFFIX)
+        return state_of(self.engine, self.schema_name, self.table_name + SUFFIX)
 
     def live_exists(self) -> bool:
-        return self._exists(self.table_name)
+        return exists(self.engine, self.schema_name, self.table_name)
+
+    # --- a load -------------------------------------------------------------------------------------------------------
 
     def begin(self, schema: Schema, table: Table, state: TableState, *, onto_live: bool) -> None:
         """A staging table for the load of ``state``: empty, or with the live table's parts in it (``onto_live``)."""
         self.drop_staging()
-        self._engine.execute(f"CREATE DATABASE IF NOT EXISTS {identifier(schema.name)}")
-        self._engine.execute(create_table(table, self.staging))
+        self.engine.execute(f"CREATE DATABASE IF NOT EXISTS {identifier(schema.name)}")
+        self.engine.execute(create_table(table, self.staging))
         if onto_live:
             self._wait_for_mutations(self.table_name)
-            self._engine.execute(f"ALTER TABLE {self.staging} ATTACH PARTITION tuple() FROM {self.live}")
-        self._engine.execute(f"ALTER TABLE {self.staging} ADD COLUMN {CHUNK} UInt32", _WAIT)
+            self.engine.execute(f"ALTER TABLE {self.staging} ATTACH PARTITION tuple() FROM {self.live}")
+        self.engine.execute(f"ALTER TABLE {self.staging} ADD COLUMN {CHUNK} UInt32", WAIT)
         self._set_comment(state)
 
     def chunks(self) -> dict[int, int]:
         """Rows in the staging table by number of chunk; 0 are those of the live table that it was begun onto."""
         sql = f"SELECT {CHUNK} AS chunk, count() AS rows FROM {self.staging} GROUP BY {CHUNK}"
-        return {row["chunk"]: row["rows"] for row in self._engine.query(sql).to_pylist()}
+        return {row["chunk"]: row["rows"] for row in self.engine.query(sql).to_pylist()}
 
-    def insert(self, number: int, batches: Iterable[pa.RecordBatch]) -> None:
-        """Chunk ``number`` (from 1), whole or not at all."""
-        numbered = (
-            batch.append_column(CHUNK, pa.array([number], pa.uint32()).take(pa.repeat(0, batch.num_rows)))
-            for batch in batches
-        )
-        self._engine.insert(self.staging, numbered)
+    def insert(self, chunk: Chunk) -> list[Orphan]:
+        """A chunk, whole or not at all. No row is without a parent: a row of one server is with all others."""
+        number = pa.array([chunk.number], pa.uint32())
+        numbered = (batch.append_column(CHUNK, number.take(pa.repeat(0, batch.num_rows))) for batch in chunk.batches)
+        self.engine.insert(self.staging, numbered)
+        return []
 
     def mark_verified(self, state: TableState) -> None:
         self._set_comment(state)
 
+    def faults(self) -> list[str]:
+        """What else than the number of its rows is wrong with a staging table all of whose chunks are done."""
+        return []
+
     def publish(self) -> None:
-        """Make the verified staging table the live one, in one step for all who read; what was live is staging."""
+        """Make the verified staging table the live one, in one step for all who read; what was live goes."""
         # Nobody sees the column any more; its files go later, after the merges that run now.
-        self._engine.execute(f"ALTER TABLE {self.staging} DROP COLUMN IF EXISTS {CHUNK}", _DO_NOT_WAIT)
+        self.engine.execute(f"ALTER TABLE {self.staging} DROP COLUMN IF EXISTS {CHUNK}", DO_NOT_WAIT)
         if self.live_exists():
-            self._engine.execute(f"EXCHANGE TABLES {self.staging} AND {self.live}")
+            self.engine.execute(f"EXCHANGE TABLES {self.staging} AND {self.live}")
         else:
-            self._engine.execute(f"RENAME TABLE {self.staging} TO {self.live}")
+            self.engine.execute(f"RENAME TABLE {self.staging} TO {self.live}")
+        self.finish()
+
+    def finish(self) -> None:
+        """Bring catalogue and density up to the live table, then drop what it replaced. May be repeated."""
+        state = self.unknown()
+        if state is not None:
+            table = state.entry.tables[0]
+            apply.update_density(self.engine, state.entry.name, table)
+            apply.register(self.engine, state.entry, table)  # the last: who sees the new catalogue sees the new counts
+        self.drop_staging()
+
+    def unknown(self) -> TableState | None:
+        """What the live table is if the catalogue has not been told; it may have been told other things since."""
+        state = state_of(self.engine, self.schema_name, self.table_name)
+        if state is None:
+            return None
+        version, schema = apply.registered(self.engine, self.schema_name, self.table_name)
+        if state.catalogue < 0:
+            return None if schema is not None and schema.tables[0] == state.entry.tables[0] else state
+        return None if version > state.catalogue else state
+
+    # --- what is read -------------------------------------------------------------------------------------------------
+
+    @property
+    def reading(self) -> str:
+        """SQL of a table of all rows that are read."""
+        return self.live
+
+    @property
+    def is_here(self) -> bool:
+        """Whether that is one table of the server connected to: rows come from it in the order of its parts."""
+        return True
+
+    @property
+    def checked(self) -> list[str]:
+        """The tables that have rows; on a cluster each server has its own under these names."""
+        return [self.live]
+
+    def placed(self) -> tuple[list[str], list[str]]:
+        """Of each shard of a cluster what it has, and what of that is not where it belongs."""
+        return [], []
+
+    # --- an addition: see ``appends`` ---------------------------------------------------------------------------------
+
+    def gateway(self, table: Table) -> Gateway:
+        """The way of rows that are added into the table."""
+        return Gateway(self.engine, self.schema_name, self.table_name + APPEND, table)
+
+    def sizes(self) -> dict[str, int]:
+        """Rows of each part of the live table; on one server there is one."""
+        return {"": int(self.engine.query(f"SELECT count() AS rows FROM {self.live}").column(0)[0].as_py())}
+
+    def take(self, gateway: Gateway, parts: Collection[str]) -> None:
+        """The gateway's rows into these parts of the live table, into each of them whole or not at all."""
+        if parts:
+            sql = f"INSERT INTO {self.live} ({gateway.names}) SELECT {gateway.names} FROM {gateway.rows}"
+            self.engine.execute(sql, SINGLE_BLOCK)
+
+    # --- the end ------------------------------------------------------------------------------------------------------
 
     def drop_staging(self) -> None:
-        self._engine.execute(f"DROP TABLE IF EXISTS {self.staging} SYNC")
+        self.engine.execute(f"DROP TABLE IF EXISTS {self.staging} SYNC")
 
     def drop_live(self) -> None:
-        self._engine.execute(f"DROP TABLE IF EXISTS {self.live} SYNC")
+        self.engine.execute(f"DROP TABLE IF EXISTS {self.live} SYNC")
 
     def _wait_for_mutations(self, name: str) -> None:
         """Until the parts of a table have no column any more that it has not."""
-        sql = f"SELECT 1 AS one FROM system.mutations WHERE NOT is_done AND {self._is(name, 'table')}"
-        while self._engine.query(sql).num_rows:
+        sql = f"SELECT 1 AS one FROM system.mutations WHERE NOT is_done AND {is_named(self.schema_name, name, 'table')}"
+        while self.engine.query(sql).num_rows:
             time.sleep(0.05)
 
     def _set_comment(self, state: TableState) -> None:
-        text = string(state.model_dump_json(by_alias=True, exclude_defaults=True))
-        self._engine.execute(f"ALTER TABLE {self.staging} MODIFY COMMENT {text}", _WAIT)
-
-    def _state(self, name: str) -> TableState | None:
-        sql = f"SELECT comment FROM system.tables WHERE {self._is(name)}"
-        for row in self._engine.query(sql).to_pylist():
-            return read_state(row["comment"])
-        return None
-
-    def _exists(self, name: str) -> bool:
-        return bool(self._engine.query(f"SELECT 1 AS one FROM system.tables WHERE {self._is(name)}").num_rows)
-
-    def _is(self, name: str, key: str = "name") -> str:
-        return f"database = {string(self.schema_name)} AND {key} = {string(name)}"
+        self.engine.execute(f"ALTER TABLE {self.staging} MODIFY COMMENT {comment(state)}", WAIT)
 
 
-def read_state(comment: str) -> TableState | None:
-    """The state in a comment, None in a comment that is not one (a load killed before it wrote it)."""
-    try:
-        return TableState.model_validate_json(comment)
-    except ValidationError:
-        return None
+def comment(state: TableState) -> str:
+    """SQL of a state as a table's comment."""
+    return string(state.model_dump_json(by_alias=True, exclude_defaults=True))
+
+
+def state_of(engine: Engine, database: str, name: str) -> TableState | None:
+    """What the comment of a table tells; None if there is none, or no such table."""
+    return read_state(comment_of(engine, database, name))
+
+
+def comment_of(engine: Engine, database: str, name: str) -> str:
+    """The comment of a table, '' if there is no such table."""
+    found = engine.query(f"SELECT comment FROM system.tables WHERE {is_named(database, name)}").to_pylist()
+    return str(found[0]["comment"]) if found else ""
+
+
+def exists(engine: Engine, database: str, name: str) -> bool:
+    return bool(engine.query(f"SELECT 1 AS one FROM system.tables WHERE {is_named(database, name)}").num_rows)
+
+
+def is_named(database: str, name: str, key: str = "name") -> str:
+    return f"database = {string(database)} AND {key} = {string(name)}"

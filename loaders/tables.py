@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from clickhouse_schema import appends, apply
 from clickhouse_schema.quoting import string
 from loaders.progress import Reporter
-from loaders.staging import SUFFIX, read_state
+from loaders.state import TableState, read_state
+from loaders.storages import storage_of
 from tap_service.storage.engine import Engine
 
 _SQL = f"""
@@ -15,20 +17,36 @@ WHERE startsWith(comment, {string("{")}) ORDER BY database, name
 
 def tables(engine: Engine, reporter: Reporter) -> None:
     """Name, rows, size on disk and time of the last load; loads that wait to be gone on with are named too."""
+    catalogue = apply.read_catalogue(engine)
     found = 0
     for row in engine.query(_SQL).to_pylist():
         state = read_state(row["comment"])
         if state is None:
             continue
         found += 1
-        name = f"{row['database']}.{row['name'].removesuffix(SUFFIX)}"
-        size = f"{row['total_rows'] or 0:>15,} rows {_megabytes(row['total_bytes'] or 0):>12}"
-        if row["name"].endswith(SUFFIX):
-            reporter.output(f"{name:<40}{size}  a load that was stopped: start it again, or skyhouse drop {name}")
+        table = state.entry.tables[0]
+        name = f"{state.entry.name}.{table.name}"
+        sizes = row["total_rows"] or 0, row["total_bytes"] or 0
+        if row["name"] == storage_of(engine, state.entry.name, table, catalogue).live_name:
+            told = _last(engine, state)
+            sizes = _counted(engine, state) if catalogue.placement else sizes
         else:
-            reporter.output(f"{name:<40}{size}  {state.loads[-1].finished}")
+            told = f"a load that was stopped: start it again, or skyhouse drop {name}"
+        reporter.output(f"{name:<40}{sizes[0]:>15,} rows {_megabytes(sizes[1]):>12}  {told}")
     if not found:
         reporter.output("no tables yet: skyhouse load FILE --table schema.table")
+
+
+def _last(engine: Engine, state: TableState) -> str:
+    """When rows came last."""
+    to = appends.Origin(state.entry.name, state.entry.tables[0].name, state.origin)
+    return max(appends.added(engine, to).last, state.loads[-1].finished)
+
+
+def _counted(engine: Engine, state: TableState) -> tuple[int, int]:
+    """Rows and bytes of all shards, as they were counted."""
+    counted = apply.density(engine, state.entry.name, state.entry.tables[0].name)
+    return sum(counted["rows"].to_pylist()), sum(counted["bytes"].to_pylist())
 
 
 def _megabytes(size: int) -> str:

@@ -1,4 +1,5 @@
-"""Is a table what was loaded: counts, ranges, order and index, checked on the stored values in numpy.
+"""Is a table what was loaded: counts, ranges, order and index, checked on the stored values in numpy; on a cluster also
+whether each row is on its shard, and its copies once where they must be (``shards``).
 
 The index is checked by the way back: the centre of the cell that ``hpx29`` names must be within a cell's radius of the
 row's position. That shares nothing with the formula that made it, and does not mind how borders were rounded.
@@ -19,10 +20,11 @@ from clickhouse_schema.datatypes import ColumnType
 from clickhouse_schema.healpix import NO_POSITION, ORDER, centres, max_radius
 from clickhouse_schema.model import Table
 from clickhouse_schema.quoting import identifier
+from loaders.additions import Additions
 from loaders.errors import LoadError
-from loaders.plan import split_name
 from loaders.progress import Reporter
 from loaders.staging import Storage
+from loaders.storages import known_storage
 from tap_service.readers import shapes
 from tap_service.storage.engine import Engine
 
@@ -69,19 +71,31 @@ class _Found:
 
 def verify(engine: Engine, name: str, reporter: Reporter) -> None:
     """Tell what was checked. Raises ``LoadError`` naming all that is wrong."""
-    storage = Storage(engine, *split_name(name))
-    state = storage.live_state()
-    if state is None:
+    catalogue = read_catalogue(engine)
+    storage = known_storage(engine, name, catalogue)
+    state = None if storage is None else storage.live_state()
+    if storage is None or state is None:
         raise LoadError(f"there is no loaded table {name}; see skyhouse tables")
+    additions = Additions(storage, state)
+    added = additions.added()
+    rows = engine.query(f"SELECT count() AS rows FROM {storage.reading}").column(0)[0].as_py()
+    loaded = state.rows + added.rows
+    inputs = len(state.loads) + added.additions
+    reporter.output(f"{name}: {rows:,} rows, {loaded:,} were loaded from {inputs} inputs")
     wrong = []
-    rows = engine.query(f"SELECT count() AS rows FROM {storage.live}").column(0)[0].as_py()
-    reporter.output(f"{name}: {rows:,} rows, {state.rows:,} were loaded from {len(state.loads)} inputs")
-    if rows != state.rows:
-        wrong.append(f"{abs(rows - state.rows):,} rows are {'missing' if rows < state.rows else 'too many'}")
-    if not _is_known(read_catalogue(engine), storage):
+    if rows != loaded:
+        wrong.append(f"{abs(rows - loaded):,} rows are {'missing' if rows < loaded else 'too many'}")
+    if (waiting := additions.waiting()) is not None:
+        wrong.append(
+            f"the addition of {', '.join(waiting.load.files)} was stopped (any load into the table finishes it)"
+        )
+    if not _is_known(catalogue, storage):
         wrong.append("the catalogue does not know the table (start any command again to finish its load)")
-    bad_parts = [row for row in engine.query(f"CHECK TABLE {storage.live}").to_pylist() if not row["is_passed"]]
-    wrong += [f"part {row['part_path']} is damaged: {row['message']}" for row in bad_parts]
+    wrong += _damaged(engine, storage)
+    told, misplaced = storage.placed()
+    for line in told:
+        reporter.output(line)
+    wrong += misplaced
     wrong += _wrong_shapes(engine, storage, state.entry.tables[0], reporter)
     position = state.entry.tables[0].layout.position
     if position is not None:
@@ -90,19 +104,32 @@ def verify(engine: Engine, name: str, reporter: Reporter) -> None:
         raise LoadError(f"{name} is not as loaded: {'; '.join(wrong)}")
 
 
+def _damaged(engine: Engine, storage: Storage) -> list[str]:
+    """Parts whose checksums are wrong, on every server that answers."""
+    found = (
+        part
+        for one in [engine]
+        for table in storage.checked
+        for part in one.query(f"CHECK TABLE {table}").to_pylist()
+    )
+    return [f"part {part['part_path']} is damaged: {part['message']}" for part in found if not part["is_passed"]]
+
+
 def _wrong_positions(
     engine: Engine, storage: Storage, position: tuple[str, str], rows: int, reporter: Reporter
 ) -> list[str]:
     found = _Found()
     ra, dec = (identifier(column) for column in position)
-    sql = f"SELECT _part_index, _part_offset, hpx29, {ra}, {dec} FROM {storage.live}"
+    place = "_part_index, _part_offset" if storage.is_here else "0 AS part, 0 AS place"
+    sql = f"SELECT {place}, hpx29, {ra}, {dec} FROM {storage.reading}"
     with engine.stream(sql, settings={"max_threads": 1}, batch_rows=65536) as batches:
         for batch in batches:
             reporter.check()
             found.add(batch)
             reporter.progress(found.rows, found.rows / max(rows, 1))
     reporter.output(f"positions: {found.rows - found.without_position:,}, {found.without_position:,} rows have none")
-    reporter.output(f"hpx29: {found.sampled:,} rows followed back to the sky, order of {found.rows:,} rows checked")
+    ordered = f", order of {found.rows:,} rows checked" if storage.is_here else ""
+    reporter.output(f"hpx29: {found.sampled:,} rows followed back to the sky{ordered}")
     counts = {
         "positions out of range": found.out_of_range,
         "rows out of order": found.out_of_order,
@@ -118,7 +145,7 @@ def _wrong_shapes(engine: Engine, storage: Storage, table: Table, reporter: Repo
         shape = shape_column(column.name) if is_read(column.type) else column.name
         names = ", ".join(identifier(name) for name in (column.name, shape, cover_column(column.name)))
         sampled = bad = 0
-        with engine.stream(f"SELECT {names} FROM {storage.live}", batch_rows=65536) as batches:
+        with engine.stream(f"SELECT {names} FROM {storage.reading}", batch_rows=65536) as batches:
             for batch in batches:
                 reporter.check()
                 some = batch.take(pa.array(range(0, batch.num_rows, max(1, batch.num_rows // _SAMPLED))))

@@ -21,6 +21,7 @@ from clickhouse_schema.healpix import NO_POSITION
 from loaders import chunks, publish
 from loaders.drop import drop
 from loaders.errors import LoadCancelled, LoadError
+from loaders.gateway import Orphan
 from loaders.load import LoadRequest, Mode, load
 from loaders.staging import Storage
 from loaders.tables import tables
@@ -157,9 +158,9 @@ def test_a_stopped_load_goes_on(loading: EmbeddedEngine, stars: Path, checks: in
     inserted: list[int] = []
     insert = Storage.insert
 
-    def counted(self: Storage, number: int, batches: object) -> None:
-        inserted.append(number)
-        insert(self, number, batches)  # type: ignore[arg-type]
+    def counted(self: Storage, chunk: chunks.Chunk) -> list[Orphan]:
+        inserted.append(chunk.number)
+        return insert(self, chunk)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Storage, "insert", counted)

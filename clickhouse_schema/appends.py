@@ -1,0 +1,95 @@
+"""The record of what was added to tables in place, in ``skyhouse.appends``: a row before each change, one after it.
+
+An addition is known by ``origin``, which stands for the table that rows were added to, and by ``fingerprint``, which
+stands for the rows. That of one that is not done yet has ``finished`` ''.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from clickhouse_schema.engine import Engine
+from clickhouse_schema.quoting import string
+from clickhouse_schema.topology import Topology
+from clickhouse_schema.whole import create_whole
+
+_COLUMNS = (
+    "schema_name String, table_name String, version UInt64, origin String, fingerprint String, rows UInt64,"
+    " rejected UInt64, files Array(String), finished String"
+)
+
+#: Nanoseconds since 1970; after the last one even if the clock was set back.
+_NEXT = "greatest(toUInt64(toUnixTimestamp64Nano(now64(9))), max(version) + 1)"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The table that rows are added to, as it was first loaded or last replaced."""
+
+    schema_name: str
+    table_name: str
+    origin: str
+
+    @property
+    def where(self) -> str:
+        return f"{is_table(self.schema_name, self.table_name)} AND origin = {string(self.origin)}"
+
+
+def initialise(engine: Engine, topology: Topology) -> None:
+    create_whole(engine, topology, "skyhouse", "appends", _COLUMNS, "(schema_name, table_name, origin, fingerprint)")
+
+
+def note(
+    engine: Engine, to: Origin, fingerprint: str, rows: int, rejected: int, files: Sequence[str], finished: str
+) -> None:
+    """``finished`` is an instant, '' before the change: who reads the table in between finds that it is another."""
+    values = ", ".join(
+        [
+            *(string(text) for text in (to.schema_name, to.table_name)),
+            _NEXT,
+            *(string(text) for text in (to.origin, fingerprint)),
+            *(str(number) for number in (rows, rejected)),
+            f"[{', '.join(string(file) for file in files)}]",
+            string(finished),
+        ]
+    )
+    engine.execute(f"INSERT INTO skyhouse.appends SELECT {values} FROM skyhouse.appends")
+
+
+def is_done(engine: Engine, to: Origin, fingerprint: str) -> bool:
+    sql = f"SELECT count() AS n FROM skyhouse.appends WHERE {to.where} AND fingerprint = {string(fingerprint)}"
+    return bool(engine.query(f"{sql} AND finished != ''").column(0)[0].as_py())
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """So many additions of so many rows; ``last`` is an instant, '' if there are none."""
+
+    additions: int
+    rows: int
+    last: str
+
+
+def added(engine: Engine, to: Origin) -> Added:
+    """What was added and is done."""
+    each = (
+        "SELECT any(rows) AS rows_of_it, max(finished) AS instant FROM skyhouse.appends"
+        f" WHERE {to.where} AND finished != '' GROUP BY fingerprint"
+    )
+    [row] = engine.query(
+        f"SELECT count() AS n, sum(rows_of_it) AS total, max(instant) AS last FROM ({each})"
+    ).to_pylist()
+    return Added(int(row["n"]), int(row["total"] or 0), row["last"] or "")
+
+
+def forget(engine: Engine, schema_name: str, table_name: str, kept: str = "") -> None:
+    """Drop the record of a table but for that of the origin ``kept``."""
+    engine.execute(
+        f"ALTER TABLE skyhouse.appends DELETE WHERE {is_table(schema_name, table_name)} AND origin != {string(kept)}"
+        " SETTINGS mutations_sync = 1"
+    )
+
+
+def is_table(schema_name: str, table_name: str) -> str:
+    return f"schema_name = {string(schema_name)} AND table_name = {string(table_name)}"

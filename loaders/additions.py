@@ -1,0 +1,91 @@
+"""Few rows added to a table: they go straight into it. Many are loaded beside it (``staging``), with a copy of it.
+
+    rows into the gateway T__append, comment "AppendState": what T was before -> record: begun -> each part of T that
+      is as it was before gets its rows by one INSERT -> density -> record: done -> DROP of T__append
+
+An INSERT is there whole or not at all, and a part of T that has more rows than before has had its own. So what was
+killed after the comment is finished by the next load of T, whatever that loads, or by the next start of the process
+that holds the data path; what was killed before it has changed nothing. On one server T has one part. On a cluster
+readers may see rows of some shards before those of others, and never a row whose copies in the overlaps are not there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+from clickhouse_schema import appends, apply
+from clickhouse_schema.quoting import string
+from loaders.chunks import Chunk
+from loaders.gateway import APPEND, Orphan
+from loaders.staging import Storage, comment_of
+from loaders.state import AppendState, Load, TableState, read_append
+from tap_service.storage.engine import Engine
+
+
+class Additions:
+    """What is added to the table of ``storage``, which is as ``live`` says since it was loaded or last replaced."""
+
+    def __init__(self, storage: Storage, live: TableState) -> None:
+        self._engine = storage.engine
+        self._storage = storage
+        self._table = live.entry.tables[0]
+        self._to = appends.Origin(storage.schema_name, storage.table_name, live.origin)
+        self._gateway = storage.gateway(self._table)
+
+    def fingerprint(self, digests: Sequence[str]) -> str:
+        """Stands for these files, whatever the table has already."""
+        document = self._table.model_dump_json(by_alias=True, exclude_defaults=True)
+        return hashlib.sha256("\n".join(["append", *digests, document]).encode()).hexdigest()
+
+    def has(self, fingerprint: str) -> bool:
+        return appends.is_done(self._engine, self._to, fingerprint)
+
+    def added(self) -> appends.Added:
+        return appends.added(self._engine, self._to)
+
+    def waiting(self) -> AppendState | None:
+        """The addition that was killed when all its rows were in the gateway."""
+        state = read_append(comment_of(self._engine, self._to.schema_name, self._to.table_name + APPEND))
+        return state if state is not None and state.origin == self._to.origin else None
+
+    def gather(self, chunk: Chunk | None) -> list[Orphan]:
+        """The rows of ``chunk`` into the gateway; those that have no parent, which go no further."""
+        self._gateway.fill(chunk.batches if chunk else (), is_kept=True)
+        return self._gateway.orphans()
+
+    def add(self, load: Load) -> None:
+        """What was gathered into the table, and ``load`` into the record."""
+        state = AppendState(
+            origin=self._to.origin,
+            load=load,
+            before=self._storage.sizes(),
+            density=apply.density_version(self._engine, self._to.schema_name, self._to.table_name),
+        )
+        self._gateway.tell(state.model_dump_json())
+        self.complete(state)
+
+    def complete(self, state: AppendState) -> None:
+        """Do what is not done yet of an addition that was gathered."""
+        self._note(state.load, finished="")
+        sizes = self._storage.sizes()
+        self._storage.take(self._gateway, [part for part, rows in sizes.items() if rows == state.before.get(part, 0)])
+        if apply.density_version(self._engine, self._to.schema_name, self._to.table_name) == state.density:
+            apply.add_density(self._engine, self._to.schema_name, self._table, self._gateway.rows)
+        self._note(state.load, finished=state.load.finished)
+        self._gateway.drop()
+
+    def _note(self, load: Load, finished: str) -> None:
+        appends.note(self._engine, self._to, load.fingerprint, load.rows, load.rejected, load.files, finished)
+
+
+def complete_all(engine: Engine) -> None:
+    """Finish what was killed, on an engine that only this process has."""
+    sql = f"SELECT database, name FROM system.tables WHERE endsWith(name, {string(APPEND)})"
+    for row in engine.query(sql).to_pylist():
+        storage = Storage(engine, row["database"], row["name"].removesuffix(APPEND))
+        live = storage.live_state()
+        additions = None if live is None else Additions(storage, live)
+        waiting = None if additions is None else additions.waiting()
+        if additions is not None and waiting is not None:
+            additions.complete(waiting)

@@ -1,0 +1,71 @@
+"""What is written with a table about its rows: in its comment, as JSON."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from clickhouse_schema.model import Schema
+
+
+class Load(BaseModel):
+    """One finished load. ``fingerprint`` stands for the files' bytes, the table's model and what it was loaded onto."""
+
+    model_config = ConfigDict(frozen=True)
+
+    fingerprint: str
+    files: tuple[str, ...]
+    rows: int
+    rejected: int
+    finished: str
+
+
+class TableState(BaseModel):
+    """What a table's comment tells. ``entry`` is the schema with this table alone; ``loads`` are those inside it.
+
+    ``fingerprint`` is that of the load a staging table is for. ``verified``: all its chunks were counted. ``origin`` is
+    made up when a table is first loaded or replaced: what was added to it later (``additions``) is known by it.
+    ``catalogue``: version of what the catalogue said of the table when it was verified; -1 = not noted.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    fingerprint: str
+    verified: bool = False
+    entry: Schema
+    loads: tuple[Load, ...] = ()
+    origin: str = ""
+    catalogue: int = -1
+
+    @property
+    def rows(self) -> int:
+        return sum(load.rows for load in self.loads)
+
+
+class AppendState(BaseModel):
+    """The comment of a gateway whose rows are complete: the addition ``load``, and what the table was before it.
+
+    ``before``: rows by part of the table; ``density``: version of the counts per cell.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    origin: str
+    load: Load
+    before: dict[str, int]
+    density: int
+
+
+def read_state(comment: str) -> TableState | None:
+    """The state in a comment, None in a comment that is not one (a load killed before it wrote it)."""
+    try:
+        return TableState.model_validate_json(comment)
+    except ValidationError:
+        return None
+
+
+def read_append(comment: str) -> AppendState | None:
+    """The same of a gateway's comment."""
+    try:
+        return AppendState.model_validate_json(comment)
+    except ValidationError:
+        return None
