@@ -191,10 +191,11 @@ class Config(BaseSettings):
     )
     clickhouse_url: str = Field(
         "",
-        title="Address of a ClickHouse server",
+        title="Addresses of ClickHouse servers",
         description=(
-            "Such as http://ch1:8123 or https://ch1:8443: one server, not a balancer of several, for a query is "
-            "stopped where it runs. Empty: the engine embedded in the service."
+            "Such as http://ch1:8123 or https://ch1:8443; several ones of the same cluster are separated by commas, "
+            "the same in every process of the service. No balancer of several, for a query is stopped where it runs. "
+            "Empty: the engine embedded in the service."
         ),
     )
     clickhouse_user: str = Field(
@@ -206,6 +207,11 @@ class Config(BaseSettings):
         SecretStr(""),
         title="Password at the ClickHouse server",
         description="As environment variables go, others of the same user on this machine can read it.",
+    )
+    clickhouse_ca: Path | None = Field(
+        None,
+        title="Who signs the certificates of the ClickHouse servers",
+        description="A PEM file, for addresses with https. By default whom the operating system trusts.",
     )
     clickhouse_silence: int = Field(
         3600,
@@ -388,7 +394,7 @@ class Config(BaseSettings):
             else value
         )
 
-    @field_validator("clickhouse_url", "sesame_url")
+    @field_validator("sesame_url")
     @classmethod
     def _server(cls, value: str) -> str:
         parts = urlsplit(value)
@@ -397,6 +403,14 @@ class Config(BaseSettings):
         if parts.username or parts.password or parts.query or parts.fragment:
             raise ValueError("give the address alone, and user and password in settings of their own")
         return value.rstrip("/")
+
+    @field_validator("clickhouse_url")
+    @classmethod
+    def _servers(cls, value: str) -> str:
+        urls = [cls._server(part.strip()) for part in value.split(",")] if value.strip() else []
+        if not all(urls) or len(set(urls)) < len(urls):
+            raise ValueError("give each address once, with a comma between two of them")
+        return ",".join(urls)
 
     @field_validator("redis_url")
     @classmethod
@@ -426,3 +440,7 @@ class Config(BaseSettings):
         if self.redis_url and not self.results_url:
             raise ValueError("redis_url needs results_url: the workers write results and the service reads them")
         return self
+
+    @property
+    def clickhouse_urls(self) -> tuple[str, ...]:
+        return tuple(self.clickhouse_url.split(",")) if self.clickhouse_url else ()

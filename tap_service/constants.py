@@ -106,7 +106,7 @@ MOST_PIECES = 500
 #: a job whose tables are replaced so often while it runs in pieces is not begun anew
 MOST_CHANGES = 5
 
-#: a job that has taken so many processes with it is not begun anew
+#: a job that has taken so many processes or servers with it is not begun anew
 MOST_DEATHS = 3
 
 #: a client waits for a job's next phase this long at most, in seconds: proxies give up on longer ones

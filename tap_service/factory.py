@@ -97,7 +97,7 @@ def build(config: Config, engine: Engine) -> Services:
         table_jobs = TableJobs(config, engine, stores, tables, preparation)
         runner = JobRunner(config, engine, preparation, table_jobs, stores, queue, metrics, log, worker)
         metrics.jobs.set_function(lambda: runner.running)
-        deployment = EmbeddedJobs(queue, rules.at_once, runner, lifetimes)
+        deployment = EmbeddedJobs(queue, rules.at_once(), runner, lifetimes)
     metrics.spool.labels("memory").set_function(lambda: spools.memory.used)
     metrics.spool.labels("disk").set_function(lambda: spools.disk.used)
     return Services(

@@ -9,11 +9,13 @@ import logging
 import os
 import select
 import threading
+from collections.abc import Collection
 from typing import Any
 
 from celery import signals
 
 from tap_service.config import read_config
+from tap_service.models.work import WorkClass
 from tap_service.services.celery_dispatch import TASK, celery_app
 from tap_service.storage.engine import EngineError
 from workers.runtime import Runtime
@@ -29,6 +31,9 @@ app = celery_app(config.redis_url, config.async_hard_seconds)
 #: Has something to read as soon as the main process shuts down. An event of multiprocessing would be waited for without
 #: end once a process that watched it has been killed.
 _stopping, _stop_writing = os.pipe()
+
+#: the classes of the jobs that this worker does
+works: Collection[WorkClass] = tuple(WorkClass)
 
 _runtime: Runtime | None = None
 
@@ -63,7 +68,7 @@ def _is_stopping(wait_seconds: float | None = 0) -> bool:
 
 
 def _started() -> Runtime:
-    runtime = Runtime(config, app)
+    runtime = Runtime(config, app, works)
     runtime.start()
     threading.Thread(target=_close_in_time, args=(runtime,), name="stopping", daemon=True).start()
     return runtime

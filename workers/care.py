@@ -16,7 +16,7 @@ import redis
 from tap_service.config import Config, read_config
 from tap_service.constants import ORPHAN_AGE_SECONDS, SWEEP_SECONDS
 from tap_service.models.instants import later, now
-from tap_service.services.celery_dispatch import QUEUE
+from tap_service.services.celery_dispatch import queue_of
 from tap_service.services.cluster_jobs import ClusterJobs
 from tap_service.services.lifetimes import Lifetimes
 from tap_service.services.queues import JobQueue, Rules
@@ -71,9 +71,11 @@ class Caretaker:
         """
         if time.monotonic() - self._reached >= self._worker_silence:
             self._lifetimes.recover(later(now(), -self._worker_silence))
-        if not self._broker.llen(QUEUE):
-            for _ in range(self._queue.startable()):
-                self._dispatcher.wake()
+        startable = self._queue.startable()
+        untold = {work for work in startable if not self._broker.llen(queue_of(work))}
+        for work in startable:
+            if work in untold:
+                self._dispatcher.wake(work)
 
 
 def main(parent: int) -> None:

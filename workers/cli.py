@@ -13,14 +13,22 @@ from typing import Annotated
 import typer
 
 from tap_service.config import ConfigError, read_config
+from tap_service.models.work import WorkClass
+from tap_service.services.celery_dispatch import queue_of
 from tap_service.services.queues import Rules
 
 #: between the end of a caretaker and the next one
 _AGAIN_SECONDS = 1.0
 
+_WORKS = {"all": tuple(WorkClass), "short": (WorkClass.SHORT,), "long": (WorkClass.LONG, WorkClass.VERY_LONG)}
+
+Jobs = Annotated[
+    str,
+    typer.Option(help="Which jobs: short, of up to ten seconds; long, all others; or all.", metavar="|".join(_WORKS)),
+]
 Processes = Annotated[
     int | None,
-    typer.Option(help="Jobs that run at once here; by default as many as may run in all.", min=1),
+    typer.Option(help="Jobs that run at once here; by default as many as of these may run in all.", min=1),
 ]
 
 
@@ -28,7 +36,7 @@ def main() -> None:
     typer.run(work)
 
 
-def work(processes: Processes = None) -> None:
+def work(jobs: Jobs = "all", processes: Processes = None) -> None:
     """Execute jobs until SIGTERM. The settings are those of the service: SKYHOUSE_REDIS_URL and the others."""
     try:
         settings = read_config()
@@ -36,16 +44,23 @@ def work(processes: Processes = None) -> None:
         raise typer.BadParameter(str(error)) from error
     if not settings.redis_url:
         raise typer.BadParameter("workers need SKYHOUSE_REDIS_URL, SKYHOUSE_CLICKHOUSE_URL and SKYHOUSE_RESULTS_URL")
-    from workers.app import app  # reads the settings
+    if jobs not in _WORKS:
+        raise typer.BadParameter(f"--jobs is one of {', '.join(_WORKS)}")
+    from workers import app as application  # reads the settings
 
+    application.works = works = _WORKS[jobs]
     options = [
         "--pool=prefork",
-        f"--concurrency={processes or Rules.of(settings).at_once}",
+        f"--concurrency={processes or Rules.of(settings).at_once(works)}",
+        f"--queues={','.join(queue_of(work) for work in works)}",
         "--loglevel=WARNING",
         "--hostname=%h",
+        "--without-gossip",
+        "--without-mingle",
+        "--without-heartbeat",
     ]
     with _caretaker():
-        app.worker_main(["--quiet", "worker", *options, "--without-gossip", "--without-mingle", "--without-heartbeat"])
+        application.app.worker_main(["--quiet", "worker", *options])
 
 
 @contextmanager

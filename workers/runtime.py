@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 import os
 import socket
+from collections.abc import Collection
 
 from celery import Celery
 
 from tap_service.config import Config
 from tap_service.metrics import Metrics
+from tap_service.models.work import WorkClass
 from tap_service.services.celery_dispatch import CeleryDispatcher
 from tap_service.services.estimate import Estimator
 from tap_service.services.metadata import Metadata
@@ -31,7 +33,7 @@ _log = logging.getLogger("skyhouse")
 class Runtime:
     """Made after the fork. Raises EngineUnavailable, and OSError if the store for results cannot be used."""
 
-    def __init__(self, config: Config, app: Celery) -> None:
+    def __init__(self, config: Config, app: Celery, works: Collection[WorkClass]) -> None:
         self._engine = remote_engine(config)
         self._metadata = Metadata(self._engine)
         stores = open_job_stores(config)
@@ -55,6 +57,7 @@ class Runtime:
             metrics,
             self._log,
             worker=f"{socket.gethostname()}:{os.getpid()}",
+            works=works,
         )
 
     def start(self) -> None:
@@ -72,8 +75,8 @@ class Runtime:
     def wake_another(self) -> None:
         """If the place that has become free, or another one, is waited for. The caretaker does it too, but later."""
         try:
-            if self._queue.startable():
-                self._dispatcher.wake()
+            for work in dict.fromkeys(self._queue.startable()):
+                self._dispatcher.wake(work)
         except JobStoreUnavailable as error:
             _log.warning("the workers cannot be told of a job yet: %s", error)
 

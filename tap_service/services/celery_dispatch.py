@@ -8,10 +8,16 @@ from typing import Any
 from celery import Celery
 from kombu.exceptions import OperationalError
 
+from tap_service.models.work import WorkClass
+
 _log = logging.getLogger("skyhouse")
 
 TASK = "skyhouse.run_next"
-QUEUE = "skyhouse:tasks"
+
+
+def queue_of(work: WorkClass) -> str:
+    """What the list of the tasks for jobs of this class is called in Redis: workers may be for some classes alone."""
+    return f"skyhouse:tasks:{work.name.lower()}"
 
 
 def celery_app(redis_url: str, longest_seconds: int) -> Celery:
@@ -21,7 +27,7 @@ def celery_app(redis_url: str, longest_seconds: int) -> Celery:
     """
     app = Celery("skyhouse", broker=redis_url, set_as_current=False)
     settings: dict[str, Any] = {
-        "task_default_queue": QUEUE,
+        "task_default_queue": queue_of(WorkClass.SHORT),
         "task_ignore_result": True,
         # a task is done when its job is: what a dead worker had taken on goes to another one
         "task_acks_late": True,
@@ -43,10 +49,10 @@ class CeleryDispatcher:
     def __init__(self, app: Celery) -> None:
         self._app = app
 
-    def wake(self) -> None:
+    def wake(self, work: WorkClass) -> None:
         """A job of which no worker can be told stays QUEUED, until the caretaker sees it."""
         try:
-            self._app.send_task(TASK, retry=False)
+            self._app.send_task(TASK, queue=queue_of(work), retry=False)
         except OperationalError as error:
             _log.warning("the workers cannot be told of a job yet: %s", error)
 

@@ -7,14 +7,16 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Protocol
 
+from tap_service.models.work import WorkClass
+
 _log = logging.getLogger("skyhouse")
 
 
 class Dispatcher(Protocol):
     """The job store has the queue, and says which job is next. Telling of work too often does no harm."""
 
-    def wake(self) -> None:
-        """A job has been queued."""
+    def wake(self, work: WorkClass) -> None:
+        """A job of this class has been queued."""
 
     def close(self) -> None:
         """Take on no more. What waits stays QUEUED in the store, what runs is its runner's to end."""
@@ -35,7 +37,7 @@ class ThreadDispatcher:
         """Threads that have nothing to do."""
         return max(0, self._threads - len(self._asked))
 
-    def wake(self) -> None:
+    def wake(self, work: WorkClass) -> None:  # noqa: ARG002 (a thread takes any job)
         try:
             future = self._pool.submit(self._run_all)
         except RuntimeError:  # it shuts down: the job is taken up at the next start

@@ -45,5 +45,5 @@ class EmbeddedJobs:
     def _take_up(self) -> None:
         """Start what may start. A place becomes free by time too, when a job that lasts moves to a heavier class."""
         if idle := self.dispatcher.idle:
-            for _ in range(min(idle, self._queue.startable())):
-                self.dispatcher.wake()
+            for work in self._queue.startable()[:idle]:
+                self.dispatcher.wake(work)

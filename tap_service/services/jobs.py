@@ -241,7 +241,7 @@ class JobService:
 
     def _run(self, job: Job) -> Job:
         job = self._queue.put(job, self._preparation.foresee_job(job))
-        self._dispatcher.wake()
+        self._dispatcher.wake(job.place.work(now()))
         return job
 
     def _duration(self, text: str) -> int:

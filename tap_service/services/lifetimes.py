@@ -101,9 +101,10 @@ class Lifetimes:
             return age >= old if executed is None else not executed
 
         try:
-            for prefix in (merge_tables.PREFIX, UPLOAD_OF_JOB):
-                drop_left_over(self._engine, prefix, is_left)
-            drop_left_over(self._engine, UPLOAD_OF_SYNC, lambda _, age: age >= old)
+            for server in self._engine.each():
+                for prefix in (merge_tables.PREFIX, UPLOAD_OF_JOB):
+                    drop_left_over(server, prefix, is_left)
+                drop_left_over(server, UPLOAD_OF_SYNC, lambda _, age: age >= old)
             if self._tables is not None:
                 self._tables.sweep(alone=not minimum_age)
         except EngineError as error:

@@ -8,7 +8,7 @@ job at most, and each user's jobs keep their order (start-time fair queueing: Go
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -38,10 +38,10 @@ class Rules:
     user_waiting: int
     waiting: int
 
-    @property
-    def at_once(self) -> int:
-        """How many processes or threads it takes; some for short jobs that turned out long and left their place."""
-        return sum(self.places.values()) + self.places[WorkClass.SHORT]
+    def at_once(self, works: Collection[WorkClass] = tuple(WorkClass)) -> int:
+        """How many processes or threads these take; some for short jobs that turned out long and left their place."""
+        more = self.places[WorkClass.SHORT] if WorkClass.SHORT in works else 0
+        return sum(self.places[work] for work in works) + more
 
     @classmethod
     def of(cls, config: Config) -> Rules:
@@ -72,10 +72,13 @@ class JobQueue:
                 quote = job.end(at, before / self._rules.places[work] + foreseen.seconds)
             return self._jobs.queue(job.job_id, foreseen, _turn(place.user, waiting, running), quote)
 
-    def take(self, worker: str) -> Job | None:
-        """Start the job whose turn it is; None if none may start now."""
+    def take(self, worker: str, works: Collection[WorkClass] = tuple(WorkClass)) -> Job | None:
+        """Start the job of these classes whose turn it is; None if none may start now."""
         with self._jobs.choosing():
-            for place in self._startable():
+            at = now()
+            for place in self._startable(at):
+                if place.work(at) not in works:
+                    continue
                 try:
                     return self._jobs.start(place.job_id, worker, now())
                 except (NoSuchJob, IllegalTransition):
@@ -85,12 +88,13 @@ class JobQueue:
     def waiting(self) -> int:
         return len(self._jobs.queued())
 
-    def startable(self) -> int:
-        """How many jobs may start now."""
-        return len(self._startable())
+    def startable(self) -> list[WorkClass]:
+        """The classes of the jobs that may start now, in the order in which they shall."""
+        at = now()
+        return [place.work(at) for place in self._startable(at)]
 
-    def _startable(self) -> list[Place]:
-        return startable(self._jobs.queued(), self._jobs.executing(), self._rules, now())
+    def _startable(self, at: datetime) -> list[Place]:
+        return startable(self._jobs.queued(), self._jobs.executing(), self._rules, at)
 
     def _admit(self, user: str, queued: Sequence[Place]) -> None:
         mine = sum(place.user == user for place in queued)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 
@@ -13,7 +13,14 @@ import pyarrow as pa
 
 from adql.plan import plan_lines
 from tap_service.config import Config
-from tap_service.constants import CLOSING_SECONDS, HEAVY_NICENESS, JOB_NICENESS, JOB_TICK_SECONDS, STORE_AGAIN_SECONDS
+from tap_service.constants import (
+    CLOSING_SECONDS,
+    HEAVY_NICENESS,
+    JOB_NICENESS,
+    JOB_TICK_SECONDS,
+    MOST_DEATHS,
+    STORE_AGAIN_SECONDS,
+)
 from tap_service.exceptions import ServiceError, ServiceUnavailable
 from tap_service.metrics import Metrics
 from tap_service.models.instants import now
@@ -29,7 +36,7 @@ from tap_service.services.query_log import QueryLog
 from tap_service.services.queues import JobQueue
 from tap_service.services.reuse import Reuse, fingerprint, reuse_asked
 from tap_service.services.table_jobs import TableJobs, asked_of
-from tap_service.storage.engine import Engine
+from tap_service.storage.engine import Engine, EngineError, EngineUnavailable
 from tap_service.storage.job_stores import JobStores
 from tap_service.storage.jobs import IllegalTransition, JobStoreUnavailable, NoSuchJob
 from tap_service.storage.stored_parts import StoredPart
@@ -55,8 +62,10 @@ class JobRunner:
         metrics: Metrics,
         log: QueryLog,
         worker: str,
+        works: Collection[WorkClass] = tuple(WorkClass),
     ) -> None:
         self._config = config
+        self._engine = engine
         self._preparation = preparation
         self._tables = tables
         self._jobs = stores.jobs
@@ -65,6 +74,7 @@ class JobRunner:
         self._metrics = metrics
         self._log = log
         self._worker = worker
+        self._works = works
         self._monitor = JobMonitor(config, engine, stores.jobs)
         self._reuse = Reuse(stores)
         self._pieces = Pieces(config, engine, preparation, stores)
@@ -156,7 +166,7 @@ class JobRunner:
         """The next job, which is ours now. A store that is out of order is asked until it answers."""
         while not self._closing.is_set():
             try:
-                return self._queue.take(self._worker)
+                return self._queue.take(self._worker, self._works)
             except JobStoreUnavailable as error:
                 _log.warning("a job cannot be started yet: %s", error)
                 self._closing.wait(STORE_AGAIN_SECONDS)
@@ -231,14 +241,26 @@ class JobRunner:
         report.status, report.error = "ERROR", str(failure)
         with suppress(OSError):  # the sweep sees to it
             self._results.delete(job.preview_key)
-        if isinstance(failure, (_ShuttingDown, DataChanged)):
+        is_lost = self._is_lost(failure) and job.deaths + 1 < MOST_DEATHS
+        if is_lost or isinstance(failure, (_ShuttingDown, DataChanged)):
             report.status = "REQUEUED"
-            self._told(lambda _: self._jobs.requeue(job.job_id, job.attempt, died=False))
+            self._told(lambda _: self._jobs.requeue(job.job_id, job.attempt, died=is_lost))
             return
         error = JobError(str(failure), isinstance(failure, ServiceUnavailable))
         if not self._told(lambda at: self._jobs.fail(job.job_id, job.attempt, at, error, {})):
             report.status = "ABORTED"
         self._pieces.forget(job)
+
+    def _is_lost(self, failure: ServiceError) -> bool:
+        """Whether the job has lost its server, and there is another one that it can begin anew on."""
+        error = failure.__cause__
+        if not isinstance(error, EngineUnavailable) or error.code:
+            return False
+        try:
+            self._engine.ping()
+        except EngineError:
+            return False
+        return True
 
     def _told(self, tell: Callable[[datetime], Job]) -> bool:
         """Tell the job store how a job has ended; false if it is no longer ours.

@@ -41,14 +41,17 @@ class UserTableCare:
         """
         with self._storage.changing():
             records = tuple(self._kept(user_tables.all_tables(self._engine)))
-            tables = user_tables.tables_without_document(self._engine, records)
+            servers = [(each, user_tables.tables_without_document(each, records)) for each in self._engine.each()]
             ids = user_tables.ids_without_document(self._engine, records)
-        over = [name for name, age in tables.items() if alone or self._is_over(name, age)]
-        gone = [name for name in over if not user_tables.is_read(self._engine, name)]
-        for name in gone:
-            user_tables.drop(self._engine, name)
+        gone = []
+        for server, tables in servers:
+            over = [name for name, age in tables.items() if alone or self._is_over(name, age)]
+            for name in over:
+                if not user_tables.is_read(server, name):
+                    user_tables.drop(server, name)
+                    gone.append(name)
         user_tables.forget(self._engine, ids if alone else ids & self._left_before, gone)
-        self._left_before = {*tables, *ids}
+        self._left_before = {*ids, *(name for _, tables in servers for name in tables)}
 
     def _kept(self, records: Iterable[UserTable]) -> Iterable[UserTable]:
         records = tuple(records)

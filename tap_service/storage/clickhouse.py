@@ -14,6 +14,7 @@ import logging
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -23,6 +24,7 @@ from clickhouse_connect.common import set_setting
 from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import Error as DriverError
 from clickhouse_connect.driver.httputil import get_pool_manager
+from urllib3.exceptions import ConnectTimeoutError, NewConnectionError, ReadTimeoutError
 from urllib3.response import BaseHTTPResponse
 
 from clickhouse_schema import quoting
@@ -30,13 +32,15 @@ from tap_service.storage.engine import (
     DEFAULTS,
     SINGLE_BLOCK,
     EngineError,
+    EngineSilent,
     EngineUnavailable,
+    EngineUnreachable,
     Progress,
     Settings,
     checked,
 )
 from tap_service.storage.faults import translated
-from tap_service.storage.http_body import BROKE_OFF, BROKEN, Body, sent
+from tap_service.storage.http_body import BROKEN, Body, broken, sent
 from tap_service.storage.processes import progress, running
 
 _log = logging.getLogger("skyhouse")
@@ -57,16 +61,27 @@ logging.getLogger("clickhouse_connect").setLevel(logging.CRITICAL)
 class ClickHouseEngine:
     """The engine at ``url``, such as ``http://ch1:8123``: one server, for a query is killed where it runs.
 
+    ``ClickHouseServers`` is over several of them.
+
     ``max_memory`` bounds one query's memory in bytes (0 = the server's own limit). ``silence_seconds`` is how long the
-    server may send nothing within a query. Raises ``EngineUnavailable`` if it does not answer or refuses the user.
+    server may send nothing within a query, ``ca`` a file of who signs its certificate, if not whom the system trusts.
+    Raises ``EngineUnavailable`` if it does not answer or refuses the user.
     """
 
     def __init__(
-        self, url: str, user: str = "default", password: str = "", *, max_memory: int = 0, silence_seconds: int = 3600
+        self,
+        url: str,
+        user: str = "default",
+        password: str = "",
+        *,
+        max_memory: int = 0,
+        silence_seconds: int = 3600,
+        ca: Path | None = None,
     ) -> None:
         self._defaults = DEFAULTS | ({"max_memory_usage": max_memory} if max_memory else {})
         # a server that has vanished is noticed after 15 + 3 * 5 seconds
-        self._pool = get_pool_manager(keep_idle=15, keep_interval=5, keep_count=3, maxsize=_POOL)
+        signers = None if ca is None else str(ca)
+        self._pool = get_pool_manager(keep_idle=15, keep_interval=5, keep_count=3, maxsize=_POOL, ca_cert=signers)
         self._streams: dict[str, Body] = {}
         self._closed = False
         try:
@@ -131,6 +146,9 @@ class ClickHouseEngine:
 
     def running(self, prefix: str) -> list[str]:
         return running(self._ask, prefix)
+
+    def each(self) -> tuple[ClickHouseEngine]:
+        return (self,)
 
     def explain(self, sql: str, settings: Settings | None = None) -> str:
         lines = self.query(f"EXPLAIN PLAN indexes = 1, actions = 0, projections = 1 {sql}", settings)
@@ -212,12 +230,19 @@ def _faults() -> Iterator[None]:
         if error.code:
             text = str(error)
             raise translated(text if "Code: " in text else f"Code: {error.code}. {text}") from error
-        raise EngineUnavailable("the engine does not answer", detail=_reason(error)) from error
+        reason = _reason(error)
+        raise _kind(reason)("the engine does not answer", detail=str(reason)) from error
     except BROKEN as error:
-        raise EngineUnavailable(BROKE_OFF, detail=repr(error)) from error
+        raise broken(error) from error
 
 
-def _reason(error: DriverError) -> str:
+def _reason(error: DriverError) -> BaseException:
     """What lies behind an error of the driver, which itself only says that there was one."""
     cause = error.__cause__
-    return str(error if cause is None else getattr(cause, "reason", cause))
+    return error if cause is None else getattr(cause, "reason", cause)
+
+
+def _kind(reason: BaseException) -> type[EngineUnavailable]:
+    if isinstance(reason, NewConnectionError | ConnectTimeoutError):
+        return EngineUnreachable
+    return EngineSilent if isinstance(reason, ReadTimeoutError) else EngineUnavailable

@@ -109,6 +109,9 @@ class EmbeddedEngine:
     def running(self, prefix: str) -> list[str]:
         return running(self.query, prefix)
 
+    def each(self) -> tuple[EmbeddedEngine]:
+        return (self,)
+
     def explain(self, sql: str, settings: Settings | None = None) -> str:
         lines = self.query(f"EXPLAIN PLAN indexes = 1, actions = 0, projections = 1 {sql}", settings)
         return "\n".join(lines.column(0).to_pylist()) if lines.num_columns else ""

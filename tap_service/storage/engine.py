@@ -9,6 +9,8 @@ Nothing here knows ADQL or HTTP. SQL comes from ``adql.clickhouse``, ``clickhous
     ├── ValueFault              a value in the query's data: division by zero, cast that does not fit, ...
     ├── StorageFull             no space left
     └── EngineUnavailable       cannot be reached or is shutting down
+        ├── EngineUnreachable   there was no connection: nothing has been sent
+        └── EngineSilent        it has sent nothing for as long as it may
 """
 
 from __future__ import annotations
@@ -79,6 +81,14 @@ class EngineUnavailable(EngineError):
     pass
 
 
+class EngineUnreachable(EngineUnavailable):
+    pass
+
+
+class EngineSilent(EngineUnavailable):
+    pass
+
+
 @dataclass(frozen=True, slots=True)
 class Progress:
     """What the engine has done for a running query. ``total_rows`` is its guess of the rows to read, 0 = unknown.
@@ -120,6 +130,9 @@ class Engine(Protocol):
 
     def running(self, prefix: str) -> list[str]:
         """The ids of running queries that begin so."""
+
+    def each(self) -> Sequence[Engine]:
+        """One for each server that answers: what each of them has for itself is looked for on each."""
 
     def explain(self, sql: str, settings: Settings | None = None) -> str:
         """The engine's plan with the indexes, parts and granules used."""

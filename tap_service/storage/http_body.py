@@ -15,10 +15,10 @@ from contextlib import suppress
 from http.client import HTTPException
 
 import pyarrow as pa
-from urllib3.exceptions import HTTPError
+from urllib3.exceptions import HTTPError, ReadTimeoutError
 from urllib3.response import BaseHTTPResponse
 
-from tap_service.storage.engine import EngineError, EngineUnavailable
+from tap_service.storage.engine import EngineError, EngineSilent, EngineUnavailable
 from tap_service.storage.faults import translated
 
 _TAG = "X-ClickHouse-Exception-Tag"
@@ -36,7 +36,12 @@ _END = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
 #: what a connection may break with
 BROKEN = (HTTPError, HTTPException, OSError)
-BROKE_OFF = "the connection to the engine broke off"
+
+
+def broken(error: Exception) -> EngineUnavailable:
+    """Our error for one of these."""
+    kind = EngineSilent if isinstance(error, ReadTimeoutError) else EngineUnavailable
+    return kind("the connection to the engine broke off", detail=repr(error))
 
 
 class Body:
@@ -124,9 +129,7 @@ class Body:
         try:
             piece = next(self._pieces, b"")
         except BROKEN as error:
-            raise self._told() or EngineUnavailable(
-                "the connection to the engine broke off", detail=repr(error)
-            ) from error
+            raise self._told() or broken(error) from error
         if not piece:
             self.ended = True
             return False

@@ -18,14 +18,16 @@ ROOT = Path(__file__).parents[2]
 class Workers:
     """``python -m workers`` in a process of its own, with the settings in its environment."""
 
-    def __init__(self, settings: dict[str, Any], output: Path) -> None:
+    def __init__(self, settings: dict[str, Any], output: Path, jobs: str = "all") -> None:
         self._environment = {f"SKYHOUSE_{name.upper()}": str(value) for name, value in settings.items()}
         self._processes = str(Config(**settings).concurrent_jobs)
+        self._jobs = jobs
         self._output = output
         self.start()
 
     def start(self) -> None:
-        command = [sys.executable, "-W", "ignore", "-m", "workers", "--processes", self._processes]
+        options = ["--jobs", self._jobs, "--processes", self._processes]
+        command = [sys.executable, "-W", "ignore", "-m", "workers", *options]
         with self._output.open("a") as output:
             self.process = subprocess.Popen(
                 command, cwd=ROOT, env={**os.environ, **self._environment}, stdout=output, stderr=output

@@ -1,0 +1,309 @@
+"""Several servers as one engine: what is sent where, what is sent again, and what is not."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import pyarrow as pa
+import pytest
+
+from tap_service.storage import endpoints
+from tap_service.storage.clickhouse import ClickHouseEngine
+from tap_service.storage.clickhouse_servers import ClickHouseServers
+from tap_service.storage.embedded import EmbeddedEngine
+from tap_service.storage.engine import (
+    EngineError,
+    EngineSilent,
+    EngineUnavailable,
+    QueryCancelled,
+    ValueFault,
+)
+from tests.tap_service.storage.clickhouse_server import ClickHouseServer, free_port
+from tests.tap_service.storage.stand_in import Faults, StandIn, standing_in
+
+MILLION = "SELECT number AS million FROM numbers(1000000)"
+LONG_SUM = "SELECT sum(sipHash64(number)) FROM numbers(1000000000000)"
+OUT_OF_ORDER = Faults(status=502)
+
+Eventually = Callable[[Callable[[], bool]], None]
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(endpoints, "_FIRST_SECONDS", 0.01)
+
+
+@pytest.fixture
+def three(engine: EmbeddedEngine) -> Iterator[list[StandIn]]:
+    """Servers with the same tables."""
+    with ExitStack() as stack:
+        path = str(engine.data_path / "clickhouse")
+        yield [stack.enter_context(standing_in(path)) for _ in range(3)]
+
+
+@pytest.fixture
+def servers(three: list[StandIn]) -> Iterator[ClickHouseServers]:
+    engine = over(*(server.url for server in three))
+    yield engine
+    engine.close()
+
+
+def over(*urls: str, silence_seconds: int = 60) -> ClickHouseServers:
+    return ClickHouseServers(urls, lambda url: ClickHouseEngine(url, silence_seconds=silence_seconds))
+
+
+def rows(engine: ClickHouseServers, sql: str, query_id: str = "") -> int:
+    with engine.stream(sql, query_id=query_id) as batches:
+        return sum(batch.num_rows for batch in batches)
+
+
+def asked(three: list[StandIn], word: str) -> list[int]:
+    """How often each server was asked for what holds this word."""
+    return [sum(word in statement for statement in server.seen.statements) for server in three]
+
+
+class TestReads:
+    def test_users_queries_are_spread_and_the_services_own_are_not(
+        self, servers: ClickHouseServers, three: list[StandIn]
+    ) -> None:
+        for _ in range(6):
+            assert rows(servers, MILLION) == 1_000_000
+            servers.query("SELECT 1 AS single")
+            assert rows(servers, "SELECT 1 AS own FROM (SELECT 'skyhouse.catalogue')") == 1
+        assert asked(three, "million") == [2, 2, 2]
+        assert asked(three, "single") == [6, 0, 0]
+        assert asked(three, "own") == [6, 0, 0]
+
+    def test_what_fails_before_the_first_row_is_asked_of_another(
+        self, servers: ClickHouseServers, three: list[StandIn]
+    ) -> None:
+        three[0].faults = OUT_OF_ORDER
+        assert servers.query("SELECT 1 AS a").to_pylist() == [{"a": 1}]
+        assert [rows(servers, MILLION) for _ in range(3)] == [1_000_000] * 3
+        assert "ReadFromSystemNumbers" in servers.explain("SELECT number FROM numbers(3)")
+        servers.ping()
+
+    def test_what_fails_after_the_first_row_is_not(self, servers: ClickHouseServers, three: list[StandIn]) -> None:
+        for server in three:
+            server.faults = Faults("million", cut_after=3)
+        with pytest.raises(EngineUnavailable):
+            rows(servers, MILLION)
+        assert sum(asked(three, "million")) == 1
+
+    def test_what_may_have_killed_two_servers_is_given_to_no_third(
+        self, servers: ClickHouseServers, three: list[StandIn]
+    ) -> None:
+        for server in three:
+            server.faults = Faults("million", cut_after=0)
+        with pytest.raises(EngineUnavailable):
+            rows(servers, MILLION)
+        assert sum(asked(three, "million")) == 2
+
+    def test_a_silent_server_has_had_its_time(self, three: list[StandIn]) -> None:
+        servers = over(*(server.url for server in three), silence_seconds=1)
+        waiting = threading.Event()
+        for server in three:
+            server.faults = Faults("million", silent=waiting)
+        with pytest.raises(EngineSilent):
+            rows(servers, MILLION)
+        waiting.set()
+        assert sum(asked(three, "million")) == 1
+        servers.close()
+
+    def test_errors_of_the_query_are_its_own(self, servers: ClickHouseServers, three: list[StandIn]) -> None:
+        with pytest.raises(ValueFault):
+            servers.query("SELECT intDiv(1, 0) AS fault")
+        with pytest.raises(ValueFault):
+            rows(servers, "SELECT intDiv(1, number - 900000) AS fault FROM numbers(1000000)")
+        assert sum(asked(three, "fault")) == 2
+
+    def test_when_none_answers(self, servers: ClickHouseServers, three: list[StandIn], eventually: Eventually) -> None:
+        for server in three:
+            server.faults = OUT_OF_ORDER
+        for ask in (servers.ping, lambda: rows(servers, MILLION), lambda: servers.running("a")):
+            with pytest.raises(EngineUnavailable):
+                ask()
+        three[1].faults = Faults()
+        assert servers.query("SELECT 1 AS a").num_rows == 1
+        eventually(lambda: len(servers.each()) == 1)
+
+
+class TestWrites:
+    def test_they_go_to_the_first(self, servers: ClickHouseServers, three: list[StandIn]) -> None:
+        for number in range(3):
+            servers.execute(f"CREATE TABLE default.written_{number} (a Int64) ENGINE = Memory")
+            servers.insert(f"default.written_{number}", iter([pa.record_batch({"a": [1]})]))
+            servers.execute(f"DROP TABLE default.written_{number}")
+        assert asked(three, "written") == [9, 0, 0]
+
+    @pytest.mark.parametrize(
+        "write",
+        [
+            lambda engine: engine.execute("INSERT INTO default.written SELECT 1"),
+            lambda engine: engine.insert("default.written", [pa.record_batch({"a": [1]})]),
+        ],
+    )
+    def test_one_that_may_have_been_done_is_not_done_again(
+        self, servers: ClickHouseServers, three: list[StandIn], write: Callable[[ClickHouseServers], None]
+    ) -> None:
+        three[0].faults = Faults("written", status=502)
+        with pytest.raises(EngineUnavailable):
+            write(servers)
+        assert asked(three, "written") == [1, 0, 0]
+
+    def test_one_that_was_not_sent_goes_to_the_next(self, three: list[StandIn]) -> None:
+        servers = over(f"http://127.0.0.1:{free_port()}", three[1].url)
+        servers.execute("CREATE TABLE default.moved (a Int64) ENGINE = Memory")
+        servers.insert("default.moved", iter([pa.record_batch({"a": [1, 2]})]))
+        assert servers.query("SELECT count() AS n FROM default.moved").to_pylist() == [{"n": 2}]
+        servers.execute("DROP TABLE default.moved")
+        servers.close()
+
+
+class TestWhereItRuns:
+    def test_a_query_is_stopped_and_seen_there(self, servers: ClickHouseServers, three: list[StandIn]) -> None:
+        ended: list[EngineError] = []
+
+        def read() -> None:
+            with pytest.raises(QueryCancelled) as caught:
+                rows(servers, LONG_SUM, "async-here-1")
+            ended.append(caught.value)
+
+        rows(servers, MILLION)  # the next one goes to the second
+        thread = threading.Thread(target=read)
+        thread.start()
+        while not asked(three, "sipHash64")[1] or not servers.progress(["async-here-1"]):
+            time.sleep(0.001)
+        assert asked(three, "is_initial_query")[2] == 0
+        assert servers.running("async-here") == ["async-here-1"]
+        servers.cancel("async-here-1")
+        thread.join()
+        assert len(ended) == 1
+        assert asked(three, "KILL QUERY") == [0, 1, 0]
+
+    def test_the_query_of_another_process_is_stopped_everywhere(
+        self, servers: ClickHouseServers, three: list[StandIn]
+    ) -> None:
+        three[2].faults = Faults("KILL", status=502)
+        servers.cancel("async-elsewhere-1")
+        assert asked(three, "KILL QUERY") == [1, 1, 1]
+        assert servers.progress(["async-elsewhere-1"]) == {}
+
+    def test_what_was_left_behind_is_stopped_when_its_server_answers_again(
+        self, servers: ClickHouseServers, three: list[StandIn], eventually: Eventually
+    ) -> None:
+        three[1].faults = OUT_OF_ORDER
+        rows(servers, MILLION)  # the next one goes to the second
+        assert rows(servers, MILLION, "sync-left") == 1_000_000
+        assert len(servers.each()) == 2
+        tried = asked(three, "KILL QUERY")[1]
+        three[1].faults = Faults()
+        eventually(lambda: len(servers.each()) == 3)
+        assert asked(three, "KILL QUERY WHERE query_id = 'sync-left'") == [0, tried + 1, 0]
+
+    def test_a_query_that_was_stopped_is_not_asked_of_another(
+        self, servers: ClickHouseServers, three: list[StandIn]
+    ) -> None:
+        waiting = threading.Event()
+        three[0].faults = Faults("million", silent=waiting, status=502)
+        ended: list[EngineError] = []
+
+        def read() -> None:
+            with pytest.raises(EngineUnavailable) as caught:
+                rows(servers, MILLION, "sync-stopped")
+            ended.append(caught.value)
+
+        thread = threading.Thread(target=read)
+        thread.start()
+        while not asked(three, "million")[0]:
+            time.sleep(0.001)
+        servers.cancel("sync-stopped")
+        waiting.set()
+        thread.join()
+        assert len(ended) == 1
+        assert asked(three, "million")[1:] == [0, 0]
+
+
+@pytest.fixture(scope="module")
+def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[ClickHouseServer]]:
+    found = [ClickHouseServer(tmp_path_factory.mktemp("server")) for _ in range(2)]
+    for server in found:
+        alone = ClickHouseEngine(server.url)
+        for database in ("skyhouse", "skyhouse_users"):
+            alone.execute(f"CREATE DATABASE {database}")
+        alone.close()
+    yield found
+    for server in found:
+        server.kill()
+
+
+@pytest.fixture
+def both(two: list[ClickHouseServer]) -> Iterator[ClickHouseServers]:
+    engine = over(*(server.url for server in two))
+    yield engine
+    engine.close()
+
+
+class TestTablesOfOneServer:
+    """Uploads and users' tables are where they were made: two servers with data of their own."""
+
+    def test_queries_find_them(self, two: list[ClickHouseServer], both: ClickHouseServers) -> None:
+        first, second = "`skyhouse`.`upload_sync_1_0`", f"`skyhouse_users`.`t_{'1' * 24}`"
+        make(both, first)
+        later = over(two[1].url, two[0].url)
+        make(later, second)
+        for engine in (both, later, both):
+            assert rows(engine, f"SELECT a FROM {first}") == 1
+            assert rows(engine, f"SELECT a FROM {second}") == 1
+            size = engine.query(f"SELECT sum(rows) AS n FROM system.parts WHERE table = 't_{'1' * 24}'")
+            assert size.to_pylist() == [{"n": 1}]
+        with pytest.raises(EngineUnavailable, match="tables of different servers"):
+            rows(both, f"SELECT a FROM {first} UNION ALL SELECT a FROM {second}")
+        later.execute(f"DROP TABLE IF EXISTS {first} SYNC")
+        both.execute(f"RENAME TABLE {second} TO `skyhouse_users`.`t_{'2' * 24}`")
+        assert rows(later, f"SELECT a FROM `skyhouse_users`.`t_{'2' * 24}`") == 1
+        later.close()
+
+    def test_while_one_is_away_they_are_made_on_the_other(
+        self, two: list[ClickHouseServer], both: ClickHouseServers, eventually: Eventually
+    ) -> None:
+        before, meanwhile = "`skyhouse`.`groups_before`", "`skyhouse`.`upload_async_2_1_0`"
+        make(both, before)
+        both.execute("CREATE TABLE default.everywhere (a Int64) ENGINE = Memory")
+        two[0].kill()
+        make(both, meanwhile)
+        assert rows(both, f"SELECT a FROM {meanwhile}") == 1
+        with pytest.raises(EngineUnavailable):
+            rows(both, f"SELECT a FROM {before}")
+        stranger = over(*(server.url for server in two))
+        with pytest.raises(EngineUnavailable, match="does not answer"):
+            rows(stranger, f"SELECT a FROM {before}")
+        two[0].start()
+        eventually(lambda: len(both.each()) == len(stranger.each()) == 2)
+        for engine in (both, stranger):
+            assert rows(engine, f"SELECT a FROM {before}") == 1
+            assert rows(engine, f"SELECT a FROM {meanwhile}") == 1
+        stranger.close()
+
+
+def make(engine: ClickHouseServers, table: str) -> None:
+    engine.execute(f"DROP TABLE IF EXISTS {table} SYNC")
+    engine.execute(f"CREATE TABLE {table} (a Int64) ENGINE = MergeTree ORDER BY a")
+    engine.insert(table, [pa.record_batch({"a": [7]})])
+
+
+def test_none_is_there_at_the_start() -> None:
+    ports = free_port(), free_port()
+    with pytest.raises(EngineUnavailable) as caught:
+        over(*(f"http://127.0.0.1:{port}" for port in ports))
+    assert all(str(port) in str(caught.value) for port in ports)
+
+
+def test_closed(servers: ClickHouseServers) -> None:
+    servers.close()
+    servers.close()
+    with pytest.raises(EngineUnavailable, match="shut down"):
+        servers.query("SELECT 1")
