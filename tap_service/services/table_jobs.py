@@ -96,7 +96,7 @@ class TableJobs:
                 return base, done
             self._check_positions(base, table)
             try:
-                with storage.filling(table) as filled:
+                with storage.filling(table, base.storage) as filled:
                     storage.copy(base, table, filled, job.query_id)
                     if stop.is_set():
                         raise QueryCancelled("the job was stopped")

@@ -61,11 +61,11 @@ class UserStorage:
     # --- rows that nobody sees yet
 
     @contextmanager
-    def filling(self, table: Table) -> Iterator[str]:
-        """A table to be filled; it goes with the context unless it was made visible."""
+    def filling(self, table: Table, beside: str = "") -> Iterator[str]:
+        """A table to be filled; it goes with the context unless it was made visible. ``beside``: see ``_create``."""
         name = new_name(FILLING)
         try:
-            self._engine.execute(create_table(table, stored(name)))
+            self._create(table, name, beside)
             yield name
         finally:
             user_tables.drop(self._engine, name)
@@ -117,7 +117,7 @@ class UserStorage:
             if present.table != base.table:
                 raise Changed(present)
             both = new_name(LIVE)
-            self._engine.execute(create_table(base.table, stored(both)))
+            self._create(base.table, both, beside=present.storage)
             with self._dropped_on_failure(both):
                 for part in (present.storage, filled):
                     self._engine.execute(f"ALTER TABLE {stored(both)} ATTACH PARTITION tuple() FROM {stored(part)}")
@@ -161,6 +161,11 @@ class UserStorage:
         except BaseException:
             user_tables.drop(self._engine, name)
             raise
+
+    def _create(self, table: Table, name: str, beside: str) -> None:
+        """Make a table, of several servers on the one that has the table ``beside``."""
+        place = f" /* beside {stored(beside)} */" if beside else ""
+        self._engine.execute(create_table(table, stored(name)) + place)
 
     def _renamed(self, filled: str) -> str:
         live = new_name(LIVE)

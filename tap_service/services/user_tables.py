@@ -160,7 +160,7 @@ class UserTables:
             with self._files.read(path, base.table.name, content_type, table=base.table, limits=self._limits) as read:
                 for _ in range(_ATTEMPTS):
                     try:
-                        with self.storage.filling(base.table) as filled:
+                        with self.storage.filling(base.table, "" if replace else base.storage) as filled:
                             replaced = base.storage if replace else ""
                             self.storage.fill(owner, filled, read.batches(), replaced)
                             if replace:

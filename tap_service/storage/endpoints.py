@@ -26,8 +26,7 @@ _FIRST_SECONDS, _LONGEST_SECONDS = 0.5, 30.0
 _DATABASES = f"{string(DATABASE)}, {string(USERS_DATABASE)}"
 _OWN_TABLE = re.compile(r"`skyhouse`\.`((?:upload|groups)_\w+)`|\b([tl]_[0-9a-f]{24})\b")
 
-#: what it makes, or removes if it is there, is nowhere to be found
-_MAKES_OR_REMOVES = re.compile(r"\s*(CREATE|DROP|RENAME)\b")
+_CREATES, _DROPS, _RENAMES = (re.compile(rf"\s*{word}\b") for word in ("CREATE", "DROP", "RENAME"))
 
 #: tables whose servers are kept in mind
 _MOST_KNOWN = 10_000
@@ -127,15 +126,18 @@ class Endpoints:
         if len(found) > 1:
             places = "; ".join(f"{name} on {holder.url}" for name, holder in holders.items() if holder)
             raise EngineUnavailable("it needs tables of different servers", detail=f"{places}: {sql[:200]}")
-        missing = [name for name, holder in holders.items() if holder is None]
-        if missing and not _MAKES_OR_REMOVES.match(sql) and not all(each.answers for each in self._all):
+        missing = _needed(sql) & {name for name, holder in holders.items() if holder is None}
+        if missing and not all(each.answers for each in self._all):
             raise EngineUnavailable("the server that has one of its tables does not answer", detail=str(missing))
         return [*found] or self.ready()
 
     def executed(self, sql: str, endpoint: Endpoint) -> None:
-        """What the statement has made is there."""
+        """What the statement has made is there, and what it has dropped is nowhere."""
         for name in _names(sql):
-            self._keep(name, endpoint)
+            if _DROPS.match(sql):
+                self._holders.pop(name, None)
+            else:
+                self._keep(name, endpoint)
 
     def close(self) -> None:
         for endpoint in self._all:
@@ -161,5 +163,14 @@ class Endpoints:
         self._holders[name] = endpoint
 
 
-def _names(sql: str) -> set[str]:
-    return {one or other for one, other in _OWN_TABLE.findall(sql)}
+def _names(sql: str) -> list[str]:
+    """The tables of single servers in a statement, each once."""
+    return list(dict.fromkeys(one or other for one, other in _OWN_TABLE.findall(sql)))
+
+
+def _needed(sql: str) -> set[str]:
+    """Those of them without which it makes no sense: not what it makes, or drops if it is there."""
+    names = _names(sql)
+    if _CREATES.match(sql) or _DROPS.match(sql):
+        return set(names[1:])
+    return set(names[:1] if _RENAMES.match(sql) else names)

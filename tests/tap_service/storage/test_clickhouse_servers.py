@@ -265,6 +265,10 @@ class TestTablesOfOneServer:
         later.execute(f"DROP TABLE IF EXISTS {first} SYNC")
         both.execute(f"RENAME TABLE {second} TO `skyhouse_users`.`t_{'2' * 24}`")
         assert rows(later, f"SELECT a FROM `skyhouse_users`.`t_{'2' * 24}`") == 1
+        beside = f"`skyhouse_users`.`t_{'3' * 24}`"
+        make(both, beside, place=f"/* beside `skyhouse_users`.`t_{'2' * 24}` */")
+        later.execute(f"INSERT INTO {beside} SELECT a FROM `skyhouse_users`.`t_{'2' * 24}`")
+        assert rows(later, f"SELECT a FROM {beside}") == 2
         later.close()
 
     def test_while_one_is_away_they_are_made_on_the_other(
@@ -289,9 +293,9 @@ class TestTablesOfOneServer:
         stranger.close()
 
 
-def make(engine: ClickHouseServers, table: str) -> None:
+def make(engine: ClickHouseServers, table: str, place: str = "") -> None:
     engine.execute(f"DROP TABLE IF EXISTS {table} SYNC")
-    engine.execute(f"CREATE TABLE {table} (a Int64) ENGINE = MergeTree ORDER BY a")
+    engine.execute(f"CREATE TABLE {table} (a Int64) ENGINE = MergeTree ORDER BY a {place}")
     engine.insert(table, [pa.record_batch({"a": [7]})])
 
 
