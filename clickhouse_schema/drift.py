@@ -134,8 +134,7 @@ class _Comparison:
                 yield f"the column {column.name} is not nullable, but rows of {self._told} have none: {ANEW}"
             elif has_cover(column.type):
                 yield f"the column {column.name} holds shapes ({column.type.xtype}), which only a load covers: {ANEW}"
-        order, wanted = found.sorting_key.replace("`", ""), sort_key(self._table).replace("`", "")
-        wanted = wanted.removeprefix("tuple").removeprefix("(").removesuffix(")")
+        order, wanted = _bare(found.sorting_key), _bare(sort_key(self._table))
         if order != wanted:
             yield f"{self._told} is in the order of {order or 'loading'}, not of {wanted or 'loading'}: {ANEW}"
 
@@ -192,3 +191,8 @@ class _Comparison:
 
     def _alter(self, name: str, change: str) -> str:
         return f"ALTER TABLE {stored(self._schema_name, name)}{self._topology.on_cluster} {change}"
+
+
+def _bare(sort_key: str) -> str:
+    """The names in a sort key, however the engine writes it."""
+    return sort_key.replace("`", "").removeprefix("tuple").removeprefix("(").removesuffix(")")

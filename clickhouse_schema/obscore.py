@@ -37,7 +37,7 @@ def warnings_of(schema: Schema) -> Iterator[Problem]:
         if _is_named(schema, table) and (lacking := _lacking(table)):
             message = (
                 f"{schema.name}.{table.name} lacks {', '.join(lacking)}, so it is not declared as ObsCore 1.1: "
-                "see skyhouse schema obscore"
+                "see skyhouse schema show obscore"
             )
             yield Problem(("tables", i, "columns"), message)
 

@@ -9,14 +9,13 @@ from typing import Annotated
 import typer
 
 from clickhouse_schema.yaml_writer import as_yaml
-from loaders import commands, control, users
+from loaders import commands, control, schemas_cli, users
 from loaders.adql import parsed
 from loaders.describe import described
-from loaders.errors import LoadError
 from loaders.options import Data
 from loaders.plan import split_name
 from loaders.progress import ConsoleReporter
-from loaders.shipped import example_file, given_schema, schema_file
+from loaders.shipped import given_schema
 from tap_service.readers import open_source
 from tap_service.readers.errors import ReadError
 
@@ -27,6 +26,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(users.app, name="user")
+app.add_typer(schemas_cli.app, name="schema")
 
 
 TableName = Annotated[str, typer.Argument(metavar="SCHEMA.TABLE", help="The table's name.")]
@@ -84,21 +84,6 @@ def describe(
             names = split_name(table) if table else ("my_schema", file.name.split(".")[0])
             reporter.output(as_yaml(described(open_source(file), *names)).rstrip())
         except ReadError as error:
-            reporter.message(f"error: {error}")
-            raise typer.Exit(commands.EXIT_FAILED) from error
-
-
-@app.command()
-def schema(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A shipped schema: obscore.")],
-    example: Annotated[bool, typer.Option("--example", help="Rows to try it with, as CSV, in its place.")] = False,
-) -> None:
-    """Write a shipped schema file, to add columns of your own to."""
-    with ConsoleReporter() as reporter:
-        try:
-            path = example_file(name) if example else schema_file(name)
-            reporter.output(path.read_text(encoding="utf-8").rstrip("\n"))
-        except LoadError as error:
             reporter.message(f"error: {error}")
             raise typer.Exit(commands.EXIT_FAILED) from error
 

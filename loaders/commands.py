@@ -11,7 +11,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from loaders import user_tables
+from loaders import evolve, user_tables
 from loaders.adql import adql
 from loaders.drop import drop
 from loaders.errors import LoadCancelled, LoadError
@@ -48,11 +48,14 @@ COMMANDS: dict[str, Callable[[Engine, Arguments, Reporter], None]] = {
     "user drop-table": lambda engine, arguments, reporter: user_tables.drop(
         engine, arguments["user"], arguments["table"], reporter
     ),
+    "schema diff": lambda engine, arguments, reporter: evolve.diff(engine, Path(arguments["schema_file"]), reporter),
+    "schema plan": lambda engine, arguments, reporter: evolve.plan(engine, Path(arguments["schema_file"]), reporter),
+    "schema apply": lambda engine, arguments, reporter: evolve.evolve(engine, Path(arguments["schema_file"]), reporter),
     "adql": lambda engine, arguments, reporter: adql(engine, arguments["query"], arguments["explain"], reporter),
 }
 
 #: Those after which the catalogue is another.
-CHANGING = frozenset({"load", "drop"})
+CHANGING = frozenset({"load", "drop", "schema apply"})
 
 EXIT_FAILED = 1
 
@@ -65,10 +68,10 @@ _lock = threading.Lock()
 
 @contextmanager
 def _alone(table: str) -> Iterator[None]:
-    """A table is loaded or dropped by one command at a time."""
+    """A table is changed by one command at a time; '' are all of them."""
     with _lock:
-        if table in _tables_in_work:
-            raise LoadError(f"another command is loading or dropping {table}: wait until it is done")
+        if table in _tables_in_work or (_tables_in_work and not table) or "" in _tables_in_work:
+            raise LoadError(f"another command is changing {table or 'a table'}: wait until it is done")
         _tables_in_work.add(table)
     try:
         yield
@@ -85,7 +88,7 @@ def told(error: Exception) -> str:
 def run(engine: Engine, command: str, arguments: Arguments, reporter: Reporter) -> int:
     """Run a command; its exit code. What a user can cause is told in one sentence."""
     try:
-        with _alone(arguments["table"]) if command in CHANGING else nullcontext():
+        with _alone(arguments.get("table", "")) if command in CHANGING else nullcontext():
             COMMANDS[command](engine, dict(arguments), reporter)
     except ReadError as error:
         reporter.message(f"error: {error}")

@@ -100,7 +100,8 @@ def _publish(engine: Engine, topology: Topology, schema: Schema, difference: _Di
     state = state_of(engine, schema.name, name) or TableState(
         fingerprint="", verified=True, entry=own, origin=secrets.token_hex(16)
     )
-    text = comment(state.model_copy(update={"entry": own}))
+    version, _ = apply.registered(engine, schema.name, table.name)
+    text = comment(state.model_copy(update={"entry": own, "catalogue": version}))
     engine.execute(f"ALTER TABLE {stored(schema.name, name)}{topology.on_cluster} MODIFY COMMENT {text}")
     before = difference.entry.table.layout if difference.entry else None
     if before is None or before.healpix_order != table.layout.healpix_order:

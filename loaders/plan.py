@@ -113,12 +113,13 @@ def _filled(table: Table, source: Source, reporter: Reporter) -> Table:
     known = {
         column.name: column for column in _read(as_yaml(document), _shown(source), False, reporter).tables[0].columns
     }
-    columns = tuple(_completed(column, known.get(column.name)) for column in table.columns)
+    columns = tuple(completed(column, known.get(column.name)) for column in table.columns)
     description = table.description or source.description
     return table.model_copy(update={"columns": columns, "description": description})
 
 
-def _completed(column: Column, said: Column | None) -> Column:
+def completed(column: Column, said: Column | None) -> Column:
+    """The column with what ``said`` says where it says nothing itself; a standard's columns are complete."""
     if said is None or column.std:
         return column
     update = {key: getattr(said, key) for key in _FILLED if not getattr(column, key) and getattr(said, key)}

@@ -40,7 +40,7 @@ def tables(engine: Engine, reporter: Reporter) -> None:
 def _last(engine: Engine, state: TableState) -> str:
     """When rows came last."""
     to = appends.Origin(state.entry.name, state.entry.tables[0].name, state.origin)
-    return max(appends.added(engine, to).last, state.loads[-1].finished)
+    return max([appends.added(engine, to).last, *(load.finished for load in state.loads[-1:])]) or "no rows yet"
 
 
 def _counted(engine: Engine, state: TableState) -> tuple[int, int]:

@@ -69,7 +69,7 @@ def test_a_table_that_has_but_the_name_is_warned_of() -> None:
     _, [warning] = read_schema(text, "x.yaml")
     assert warning.startswith("x.yaml:4: ivoa.obscore lacks dataproduct_type, calib_level, ")
     assert "s_ra," not in warning
-    assert warning.endswith("so it is not declared as ObsCore 1.1: see skyhouse schema obscore")
+    assert warning.endswith("so it is not declared as ObsCore 1.1: see skyhouse schema show obscore")
     with pytest.raises(SchemaError, match="lacks"):
         read_schema(text, "x.yaml", strict=True)
     assert read_schema(text.replace("ivoa", "mine"), "x.yaml")[1] == []

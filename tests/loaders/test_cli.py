@@ -187,7 +187,7 @@ def test_a_client_that_is_stopped_stops_its_load(service: Service, stars: Path) 
     wait_for(lambda: "s.stopped" in listed(service), client)
     said = Said()
     assert hand_over(service.folder / "data", "drop", {"table": "s.stopped"}, said) == 1
-    assert said.messages == ["error: another command is loading or dropping s.stopped: wait until it is done"]
+    assert said.messages == ["error: another command is changing s.stopped: wait until it is done"]
     client.send_signal(signal.SIGINT)
     _, err = client.communicate(timeout=30)
     assert client.returncode == 1

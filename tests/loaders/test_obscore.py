@@ -95,7 +95,7 @@ def test_shipped_schemas_are_named() -> None:
     assert given_schema("./obscore") == Path("obscore").absolute()
     with pytest.raises(LoadError, match=r"there is no shipped schema '\.\./demo/tycho2'; there are obscore"):
         schema_file("../demo/tycho2")
-    refused = CliRunner().invoke(app, ["schema", "obscor"])
+    refused = CliRunner().invoke(app, ["schema", "show", "obscor"])
     assert refused.exit_code == 1
     assert refused.stderr == "error: there is no shipped schema 'obscor'; there are obscore\n"
 

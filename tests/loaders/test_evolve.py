@@ -1,0 +1,182 @@
+"""``skyhouse schema diff|plan|apply``: the engine compared with a schema file, and brought to what it says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from clickhouse_schema import apply
+from clickhouse_schema.catalogue import TableEntry
+from loaders.commands import run
+from loaders.drop import drop
+from loaders.load import LoadRequest, load
+from loaders.publish import recover
+from loaders.tables import tables
+from loaders.verify import verify
+from tap_service.storage.embedded import EmbeddedEngine
+from tests.loaders.test_cli import Said as Told
+
+SCHEMA = """\
+name: evolving
+description: Stars and their names
+tables:
+- name: stars
+  skyhouse:layout: {position: [ra, dec], id: [id]}
+  columns:
+  - {name: id, datatype: long, nullable: false}
+  - {name: ra, datatype: double, ivoa:unit: deg}
+  - {name: dec, datatype: double, ivoa:unit: deg}
+"""
+MORE = (
+    SCHEMA.replace("id: [id]}", "id: [id], indexes: [mag], healpix_order: 3}")
+    + """\
+  - {name: mag, datatype: float, ivoa:unit: mag, description: Magnitude}
+- name: aliases
+  skyhouse:layout: {id: [name]}
+  columns: [{name: name, datatype: string}, {name: star, datatype: long}]
+"""
+)
+
+
+class Said(Told):
+    """Loads tell how far they are too."""
+
+    def progress(self, rows: int, fraction: float) -> None:
+        return
+
+
+@pytest.fixture
+def evolving(engine: EmbeddedEngine, tmp_path: Path) -> EmbeddedEngine:
+    """An engine with one table of two rows, made by a load."""
+    apply.initialise(engine)
+    for entry in apply.read_catalogue(engine).entries:
+        if entry.schema.name == "evolving":
+            drop(engine, entry.qualified, Said())
+    _load(engine, tmp_path, SCHEMA, "id,ra,dec\n1,10,20\n2,30,40\n")
+    return engine
+
+
+def _load(
+    engine: EmbeddedEngine, folder: Path, schema: str, rows: str, table: str = "stars", mode: str = "create"
+) -> None:
+    (folder / "rows.csv").write_text(rows)
+    (folder / "schema.yaml").write_text(schema)
+    file = folder / "schema.yaml" if mode == "create" else None
+    load(engine, LoadRequest((folder / "rows.csv",), f"evolving.{table}", folder / "r", file, mode=mode), Said())  # type: ignore[arg-type]
+
+
+def _said(engine: EmbeddedEngine, command: str, folder: Path, schema: str) -> tuple[int, list[str], str]:
+    """Exit code, lines and messages of a command."""
+    (folder / "schema.yaml").write_text(schema)
+    said = Said()
+    code = run(engine, f"schema {command}", {"schema_file": str(folder / "schema.yaml")}, said)
+    return code, said.lines, "\n".join(said.messages)
+
+
+def _entry(engine: EmbeddedEngine, name: str) -> TableEntry:
+    [entry] = [e for e in apply.read_catalogue(engine).entries if e.qualified == f"evolving.{name}"]
+    return entry
+
+
+def test_an_engine_as_the_file_says(evolving: EmbeddedEngine, tmp_path: Path) -> None:
+    told = f"the engine is as {tmp_path / 'schema.yaml'} says"
+    before = apply.catalogue_version(evolving)
+    assert _said(evolving, "diff", tmp_path, SCHEMA) == (0, [told], "")
+    assert _said(evolving, "plan", tmp_path, SCHEMA) == (0, [f"-- {told}"], "")
+    assert _said(evolving, "apply", tmp_path, SCHEMA) == (0, [told], "")
+    assert apply.catalogue_version(evolving) == before
+
+
+def test_differences_are_told_and_taken_away(evolving: EmbeddedEngine, tmp_path: Path) -> None:
+    differences = [
+        "the column mag of evolving.stars is missing",
+        "the index by_index_mag of evolving.stars is missing",
+        "of evolving.stars the catalogue has other skyhouse:layout",
+        "the column mag of evolving.stars is not in the catalogue",
+        "the table evolving.aliases is missing",
+        "evolving.aliases is not in the catalogue",
+    ]
+    code, lines, message = _said(evolving, "diff", tmp_path, MORE)
+    assert (code, lines) == (1, differences)
+    assert message.endswith("schema.yaml says: differences are 6")
+    code, lines, _ = _said(evolving, "plan", tmp_path, MORE)
+    assert code == 0
+    assert [line.split("\n")[0] for line in lines] == [f"-- {words}" for words in differences]
+    assert lines[0].endswith(
+        "ALTER TABLE `evolving`.`stars` ADD COLUMN IF NOT EXISTS `mag` Nullable(Float32) CODEC(ZSTD(1))"
+        " COMMENT 'Magnitude' AFTER `dec`;"
+    )
+    assert _said(evolving, "apply", tmp_path, MORE) == (0, differences, "")
+    assert _said(evolving, "diff", tmp_path, MORE)[0] == 0
+    assert _entry(evolving, "stars").table.column("mag").unit == "mag"
+    assert evolving.query("SELECT 1 FROM TAP_SCHEMA.columns WHERE table_name = 'evolving.aliases'").num_rows == 2
+    assert _entry(evolving, "stars").rows == 2
+    verify(evolving, "evolving.stars", Said())
+
+
+def test_what_was_added_is_loaded_into(evolving: EmbeddedEngine, tmp_path: Path) -> None:
+    assert _said(evolving, "apply", tmp_path, MORE)[0] == 0
+    said = Said()
+    tables(evolving, said)
+    assert any(line.startswith("evolving.aliases ") and line.endswith("no rows yet") for line in said.lines)
+    _load(evolving, tmp_path, MORE, "id,ra,dec,mag\n3,50,60,7.5\n", mode="append")
+    _load(evolving, tmp_path, MORE, "name,star\nx,3\n", "aliases", mode="append")
+    found = evolving.query("SELECT mag FROM evolving.stars JOIN evolving.aliases AS n ON n.star = stars.id")
+    assert found.column(0).to_pylist() == [7.5]
+    for name in ("stars", "aliases"):
+        verify(evolving, f"evolving.{name}", Said())
+
+
+def test_a_change_that_was_killed_before_the_catalogue_knew_it_is_finished(
+    evolving: EmbeddedEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(apply, "register", killed)
+        with pytest.raises(KeyboardInterrupt):
+            _said(evolving, "apply", tmp_path, MORE)
+    assert "mag" not in {column.name for column in _entry(evolving, "stars").table.columns}
+    recover(evolving, is_ours=True)
+    assert "mag" in {column.name for column in _entry(evolving, "stars").table.columns}
+    assert _said(evolving, "apply", tmp_path, MORE)[0] == 0
+    assert _said(evolving, "diff", tmp_path, MORE)[0] == 0
+
+
+def test_what_data_files_said_stays(evolving: EmbeddedEngine, tmp_path: Path) -> None:
+    described = SCHEMA.replace("datatype: long,", "datatype: long, description: The number,")
+    assert _said(evolving, "apply", tmp_path, described)[1] == [
+        "the comment on evolving.stars.id is another",
+        "of evolving.stars.id the catalogue has other description",
+    ]
+    assert _said(evolving, "plan", tmp_path, SCHEMA)[1] == [f"-- the engine is as {tmp_path / 'schema.yaml'} says"]
+    renamed = SCHEMA.replace("Stars and their names", "Only stars")
+    assert _said(evolving, "apply", tmp_path, renamed)[1] == [
+        "of the schema evolving the catalogue has other description"
+    ]
+    assert _entry(evolving, "stars").schema.description == "Only stars"
+    assert _entry(evolving, "stars").table.column("id").description == "The number"
+
+
+def test_what_is_refused_changes_nothing(evolving: EmbeddedEngine, tmp_path: Path) -> None:
+    refused = {
+        "evolving.stars.ra is stored as Nullable(Float64)": SCHEMA.replace(
+            "ra, datatype: double", "ra, datatype: float"
+        ),
+        "evolving.stars.id is stored as Int64, and": MORE.replace(", nullable: false", ""),
+        "evolving.stars is in the order of hpx29, not of hpx29, dec": SCHEMA.replace("id: [id]", "id: [id], time: dec"),
+        "the schema name system is reserved": SCHEMA.replace("name: evolving\n", "name: system\n"),
+    }
+    before = apply.catalogue_version(evolving)
+    for said, changed in refused.items():
+        for command in ("apply", "diff"):
+            code, lines, message = _said(evolving, command, tmp_path, changed)
+            assert code == 1
+            assert said in message + "\n".join(lines)
+    assert apply.catalogue_version(evolving) == before
+    assert evolving.query("SELECT name FROM system.tables WHERE database = 'evolving'").num_rows == 1
+    said = Said()
+    assert run(evolving, "schema apply", {"schema_file": str(tmp_path / "no.yaml")}, said) == 1
+    assert "no.yaml" in said.messages[0]
