@@ -1,0 +1,186 @@
+"""What each user of compose/clickhouse/users.xml may do, tried on the engine with that user's own grants.
+
+chDB applies grants, profiles and quotas. It has no option ``select_from_system_db_requires_grant``, by which a server
+shows a user those system tables alone that are granted: these are compared with what the code reads.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from clickhouse_schema.apply import initialise
+from loaders.load import LoadRequest, load
+from loaders.progress import ConsoleReporter
+from tap_service.config import Config
+from tap_service.storage.clickhouse import ClickHouseEngine
+from tap_service.storage.engine import EngineError
+from tests.compose.serving import USERS, served_as
+from tests.tap_service.conftest import Served, served
+from tests.tap_service.storage.clickhouse_server import ROOT
+from tests.tap_service.users import User, write_accounts
+
+ACCESS_DENIED = 497
+
+OPENNGC = ROOT / "loaders" / "demo" / "openngc.parquet"
+
+NOT_THE_LOADER = (
+    "SELECT * FROM system.users",
+    "CREATE TABLE system.more (a Int64) ENGINE = Memory",
+    "CREATE USER more",
+    "GRANT SELECT ON *.* TO default",
+    "SYSTEM SHUTDOWN",
+    "SELECT * FROM url('http://127.0.0.1/', CSV, 'a String')",
+    "SELECT * FROM file('/etc/passwd', LineAsString)",
+)
+
+VOTABLE = """<VOTABLE version="1.4"><RESOURCE><TABLE><FIELD name="name" datatype="char" arraysize="*"/><DATA><TABLEDATA>
+<TR><TD>NGC 224</TD></TR></TABLEDATA></DATA></TABLE></RESOURCE></VOTABLE>"""
+
+
+@contextmanager
+def engine_as(folder: Path, user: str) -> Iterator[ClickHouseEngine]:
+    with served_as(folder, user) as url:
+        engine = ClickHouseEngine(url)
+        yield engine
+        engine.close()
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A cluster in ``folder``, and the codes of what its loader was refused, by statement."""
+
+    folder: Path
+    refused: dict[str, int]
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> Loaded:
+    """Made by the loader, with a table in it. One process at a time holds its data."""
+    folder = tmp_path_factory.mktemp("rights")
+    with engine_as(folder, "loader") as engine, ConsoleReporter() as reporter:
+        initialise(engine)
+        for mode in ("create", "replace"):
+            rejects, schema = folder / "rejects.csv", OPENNGC.with_suffix(".yaml")
+            load(engine, LoadRequest((OPENNGC,), "openngc.objects", rejects, schema, mode=mode), reporter)
+        return Loaded(folder, {statement: refusal(engine, statement) for statement in NOT_THE_LOADER})
+
+
+@pytest.fixture(scope="module")
+def engine(loaded: Loaded) -> Iterator[ClickHouseEngine]:
+    """As the service has it. The workers' user has the same role."""
+    with engine_as(loaded.folder, "skyhouse") as engine:
+        yield engine
+
+
+def refusal(engine: ClickHouseEngine, statement: str) -> int:
+    """The code of the error; 0 if there is none."""
+    try:
+        engine.execute(statement)
+    except EngineError as error:
+        return error.code
+    return 0
+
+
+def test_the_loader_may_not(loaded: Loaded) -> None:
+    assert loaded.refused == dict.fromkeys(NOT_THE_LOADER, ACCESS_DENIED)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "INSERT INTO skyhouse.catalogue SELECT 1, '', '', ''",
+        "ALTER TABLE skyhouse.catalogue DELETE WHERE 1",
+        "TRUNCATE TABLE skyhouse.catalogue",
+        "DROP TABLE skyhouse.catalogue",
+        "INSERT INTO openngc.objects (name) SELECT 'x'",
+        "ALTER TABLE openngc.objects ADD COLUMN x Int64",
+        "CREATE TABLE openngc.more (a Int64) ENGINE = MergeTree ORDER BY a",
+        "CREATE VIEW skyhouse.v AS SELECT 1",
+        "CREATE TABLE skyhouse.more (a Int64) ENGINE = MergeTree ORDER BY a",
+        "TRUNCATE TABLE TAP_SCHEMA.tables",
+        "INSERT INTO TAP_SCHEMA.schemas (schema_name) SELECT 'x'",
+        "DROP TABLE skyhouse.user_tables",
+        "CREATE DATABASE more",
+        "DROP DATABASE openngc",
+        "CREATE USER more",
+        "GRANT SELECT ON system.* TO default",
+        "SELECT * FROM system.users",
+        "SELECT * FROM file('/etc/passwd', LineAsString)",
+        "SELECT * FROM url('http://127.0.0.1/', CSV, 'a String')",
+        "SELECT * FROM s3('http://127.0.0.1/bucket/file', CSV, 'a String')",
+        "INSERT INTO FUNCTION file('out', CSV, 'a Int64') SELECT 1",
+        "SYSTEM SHUTDOWN",
+        "SYSTEM DROP MARK CACHE",
+        "CREATE FUNCTION f AS x -> x",
+        "CREATE DICTIONARY skyhouse.d (a UInt64) PRIMARY KEY a SOURCE(NULL()) LAYOUT(FLAT()) LIFETIME(0)",
+    ],
+)
+def test_the_service_may_not(engine: ClickHouseEngine, statement: str) -> None:
+    assert refusal(engine, statement) == ACCESS_DENIED
+
+
+@pytest.mark.parametrize(
+    "setting", [{"skip_unavailable_shards": 1}, {"distributed_product_mode": "local"}, {"workload": "more"}]
+)
+def test_the_service_may_not_set(engine: ClickHouseEngine, setting: dict) -> None:
+    with pytest.raises(EngineError) as caught:
+        engine.query("SELECT 1", setting)
+    assert "readonly" in caught.value.detail
+
+
+def test_the_service_does_its_work(engine: ClickHouseEngine, tmp_path: Path) -> None:
+    """Queries over all shards, uploads, jobs, and a user's own tables from their making to their end."""
+    settings = {
+        "query_log": "",
+        "clickhouse_url": "http://is.open",
+        "accounts": write_accounts(tmp_path / "accounts.sqlite"),
+        "jobs_path": tmp_path / "jobs",
+        "piece_seconds": 0.0001,
+    }
+    with served(Config(**settings), engine) as service:
+        alice = User(service, "alice")
+        assert alice.count("openngc.objects WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(10.68, 41.27, 0.5))") > 1
+        match = "openngc.objects AS a JOIN openngc.objects AS b ON DISTANCE(a.ra, a.dec, b.ra, b.dec) < 0.01"
+        assert alice.count(match) > 13_000
+        _upload(service)
+        assert alice.put("mydb.mine", "id,ra,dec\n1,10.5,41.2\n2,11.5,-20.5\n").status_code == 201
+        assert alice.load("mydb.mine", "id,ra,dec\n3,0,0\n").status_code == 200
+        assert alice.indexed("mydb.mine", "id", UNIQUE="true").phase == "COMPLETED"
+        groups = "SELECT type, COUNT(*) AS n FROM openngc.objects GROUP BY type"
+        job = alice.job("async", LANG="ADQL", FORMAT="csv", QUERY=groups)
+        assert job.run().ended() == "COMPLETED", job.summary
+        assert alice.rows("SELECT table_name FROM TAP_SCHEMA.tables WHERE schema_name = 'mydb'") == [["mydb.mine"]]
+        assert alice.count("mydb.mine") == 3
+        assert alice.http("DELETE", "tables/mydb.mine").status_code == 204
+        alice.session.close()
+    assert engine.running("async-") == []
+    assert engine.progress(["async-1"]) == {}
+
+
+def _upload(service: Served) -> None:
+    query = "SELECT COUNT(*) AS n FROM openngc.objects AS o JOIN TAP_UPLOAD.mine AS m ON o.name = m.name"
+    answer = service.ask(query, FORMAT="csv", UPLOAD="mine,param:table", table=VOTABLE)
+    assert answer.status_code == 200, answer.text
+
+
+def test_the_system_tables_that_are_granted_are_those_that_are_read() -> None:
+    """The service may need what tap_service and the workers read, and clickhouse_schema for them; the loader, all."""
+    service, load = (_granted(role) for role in ("service", "load"))
+    assert _read("tap_service", "workers") <= service <= _read("tap_service", "workers", "clickhouse_schema")
+    assert load == _read("tap_service", "workers", "clickhouse_schema", "loaders")
+
+
+def _granted(role: str) -> set[str]:
+    [text] = re.findall(rf"<{role}>\s+<grants>.*?</{role}>", USERS.read_text(), re.DOTALL)
+    return set(re.findall(r"GRANT SELECT ON system\.(\w+)", text))
+
+
+def _read(*folders: str) -> set[str]:
+    texts = (path.read_text() for folder in folders for path in (ROOT / folder).rglob("*.py"))
+    return {name for text in texts for name in re.findall(r"\bsystem\.([a-z_]+)\b", text)}
