@@ -38,6 +38,9 @@ _log = logging.getLogger("skyhouse")
 
 SOCKET = "control.sock"
 
+#: of ClickHouse
+_ACCESS_DENIED = 497
+
 #: sockaddr_un holds 108 bytes, on some systems 104, its final zero included.
 _ADDRESS_BYTES = 100
 
@@ -182,14 +185,22 @@ def has_engine(data_path: Path) -> bool:
 
 
 @contextmanager
-def opened(data_path: Path) -> Iterator[Engine]:
-    """The engine of the settings, else that over ``data_path``, with its catalogue in order, closed at the end."""
+def opened(data_path: Path, *, reads: bool = False) -> Iterator[Engine]:
+    """The engine of the settings, else that over ``data_path``, with its catalogue in order, closed at the end.
+
+    ``reads``: the catalogue will do as it is, for a user who may not change it.
+    """
     config = settings(data_path)
     engine = remote_engine(config) if config.clickhouse_url else EmbeddedEngine(data_path)
     try:
         with alone(config.redis_url, "catalogue") if config.redis_url else nullcontext():
-            apply.initialise(engine)
-            recover(engine, is_ours=not config.clickhouse_url)
+            try:
+                apply.initialise(engine)
+                recover(engine, is_ours=not config.clickhouse_url)
+            except EngineError as error:
+                if not reads or error.code != _ACCESS_DENIED:
+                    raise
+                _log.warning("the catalogue is left as it is, which another user looks after: %s", error)
         yield engine
     finally:
         engine.close()

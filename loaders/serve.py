@@ -62,7 +62,7 @@ def serve(data_path: Path, host: str, port: int, reporter: Reporter, *, demo: bo
 
 def _serve(data_path: Path, listener: socket.socket, url: str, reporter: Reporter, *, demo: bool) -> None:
     config = settings(data_path)
-    with opened(data_path) as engine:
+    with opened(data_path, reads=True) as engine:
         if demo:
             load_demo(engine, reporter)
         _make(data_path)
