@@ -1,0 +1,163 @@
+"""The tables of a real cluster, made against a real ZooKeeper by an engine for each of compose's four servers.
+
+The engine in a process has no worker for ``ON CLUSTER``, so what that does is done here: the statement goes to each
+server, with one UUID for its table. Its replicated tables stay read-only: INSERT and ALTER of them have been run nowhere yet.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pyarrow as pa
+import pytest
+
+from clickhouse_schema import appends, user_tables
+from clickhouse_schema.cluster_ddl import create_sharded
+from clickhouse_schema.ddl import create_table
+from clickhouse_schema.placement import LOCAL, OVERLAP, stored
+from clickhouse_schema.tap_schema import TAP_SCHEMA
+from clickhouse_schema.topology import Topology
+from clickhouse_schema.yaml_reader import read_schema
+from tests.cluster.zookeeper import zookeeper
+from tests.compose.serving import ADMIN, ENVIRONMENT, users_file
+from tests.tap_service.storage.clickhouse_server import ROOT
+
+CLUSTER = Topology(2, is_one_server=False)
+SERVERS = {"clickhouse-1a": "1", "clickhouse-1b": "1", "clickhouse-2a": "2", "clickhouse-2b": "2"}
+
+_MAKE = """
+import json, os, sys, chdb
+connection = chdb.connect(sys.argv[1])
+for statement in json.load(sys.stdin):
+    connection.query(statement)
+replicas = "SELECT database, table, zookeeper_path, replica_name, total_replicas FROM system.replicas"
+print(connection.query(replicas, "JSONCompact").bytes().decode(), flush=True)
+os._exit(0)  # the engine does not come to an end with replicated tables
+"""
+
+
+class _Listening:
+    """In the place of an engine that has no tables yet: what it is told to do."""
+
+    def __init__(self) -> None:
+        self.statements: list[str] = []
+
+    def execute(self, sql: str, settings: Any = None) -> None:
+        self.statements.append(sql)
+
+    def query(self, sql: str, settings: Any = None) -> pa.Table:
+        return pa.table({name: pa.array([], pa.string()) for name in ("uuid", "name", "type", "latest")})
+
+    def insert(self, table: str, batches: Any, settings: Any = None) -> None:
+        raise AssertionError(f"nothing is inserted into {table}")
+
+
+def statements() -> list[str]:
+    """All CREATE statements of a sharded table, of TAP_SCHEMA, and of what Skyhouse keeps for itself of users' tables."""
+    listening = _Listening()
+    schema, _ = read_schema(ROOT / "loaders" / "demo" / "openngc.yaml")
+    databases = ["skyhouse", TAP_SCHEMA.name, schema.name]
+    for statement in create_sharded(schema.tables[0], schema.name, schema.tables[0].name, CLUSTER):
+        listening.execute(statement)
+    for table in TAP_SCHEMA.tables:
+        listening.execute(create_table(table, stored(TAP_SCHEMA.name, table.name), CLUSTER))
+    appends.initialise(listening, CLUSTER)
+    user_tables.initialise(listening, CLUSTER)
+    made = [statement for statement in listening.statements if statement.startswith("CREATE")]
+    assert all(" ON CLUSTER `skyhouse`" in statement for statement in made)
+    return [*(f"CREATE DATABASE IF NOT EXISTS {name}" for name in databases), *(as_sent(each) for each in made)]
+
+
+def as_sent(statement: str) -> str:
+    """What each server executes of a statement for the cluster: a new table has the same UUID everywhere."""
+    name = re.match(r"CREATE TABLE (?:IF NOT EXISTS )?(\S+)", statement)
+    number = f" UUID '{uuid.uuid5(uuid.NAMESPACE_URL, name[1])}'" if name else ""
+    return statement.replace(" ON CLUSTER `skyhouse`", number, 1)
+
+
+@dataclass(frozen=True)
+class Made:
+    """``replicas``: rows of each server's system.replicas; ``paths``: all that is in ZooKeeper."""
+
+    replicas: dict[str, list[dict[str, Any]]]
+    paths: set[str]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    folder = tmp_path_factory.mktemp("zookeeper")
+    with zookeeper(folder) as keeper:
+        configuration = _configuration(folder, keeper.port)
+        replicas = {}
+        for server, shard in SERVERS.items():
+            environment = {**os.environ, **ENVIRONMENT, "REPLICA": server, "SHARD": shard}
+            path = f"{folder}/{server}?config-file={configuration}"
+            command = [sys.executable, "-c", _MAKE, path]
+            sent = json.dumps(statements())
+            said = subprocess.run(command, input=sent, env=environment, capture_output=True, text=True, check=False)
+            assert said.returncode == 0, said.stderr
+            replicas[server] = _rows(said.stdout)
+        return Made(replicas, set(keeper.paths("/clickhouse/tables")))
+
+
+def _configuration(folder: Path, port: int) -> Path:
+    """That of compose, with this ZooKeeper in the place of its keepers."""
+    document = ElementTree.parse(ROOT / "compose" / "clickhouse" / "config.xml")
+    root = document.getroot()
+    keepers, logger = root.find("zookeeper"), root.find("logger")
+    assert keepers is not None
+    assert logger is not None
+    keepers.clear()
+    logger.clear()
+    node = ElementTree.SubElement(keepers, "node")
+    ElementTree.SubElement(node, "host").text, ElementTree.SubElement(node, "port").text = "127.0.0.1", str(port)
+    ElementTree.SubElement(root, "users_config").text = str(users_file(folder, ADMIN))
+    document.write(folder / "config.xml")
+    return folder / "config.xml"
+
+
+def _rows(text: str) -> list[dict[str, Any]]:
+    answer = json.loads(text)
+    names = [column["name"] for column in answer["meta"]]
+    return [dict(zip(names, row, strict=True)) for row in answer["data"]]
+
+
+def test_each_server_is_a_replica_of_all_its_tables(made: Made) -> None:
+    tables = {server: {(row["database"], row["table"]) for row in rows} for server, rows in made.replicas.items()}
+    everywhere = tables["clickhouse-1a"]
+    assert all(found == everywhere for found in tables.values())
+    assert {("openngc", f"objects{part}") for part in (LOCAL, OVERLAP)} <= everywhere
+    assert {("TAP_SCHEMA", table.name) for table in TAP_SCHEMA.tables} <= everywhere
+    assert {("skyhouse", "appends"), ("skyhouse", "user_tables"), ("skyhouse", "own_columns")} <= everywhere
+
+
+def test_parts_have_a_path_for_each_shard_and_other_tables_have_one(made: Made) -> None:
+    for server, shard in SERVERS.items():
+        for row in made.replicas[server]:
+            is_part = row["table"].endswith((LOCAL, OVERLAP))
+            assert row["zookeeper_path"].rpartition("/")[2] == (shard if is_part else "whole")
+            assert row["replica_name"] == (server if is_part else f"{shard}-{server}")
+            others = {
+                path.rpartition("/")[2] for path in made.paths if _parent(path) == f"{row['zookeeper_path']}/replicas"
+            }
+            same_shard = {name for name, number in SERVERS.items() if number == shard}
+            assert others == (same_shard if is_part else {f"{number}-{name}" for name, number in SERVERS.items()})
+
+
+def test_the_last_server_sees_all_others(made: Made) -> None:
+    seen = {row["total_replicas"] for row in made.replicas["clickhouse-2b"] if row["table"].endswith((LOCAL, OVERLAP))}
+    whole = {row["total_replicas"] for row in made.replicas["clickhouse-2b"] if row["database"] == "TAP_SCHEMA"}
+    assert (seen, whole) == ({2}, {4})
+
+
+def _parent(path: str) -> str:
+    return path.rpartition("/")[0]
