@@ -113,6 +113,8 @@ def _layout_problems(table: Table, path: Path) -> Iterator[Problem]:
     if layout.parent and layout.everywhere:
         message = "everywhere contradicts parent: a whole table on each server is not cut up; leave one of them out"
         yield Problem((*path, "everywhere"), message)
+    if layout.years and not layout.time:
+        yield Problem((*path, "years"), "years of what: name the column in time")
     if layout.time:
         column = _find(table, layout.time)
         if column is None:

@@ -35,7 +35,10 @@ def create_table(
     engine = topology.engine(is_sharded=is_sharded)
     name = storage + (f" UUID {string(uuid)}" if uuid else "") + topology.on_cluster
     settings = "SETTINGS allow_nullable_key = 1"
-    return f"CREATE TABLE {name} (\n    {body}\n) ENGINE = {engine} ORDER BY {sort_key(table)} {settings}"
+    key = f"ORDER BY {sort_key(table)}"
+    if table.layout.years:
+        key = f"PARTITION BY {_year(table.column(table.layout.time))} {key}"
+    return f"CREATE TABLE {name} (\n    {body}\n) ENGINE = {engine} {key} {settings}"
 
 
 class StoredColumn(NamedTuple):
@@ -130,6 +133,19 @@ def sort_key(table: Table) -> str:
     if covered is not None:
         return identifier(cover_column(covered))
     return f"({_names(table.layout.id)})" if table.layout.id else "tuple()"
+
+
+def _year(column: Column) -> str:
+    """SQL of a whole number for each year, 0 for no time. The engine knows the first and last time of each part.
+
+    Measured with 6 M rows of ten years, each read in 15 places: a read of one year looks at a tenth of the rows; one of
+    all years takes 2.4 times as long as where they are together, and 16 to 20 times with a part for each month.
+    """
+    name = identifier(column.name)
+    if column.type.is_timestamp:
+        return f"ifNull(toYear({name}), 0)"
+    number = f"ifNull({name}, 0)"
+    return f"toInt32(floor(if(isFinite({number}), {number}, 0) / 365.25))"
 
 
 def _names(names: tuple[str, ...]) -> str:

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from clickhouse_schema import appends, apply
 from clickhouse_schema.quoting import string
 from loaders.chunks import Chunk
+from loaders.errors import LoadError
 from loaders.gateway import APPEND, Orphan
 from loaders.staging import Storage, comment_of
 from loaders.state import AppendState, Load, TableState, read_append
@@ -70,10 +71,21 @@ class Additions:
         self._note(state.load, finished="")
         sizes = self._storage.sizes()
         self._storage.take(self._gateway, [part for part, rows in sizes.items() if rows == state.before.get(part, 0)])
+        self._check(state)
         if apply.density_version(self._engine, self._to.schema_name, self._to.table_name) == state.density:
             apply.add_density(self._engine, self._to.schema_name, self._table, self._gateway.rows)
         self._note(state.load, finished=state.load.finished)
         self._gateway.drop()
+
+    def _check(self, state: AppendState) -> None:
+        """Raises ``LoadError`` if the table has not as many rows more as were added: somebody else has changed it."""
+        before, now = (self._storage.own_rows(sizes) for sizes in (state.before, self._storage.sizes()))
+        if now != before + state.load.rows:
+            name = f"{self._to.schema_name}.{self._to.table_name}"
+            raise LoadError(
+                f"{name} has {now:,} rows where {before:,} and {state.load.rows:,} should be: something else has"
+                " changed it meanwhile. Load it anew with --replace"
+            )
 
     def _note(self, load: Load, finished: str) -> None:
         appends.note(self._engine, self._to, load.fingerprint, load.rows, load.rejected, load.files, finished)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import cached_property
 
 from clickhouse_schema import apply
@@ -33,7 +33,7 @@ from loaders import shards
 from loaders.chunks import Chunk
 from loaders.errors import LoadError
 from loaders.gateway import APPEND, Gateway, Orphan
-from loaders.staging import CHUNK, DO_NOT_WAIT, WAIT, Storage, comment, exists, state_of
+from loaders.staging import CHUNK, DO_NOT_WAIT, WAIT, Storage, comment, exists, partitions, state_of
 from loaders.state import TableState
 from tap_service.constants import METADATA_POLL_SECONDS
 from tap_service.storage.engine import SINGLE_BLOCK, Engine
@@ -134,11 +134,17 @@ class ClusterStorage(Storage):
             self.engine.execute(statement)
         for part in self.parts:
             if onto_live:
-                self._wait_for_mutations(self._rows(self.base, part))
-                live = stored(self.schema_name, self._rows(self.base, part))
-                self._alter(self._rows(self._next, part), f"ATTACH PARTITION tuple() FROM {live}", WAIT)
+                self._attach(part)
             self._alter(self._rows(self._next, part), f"ADD COLUMN {CHUNK} UInt32", WAIT)
         self._set_comment(state)
+
+    def _attach(self, part: str) -> None:
+        """The parts of the live table into the one that is filled: links, no copies."""
+        name = self._rows(self.base, part)
+        self._wait_for_mutations(name)
+        for year in partitions(self.engine, self._everywhere("parts"), self.schema_name, name):
+            change = f"ATTACH PARTITION ID {year} FROM {stored(self.schema_name, name)}"
+            self._alter(self._rows(self._next, part), change, WAIT)
 
     def _creation(self, table: Table) -> list[str]:
         if table.is_sharded:
@@ -254,6 +260,9 @@ class ClusterStorage(Storage):
             sizes |= {_key(part, row["shard"]): row["rows"] for row in self.engine.query(sql).to_pylist()}
         return sizes
 
+    def own_rows(self, sizes: Mapping[str, int]) -> int:
+        return sum(sizes.get(_key(self.parts[-1], shard), 0) for shard in self._shards)
+
     def take(self, gateway: Gateway, parts: Collection[str]) -> None:
         for part in self.parts:
             self._send(gateway, part, self.base, [shard for shard in self._shards if _key(part, shard) in parts])
@@ -286,11 +295,16 @@ class ClusterStorage(Storage):
         if part == LOCAL:
             return f"(SELECT {names}, {home} AS {SHARD} FROM {gateway.rows})"
         at_home = f"(SELECT {names}, {HPX29}, {home} AS {_HOME} FROM {gateway.rows})"
-        return f"(SELECT {names}, arrayJoin({self.overlap.holders(HPX29, _HOME)}) AS {SHARD} FROM {at_home})"
+        return f"(SELECT {names}, arrayJoin({self._holders}) AS {SHARD} FROM {at_home})"
 
-    @property
+    @cached_property
     def overlap(self) -> Overlap:
         return Overlap(self.placement.map, self._table.layout.overlap_radius)
+
+    @cached_property
+    def _holders(self) -> str:
+        """SQL of the shards that have copies of a row."""
+        return self.overlap.holders(HPX29, _HOME)
 
     @property
     def overlap_is_filled(self) -> bool:

@@ -15,7 +15,7 @@ A load started again compares the fingerprint of its input with the comments of 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 import pyarrow as pa
 
@@ -76,7 +76,8 @@ class Storage:
         self.engine.execute(create_table(table, self.staging))
         if onto_live:
             self._wait_for_mutations(self.table_name)
-            self.engine.execute(f"ALTER TABLE {self.staging} ATTACH PARTITION tuple() FROM {self.live}")
+            for year in partitions(self.engine, "system.parts", self.schema_name, self.table_name):
+                self.engine.execute(f"ALTER TABLE {self.staging} ATTACH PARTITION ID {year} FROM {self.live}")
         self.engine.execute(f"ALTER TABLE {self.staging} ADD COLUMN {CHUNK} UInt32", WAIT)
         self._set_comment(state)
 
@@ -159,6 +160,10 @@ class Storage:
         """Rows of each part of the live table; on one server there is one."""
         return {"": int(self.engine.query(f"SELECT count() AS rows FROM {self.live}").column(0)[0].as_py())}
 
+    def own_rows(self, sizes: Mapping[str, int]) -> int:
+        """The rows of ``sizes`` without copies."""
+        return sum(sizes.values())
+
     def take(self, gateway: Gateway, parts: Collection[str]) -> None:
         """The gateway's rows into these parts of the live table, into each of them whole or not at all."""
         if parts:
@@ -197,6 +202,12 @@ def comment_of(engine: Engine, database: str, name: str) -> str:
     """The comment of a table, '' if there is no such table."""
     found = engine.query(f"SELECT comment FROM system.tables WHERE {is_named(database, name)}").to_pylist()
     return str(found[0]["comment"]) if found else ""
+
+
+def partitions(engine: Engine, parts: str, database: str, name: str) -> list[str]:
+    """SQL of the ids of a table's partitions, as ``parts`` (system.parts) has them: one, or those of its years."""
+    sql = f"SELECT DISTINCT partition_id AS id FROM {parts} WHERE active AND {is_named(database, name, 'table')}"
+    return [string(row["id"]) for row in engine.query(f"{sql} ORDER BY id").to_pylist()]
 
 
 def exists(engine: Engine, database: str, name: str) -> bool:

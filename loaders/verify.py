@@ -108,7 +108,7 @@ def _damaged(engine: Engine, storage: Storage) -> list[str]:
     """Parts whose checksums are wrong, on every server that answers."""
     found = (
         part
-        for one in [engine]
+        for one in engine.each()
         for table in storage.checked
         for part in one.query(f"CHECK TABLE {table}").to_pylist()
     )

@@ -28,13 +28,15 @@ Settings = Mapping[str, str | int | float]
 #: Of every call. Generated SQL may hold covers of thousands of cells, so the parser's limit of 256 kB is lifted.
 DEFAULTS: dict[str, str | int | float] = {"session_timezone": "UTC", "max_query_size": 64 << 20}
 
-#: One block however many rows: what makes an INSERT all or nothing and its parts the same each time.
+#: One block however many rows: what makes an INSERT all or nothing and its parts the same each time. (Of a table with
+#: a part for each year it is cut up once more, and a server that dies in between may keep some of its years.)
 SINGLE_BLOCK: dict[str, str | int | float] = {
     "max_block_size": 1 << 30,
     "max_insert_threads": 1,
     "max_insert_block_size": 1 << 30,
     "min_insert_block_size_rows": 1 << 30,
     "min_insert_block_size_bytes": 0,
+    "max_partitions_per_insert_block": 0,
     "insert_null_as_default": 0,
     "input_format_null_as_default": 0,
 }

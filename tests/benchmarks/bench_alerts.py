@@ -1,0 +1,162 @@
+"""The alert database's work at each visit while its history grows: read one field, add what was seen. Aim: no growth.
+
+    python -m tests.benchmarks.bench_alerts [YEARS]
+
+A visit reads the objects of one field, their sources of the last twelve months and the latest version of each object
+that was seen in them, all by ADQL, and adds its sources by a load. Rubin's prototypes took 10 s a visit after 15,000
+visits with PostgreSQL (DMTN-113), 7 to 9 s after 100,000 with Cassandra (DMTN-156), on more rows and more machines: what
+is compared here is the last year with the first full one, in the same run, with each year's rows in parts of their own
+(``years`` in the layout) and without.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from adql.translate import translate
+from clickhouse_schema.apply import initialise, read_catalogue
+from loaders.load import LoadRequest, load
+from loaders.progress import ConsoleReporter
+from tap_service.storage.embedded import EmbeddedEngine
+
+FIELDS, OBJECTS, PER_VISIT, VISITS = 12, 3000, 1500, 40
+RADIUS = 1.75
+ROUNDS = 24
+FIRST = 61000.0
+
+SCHEMA = """
+name: alerts
+tables:
+- name: objects
+  columns:
+  - {{name: object, datatype: long, nullable: false}}
+  - {{name: ra, datatype: double, nullable: false}}
+  - {{name: dec, datatype: double, nullable: false}}
+  skyhouse:layout: {{position: [ra, dec], id: [object]}}
+- name: sources
+  columns:
+  - {{name: source, datatype: long, nullable: false}}
+  - {{name: object, datatype: long, nullable: false}}
+  - {{name: ra, datatype: double, nullable: false}}
+  - {{name: dec, datatype: double, nullable: false}}
+  - {{name: mjd, datatype: double, nullable: false}}
+  - {{name: flux, datatype: float}}
+  - {{name: mean, datatype: float}}
+  skyhouse:layout: {{position: [ra, dec], id: [source], time: mjd, years: {years}}}
+"""
+
+_FIELD = "1 = CONTAINS(POINT(ra, dec), CIRCLE({ra}, {dec}, {radius}))"
+_RECENT = f"FROM alerts.sources WHERE {_FIELD} AND mjd > {{since}}"
+READS = (
+    f"SELECT object, ra, dec FROM alerts.objects WHERE {_FIELD}",
+    f"SELECT source, object, mjd, flux {_RECENT}",
+    "SELECT object, mjd, mean FROM (SELECT object, mjd, mean, ROW_NUMBER() OVER (PARTITION BY object ORDER BY mjd DESC)"
+    f" AS age {_RECENT}) AS seen WHERE age = 1",
+)
+
+
+class Alerts:
+    """The database of a survey of some fields along the equator, from its first night."""
+
+    def __init__(self, folder: Path, engine: EmbeddedEngine, *, years: bool) -> None:
+        self._folder = folder
+        self._engine = engine
+        self._random = np.random.default_rng(1)
+        self._sources = 0
+        (folder / "alerts.yaml").write_text(SCHEMA.format(years=str(years).lower()))
+        field = np.repeat(np.arange(FIELDS), OBJECTS)
+        count = len(field)
+        self._ra = field * 30.0 + 10 + self._random.uniform(-1.2, 1.2, count)
+        self._dec = self._random.uniform(-1.2, 1.2, count)
+        self._load("objects", {"object": np.arange(count), "ra": self._ra, "dec": self._dec}, "replace")
+
+    def observe(self, fields: np.ndarray, mjd: np.ndarray, mode: str) -> float:
+        """Add the sources of visits to ``fields`` at the times ``mjd``; seconds of the load."""
+        of = np.repeat(fields, PER_VISIT) * OBJECTS + self._random.integers(0, OBJECTS, len(fields) * PER_VISIT)
+        columns = {
+            "source": self._sources + np.arange(len(of)),
+            "object": of,
+            "ra": self._ra[of] + self._random.normal(0, 1e-5, len(of)),
+            "dec": self._dec[of] + self._random.normal(0, 1e-5, len(of)),
+            "mjd": np.repeat(mjd, PER_VISIT) + self._random.uniform(0, 0.001, len(of)),
+            "flux": self._random.normal(size=len(of)).astype("f4"),
+            "mean": self._random.normal(size=len(of)).astype("f4"),
+        }
+        self._sources += len(of)
+        return self._load("sources", columns, mode)
+
+    def read(self, field: int, now: float) -> float:
+        """Seconds of what a visit to ``field`` reads, as an Arrow stream to its end."""
+        catalogue = read_catalogue(self._engine)
+        began = time.perf_counter()
+        for query in READS:
+            text = query.format(ra=field * 30.0 + 10, dec=0.0, radius=RADIUS, since=now - 365)
+            translation = translate(text, catalogue)
+            settings = translation.settings | {"use_query_condition_cache": 0}
+            with self._engine.stream(translation.sql, settings=settings) as batches:
+                rows = sum(batch.num_rows for batch in batches)
+            if not rows:
+                raise RuntimeError(f"nothing was read: {text}")
+        return time.perf_counter() - began
+
+    def _load(self, name: str, columns: dict[str, np.ndarray], mode: str) -> float:
+        file = self._folder / f"{name}.parquet"
+        pq.write_table(pa.table(columns), file)
+        schema = None if mode == "append" else self._folder / "alerts.yaml"
+        began = time.perf_counter()
+        with ConsoleReporter() as reporter:
+            reporter.output = lambda text: None  # type: ignore[method-assign]
+            request = LoadRequest((file,), f"alerts.{name}", self._folder / "rejects.csv", schema, mode=mode)  # type: ignore[arg-type]
+            load(self._engine, request, reporter)
+        return time.perf_counter() - began
+
+
+def visits(alerts: Alerts, year: int) -> tuple[float, float]:
+    """Median seconds of reading and of adding, of visits after the end of ``year``, from 0."""
+    reads, adds = [], []
+    for number in range(ROUNDS):
+        now = FIRST + (year + 1) * 365.25 + number * 0.01
+        reads.append(alerts.read(number % FIELDS, now))
+        adds.append(alerts.observe(np.array([number % FIELDS]), np.array([now]), "append"))
+    return statistics.median(reads), statistics.median(adds)
+
+
+def history(folder: Path, engine: EmbeddedEngine, count: int, *, years: bool) -> list[tuple[float, float]]:
+    """What visits took after each year."""
+    alerts = Alerts(folder, engine, years=years)
+    taken = []
+    for year in range(count):
+        fields = np.tile(np.arange(FIELDS), VISITS)
+        times = FIRST + (year + np.arange(len(fields)) / len(fields)) * 365.25
+        alerts.observe(fields, times, "append" if year else "replace")
+        while engine.query("SELECT 1 AS one FROM system.merges").num_rows:
+            time.sleep(0.1)
+        taken.append(visits(alerts, year))
+    return taken
+
+
+def main(years: int = 10) -> None:
+    with tempfile.TemporaryDirectory() as folder, ConsoleReporter() as reporter:
+        engine = EmbeddedEngine(Path(folder) / "data")
+        initialise(engine)
+        for apart in (True, False):
+            taken = history(Path(folder), engine, years, years=apart)
+            (first_read, first_add), (last_read, last_add) = taken[0], taken[-1]
+            rows = years * FIELDS * VISITS * PER_VISIT
+            reporter.output(f"{rows:,} sources of {years} years, {'each year apart' if apart else 'all together'}")
+            reporter.output("  reads after each year, ms: " + " ".join(f"{read * 1e3:.0f}" for read, _ in taken))
+            reporter.output(f"  the last to the first: {last_read / first_read:.2f} (aim: 1)")
+            reporter.output(f"  adding {PER_VISIT} sources, ms: {first_add * 1e3:.0f}, last {last_add * 1e3:.0f}")
+        engine.close()
+
+
+if __name__ == "__main__":
+    main(*(int(argument) for argument in sys.argv[1:]))

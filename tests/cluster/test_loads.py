@@ -1,0 +1,430 @@
+"""Loads to a cluster of three shards: each row once where it belongs, whenever the load is killed; what verify finds."""
+
+from __future__ import annotations
+
+import csv
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from clickhouse_schema import apply
+from clickhouse_schema.catalogue import TableEntry
+from clickhouse_schema.placement import LOCAL, OVERLAP, SHARD
+from loaders import chunks, cluster_staging
+from loaders.drop import drop
+from loaders.errors import LoadError
+from loaders.load import LoadRequest, Mode, load
+from loaders.storages import known_storage
+from loaders.tables import tables
+from loaders.verify import verify
+from tap_service.storage.clickhouse import ClickHouseEngine
+
+STARS = 4000
+RADIUS = 2.0
+
+SCHEMA = f"""
+name: night
+tables:
+- name: stars
+  columns:
+  - {{name: id, datatype: long, nullable: false}}
+  - {{name: ra, datatype: double}}
+  - {{name: dec, datatype: double}}
+  - {{name: name, datatype: unicode}}
+  skyhouse:layout: {{position: [ra, dec], id: [id], overlap_radius: {RADIUS}}}
+- name: sources
+  columns:
+  - {{name: number, datatype: long, nullable: false}}
+  - {{name: star, datatype: long}}
+  - {{name: ra, datatype: double}}
+  - {{name: dec, datatype: double}}
+  - {{name: mjd, datatype: double}}
+  constraints:
+  - {{name: of, "@type": ForeignKey, columns: ["#sources.star"], referencedColumns: ["#stars.id"]}}
+  skyhouse:layout: {{position: [ra, dec], id: [number], time: mjd, years: true, overlap_radius: {RADIUS}, parent: of}}
+- name: filters
+  columns:
+  - {{name: id, datatype: long, nullable: false}}
+  - {{name: band, datatype: string}}
+"""
+
+#: Loads in a process of its own, which kills itself while the n-th statement runs that has the text.
+CHILD = """
+import os, signal, sys, threading
+from pathlib import Path
+from loaders import chunks
+from loaders.load import LoadRequest, load
+from loaders.progress import ConsoleReporter
+from tap_service.storage.clickhouse import ClickHouseEngine
+
+url, folder, text, count = sys.argv[1:]
+chunks.CHUNK_ROWS = 1000
+left = [int(count)]
+execute = ClickHouseEngine.execute
+
+def watched(self, sql, *rest, **options):
+    if text in sql:
+        left[0] -= 1
+        if left[0] == 0:
+            threading.Timer(0.002, lambda: os.kill(os.getpid(), signal.SIGKILL)).start()
+    execute(self, sql, *rest, **options)
+
+ClickHouseEngine.execute = watched
+folder = Path(folder)
+with ConsoleReporter() as reporter:
+    request = LoadRequest((folder / "stars.parquet",), "night.stars", folder / "rejects.csv", folder / "night.yaml")
+    load(ClickHouseEngine(url), request, reporter)
+"""
+
+
+class Said:
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def output(self, text: str) -> None:
+        self.lines.append(text)
+
+    message = output
+
+    def progress(self, rows: int, fraction: float) -> None:
+        pass
+
+    def check(self) -> None:
+        pass
+
+
+class Killed(Exception):
+    pass
+
+
+class Dying:
+    """The engine as a process has it that is killed after the n-th statement that has ``text``."""
+
+    def __init__(self, engine: ClickHouseEngine, text: str, count: int) -> None:
+        self._engine = engine
+        self._text = text
+        self._left = count
+
+    def __getattr__(self, name: str) -> object:
+        if self._left <= 0:
+            raise Killed
+        return getattr(self._engine, name)
+
+    def each(self) -> list[Dying]:
+        return [self]
+
+    def execute(self, sql: str, *rest: object, **options: object) -> None:
+        if self._left <= 0:
+            raise Killed
+        self._engine.execute(sql, *rest, **options)  # type: ignore[arg-type]
+        if self._text in sql:
+            self._left -= 1
+            if not self._left:
+                raise Killed
+
+
+def stars(first: int, count: int) -> pa.Table:
+    random = np.random.default_rng(first)
+    dec = np.degrees(np.arcsin(random.uniform(-1, 1, count)))
+    dec[:2] = np.nan  # two without a position
+    ids = np.arange(first, first + count)
+    return pa.table({"id": ids, "ra": random.uniform(0, 360, count), "dec": dec, "name": [f"Ω {n}" for n in ids]})
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("night")
+    (folder / "night.yaml").write_text(SCHEMA)
+    pq.write_table(stars(0, STARS), folder / "stars.parquet", row_group_size=700)
+    pq.write_table(stars(STARS, 300), folder / "few.parquet")
+    pq.write_table(stars(STARS + 300, 1500), folder / "many.parquet", row_group_size=700)
+    return folder
+
+
+@pytest.fixture
+def cluster(
+    cluster_of: Callable[[int], ClickHouseEngine], monkeypatch: pytest.MonkeyPatch
+) -> Iterator[ClickHouseEngine]:
+    """Three shards, chunks of 1000 rows; tables of the schema night are gone afterwards."""
+    engine = cluster_of(3)
+    monkeypatch.setattr(chunks, "CHUNK_ROWS", 1000)
+    monkeypatch.setattr(cluster_staging, "LINGER_SECONDS", 0)
+    yield engine
+    for entry in apply.read_catalogue(engine).entries:
+        if entry.schema.name == "night":
+            drop(engine, entry.qualified, Said())
+    engine.execute("DROP DATABASE IF EXISTS night SYNC")
+
+
+def request(folder: Path, name: str = "stars", mode: Mode = "create", table: str = "night.stars") -> LoadRequest:
+    schema = None if mode == "append" else folder / "night.yaml"
+    return LoadRequest((folder / f"{name}.parquet",), table, folder / "rejects.csv", schema, mode=mode)
+
+
+def entry_of(engine: ClickHouseEngine, name: str = "stars") -> TableEntry:
+    (entry,) = apply.read_catalogue(engine).find(name, True, "night", True)
+    return entry
+
+
+def content(engine: ClickHouseEngine) -> list[tuple[object, ...]]:
+    """Rows and a checksum of all values by part and shard, as the shards themselves have them."""
+    entry = entry_of(engine)
+    found = []
+    for part in (LOCAL, OVERLAP):
+        counted = f"SELECT count() AS n, sum(cityHash64(*)) AS hash FROM {entry.part(part)}"
+        sql = f"SELECT n, hash FROM cluster('skyhouse', view({counted})) ORDER BY _shard_num"
+        found += [(part, *row.values()) for row in engine.query(sql).to_pylist()]
+    return found
+
+
+def rows_table(engine: ClickHouseEngine, part: str, name: str = "stars") -> str:
+    """What holds the rows of a part, for damage to be done."""
+    return entry_of(engine, name).part(part + "_rows")
+
+
+def test_rows_and_copies(cluster: ClickHouseEngine, folder: Path) -> None:
+    """Independent of the loader: every shard's copies are those that the geometry asks for, or a little more."""
+    said = Said()
+    load(cluster, request(folder), said)
+    assert said.lines == [f"loaded {STARS:,} rows into night.stars"]
+    entry = entry_of(cluster)
+    placement = apply.read_catalogue(cluster).placement
+    assert placement is not None
+    found = cluster.query(f"SELECT id, {SHARD} AS shard, hpx29 FROM {entry.storage} ORDER BY id").to_pydict()
+    assert found["id"] == list(range(STARS))
+    assert found["shard"] == [placement.map.shard_of(index) for index in found["hpx29"]]
+    copies = cluster.query(f"SELECT id, {SHARD} AS shard FROM {rows_table(cluster, OVERLAP)}").to_pylist()
+    has = {(row["id"], row["shard"]) for row in copies}
+    assert len(has) == len(copies)
+    assert not any(found["shard"][star] == shard for star, shard in has)
+    table = stars(0, STARS)
+    ra, dec = (np.radians(table.column(name).to_numpy()) for name in ("ra", "dec"))
+    vectors = np.stack((np.cos(dec) * np.cos(ra), np.cos(dec) * np.sin(ra), np.sin(dec)), axis=1)
+    near = np.linalg.norm(vectors[:, None] - vectors[None], axis=2) <= 2 * np.sin(np.radians(RADIUS) / 2)
+    shards = np.array(found["shard"])
+    must = {(int(a), int(shards[b])) for a, b in zip(*np.nonzero(near), strict=True) if shards[a] != shards[b]}
+    assert len(must) > 50
+    assert must <= has
+    verify(cluster, "night.stars", said)
+    tables(cluster, said)
+    assert any(line.startswith("night.stars ") and f"{STARS:,} rows" in line for line in said.lines)
+    drop(cluster, "night.stars", said)
+    assert cluster.query("SELECT name FROM system.tables WHERE database = 'night'").num_rows == 0
+
+
+POINTS = [
+    ("CREATE TABLE", 1),
+    ("ADD COLUMN", 2),
+    ("stars__overlap_rows', __shard) ", 2),  # copies made, rows not
+    ("stars__local_rows', __shard) ", 2),
+    ("MODIFY COMMENT", 2),  # verified
+    ("INSERT INTO skyhouse.density", 1),
+    ("INSERT INTO skyhouse.catalogue", 1),
+]
+
+
+@pytest.fixture(scope="module")
+def undisturbed() -> list[list[tuple[object, ...]]]:
+    return []
+
+
+@pytest.mark.parametrize(("text", "count"), POINTS)
+def test_killed_and_started_again(
+    cluster: ClickHouseEngine, folder: Path, undisturbed: list[list[tuple[object, ...]]], text: str, count: int
+) -> None:
+    if not undisturbed:
+        load(cluster, request(folder), Said())
+        undisturbed.append(content(cluster))
+        drop(cluster, "night.stars", Said())
+    with pytest.raises(Killed):
+        load(Dying(cluster, text, count), request(folder), Said())  # type: ignore[arg-type]
+    load(cluster, request(folder), Said())
+    assert content(cluster) == undisturbed[0]
+
+
+def test_killed_between_two_shards_of_a_chunk(cluster: ClickHouseEngine, folder: Path) -> None:
+    """A process killed while the engine works for it, and one shard's block of each part taken away."""
+    url = f"http://127.0.0.1:{cluster._client.url.rpartition(':')[2]}"
+    command = [sys.executable, "-c", CHILD, url, str(folder), "stars__local_rows', __shard) ", "3"]
+    killed = subprocess.run(command, check=False, capture_output=True, env={**os.environ, "PYTHONPATH": os.getcwd()})
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    for part in (LOCAL, OVERLAP):
+        cluster.execute(
+            f"ALTER TABLE night.stars{part}_rows DELETE WHERE __chunk = 2 AND {SHARD} = 1", {"mutations_sync": 2}
+        )
+    said = Said()
+    load(cluster, request(folder), said)
+    assert said.lines[0] == "going on with the load of night.stars that was stopped"
+    verify(cluster, "night.stars", said)
+
+
+def test_what_replaces_a_table_is_seen_at_once(cluster: ClickHouseEngine, folder: Path) -> None:
+    load(cluster, request(folder), Said())
+    before = content(cluster)
+    with pytest.raises(Killed):
+        load(Dying(cluster, "INSERT INTO skyhouse.density", 1), request(folder, "many", "replace"), Said())  # type: ignore[arg-type]
+    assert content(cluster) == before
+    assert entry_of(cluster).storage == "`night`.`stars`"
+    load(cluster, request(folder, "many", "replace"), Said())
+    assert entry_of(cluster).storage == "`night`.`stars__0_1`"
+    assert sum(int(str(row[1])) for row in content(cluster) if row[0] == LOCAL) == 1500
+    assert cluster.query("SELECT name FROM system.tables WHERE database = 'night' AND name = 'stars'").num_rows == 0
+    verify(cluster, "night.stars", Said())
+
+
+DAMAGE = [
+    (OVERLAP, "ALTER TABLE {rows} DELETE WHERE id = {copy}", "the overlap of shard {holder} lacks 1 copies"),
+    (OVERLAP, "INSERT INTO {rows} ({names}) SELECT {names} FROM {rows} WHERE id = {copy}", "has 1 copies more than once"),
+    (
+        OVERLAP,
+        "INSERT INTO {rows} (id, ra, dec, __shard) VALUES (-1, 10, 10, 2)",
+        "the overlap of shard 2 has 1 rows that do not belong there",
+    ),
+    (OVERLAP, "ALTER TABLE {rows} UPDATE name = 'other' WHERE id = {copy}", "lacks 1 copies; .*has 1 rows that do not"),
+    (LOCAL, "ALTER TABLE {rows} DELETE WHERE id = {copy}", "1 rows are missing; shard . has .* rows where .* were loaded"),
+    (LOCAL, "ALTER TABLE {rows} UPDATE __shard = (__shard + 1) % 3 WHERE id = {copy}", "shard . has 1 rows that belong to others"),
+]  # fmt: skip
+
+
+def test_verify_names_what_is_wrong(cluster: ClickHouseEngine, folder: Path) -> None:
+    for part, damage, named in DAMAGE:
+        load(cluster, request(folder, mode="replace"), Said())
+        copies = rows_table(cluster, OVERLAP)
+        [copy] = cluster.query(
+            f"SELECT id, any({SHARD}) AS holder FROM {copies} GROUP BY id HAVING count() = 1 ORDER BY id LIMIT 1"
+        ).to_pylist()
+        values = {"copy": copy["id"], "holder": copy["holder"], "names": f"id, ra, dec, name, {SHARD}"}
+        cluster.execute(damage.format(rows=rows_table(cluster, part), **values), {"mutations_sync": 2})
+        with pytest.raises(LoadError, match=named.format(**values)):
+            verify(cluster, "night.stars", Said())
+        drop(cluster, "night.stars", Said())
+
+
+APPEND_POINTS = [
+    ("CREATE TABLE `night`.`stars__append`", 1),
+    ("MODIFY COMMENT", 1),
+    ("INSERT INTO skyhouse.appends", 1),
+    ("stars__overlap_rows', __shard) ", 1),
+    ("stars__local_rows', __shard) ", 1),
+    ("INSERT INTO skyhouse.density", 1),
+    ("INSERT INTO skyhouse.appends", 2),
+]
+
+
+@pytest.mark.parametrize(("text", "count"), APPEND_POINTS)
+def test_an_addition_killed_anywhere_is_there_once(
+    cluster: ClickHouseEngine, folder: Path, text: str, count: int
+) -> None:
+    load(cluster, request(folder), Said())
+    with pytest.raises(Killed):
+        load(Dying(cluster, text, count), request(folder, "few", "append"), Said())  # type: ignore[arg-type]
+    for name in ("stars", "few", "few"):  # whatever comes next finishes it
+        load(cluster, request(folder, name, "append"), Said())
+    said = Said()
+    verify(cluster, "night.stars", said)
+    assert said.lines[0] == f"night.stars: {STARS + 300:,} rows, {STARS + 300:,} were loaded from 2 inputs"
+    assert sum(apply.density(cluster, "night", "stars")["rows"].to_pylist()) == STARS + 300
+
+
+def test_additions_small_and_large(cluster: ClickHouseEngine, folder: Path) -> None:
+    load(cluster, request(folder), Said())
+    first = entry_of(cluster).storage
+    before = apply.contents(cluster, [("night", "stars")])
+    load(cluster, request(folder, "few", "append"), Said())
+    assert entry_of(cluster).storage == first
+    assert apply.contents(cluster, [("night", "stars")]) != before
+    load(cluster, request(folder, "many", "append"), Said())  # two chunks: beside the table
+    assert entry_of(cluster).storage != first
+    said = Said()
+    verify(cluster, "night.stars", said)
+    assert said.lines[0] == "night.stars: 5,800 rows, 5,800 were loaded from 3 inputs"
+    for name in ("few", "many", "stars"):
+        load(cluster, request(folder, name, "append"), said)
+        assert said.lines[-1] == "already loaded: night.stars holds these files (5,800 rows)"
+
+
+def test_children_are_with_their_parents(cluster: ClickHouseEngine, folder: Path) -> None:
+    """One without a parent and one too far from it are put aside; some lie in the cells of another shard."""
+    load(cluster, request(folder), Said())
+    random = np.random.default_rng(9)
+    parents = stars(0, STARS).slice(2)
+    of = random.integers(0, len(parents), 3000)
+    columns = {name: parents.column(name).to_numpy()[of].copy() for name in ("id", "ra", "dec")}
+    columns["dec"] = np.clip(columns["dec"] + random.uniform(-1.9, 1.9, 3000), -90, 90)
+    columns["id"][1234], columns["dec"][2345] = 10**9, -columns["dec"][2345]
+    columns["dec"][17] = 91
+    sources = {
+        "number": np.arange(3000),
+        "star": columns.pop("id"),
+        **columns,
+        "mjd": random.uniform(60000, 61000, 3000),
+    }
+    pq.write_table(pa.table(sources), folder / "sources.parquet", row_group_size=700)
+    said = Said()
+    load(cluster, request(folder, "sources", table="night.sources"), said)
+    assert said.lines[-1].startswith("loaded 2,997 rows into night.sources; 3 bad rows are in ")
+    with (folder / "rejects.csv").open() as file:
+        rejected = {row["line_or_row"]: (row["column"], row["reason"]) for row in csv.DictReader(file)}
+    assert rejected["1235"] == ("star", "no id of night.stars")
+    assert rejected["2346"][1].endswith("degrees from its row of night.stars, beyond overlap_radius (2)")
+    assert rejected["18"][0] == "dec"
+    verify(cluster, "night.sources", said)
+    home, own = f"s.{SHARD} AS home", f"t.{SHARD} AS own"
+    joined = (
+        f"SELECT {home}, {own}, s.hpx29 AS place FROM {rows_table(cluster, LOCAL, 'sources')} AS s"
+        f" INNER JOIN {rows_table(cluster, LOCAL)} AS t ON s.star = t.id"
+    )
+    found = cluster.query(joined).to_pylist()
+    placement = apply.read_catalogue(cluster).placement
+    assert placement is not None
+    assert len(found) == 2997
+    assert all(row["home"] == row["own"] for row in found)
+    assert any(row["home"] != placement.map.shard_of(row["place"]) for row in found)
+    some = pa.table({name: values[:50] for name, values in sources.items()}).set_column(
+        0, "number", pa.array(range(5000, 5050))
+    )
+    pq.write_table(some.filter(pa.array(np.arange(50) != 17)), folder / "night.parquet")
+    load(cluster, request(folder, "night", "append", "night.sources"), said)
+    verify(cluster, "night.sources", said)
+    moved = f"ALTER TABLE {rows_table(cluster, LOCAL, 'sources')} UPDATE {SHARD} = ({SHARD} + 1) % 3 WHERE number = 7"
+    cluster.execute(moved, {"mutations_sync": 2})
+    with pytest.raises(LoadError, match=r"shard . has 1 rows without their row of night\.stars"):
+        verify(cluster, "night.sources", Said())
+    drop(cluster, "night.stars", said)
+    with pytest.raises(LoadError, match=r"rows of sources are with those of night\.stars: load that first"):
+        load(cluster, request(folder, "night", "append", "night.sources"), said)
+    drop(cluster, "night.sources", said)
+
+
+def test_a_table_without_a_place_is_whole(cluster: ClickHouseEngine, folder: Path) -> None:
+    pq.write_table(pa.table({"id": [1, 2], "band": ["g", "r"]}), folder / "filters.parquet")
+    pq.write_table(pa.table({"id": [3], "band": ["i"]}), folder / "more.parquet")
+    load(cluster, request(folder, "filters", table="night.filters"), Said())
+    load(cluster, request(folder, "more", "append", "night.filters"), Said())
+    load(cluster, request(folder, "more", "append", "night.filters"), Said())
+    verify(cluster, "night.filters", Said())
+    found = cluster.query(f"SELECT band FROM {entry_of(cluster, 'filters').storage} ORDER BY id").column(0)
+    assert found.to_pylist() == ["g", "r", "i"]
+    load(cluster, request(folder, "more", "replace", "night.filters"), Said())
+    assert entry_of(cluster, "filters").storage == "`night`.`filters__0_1`"
+    verify(cluster, "night.filters", Said())
+
+
+def test_a_load_of_another_map_is_begun_again(cluster: ClickHouseEngine, folder: Path) -> None:
+    """What waits was placed by the map of its time: its names have that map's number."""
+    with pytest.raises(Killed):
+        load(Dying(cluster, "stars__local_rows', __shard) ", 1), request(folder), Said())  # type: ignore[arg-type]
+    storage = known_storage(cluster, "night.stars", apply.read_catalogue(cluster))
+    assert storage is None
+    said = Said()
+    drop(cluster, "night.stars", said)
+    assert said.lines == ["dropped night.stars"]
+    assert cluster.query("SELECT name FROM system.tables WHERE database = 'night'").num_rows == 0
