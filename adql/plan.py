@@ -29,8 +29,11 @@ from adql.bound import (
 from adql.regions import Moc
 from adql.rewrite.joins import is_equality
 from clickhouse_schema.healpix import NO_POSITION
+from clickhouse_schema.placement import LOCAL, MARGIN
 
 _INDENT = "  "
+
+_PARTS = {"": "", LOCAL: ", a shard's own rows", MARGIN: ", a shard's own rows and those near its borders"}
 #: lines, at most: more tell nobody anything
 _MOST_LINES = 60
 
@@ -90,9 +93,13 @@ def _relation(relation: Relation, select: Select, depth: int) -> Iterator[str]:
     if isinstance(relation, Scan):
         yield _INDENT * depth + _scan(relation, select)
     elif isinstance(relation, Derived):
+        if relation.place == "shards":
+            yield f"{_INDENT * depth}on each shard"
+            depth += 1
         yield from _query(relation.query, depth)
     else:
-        yield f"{_INDENT * depth}{relation.kind.lower()} join {_how(relation)}"
+        sent = ", the second one sent to all shards" if relation.is_global else ""
+        yield f"{_INDENT * depth}{relation.kind.lower()} join {_how(relation)}{sent}"
         yield from _relation(relation.left, select, depth + 1)
         yield from _relation(relation.right, select, depth + 1)
 
@@ -111,6 +118,7 @@ def _scan(scan: Scan, select: Select) -> str:
     text = f"read {_count(len(read), 'column')} of {scan.entry.qualified}"
     rows = scan.entry.rows
     text += "" if rows is None else f", {_count(rows, 'row')}"
+    text += _PARTS[scan.part]
     cells = [part.cells for part in _parts(select) if isinstance(part, InCells) and _is_of(part, scan)]
     if not cells:
         return text

@@ -106,7 +106,6 @@ _VISIT_ROWS: Rows = [
     (5, 9, datetime(1969, 7, 20, 20, 17, 40, tzinfo=UTC), _NEW_YEAR),
     (6, 4, datetime(2019, 12, 31, 23, 59, 59, 999_999, tzinfo=UTC), None),
 ]
-_CONTENT = ((STARS, _STAR_ROWS), (SPECTRA, _SPECTRUM_ROWS), (VISITS, _VISIT_ROWS))
 
 
 def _arrow(table: Table, rows: Rows) -> pa.RecordBatch:
@@ -114,6 +113,13 @@ def _arrow(table: Table, rows: Rows) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(
         [pa.array([r[i] for r in rows], f.type) for i, f in enumerate(schema)], schema=schema
     )
+
+
+#: The small tables with their rows
+CONTENT = tuple(
+    (table, _arrow(table, rows))
+    for table, rows in ((STARS, _STAR_ROWS), (SPECTRA, _SPECTRUM_ROWS), (VISITS, _VISIT_ROWS))
+)
 
 
 def _without_zones(content: pa.Table) -> pa.Table:
@@ -126,8 +132,8 @@ def _without_zones(content: pa.Table) -> pa.Table:
 def small(engine: Engine) -> Catalogue:
     """The catalogue of the small tables, which are in the engine."""
     engine.execute("CREATE DATABASE IF NOT EXISTS small")
-    for table, rows in _CONTENT:
-        store(engine, "small", table, [_arrow(table, rows)])
+    for table, batch in CONTENT:
+        store(engine, "small", table, [batch])
     return catalogue_of(engine, SMALL)
 
 
@@ -137,8 +143,8 @@ def independent_engine() -> duckdb.DuckDBPyConnection:
     connection.execute("SET error_on_division_by_zero = false")
     connection.execute("PRAGMA disable_optimizer")  # what is compared with is the plain meaning of the SQL
     connection.execute("CREATE SCHEMA small")
-    for table, rows in _CONTENT:
-        content = _without_zones(pa.Table.from_batches([_arrow(table, rows)]))
+    for table, batch in CONTENT:
+        content = _without_zones(pa.Table.from_batches([batch]))
         connection.register("content", content)
         connection.execute(f"CREATE TABLE small.{table.name} AS SELECT * FROM content")
         connection.unregister("content")
@@ -210,6 +216,10 @@ def points() -> Positions:
 
 @pytest.fixture(scope="session")
 def others(points: Positions) -> Positions:
+    return _moved(points)
+
+
+def _moved(points: Positions) -> Positions:
     """A second catalogue: the first one's positions moved by 1e-6 to 1 degree, and positions of its own."""
     rng = np.random.default_rng(2)
     lon, lat = points
@@ -219,18 +229,23 @@ def others(points: Positions) -> Positions:
     return np.concatenate([(lon + size * np.cos(angle)) % 360, lon[:100]]), np.concatenate([moved, lat[:100]])
 
 
-@pytest.fixture(scope="session")
-def sky(engine: Engine, points: Positions, others: Positions) -> Catalogue:
+def sky_rows() -> Iterator[tuple[Table, pa.RecordBatch]]:
     """Both catalogues, each with rows whose position is NULL, NaN or half known."""
-    engine.execute("CREATE DATABASE IF NOT EXISTS sky")
-    for table, (lon, lat) in zip(SKY.tables, (points, others), strict=True):
+    points = positions(SKY_COUNT, seed=1)
+    for table, (lon, lat) in zip(SKY.tables, (points, _moved(points)), strict=True):
         ra = [*lon.tolist(), None, float("nan"), 10.0, None]
         dec = [*lat.tolist(), None, float("nan"), None, 10.0]
         mag = [float(i % 10) for i in range(len(ra))]
         schema = pa.schema([(c.name, c.type.arrow) for c in SKY_COLUMNS])
-        batch = pa.RecordBatch.from_arrays(
-            [pa.array(v, f.type) for v, f in zip((range(len(ra)), ra, dec, mag), schema, strict=True)], schema=schema
-        )
+        arrays = [pa.array(v, f.type) for v, f in zip((range(len(ra)), ra, dec, mag), schema, strict=True)]
+        yield table, pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+@pytest.fixture(scope="session")
+def sky(engine: Engine) -> Catalogue:
+    """The catalogue of both, which are in the engine."""
+    engine.execute("CREATE DATABASE IF NOT EXISTS sky")
+    for table, batch in sky_rows():
         store(engine, "sky", table, [batch])
     return catalogue_of(engine, SKY)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -69,8 +71,13 @@ class Sky:
         return separation(lon[:, None], lat[:, None], lon[None, :], lat[None, :]), known[:, None] & known[None, :]
 
     def store(self, engine: Engine) -> None:
-        """Into the database ``matches``: ones, others and an empty table."""
+        """Into the database ``matches``."""
         engine.execute("CREATE DATABASE IF NOT EXISTS matches")
+        for table, batch in self.batches():
+            store(engine, "matches", table, [batch])
+
+    def batches(self) -> Iterator[tuple[Table, pa.RecordBatch]]:
+        """Of ones, others and an empty table."""
         nothing = {k: v[:0] for k, v in self.left.items()}
         for table, rows in zip(MATCHES.tables, (self.left, self.right, nothing), strict=True):
             schema = pa.schema([(c.name, c.type.arrow) for c in _COLUMNS])
@@ -78,4 +85,4 @@ class Sky:
             null = {k: np.isnan(v) & (np.arange(len(v)) % 2 == 0) for k, v in rows.items()}
             arrays = [pa.array(np.arange(len(rows["ra"])), schema.field("id").type)]
             arrays += [pa.array(rows[n], schema.field(n).type, mask=null[n]) for n in schema.names[1:]]
-            store(engine, "matches", table, [pa.RecordBatch.from_arrays(arrays, schema=schema)])
+            yield table, pa.RecordBatch.from_arrays(arrays, schema=schema)

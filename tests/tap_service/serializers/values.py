@@ -123,7 +123,7 @@ def _line_by_line(text: str) -> str:
     """astropy strips each line of a file, has no empty ones, and no other line ends than LF."""
     first, *rest = re.split("\r\n|\r|\n", text)
     if not rest:
-        return text.strip()
+        return text.strip(" \t")
     inner = [line.strip() for line in rest[:-1] if line.strip()]
     return "\n".join([first.rstrip(), *inner, rest[-1].lstrip()]).strip(" \t")
 
