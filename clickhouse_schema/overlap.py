@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ HPX29 = "hpx29"
 _SIDES = 4
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Overlap:
     """The overlap of all shards of ``map`` with ``radius`` in degrees.
 
@@ -83,37 +83,39 @@ class Overlap:
         """How many rings of the map's cells, and of cells of order 29 around those."""
         if not self.radius:
             return 0, 0
-        rings = (
-            math.ceil(math.radians(self.radius) * (1 << ORDER) / REACH) + 1
-        )  # 1: a row on a border is in either cell
-        return divmod(rings, 1 << (ORDER - self.map.order))
+        rings = math.ceil(math.radians(self.radius) * (1 << ORDER) / REACH)
+        return divmod(rings + 1, 1 << (ORDER - self.map.order))  # 1: a row on a border is in either cell
 
-    @cached_property
+    @property
     def _others(self) -> dict[int, frozenset[int]]:
-        """The shards, without the cell's own, that hold rows of a key, where there are any."""
-        rings, near = self._rings
-        beyond = touching(self.map.order)
-        within = self._within(rings, beyond)
-        found = {}
-        for cell in range(len(beyond)):
-            own = {self.map.cells[cell]}
-            around = within[beyond[cell]]
-            if not (around.any(axis=0).sum() > 1):
-                continue
-            for sides in range(1 << _SIDES if near else 1):
-                shards = {int(n) for n in np.flatnonzero(around[_reached(sides)].any(axis=0))} - own
-                if shards:
-                    found[(cell << _SIDES) + sides] = frozenset(shards)
-        return found
+        return _others(self.map, *self._rings)
 
-    def _within(self, rings: int, beyond: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Whether each cell is within so many rings of each shard's cells; the last line is of no cell."""
-        cells = np.array(self.map.cells)
-        within: NDArray[np.bool_] = cells[:, None] == np.arange(self.map.shards)
-        within[-1] = False
-        for _ in range(rings):
-            within[:-1] = within[beyond].any(axis=1)
-        return within
+
+@lru_cache(maxsize=16)
+def _others(map_: ShardMap, rings: int, near: int) -> dict[int, frozenset[int]]:
+    """The shards, without the cell's own, that hold rows of a key, where there are any."""
+    beyond = touching(map_.order)
+    within = _within(map_, rings, beyond)
+    found = {}
+    for cell in range(len(beyond)):
+        own = {map_.cells[cell]}
+        around = within[beyond[cell]]
+        if not (around.any(axis=0).sum() > 1):
+            continue
+        for sides in range(1 << _SIDES if near else 1):
+            shards = {int(n) for n in np.flatnonzero(around[_reached(sides)].any(axis=0))} - own
+            if shards:
+                found[(cell << _SIDES) + sides] = frozenset(shards)
+    return found
+
+
+def _within(map_: ShardMap, rings: int, beyond: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether each cell is within so many rings of each shard's cells; the last line is of no cell."""
+    within: NDArray[np.bool_] = np.array(map_.cells)[:, None] == np.arange(map_.shards)
+    within[-1] = False
+    for _ in range(rings):
+        within[:-1] = within[beyond].any(axis=1)
+    return within
 
 
 def _reached(sides: int) -> list[int]:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from clickhouse_schema.yaml_writer import as_yaml
-from loaders import commands, control, schemas_cli, users
+from loaders import commands, control, schemas_cli, shards_cli, users
 from loaders.adql import parsed
 from loaders.describe import described
 from loaders.options import Data
@@ -27,6 +27,7 @@ app = typer.Typer(
 )
 app.add_typer(users.app, name="user")
 app.add_typer(schemas_cli.app, name="schema")
+app.add_typer(shards_cli.app, name="shards")
 
 
 TableName = Annotated[str, typer.Argument(metavar="SCHEMA.TABLE", help="The table's name.")]

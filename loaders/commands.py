@@ -11,7 +11,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from loaders import evolve, user_tables
+from loaders import evolve, moves, user_tables
 from loaders.adql import adql
 from loaders.drop import drop
 from loaders.errors import LoadCancelled, LoadError
@@ -51,11 +51,13 @@ COMMANDS: dict[str, Callable[[Engine, Arguments, Reporter], None]] = {
     "schema diff": lambda engine, arguments, reporter: evolve.diff(engine, Path(arguments["schema_file"]), reporter),
     "schema plan": lambda engine, arguments, reporter: evolve.plan(engine, Path(arguments["schema_file"]), reporter),
     "schema apply": lambda engine, arguments, reporter: evolve.evolve(engine, Path(arguments["schema_file"]), reporter),
+    "shards plan": lambda engine, arguments, reporter: moves.plan(engine, arguments["shards"], reporter),
+    "shards move": lambda engine, arguments, reporter: moves.move(engine, arguments["shards"], reporter),
     "adql": lambda engine, arguments, reporter: adql(engine, arguments["query"], arguments["explain"], reporter),
 }
 
 #: Those after which the catalogue is another.
-CHANGING = frozenset({"load", "drop", "schema apply"})
+CHANGING = frozenset({"load", "drop", "schema apply", "shards move"})
 
 EXIT_FAILED = 1
 

@@ -1,0 +1,197 @@
+"""Rows move to other shards, also to one that was added, while others read; whenever that is killed, all is right."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from clickhouse_schema import apply
+from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.cluster_ddl import create_sharded
+from clickhouse_schema.placement import LOCAL
+from clickhouse_schema.topology import read_topology
+from loaders import moves
+from loaders.errors import LoadError
+from loaders.load import LoadRequest, load
+from loaders.verify import verify
+from tap_service.storage.clickhouse import ClickHouseEngine
+from tests.cluster.in_process import served_cluster
+from tests.cluster.test_loads import Dying, Killed, Said
+
+SCHEMA = """
+name: sky
+tables:
+- name: objects
+  columns:
+  - {name: id, datatype: long, nullable: false}
+  - {name: ra, datatype: double}
+  - {name: dec, datatype: double}
+  skyhouse:layout: {position: [ra, dec], id: [id], overlap_radius: 1.5}
+- name: sources
+  columns:
+  - {name: id, datatype: long, nullable: false}
+  - {name: object, datatype: long}
+  - {name: ra, datatype: double}
+  - {name: dec, datatype: double}
+  constraints:
+  - {name: of, "@type": ForeignKey, columns: ["#sources.object"], referencedColumns: ["#objects.id"]}
+  skyhouse:layout: {position: [ra, dec], id: [id], overlap_radius: 1.5, parent: of}
+- name: notes
+  columns: [{name: source, datatype: long}, {name: note, datatype: string}]
+  constraints:
+  - {name: of_source, "@type": ForeignKey, columns: ["#notes.source"], referencedColumns: ["#sources.id"]}
+  skyhouse:layout: {parent: of_source}
+"""
+COUNTS = {"objects": 3000, "sources": 6000, "notes": 6000}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Files of objects that are dense in one place, with two sources each, and a note on each of these."""
+    folder = tmp_path_factory.mktemp("sky")
+    chance = np.random.default_rng(3)
+    count = COUNTS["objects"]
+    ra = np.where(np.arange(count) % 3, chance.normal(80, 15, count), chance.uniform(0, 360, count)) % 360
+    dec = np.clip(np.where(np.arange(count) % 3, chance.normal(-60, 9, count), chance.uniform(-90, 90, count)), -90, 90)
+    ids = np.arange(count)
+    near = np.clip(np.repeat(dec, 2) + chance.uniform(-1, 1, 2 * count), -90, 90)
+    sources = {"id": np.arange(2 * count), "object": np.repeat(ids, 2), "ra": np.repeat(ra, 2), "dec": near}
+    pq.write_table(pa.table({"id": ids, "ra": ra, "dec": dec}), folder / "objects.parquet")
+    pq.write_table(pa.table(sources), folder / "sources.parquet")
+    pq.write_table(pa.table({"source": sources["id"], "note": [f"n{i}" for i in ids] * 2}), folder / "notes.parquet")
+    (folder / "sky.yaml").write_text(SCHEMA)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def data(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a cluster that had two shards when its tables were loaded."""
+    data = tmp_path_factory.mktemp("moved")
+    with served_cluster(data, 2) as url:
+        engine = ClickHouseEngine(url)
+        apply.initialise(engine)
+        for name in COUNTS:
+            request = LoadRequest((folder / f"{name}.parquet",), f"sky.{name}", folder / "r", folder / "sky.yaml")
+            load(engine, request, Said())
+        engine.close()
+    return data
+
+
+@pytest.fixture(scope="module")
+def grown(data: Path) -> Iterator[ClickHouseEngine]:
+    """The same cluster with a third shard."""
+    with served_cluster(data, 3) as url:
+        engine = ClickHouseEngine(url)
+        apply.initialise(engine)
+        yield engine
+        engine.close()
+
+
+@pytest.fixture(autouse=True)
+def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(moves, "LINGER_SECONDS", 0.2)
+
+
+def _counts(engine: ClickHouseEngine, catalogue: Catalogue) -> dict[str, int]:
+    """Rows of the tables, as a query finds them that was translated with this catalogue."""
+    counted = {}
+    for entry in catalogue.entries:
+        if entry.is_sharded:
+            rows = f"cluster('skyhouse', view(SELECT count() AS n FROM {entry.part(LOCAL)}))"
+            counted[entry.table.name] = engine.query(f"SELECT sum(n) FROM {rows}").column(0)[0].as_py()
+    return counted
+
+
+def _verified(engine: ClickHouseEngine) -> None:
+    for name in COUNTS:
+        verify(engine, f"sky.{name}", Said())
+
+
+def _tables(engine: ClickHouseEngine) -> list[str]:
+    sql = "SELECT name FROM system.tables WHERE database = 'sky' AND endsWith(name, '_rows') ORDER BY name"
+    return engine.query(sql).column(0).to_pylist()
+
+
+# in this order: each moves the rows of the one before
+
+
+@pytest.mark.parametrize(
+    ("text", "count", "is_done"),
+    [
+        ("INSERT INTO FUNCTION cluster", 1, False),
+        ("INSERT INTO FUNCTION cluster", 4, False),
+        ("INSERT INTO skyhouse.catalogue", 1, True),
+    ],
+)
+def test_a_move_that_is_killed(text: str, count: int, is_done: bool, grown: ClickHouseEngine) -> None:
+    before = apply.read_catalogue(grown)
+    with pytest.raises(Killed):
+        moves.move(Dying(grown, text, count), 0, Said())  # type: ignore[arg-type]
+    after = apply.read_catalogue(grown)
+    assert (before.placement != after.placement) == is_done
+    assert _counts(grown, before) == _counts(grown, after) == COUNTS
+
+
+def test_what_was_left_is_dropped_by_the_next_move(grown: ClickHouseEngine) -> None:
+    placement = apply.read_placement(grown)
+    assert placement is not None
+    assert (placement.generation, placement.map.shards) == (1, 3)
+    assert "objects__local_rows" in _tables(grown)
+    said = Said()
+    moves.move(grown, 0, said)
+    assert said.lines == ["the shards are balanced"]
+    assert _tables(grown) == sorted(f"{t}__1__{part}_rows" for t in COUNTS for part in ("local", "overlap"))
+    moves.plan(grown, 0, said)
+    rows = [int(line.split()[2].replace(",", "")) for line in said.lines if line.startswith("shard ")]
+    assert sum(rows) == sum(COUNTS.values())
+    assert max(rows) < 1.25 * min(rows)
+    _verified(grown)
+
+
+def test_who_reads_meanwhile_sees_each_row_once(grown: ClickHouseEngine) -> None:
+    """A reader asks by the newest catalogue each time; the service's own has it a little later."""
+    wrong: list[dict[str, int]] = []
+    asked = [0]
+    ended = threading.Event()
+
+    def read() -> None:
+        while not ended.is_set():
+            found = _counts(grown, apply.read_catalogue(grown))
+            asked[0] += 1
+            if found != COUNTS:
+                wrong.append(found)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        moves.move(grown, 2, Said())
+    finally:
+        ended.set()
+        reader.join()
+    assert asked[0] > 2
+    assert wrong == []
+    placement = apply.read_placement(grown)
+    assert placement is not None
+    assert (placement.generation, placement.map.shards) == (2, 2)
+    _verified(grown)
+
+
+def test_while_something_is_loaded_nothing_moves(grown: ClickHouseEngine, folder: Path) -> None:
+    catalogue = apply.read_catalogue(grown)
+    [entry] = [entry for entry in catalogue.entries if entry.qualified == "sky.objects"]
+    for base in ("fresh", entry.place[1] + "_1"):
+        for statement in create_sharded(entry.table, "sky", base, read_topology(grown)):
+            grown.execute(statement)
+        with pytest.raises(LoadError, match=f"a load into {base} has not ended, so nothing was moved"):
+            moves.move(grown, 3, Said())
+        grown.execute(f"DROP TABLE sky.`{base}__local_rows` SYNC")
+    with pytest.raises(LoadError, match="the cluster has 3 shards in remote_servers, not 4"):
+        moves.move(grown, 4, Said())
+    assert apply.read_placement(grown) == catalogue.placement
+    assert _counts(grown, catalogue) == COUNTS
