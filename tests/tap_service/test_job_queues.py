@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from tap_service.config import Config
 from tap_service.models.instants import later, now, read, written
 from tap_service.models.job import JobFilter
+from tap_service.storage.clickhouse import ClickHouseEngine
 from tests.tap_service.asking import Job, create
-from tests.tap_service.conftest import Served
+from tests.tap_service.cluster import Workers
+from tests.tap_service.conftest import Served, served
 
 THREE = "SELECT n FROM svc.numbers WHERE n < 3 ORDER BY n"
 
@@ -138,3 +144,23 @@ def test_a_place_that_becomes_free_by_itself(service: Served, eventually: Eventu
     services.stores.jobs.queue(job.url.rsplit("/", 1)[1])
     eventually(lambda: job.phase == "COMPLETED")
     job.delete()
+
+
+def test_workers_for_short_jobs_leave_long_ones_to_others(
+    cluster_settings: Callable[..., dict[str, Any]], heavy: str, tmp_path: Path, eventually: Eventually
+) -> None:
+    settings = cluster_settings(concurrent_jobs=1)
+    engine = ClickHouseEngine(settings["clickhouse_url"])
+    with ExitStack() as stack:
+        stack.callback(engine.close)
+        service = stack.enter_context(served(Config(**settings), engine))
+        stack.callback(Workers(settings, tmp_path / "short", "short").kill)
+        job = create(service.tap, heavy, PHASE="RUN")
+        assert create(service.tap, THREE, PHASE="RUN").ended() == "COMPLETED"
+        time.sleep(2)  # the caretaker looks twice
+        assert (job.phase, job.info["workClass"]) == ("QUEUED", "very long")
+        stack.callback(Workers(settings, tmp_path / "long", "long").kill)
+        eventually(lambda: job.phase == "EXECUTING")
+        assert create(service.tap, THREE, PHASE="RUN").ended() == "COMPLETED"
+        job.delete()
+        eventually(lambda: not engine.running("async-"))

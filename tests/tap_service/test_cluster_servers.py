@@ -1,0 +1,83 @@
+"""Jobs and queries over two ClickHouse servers, one of which is killed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clickhouse_schema.apply import initialise
+from tap_service.config import Config
+from tap_service.storage.clickhouse import ClickHouseEngine
+from tap_service.storage.engines import remote_engine
+from tests.tap_service.asking import create
+from tests.tap_service.cluster import Workers
+from tests.tap_service.conftest import Served, served
+from tests.tap_service.storage.clickhouse_server import ClickHouseServer
+from tests.tap_service.storage.redis_server import redis_server
+
+SHORT = "SELECT TOP 3 table_name FROM TAP_SCHEMA.tables ORDER BY table_name"
+LONG = "SELECT a.column_name FROM " + ", ".join(f"TAP_SCHEMA.columns AS {letter}" for letter in "abcdef")
+ROWS = 3_000_000
+
+Eventually = Callable[[Callable[[], bool]], None]
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Two servers, of which the first takes what is asked of TAP_SCHEMA while it lives."""
+
+    servers: tuple[ClickHouseServer, ClickHouseServer]
+    settings: dict[str, Any]
+    folder: Path
+    service: Served
+
+    def workers(self) -> Workers:
+        return Workers(self.settings, self.folder / "output")
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    folder = tmp_path_factory.mktemp("servers")
+    with ExitStack() as stack:
+        jobs = stack.enter_context(redis_server(folder / "redis"))
+        servers = ClickHouseServer(folder / "first"), ClickHouseServer(folder / "second")
+        for server in servers:
+            stack.callback(server.kill)
+            alone = ClickHouseEngine(server.url)
+            initialise(alone)
+            alone.close()
+        settings = {
+            "query_log": "",
+            "redis_url": jobs.url,
+            "clickhouse_url": ",".join(server.url for server in servers),
+            "results_url": str(folder / "results"),
+            "worker_silence": 2,
+            "concurrent_jobs": 1,
+            "user_running_jobs": 2,
+        }
+        config = Config(**settings)
+        engine = remote_engine(config)
+        stack.callback(engine.close)
+        service = stack.enter_context(served(config, engine))
+        yield Cluster(servers, settings, folder, service)
+
+
+def test_a_job_and_queries_outlive_their_server(cluster: Cluster, eventually: Eventually) -> None:
+    workers = cluster.workers()
+    try:
+        job = create(cluster.service.tap, LONG, PHASE="RUN", FORMAT="csv", MAXREC=str(ROWS))
+        eventually(lambda: int(job.info.get("bytesWritten") or 0) > 0)
+        assert job.phase == "EXECUTING"
+        cluster.servers[0].kill()
+        assert cluster.service.ask(SHORT, FORMAT="csv").status_code == 200
+        assert job.ended() == "COMPLETED", job.summary
+        assert job.get("/results/result").text.count("\n") == ROWS + 1
+        assert create(cluster.service.tap, SHORT, PHASE="RUN").ended() == "COMPLETED"
+    finally:
+        workers.kill()
+        cluster.servers[0].start()
