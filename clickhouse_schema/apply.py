@@ -189,7 +189,7 @@ def _make_tap_schema(engine: Engine, topology: Topology) -> None:
                 if columns:
                     engine.execute(f"DROP TABLE {_tap_schema_table(name)}{topology.on_cluster} SYNC")
                 uuid = known_uuid(engine, topology, TAP_SCHEMA.name, name)
-                engine.execute(create_table(table, _tap_schema_table(name), topology, uuid=uuid))
+                engine.execute(create_table(table, _tap_schema_table(name), topology, uuid=uuid, if_missing=True))
 
 
 def _write_tap_schema(engine: Engine) -> None:

@@ -58,8 +58,7 @@ def drop_sharded(schema_name: str, base: str, topology: Topology) -> list[str]:
 
 
 def _create_rows(table: Table, schema_name: str, name: str, topology: Topology, uuid: str) -> str:
-    statement = create_table(table, stored(schema_name, name), topology, is_sharded=True, uuid=uuid)
-    return statement.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS", 1)
+    return create_table(table, stored(schema_name, name), topology, is_sharded=True, uuid=uuid, if_missing=True)
 
 
 def _create_distributed(table: Table, schema_name: str, base: str, topology: Topology) -> str:

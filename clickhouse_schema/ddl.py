@@ -23,12 +23,18 @@ _WHOLE_NUMBERS = "T64, ZSTD(1)"
 
 
 def create_table(
-    table: Table, storage: str, topology: Topology = SINGLE, *, is_sharded: bool = False, uuid: str = ""
+    table: Table,
+    storage: str,
+    topology: Topology = SINGLE,
+    *,
+    is_sharded: bool = False,
+    uuid: str = "",
+    if_missing: bool = False,
 ) -> str:
     """The statement that makes ``table`` under the quoted name ``storage``.
 
     ``is_sharded``: the rows of one part of a sharded table, which have the number of a shard. ``uuid``: that of the
-    table on other servers, for one that joins them.
+    table on other servers, for one that joins them. ``if_missing``: only where it is not there.
     """
     indexes = (f"PROJECTION {identifier(name)} {definition}" for name, definition in projections(table).items())
     body = ",\n    ".join([*columns(table, is_sharded), *indexes])
@@ -38,7 +44,8 @@ def create_table(
     key = f"ORDER BY {sort_key(table)}"
     if table.layout.years:
         key = f"PARTITION BY {_year(table.column(table.layout.time))} {key}"
-    return f"CREATE TABLE {name} (\n    {body}\n) ENGINE = {engine} {key} {settings}"
+    create = "CREATE TABLE IF NOT EXISTS" if if_missing else "CREATE TABLE"
+    return f"{create} {name} (\n    {body}\n) ENGINE = {engine} {key} {settings}"
 
 
 class StoredColumn(NamedTuple):

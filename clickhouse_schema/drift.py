@@ -45,6 +45,7 @@ class _Found:
     """A table on one server: type and comment of its columns by name, names of its indexes."""
 
     sorting_key: str
+    has_years: bool
     columns: dict[str, tuple[str, str]] = field(default_factory=dict)
     projections: set[str] = field(default_factory=set)
 
@@ -52,6 +53,11 @@ class _Found:
 def drift(engine: Engine, topology: Topology, schema_name: str, table: Table, base: str) -> Drift:
     """Of one table, whose name in the engine is ``base``, on any of the servers."""
     return _Comparison(engine, topology, schema_name, table, base).drift()
+
+
+def creation(engine: Engine, topology: Topology, schema_name: str, table: Table, base: str) -> list[str]:
+    """The statements that make a table on the servers that have not all of it; none if each has."""
+    return _Comparison(engine, topology, schema_name, table, base).creation()
 
 
 class _Comparison:
@@ -68,13 +74,16 @@ class _Comparison:
         self._views = [base + part for part in (*(parts if topology.views_rows else ()), MARGIN)]
         self._readers = [*self._views, base] if self._is_sharded else []
 
+    def creation(self) -> list[str]:
+        servers = self._read()
+        return [] if len(self._having(servers)) == len(servers) else [*self._create()]
+
     def drift(self) -> Drift:
-        names = [*self._rows, *self._readers]
-        servers = self._read(names)
-        whole = [found for found in servers if all(name in found for name in names)]
+        servers = self._read()
+        having = self._having(servers)
         steps = []
-        if len(whole) < len(servers):
-            where = "" if not whole else " on some servers"
+        if len(having) < len(servers):
+            where = " on some servers" if having else ""
             steps.append(Step(f"the table {self._told} is missing{where}", tuple(self._create())))
         rows = [(name, found[name]) for found in servers for name in self._rows if name in found]
         obstacles = [obstacle for _, found in rows for obstacle in self._obstacles(found)]
@@ -89,13 +98,17 @@ class _Comparison:
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
-    def _read(self, names: list[str]) -> list[dict[str, _Found]]:
-        """The tables of these names that each server has."""
+    def _having(self, servers: list[dict[str, _Found]]) -> list[dict[str, _Found]]:
+        """The servers that have all of the table."""
+        return [found for found in servers if all(name in found for name in (*self._rows, *self._readers))]
+
+    def _read(self) -> list[dict[str, _Found]]:
+        """What each server has of the table, by name."""
         servers: dict[str, dict[str, _Found]] = {row["server"]: {} for row in self._rows_of("one", "1")}
-        given = ", ".join(string(name) for name in names)
+        given = ", ".join(string(name) for name in (*self._rows, *self._readers))
         of_tables = f"database = {string(self._schema_name)} AND {{}} IN ({given})"
-        for row in self._rows_of("tables", of_tables.format("name"), "name, sorting_key"):
-            servers[row["server"]][row["name"]] = _Found(row["sorting_key"])
+        for row in self._rows_of("tables", of_tables.format("name"), "name, sorting_key, partition_key"):
+            servers[row["server"]][row["name"]] = _Found(row["sorting_key"], bool(row["partition_key"]))
         for row in self._rows_of("columns", of_tables.format("table"), "table, name, type, comment"):
             servers[row["server"]][row["table"]].columns[row["name"]] = (row["type"], row["comment"])
         for row in self._rows_of("projections", of_tables.format("table"), "table, name"):
@@ -118,8 +131,7 @@ class _Comparison:
             yield from create_sharded(self._table, self._schema_name, self._base, self._topology, uuids)
         else:
             name = stored(self._schema_name, self._base)
-            made = create_table(self._table, name, self._topology, uuid=uuids[self._base])
-            yield made.replace("CREATE TABLE", "CREATE TABLE IF NOT EXISTS", 1)
+            yield create_table(self._table, name, self._topology, uuid=uuids[self._base], if_missing=True)
 
     def _obstacles(self, found: _Found) -> Iterator[str]:
         for name, (kind, _) in found.columns.items():
@@ -137,6 +149,8 @@ class _Comparison:
         order, wanted = _bare(found.sorting_key), _bare(sort_key(self._table))
         if order != wanted:
             yield f"{self._told} is in the order of {order or 'loading'}, not of {wanted or 'loading'}: {ANEW}"
+        if found.has_years != self._table.layout.years:
+            yield f"the years of {self._told} are {'apart' if found.has_years else 'together'}: {ANEW}"
 
     def _column_steps(self, servers: list[dict[str, _Found]]) -> Iterator[Step]:
         names = [*self._columns]

@@ -158,10 +158,10 @@ class Layout(Strict):
     ``position``: the columns of ICRS longitude and latitude in degrees; rows are kept in HEALPix order. ``id``: the
     columns whose values together name a row; look-ups by them are fast. ``healpix_order``: that of the coarse cells in
     which rows are counted. ``time``: the column that orders the rows of one place; ``years``: each year of it has parts
-    of its own. ``overlap_radius``: degrees up to
-    which matches stay within one shard of a cluster. ``indexes``: further columns, each with an index of its own.
-    ``parent``: the name of the foreign key whose table's rows say on which shard this table's rows are: a time series
-    is with its object. ``everywhere``: each server of a cluster has the whole table.
+    of its own. ``overlap_radius``: degrees up to which matches stay within one shard of a cluster. ``indexes``: further
+    columns, each with an index of its own. ``parent``: the name of the foreign key whose table's rows say on which
+    shard this table's rows are: a time series is with its object. ``everywhere``: each server of a cluster has the
+    whole table.
     """
 
     position: tuple[str, str] | None = None

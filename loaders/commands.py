@@ -51,6 +51,7 @@ COMMANDS: dict[str, Callable[[Engine, Arguments, Reporter], None]] = {
     "schema diff": lambda engine, arguments, reporter: evolve.diff(engine, Path(arguments["schema_file"]), reporter),
     "schema plan": lambda engine, arguments, reporter: evolve.plan(engine, Path(arguments["schema_file"]), reporter),
     "schema apply": lambda engine, arguments, reporter: evolve.evolve(engine, Path(arguments["schema_file"]), reporter),
+    "shards prepare": lambda engine, _, reporter: moves.prepare(engine, reporter),
     "shards plan": lambda engine, arguments, reporter: moves.plan(engine, arguments["shards"], reporter),
     "shards move": lambda engine, arguments, reporter: moves.move(engine, arguments["shards"], reporter),
     "adql": lambda engine, arguments, reporter: adql(engine, arguments["query"], arguments["explain"], reporter),

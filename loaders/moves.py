@@ -27,9 +27,11 @@ from clickhouse_schema.balance import balanced, by_shard, moved, weights_of
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.cluster_ddl import create_sharded, drop_sharded
 from clickhouse_schema.ddl import HPX29, given_columns
+from clickhouse_schema.drift import creation
 from clickhouse_schema.overlap import Overlap
 from clickhouse_schema.placement import LOCAL, OVERLAP, SHARD, Placement, stored
 from clickhouse_schema.quoting import identifier, string
+from clickhouse_schema.tap_schema import TAP_SCHEMA
 from clickhouse_schema.topology import Topology, read_topology
 from loaders.cluster_staging import LINGER_SECONDS
 from loaders.errors import LoadError
@@ -46,7 +48,7 @@ _BASE = re.compile(r"(.+)__([0-9]+)(?:_([0-9]+))?")
 _UNEVEN = 1.1
 
 #: Rows go by the server connected to: the shards would keep theirs otherwise.
-_BY_HERE = {"parallel_distributed_insert_select": 0}
+_BY_HERE = {"parallel_distributed_insert_select": 0, "max_partitions_per_insert_block": 0}
 
 #: Of a row on its way: the index that says where it belongs
 _AT = "__at"
@@ -64,6 +66,20 @@ def plan(engine: Engine, shards: int, reporter: Reporter) -> None:
         reporter.output(f"shard {shard}: {now}; balanced: {new_rows:,.0f} rows, {new_size / 1e6:,.1f} MB")
     rows = moved(sizes[0], *maps)
     reporter.output(f"{rows:,.0f} of {sizes[0].sum():,.0f} rows would be on another shard: skyhouse shards move")
+
+
+def prepare(engine: Engine, reporter: Reporter) -> None:
+    """Make the tables on the servers that do not have them, such as a new one, through which this is called."""
+    topology, catalogue = read_topology(engine), apply.read_catalogue(engine)
+    for entry in catalogue.entries:
+        if entry.schema.name == TAP_SCHEMA.name:  # ``apply.initialise`` has made those
+            continue
+        statements = creation(engine, topology, entry.schema.name, entry.table, entry.place[1])
+        if statements:
+            reporter.output(f"making {entry.qualified}")
+        for statement in statements:
+            engine.execute(statement)
+    reporter.output("all servers have all tables")
 
 
 def move(engine: Engine, shards: int, reporter: Reporter) -> None:

@@ -28,6 +28,12 @@ def move(data: Data, shards: Shards = 0) -> None:
     _work(data, "shards move", shards)
 
 
+@app.command()
+def prepare(data: Data) -> None:
+    """Make all tables on the servers that do not have them, before queries are sent there."""
+    _work(data, "shards prepare", 0)
+
+
 def _work(data: Path, command: str, shards: int) -> None:
     with ConsoleReporter() as reporter:
         raise typer.Exit(control.work(data.absolute(), command, {"shards": shards}, reporter))

@@ -61,7 +61,12 @@ def _taken(engine: Engine, table: Table) -> list[str]:
 
 
 def test_a_table_as_it_was_made_has_no_drift(stored: Engine) -> None:
-    for table in (STARS, changed(STARS, position=None), changed(STARS, position=None, time="", id=("c_text", "id"))):
+    for table in (
+        STARS,
+        changed(STARS, years=True),
+        changed(STARS, position=None),
+        changed(STARS, position=None, time="", id=("c_text", "id")),
+    ):
         stored.execute(create_table(table, "drifting.stars"))
         assert _drift(stored, table) == Drift()
         stored.execute("DROP TABLE drifting.stars SYNC")
@@ -114,6 +119,7 @@ def test_columns_indexes_and_comments_are_added_where_they_belong(stored: Engine
             with_columns(STARS, *STARS.columns, Column(name="new", datatype="string", xtype="moc")),
             "the column new holds shapes (moc), which only a load covers",
         ),
+        (changed(STARS, years=True), "the years of drifting.stars are together"),
         (changed(STARS, time=""), "drifting.stars is in the order of hpx29, c_timestamp, not of hpx29"),
     ],
 )

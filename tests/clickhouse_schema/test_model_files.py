@@ -175,7 +175,7 @@ def test_good() -> None:
         (layout("{overlap_radius: .nan}"), "9: overlap_radius must be"),
         (
             layout("{order: 5}"),
-            "9: unknown key 'order': known here are position, id, healpix_order, time, overlap_radius, indexes",
+            "9: unknown key 'order': known here are position, id, healpix_order, time, years, overlap_radius, indexes",
         ),
     ],
 )

@@ -118,6 +118,18 @@ def _tables(engine: ClickHouseEngine) -> list[str]:
     return engine.query(sql).column(0).to_pylist()
 
 
+def test_a_server_without_tables_gets_them(grown: ClickHouseEngine) -> None:
+    """As far as one server can show it: parts that are gone are made, and what is there stays."""
+    for name in ("notes", "notes__margin", "notes__overlap_rows"):
+        grown.execute(f"DROP TABLE sky.{name} SYNC")
+    said = Said()
+    moves.prepare(grown, said)
+    moves.prepare(grown, said)
+    assert said.lines == ["making sky.notes", "all servers have all tables", "all servers have all tables"]
+    assert _counts(grown, apply.read_catalogue(grown)) == COUNTS
+    _verified(grown)
+
+
 # in this order: each moves the rows of the one before
 
 
