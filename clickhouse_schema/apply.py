@@ -22,7 +22,7 @@ from clickhouse_schema.model import Schema, Table
 from clickhouse_schema.placement import CLUSTER, LOCAL, Placement, ShardMap, stored
 from clickhouse_schema.quoting import identifier, string
 from clickhouse_schema.tap_schema import TAP_SCHEMA, rows
-from clickhouse_schema.topology import ROWS, Topology, read_topology
+from clickhouse_schema.topology import ROWS, ClusterError, Topology, read_topology
 from clickhouse_schema.whole import create_database, create_whole, known_uuid
 
 _CATALOGUE = "version UInt64, schema_name String, table_name String, document String, number UInt32"
@@ -48,6 +48,7 @@ def initialise(engine: Engine) -> None:
     The first map of a cluster gives each shard as much of the sky. Raises ``ClusterError``.
     """
     topology = read_topology(engine)
+    _refuse_another(engine, topology)
     with _changing:
         create_database(engine, topology, "skyhouse")
         create_whole(engine, topology, "skyhouse", "catalogue", _CATALOGUE, "version")
@@ -60,6 +61,30 @@ def initialise(engine: Engine) -> None:
         _make_tap_schema(engine, topology)
         _write_tap_schema(engine)
         user_tables.initialise(engine, topology)
+
+
+def _refuse_another(engine: Engine, topology: Topology) -> None:
+    """Raises ``ClusterError`` if the tables that are there were made for other servers than those there are."""
+    sql = "SELECT engine FROM system.tables WHERE database = 'skyhouse' AND name = 'catalogue'"
+    found = engine.query(sql).to_pylist()
+    if not found:
+        return
+    is_of_cluster = read_placement(engine) is not None
+    if is_of_cluster and not topology.is_cluster:
+        raise ClusterError(
+            f"the tables are those of a cluster, but remote_servers of the ClickHouse server has no cluster {CLUSTER}:"
+            " put it there again"
+        )
+    is_replicated = found[0]["engine"].startswith("Replicated")
+    if topology.is_cluster and (is_replicated == topology.is_one_server or not (is_of_cluster or _is_empty(engine))):
+        raise ClusterError(
+            f"the tables were made before the cluster {CLUSTER} was: load them into new servers, or take the cluster"
+            " out of remote_servers"
+        )
+
+
+def _is_empty(engine: Engine) -> bool:
+    return not engine.query("SELECT 1 AS one FROM skyhouse.catalogue LIMIT 1").num_rows
 
 
 def _add_number(engine: Engine, topology: Topology) -> None:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from clickhouse_schema import apply
+from clickhouse_schema.topology import ClusterError
 from loaders import commands
 from loaders.errors import LoadCancelled, LoadError
 from loaders.progress import Reporter
@@ -201,6 +202,8 @@ def opened(data_path: Path, *, reads: bool = False) -> Iterator[Engine]:
                 if not reads or error.code != _ACCESS_DENIED:
                     raise
                 _log.warning("the catalogue is left as it is, which another user looks after: %s", error)
+            except ClusterError as error:
+                raise LoadError(str(error)) from error
         yield engine
     finally:
         engine.close()

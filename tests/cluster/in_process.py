@@ -28,7 +28,7 @@ _REPLICA = "<shard><replica><host>127.0.0.1</host><port>{port}</port></replica><
 _CONFIGURATION = """<clickhouse>
 <tcp_port>{port}</tcp_port>
 <listen_host>127.0.0.1</listen_host>
-<remote_servers><skyhouse>{shards}</skyhouse></remote_servers>
+<remote_servers>{cluster}</remote_servers>
 </clickhouse>
 """
 
@@ -47,7 +47,7 @@ def in_process_cluster(folder: Path, shards: int) -> Iterator[ClickHouseEngine]:
 
 @contextmanager
 def served_cluster(folder: Path, shards: int) -> Iterator[str]:
-    """The address of a cluster over HTTP; a folder that one was in before has its tables."""
+    """The address of a cluster over HTTP; a folder that one was in before has its tables. Without shards: one server."""
     command = [sys.executable, "-m", "tests.cluster.in_process", str(folder), str(shards), str(free_port())]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
@@ -67,7 +67,9 @@ def served_cluster(folder: Path, shards: int) -> Iterator[str]:
 def main(folder: str, shards: str, port: str) -> None:
     """Serve until standard input ends, as it does when the process that holds its other end is gone."""
     configuration = Path(folder) / "cluster.xml"
-    configuration.write_text(_CONFIGURATION.format(port=port, shards=_REPLICA.format(port=port) * int(shards)))
+    replicas = _REPLICA.format(port=port) * int(shards)
+    cluster = f"<skyhouse>{replicas}</skyhouse>" if replicas else ""
+    configuration.write_text(_CONFIGURATION.format(port=port, cluster=cluster))
     path = f"{folder}/clickhouse?config-file={configuration}"
     root = chdb.connect(path)
     server = StandIn(path)

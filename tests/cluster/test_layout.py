@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
 
 import pytest
 
@@ -12,8 +14,9 @@ from clickhouse_schema.ddl import stored_columns
 from clickhouse_schema.healpix import index_sql
 from clickhouse_schema.model import Column, Layout, Schema, Table
 from clickhouse_schema.placement import LOCAL, MARGIN, OVERLAP, SHARD
-from clickhouse_schema.topology import Topology, read_topology
+from clickhouse_schema.topology import ClusterError, Topology, read_topology
 from tap_service.storage.clickhouse import ClickHouseEngine
+from tests.cluster.in_process import served_cluster
 
 STARS = Table(
     name="stars",
@@ -102,6 +105,21 @@ def test_what_is_dropped_is_gone(cluster_of: Callable[[int], ClickHouseEngine]) 
     for statement in drop_sharded("dropped", "x", read_topology(engine)):
         engine.execute(statement)
     assert engine.query("SELECT name FROM system.tables WHERE database = 'dropped'").num_rows == 0
+
+
+def test_tables_of_other_servers_are_refused(tmp_path: Path) -> None:
+    said = "were made before the cluster skyhouse was", "has no cluster skyhouse"
+    for folder, first, then, message in (("one", 0, 2, said[0]), ("cluster", 2, 0, said[1])):
+        (tmp_path / folder).mkdir()
+        for shards in (first, then):
+            with served_cluster(tmp_path / folder, shards) as url:
+                engine = ClickHouseEngine(url)
+                if shards == first:
+                    apply.initialise(engine)
+                    apply.register(engine, Schema(name="layout", tables=(STARS,)), STARS)
+                with pytest.raises(ClusterError, match=message) if shards == then else nullcontext():
+                    apply.initialise(engine)
+                engine.close()
 
 
 def test_on_several_servers_the_parts_are_replicated_tables() -> None:
