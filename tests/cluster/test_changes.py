@@ -1,0 +1,128 @@
+"""Columns and tables are added to a cluster while a query runs on it: ``skyhouse schema apply``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from clickhouse_schema import apply
+from clickhouse_schema.catalogue import TableEntry
+from clickhouse_schema.healpix import index_sql
+from clickhouse_schema.placement import LOCAL, MARGIN, SHARD
+from clickhouse_schema.topology import read_topology
+from loaders.commands import run
+from loaders.load import LoadRequest, load
+from tap_service.storage.clickhouse import ClickHouseEngine
+from tests.cluster.test_loads import Said
+
+SCHEMA = """\
+name: live
+tables:
+- name: stars
+  skyhouse:layout: {position: [ra, dec], id: [id], overlap_radius: 1}
+  columns:
+  - {name: id, datatype: long, nullable: false}
+  - {name: ra, datatype: double}
+  - {name: dec, datatype: double}
+"""
+MORE = (
+    SCHEMA.replace("id: [id], ", "id: [id], indexes: [mag], ")
+    + """\
+  - {name: mag, datatype: float, description: Magnitude}
+- name: bands
+  columns: [{name: band, datatype: string}]
+"""
+)
+ROWS = 3000
+
+
+@pytest.fixture(scope="module")
+def live(cluster_of: Callable[[int], ClickHouseEngine], tmp_path_factory: pytest.TempPathFactory) -> ClickHouseEngine:
+    """A table on three shards that was made by a schema file, and has rows."""
+    engine = cluster_of(3)
+    code, lines = _said(engine, "apply", tmp_path_factory.mktemp("schema"), SCHEMA)
+    assert (code, lines) == (0, ["the table live.stars is missing", "live.stars is not in the catalogue"])
+    placement = apply.read_placement(engine)
+    assert placement is not None
+    rows = f"(SELECT number AS id, number % 360 AS ra, number % 179 - 89. AS dec FROM numbers({ROWS}))"
+    shard = placement.map.sql(index_sql("ra", "dec"))
+    into = read_topology(engine).into("live", "stars", LOCAL)
+    engine.execute(f"INSERT INTO {into} (id, ra, dec, {SHARD}) SELECT id, ra, dec, {shard} FROM {rows}")
+    return engine
+
+
+def _said(engine: ClickHouseEngine, command: str, folder: Path, schema: str) -> tuple[int, list[str]]:
+    (folder / "schema.yaml").write_text(schema)
+    said = Said()
+    return run(engine, f"schema {command}", {"schema_file": str(folder / "schema.yaml")}, said), said.lines
+
+
+def _entry(engine: ClickHouseEngine, name: str) -> TableEntry:
+    [entry] = [e for e in apply.read_catalogue(engine).entries if e.qualified == f"live.{name}"]
+    return entry
+
+
+def test_a_column_and_a_table_are_added_while_a_query_runs(live: ClickHouseEngine, tmp_path: Path) -> None:
+    entry = _entry(live, "stars")
+    slow = f"SELECT id, sleepEachRow(0.001) AS s FROM {entry.storage} SETTINGS max_block_size = 100, max_threads = 1"
+
+    def read() -> int:
+        with live.stream(slow, query_id="changing") as batches:
+            return sum(batch.num_rows for batch in batches)
+
+    with ThreadPoolExecutor(1) as pool:
+        reading = pool.submit(read)
+        while "changing" not in live.running("changing"):
+            assert not reading.done()
+        code, lines = _said(live, "apply", tmp_path, MORE)
+        assert code == 0
+        assert lines == [
+            "the column mag of live.stars is missing",
+            "the index by_index_mag of live.stars is missing",
+            "of live.stars the catalogue has other skyhouse:layout",
+            "the column mag of live.stars is not in the catalogue",
+            "the table live.bands is missing",
+            "live.bands is not in the catalogue",
+        ]
+        assert reading.result() == ROWS
+    assert _said(live, "diff", tmp_path, MORE)[0] == 0
+    for part in ("", LOCAL, MARGIN):
+        rows = live.query(f"SELECT id, mag, hpx29 FROM {entry.part(part)} WHERE id = 7 AND mag IS NULL")
+        assert rows.num_rows == (0 if part else 1)  # the server itself is no shard
+    local = f"cluster('skyhouse', view(SELECT mag FROM {entry.part(MARGIN)}))"
+    assert live.query(f"SELECT count() AS n FROM {local} WHERE mag IS NULL").column(0).to_pylist() == [ROWS]
+
+
+def test_what_was_added_is_loaded_into(live: ClickHouseEngine, tmp_path: Path) -> None:
+    (tmp_path / "bands.csv").write_text("band\ng\nr\n")
+    (tmp_path / "stars.csv").write_text("id,ra,dec,mag\n100000,10,10,5.5\n100001,200,-10,6.5\n")
+    assert _said(live, "apply", tmp_path, MORE)[0] == 0
+    for name in ("bands", "stars"):
+        load(live, LoadRequest((tmp_path / f"{name}.csv",), f"live.{name}", tmp_path / "r", mode="append"), Said())
+    assert live.query(f"SELECT count() FROM {_entry(live, 'bands').storage}").column(0).to_pylist() == [2]
+    stars = _entry(live, "stars").storage
+    assert live.query(f"SELECT sum(mag), count() FROM {stars}").to_pylist() == [{"sum(mag)": 12.0, "count()": ROWS + 2}]
+
+
+def test_parts_that_lag_behind_are_found_and_brought_up(live: ClickHouseEngine, tmp_path: Path) -> None:
+    """As a change leaves them that was killed between the rows and what reads them."""
+    assert _said(live, "apply", tmp_path, MORE)[0] == 0
+    live.execute("ALTER TABLE live.stars__local_rows ADD COLUMN colour Nullable(Float32) CODEC(ZSTD(1)) AFTER mag")
+    wanted = MORE.replace("- name: bands", "  - {name: colour, datatype: float}\n- name: bands")
+    code, lines = _said(live, "plan", tmp_path, wanted)
+    assert code == 0
+    assert lines[0].split("\n")[1:] == [
+        "ALTER TABLE `live`.`stars__overlap_rows` ADD COLUMN IF NOT EXISTS `colour` Nullable(Float32) CODEC(ZSTD(1))"
+        " AFTER `mag`;",
+        *(line for line in lines[0].split("\n") if line.startswith("CREATE OR REPLACE VIEW")),
+        "ALTER TABLE `live`.`stars` ADD COLUMN IF NOT EXISTS `colour` Nullable(Float32) CODEC(ZSTD(1)) AFTER `mag`;",
+    ]
+    assert _said(live, "apply", tmp_path, wanted)[0] == 0
+    assert _said(live, "diff", tmp_path, wanted)[0] == 0
+    moved = wanted.replace("overlap_radius: 1}", "overlap_radius: 2}")
+    code, lines = _said(live, "diff", tmp_path, moved)
+    assert code == 1
+    assert lines[0].startswith("overlap_radius of live.stars says on which servers its rows are: load the table anew")
