@@ -9,6 +9,7 @@ heals a crash between the two.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterable
 
 import pyarrow as pa
@@ -35,6 +36,9 @@ NEXT = "greatest(toUInt64(toUnixTimestamp64Nano(now64(9))), max(version) + 1)"
 _PART = string(r"^(.+?)(__[0-9]+(_[0-9]+)?)?__local(_rows)?$|^(.+?)__0_[0-9]+$")
 _TABLE_OF = f"replaceRegexpOne(name, {_PART}, {string(chr(92) + '1' + chr(92) + '5')})"
 
+#: How long a server that came later may take to get the catalogue
+_REPLICA_SECONDS = 60
+
 #: One change at a time: the tables written aside have fixed names, and one process holds a data path.
 _changing = threading.Lock()
 
@@ -53,6 +57,8 @@ def initialise(engine: Engine) -> None:
         create_database(engine, topology, "skyhouse")
         create_whole(engine, topology, "skyhouse", "catalogue", _CATALOGUE, "version")
         _add_number(engine, topology)
+        if topology.is_cluster:
+            _wait_for_replicas(engine)
         create_whole(engine, topology, "skyhouse", "density", _DENSITY, "(schema_name, table_name, version, cell)")
         appends.initialise(engine, topology)
         create_database(engine, topology, TAP_SCHEMA.name)
@@ -85,6 +91,17 @@ def _refuse_another(engine: Engine, topology: Topology) -> None:
 
 def _is_empty(engine: Engine) -> bool:
     return not engine.query("SELECT 1 AS one FROM skyhouse.catalogue LIMIT 1").num_rows
+
+
+def _wait_for_replicas(engine: Engine) -> None:
+    """Until the server connected to has what any other has of the catalogue: what is written next is made from it."""
+    everywhere = f"clusterAllReplicas({string(CLUSTER)}, skyhouse.catalogue)"
+    newest = engine.query(f"SELECT max(version) AS version FROM {everywhere}").column(0)[0].as_py()
+    until = time.monotonic() + _REPLICA_SECONDS
+    while catalogue_version(engine) < newest:
+        if time.monotonic() > until:
+            raise ClusterError("the ClickHouse server does not get the catalogue from its replicas: see its log")
+        time.sleep(0.05)
 
 
 def _add_number(engine: Engine, topology: Topology) -> None:

@@ -104,19 +104,19 @@ class _Comparison:
 
     def _read(self) -> list[dict[str, _Found]]:
         """What each server has of the table, by name."""
-        servers: dict[str, dict[str, _Found]] = {row["server"]: {} for row in self._rows_of("one", "1")}
+        servers: dict[str, dict[str, _Found]] = {row["server"]: {} for row in self._rows_of("view(SELECT 1)", "1")}
         given = ", ".join(string(name) for name in (*self._rows, *self._readers))
         of_tables = f"database = {string(self._schema_name)} AND {{}} IN ({given})"
-        for row in self._rows_of("tables", of_tables.format("name"), "name, sorting_key, partition_key"):
+        for row in self._rows_of("system.tables", of_tables.format("name"), "name, sorting_key, partition_key"):
             servers[row["server"]][row["name"]] = _Found(row["sorting_key"], bool(row["partition_key"]))
-        for row in self._rows_of("columns", of_tables.format("table"), "table, name, type, comment"):
+        for row in self._rows_of("system.columns", of_tables.format("table"), "table, name, type, comment"):
             servers[row["server"]][row["table"]].columns[row["name"]] = (row["type"], row["comment"])
-        for row in self._rows_of("projections", of_tables.format("table"), "table, name"):
+        for row in self._rows_of("system.projections", of_tables.format("table"), "table, name"):
             servers[row["server"]][row["table"]].projections.add(row["name"])
         return [*servers.values()]
 
     def _rows_of(self, table: str, where: str, columns: str = "1") -> list[dict[str, str]]:
-        source, server = f"system.{table}", "''"
+        source, server = table, "''"
         if not self._topology.is_one_server:
             source, server = f"clusterAllReplicas({string(CLUSTER)}, {source})", "hostName()"
         found = self._engine.query(f"SELECT {server} AS server, {columns} FROM {source} WHERE {where}")
