@@ -172,6 +172,8 @@ def _plain(value: Any) -> Any:
     """Numbers as one kind, good to 12 digits, so that engines may differ in the last bit and in the type."""
     if isinstance(value, bool) or value is None or isinstance(value, str):
         return (type(value).__name__, value)
+    if isinstance(value, list):
+        return ("list", tuple(_plain(item) for item in value))
     if isinstance(value, datetime):
         return ("instant", value.replace(tzinfo=None))
     if isinstance(value, float) and math.isnan(value):

@@ -26,9 +26,7 @@ from tap_service.storage.engine import Engine
 OVERLAP_RADIUS = 1.0
 
 
-def store(
-    engine: Engine, schema_name: str, table: Table, batches: Iterable[pa.RecordBatch], *, with_overlap: bool = True
-) -> None:
+def store(engine: Engine, schema_name: str, table: Table, batches: Iterable[pa.RecordBatch]) -> None:
     """Make the table with these rows."""
     topology = read_topology(engine)
     name = f"{identifier(schema_name)}.{identifier(table.name)}"
@@ -41,7 +39,7 @@ def store(
         engine.execute(statement)
     engine.execute(create_table(table, came))
     engine.insert(came, batches)
-    _spread(engine, cut, schema_name, came, topology, with_overlap)
+    _spread(engine, cut, schema_name, came, topology)
 
 
 def catalogue_of(engine: Engine, *schemas: Schema, counts: Mapping[tuple[str, str], int] | None = None) -> Catalogue:
@@ -54,8 +52,9 @@ def catalogue_of(engine: Engine, *schemas: Schema, counts: Mapping[tuple[str, st
 
 
 def placement_of(topology: Topology) -> Placement:
-    cells = np.random.default_rng(4).integers(0, topology.shards, 12 * 4**MAP_ORDER + 1)
-    return Placement(CLUSTER, ShardMap(MAP_ORDER, tuple(cells.tolist())))
+    """Each sixteen cells, of 15 degrees together, on any of the shards."""
+    blocks = np.random.default_rng(4).integers(0, topology.shards, 12 * 4**MAP_ORDER // 16)
+    return Placement(CLUSTER, ShardMap(MAP_ORDER, (*np.repeat(blocks, 16).tolist(), 0)))
 
 
 def _cut(table: Table) -> Table:
@@ -64,7 +63,7 @@ def _cut(table: Table) -> Table:
     return table.model_copy(update={"layout": table.layout.model_copy(update=said)})
 
 
-def _spread(engine: Engine, table: Table, schema_name: str, came: str, topology: Topology, with_overlap: bool) -> None:
+def _spread(engine: Engine, table: Table, schema_name: str, came: str, topology: Topology) -> None:
     names = ", ".join(identifier(name) for name in given_columns(table))
     placed = placement_of(topology).map
     position = table.layout.position
@@ -74,7 +73,7 @@ def _spread(engine: Engine, table: Table, schema_name: str, came: str, topology:
         shard = placed.sql(index_sql(*(identifier(name) for name in position)))
     local = topology.into(schema_name, table.name, LOCAL)
     engine.execute(f"INSERT INTO {local} ({names}, {SHARD}) SELECT {names}, {shard} FROM {came}")
-    if position is not None and with_overlap:
+    if position is not None:
         overlap = topology.into(schema_name, table.name, OVERLAP)
         copies = f"arrayJoin({Overlap(placed, OVERLAP_RADIUS).holders('hpx29', shard)})"
         engine.execute(f"INSERT INTO {overlap} ({names}, {SHARD}) SELECT {names}, {copies} FROM {came}")

@@ -1,0 +1,170 @@
+"""The same queries on one server and on clusters of 1, 3 and 7 shards give the same answers.
+
+These are some of the queries of the tests of ADQL, and random ones: all on three shards, and on one and seven those
+that differ most. ``make equality`` runs all of them, and all tests of ADQL, on each.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import pytest
+
+from adql.translate import translate
+from clickhouse_schema.catalogue import Catalogue
+from tap_service.storage.clickhouse import ClickHouseEngine
+from tap_service.storage.engine import Engine
+from tests.adql import test_correlated, test_extensions, test_groups_of_pieces, test_pieces, test_semantics
+from tests.adql.conftest import CONTENT, SKY, SMALL, asked, comparable, sky_rows
+from tests.adql.crossmatch_sky import MATCHES, Sky
+from tests.adql.storing import catalogue_of, store
+
+#: What ADQL leaves open has no one answer: rows without an order, and which rows a sample has
+_OPEN = ("TABLESAMPLE", "ROW_NUMBER() OVER ()")
+
+_NEAR = "DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)) < {}"
+
+MATCHED = [
+    # within the overlap of a degree, and beyond
+    *(
+        f"SELECT a.id, b.id, DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)) FROM matches.ones AS a {kind}"
+        f" matches.others AS b ON {_NEAR.format(radius)}"
+        for kind in ("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL OUTER JOIN")
+        for radius in (0.01, 1.0, 2.5)
+    ),
+    *(
+        f"SELECT COUNT(*), SUM(a.id * b.id), MIN(b.id - a.id) FROM sky.points AS a JOIN sky.others AS b ON"
+        f" {_NEAR.format(radius)}"
+        for radius in (0.001, 0.1, 1.0)
+    ),
+    f"SELECT a.id FROM sky.points AS a WHERE EXISTS (SELECT 1 FROM sky.others AS b WHERE {_NEAR.format(0.3)})",
+    f"SELECT a.id FROM sky.points AS a WHERE NOT EXISTS (SELECT 1 FROM sky.others AS b WHERE {_NEAR.format(0.3)})",
+    f"SELECT a.mag, COUNT(*), AVG(b.mag) FROM sky.points AS a JOIN sky.others AS b ON {_NEAR.format(0.5)} GROUP BY a.mag",
+    f"SELECT COUNT(*) FROM matches.others AS a JOIN matches.others AS b ON {_NEAR.format(0.9)} WHERE a.id < b.id",
+    f"SELECT a.id, b.id, c.id FROM matches.ones AS a JOIN matches.others AS b ON {_NEAR.format(0.4)}"
+    " JOIN matches.ones AS c ON DISTANCE(POINT(b.ra, b.dec), POINT(c.ra, c.dec)) < 0.5",
+    f"SELECT a.id, b.id, c.id FROM matches.ones AS a JOIN matches.others AS b ON {_NEAR.format(0.6)}"
+    " LEFT JOIN matches.ones AS c ON DISTANCE(POINT(b.ra, b.dec), POINT(c.ra, c.dec)) < 0.6",
+    f"SELECT a.id, b.id FROM matches.ones AS a LEFT JOIN matches.others AS b ON {_NEAR.format('a.err')}",
+    "SELECT a.id, b.id FROM matches.ones AS a JOIN matches.others AS b ON 1 = skyhouse_nearest(1, POINT(a.ra, a.dec),"
+    " POINT(b.ra, b.dec), 0.5)",
+    "SELECT a.id, b.id FROM matches.ones AS a LEFT JOIN matches.others AS b ON 1 = skyhouse_mutual(POINT(a.ra, a.dec),"
+    " POINT(b.ra, b.dec), 0.5)",
+    f"SELECT a.id, b.id FROM sky.points AS a JOIN sky.others AS b ON {_NEAR.format(0.2)}"
+    " WHERE 1 = CONTAINS(POINT(a.ra, a.dec), CIRCLE(45, 42, 9))",
+    "SELECT id FROM sky.points WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(0, 90, 12))",
+    "SELECT id FROM sky.points WHERE ra BETWEEN 350 AND 360 AND dec BETWEEN -45 AND 45",
+    "SELECT a.id, b.id FROM sky.points AS a, sky.others AS b WHERE a.id = b.id AND a.mag < b.mag + 1",
+    "SELECT id FROM sky.points WHERE id IN (SELECT id FROM sky.others WHERE mag < 3 AND dec > 60)",
+    "SELECT a.id, s.name FROM sky.points AS a JOIN small.stars AS s ON a.id = s.id",
+    "SELECT s.id, a.dec FROM small.stars AS s LEFT JOIN sky.points AS a ON a.id = s.id",
+    "SELECT TOP 7 id, mag FROM sky.points ORDER BY mag DESC, id OFFSET 3",
+    "SELECT DISTINCT mag FROM sky.points EXCEPT SELECT mag FROM sky.others WHERE mag > 4",
+    "SELECT id, SUM(mag) OVER (PARTITION BY MOD(id, 5) ORDER BY id ROWS 3 PRECEDING) FROM sky.points",
+]
+
+
+def _random() -> list[str]:
+    dice = random.Random(6)
+    return [test_correlated.Generator(random.Random(dice.getrandbits(32))).query() for _ in range(25)]
+
+
+GROUPS: dict[str, list[str]] = {
+    "semantics": [query for query, _ in test_semantics.PAIRS],
+    "order": [query for query, _ in test_semantics.ORDERED],
+    "correlated": [*test_correlated.PLACES.values()],
+    "random": _random(),
+    "extensions": [query for query, _ in test_extensions.EXAMPLES.values()],
+    "scans": test_pieces.SPLIT,
+    "groups": test_groups_of_pieces.GROUPED,
+    "matches": MATCHED,
+}
+
+
+@dataclass(frozen=True)
+class Tables:
+    engine: Engine
+    catalogue: Catalogue
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        return sorted(comparable(asked(self.engine, self.catalogue, query)), key=repr)
+
+
+def filled(engine: Engine) -> Tables:
+    """The tables of the tests of ADQL."""
+    for schema in (SMALL, SKY, MATCHES):
+        engine.execute(f"DROP DATABASE IF EXISTS {schema.name} SYNC")  # tests of ADQL in the same process
+        engine.execute(f"CREATE DATABASE {schema.name}")
+    contents = [("small", table, batch) for table, batch in CONTENT]
+    contents += [("sky", table, batch) for table, batch in sky_rows()]
+    contents += [("matches", table, batch) for table, batch in Sky().batches()]
+    for name, table, batch in contents:
+        store(engine, name, table, [batch])
+    return Tables(engine, catalogue_of(engine, SMALL, SKY, MATCHES))
+
+
+@pytest.fixture(scope="module")
+def one_server(engine: Engine) -> Tables:
+    return filled(engine)
+
+
+@pytest.fixture(scope="module")
+def tables_of(cluster_of: Callable[[int], ClickHouseEngine]) -> Callable[[int], Tables]:
+    """The tables on a cluster of so many shards."""
+    return cache(lambda shards: filled(cluster_of(shards)))
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "group" in metafunc.fixturenames:
+        shards = metafunc.config.getoption("--shards")
+        pairs = [(shards or 3, group) for group in GROUPS]
+        metafunc.parametrize(("shards", "group"), pairs if shards else [*pairs, (1, "matches"), (7, "matches")])
+
+
+def test_the_answers_are_equal(shards: int, group: str, tables_of: Callable[[int], Tables], one_server: Tables) -> None:
+    queries = [query for query in GROUPS[group] if not any(word in query for word in _OPEN)]
+    different = [query for query in queries if tables_of(shards).rows(query) != one_server.rows(query)]
+    assert different == []
+
+
+@pytest.fixture(scope="module")
+def cluster(tables_of: Callable[[int], Tables]) -> Tables:
+    return tables_of(3)
+
+
+def test_all_tables_are_cut_up(cluster: Tables) -> None:
+    """Those without a position too, which only tests do."""
+    for table in ("small.stars", "sky.points", "matches.others"):
+        counted = cluster.engine.query(f"SELECT uniqExact(_shard_num) AS n FROM {table}").column(0).to_pylist()
+        assert counted == [3]
+
+
+def test_without_the_overlap_pairs_are_missing(cluster: Tables, one_server: Tables) -> None:
+    """That the answers are equal is due to the overlap, and these tests would tell."""
+    near = f"SELECT a.id, b.id FROM matches.ones AS a JOIN matches.others AS b ON {_NEAR.format(0.9)}"
+    wanted = one_server.rows(near)
+    assert cluster.rows(near) == wanted
+    copies = "ALTER TABLE matches.others__overlap_rows"
+    cluster.engine.execute(f"{copies} DETACH PARTITION tuple()")
+    try:
+        assert {*cluster.rows(near)} < {*wanted}
+    finally:
+        cluster.engine.execute(f"{copies} ATTACH PARTITION tuple()")
+
+
+@pytest.mark.parametrize(
+    ("query", "is_sent"),
+    [
+        (f"SELECT a.id FROM sky.points AS a JOIN sky.others AS b ON {_NEAR.format(1.0)}", False),
+        (f"SELECT a.id FROM sky.points AS a JOIN sky.others AS b ON {_NEAR.format(1.1)}", True),
+        ("SELECT a.id FROM sky.points AS a JOIN sky.others AS b ON a.id = b.id", True),
+    ],
+)
+def test_matches_within_the_overlap_send_nothing(query: str, is_sent: bool, cluster: Tables) -> None:
+    sql = translate(query, cluster.catalogue).sql
+    assert ("GLOBAL" in sql) == is_sent
+    assert ("others__margin" in sql) != is_sent
