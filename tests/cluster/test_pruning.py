@@ -1,0 +1,140 @@
+"""Which shards, and how many granules there, each class of queries reads: counted in the engine's plan.
+
+All shards are one server here, so its plan has a part for each shard that is asked, with the granules that are read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from adql.translate import translate
+from clickhouse_schema.apply import read_placement
+from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.cluster_ddl import create_sharded
+from clickhouse_schema.healpix import index_sql
+from clickhouse_schema.model import Column, Layout, Schema, Table
+from clickhouse_schema.overlap import Overlap
+from clickhouse_schema.placement import LOCAL, OVERLAP, SHARD
+from clickhouse_schema.topology import read_topology
+from tap_service.storage.clickhouse import ClickHouseEngine
+
+SHARDS = 7
+ROWS = 1_000_000  # 122 granules and a few
+
+STARS = Table(
+    name="stars",
+    columns=(
+        Column(name="id", datatype="long", nullable=False),
+        Column(name="ra", datatype="double"),
+        Column(name="dec", datatype="double"),
+        Column(name="mag", datatype="float"),
+    ),
+    layout=Layout(position=("ra", "dec"), id=("id",), overlap_radius=0.1),
+)
+FEW = STARS.model_copy(update={"name": "few"})
+SCHEMA = Schema(name="pruning", tables=(STARS, FEW))
+
+_POSITION = "cityHash64(number) % 360000 / 1e3 AS ra, degrees(asin(cityHash64(number, 1) % 2000000 / 1e6 - 1)) AS dec"
+
+#: The engine leaves the projections of tables of fewer rows alone
+_SMALL_TOO = {"min_table_rows_to_use_projection_index": 0}
+
+#: query, shards that are asked (at least, at most), the part of the granules of stars that is read at most
+CLASSES = {
+    "cone": ("SELECT id FROM stars WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(200, 30, 0.5))", (1, 2), 0.1),
+    "cone at a pole": ("SELECT id FROM stars WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(0, 90, 1))", (1, 4), 0.1),
+    "ranges": ("SELECT id FROM stars WHERE ra BETWEEN 200 AND 203 AND dec BETWEEN 30 AND 33", (1, 2), 0.1),
+    "polygon": ("SELECT id FROM stars WHERE 1 = CONTAINS(POINT(ra, dec), POLYGON(9, 9, 12, 9, 10, 12))", (1, 2), 0.1),
+    "two cones": (
+        "SELECT id FROM stars WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(200, 30, 0.5))"
+        " OR 1 = CONTAINS(POINT(ra, dec), CIRCLE(20, -30, 0.5))",
+        (2, 4),
+        0.1,
+    ),
+    "set functions in a cone": (
+        "SELECT COUNT(*), AVG(mag) FROM stars WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(200, 30, 0.5))",
+        (1, 2),
+        0.1,
+    ),
+    "derived table": (
+        "SELECT i FROM (SELECT id AS i, ra AS x, dec AS y FROM stars) AS s"
+        " WHERE 1 = CONTAINS(POINT(x, y), CIRCLE(200, 30, 0.5))",
+        (1, 2),
+        0.1,
+    ),
+    "match in a cone": (
+        "SELECT a.id, b.id FROM stars AS a JOIN stars AS b ON DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)) < 0.01"
+        " WHERE 1 = CONTAINS(POINT(a.ra, a.dec), CIRCLE(200, 30, 0.5)) AND a.id < b.id",
+        (1, 2),
+        0.2,
+    ),
+    "id": ("SELECT mag FROM stars WHERE id = 4711", (SHARDS, SHARDS), 0.1),
+    "scan": ("SELECT COUNT(*) FROM stars WHERE mag > 3", (SHARDS, SHARDS), 1.0),
+}
+
+
+@pytest.fixture(scope="module")
+def made(cluster_of: Callable[[int], ClickHouseEngine]) -> ClickHouseEngine:
+    engine = cluster_of(SHARDS)
+    topology, placement = read_topology(engine), read_placement(engine)
+    assert placement is not None
+    engine.execute("CREATE DATABASE pruning")
+    shard = placement.map.sql("hpx29")
+    for table, rows in ((STARS, ROWS), (FEW, 20)):
+        for statement in create_sharded(table, "pruning", table.name, topology):
+            engine.execute(statement)
+        came = (
+            f"SELECT number AS id, {_POSITION}, number % 20 AS mag, {index_sql('ra', 'dec')} AS hpx29"
+            f" FROM numbers({rows})"
+        )
+        for part, where in (
+            (LOCAL, shard),
+            (OVERLAP, f"arrayJoin({Overlap(placement.map, 0.1).holders('hpx29', shard)})"),
+        ):
+            into = topology.into("pruning", table.name, part)
+            engine.execute(
+                f"INSERT INTO {into} (id, ra, dec, mag, {SHARD}) SELECT id, ra, dec, mag, {where} FROM ({came})"
+            )
+        for name in (topology.rows(LOCAL), topology.rows(OVERLAP)):
+            engine.execute(f"OPTIMIZE TABLE pruning.{table.name}{name} FINAL")
+    return engine
+
+
+def _catalogue(engine: ClickHouseEngine) -> Catalogue:
+    counts = {("pruning", "stars"): 1_000_000_000, ("pruning", "few"): 20}
+    return Catalogue((SCHEMA,), counts, placement=read_placement(engine))
+
+
+def _read(engine: ClickHouseEngine, query: str) -> list[tuple[int, int]]:
+    """Granules that are read, and all of the table, for each time that the plan reads the shards' own rows of stars."""
+    translation = translate(query, _catalogue(engine))
+    plan = engine.explain(translation.sql, translation.settings | _SMALL_TOO)
+    counts = []
+    for part in re.split(r"ReadFromMergeTree \(pruning\.", plan)[1:]:
+        if part.startswith("stars__local"):
+            granules = re.findall(r"Granules: (\d+)/(\d+)", part)
+            by_projection = re.search(r"Marks: (\d+)", part)
+            read = int(by_projection[1] if by_projection else granules[-1][0])
+            counts.append((read, int(granules[0][1])))
+    return counts
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_shards_and_granules(name: str, made: ClickHouseEngine) -> None:
+    query, (least, most), share = CLASSES[name]
+    read = _read(made, query)
+    times = 2 if "match" in name else 1  # the margin reads the shard's own rows too
+    assert least <= len(read) / times <= most, read
+    assert max(granules / whole for granules, whole in read) <= share, read
+
+
+def test_a_small_side_gives_its_cells_to_all_shards(made: ClickHouseEngine) -> None:
+    query = (
+        "SELECT f.id, s.id FROM few AS f JOIN stars AS s ON DISTANCE(POINT(f.ra, f.dec), POINT(s.ra, s.dec)) < 0.001"
+    )
+    read = _read(made, query)
+    assert read
+    assert max(granules / whole for granules, whole in read) <= 0.5, read
