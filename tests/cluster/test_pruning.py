@@ -40,7 +40,7 @@ SCHEMA = Schema(name="pruning", tables=(STARS, FEW))
 _POSITION = "cityHash64(number) % 360000 / 1e3 AS ra, degrees(asin(cityHash64(number, 1) % 2000000 / 1e6 - 1)) AS dec"
 
 #: The engine leaves the projections of tables of fewer rows alone
-_SMALL_TOO = {"min_table_rows_to_use_projection_index": 0}
+_SMALL_TOO: dict[str, str | int] = {"min_table_rows_to_use_projection_index": 0}
 
 #: query, shards that are asked (at least, at most), the part of the granules of stars that is read at most
 CLASSES = {
