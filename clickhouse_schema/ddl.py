@@ -40,12 +40,11 @@ def create_table(
     body = ",\n    ".join([*columns(table, is_sharded), *indexes])
     engine = topology.engine(is_sharded=is_sharded)
     name = storage + (f" UUID {string(uuid)}" if uuid else "") + topology.on_cluster
-    settings = "SETTINGS allow_nullable_key = 1"
     key = f"ORDER BY {sort_key(table)}"
     if table.layout.years:
         key = f"PARTITION BY {_year(table.column(table.layout.time))} {key}"
     create = "CREATE TABLE IF NOT EXISTS" if if_missing else "CREATE TABLE"
-    return f"{create} {name} (\n    {body}\n) ENGINE = {engine} {key} {settings}"
+    return f"{create} {name} (\n    {body}\n) ENGINE = {engine} {key}{topology.settings('allow_nullable_key = 1')}"
 
 
 class StoredColumn(NamedTuple):

@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clickhouse_schema.adjacent import REACH, STEPS, touching
+from clickhouse_schema.ddl import HPX29
 from clickhouse_schema.healpix import ORDER
 from clickhouse_schema.placement import SHARD, ShardMap
-
-HPX29 = "hpx29"
 
 #: Bits of the sides of a cell that a row is near to: low x, high x, low y, high y
 _SIDES = 4

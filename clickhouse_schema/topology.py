@@ -50,6 +50,11 @@ class Topology:
             arguments = (*(string(text) for text in (_SHARDED if is_sharded else _WHOLE)), *arguments)
         return f"{kind}({', '.join(arguments)})" if arguments else kind
 
+    def settings(self, *own: str) -> str:
+        """What CREATE TABLE ends with. Keeper shall not drop a block of rows that is as an earlier one."""
+        settings = [*own, *([] if self.is_one_server else ["replicated_deduplication_window = 0"])]
+        return f" SETTINGS {', '.join(settings)}" if settings else ""
+
     def rows(self, part: str) -> str:
         """Ending of the name of the table that holds the rows of a part, LOCAL or OVERLAP, of a sharded table."""
         return part + ROWS if self.is_one_server else part

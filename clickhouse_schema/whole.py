@@ -27,7 +27,7 @@ def create_whole(
     is_uuid = f" UUID {string(uuid)}" if uuid else ""
     engine.execute(
         f"CREATE TABLE IF NOT EXISTS {identifier(database)}.{identifier(name)}{is_uuid}{topology.on_cluster}"
-        f" ({columns}) ENGINE = {topology.engine(kind, *arguments)} ORDER BY {order_by}"
+        f" ({columns}) ENGINE = {topology.engine(kind, *arguments)} ORDER BY {order_by}{topology.settings()}"
     )
 
 
