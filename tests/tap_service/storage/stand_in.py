@@ -12,6 +12,7 @@ from __future__ import annotations
 import base64
 import re
 import secrets
+import ssl
 import struct
 import sys
 import tempfile
@@ -72,13 +73,25 @@ class Seen:
 
 
 class StandIn(ThreadingHTTPServer):
-    """Serves from its making to ``close``. ``path`` is chDB's, which may be open in this process already."""
+    """Serves from its making to ``close``. ``path`` is chDB's, which may be open in this process already.
+
+    With ``tls`` by HTTPS, for the name localhost.
+    """
 
     daemon_threads = True
     request_queue_size = 128
 
-    def __init__(self, path: str, port: int = 0, user: str = "default", password: str = "") -> None:
+    def __init__(
+        self,
+        path: str,
+        port: int = 0,
+        user: str = "default",
+        password: str = "",
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
         super().__init__(("127.0.0.1", port), _Handler)
+        if tls is not None:
+            self.socket = tls.wrap_socket(self.socket, server_side=True)
         self.path = path
         self.login = f"{user}:{password}"
         self.faults = Faults()
@@ -88,7 +101,8 @@ class StandIn(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}"
+        start = "https://localhost" if isinstance(self.socket, ssl.SSLSocket) else "http://127.0.0.1"
+        return f"{start}:{self.server_address[1]}"
 
     def close(self) -> None:
         self.shutdown()

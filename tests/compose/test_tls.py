@@ -1,0 +1,134 @@
+"""TLS as compose.tls.yaml has it, with certificates made as docs/cluster.md says: what of it can be run here."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import ssl
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from xml.etree import ElementTree
+
+import httpx
+import pytest
+import redis
+
+from tap_service.config import Config
+from tap_service.models.work import WorkClass
+from tap_service.services.celery_dispatch import CeleryDispatcher, celery_app, queue_of
+from tap_service.storage.embedded import EmbeddedEngine
+from tap_service.storage.engine import EngineUnavailable
+from tap_service.storage.engines import remote_engine
+from tests.compose.test_compose import COMPOSE, read
+from tests.tap_service.conftest import served
+from tests.tap_service.storage.clickhouse_server import ROOT, free_port
+from tests.tap_service.storage.stand_in import standing_in
+
+NGINX = "daemon off; pid {folder}/nginx.pid; error_log stderr; events {{}} http {{ access_log off; {server} }}"
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with ca.crt, server.crt and server.key."""
+    folder = tmp_path_factory.mktemp("tls")
+    [recipe] = re.findall(r"```sh\n(mkdir -p compose/tls.*?)```", (ROOT / "docs" / "cluster.md").read_text(), re.DOTALL)
+    subprocess.run(["bash", "-e", "-c", recipe], cwd=folder, check=True, capture_output=True)
+    return folder / "compose" / "tls"
+
+
+def test_the_certificate_is_for_all_parts(certificates: Path) -> None:
+    command = ["openssl", "x509", "-in", certificates / "server.crt", "-noout", "-ext", "subjectAltName"]
+    names = set(re.findall(r"DNS:([\w-]+)", subprocess.run(command, capture_output=True, text=True, check=True).stdout))
+    parts = {name for name in read("compose.yaml")["services"] if re.match("clickhouse|keeper|redis", name)}
+    assert names == {*parts, "localhost", "api-inside"}
+
+
+def test_clickhouse(certificates: Path, engine: EmbeddedEngine) -> None:
+    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    tls.load_cert_chain(certificates / "server.crt", certificates / "server.key")
+    with standing_in(str(engine.data_path / "clickhouse"), tls=tls) as server:
+        asked = remote_engine(Config(clickhouse_url=server.url, clickhouse_ca=certificates / "ca.crt"))
+        assert asked.query("SELECT 1 AS one").to_pylist() == [{"one": 1}]
+        asked.close()
+        with pytest.raises(EngineUnavailable, match="certificate verify failed"):
+            remote_engine(Config(clickhouse_url=server.url))
+
+
+@pytest.fixture
+def redis_address(certificates: Path, tmp_path: Path) -> Iterator[str]:
+    """Of a Redis server that runs by the command of the container."""
+    port = free_port()
+    command = read("compose.tls.yaml")["services"]["redis"]["command"][-1]
+    command = command.replace("$$", "$").replace("/tls/", f"{certificates}/").replace("6379", str(port))
+    process = subprocess.Popen(
+        ["sh", "-c", command], cwd=tmp_path, env={"REDISCLI_AUTH": "secret", "PATH": "/usr/bin:/bin"}
+    )
+    yield f"rediss://:{{}}@localhost:{port}/0"
+    process.terminate()
+    process.wait()
+
+
+def test_redis(certificates: Path, redis_address: str) -> None:
+    said = read("compose.tls.yaml")["services"]["worker-long"]["environment"]["SKYHOUSE_REDIS_URL"]
+    options = said.rpartition("?")[2].replace("/tls", str(certificates))
+    with redis.Redis.from_url(f"{redis_address.format('secret')}?{options}") as client:
+        while not _answers(client):
+            time.sleep(0.02)
+        broker = CeleryDispatcher(celery_app(f"{redis_address.format('secret')}?{options}", 60))
+        broker.wake(WorkClass.LONG)
+        assert client.llen(queue_of(WorkClass.LONG)) == 1
+        broker.close()
+    with redis.Redis.from_url(f"{redis_address.format('guess')}?{options}") as client, pytest.raises(redis.RedisError):
+        client.ping()
+    unknown = redis.Redis.from_url(f"{redis_address.format('secret')}?ssl_cert_reqs=required")
+    with unknown, pytest.raises(redis.ConnectionError, match="certificate verify failed"):
+        unknown.ping()
+
+
+def _answers(client: redis.Redis) -> bool:
+    try:
+        return bool(client.ping())
+    except redis.ConnectionError:
+        return False
+
+
+def test_the_gateway(certificates: Path, demo_engine: EmbeddedEngine, tmp_path: Path) -> None:
+    config = Config(query_log="", jobs_path=tmp_path / "jobs")
+    with served(config, demo_engine) as service, _gateway(certificates, service.url, tmp_path) as (url, process):
+        context = ssl.create_default_context(cafile=certificates / "ca.crt")
+        answer = _first_answer(f"{url}/tap/capabilities", context, process)
+    addresses = {element.text for element in ElementTree.fromstring(answer.content).iter("accessURL")}
+    assert f"{url}/tap" in addresses
+    assert answer.headers["strict-transport-security"]
+
+
+@contextmanager
+def _gateway(certificates: Path, service: str, folder: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """nginx by the configuration of the gateway, but for its port and who is behind it."""
+    port = free_port()
+    server = (COMPOSE / "gateway" / "nginx.conf").read_text()
+    for here, there in (("8443", str(port)), ("/tls/", f"{certificates}/"), ("http://api-inside:8000", service)):
+        assert here in server
+        server = server.replace(here, there)
+    server = server.replace("http2 on;", "")  # of nginx 1.25 and later
+    (folder / "nginx.conf").write_text(NGINX.format(folder=folder, server=server))
+    nginx = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/sbin:/usr/local/bin:/opt/homebrew/bin")
+    assert nginx, "these tests need nginx: install it with the system's package manager"
+    process = subprocess.Popen([nginx, "-c", folder / "nginx.conf", "-e", folder / "error.log"])
+    try:
+        yield f"https://localhost:{port}", process
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _first_answer(url: str, context: ssl.SSLContext, process: subprocess.Popen[bytes]) -> httpx.Response:
+    while True:
+        try:
+            return httpx.get(url, verify=context)
+        except httpx.ConnectError:
+            assert process.poll() is None
+            time.sleep(0.02)
