@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -198,6 +199,98 @@ def test_a_load_killed_before_the_catalogue_knew_is_finished(
     publish.recover(loading)
     verify(loading, "loadtests.stars", Said())
     assert len(apply.read_catalogue(loading).find("stars", False, "loadtests")) == 1
+
+
+def few(stars: Path, first: int, count: int) -> Path:
+    """A file with some other rows."""
+    made = pq.read_table(stars).slice(0, count).set_column(0, "id", pa.array(range(first, first + count)))
+    pq.write_table(made, stars.parent / f"few{first}.parquet", row_group_size=400)
+    return stars.parent / f"few{first}.parquet"
+
+
+def test_few_rows_go_into_the_table_itself(loading: EmbeddedEngine, stars: Path) -> None:
+    storage = "SELECT uuid FROM system.tables WHERE database = 'loadtests' AND name = 'stars'"
+    load(loading, request(stars), Said())
+    before = loading.query(storage)
+    contents = apply.contents(loading, [("loadtests", "stars")])
+    load(loading, request(few(stars, 9000, 500), "append"), Said())
+    load(loading, request(few(stars, 11000, 1500), "append"), Said())  # two chunks: beside the table
+    assert loading.query(storage) != before
+    before = loading.query(storage)
+    load(loading, request(few(stars, 7000, 300), "append"), Said())
+    assert loading.query(storage) == before
+    assert apply.contents(loading, [("loadtests", "stars")]) != contents
+    said = Said()
+    for file in (stars, few(stars, 9000, 500), few(stars, 11000, 1500), few(stars, 7000, 300)):
+        load(loading, request(file, "append"), said)
+    assert set(said.lines) == {"already loaded: loadtests.stars holds these files (7,300 rows)"}
+    verify(loading, "loadtests.stars", said)
+    assert "loadtests.stars: 7,300 rows, 7,300 were loaded from 4 inputs" in said.lines
+    assert content(loading)[::2] == [7300, 7300]
+    assert sum(apply.density(loading, "loadtests", "stars").column("rows").to_pylist()) == 7300
+    load(loading, request(stars, "replace"), Said())
+    assert content(loading)[0] == STARS
+    verify(loading, "loadtests.stars", Said())
+
+
+@pytest.mark.parametrize(
+    "after", ["MODIFY COMMENT", "INSERT INTO `loadtests`.`stars` (", "INSERT INTO skyhouse.density"]
+)
+def test_an_addition_that_was_killed_is_finished_without_its_file(
+    loading: EmbeddedEngine, stars: Path, monkeypatch: pytest.MonkeyPatch, after: str
+) -> None:
+    load(loading, request(stars), Said())
+    execute = EmbeddedEngine.execute
+
+    def killed(self: EmbeddedEngine, sql: str, *rest: object) -> None:
+        execute(self, sql, *rest)  # type: ignore[arg-type]
+        if after in sql:
+            raise LoadCancelled
+
+    file = few(stars, 9000, 500)
+    with monkeypatch.context() as patch:
+        patch.setattr(EmbeddedEngine, "execute", killed)
+        with pytest.raises(LoadCancelled):
+            load(loading, request(file, "append"), Said())
+    with pytest.raises(LoadError, match=r"the addition of .*few9000\.parquet was stopped"):
+        verify(loading, "loadtests.stars", Said())
+    publish.recover(loading)
+    verify(loading, "loadtests.stars", Said())
+    assert content(loading)[::2] == [STARS + 500, STARS + 500]
+    assert sum(apply.density(loading, "loadtests", "stars").column("rows").to_pylist()) == STARS + 500
+    said = Said()
+    load(loading, request(file, "append"), said)
+    assert said.lines[-1].startswith("already loaded")
+
+
+def test_each_year_is_stored_apart(loading: EmbeddedEngine, stars: Path) -> None:
+    """Also of rows that are added, few or many, and of those without a time."""
+    schema, folder = stars.parent / "years.yaml", stars.parent
+    schema.write_text(
+        "name: loadtests\ntables:\n- name: stars\n  columns:\n  - {name: id, datatype: long}\n"
+        "  - {name: ra, datatype: double}\n  - {name: dec, datatype: double}\n  - {name: mjd, datatype: double}\n"
+        "  skyhouse:layout: {position: [ra, dec], id: [id], time: mjd, years: true}\n"
+    )
+    for number, (count, mode) in enumerate(((2500, "create"), (300, "append"), (1500, "append"))):
+        mjd = np.linspace(60000, 61000, count)
+        mjd[5] = np.nan
+        ids, ra = np.arange(count) + 10_000 * number, np.linspace(0, 359, count)
+        pq.write_table(pa.table({"id": ids, "ra": ra, "dec": ra / 10, "mjd": mjd}), folder / f"{number}.parquet")
+        asked = replace(request(folder / f"{number}.parquet", mode), schema_file=schema if number == 0 else None)  # type: ignore[arg-type]
+        load(loading, asked, Said())
+    verify(loading, "loadtests.stars", Said())
+    years = (
+        "SELECT partition, sum(rows) AS rows FROM system.parts WHERE active AND database = 'loadtests'"
+        " AND table = 'stars' GROUP BY partition ORDER BY partition"
+    )
+    found = loading.query(years).to_pydict()
+    assert found["partition"] == ["0", "164", "165", "166", "167"]
+    assert sum(found["rows"]) == 4300
+    read = loading.query("SELECT uniqExact(_partition_id) AS n FROM loadtests.stars WHERE mjd > 60996.8")
+    assert read.column(0).to_pylist() == [1]
+    plan = loading.explain("SELECT sum(id) FROM loadtests.stars WHERE mjd > 60996.8")
+    read_parts, parts = (int(number) for number in re.findall(r"Parts: (\d+)/(\d+)", plan)[0])
+    assert read_parts < parts
 
 
 def bad_csv(folder: Path, bad: int) -> Path:
