@@ -24,9 +24,10 @@ _ERRORS: dict[int, type[EngineError]] = {
         (6, 27, 32, 36, 38, 41, 43, 53, 69, 70, 72, 125, 128, 131, 153, 190, 321, 349, 395, 407, 427, 467, 691),
         ValueFault,
     ),
-    # Skyhouse's own user is refused; too many queries; a shard, a replica or the Keeper out of reach
+    # Skyhouse's own user is refused, or has had its quota; too many queries; a shard, replica or Keeper out of reach
     **dict.fromkeys(
-        (192, 193, 194, 516, 202, 203, 745, 209, 210, 225, 242, 254, 279, 285, 319, 519, 733, 999), EngineUnavailable
+        (192, 193, 194, 201, 516, 202, 203, 745, 209, 210, 225, 242, 254, 279, 285, 319, 519, 733, 999),
+        EngineUnavailable,
     ),
 }
 
