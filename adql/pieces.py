@@ -149,7 +149,7 @@ def divide(resolved: Resolved) -> Division | Whole:
     if not query.is_grouped:
         return Division(resolved, scan, levels, tied, None)
     fresh = copy(resolved.fresh)
-    return Division(Resolved(query, fresh), scan, levels, tied, Groups.of(query, fresh))
+    return Division(replace(resolved, query=query, fresh=fresh), scan, levels, tied, Groups.of(query, fresh))
 
 
 def _not_merged(select: Select) -> str:
