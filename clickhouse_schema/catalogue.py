@@ -10,7 +10,6 @@ from clickhouse_schema.datatypes import Field
 from clickhouse_schema.model import Column, Schema, Table
 from clickhouse_schema.placement import Placement
 from clickhouse_schema.placement import stored as stored_part
-from clickhouse_schema.quoting import identifier
 
 _SHAPES = ("point", "circle", "polygon")
 
@@ -31,8 +30,8 @@ class TableEntry:
     ``rows``: about how many it has, None if nobody counted; ``crowding``: of them in a square degree, as a typical row
     has them around it. ``stored``: its quoted name in ClickHouse where that is another, or a query in parentheses that
     gives its rows. ``is_sharded``: its rows are cut up among the shards of a cluster. ``number``: of its tables on a
-    cluster (``Placement.base``). ``fields`` describe its columns in order; ``places``: name in lower case -> places of
-    the columns.
+    cluster, ``base`` their name (``Placement.base``). ``fields`` describe its columns in order; ``places``: name in
+    lower case -> places of the columns.
     """
 
     schema: Schema
@@ -42,6 +41,7 @@ class TableEntry:
     stored: str = field(default="", compare=False)
     is_sharded: bool = field(default=False, compare=False)
     number: int = field(default=0, compare=False)
+    base: str = field(default="", compare=False)
     fields: tuple[Field, ...] = field(init=False, compare=False, repr=False)
     places: dict[str, tuple[int, ...]] = field(init=False, compare=False, repr=False)
 
@@ -64,16 +64,18 @@ class TableEntry:
     def place(self) -> tuple[str, str]:
         """Database and table in ClickHouse with its rows, as they are counted; not quoted."""
         database, dot, table = self.stored.replace("`", "").partition(".")
-        return (database, table) if dot and self.stored[0] == "`" else (self.schema.name, self.table.name)
+        if dot and self.stored[0] == "`":
+            return database, table
+        return self.schema.name, self.base or self.table.name
 
     @property
     def storage(self) -> str:
         """Quoted name of the table in ClickHouse."""
-        return self.stored or f"{identifier(self.schema.name)}.{identifier(self.table.name)}"
+        return self.stored or stored_part(self.schema.name, self.base or self.table.name)
 
     def part(self, suffix: str) -> str:
         """Quoted name in ClickHouse of a part of a sharded table: see ``placement``."""
-        return stored_part(*self.place, suffix)
+        return stored_part(self.schema.name, self.base or self.table.name, suffix)
 
 
 @dataclass(frozen=True)
@@ -100,9 +102,9 @@ class Catalogue:
                 table,
                 self.counts.get(key),
                 self.crowding.get(key),
-                self._stored(schema, table, self.numbers.get(key, 0)),
-                self.placement is not None and table.is_sharded,
-                self.numbers.get(key, 0),
+                is_sharded=self.placement is not None and table.is_sharded,
+                number=self.numbers.get(key, 0),
+                base=self._base(table, self.numbers.get(key, 0)),
             )
             for schema in self.schemas
             for table in schema.tables
@@ -115,11 +117,10 @@ class Catalogue:
         object.__setattr__(self, "entries", entries)
         object.__setattr__(self, "_by_fold", by_fold)
 
-    def _stored(self, schema: Schema, table: Table, number: int) -> str:
+    def _base(self, table: Table, number: int) -> str:
         if self.placement is None:
             return ""
-        base = self.placement.base(table.name, number, is_sharded=table.is_sharded)
-        return "" if base == table.name else stored_part(schema.name, base)
+        return self.placement.base(table.name, number, is_sharded=table.is_sharded)
 
     def plus(self, entries: tuple[TableEntry, ...]) -> Catalogue:
         """This catalogue with further tables, those that one caller or one query has besides; ``schemas`` stay."""

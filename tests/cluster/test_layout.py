@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 from clickhouse_schema import apply
+from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.cluster_ddl import create_sharded, drop_sharded
 from clickhouse_schema.ddl import stored_columns
 from clickhouse_schema.healpix import index_sql
 from clickhouse_schema.model import Column, Layout, Schema, Table
-from clickhouse_schema.placement import LOCAL, MARGIN, OVERLAP, SHARD
+from clickhouse_schema.placement import LOCAL, MARGIN, OVERLAP, SHARD, Placement, ShardMap
+from clickhouse_schema.quoting import identifier, string
 from clickhouse_schema.topology import ClusterError, Topology, read_topology
 from tap_service.storage.clickhouse import ClickHouseEngine
 from tests.cluster.in_process import served_cluster
@@ -97,14 +99,30 @@ def test_rows_are_counted_over_all_shards(made: ClickHouseEngine) -> None:
     assert sum(apply.density(made, "layout", "stars")["bytes"].to_pylist()) > 4002
 
 
-def test_what_is_dropped_is_gone(cluster_of: Callable[[int], ClickHouseEngine]) -> None:
+def test_any_name_will_do_and_what_is_dropped_is_gone(cluster_of: Callable[[int], ClickHouseEngine]) -> None:
     engine = cluster_of(3)
-    engine.execute("CREATE DATABASE dropped")
-    for statement in create_sharded(STARS, "dropped", "x", read_topology(engine)):
+    topology = read_topology(engine)
+    key = STARS.columns[0].model_copy(update={"name": "`k\\'"})
+    layout = STARS.layout.model_copy(update={"id": (key.name,)})
+    update = {"name": "it's a `\\' ∅__x", "columns": (key, *STARS.columns[1:]), "layout": layout}
+    table, schema = STARS.model_copy(update=update), "odd `'\\ schema"
+    placement = Placement("skyhouse", ShardMap.uniform(3), 4)
+    catalogue = Catalogue(
+        (Schema(name=schema, tables=(table,)),), placement=placement, numbers={(schema, table.name): 2}
+    )
+    [entry] = catalogue.entries
+    assert entry.place == (schema, f"{table.name}__4_2")
+    engine.execute(f"CREATE DATABASE {identifier(schema)}")
+    for statement in create_sharded(table, *entry.place, topology):
         engine.execute(statement)
-    for statement in drop_sharded("dropped", "x", read_topology(engine)):
+    into = topology.into(*entry.place, LOCAL)
+    engine.execute(f"INSERT INTO {into} ({identifier(key.name)}, ra, dec, {SHARD}) VALUES (1, 2, 3, 1)")
+    for name in (entry.storage, f"cluster('skyhouse', view(SELECT * FROM {entry.part(MARGIN)}))"):
+        found = engine.query(f"SELECT {identifier(key.name)} AS k, hpx29 FROM {name}")
+        assert found["k"].to_pylist() == [1]
+    for statement in drop_sharded(*entry.place, topology):
         engine.execute(statement)
-    assert engine.query("SELECT name FROM system.tables WHERE database = 'dropped'").num_rows == 0
+    assert engine.query(f"SELECT name FROM system.tables WHERE database = {string(schema)}").num_rows == 0
 
 
 def test_tables_of_other_servers_are_refused(tmp_path: Path) -> None:
