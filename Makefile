@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PACKAGES := adql clickhouse_schema loaders tap_service workers
 
-.PHONY: demo test check bench lock clean
+.PHONY: demo test check bench equality cluster-test lock clean
 
 demo: $(VENV)/demo
 	$(BIN)/skyhouse demo
@@ -22,6 +22,16 @@ check: $(VENV)/test
 bench: $(VENV)/test
 	@for benchmark in $(basename $(notdir $(wildcard tests/benchmarks/bench_*.py))); do \
 	    $(BIN)/python -m tests.benchmarks.$$benchmark || exit 1; done
+
+# All queries of the tests of ADQL, on clusters in one process: the answers are those of one server.
+equality: $(VENV)/test
+	@for shards in 1 3 7; do \
+	    $(BIN)/python -m pytest tests/adql tests/cluster/test_equality.py --shards $$shards --timeout 600 \
+	        --ignore tests/adql/test_planning.py --ignore tests/adql/test_obscore.py || exit 1; done
+
+# On a real cluster: make cluster-test URL=http://ch1:8123,http://ch2:8123 (tests/cluster/test_acceptance.py has the rest)
+cluster-test: $(VENV)/test
+	CLUSTER_URL=$(URL) $(BIN)/python -m pytest tests/cluster/test_acceptance.py
 
 # New versions of the dependencies; run the tests before you commit what it writes.
 lock: $(VENV)/test

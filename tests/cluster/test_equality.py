@@ -16,6 +16,8 @@ import pytest
 
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.placement import OVERLAP
+from clickhouse_schema.topology import read_topology
 from tap_service.storage.clickhouse import ClickHouseEngine
 from tap_service.storage.engine import Engine
 from tests.adql import test_correlated, test_extensions, test_groups_of_pieces, test_pieces, test_semantics
@@ -96,9 +98,10 @@ class Tables:
 
 def filled(engine: Engine) -> Tables:
     """The tables of the tests of ADQL."""
+    everywhere = read_topology(engine).on_cluster
     for schema in (SMALL, SKY, MATCHES):
-        engine.execute(f"DROP DATABASE IF EXISTS {schema.name} SYNC")  # tests of ADQL in the same process
-        engine.execute(f"CREATE DATABASE {schema.name}")
+        engine.execute(f"DROP DATABASE IF EXISTS {schema.name}{everywhere} SYNC")  # tests of ADQL in the same process
+        engine.execute(f"CREATE DATABASE {schema.name}{everywhere}")
     contents = [("small", table, batch) for table, batch in CONTENT]
     contents += [("sky", table, batch) for table, batch in sky_rows()]
     contents += [("matches", table, batch) for table, batch in Sky().batches()]
@@ -138,9 +141,10 @@ def cluster(tables_of: Callable[[int], Tables]) -> Tables:
 
 def test_all_tables_are_cut_up(cluster: Tables) -> None:
     """Those without a position too, which only tests do."""
+    shards = read_topology(cluster.engine).shards
     for table in ("small.stars", "sky.points", "matches.others"):
         counted = cluster.engine.query(f"SELECT uniqExact(_shard_num) AS n FROM {table}").column(0).to_pylist()
-        assert counted == [3]
+        assert counted == [shards]
 
 
 def test_without_the_overlap_pairs_are_missing(cluster: Tables, one_server: Tables) -> None:
@@ -148,7 +152,8 @@ def test_without_the_overlap_pairs_are_missing(cluster: Tables, one_server: Tabl
     near = f"SELECT a.id, b.id FROM matches.ones AS a JOIN matches.others AS b ON {_NEAR.format(0.9)}"
     wanted = one_server.rows(near)
     assert cluster.rows(near) == wanted
-    copies = "ALTER TABLE matches.others__overlap_rows"
+    topology = read_topology(cluster.engine)
+    copies = f"ALTER TABLE matches.others{topology.rows(OVERLAP)}{topology.on_cluster}"
     cluster.engine.execute(f"{copies} DETACH PARTITION tuple()")
     try:
         assert {*cluster.rows(near)} < {*wanted}
