@@ -16,7 +16,7 @@ from clickhouse_schema.whole import create_whole
 
 _COLUMNS = (
     "schema_name String, table_name String, version UInt64, origin String, fingerprint String, rows UInt64,"
-    " rejected UInt64, files Array(String), finished String"
+    " rejected UInt64, files Array(String), finished String, state String"
 )
 
 #: Nanoseconds since 1970; after the last one even if the clock was set back.
@@ -41,9 +41,20 @@ def initialise(engine: Engine, topology: Topology) -> None:
 
 
 def note(
-    engine: Engine, to: Origin, fingerprint: str, rows: int, rejected: int, files: Sequence[str], finished: str
+    engine: Engine,
+    to: Origin,
+    fingerprint: str,
+    rows: int,
+    rejected: int,
+    files: Sequence[str],
+    *,
+    finished: str = "",
+    state: str = "",
 ) -> None:
-    """``finished`` is an instant, '' before the change: who reads the table in between finds that it is another."""
+    """Before the change with its ``state``, after it with the instant ``finished``.
+
+    Who reads the table in between finds that it is another (``apply.contents``).
+    """
     values = ", ".join(
         [
             *(string(text) for text in (to.schema_name, to.table_name)),
@@ -52,6 +63,7 @@ def note(
             *(str(number) for number in (rows, rejected)),
             f"[{', '.join(string(file) for file in files)}]",
             string(finished),
+            string(state),
         ]
     )
     engine.execute(f"INSERT INTO skyhouse.appends SELECT {values} FROM skyhouse.appends")
@@ -60,6 +72,13 @@ def note(
 def is_done(engine: Engine, to: Origin, fingerprint: str) -> bool:
     sql = f"SELECT count() AS n FROM skyhouse.appends WHERE {to.where} AND fingerprint = {string(fingerprint)}"
     return bool(engine.query(f"{sql} AND finished != ''").column(0)[0].as_py())
+
+
+def begun(engine: Engine, to: Origin) -> str:
+    """The state of the addition that is not done; '' if there is none."""
+    sql = f"SELECT any(state) AS state FROM skyhouse.appends WHERE {to.where} GROUP BY fingerprint"
+    found = engine.query(f"{sql} HAVING max(finished) = ''").to_pylist()
+    return str(found[0]["state"]) if found else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -173,10 +173,11 @@ def in_square_degree(rows: float, order: int) -> float:
 def _counts(engine: Engine) -> tuple[dict[tuple[str, str], int], dict[tuple[str, str], float]]:
     """Rows of each table, as its last load left them, and how many a typical row's cell has."""
     counted = engine.query(
-        "SELECT schema_name, table_name, sum(rows) AS total, sum(pow(rows, 2)) / sum(rows) AS occupancy"
+        "SELECT schema_name, table_name, sum(counted) AS total, sum(pow(counted, 2)) / sum(counted) AS occupancy FROM"
+        " (SELECT schema_name, table_name, cell, sum(rows) AS counted"
         " FROM skyhouse.density WHERE (schema_name, table_name, version) IN"
         " (SELECT schema_name, table_name, max(version) FROM skyhouse.density GROUP BY schema_name, table_name)"
-        " GROUP BY schema_name, table_name"
+        " GROUP BY schema_name, table_name, cell) GROUP BY schema_name, table_name"
     ).to_pylist()
     by_key = {(row["schema_name"], row["table_name"]): row for row in counted}
     counts = {key: int(row["total"]) for key, row in by_key.items()}
@@ -314,27 +315,27 @@ def _cell(table: Table) -> str:
     return f"intDiv({HPX29}, {4 ** (ORDER - order)})" if table.layout.position else str(12 * 4**order)
 
 
-def density_version(engine: Engine, schema_name: str, table_name: str) -> int:
-    """That of the newest counts of a table; 0 if there are none."""
+def density_stamp(engine: Engine, schema_name: str, table_name: str) -> str:
+    """What is another one as soon as rows of a table are counted, or counted on top."""
     where = _is_table(schema_name, table_name)
-    return int(engine.query(f"SELECT max(version) FROM skyhouse.density WHERE {where}").column(0)[0].as_py())
+    sql = f"SELECT version, count() AS lines FROM skyhouse.density WHERE {where} GROUP BY version"
+    found = engine.query(f"{sql} ORDER BY version DESC LIMIT 1").to_pylist()
+    return f"{found[0]['version']} {found[0]['lines']}" if found else ""
 
 
 def add_density(engine: Engine, schema_name: str, table: Table, added: str) -> None:
-    """Count the rows of ``added``, SQL of rows with their ``hpx29``, on top of what is counted of ``table``."""
-    before = (
-        f"SELECT cell, rows, bytes FROM skyhouse.density WHERE {_is_table(schema_name, table.name)}"
-        f" AND version = {density_version(engine, schema_name, table.name)}"
-    )
-    row_bytes = f"(SELECT sum(bytes) / greatest(sum(rows), 1) FROM ({before}))"
-    version = _version(engine)
+    """Count the rows of ``added``, SQL of rows with their ``hpx29``, on top of what is counted of ``table``.
+
+    The newest counts get further lines: a cell may have several.
+    """
+    newest = f"FROM skyhouse.density WHERE {_is_table(schema_name, table.name)} AND version = (SELECT max(version) FROM"
+    newest += f" skyhouse.density WHERE {_is_table(schema_name, table.name)})"
+    row_bytes = f"(SELECT sum(bytes) / greatest(sum(rows), 1) {newest})"
     engine.execute(
-        f"INSERT INTO skyhouse.density SELECT {string(schema_name)}, {string(table.name)}, {version}, cell,"
-        " sum(rows), sum(bytes) FROM ("
-        f"{before} UNION ALL SELECT {_cell(table)} AS cell, count() AS rows, toUInt64(count() * {row_bytes}) AS bytes"
-        f" FROM {added} GROUP BY cell) GROUP BY cell"
+        f"INSERT INTO skyhouse.density SELECT {string(schema_name)}, {string(table.name)},"
+        f" (SELECT max(version) {newest}), {_cell(table)} AS cell, count() AS rows,"
+        f" toUInt64(count() * {row_bytes}) AS bytes FROM {added} GROUP BY cell"
     )
-    _forget_density(engine, schema_name, table.name, version)
 
 
 def _is_table(schema_name: str, table_name: str) -> str:
@@ -350,5 +351,7 @@ def density(engine: Engine, schema_name: str, table_name: str) -> pa.Table:
     where = _is_table(schema_name, table_name)
     newest = f"(SELECT max(version) FROM skyhouse.density WHERE {where})"
     return engine.query(
-        f"SELECT cell, rows, bytes FROM skyhouse.density WHERE {where} AND version = {newest} ORDER BY cell"
+        "SELECT cell, sum(rows) AS rows, sum(bytes) AS bytes FROM"
+        f" (SELECT cell, rows, bytes FROM skyhouse.density WHERE {where} AND version = {newest})"
+        " GROUP BY cell ORDER BY cell"
     )

@@ -1,12 +1,12 @@
 """Few rows added to a table: they go straight into it. Many are loaded beside it (``staging``), with a copy of it.
 
-    rows into the gateway T__append, comment "AppendState": what T was before -> record: begun -> each part of T that
-      is as it was before gets its rows by one INSERT -> density -> record: done -> DROP of T__append
+    rows into the gateway T__append -> record: begun, with what T was before -> each part of T that is as it was before
+      gets its rows by one INSERT -> density -> record: done -> DROP of T__append
 
 An INSERT is there whole or not at all, and a part of T that has more rows than before has had its own. So what was
-killed after the comment is finished by the next load of T, whatever that loads, or by the next start of the process
-that holds the data path; what was killed before it has changed nothing. On one server T has one part. On a cluster
-readers may see rows of some shards before those of others, and never a row whose copies in the overlaps are not there.
+killed after the record was begun is finished by the next load of T, whatever that loads, or by the next start of the
+process that holds the data path; what was killed before it has changed nothing. On one server T has one part. On a
+cluster readers may see rows of some shards before those of others, and never a row whose copies are not there yet.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from clickhouse_schema.quoting import string
 from loaders.chunks import Chunk
 from loaders.errors import LoadError
 from loaders.gateway import APPEND, Orphan
-from loaders.staging import Storage, comment_of
-from loaders.state import AppendState, Load, TableState, read_append
+from loaders.staging import Storage
+from loaders.state import AppendState, Load, TableState
 from tap_service.storage.engine import Engine
 
 
@@ -47,8 +47,8 @@ class Additions:
 
     def waiting(self) -> AppendState | None:
         """The addition that was killed when all its rows were in the gateway."""
-        state = read_append(comment_of(self._engine, self._to.schema_name, self._to.table_name + APPEND))
-        return state if state is not None and state.origin == self._to.origin else None
+        state = appends.begun(self._engine, self._to)
+        return AppendState.model_validate_json(state) if state else None
 
     def gather(self, chunk: Chunk | None) -> list[Orphan]:
         """The rows of ``chunk`` into the gateway; those that have no parent, which go no further."""
@@ -58,21 +58,19 @@ class Additions:
     def add(self, load: Load) -> None:
         """What was gathered into the table, and ``load`` into the record."""
         state = AppendState(
-            origin=self._to.origin,
             load=load,
             before=self._storage.sizes(),
-            density=apply.density_version(self._engine, self._to.schema_name, self._to.table_name),
+            density=apply.density_stamp(self._engine, self._to.schema_name, self._to.table_name),
         )
-        self._gateway.tell(state.model_dump_json())
+        self._note(load, state=state.model_dump_json())
         self.complete(state)
 
     def complete(self, state: AppendState) -> None:
-        """Do what is not done yet of an addition that was gathered."""
-        self._note(state.load, finished="")
+        """Do what is not done yet of an addition that was begun."""
         sizes = self._storage.sizes()
         self._storage.take(self._gateway, [part for part, rows in sizes.items() if rows == state.before.get(part, 0)])
         self._check(state)
-        if apply.density_version(self._engine, self._to.schema_name, self._to.table_name) == state.density:
+        if apply.density_stamp(self._engine, self._to.schema_name, self._to.table_name) == state.density:
             apply.add_density(self._engine, self._to.schema_name, self._table, self._gateway.rows)
         self._note(state.load, finished=state.load.finished)
         self._gateway.drop()
@@ -87,8 +85,9 @@ class Additions:
                 " changed it meanwhile. Load it anew with --replace"
             )
 
-    def _note(self, load: Load, finished: str) -> None:
-        appends.note(self._engine, self._to, load.fingerprint, load.rows, load.rejected, load.files, finished)
+    def _note(self, load: Load, *, finished: str = "", state: str = "") -> None:
+        told = (load.fingerprint, load.rows, load.rejected, load.files)
+        appends.note(self._engine, self._to, *told, finished=finished, state=state)
 
 
 def complete_all(engine: Engine) -> None:

@@ -32,7 +32,7 @@ from clickhouse_schema.topology import Topology, read_topology
 from loaders import shards
 from loaders.chunks import Chunk
 from loaders.errors import LoadError
-from loaders.gateway import APPEND, Gateway, Orphan
+from loaders.gateway import APPEND, Gateway, Orphan, drop_gateway
 from loaders.staging import CHUNK, DO_NOT_WAIT, WAIT, Storage, comment, exists, partitions, state_of
 from loaders.state import TableState
 from tap_service.constants import METADATA_POLL_SECONDS
@@ -320,6 +320,7 @@ class ClusterStorage(Storage):
             self.engine.execute(f"DROP TABLE IF EXISTS {stored(self.schema_name, row['name'])} SYNC")
 
     def drop_live(self) -> None:
+        drop_gateway(self.engine, self.schema_name, self.table_name + APPEND, self.topology)
         self._drop(self.base)
 
     def _drop(self, base: str) -> None:

@@ -16,7 +16,7 @@ from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.ddl import HPX29, columns, given_columns
 from clickhouse_schema.model import ForeignKey, Table
 from clickhouse_schema.placement import SHARD
-from clickhouse_schema.quoting import identifier, string
+from clickhouse_schema.quoting import identifier
 from clickhouse_schema.topology import Topology
 from tap_service.storage.engine import Engine
 
@@ -57,6 +57,7 @@ class Gateway:
         self._table = table
         self._topology = topology
         self._parent = parent
+        self._name = (schema_name, name)
         self.storage = f"{identifier(schema_name)}.{identifier(name)}"
         self._homes = f"{identifier(schema_name)}.{identifier(name + _HOMES)}"
 
@@ -104,16 +105,8 @@ class Gateway:
             for row in found
         ]
 
-    def tell(self, comment: str) -> None:
-        """What is written on the gateway: the last, for it says that all rows are there."""
-        on_cluster = self._topology.on_cluster
-        self._engine.execute(
-            f"ALTER TABLE {self.storage}{on_cluster} MODIFY COMMENT {string(comment)}", {"alter_sync": 2}
-        )
-
     def drop(self) -> None:
-        for table in (self.storage, self._homes):
-            self._engine.execute(f"DROP TABLE IF EXISTS {table}{self._topology.on_cluster} SYNC")
+        drop_gateway(self._engine, *self._name, self._topology)
 
     def _make(self, storage: str, lines: str, is_kept: bool) -> None:
         topology = self._topology if is_kept else ONE_SERVER
@@ -150,6 +143,12 @@ class Gateway:
             return f"no {', '.join(key.referenced_columns)} of {key.referenced_table}"
         radius = self._table.layout.overlap_radius
         return f"{separation:.6g} degrees from its row of {key.referenced_table}, beyond overlap_radius ({radius:g})"
+
+
+def drop_gateway(engine: Engine, schema_name: str, name: str, topology: Topology = ONE_SERVER) -> None:
+    for table in (name, name + _HOMES):
+        storage = f"{identifier(schema_name)}.{identifier(table)}"
+        engine.execute(f"DROP TABLE IF EXISTS {storage}{topology.on_cluster} SYNC")
 
 
 def _key(table: Table) -> ForeignKey:

@@ -24,7 +24,7 @@ from clickhouse_schema.ddl import create_table
 from clickhouse_schema.model import Schema, Table
 from clickhouse_schema.quoting import identifier, string
 from loaders.chunks import Chunk
-from loaders.gateway import APPEND, Gateway, Orphan
+from loaders.gateway import APPEND, Gateway, Orphan, drop_gateway
 from loaders.state import TableState, read_state
 from tap_service.storage.engine import SINGLE_BLOCK, Engine
 
@@ -176,6 +176,8 @@ class Storage:
         self.engine.execute(f"DROP TABLE IF EXISTS {self.staging} SYNC")
 
     def drop_live(self) -> None:
+        """With what was being added to it."""
+        drop_gateway(self.engine, self.schema_name, self.table_name + APPEND)
         self.engine.execute(f"DROP TABLE IF EXISTS {self.live} SYNC")
 
     def _wait_for_mutations(self, name: str) -> None:

@@ -1,4 +1,4 @@
-"""What is written with a table about its rows: in its comment, as JSON."""
+"""What is written about a table's rows, as JSON: in its comment, and in the record of what was added to it."""
 
 from __future__ import annotations
 
@@ -42,30 +42,21 @@ class TableState(BaseModel):
 
 
 class AppendState(BaseModel):
-    """The comment of a gateway whose rows are complete: the addition ``load``, and what the table was before it.
+    """What is noted when the rows of an addition are gathered: the addition ``load``, and what the table was before it.
 
-    ``before``: rows by part of the table; ``density``: version of the counts per cell.
+    ``before``: rows by part of the table; ``density``: ``apply.density_stamp``.
     """
 
     model_config = ConfigDict(frozen=True)
 
-    origin: str
     load: Load
     before: dict[str, int]
-    density: int
+    density: str
 
 
 def read_state(comment: str) -> TableState | None:
     """The state in a comment, None in a comment that is not one (a load killed before it wrote it)."""
     try:
         return TableState.model_validate_json(comment)
-    except ValidationError:
-        return None
-
-
-def read_append(comment: str) -> AppendState | None:
-    """The same of a gateway's comment."""
-    try:
-        return AppendState.model_validate_json(comment)
     except ValidationError:
         return None

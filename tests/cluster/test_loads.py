@@ -308,7 +308,6 @@ def test_verify_names_what_is_wrong(cluster: ClickHouseEngine, folder: Path) -> 
 
 APPEND_POINTS = [
     ("CREATE TABLE `night`.`stars__append`", 1),
-    ("MODIFY COMMENT", 1),
     ("INSERT INTO skyhouse.appends", 1),
     ("stars__overlap_rows', __shard) ", 1),
     ("stars__local_rows', __shard) ", 1),

@@ -234,7 +234,7 @@ def test_few_rows_go_into_the_table_itself(loading: EmbeddedEngine, stars: Path)
 
 
 @pytest.mark.parametrize(
-    "after", ["MODIFY COMMENT", "INSERT INTO `loadtests`.`stars` (", "INSERT INTO skyhouse.density"]
+    "after", ["INSERT INTO skyhouse.appends", "INSERT INTO `loadtests`.`stars` (", "INSERT INTO skyhouse.density"]
 )
 def test_an_addition_that_was_killed_is_finished_without_its_file(
     loading: EmbeddedEngine, stars: Path, monkeypatch: pytest.MonkeyPatch, after: str
