@@ -144,8 +144,16 @@ def sort_key(table: Table) -> str:
 def _year(column: Column) -> str:
     """SQL of a whole number for each year, 0 for no time. The engine knows the first and last time of each part.
 
-    Measured with 6 M rows of ten years, each read in 15 places: a read of one year looks at a tenth of the rows; one of
-    all years takes 2.4 times as long as where they are together, and 16 to 20 times with a part for each month.
+    Measured with 10 M rows of ten years, 40 of each object: milliseconds of cones of 0.05, 0.5 and 1.75 degrees, and
+    bytes a row, where all rows are together, those of each year apart, or those of each month:
+
+        all times       6  24  23       24  20  33       90  83 143
+        last year       7   9  19        8   8  10       26  26  27
+        last month      9   8  20        9   5   6       19   7   8
+        bytes           32              40               43
+
+    What is together grows by 2 ms a year at 1.75 degrees, whatever is asked for; apart, the last year takes what it has
+    always taken, and light curves of all years in a small place four times as long.
     """
     name = identifier(column.name)
     if column.type.is_timestamp:
