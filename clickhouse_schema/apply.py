@@ -56,7 +56,7 @@ def initialise(engine: Engine) -> None:
     with _changing:
         create_database(engine, topology, "skyhouse")
         create_whole(engine, topology, "skyhouse", "catalogue", _CATALOGUE, "version")
-        _add_number(engine, topology)
+        _add_number(engine)
         if topology.is_cluster:
             _wait_for_replicas(engine)
         create_whole(engine, topology, "skyhouse", "density", _DENSITY, "(schema_name, table_name, version, cell)")
@@ -104,9 +104,9 @@ def _wait_for_replicas(engine: Engine) -> None:
         time.sleep(0.05)
 
 
-def _add_number(engine: Engine, topology: Topology) -> None:
+def _add_number(engine: Engine) -> None:
     """Catalogues of earlier versions of Skyhouse have no such column."""
-    engine.execute(f"ALTER TABLE skyhouse.catalogue{topology.on_cluster} ADD COLUMN IF NOT EXISTS number UInt32")
+    engine.execute("ALTER TABLE skyhouse.catalogue ADD COLUMN IF NOT EXISTS number UInt32")
 
 
 def catalogue_version(engine: Engine) -> int:

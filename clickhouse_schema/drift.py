@@ -184,7 +184,7 @@ class _Comparison:
             ]
             change = f"COMMENT COLUMN IF EXISTS {identifier(column.name)} {string(column.description)}"
             if others:
-                sql = (self._alter(name, change) for name in dict.fromkeys(others))
+                sql = (self._alter(name, change, self._topology.on_cluster) for name in dict.fromkeys(others))
                 yield Step(f"the comment on {self._told}.{column.name} is another", tuple(sql))
 
     def _projection_steps(self, rows: list[tuple[str, _Found]]) -> Iterator[Step]:
@@ -203,8 +203,9 @@ class _Comparison:
     def _definition(self, name: str) -> str:
         return f"{self._columns[name].type} {self._columns[name].rest}"
 
-    def _alter(self, name: str, change: str) -> str:
-        return f"ALTER TABLE {stored(self._schema_name, name)}{self._topology.on_cluster} {change}"
+    def _alter(self, name: str, change: str, where: str | None = None) -> str:
+        where = self._topology.altering(is_sharded=self._is_sharded) if where is None else where
+        return f"ALTER TABLE {stored(self._schema_name, name)}{where} {change}"
 
 
 def _bare(sort_key: str) -> str:

@@ -40,8 +40,16 @@ class Topology:
 
     @property
     def on_cluster(self) -> str:
-        """What follows the name in CREATE, ALTER, RENAME, EXCHANGE and DROP, to be done on all servers."""
+        """What follows the name in CREATE, DROP and changes of comments, to be done on all servers."""
         return "" if self.is_one_server else f" ON CLUSTER {identifier(CLUSTER)}"
+
+    def altering(self, *, is_sharded: bool) -> str:
+        """What follows the name in changes of rows, columns and indexes, which replicas tell each other.
+
+        One replica of each shard makes them: of a table that is not sharded, whose replicas are on all shards, they
+        would be made more than once.
+        """
+        return self.on_cluster if is_sharded else ""
 
     def engine(self, kind: str = "MergeTree", *arguments: str, is_sharded: bool = False) -> str:
         """Engine of a table, of the MergeTree family. One that is not sharded has the same rows on all servers."""

@@ -333,7 +333,9 @@ class ClusterStorage(Storage):
 
     def _alter(self, name: str, change: str, settings: dict[str, int]) -> None:
         table = stored(self.schema_name, name)
-        self.engine.execute(f"ALTER TABLE {table}{self.topology.on_cluster} {change}", settings)
+        is_comment = change.startswith("MODIFY COMMENT")
+        where = self.topology.on_cluster if is_comment else self.topology.altering(is_sharded=self._table.is_sharded)
+        self.engine.execute(f"ALTER TABLE {table}{where} {change}", settings)
 
     def _everywhere(self, system_table: str) -> str:
         """SQL of a system table of all servers."""
