@@ -80,7 +80,7 @@ def evolve(engine: Engine, schema_file: Path, reporter: Reporter) -> None:
         for step in difference.steps:
             reporter.output(step.words)
             for statement in step.sql:
-                engine.execute(statement)
+                engine.execute(statement, {"alter_sync": 2})  # all replicas have it before the catalogue says so
         if difference.steps:
             _publish(engine, topology, schema, difference)
     if not any(difference.steps for difference in differences):

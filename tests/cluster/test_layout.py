@@ -149,6 +149,8 @@ def test_on_several_servers_the_parts_are_replicated_tables() -> None:
     assert overlap == local.replace("__local", "__overlap")
     assert margin.startswith("CREATE OR REPLACE VIEW `s`.`stars__margin` ON CLUSTER `skyhouse` AS SELECT ")
     assert all_.endswith("ENGINE = Distributed('skyhouse', 's', 'stars__local', __shard)")
+    assert topology.altering(is_sharded=True) == " ON CLUSTER `skyhouse`"
+    assert topology.altering(is_sharded=False) == ""
     assert topology.engine("ReplacingMergeTree", "version") == (
         "ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/whole', '{shard}-{replica}', version)"
     )
