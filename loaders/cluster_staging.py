@@ -15,6 +15,7 @@ Tables that are not sharded are whole on every server; they have one part, witho
 
 from __future__ import annotations
 
+import hashlib
 import time
 import uuid
 from collections.abc import Collection, Mapping
@@ -42,6 +43,9 @@ from tap_service.storage.engine import SINGLE_BLOCK, Engine
 LINGER_SECONDS = 10 + METADATA_POLL_SECONDS
 
 _HOME = "__home"
+
+#: Between the name of what is filled and the number of a chunk, in the name of the chunk's gateway
+_CHUNK_IN = "__in"
 
 
 class ClusterStorage(Storage):
@@ -154,6 +158,7 @@ class ClusterStorage(Storage):
     def chunks(self) -> dict[int, int]:
         """Rows by number of chunk. What a chunk has not is put there when it is inserted again."""
         self._settle()
+        self._drop_gateways()
         counts: dict[int, int] = {}
         self._done = {}
         for part in self.parts:
@@ -168,7 +173,12 @@ class ClusterStorage(Storage):
     def insert(self, chunk: Chunk) -> list[Orphan]:
         """A chunk's rows wherever they belong and are not yet; those without a parent, which belong nowhere."""
         gateway = Gateway(
-            self.engine, self.schema_name, f"{self._next}__in{chunk.number}", self._table, self.topology, self.parent
+            self.engine,
+            self.schema_name,
+            f"{self._next}{_CHUNK_IN}{chunk.number}",
+            self._table,
+            self.topology,
+            self.parent,
         )
         gateway.fill(chunk.batches, is_kept=False)
         try:
@@ -314,13 +324,20 @@ class ClusterStorage(Storage):
 
     def drop_staging(self) -> None:
         self._settle()
+        self._drop_gateways()
         self._drop(self._next)
-        where = f"database = {string(self.schema_name)} AND startsWith(name, {string(self._next + '__in')})"
-        for row in self.engine.query(f"SELECT name FROM system.tables WHERE {where}").to_pylist():
-            self.engine.execute(f"DROP TABLE IF EXISTS {stored(self.schema_name, row['name'])} SYNC")
+
+    def _drop_gateways(self) -> None:
+        """Those of chunks whose process was killed, on whatever server it was connected to."""
+        where = f"database = {string(self.schema_name)} AND startsWith(name, {string(self._next + _CHUNK_IN)})"
+        found = self.engine.query(f"SELECT DISTINCT name FROM {self._everywhere('tables')} WHERE {where}")
+        for name in found.column(0).to_pylist():
+            table = stored(self.schema_name, name)
+            self.engine.execute(f"DROP TABLE IF EXISTS {table}{self.topology.on_cluster} SYNC")
 
     def drop_live(self) -> None:
         drop_gateway(self.engine, self.schema_name, self.table_name + APPEND, self.topology)
+        self.finish()
         self._drop(self.base)
 
     def _drop(self, base: str) -> None:
@@ -351,7 +368,8 @@ class ClusterStorage(Storage):
     @property
     def _query_ids(self) -> str:
         """What the ids of the statements that send rows begin with."""
-        return f"load {self.schema_name}.{self.table_name} "
+        names = f"{self.schema_name}\n{self.table_name}"
+        return f"load {hashlib.sha256(names.encode()).hexdigest()[:16]} "
 
     def _settle(self) -> None:
         """Until no statement runs any more that a load, which was killed, has sent: it may still add rows."""
