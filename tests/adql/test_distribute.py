@@ -1,0 +1,226 @@
+"""Where the parts of queries are computed on a cluster, as their SQL says. Answers are compared in tests/cluster."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import astropy.units as u
+import cdshealpix
+import numpy as np
+import pytest
+from astropy.coordinates import SkyCoord
+
+from adql.translate import translate
+from clickhouse_schema.catalogue import Catalogue, TableEntry
+from clickhouse_schema.model import Column, ForeignKey, Layout, Schema, Table
+from clickhouse_schema.placement import CLUSTER, MAP_ORDER, Placement, ShardMap
+
+SHARDS = 6
+
+_PLACE = (Column(name="ra", datatype="double"), Column(name="dec", datatype="double"))
+_ID = Column(name="id", datatype="long", nullable=False)
+_OBJECT = Column(name="object", datatype="long")
+
+
+def _child(name: str) -> Table:
+    return Table(
+        name=name,
+        columns=(_ID, _OBJECT, *_PLACE, Column(name="mjd", datatype="double")),
+        keys=(
+            ForeignKey(name="of", columns=("object",), referencedTable="s.objects", referencedColumns=("id",)),
+        ),
+        layout=Layout(position=("ra", "dec"), id=("id",), time="mjd", overlap_radius=0.01, parent="of"),
+    )  # fmt: skip
+
+
+OBJECTS = Table(
+    name="objects",
+    columns=(_ID, *_PLACE, Column(name="mag", datatype="float")),
+    layout=Layout(position=("ra", "dec"), id=("id",), overlap_radius=0.1),
+)
+TABLES = (
+    OBJECTS,
+    OBJECTS.model_copy(update={"name": "wide", "layout": OBJECTS.layout.model_copy(update={"overlap_radius": 1.0})}),
+    _child("sources"),
+    _child("forced"),
+    Table(name="bands", columns=(_ID, Column(name="name", datatype="string")), layout=Layout(id=("id",))),
+)
+SCHEMA = Schema(name="s", tables=TABLES)
+MINE = Table(name="mine", columns=(_ID, *_PLACE), layout=Layout(position=("ra", "dec")))
+UPLOADED = TableEntry(Schema(name="TAP_UPLOAD", tables=(MINE,)), MINE, 100, stored="`skyhouse`.`upload_1`")
+
+#: the same part of the sky on each shard, in one run of cells
+MAP = ShardMap(MAP_ORDER, (*(cell * SHARDS // (12 * 4**MAP_ORDER) for cell in range(12 * 4**MAP_ORDER)), 0))
+CATALOGUE = Catalogue((SCHEMA,), placement=Placement(CLUSTER, MAP)).plus((UPLOADED,))
+
+NEAR = "DISTANCE(POINT({0}.ra, {0}.dec), POINT({1}.ra, {1}.dec)) < {2}"
+CONE = "1 = CONTAINS(POINT({0}.ra, {0}.dec), CIRCLE(200, 30, {1}))"
+
+
+def sql(query: str) -> str:
+    return translate(query, CATALOGUE).sql
+
+
+def read(query: str) -> list[str]:
+    """The tables that the SQL names, in its order."""
+    return re.findall(r"`(?:s|skyhouse)`\.`(\w+)`", sql(query))
+
+
+@pytest.mark.parametrize(
+    ("query", "tables", "sent"),
+    [
+        # matches, by radius and overlap of the table on the right
+        (f"SELECT a.id FROM objects AS a JOIN wide AS b ON {NEAR.format('a', 'b', 1)}", ["objects__local", "wide__margin"], 0),
+        (f"SELECT a.id FROM wide AS a JOIN objects AS b ON {NEAR.format('a', 'b', 1)}", ["objects__local", "wide__margin"], 0),
+        (f"SELECT a.id FROM wide AS a LEFT JOIN objects AS b ON {NEAR.format('a', 'b', 1)}", ["wide__local", "objects"], 1),
+        (f"SELECT a.id FROM wide AS a LEFT JOIN objects AS b ON {NEAR.format('a', 'b', 0.1)}", ["wide__local", "objects__margin"], 0),
+        (f"SELECT a.id FROM wide AS a RIGHT JOIN objects AS b ON {NEAR.format('a', 'b', 1)}", ["objects__local", "wide__margin"], 0),
+        # a chain adds up its radii
+        (
+            f"SELECT a.id FROM objects AS a JOIN wide AS b ON {NEAR.format('a', 'b', 0.5)} LEFT JOIN wide AS c ON"
+            f" {NEAR.format('b', 'c', 0.5)}",
+            ["objects__local", "wide__margin", "wide__margin"],
+            0,
+        ),
+        (
+            f"SELECT a.id FROM objects AS a JOIN wide AS b ON {NEAR.format('a', 'b', 0.5)} LEFT JOIN wide AS c ON"
+            f" {NEAR.format('b', 'c', 0.6)}",
+            ["objects__local", "wide__margin", "wide"],
+            1,
+        ),
+        # EXISTS
+        (
+            f"SELECT id FROM objects AS a WHERE NOT EXISTS (SELECT 1 FROM wide AS b WHERE {NEAR.format('a', 'b', 0.5)})",
+            ["objects__local", "wide__margin"],
+            0,
+        ),
+        # time series and their objects, and each other
+        ("SELECT mjd FROM objects AS o JOIN sources AS s ON o.id = s.object", ["objects", "sources__local"], 0),
+        ("SELECT mjd FROM sources AS s JOIN objects AS o ON o.id = s.object", ["sources", "objects__local"], 0),
+        ("SELECT s.mjd FROM sources AS s LEFT JOIN forced AS f ON s.object = f.object", ["sources", "forced__local"], 0),
+        (
+            "SELECT o.id FROM objects AS o JOIN sources AS s ON o.id = s.object LEFT JOIN forced AS f ON f.object = o.id",
+            ["objects", "sources__local", "forced__local"],
+            0,
+        ),
+        ("SELECT id FROM objects AS o WHERE EXISTS (SELECT 1 FROM sources AS s WHERE s.object = o.id)", ["objects", "sources__local"], 0),
+        ("SELECT s.mjd FROM sources AS s JOIN forced AS f ON s.id = f.id", ["sources", "forced"], 1),
+        ("SELECT a.id FROM objects AS a JOIN wide AS b ON a.id = b.id", ["objects", "wide"], 1),
+        # a copy of an object near the border has its series elsewhere
+        (
+            f"SELECT s.mjd FROM wide AS a JOIN objects AS b ON {NEAR.format('a', 'b', 0.1)} JOIN sources AS s ON b.id = s.object",
+            ["wide__local", "objects__margin", "sources"],
+            1,
+        ),
+        # tables that every server has, and those that one has
+        ("SELECT o.id FROM objects AS o JOIN bands AS b ON b.id = o.id", ["objects", "bands"], 0),
+        ("SELECT o.id FROM bands AS b JOIN objects AS o ON b.id = o.id", ["objects", "bands"], 0),
+        ("SELECT o.id FROM bands AS b LEFT JOIN objects AS o ON b.id = o.id", ["bands", "objects"], 0),
+        ("SELECT o.id FROM mine AS m JOIN objects AS o ON m.id = o.id", ["objects", "upload_1", "upload_1"], 2),
+        ("SELECT id FROM objects WHERE id IN (SELECT id FROM mine)", ["objects", "upload_1"], 1),
+        ("SELECT id FROM objects WHERE id NOT IN (SELECT object FROM sources)", ["objects", *3 * ["sources"]], 1),
+        # what the shards cannot do
+        ("SELECT a.id FROM objects AS a FULL OUTER JOIN wide AS b ON a.id = b.id", ["objects", "wide"], 0),
+    ],
+)  # fmt: skip
+def test_which_rows_are_sent_around(query: str, tables: list[str], sent: int) -> None:
+    assert (read(query), sql(query).count("GLOBAL ")) == (tables, sent)
+
+
+def test_numbers_of_rows_are_of_a_shard_and_never_of_copies() -> None:
+    nearest = "SELECT a.id, b.id FROM wide AS a LEFT JOIN wide AS b ON 1 = skyhouse_{}POINT(a.ra, a.dec), POINT(b.ra, b.dec), 0.5)"
+    for function in ("nearest(1, ", "mutual("):
+        text = sql(nearest.format(function))
+        assert "__margin" not in text
+        numbers = re.findall(r"rowNumberInAllBlocks\(\)( \* 65536 \+ shardNum\(\))?", text)
+        assert numbers == [" * 65536 + shardNum()", " * 65536 + shardNum()"]
+
+
+def test_ntile_has_a_constant_argument() -> None:
+    assert sql("SELECT NTILE(4) OVER (ORDER BY mag) AS n FROM objects").endswith("FROM `s`.`objects` AS t1) AS t2")
+
+
+def test_views_that_differ_in_names_alone_are_told_apart() -> None:
+    """The engine takes them for one."""
+    query = "SELECT x FROM (SELECT mag + 1 AS x FROM objects) AS a UNION SELECT x FROM (SELECT mag + 1 AS x FROM objects) AS b"
+    first, second = re.findall(r"WHERE (\(\d+ = \d+\))", sql(query))
+    assert first != second
+
+
+# --- shards -----------------------------------------------------------------------------------------------------------
+
+
+def shards(query: str) -> list[set[int]]:
+    """Those that each part of the query is sent to."""
+    text = sql(query)
+    number = r"\(t\d+\.`(?:__shard|c\d+)` IN \((\d[\d, ]*)\)\)"
+    return [set(map(int, found.split(", "))) for found in re.findall(number, text)]
+
+
+def around(ra: float, dec: float, radius: float) -> set[int]:
+    """The shards of points in a cone, of many."""
+    rng = np.random.default_rng(1)
+    points = SkyCoord(ra * u.deg, dec * u.deg).directional_offset_by(
+        rng.uniform(0, 360, 500) * u.deg, radius * np.sqrt(rng.uniform(0, 1, 500)) * u.deg
+    )
+    cells = cdshealpix.nested.lonlat_to_healpix(points.ra, points.dec, MAP_ORDER)
+    return {MAP.cells[int(cell)] for cell in cells}
+
+
+@pytest.mark.parametrize(("ra", "dec"), [(200, 30), (0, 90), (45, 0), (90, 41.8), (0, 0), (359.99, -41.8)])
+@pytest.mark.parametrize("radius", [0.01, 1, 20])
+def test_a_cone_is_asked_of_its_shards(ra: float, dec: float, radius: float) -> None:
+    cone = f"1 = CONTAINS(POINT(ra, dec), CIRCLE({ra}, {dec}, {radius}))"
+    wanted = around(ra, dec, radius)
+    for query in (
+        f"SELECT id FROM objects WHERE {cone}",
+        f"SELECT i FROM (SELECT id + 1 AS i, ra, dec FROM objects) AS o WHERE {cone}",
+    ):
+        [asked] = shards(query)
+        assert wanted <= asked
+        assert len(asked) <= len(around(ra, dec, radius + 5))  # covers are of whole cells
+
+
+def test_a_time_series_is_asked_of_its_objects_shards() -> None:
+    """Which may lie across the border, by the overlap's radius at most."""
+    ra, dec = _at_a_border()
+    cone = f"1 = CONTAINS(POINT(ra, dec), CIRCLE({ra}, {dec}, 0.0001))"
+    [of_objects], [of_sources] = (
+        shards(f"SELECT id FROM objects WHERE {cone}"),
+        shards(f"SELECT id FROM sources WHERE {cone}"),
+    )
+    assert len(of_objects) == 1
+    assert of_objects < of_sources
+    assert around(ra, dec, 0.01) <= of_sources
+
+
+def _at_a_border() -> tuple[float, float]:
+    """A position 0.002 degrees from another shard."""
+    ra, dec = 200.0, np.arange(-80, 80, 0.001)
+    cells = cdshealpix.nested.lonlat_to_healpix(np.full(len(dec), ra) * u.deg, dec * u.deg, MAP_ORDER)
+    owners = np.array(MAP.cells)[cells]
+    return ra, float(dec[np.flatnonzero(np.diff(owners))[0] - 2])
+
+
+def test_a_match_is_asked_of_the_shards_of_its_left_side() -> None:
+    match = (
+        f"SELECT a.id FROM objects AS a JOIN objects AS b ON {NEAR.format('a', 'b', 0.05)} WHERE {CONE.format('a', 1)}"
+    )
+    assert shards(match) == shards(f"SELECT a.id FROM objects AS a WHERE {CONE.format('a', 1)}") == [around(200, 30, 1)]
+
+
+def test_a_union_asks_each_side_of_its_own_shards() -> None:
+    north, south = (
+        f"SELECT id FROM objects WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(10, {dec}, 1))" for dec in (50, -50)
+    )
+    assert shards(f"{north} UNION ALL {south}") == [around(10, 50, 1), around(10, -50, 1)]
+
+
+def test_nothing_is_cut_up_without_a_cluster() -> None:
+    plain = replace(CATALOGUE, placement=None)
+    query = f"SELECT a.id FROM objects AS a JOIN wide AS b ON {NEAR.format('a', 'b', 5)} WHERE {CONE.format('a', 1)}"
+    translation = translate(query, plain)
+    assert not re.search(r"GLOBAL|cluster\(|__", translation.sql)
+    assert "distributed_product_mode" not in translation.settings
+    assert translate(query, CATALOGUE).settings["distributed_product_mode"] == "deny"
