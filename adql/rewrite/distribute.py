@@ -45,6 +45,7 @@ from adql.bound import (
 from adql.correlation import SubqueryExpr
 from adql.rewrite.collocation import Collocation, shards_read, source, spine, stored
 from adql.rewrite.joins import any_column, is_equality, replaced
+from adql.rewrite.repeatable import is_steady
 from adql.rewrite.sizes import row_count
 from adql.rewrite.wrap import ONE, Wrapped, numbers
 from clickhouse_schema.datatypes import BOOLEAN, INT, LONG, Field
@@ -237,10 +238,10 @@ def _sharded_first(select: Select) -> Select:
 
 
 def _own_conditions(select: Select, join: Join) -> list[Expr]:
-    """Those on the right table of a join alone, which hold for its rows before they are joined."""
+    """Those on the right table of a join alone, which hold for its rows before they are joined, and again after it."""
     pool = [*conjuncts(join.condition), *(conjuncts(select.where) if join.kind == "INNER" else ())]
     own = numbers(join.right)
-    return [c for c in pool if {x.relation for x in columns(c)} == own]
+    return [c for c in pool if {x.relation for x in columns(c)} == own and all(map(is_steady, walk(c)))]
 
 
 def _read(derived: Derived) -> tuple[Scan, tuple[Expr, ...]]:

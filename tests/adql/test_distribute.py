@@ -137,6 +137,11 @@ def test_numbers_of_rows_are_of_a_shard_and_never_of_copies() -> None:
         assert numbers == [" * 65536 + shardNum()", " * 65536 + shardNum()"]
 
 
+def test_lots_are_drawn_once() -> None:
+    text = sql("SELECT a.id FROM objects AS a JOIN wide AS b ON a.id = b.id AND b.mag < RAND() AND b.mag > 3")
+    assert (text.count("rand"), text.count("> 3")) == (sql("SELECT RAND() FROM objects").count("rand"), 2)
+
+
 def test_ntile_has_a_constant_argument() -> None:
     assert sql("SELECT NTILE(4) OVER (ORDER BY mag) AS n FROM objects").endswith("FROM `s`.`objects` AS t1) AS t2")
 
