@@ -23,7 +23,7 @@ from tap_service.storage.clickhouse import ClickHouseEngine
 from tests.tap_service.storage.clickhouse_server import ROOT, free_port
 from tests.tap_service.storage.stand_in import StandIn
 
-_REPLICA = "<shard><replica><host>127.0.0.1</host><port>{port}</port></replica></shard>"
+_REPLICA = "<shard><replica><host>{host}</host><port>{port}</port></replica></shard>"
 
 _CONFIGURATION = """<clickhouse>
 <tcp_port>{port}</tcp_port>
@@ -46,9 +46,12 @@ def in_process_cluster(folder: Path, shards: int) -> Iterator[ClickHouseEngine]:
 
 
 @contextmanager
-def served_cluster(folder: Path, shards: int) -> Iterator[str]:
-    """The address of a cluster over HTTP; a folder that one was in before has its tables. Without shards: one server."""
-    command = [sys.executable, "-m", "tests.cluster.in_process", str(folder), str(shards), str(free_port())]
+def served_cluster(folder: Path, shards: int, *elsewhere: str) -> Iterator[str]:
+    """The address of a cluster over HTTP; a folder that one was in before has its tables. Without shards: one server.
+
+    ``elsewhere`` are addresses of servers that are further shards, and that nobody needs to answer at.
+    """
+    command = [sys.executable, "-m", "tests.cluster.in_process", str(folder), str(shards), str(free_port()), *elsewhere]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
     assert process.stdin is not None
@@ -64,10 +67,11 @@ def served_cluster(folder: Path, shards: int) -> Iterator[str]:
             process.wait()
 
 
-def main(folder: str, shards: str, port: str) -> None:
+def main(folder: str, shards: str, port: str, *elsewhere: str) -> None:
     """Serve until standard input ends, as it does when the process that holds its other end is gone."""
     configuration = Path(folder) / "cluster.xml"
-    replicas = _REPLICA.format(port=port) * int(shards)
+    hosts = ["127.0.0.1"] * int(shards) + [*elsewhere]
+    replicas = "".join(_REPLICA.format(host=host, port=port) for host in hosts)
     cluster = f"<skyhouse>{replicas}</skyhouse>" if replicas else ""
     configuration.write_text(_CONFIGURATION.format(port=port, cluster=cluster))
     path = f"{folder}/clickhouse?config-file={configuration}"

@@ -140,6 +140,15 @@ def test_tables_of_other_servers_are_refused(tmp_path: Path) -> None:
                 engine.close()
 
 
+def test_a_cluster_without_macros_is_refused(tmp_path: Path) -> None:
+    """Without them a server cannot tell its shard from another's."""
+    with served_cluster(tmp_path, 1, "192.0.2.1") as url:
+        engine = ClickHouseEngine(url)
+        with pytest.raises(ClusterError, match="the macros shard and replica are not: give each server both"):
+            apply.initialise(engine)
+        engine.close()
+
+
 def test_on_several_servers_the_parts_are_replicated_tables() -> None:
     topology = Topology(2, is_one_server=False)
     local, overlap, margin, all_ = create_sharded(STARS, "s", "stars", topology)

@@ -166,6 +166,18 @@ def test_commands_beside_a_service(service: Service, stars: Path) -> None:
     assert service.rows("SELECT COUNT(*) FROM TAP_SCHEMA.tables WHERE table_name = 's.stars'") == ["0"]
 
 
+def test_a_schema_file_changes_what_a_service_has(service: Service) -> None:
+    file = service.folder / "made.yaml"
+    file.write_text("name: made\ntables:\n- name: t\n  columns: [{name: a, datatype: int}]\n")
+    code, out, err = skyhouse(service.folder, "schema", "apply", file.name)
+    assert (code, out) == (0, "the table made.t is missing\nmade.t is not in the catalogue\n"), err
+    file.write_text(file.read_text().replace("int}", "int}, {name: b, datatype: double}"))
+    assert skyhouse(service.folder, "schema", "apply", file.name)[0] == 0
+    assert service.rows("SELECT COUNT(b) FROM made.t") == ["0"]
+    code, out, err = skyhouse(service.folder, "shards", "plan")
+    assert (code, out, err) == (1, "", "error: this is one server, which has no shards\n")
+
+
 def test_a_fault_of_ours_ends_the_command_and_not_the_service(tmp_path: Path) -> None:
     service = started(tmp_path)
     with socket.socket(socket.AF_UNIX) as connection:
