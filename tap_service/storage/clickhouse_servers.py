@@ -119,7 +119,7 @@ class ClickHouseServers:
 
     def ping(self) -> None:
         failed: list[str] = []
-        for endpoint in self._endpoints.ready():
+        for endpoint in self._endpoints.all():
             try:
                 return endpoint.use(lambda engine: engine.ping())
             except EngineUnavailable as error:
@@ -133,11 +133,8 @@ class ClickHouseServers:
 
     def _spread(self, sql: str) -> Sequence[Endpoint]:
         """Where a user's query may go, each time beginning with another one."""
-        places = self._endpoints.for_statement(sql)
-        if any(name in sql for name in _OWN):
-            return places
-        first = next(self._turn) % len(places)
-        return [*places[first:], *places[:first]]
+        is_own = any(name in sql for name in _OWN)
+        return self._endpoints.for_statement(sql, 0 if is_own else next(self._turn))
 
     def _read(self, places: Sequence[Endpoint], work: Callable[[Engine], T], flight: _Flight, query_id: str = "") -> T:
         sent = 0

@@ -119,8 +119,14 @@ class Endpoints:
         """Those that answer, in the order of the settings; if none does, all, for that may have changed."""
         return [endpoint for endpoint in self._all if endpoint.answers] or self._all
 
-    def for_statement(self, sql: str) -> Sequence[Endpoint]:
-        """Where it can be executed, the best place first. Raises EngineUnavailable."""
+    def all(self, first: int = 0) -> Sequence[Endpoint]:
+        """Those that answer, beginning with the ``first`` of them, and then the others, in case one is back."""
+        ready = self.ready()
+        first %= len(ready)
+        return [*ready[first:], *ready[:first], *(endpoint for endpoint in self._all if endpoint not in ready)]
+
+    def for_statement(self, sql: str, first: int = 0) -> Sequence[Endpoint]:
+        """Where it can be executed, the best place first; ``first`` as of ``all``. Raises EngineUnavailable."""
         holders = {name: self._holder(name) for name in _names(sql)}
         found = {holder for holder in holders.values() if holder is not None}
         if len(found) > 1:
@@ -129,7 +135,7 @@ class Endpoints:
         missing = _needed(sql) & {name for name, holder in holders.items() if holder is None}
         if missing and not all(each.answers for each in self._all):
             raise EngineUnavailable("the server that has one of its tables does not answer", detail=str(missing))
-        return [*found] or self.ready()
+        return [*found] or self.all(first)
 
     def executed(self, sql: str, endpoint: Endpoint) -> None:
         """What the statement has made is there, and what it has dropped is nowhere."""

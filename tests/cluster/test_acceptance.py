@@ -1,0 +1,240 @@
+"""A cluster does what one server does: loads, answers, and a server that goes away. By the commands' own functions alone.
+
+Here the cluster is one of three shards in one process, reached by two ways that can be cut. On a real one, which has
+no schema called acceptance:
+
+    CLUSTER_URL=http://ch1:8123,http://ch2:8123 CLUSTER_USER=loader CLUSTER_PASSWORD=secret \\
+    CLUSTER_STOP='docker compose kill {host}' CLUSTER_START='docker compose start {host}' \\
+        python -m pytest tests/cluster/test_acceptance.py
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from clickhouse_schema.apply import initialise, read_catalogue
+from loaders import cluster_staging
+from loaders.drop import drop
+from loaders.load import LoadRequest, Mode, load
+from loaders.progress import ConsoleReporter
+from loaders.verify import verify
+from tap_service.config import Config
+from tap_service.storage.embedded import EmbeddedEngine
+from tap_service.storage.engine import Engine
+from tap_service.storage.engines import remote_engine
+from tests.adql.conftest import asked, comparable
+from tests.cluster.in_process import served_cluster
+from tests.tap_service.storage.relay import relay
+
+STARS, SOURCES = 8_000, 20_000
+
+SCHEMA = """
+name: acceptance
+tables:
+- name: stars
+  columns:
+  - {name: id, datatype: long, nullable: false}
+  - {name: ra, datatype: double}
+  - {name: dec, datatype: double}
+  - {name: mag, datatype: float}
+  skyhouse:layout: {position: [ra, dec], id: [id], overlap_radius: 0.5}
+- name: sources
+  columns:
+  - {name: number, datatype: long, nullable: false}
+  - {name: star, datatype: long, nullable: false}
+  - {name: ra, datatype: double}
+  - {name: dec, datatype: double}
+  - {name: mjd, datatype: double}
+  - {name: flux, datatype: float}
+  constraints:
+  - {name: of, "@type": ForeignKey, columns: ["#sources.star"], referencedColumns: ["#stars.id"]}
+  skyhouse:layout: {position: [ra, dec], id: [number], time: mjd, overlap_radius: 0.5, parent: of}
+- name: bands
+  columns:
+  - {name: id, datatype: long, nullable: false}
+  - {name: band, datatype: string}
+"""
+
+_NEAR = "DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)) < {}"
+
+QUERIES = [
+    "SELECT COUNT(*), SUM(id), MIN(mag), MAX(mag) FROM acceptance.stars",
+    "SELECT id, mag FROM acceptance.stars WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(120, -30, 5))",
+    "SELECT id FROM acceptance.stars WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(0, 90, 10))",
+    "SELECT id FROM acceptance.stars WHERE 1 = CONTAINS(POINT(ra, dec), POLYGON(10, -5, 20, -5, 20, 5, 10, 5))",
+    "SELECT * FROM acceptance.stars WHERE id IN (7, 77, 777, 7777)",
+    "SELECT * FROM acceptance.stars WHERE ra IS NULL",
+    "SELECT FLOOR(mag) AS bin, COUNT(*), AVG(mag), STDDEV(mag) FROM acceptance.stars GROUP BY FLOOR(mag)",
+    "SELECT TOP 20 id, mag FROM acceptance.stars ORDER BY mag, id OFFSET 5",
+    "SELECT DISTINCT MOD(id, 17) FROM acceptance.stars",
+    f"SELECT a.id, b.id FROM acceptance.stars AS a JOIN acceptance.stars AS b ON {_NEAR.format(0.1)}",
+    f"SELECT a.id, b.id FROM acceptance.stars AS a JOIN acceptance.stars AS b ON {_NEAR.format(0.7)} WHERE a.mag < 11",
+    f"SELECT a.id, b.id FROM acceptance.stars AS a LEFT JOIN acceptance.stars AS b ON {_NEAR.format(0.4)} AND b.mag < 12",
+    f"SELECT COUNT(*) FROM acceptance.stars AS a JOIN acceptance.stars AS b ON {_NEAR.format(0.5)} WHERE a.id < b.id",
+    "SELECT a.id, b.id FROM acceptance.stars AS a JOIN acceptance.stars AS b"
+    " ON 1 = skyhouse_nearest(1, POINT(a.ra, a.dec), POINT(b.ra, b.dec), 0.5)",
+    "SELECT s.id, COUNT(*), AVG(d.flux) FROM acceptance.stars AS s JOIN acceptance.sources AS d ON d.star = s.id"
+    " WHERE 1 = CONTAINS(POINT(s.ra, s.dec), CIRCLE(200, 20, 8)) GROUP BY s.id",
+    "SELECT number FROM acceptance.sources WHERE mjd BETWEEN 60100 AND 60110",
+    "SELECT b.band, COUNT(*) FROM acceptance.stars AS s JOIN acceptance.bands AS b ON MOD(s.id, 6) = b.id GROUP BY b.band",
+    "SELECT id FROM acceptance.stars WHERE id IN (SELECT star FROM acceptance.sources WHERE flux > 3)",
+    "SELECT id FROM acceptance.stars EXCEPT SELECT star FROM acceptance.sources",
+    "SELECT table_name FROM TAP_SCHEMA.tables WHERE schema_name = 'acceptance'",
+]
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """``stop`` and ``start`` take the address of a server."""
+
+    engine: Engine
+    urls: tuple[str, ...]
+    stop: Callable[[str], object]
+    start: Callable[[str], object]
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with ExitStack() as stack:
+        found = _real() if "CLUSTER_URL" in os.environ else _in_process(stack, tmp_path_factory.mktemp("acceptance"))
+        stack.callback(found.engine.close)
+        initialise(found.engine)
+        assert "acceptance" not in [schema.name for schema in read_catalogue(found.engine).schemas]
+        yield found
+        if "CLUSTER_URL" in os.environ:
+            made = [each.qualified for each in read_catalogue(found.engine).entries if each.schema.name == "acceptance"]
+            with ConsoleReporter() as reporter:
+                for table in made:
+                    drop(found.engine, table, reporter)
+
+
+def _real() -> Cluster:
+    names = ("URL", "USER", "PASSWORD")
+    settings = {f"clickhouse_{name.lower()}": os.environ.get(f"CLUSTER_{name}", "") for name in names}
+    config = Config(**{name: value for name, value in settings.items() if value})
+
+    def run(command: str, url: str) -> None:
+        subprocess.run(os.environ[command].replace("{host}", urlsplit(url).hostname or ""), shell=True, check=True)
+
+    urls = config.clickhouse_urls
+    return Cluster(
+        remote_engine(config), urls, lambda url: run("CLUSTER_STOP", url), lambda url: run("CLUSTER_START", url)
+    )
+
+
+def _in_process(stack: ExitStack, folder: Path) -> Cluster:
+    patch = stack.enter_context(pytest.MonkeyPatch.context())
+    patch.setattr(cluster_staging, "LINGER_SECONDS", 0)  # nobody reads what is replaced
+    url = stack.enter_context(served_cluster(folder, 3))
+    ways = [stack.enter_context(relay(urlsplit(url).port or 0)) for _ in range(2)]
+    by_url = {way.url: way for way in ways}
+    engine = remote_engine(Config(clickhouse_url=",".join(by_url)))
+    return Cluster(engine, tuple(by_url), lambda url: by_url[url].cut(), lambda url: by_url[url].restore())
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a Parquet file for each table, in two halves, and schema.yaml of each."""
+    folder = tmp_path_factory.mktemp("files")
+    random = np.random.default_rng(5)
+    stars = _sky(random)
+    star = random.integers(1, STARS - 500, SOURCES)
+    sources = pa.table(
+        {
+            "number": np.arange(SOURCES),
+            "star": stars["id"].take(star),
+            "ra": stars["ra"].take(star),
+            "dec": stars["dec"].take(star),
+            "mjd": random.uniform(60_000, 60_400, SOURCES),
+            "flux": random.normal(0, 1, SOURCES).astype(np.float32),
+        }
+    )
+    bands = pa.table({"id": range(6), "band": list("ugrizy")})
+    for name, table in (("stars", stars), ("sources", sources), ("bands", bands)):
+        half = table.num_rows // 2
+        pq.write_table(table.slice(0, half), folder / f"{name}_0.parquet")
+        pq.write_table(table.slice(half), folder / f"{name}_1.parquet")
+    (folder / "schema.yaml").write_text(SCHEMA)
+    return folder
+
+
+def _sky(random: np.random.Generator, count: int = STARS) -> pa.Table:
+    """Half of it crowded, so that there are pairs; the first without a position."""
+    ra = np.where(np.arange(count) % 2, random.uniform(0, 360, count), random.normal(120, 4, count) % 360)
+    dec = np.where(
+        np.arange(count) % 2, np.degrees(np.arcsin(random.uniform(-1, 1, count))), random.normal(-30, 4, count)
+    )
+    mask = np.arange(count) == 0
+    return pa.table(
+        {
+            "id": np.arange(count),
+            "ra": pa.array(ra, mask=mask),
+            "dec": pa.array(dec, mask=mask),
+            "mag": random.uniform(10, 25, count).astype(np.float32),
+        }
+    )
+
+
+def _load(engine: Engine, files: Path, table: str, mode: Mode, *halves: int) -> None:
+    with ConsoleReporter() as reporter:
+        paths = tuple(files / f"{table}_{half}.parquet" for half in halves)
+        name = f"acceptance.{table}"
+        load(engine, LoadRequest(paths, name, files / "rejects.csv", files / "schema.yaml", mode=mode), reporter)
+
+
+@pytest.fixture(scope="module")
+def both(cluster: Cluster, engine: EmbeddedEngine, files: Path) -> tuple[Engine, Engine]:
+    """The cluster and one server, with the same tables: made, made anew, and added to."""
+    initialise(engine)
+    for each in (cluster.engine, engine):
+        _load(each, files, "stars", "create", 0)
+        _load(each, files, "stars", "append", 1)
+        _load(each, files, "sources", "create", 0, 1)  # parents before children
+        _load(each, files, "bands", "create", 0)
+        _load(each, files, "bands", "replace", 0, 1)
+    return cluster.engine, engine
+
+
+def _rows(engine: Engine, query: str) -> list[tuple[Any, ...]]:
+    return sorted(comparable(asked(engine, read_catalogue(engine), query)), key=repr)
+
+
+def test_all_rows_are_where_they_belong(both: tuple[Engine, Engine]) -> None:
+    cluster, _ = both
+    with ConsoleReporter() as reporter:
+        for table in ("stars", "sources", "bands"):
+            verify(cluster, f"acceptance.{table}", reporter)
+    for table, count in (("stars", STARS), ("sources", SOURCES), ("bands", 6)):
+        assert asked(cluster, read_catalogue(cluster), f"SELECT COUNT(*) FROM acceptance.{table}") == [(count,)]
+
+
+def test_the_answers_are_those_of_one_server(both: tuple[Engine, Engine]) -> None:
+    cluster, alone = both
+    assert [query for query in QUERIES if _rows(cluster, query) != _rows(alone, query)] == []
+    assert all(_rows(alone, query) for query in QUERIES)
+
+
+def test_queries_go_on_when_any_server_goes_away(both: tuple[Engine, Engine], cluster: Cluster) -> None:
+    query = QUERIES[6]
+    wanted = _rows(both[1], query)
+    for url in cluster.urls:
+        cluster.stop(url)
+        try:
+            for _ in range(4):
+                assert _rows(cluster.engine, query) == wanted
+                with cluster.engine.stream("SELECT count() AS n FROM acceptance.stars") as batches:
+                    assert [batch.to_pydict() for batch in batches] == [{"n": [STARS]}]
+        finally:
+            cluster.start(url)
