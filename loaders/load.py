@@ -83,10 +83,11 @@ def load(engine: Engine, request: LoadRequest, reporter: Reporter) -> None:
         entry=schema,
         loads=onto.loads if onto else (),
         origin=onto.origin if onto else secrets.token_hex(8),
+        added=additions.added().additions if onto and additions else 0,
     )
     found = storage.staging_state()
-    if found is None or found.fingerprint != state.fingerprint:
-        if onto and additions and (added := _added(additions, input_, table, request, sources)):
+    if found is None or (found.fingerprint, found.added) != (state.fingerprint, state.added):
+        if onto and additions and (added := _added(additions, input_, table, request, sources, reporter)):
             return _tell(added, request, reporter)
         storage.begin(schema, table, state, onto_live=bool(onto))
         found = state
@@ -167,7 +168,12 @@ def _digest(path: Path) -> str:
 
 
 def _added(
-    additions: Additions, input_: _Input, table: Table, request: LoadRequest, sources: list[Source]
+    additions: Additions,
+    input_: _Input,
+    table: Table,
+    request: LoadRequest,
+    sources: list[Source],
+    reporter: Reporter,
 ) -> Load | None:
     """Add the files' rows to the live table; None if they are too many for that, and then nothing is changed."""
     rejects = Rejects(request.rejects, request.max_errors)
@@ -179,6 +185,7 @@ def _added(
     for chunk in few:
         _put_aside(chunk, orphans, rejects)
     rejects.close()
+    reporter.check()
     rows = sum(chunk.rows for chunk in few) - len(orphans)
     done = _finished(additions.fingerprint(input_.digests), request, rows, rejects)
     additions.add(done)

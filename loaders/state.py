@@ -24,7 +24,8 @@ class TableState(BaseModel):
 
     ``fingerprint`` is that of the load a staging table is for. ``verified``: all its chunks were counted. ``origin`` is
     made up when a table is first loaded or replaced: what was added to it later (``additions``) is known by it.
-    ``catalogue``: version of what the catalogue said of the table when it was verified; -1 = not noted.
+    ``added``: how many additions were in the table that the load was begun onto. ``catalogue``: version of what the
+    catalogue said of the table when it was verified; -1 = not noted.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -34,6 +35,7 @@ class TableState(BaseModel):
     entry: Schema
     loads: tuple[Load, ...] = ()
     origin: str = ""
+    added: int = 0
     catalogue: int = -1
 
     @property

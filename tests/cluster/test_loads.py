@@ -21,6 +21,7 @@ from adql.translate import translate
 from clickhouse_schema import apply
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.placement import LOCAL, OVERLAP, SHARD
+from clickhouse_schema.topology import Topology
 from loaders import chunks, cluster_staging
 from loaders.drop import drop
 from loaders.errors import LoadError
@@ -223,6 +224,20 @@ def test_rows_and_copies(cluster: ClickHouseEngine, folder: Path) -> None:
     assert any(line.startswith("night.stars ") and f"{STARS:,} rows" in line for line in said.lines)
     drop(cluster, "night.stars", said)
     assert cluster.query("SELECT name FROM system.tables WHERE database = 'night'").num_rows == 0
+
+
+def test_shards_are_read_as_those_of_many_servers_are(cluster: ClickHouseEngine, folder: Path) -> None:
+    """What loads and verify ask of all servers, asked through the cluster, says the same as the one server's tables."""
+    load(cluster, request(folder), Said())
+    storage = known_storage(cluster, "night.stars", apply.read_catalogue(cluster))
+    assert isinstance(storage, cluster_staging.ClusterStorage)
+    sizes, placed = storage.sizes(), storage.placed()
+    assert sum(sizes.values()) > STARS
+    assert not placed[1]
+    storage.topology = Topology(shards=3, is_one_server=False)
+    assert storage.reading.startswith("cluster(")
+    assert storage.sizes() == sizes
+    assert storage.placed() == placed
 
 
 #: In the order in which a load comes to them

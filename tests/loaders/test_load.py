@@ -263,6 +263,25 @@ def test_an_addition_that_was_killed_is_finished_without_its_file(
     assert said.lines[-1].startswith("already loaded")
 
 
+def test_a_load_onto_a_table_that_was_added_to_meanwhile_is_begun_again(
+    loading: EmbeddedEngine, stars: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load(loading, request(stars), Said())
+    many = few(stars, 20000, 2500)
+
+    def killed(*_: object) -> None:
+        raise LoadCancelled
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Storage, "publish", killed)
+        with pytest.raises(LoadCancelled):
+            load(loading, request(many, "append"), Said())
+    load(loading, request(few(stars, 9000, 500), "append"), Said())
+    load(loading, request(many, "append"), Said())
+    verify(loading, "loadtests.stars", Said())
+    assert content(loading)[::2] == [STARS + 3000, STARS + 3000]
+
+
 def test_each_year_is_stored_apart(loading: EmbeddedEngine, stars: Path) -> None:
     """Also of rows that are added, few or many, and of those without a time."""
     schema, folder = stars.parent / "years.yaml", stars.parent
