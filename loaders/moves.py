@@ -70,6 +70,11 @@ def plan(engine: Engine, shards: int, reporter: Reporter) -> None:
 
 def prepare(engine: Engine, reporter: Reporter) -> None:
     """Make the tables on the servers that do not have them, such as a new one, through which this is called."""
+    _complete(engine, reporter)
+    reporter.output("all servers have all tables")
+
+
+def _complete(engine: Engine, reporter: Reporter) -> None:
     topology, catalogue = read_topology(engine), apply.read_catalogue(engine)
     for entry in catalogue.entries:
         if entry.schema.name == TAP_SCHEMA.name:  # ``apply.initialise`` has made those
@@ -79,7 +84,6 @@ def prepare(engine: Engine, reporter: Reporter) -> None:
             reporter.output(f"making {entry.qualified}")
         for statement in statements:
             engine.execute(statement)
-    reporter.output("all servers have all tables")
 
 
 def move(engine: Engine, shards: int, reporter: Reporter) -> None:
@@ -90,6 +94,20 @@ def move(engine: Engine, shards: int, reporter: Reporter) -> None:
         reporter.output("the shards are balanced")
         return
     cluster.refuse_loads()
+    _complete(engine, reporter)
+    try:
+        _fill(cluster, reporter)
+    except LoadError:
+        cluster.drop_all_but(cluster.placement)
+        raise
+    apply.write_placement(engine, cluster.wanted)
+    reporter.output(f"{len(cluster.entries)} tables have balanced shards")
+    time.sleep(LINGER_SECONDS)
+    cluster.drop_all_but(cluster.wanted)
+
+
+def _fill(cluster: _Cluster, reporter: Reporter) -> None:
+    """The tables of the next generation, all rows in them checked."""
     before = cluster.version()
     for entry in cluster.entries:
         reporter.check()
@@ -100,10 +118,6 @@ def move(engine: Engine, shards: int, reporter: Reporter) -> None:
     cluster.refuse_loads()
     if cluster.version() != before:
         raise LoadError("something was loaded meanwhile, so nothing was moved: start the same shards move again")
-    apply.write_placement(engine, cluster.wanted)
-    reporter.output(f"{len(cluster.entries)} tables have balanced shards")
-    time.sleep(LINGER_SECONDS)
-    cluster.drop_all_but(cluster.wanted)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from clickhouse_schema import apply
-from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.cluster_ddl import create_sharded
+from clickhouse_schema.catalogue import Catalogue, TableEntry
+from clickhouse_schema.cluster_ddl import create_sharded, drop_sharded
 from clickhouse_schema.placement import LOCAL
 from clickhouse_schema.topology import read_topology
 from loaders import moves
@@ -130,6 +130,21 @@ def test_a_server_without_tables_gets_them(grown: ClickHouseEngine) -> None:
     _verified(grown)
 
 
+class Registering(Dying):
+    """An engine whose catalogue another process changes when the first rows have moved."""
+
+    def __init__(self, engine: ClickHouseEngine, entry: TableEntry) -> None:
+        super().__init__(engine, "INSERT INTO FUNCTION cluster", 1)
+        self._entry = entry
+
+    def execute(self, sql: str, *rest: object, **options: object) -> None:
+        try:
+            super().execute(sql, *rest, **options)
+        except Killed:
+            apply.register(self._engine, self._entry.schema, self._entry.table)
+            self._left = 1 << 30
+
+
 # in this order: each moves the rows of the one before
 
 
@@ -202,7 +217,11 @@ def test_while_something_is_loaded_nothing_moves(grown: ClickHouseEngine, folder
             grown.execute(statement)
         with pytest.raises(LoadError, match=f"a load into {base} has not ended, so nothing was moved"):
             moves.move(grown, 3, Said())
-        grown.execute(f"DROP TABLE sky.`{base}__local_rows` SYNC")
+        for statement in drop_sharded("sky", base, read_topology(grown)):
+            grown.execute(statement)
+    with pytest.raises(LoadError, match="something was loaded meanwhile, so nothing was moved"):
+        moves.move(Registering(grown, entry), 3, Said())  # type: ignore[arg-type]
+    assert {table.partition("__")[2][0] for table in _tables(grown)} == {"2"}
     with pytest.raises(LoadError, match="the cluster has 3 shards in remote_servers, not 4"):
         moves.move(grown, 4, Said())
     assert apply.read_placement(grown) == catalogue.placement
