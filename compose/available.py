@@ -3,7 +3,8 @@
 import http.client
 import sys
 
-connection = http.client.HTTPConnection("127.0.0.1", 8000, timeout=6)
+port = int(sys.argv[1]) if len(sys.argv) > 1 else 8000
+connection = http.client.HTTPConnection("127.0.0.1", port, timeout=6)
 connection.request("GET", "/tap/availability")
 document = connection.getresponse().read()
 sys.exit(0 if b"available>true<" in document else 1)

@@ -19,8 +19,13 @@ import jsonschema
 import pytest
 import yaml
 
+from tap_service.config import Config
+from tap_service.storage.clickhouse import ClickHouseEngine
+from tap_service.storage.embedded import EmbeddedEngine
 from tests.compose.serving import ADMIN, ENVIRONMENT, users_file
-from tests.tap_service.storage.clickhouse_server import ROOT
+from tests.tap_service.conftest import served
+from tests.tap_service.storage.clickhouse_server import ROOT, free_port
+from tests.tap_service.storage.stand_in import Faults, standing_in
 
 COMPOSE = ROOT / "compose"
 
@@ -99,6 +104,22 @@ def test_every_environment_variable_of_the_servers_is_given(services: dict[str, 
     for name in ("config.xml", "users.xml", "tls.xml"):
         needed |= set(re.findall(r'from_env="(\w+)"', (COMPOSE / "clickhouse" / name).read_text()))
     assert needed == set(ENVIRONMENT) == set(services["clickhouse-1a"]["environment"]) - {"CLICKHOUSE_SKIP_USER_SETUP"}
+
+
+def test_the_health_of_the_service(demo_engine: EmbeddedEngine, tmp_path: Path) -> None:
+    with standing_in(str(demo_engine.data_path / "clickhouse")) as server:
+        engine = ClickHouseEngine(server.url)
+        with served(Config(query_log="", jobs_path=tmp_path / "jobs"), engine) as service:
+            assert _is_well(service.port)
+            server.faults = Faults(status=502)
+            assert not _is_well(service.port)
+        engine.close()
+    assert not _is_well(free_port())
+
+
+def _is_well(port: int) -> bool:
+    command = [sys.executable, COMPOSE / "available.py", str(port)]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 class TestUp:

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from clickhouse_schema.apply import initialise
+from clickhouse_schema.apply import initialise, read_catalogue
+from loaders.control import opened
 from loaders.load import LoadRequest, load
 from loaders.progress import ConsoleReporter
 from tap_service.config import Config
@@ -72,10 +73,26 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Loaded:
 
 
 @pytest.fixture(scope="module")
-def engine(loaded: Loaded) -> Iterator[ClickHouseEngine]:
+def url(loaded: Loaded) -> Iterator[str]:
+    with served_as(loaded.folder, "skyhouse") as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def engine(url: str) -> Iterator[ClickHouseEngine]:
     """As the service has it. The workers' user has the same role."""
-    with engine_as(loaded.folder, "skyhouse") as engine:
-        yield engine
+    engine = ClickHouseEngine(url)
+    yield engine
+    engine.close()
+
+
+def test_the_service_starts(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the catalogue as the loader has left it; commands want more."""
+    monkeypatch.setenv("SKYHOUSE_CLICKHOUSE_URL", url)
+    with opened(tmp_path, reads=True) as engine:
+        assert "openngc" in [schema.name for schema in read_catalogue(engine).schemas]
+    with pytest.raises(EngineError, match="Not enough privileges"), opened(tmp_path):
+        pass
 
 
 def refusal(engine: ClickHouseEngine, statement: str) -> int:
