@@ -299,7 +299,8 @@ def count_density(engine: Engine, schema_name: str, table: Table, base: str = ""
     names = ", ".join(string(base + part) for part in ("", LOCAL, LOCAL + ROWS))
     key = f"{string(schema_name)}, {string(table.name)}"
     where = f"database = {string(schema_name)} AND table IN ({names}) AND active"
-    row_bytes = f"(SELECT sum(bytes_on_disk) / greatest(sum(rows), 1) FROM system.parts WHERE {where})"
+    parts = read_topology(engine).everywhere("system.parts") if table.is_sharded else "system.parts"
+    row_bytes = f"(SELECT sum(bytes_on_disk) / greatest(sum(rows), 1) FROM {parts} WHERE {where})"
     cell = _cell(table)
     version = _version(engine)
     engine.execute(

@@ -15,7 +15,7 @@ from clickhouse_schema.cover import has_cover
 from clickhouse_schema.ddl import create_table, projections, sort_key, stored_columns
 from clickhouse_schema.engine import Engine
 from clickhouse_schema.model import Table
-from clickhouse_schema.placement import CLUSTER, LOCAL, MARGIN, OVERLAP, stored
+from clickhouse_schema.placement import LOCAL, MARGIN, OVERLAP, stored
 from clickhouse_schema.quoting import identifier, string
 from clickhouse_schema.topology import Topology
 from clickhouse_schema.whole import known_uuid
@@ -116,9 +116,8 @@ class _Comparison:
         return [*servers.values()]
 
     def _rows_of(self, table: str, where: str, columns: str = "1") -> list[dict[str, str]]:
-        source, server = table, "''"
-        if not self._topology.is_one_server:
-            source, server = f"clusterAllReplicas({string(CLUSTER)}, {source})", "hostName()"
+        server = "''" if self._topology.is_one_server else "hostName()"
+        source = self._topology.everywhere(table)
         found = self._engine.query(f"SELECT {server} AS server, {columns} FROM {source} WHERE {where}")
         return [*found.to_pylist()]
 

@@ -72,6 +72,10 @@ class Topology:
         """Whether a part is a view of that table."""
         return self.is_one_server
 
+    def everywhere(self, table: str) -> str:
+        """SQL of the rows of all servers in a table that each has of its own, such as a system table."""
+        return table if self.is_one_server else f"clusterAllReplicas({string(CLUSTER)}, {table})"
+
     def into(self, schema_name: str, base: str, part: str) -> str:
         """What to INSERT INTO, for rows that have their ``placement.SHARD``: the engine sends each to its server."""
         table = ", ".join(string(text) for text in (CLUSTER, schema_name, base + self.rows(part)))

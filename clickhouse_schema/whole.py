@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from clickhouse_schema.engine import Engine
-from clickhouse_schema.placement import CLUSTER
 from clickhouse_schema.quoting import identifier, string
 from clickhouse_schema.topology import Topology
 
@@ -36,7 +35,7 @@ def known_uuid(engine: Engine, topology: Topology, database: str, name: str) -> 
     if topology.is_one_server:
         return ""
     sql = (
-        f"SELECT toString(any(uuid)) AS uuid FROM clusterAllReplicas({string(CLUSTER)}, system.tables)"
+        f"SELECT toString(any(uuid)) AS uuid FROM {topology.everywhere('system.tables')}"
         f" WHERE database = {string(database)} AND name = {string(name)} HAVING count() > 0"
     )
     found = engine.query(sql).to_pylist()
