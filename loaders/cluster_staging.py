@@ -157,7 +157,7 @@ class ClusterStorage(Storage):
 
     def chunks(self) -> dict[int, int]:
         """Rows by number of chunk. What a chunk has not is put there when it is inserted again."""
-        self._settle()
+        self._settle(self._next)
         self._drop_gateways()
         counts: dict[int, int] = {}
         self._done = {}
@@ -263,7 +263,7 @@ class ClusterStorage(Storage):
 
     def sizes(self) -> dict[str, int]:
         """Rows by part and shard."""
-        self._settle()
+        self._settle(self.base)
         sizes = {_key(part, shard): 0 for part in self.parts for shard in self._shards}
         for part in self.parts:
             sql = f"SELECT {_shard(part)} AS shard, count() AS rows FROM {self.all_rows(part)} GROUP BY shard"
@@ -323,7 +323,7 @@ class ClusterStorage(Storage):
     # --- the end ------------------------------------------------------------------------------------------------------
 
     def drop_staging(self) -> None:
-        self._settle()
+        self._end_statements()
         self._drop_gateways()
         self._drop(self._next)
 
@@ -371,7 +371,15 @@ class ClusterStorage(Storage):
         names = f"{self.schema_name}\n{self.table_name}"
         return f"load {hashlib.sha256(names.encode()).hexdigest()[:16]} "
 
-    def _settle(self) -> None:
+    def _settle(self, base: str) -> None:
+        """Until all servers have all that was ever sent to these tables, and nothing more comes from a killed load."""
+        self._end_statements()
+        if not self.topology.is_one_server:
+            for part in self.parts:
+                table = stored(self.schema_name, self._rows(base, part))
+                self.engine.execute(f"SYSTEM SYNC REPLICA{self.topology.on_cluster} {table} LIGHTWEIGHT")
+
+    def _end_statements(self) -> None:
         """Until no statement runs any more that a load, which was killed, has sent: it may still add rows."""
         for query_id in self.engine.running(self._query_ids):
             self.engine.cancel(query_id)

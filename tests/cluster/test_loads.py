@@ -226,7 +226,12 @@ def test_rows_and_copies(cluster: ClickHouseEngine, folder: Path) -> None:
     assert cluster.query("SELECT name FROM system.tables WHERE database = 'night'").num_rows == 0
 
 
-def test_shards_are_read_as_those_of_many_servers_are(cluster: ClickHouseEngine, folder: Path) -> None:
+_WAIT = "SYSTEM SYNC REPLICA ON CLUSTER `skyhouse`"
+
+
+def test_shards_are_read_as_those_of_many_servers_are(
+    cluster: ClickHouseEngine, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What loads and verify ask of all servers, asked through the cluster, says the same as the one server's tables."""
     load(cluster, request(folder), Said())
     storage = known_storage(cluster, "night.stars", apply.read_catalogue(cluster))
@@ -236,7 +241,11 @@ def test_shards_are_read_as_those_of_many_servers_are(cluster: ClickHouseEngine,
     assert not placed[1]
     storage.topology = Topology(shards=3, is_one_server=False)
     assert storage.reading.startswith("cluster(")
-    assert storage.sizes() == sizes
+    with monkeypatch.context() as patch:
+        waited: list[str] = []  # for replicas, of which there are none here
+        patch.setattr(cluster, "execute", waited.append)
+        assert storage.sizes() == sizes
+    assert [statement.split(" `night`.")[0] for statement in waited] == [_WAIT, _WAIT]
     assert storage.placed() == placed
 
 
