@@ -106,7 +106,7 @@ def _publish(engine: Engine, topology: Topology, schema: Schema, difference: _Di
     before = difference.entry.table.layout if difference.entry else None
     if before is None or before.healpix_order != table.layout.healpix_order:
         apply.update_density(engine, schema.name, table, difference.base)
-    apply.register(engine, schema, table)
+    apply.register(engine, schema, table, None if difference.entry else 0)
 
 
 # --- the comparison ---------------------------------------------------------------------------------------------------

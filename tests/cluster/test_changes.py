@@ -13,7 +13,9 @@ from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.healpix import index_sql
 from clickhouse_schema.placement import LOCAL, MARGIN, SHARD
 from clickhouse_schema.topology import read_topology
+from loaders import cluster_staging
 from loaders.commands import run
+from loaders.drop import drop
 from loaders.load import LoadRequest, load
 from tap_service.storage.clickhouse import ClickHouseEngine
 from tests.cluster.test_loads import Said
@@ -105,6 +107,23 @@ def test_what_was_added_is_loaded_into(live: ClickHouseEngine, tmp_path: Path) -
     assert live.query(f"SELECT count() FROM {_entry(live, 'bands').storage}").column(0).to_pylist() == [2]
     stars = _entry(live, "stars").storage
     assert live.query(f"SELECT sum(mag), count() FROM {stars}").to_pylist() == [{"sum(mag)": 12.0, "count()": ROWS + 2}]
+
+
+def test_a_table_that_was_dropped_is_made_anew(
+    live: ClickHouseEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster_staging, "LINGER_SECONDS", 0)
+    assert _said(live, "apply", tmp_path, MORE)[0] == 0
+    (tmp_path / "bands.csv").write_text("band\ni\n")
+    request = LoadRequest(
+        (tmp_path / "bands.csv",), "live.bands", tmp_path / "r", tmp_path / "schema.yaml", mode="replace"
+    )
+    load(live, request, Said())
+    assert _entry(live, "bands").number == 1
+    drop(live, "live.bands", Said())
+    assert _said(live, "apply", tmp_path, MORE)[0] == 0
+    assert live.query(f"SELECT count() FROM {_entry(live, 'bands').storage}").column(0).to_pylist() == [0]
+    assert _said(live, "diff", tmp_path, MORE)[0] == 0
 
 
 def test_parts_that_lag_behind_are_found_and_brought_up(live: ClickHouseEngine, tmp_path: Path) -> None:
