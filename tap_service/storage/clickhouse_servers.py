@@ -90,7 +90,7 @@ class ClickHouseServers:
         self._write(table, lambda engine: engine.insert(table, block, settings), _Flight())
 
     def cancel(self, query_id: str) -> None:
-        """Of a query of another process each server is told; raises EngineUnavailable if one that counts cannot be."""
+        """Of a query of another process each server is told; raises EngineUnavailable if none can be."""
         if flight := self._flights.get(query_id):
             flight.stopped = True
             if flight.endpoint is not None:
@@ -119,7 +119,7 @@ class ClickHouseServers:
 
     def ping(self) -> None:
         failed: list[str] = []
-        for endpoint in self._endpoints.all():
+        for endpoint in self._endpoints.in_order():
             try:
                 return endpoint.use(lambda engine: engine.ping())
             except EngineUnavailable as error:

@@ -22,7 +22,8 @@ _log = logging.getLogger("skyhouse")
 #: seconds until a server that has not answered is tried again: the first time, and at most
 _FIRST_SECONDS, _LONGEST_SECONDS = 0.5, 30.0
 
-#: see ``query_tables.upload_name``, ``merge_tables.table_name`` and ``user_tables.new_name``
+#: where tables of single servers are, and what they are called: see ``query_tables.upload_name``,
+#: ``merge_tables.table_name`` and ``user_tables.new_name``
 _DATABASES = f"{string(DATABASE)}, {string(USERS_DATABASE)}"
 _OWN_TABLE = re.compile(r"`skyhouse`\.`((?:upload|groups)_\w+)`|\b([tl]_[0-9a-f]{24})\b")
 
@@ -75,7 +76,8 @@ class Endpoint:
         if error.code:  # these are words of the server
             return
         if query_id:
-            self._abandoned.add(query_id)
+            with self._changing:
+                self._abandoned.add(query_id)
         self._lost(error)
 
     def close(self) -> None:
@@ -97,7 +99,7 @@ class Endpoint:
             try:
                 engine = self.engine()
                 engine.ping()
-                for query_id in tuple(self._abandoned):
+                while query_id := self._left():
                     engine.cancel(query_id)
                     self._abandoned.discard(query_id)
             except EngineError:
@@ -106,6 +108,11 @@ class Endpoint:
             self.answers = True
             _log.warning("the server %s answers again", self.url)
             return
+
+    def _left(self) -> str:
+        """A query that may still run here; '' if there is none."""
+        with self._changing:
+            return next(iter(self._abandoned), "")
 
 
 class Endpoints:
@@ -119,14 +126,14 @@ class Endpoints:
         """Those that answer, in the order of the settings; if none does, all, for that may have changed."""
         return [endpoint for endpoint in self._all if endpoint.answers] or self._all
 
-    def all(self, first: int = 0) -> Sequence[Endpoint]:
+    def in_order(self, first: int = 0) -> Sequence[Endpoint]:
         """Those that answer, beginning with the ``first`` of them, and then the others, in case one is back."""
         ready = self.ready()
         first %= len(ready)
         return [*ready[first:], *ready[:first], *(endpoint for endpoint in self._all if endpoint not in ready)]
 
     def for_statement(self, sql: str, first: int = 0) -> Sequence[Endpoint]:
-        """Where it can be executed, the best place first; ``first`` as of ``all``. Raises EngineUnavailable."""
+        """Where it can be executed, the best place first; ``first`` as of ``in_order``. Raises EngineUnavailable."""
         holders = {name: self._holder(name) for name in _names(sql)}
         found = {holder for holder in holders.values() if holder is not None}
         if len(found) > 1:
@@ -135,7 +142,7 @@ class Endpoints:
         missing = _needed(sql) & {name for name, holder in holders.items() if holder is None}
         if missing and not all(each.answers for each in self._all):
             raise EngineUnavailable("the server that has one of its tables does not answer", detail=str(missing))
-        return [*found] or self.all(first)
+        return [*found] or self.in_order(first)
 
     def executed(self, sql: str, endpoint: Endpoint) -> None:
         """What the statement has made is there, and what it has dropped is nowhere."""
