@@ -18,6 +18,7 @@ from clickhouse_schema.apply import initialise, read_catalogue
 from loaders.control import opened
 from loaders.load import LoadRequest, load
 from loaders.progress import ConsoleReporter
+from loaders.verify import verify
 from tap_service.config import Config
 from tap_service.storage.clickhouse import ClickHouseEngine
 from tap_service.storage.engine import EngineError
@@ -69,6 +70,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Loaded:
         for mode in ("create", "replace"):
             rejects, schema = folder / "rejects.csv", OPENNGC.with_suffix(".yaml")
             load(engine, LoadRequest((OPENNGC,), "openngc.objects", rejects, schema, mode=mode), reporter)
+        verify(engine, "openngc.objects", reporter)
         return Loaded(folder, {statement: refusal(engine, statement) for statement in NOT_THE_LOADER})
 
 
