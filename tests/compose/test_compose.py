@@ -176,6 +176,8 @@ _ASKED = {
     " WHERE profile_name IS NOT NULL AND value IS NOT NULL ORDER BY ALL",
     "quotas": "SELECT quota_name, duration, max_written_bytes FROM system.quota_limits ORDER BY ALL",
     "workloads": "SELECT name, parent FROM system.workloads ORDER BY ALL",
+    "weights": "SELECT path, weight FROM system.scheduler WHERE type = 'workload' ORDER BY ALL",
+    "limited": "SELECT path FROM system.scheduler WHERE type = 'inflight_limit'",
 }
 
 _READ_BACK = """
@@ -235,3 +237,6 @@ class TestConfiguration:
     def test_the_classes_of_work(self, told: dict[str, list[list[Any]]]) -> None:
         parent = "everything"
         assert told["workloads"] == [[parent, ""], *([name, parent] for name in ("jobs", "loads", "people"))]
+        weights = {path.rpartition("/")[2]: weight for path, weight in told["weights"]}
+        assert weights["people"] > weights["jobs"] > weights["loads"]
+        assert told["limited"] == [["/everything/semaphore"]]  # without a limit, weights are nothing
