@@ -81,7 +81,7 @@ def build(config: Config, engine: Engine) -> Services:
     spools = SpoolStore(config.spool_memory, config.spool_disk, config.spool_path)
     log = QueryLog(config.query_log, metrics)
     stores = open_job_stores(config)
-    table_files = TableFiles(config, spare=True)
+    table_files = TableFiles(config, at_once=True)
     preparation = Preparation(
         config, engine, metadata, Estimator(engine, stores.jobs), Uploads(config, engine, table_files)
     )

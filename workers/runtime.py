@@ -41,7 +41,7 @@ class Runtime:
         self._queue = JobQueue(self._jobs, Rules.of(config))
         self._dispatcher = CeleryDispatcher(app)
         metrics = Metrics()
-        files = TableFiles(config, spare=False)
+        files = TableFiles(config, at_once=False)
         uploads = Uploads(config, self._engine, files)
         estimator = Estimator(self._engine, self._jobs)
         preparation = Preparation(config, self._engine, self._metadata, estimator, uploads)

@@ -1,9 +1,9 @@
 """Reads the table in a file that anybody may have sent: a process of its own, which has few rights and ends by itself.
 
-It gets one request as a line of JSON on standard input, writes the rows as an Arrow stream into the file that the
-request names, and answers with one line of JSON: the table and its rows, or what is wrong. Memory, processor time, open
-files and the bytes that it may write are limited by the system, so that a file can at worst end its own reader. It also
-ends with the process that started it.
+It is forked from one that has loaded what it needs (``host``). It gets one request as a line of JSON on standard
+input, writes the rows as an Arrow stream into the file that the request names, and answers with one line of JSON: the
+table and its rows, or what is wrong. Memory, processor time, open files and the bytes that it may write are limited by
+the system, so that a file can at worst end its own reader. It also ends with the process that it was forked from.
 """
 
 from __future__ import annotations
@@ -279,7 +279,3 @@ def _too_many_rows(limits: Limits) -> ReadError:
 
 def _told(text: str) -> str:
     return printable(text, 1000)
-
-
-if __name__ == "__main__":
-    main()

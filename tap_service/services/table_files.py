@@ -6,8 +6,6 @@ import json
 import logging
 import os
 import signal
-import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -22,13 +20,9 @@ from clickhouse_schema.model import Table
 from tap_service.config import Config
 from tap_service.exceptions import InternalFault, ServiceUnavailable, UploadFault
 from tap_service.readers.apart import Answer, Limits, Request
+from tap_service.services.reader_host import HostLost, ReaderHost, ReaderLate
 
 _log = logging.getLogger("skyhouse")
-
-#: what the reader gets of the environment: no setting of the service, for these hold passwords
-_KEPT = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "HOME")
-#: one thread and plain memory: these reserve more address space than they use
-_FRUGAL = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
 
 #: how often as long as its processor time a reader may take by the clock
 _PATIENCE = 3
@@ -55,35 +49,27 @@ class ReadTable:
 
 
 class TableFiles:
-    """Safe to use from several threads. ``spare``: keep a process ready, for it takes a second to start.
+    """Safe to use from several threads. ``at_once``: be ready for the first file, which else waits for a second.
 
     Few files are read at once, for each may take its limit of memory; the others wait.
     """
 
-    def __init__(self, config: Config, *, spare: bool) -> None:
+    def __init__(self, config: Config, *, at_once: bool) -> None:
         self._limits = upload_limits(config)
         self._directory = config.spool_path
-        self._keeps_spare = spare
-        self._spare: subprocess.Popen[str] | None = None
-        self._running: set[subprocess.Popen[str]] = set()
+        self._at_once = at_once
+        self._host = ReaderHost(config.spool_path)
         self._closed = False
-        self._lock = threading.Lock()
         self._places = threading.BoundedSemaphore(config.concurrent_queries + _SLOW)
 
     def start(self) -> None:
-        if self._keeps_spare:
-            with self._lock:
-                self._spare = self._started()
+        if self._at_once:
+            self._host.start()
 
     def close(self) -> None:
         """Files that are being read are read no further: their readers end."""
-        with self._lock:
-            self._closed = True
-            spare, self._spare = self._spare, None
-            for process in self._running:
-                process.kill()
-        if spare is not None:
-            _end(spare)
+        self._closed = True
+        self._host.close()
 
     @contextmanager
     def read(
@@ -111,55 +97,34 @@ class TableFiles:
 
     def _asked(self, request: Request) -> Answer:
         seconds = request.limits.seconds
-        is_late = False
         with self._places:
-            process = self._taken()
             try:
-                out, err = process.communicate(json.dumps(asdict(request)) + "\n", _PATIENCE * seconds)
-            except subprocess.TimeoutExpired:
-                out, err, is_late = "", "", True
-            finally:
-                with self._lock:
-                    self._running.discard(process)
-                _end(process)
+                status, out, err = self._read(json.dumps(asdict(request)) + "\n", _PATIENCE * seconds)
+            except ReaderLate:
+                return Answer(f"reading it takes more than {seconds} seconds")
         if err:
             _log.warning("the reader of an uploaded table says: %s", err[-_SHOWN:])
         if out:
             return Answer(**json.loads(out))
-        if self._closed:
-            raise ServiceUnavailable("the service is shutting down. Ask again later")
-        if is_late or process.returncode == -signal.SIGXCPU:
+        if status == -signal.SIGXCPU:
             return Answer(f"reading it takes more than {seconds} seconds")
-        if process.returncode < 0:  # by what is in the file, or by a system that is short of memory
+        if status < 0:  # by what is in the file, or by a system that is short of memory
             return Answer("it is broken, or takes too much memory to read")
-        _log.error("the reader of an uploaded table ended with %s", process.returncode)
+        _log.error("the reader of an uploaded table ended with %s", status)
         raise InternalFault("the service failed to read an uploaded table; the fault is ours")
 
-    def _taken(self) -> subprocess.Popen[str]:
-        """A process that is ready, and another one for the next."""
-        with self._lock:
+    def _read(self, request: str, seconds: float) -> tuple[int, str, str]:
+        """Once more where the reader was lost by no fault of its own."""
+        for _ in range(2):
             if self._closed:
-                raise ServiceUnavailable("the service is shutting down. Ask again later")
-            process, self._spare = self._spare, None
-            if process is not None and process.poll() is not None:
-                _end(process)
-                process = None
-            process = process or self._started()
-            self._running.add(process)
-            if self._keeps_spare:
-                self._spare = self._started()
-        return process
-
-    def _started(self) -> subprocess.Popen[str]:
-        kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
-        return subprocess.Popen(
-            [sys.executable, "-W", "ignore", "-m", "tap_service.readers.apart"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**kept, **_FRUGAL, "TMPDIR": str(self._directory)},
-        )
+                break
+            try:
+                return self._host.read(request, seconds)
+            except HostLost:
+                _log.info("the process that reads uploaded tables has ended")
+        if self._closed:
+            raise ServiceUnavailable("the service is shutting down. Ask again later")
+        raise InternalFault("the service failed to read an uploaded table; the fault is ours")
 
 
 def upload_limits(config: Config) -> Limits:
@@ -188,11 +153,3 @@ def table_limits(config: Config) -> Limits:
 def path_of(file: BinaryIO) -> Path:
     """A path by which another process of this user can open a file, which needs no name."""
     return Path(f"/proc/{os.getpid()}/fd/{file.fileno()}")
-
-
-def _end(process: subprocess.Popen[str]) -> None:
-    process.kill()
-    process.wait()
-    for pipe in (process.stdin, process.stdout, process.stderr):
-        if pipe is not None:
-            pipe.close()

@@ -389,7 +389,7 @@ def test_damaged_files(read: Callable[..., Answer], form: str) -> None:
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TableFiles]:
     files = TableFiles(
-        Config(spool_path=tmp_path_factory.mktemp("spool"), upload_memory=1 << 30, upload_seconds=20), spare=False
+        Config(spool_path=tmp_path_factory.mktemp("spool"), upload_memory=1 << 30, upload_seconds=20), at_once=False
     )
     yield files
     files.close()

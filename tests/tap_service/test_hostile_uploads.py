@@ -20,7 +20,7 @@ import pyarrow as pa
 import pytest
 
 from tap_service.config import Config
-from tap_service.services.table_files import TableFiles
+from tap_service.services.reader_host import ReaderHost
 from tests.tap_service.asking import Job
 from tests.tap_service.conftest import Served
 from tests.tap_service.test_hostile_files import REFUSED, arrow
@@ -72,8 +72,13 @@ def children(process: int) -> list[int]:
     return [int(child) for some in found for child in some]
 
 
+def hosts(process: int) -> list[int]:
+    """What the readers of a service are forked from."""
+    return [child for child in children(process) if b"tap_service.readers.host" in said_by(child, "cmdline")]
+
+
 def readers(process: int) -> list[int]:
-    return [child for child in children(process) if b"tap_service.readers.apart" in said_by(child, "cmdline")]
+    return [child for host in hosts(process) for child in children(host)]
 
 
 def said_by(process: int, what: str) -> bytes:
@@ -294,18 +299,22 @@ def test_no_room_for_files(serve: Callable[..., Served], tmp_path: Path) -> None
 
 
 @pytest.fixture
-def files(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The readers that are started meanwhile."""
+def started(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The processes that are started meanwhile for readers to be forked from."""
     started: list[int] = []
-    start = TableFiles._started
+    start = ReaderHost._started
 
-    def watched(self: TableFiles) -> Any:
-        process = start(self)
+    def watched(self: ReaderHost, requests: socket.socket) -> Any:
+        process = start(self, requests)
         started.append(process.pid)
         return process
 
-    monkeypatch.setattr(TableFiles, "_started", watched)
+    monkeypatch.setattr(ReaderHost, "_started", watched)
     return started
+
+
+#: Takes a second to read
+LARGE = b"n\n" + b"1\n" * 4_000_000
 
 
 def test_many_slow_tables_have_one_limit(serve: Callable[..., Served], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -314,16 +323,31 @@ def test_many_slow_tables_have_one_limit(serve: Callable[..., Served], monkeypat
     assert "take more than 0 seconds to read: upload fewer at once" in refusal(ask(serve(), UPLOAD=many))
 
 
-def test_a_reader_that_is_killed(serve: Callable[..., Served], files: list[int], eventually: Any) -> None:
+def test_a_reader_that_is_killed(serve: Callable[..., Served], started: list[int], eventually: Any) -> None:
     service = serve()
-    os.kill(files[0], signal.SIGSTOP)
+    [host] = started
     with ThreadPoolExecutor(1) as thread:
-        answer = thread.submit(ask, service)
-        eventually(lambda: len(files) == 2)  # it has been taken, and the next one is there
-        os.kill(files[0], signal.SIGKILL)
+        answer = thread.submit(ask, service, LARGE)
+        eventually(lambda: children(host))
+        os.kill(children(host)[0], signal.SIGKILL)
         assert "it is broken, or takes too much memory to read" in refusal(answer.result())
-    os.kill(files[1], signal.SIGKILL)
-    assert ask(service).text == "n\r\n3\r\n"  # one that died before it was needed is nobody's loss
+    assert ask(service).text == "n\r\n3\r\n"
+    assert started == [host]
+
+
+def test_what_readers_are_forked_from_is_killed(
+    serve: Callable[..., Served], started: list[int], eventually: Any
+) -> None:
+    """It is started again, and the file is read from its begin."""
+    service = serve()
+    with ThreadPoolExecutor(1) as thread:
+        answer = thread.submit(ask, service, LARGE, "SELECT COUNT(*) AS n FROM TAP_UPLOAD.t")
+        eventually(lambda: children(started[0]))
+        os.kill(started[0], signal.SIGKILL)
+        assert answer.result().text == "n\r\n4000000\r\n"
+    os.kill(started[1], signal.SIGKILL)
+    assert ask(service).text == "n\r\n3\r\n"
+    assert len(started) == 3
 
 
 def test_more_than_can_be_read_at_once(serve: Callable[..., Served]) -> None:
@@ -334,18 +358,18 @@ def test_more_than_can_be_read_at_once(serve: Callable[..., Served]) -> None:
 
 
 def test_the_service_ends_with_its_readers(
-    svc_engine: Any, start_server: Any, tmp_path: Path, files: list[int], eventually: Any
+    svc_engine: Any, start_server: Any, tmp_path: Path, started: list[int], eventually: Any
 ) -> None:
     with (
         start_server(Config(query_log="", jobs_path=tmp_path), svc_engine, grace_seconds=1) as service,
         ThreadPoolExecutor(1) as thread,
     ):
-        os.kill(files[0], signal.SIGSTOP)
-        answer = thread.submit(ask, service)
-        eventually(lambda: len(files) == 2)
+        answer = thread.submit(ask, service, LARGE)
+        eventually(lambda: children(started[0]))
+        os.kill(children(started[0])[0], signal.SIGSTOP)
         service.server.should_exit = True
         assert answer.exception() is not None or answer.result().status_code == 503
-    assert [pid for pid in files if said_by(pid, "cmdline")] == []
+    assert [pid for pid in started if said_by(pid, "cmdline")] == []
 
 
 # --- the service as a process -----------------------------------------------------------------------------------------
@@ -381,7 +405,7 @@ def stored(process: Process) -> list[str]:
 
 def test_nothing_is_left_after_a_crash(process: Process, eventually: Callable[[Callable[[], bool]], None]) -> None:
     service: Any = Address(process)
-    first = readers(process.process.pid)
+    first = hosts(process.process.pid)
     assert len(first) == 1
     assert b"hunter2" not in said_by(first[0], "environ")
     assert b"PATH" in said_by(first[0], "environ")
@@ -393,7 +417,7 @@ def test_nothing_is_left_after_a_crash(process: Process, eventually: Callable[[C
     with httpx.stream("POST", service.sync, data={"QUERY": LONG, **form}, files={"t": ("t", CSV)}) as answer:
         assert answer.status_code == 200
         eventually(lambda: len(stored(process)) == 2)
-        children_then = readers(process.process.pid)
+        children_then = hosts(process.process.pid)
         process.stop(signal.SIGKILL)
     half.close()
     eventually(lambda: not any(said_by(child, "cmdline") for child in children_then))
@@ -405,7 +429,7 @@ def test_nothing_is_left_after_a_crash(process: Process, eventually: Callable[[C
     assert list((process.data / "spool").iterdir()) == []
     eventually(lambda: process.results() == [])
     assert ask(service).text == "n\r\n3\r\n"
-    last = readers(process.process.pid)
+    last = hosts(process.process.pid)
     process.stop(signal.SIGTERM)
     eventually(lambda: not any(said_by(child, "cmdline") for child in last))
 

@@ -458,7 +458,7 @@ def test_loads_at_once_lose_nothing(alice: User) -> None:
 def test_one_user_does_not_take_all_places(svc_engine: EmbeddedEngine) -> None:
     """Two loads of a user work, eight wait, and the next one is refused; another user's does not wait for them."""
     config = Config()
-    tables = UserTables(config, svc_engine, Metadata(svc_engine), TableFiles(config, spare=False))
+    tables = UserTables(config, svc_engine, Metadata(svc_engine), TableFiles(config, at_once=False))
     go_on = threading.Event()
 
     async def asked() -> tuple[int, str]:
