@@ -29,6 +29,11 @@ _OWN_TABLE = re.compile(r"`skyhouse`\.`((?:upload|groups)_\w+)`|\b([tl]_[0-9a-f]
 
 _CREATES, _DROPS, _RENAMES = (re.compile(rf"\s*{word}\b") for word in ("CREATE", "DROP", "RENAME"))
 
+_APART = (
+    "it needs tables of different servers, for one was away when a table of yours was made: "
+    "make that table anew, from a query that selects all of it"
+)
+
 #: tables whose servers are kept in mind
 _MOST_KNOWN = 10_000
 
@@ -138,7 +143,7 @@ class Endpoints:
         found = {holder for holder in holders.values() if holder is not None}
         if len(found) > 1:
             places = "; ".join(f"{name} on {holder.url}" for name, holder in holders.items() if holder)
-            raise EngineUnavailable("it needs tables of different servers", detail=f"{places}: {sql[:200]}")
+            raise EngineUnavailable(_APART, detail=f"{places}: {sql[:200]}")
         missing = _needed(sql) & {name for name, holder in holders.items() if holder is None}
         if missing and not all(each.answers for each in self._all):
             raise EngineUnavailable("the server that has one of its tables does not answer", detail=str(missing))
