@@ -29,6 +29,8 @@ _OWN_TABLE = re.compile(r"`skyhouse`\.`((?:upload|groups)_\w+)`|\b([tl]_[0-9a-f]
 
 _CREATES, _DROPS, _RENAMES = (re.compile(rf"\s*{word}\b") for word in ("CREATE", "DROP", "RENAME"))
 
+#: ClickHouse's code of what any of them would say
+_UNKNOWN_TABLE = 60
 _APART = (
     "it needs tables of different servers, for one was away when a table of yours was made: "
     "make that table anew, from a query that selects all of it"
@@ -143,7 +145,7 @@ class Endpoints:
         found = {holder for holder in holders.values() if holder is not None}
         if len(found) > 1:
             places = "; ".join(f"{name} on {holder.url}" for name, holder in holders.items() if holder)
-            raise EngineUnavailable(_APART, detail=f"{places}: {sql[:200]}")
+            raise EngineUnavailable(_APART, _UNKNOWN_TABLE, f"{places}: {sql[:200]}")
         missing = _needed(sql) & {name for name, holder in holders.items() if holder is None}
         if missing and not all(each.answers for each in self._all):
             raise EngineUnavailable("the server that has one of its tables does not answer", detail=str(missing))
