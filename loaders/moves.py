@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -28,6 +28,7 @@ from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.cluster_ddl import create_sharded, drop_sharded
 from clickhouse_schema.ddl import HPX29, given_columns
 from clickhouse_schema.drift import creation
+from clickhouse_schema.model import ForeignKey
 from clickhouse_schema.overlap import Overlap
 from clickhouse_schema.placement import LOCAL, OVERLAP, SHARD, Placement, stored
 from clickhouse_schema.quoting import identifier, string
@@ -150,11 +151,13 @@ class _Cluster:
     def _line(self, entry: TableEntry) -> list[TableEntry]:
         """The table, its parent, the parent of that, and so on."""
         line = [entry]
-        while (
-            key := next((k for k in line[-1].table.keys if k.name == line[-1].table.layout.parent), None)
-        ) is not None:
+        while (key := _parent_key(line[-1])) is not None:
             schema_name, _, name = key.referenced_table.rpartition(".")
-            line.append(self._catalogue.find(name, True, schema_name, True)[0])
+            parents = self._catalogue.find(name, True, schema_name, True)
+            if not parents:
+                told = f"rows of {line[-1].qualified} are with those of {key.referenced_table}, which is not there"
+                raise LoadError(f"{told}: load it, or drop {line[-1].qualified}")
+            line.append(parents[0])
         return line
 
     def _balanced(self, shards: int) -> Placement:
@@ -237,25 +240,19 @@ class _Cluster:
 
     def _leaving(self, entry: TableEntry) -> str:
         """SQL of all rows, each with the index that its place is told by: its own, or that of the top of its line."""
-        names = ", ".join(f"t.{identifier(name)} AS {identifier(name)}" for name in given_columns(entry.table))
-        if len(self._line(entry)) == 1:
-            local = f"SELECT {names}, t.{HPX29} AS {_AT} FROM {entry.part(LOCAL)} AS t"
-        else:
-            local = f"SELECT {names}, p.{_AT} AS {_AT} FROM {entry.part(LOCAL)} AS t {self._joined(entry)}"
-        return f"cluster({string(self.placement.cluster)}, view({local}))"
+        return f"cluster({string(self.placement.cluster)}, view({self._told(entry, given_columns(entry.table))}))"
 
-    def _joined(self, entry: TableEntry) -> str:
-        """The join of a child, t, with its parent, p; each shard has both."""
-        parent = self._line(entry)[1]
-        key = next(key for key in entry.table.keys if key.name == entry.table.layout.parent)
+    def _told(self, entry: TableEntry, columns: Iterable[str]) -> str:
+        """SQL of these columns of a shard's own rows, with that index. Each shard has the parents of its rows."""
+        names = ", ".join(f"t.{identifier(name)} AS {identifier(name)}" for name in columns)
+        key = _parent_key(entry)
+        if key is None:
+            return f"SELECT {names}, t.{HPX29} AS {_AT} FROM {entry.part(LOCAL)} AS t"
+        parents = self._told(self._line(entry)[1], key.referenced_columns)
         pairs = zip(key.columns, key.referenced_columns, strict=True)
-        on = " AND ".join(f"t.{identifier(one)} = p.{identifier(other)}" for one, other in pairs)
-        names = ", ".join(f"t.{identifier(name)} AS {identifier(name)}" for name in key.referenced_columns)
-        if len(self._line(parent)) == 1:
-            above = f"SELECT {names}, t.{HPX29} AS {_AT} FROM {parent.part(LOCAL)} AS t"
-        else:
-            above = f"SELECT {names}, p.{_AT} AS {_AT} FROM {parent.part(LOCAL)} AS t {self._joined(parent)}"
-        return f"LEFT ANY JOIN ({above}) AS p ON {on}"
+        equal = " AND ".join(f"t.{identifier(one)} = p.{identifier(other)}" for one, other in pairs)
+        joined = f"{entry.part(LOCAL)} AS t LEFT ANY JOIN ({parents}) AS p ON {equal}"
+        return f"SELECT {names}, p.{_AT} AS {_AT} FROM {joined}"
 
     def _copy_comment(self, entry: TableEntry) -> None:
         rows = self._topology.rows(LOCAL)
@@ -308,3 +305,7 @@ class _Cluster:
     @staticmethod
     def _overlaps(entry: TableEntry) -> bool:
         return bool(entry.table.layout.position and entry.table.layout.overlap_radius)
+
+
+def _parent_key(entry: TableEntry) -> ForeignKey | None:
+    return next((key for key in entry.table.keys if key.name == entry.table.layout.parent), None)

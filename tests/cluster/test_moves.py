@@ -17,6 +17,7 @@ from clickhouse_schema.cluster_ddl import create_sharded, drop_sharded
 from clickhouse_schema.placement import LOCAL
 from clickhouse_schema.topology import read_topology
 from loaders import moves
+from loaders.drop import drop
 from loaders.errors import LoadError
 from loaders.load import LoadRequest, load
 from loaders.verify import verify
@@ -127,7 +128,6 @@ def test_a_server_without_tables_gets_them(grown: ClickHouseEngine) -> None:
     moves.prepare(grown, said)
     assert said.lines == ["making sky.notes", "all servers have all tables", "all servers have all tables"]
     assert _counts(grown, apply.read_catalogue(grown)) == COUNTS
-    _verified(grown)
 
 
 class Registering(Dying):
@@ -226,3 +226,9 @@ def test_while_something_is_loaded_nothing_moves(grown: ClickHouseEngine, folder
         moves.move(grown, 4, Said())
     assert apply.read_placement(grown) == catalogue.placement
     assert _counts(grown, catalogue) == COUNTS
+
+
+def test_children_whose_parents_are_gone_are_told(grown: ClickHouseEngine) -> None:
+    drop(grown, "sky.objects", Said())
+    with pytest.raises(LoadError, match="which is not there: load it, or drop sky"):
+        moves.plan(grown, 0, Said())
