@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from astropy import units
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clickhouse_schema.units import vounit
@@ -79,6 +79,7 @@ def test_no_unit(said: str) -> None:
     assert vounit(said) is None
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="kmsdegarcyr MJHz0123456789.*/^-()[]'\"%µ", max_size=12))
 def test_any_text_gives_a_vounit_or_none(text: str) -> None:
     """No text makes it fail or warn, and what comes out is a fixed point."""
