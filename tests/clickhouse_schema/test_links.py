@@ -231,7 +231,6 @@ _VALUES = [
 ]
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(_PLACES), st.sampled_from(_VALUES)), min_size=1, max_size=3))
 @settings(deadline=None)
 def test_any_value_anywhere_is_read_or_told(changes: list[tuple[int, str]]) -> None:
