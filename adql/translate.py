@@ -5,8 +5,8 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import dataclass, field, replace
 
-from adql.bound import Aggregate, Fresh, Query, Windowed, select_expressions, selects, walk
-from adql.clickhouse import DISTRIBUTED, KEEP_JOIN_ORDER, NULL_FOR_EMPTY, SETTINGS, emit
+from adql.bound import Fresh, Query
+from adql.clickhouse import DISTRIBUTED, KEEP_JOIN_ORDER, SETTINGS, emit
 from adql.functions.names import Positions
 from adql.links import links_of
 from adql.parser import parse
@@ -90,20 +90,7 @@ def statement(resolved: Resolved) -> Statement:
     if resolved.placement is not None:
         query = distribute(query, resolved.placement, fresh)
         settings |= DISTRIBUTED
-    if _has_set_functions(query):
-        settings |= NULL_FOR_EMPTY
     return Statement(emit(query), settings, query)
-
-
-def _has_set_functions(query: Query) -> bool:
-    """Whether something is computed of sets of rows that may be empty, counts aside: no group is."""
-    return any(
-        e.name != "COUNT"
-        for select in selects(query)
-        for expr in select_expressions(select)
-        for e in walk(expr)
-        if isinstance(e, Windowed) or (isinstance(e, Aggregate) and not select.group_by)
-    )
 
 
 def _limited(query: Query, limit: int | None) -> Query:

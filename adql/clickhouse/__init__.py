@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from adql.clickhouse.emitter import emit
 
-__all__ = ["DISTRIBUTED", "KEEP_JOIN_ORDER", "NULL_FOR_EMPTY", "SETTINGS", "emit"]
+__all__ = ["DISTRIBUTED", "KEEP_JOIN_ORDER", "SETTINGS", "emit"]
 
 #: What makes ClickHouse read the generated SQL as meant.
 SETTINGS: dict[str, str | int] = {
@@ -31,10 +31,6 @@ SETTINGS: dict[str, str | int] = {
 #: In addition, on a cluster: only the shards that a condition names are asked, and a join that needs other shards'
 #: rows and does not say so is an error, for it would be wrong.
 DISTRIBUTED: dict[str, str | int] = {"optimize_skip_unused_shards": 1, "distributed_product_mode": "deny"}
-
-#: In addition, for set functions of sets that may be empty, and over windows: with it the engine uses no projection,
-#: neither of ids nor of covers.
-NULL_FOR_EMPTY: dict[str, str | int] = {"aggregate_functions_null_for_empty": 1}
 
 #: In addition, for queries whose joins must stay as they are written. (0 would also stop the engine from building its
 #: hash table on the smaller side: 60 ms became 250 in a join of 1,000 rows with 3 million.)

@@ -1,6 +1,8 @@
 """Set functions: ADQL's own, and statistics in the engine's numerically stable forms (the plain ones lose all digits).
 
-NULLs are left out. NaN makes sums and what is made of them NaN; MIN, MAX and quantiles leave it out.
+NULLs are left out. Of no values the engine gives 0 or NaN, and its forms with OrNull give NULL (the setting that makes
+these of the others stops the engine from using projections, and is applied twice on a cluster). NaN makes sums and what
+is made of them NaN; MIN, MAX and quantiles leave it out.
 """
 
 from __future__ import annotations
@@ -25,11 +27,11 @@ def _own(types: tuple[ColumnType, ...]) -> ColumnType:
 ADQL_SET_FUNCTIONS = (
     SetFunction("COUNT", (Parameter("x", "single"),), LONG, "toInt64(count({distinct}{0}){over})",
                 "number of values that are not NULL; COUNT(*): of rows"),
-    SetFunction("SUM", (_X,), _sum, "sum({distinct}toFloat64({0})){over}", "sum",
-                whole="accurateCast(sum({distinct}toInt128({0})){over}, 'Nullable(Int64)')"),
-    SetFunction("AVG", (_X,), DOUBLE, "avg({distinct}toFloat64({0})){over}", "mean"),
-    SetFunction("MIN", (Parameter("x", "single"),), _own, "min({0}){over}", "least value"),
-    SetFunction("MAX", (Parameter("x", "single"),), _own, "max({0}){over}", "greatest value"),
+    SetFunction("SUM", (_X,), _sum, "sumOrNull({distinct}toFloat64({0})){over}", "sum",
+                whole="accurateCast(sumOrNull({distinct}toInt128({0})){over}, 'Nullable(Int64)')"),
+    SetFunction("AVG", (_X,), DOUBLE, "avgOrNull({distinct}toFloat64({0})){over}", "mean"),
+    SetFunction("MIN", (Parameter("x", "single"),), _own, "minOrNull({0}){over}", "least value"),
+    SetFunction("MAX", (Parameter("x", "single"),), _own, "maxOrNull({0}){over}", "greatest value"),
 )  # fmt: skip
 
 
@@ -75,20 +77,20 @@ def _joined(value: str, delimiter: str, over: str) -> str:
 STATISTICS = (
     _sample("STDDEV", "stddevSampStable", "Standard deviation of a sample, the same as STDDEV_SAMP."),
     _sample("STDDEV_SAMP", "stddevSampStable", "Standard deviation of a sample (divisor n - 1); NULL for one value."),
-    _deviation("STDDEV_POP", "stddevPopStable", "Standard deviation of a population (divisor n)."),
+    _deviation("STDDEV_POP", "stddevPopStableOrNull", "Standard deviation of a population (divisor n)."),
     _sample("VARIANCE", "varSampStable", "Variance of a sample, the same as VAR_SAMP."),
     _sample("VAR_SAMP", "varSampStable", "Variance of a sample (divisor n - 1); NULL for one value."),
-    _deviation("VAR_POP", "varPopStable", "Variance of a population (divisor n)."),
+    _deviation("VAR_POP", "varPopStableOrNull", "Variance of a population (divisor n)."),
     _of_pairs("COVAR_SAMP", f"if({_PAIRS} > 1, covarSampStable(toFloat64({{0}}), toFloat64({{1}})){{over}}, NULL)",
               "Covariance of a sample of pairs (divisor n - 1); NULL for one pair."),
-    _of_pairs("COVAR_POP", "covarPopStable(toFloat64({0}), toFloat64({1})){over}",
+    _of_pairs("COVAR_POP", "covarPopStableOrNull(toFloat64({0}), toFloat64({1})){over}",
               "Covariance of a population of pairs (divisor n)."),
     _of_pairs("CORR", _correlation(),
               "Coefficient of correlation; NULL for one pair, or if one of the two does not vary."),
-    SetFunction("MEDIAN", (_X,), DOUBLE, "quantileExactInclusive(0.5)(toFloat64({0})){over}",
+    SetFunction("MEDIAN", (_X,), DOUBLE, "quantileExactInclusiveOrNull(0.5)(toFloat64({0})){over}",
                 "Median, exact: the mean of the two middle values if their number is even.", returns="DOUBLE"),
     SetFunction("skyhouse_quantile", (_X, Parameter("fraction", "fraction", "DOUBLE")), DOUBLE,
-                "quantileExactInclusive({1})(toFloat64({0})){over}",
+                "quantileExactInclusiveOrNull({1})(toFloat64({0})){over}",
                 "Quantile, exact: the value below which the fraction of the values lies, between two of them linearly.",
                 returns="DOUBLE"),
     SetFunction("ivo_histogram",
