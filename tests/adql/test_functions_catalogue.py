@@ -212,7 +212,7 @@ def test_regular_expressions(pattern: str, count: int, ask: Ask) -> None:
 
 def test_a_pattern_may_come_from_the_rows(ask: Ask) -> None:
     query = "SELECT id FROM small.stars WHERE gavo_match('^' || LOWER(name), name) = 1 AND id <> 7"
-    assert ask(query) == [(1,), (4,), (6,), (8,), (9,)]
+    assert sorted(ask(query)) == [(1,), (4,), (6,), (8,), (9,)]
 
 
 @pytest.mark.parametrize("pattern", ["(", "[a", "*", "a(?=b)", "(a)\\1", "\\", "(a{1000}){1000}", "\\p{Foo}", "a{2,1}"])

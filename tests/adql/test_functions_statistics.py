@@ -97,7 +97,7 @@ def test_deviations_and_medians_of_groups_are_duckdbs(
 ) -> None:
     calls = ", ".join(f"{name}({column})" for name in _OF_ONE)
     # of a billion and a little, six digits are left in float64; DuckDB's medians of REAL are REAL
-    relative = {"far": 1e-4, "f": 1e-6}.get(column, 1e-10)
+    relative = {"far": 2e-4, "f": 1e-6}.get(column, 1e-10)
     for query in (f"SELECT {calls} FROM samples", f"SELECT g, {calls} FROM samples GROUP BY g ORDER BY g"):
         _alike(*_both(engine, samples, twin, query), relative)
 
