@@ -402,6 +402,7 @@ tables:
             "7: the table sources has no foreign key of_objects: did you mean of_object",
         ),
         ({"sources": "{parent: of_object, everywhere: true}"}, "7: everywhere contradicts parent"),
+        ({"sources": "{parent: of_object, years: true}"}, "7: years of what: name the column in time"),
         ({"sources": "{parent: of_itself}"}, "7: the parents of sources go round: sources of sources"),
         ({"objects": "{id: [id]}"}, "7: the parent s.objects has neither position nor parent"),
         ({"objects": "{position: [ra, dec], everywhere: true}"}, "7: the parent s.objects is on every server"),
