@@ -5,7 +5,7 @@ no schema called acceptance:
 
     CLUSTER_URL=http://ch1:8123,http://ch2:8123 CLUSTER_USER=loader CLUSTER_PASSWORD=secret \\
     CLUSTER_STOP='docker compose kill {host}' CLUSTER_START='docker compose start {host}' \\
-        python -m pytest tests/cluster/test_acceptance.py
+        python -m pytest tests/cluster/acceptance.py
 """
 
 from __future__ import annotations
