@@ -20,7 +20,7 @@ from tap_service.storage.engine import Engine, ValueFault
 from tests.adql.conftest import Ask, asked, comparable
 
 #: more by hand: SKYHOUSE_EXAMPLES=20000
-EXAMPLES = int(os.environ.get("SKYHOUSE_EXAMPLES", "150"))
+EXAMPLES = int(os.environ.get("SKYHOUSE_EXAMPLES", "80"))
 
 
 def assert_nothing_is_correlated(query: Query | None) -> None:

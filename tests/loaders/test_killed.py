@@ -51,9 +51,7 @@ with opened(Path(data)) as engine, ConsoleReporter() as reporter:
 """
 
 POINTS = [
-    ("after", "__loading", 4),
     ("during", "__loading", 4),
-    ("after", "MODIFY COMMENT", 2),
     ("after", "RENAME TABLE `kill`", 1),
     ("after", "INSERT INTO skyhouse.catalogue", 1),
 ]
