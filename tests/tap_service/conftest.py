@@ -130,9 +130,9 @@ def svc_engine(engine: EmbeddedEngine) -> EmbeddedEngine:
     return engine
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def serve(svc_engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Served]]:
-    """Start a server with these settings; it ends with the tests."""
+    """Start a server with these settings; it ends with the file's tests."""
     with ExitStack() as stack:
 
         def start(**settings: Any) -> Served:
@@ -160,7 +160,7 @@ def cluster_settings(
         yield new
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def serve_cluster(
     cluster_settings: Callable[..., dict[str, Any]], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Callable[..., Served]]:
@@ -188,7 +188,7 @@ def start_server() -> Callable[..., AbstractContextManager[Served]]:
     return served
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def service(serve: Callable[..., Served]) -> Served:
     """The service with its default settings."""
     return serve()
@@ -200,7 +200,7 @@ def accounts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_accounts(tmp_path_factory.mktemp("accounts") / "accounts.sqlite")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def own(serve: Callable[..., Served], accounts: Path) -> Served:
     """A service whose users have tables, of a megabyte and five in number."""
     return serve(accounts=accounts, user_table_bytes=1_000_000, user_tables=5, user_table_file=20_000_000)
