@@ -42,12 +42,12 @@ from adql.bound import (
     transform,
     walk,
 )
-from adql.correlation import SubqueryExpr
+from adql.correlation import SubqueryExpr, substituted_in
 from adql.rewrite.collocation import Collocation, shards_read, source, spine, stored
-from adql.rewrite.joins import any_column, is_equality, replaced
+from adql.rewrite.joins import is_equality, replaced, with_equality
 from adql.rewrite.repeatable import is_steady
 from adql.rewrite.sizes import row_count
-from adql.rewrite.wrap import ONE, Wrapped, numbers
+from adql.rewrite.wrap import Wrapped, numbers
 from clickhouse_schema.datatypes import BOOLEAN, INT, LONG, Field
 from clickhouse_schema.placement import LOCAL, SHARD, Placement
 
@@ -96,21 +96,12 @@ class _Distribution:
                 derived = replace(wrapped.derived(), place="here")
                 return wrapped.apply(replace(select, from_=replaced(select.from_, join.left, derived)))
             if not any(is_equality(c, join) for c in conjuncts(join.condition)):
-                return self._with_equality(select, join)
+                return with_equality(select, join, self.fresh)  # the engine sends no other joins
             if source(join.right) is join.right and found.part_of(join) is None:
                 own = _own_conditions(select, join)
                 wrapped = Wrapped(join.right, select, self.fresh)
                 return wrapped.apply(replace(select, from_=replaced(select.from_, join.right, wrapped.derived(own))))
         return None
-
-    def _with_equality(self, select: Select, join: Join) -> Select:
-        """One that is always true: the engine sends no other joins."""
-        wrapped = Wrapped(join.right, select, self.fresh)
-        key = wrapped.export(ONE)
-        first = next(relations(join.left))
-        always = Call(BOOLEAN, "=", (Call(INT, "ONE", (any_column(first),)), key))
-        joined = replace(join, right=wrapped.derived(), condition=conjunction([always, *conjuncts(join.condition)]))
-        return wrapped.apply(replace(select, from_=replaced(select.from_, join, joined)))
 
     # --- what is sent -------------------------------------------------------------------------------------------------
 
@@ -175,10 +166,10 @@ class _Distribution:
         derived = replace(derived, query=replace(query, where=conjunction([c for c in own if not _has_subquery(c)])))
         outside: list[Expr] = []
         for condition in lifted:
-            names = {}
+            names: dict[Column, Expr] = {}
             for column in dict.fromkeys(columns(condition)):
                 derived, names[column] = self._exported(derived, column)
-            outside.append(transform(condition, lambda part, names=names: names.get(part, part)))  # type: ignore[misc]
+            outside.append(substituted_in(condition, names))
         return derived, outside
 
     def _exported(self, derived: Derived, column: Column) -> tuple[Derived, Column]:

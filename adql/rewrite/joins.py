@@ -64,14 +64,19 @@ def _key_of_product(select: Select, relation: Relation) -> tuple[Join, list[Expr
 def outer_keys(select: Select, fresh: Fresh) -> Select:
     """The pass that comes last: an outer join without an equality gets one that is always true."""
     while (bare := _without_equality(select.from_)) is not None:
-        wrapped = Wrapped(bare.right, select, fresh)
-        key = wrapped.export(ONE)
-        anchor = any_column(next(relations(bare.left)))
-        # the engine wants an equality of columns of both sides: 1 = 1 in disguise
-        always = Call(BOOLEAN, "=", (Call(INT, "ONE", (anchor,)), key))
-        joined = replace(bare, right=wrapped.derived(), condition=conjunction([always, *conjuncts(bare.condition)]))
-        select = wrapped.apply(replace(select, from_=replaced(select.from_, bare, joined)))
+        select = with_equality(select, bare, fresh)
     return select
+
+
+def with_equality(select: Select, join: Join, fresh: Fresh) -> Select:
+    """``select`` with an equality in the ON of ``join`` that is always true."""
+    wrapped = Wrapped(join.right, select, fresh)
+    key = wrapped.export(ONE)
+    anchor = _any_column(next(relations(join.left)))
+    # the engine wants an equality of columns of both sides: 1 = 1 in disguise
+    always = Call(BOOLEAN, "=", (Call(INT, "ONE", (anchor,)), key))
+    joined = replace(join, right=wrapped.derived(), condition=conjunction([always, *conjuncts(join.condition)]))
+    return wrapped.apply(replace(select, from_=replaced(select.from_, join, joined)))
 
 
 def join_order(select: Select, fresh: Fresh) -> Select:
@@ -142,8 +147,7 @@ def is_equality(condition: Expr, join: Join) -> bool:
     return sides in ([{True}, {False}], [{False}, {True}])
 
 
-def any_column(leaf: Scan | Derived) -> Column:
-    """Some column of a table."""
+def _any_column(leaf: Scan | Derived) -> Column:
     if isinstance(leaf, Derived):
         output = leaf.query.outputs[0]
         return Column(output.expr.type, leaf.relation, output.alias, output.field)
