@@ -27,10 +27,11 @@ OVERLAP_RADIUS = 1.0
 
 
 def store(engine: Engine, schema_name: str, table: Table, batches: Iterable[pa.RecordBatch]) -> None:
-    """Make the table with these rows."""
+    """Make the table with these rows, anew where another file of tests in this process has made it."""
     topology = read_topology(engine)
     name = f"{identifier(schema_name)}.{identifier(table.name)}"
     if not topology.is_cluster:
+        engine.execute(f"DROP TABLE IF EXISTS {name} SYNC")
         engine.execute(create_table(table, name))
         engine.insert(name, batches)
         return

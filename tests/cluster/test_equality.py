@@ -104,8 +104,7 @@ def filled(engine: Engine) -> Tables:
     """The tables of the tests of ADQL."""
     everywhere = read_topology(engine).on_cluster
     for schema in (SMALL, SKY, MATCHES):
-        engine.execute(f"DROP DATABASE IF EXISTS {schema.name}{everywhere} SYNC")  # tests of ADQL in the same process
-        engine.execute(f"CREATE DATABASE {schema.name}{everywhere}")
+        engine.execute(f"CREATE DATABASE IF NOT EXISTS {schema.name}{everywhere}")
     contents = [("small", table, batch) for table, batch in CONTENT]
     contents += [("sky", table, batch) for table, batch in sky_rows()]
     contents += [("matches", table, batch) for table, batch in Sky().batches()]
