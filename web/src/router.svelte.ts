@@ -1,0 +1,43 @@
+/** The page by the address after `#`: `#/tables/tycho2.bright`, `#/query?adql=...`. It never reaches a server. */
+
+export interface Route {
+    /** 'query', 'tables', 'examples', 'jobs', 'uploads'; others are no page */
+    readonly page: string;
+    /** what follows the page, decoded: a table's name, a job's id; '' if nothing */
+    readonly item: string;
+    readonly parameters: URLSearchParams;
+}
+
+export function parsed(hash: string): Route {
+    const [path = '', query = ''] = hash.replace(/^#\/?/, '').split(/\?(.*)/s);
+    const [page = '', ...item] = path.split('/');
+    return { page: page || 'query', item: decoded(item.join('/')), parameters: new URLSearchParams(query) };
+}
+
+function decoded(part: string): string {
+    try {
+        return decodeURIComponent(part);
+    } catch {
+        return part;
+    }
+}
+
+/** The address of a page, for links. */
+export function address(page: string, item = '', parameters: Record<string, string> = {}): string {
+    const query = new URLSearchParams(parameters).toString();
+    return `#/${page}${item && `/${encodeURIComponent(item)}`}${query && `?${query}`}`;
+}
+
+class Router {
+    route = $state.raw(parsed(location.hash));
+
+    constructor() {
+        addEventListener('hashchange', () => (this.route = parsed(location.hash)));
+    }
+
+    go(page: string, item = '', parameters: Record<string, string> = {}): void {
+        location.hash = address(page, item, parameters);
+    }
+}
+
+export const router = new Router();

@@ -1,0 +1,13 @@
+import { svelte } from '@sveltejs/vite-plugin-svelte';
+import { defineConfig } from 'vitest/config';
+
+// Relative addresses: the portal works wherever the service is mounted.
+export default defineConfig({
+    base: './',
+    plugins: [svelte()],
+    build: { target: 'es2023', assetsInlineLimit: 0, chunkSizeWarningLimit: 800 },
+    worker: { format: 'es' },
+    // `npm run dev` beside `skyhouse demo`
+    server: { proxy: { '/tap': 'http://127.0.0.1:8000' } },
+    test: { include: ['src/**/*.test.ts'], environment: 'node' },
+});
