@@ -7,7 +7,7 @@ export default defineConfig({
     plugins: [svelte()],
     build: { target: 'es2023', assetsInlineLimit: 0, chunkSizeWarningLimit: 800 },
     worker: { format: 'es' },
-    // `npm run dev` beside `skyhouse demo`
-    server: { proxy: { '/tap': 'http://127.0.0.1:8000' } },
+    // `npm run dev` beside `skyhouse demo`, or another service
+    server: { proxy: { '/tap': process.env['SKYHOUSE_DEV'] ?? 'http://127.0.0.1:8000' } },
     test: { include: ['src/**/*.test.ts'], environment: 'node' },
 });
