@@ -1,0 +1,125 @@
+/** The tabs of the query page, kept in the browser over reloads. Every page opens queries and results by this. */
+
+import { keep, kept } from '../kept';
+import type { Source } from '../results/model';
+import { router } from '../router.svelte';
+import { text } from '../text';
+import { QueryTab, type KeptTab } from './tab.svelte';
+
+/** What an editor on the page offers. */
+export interface EditorHandle {
+    insert(text: string): void;
+    focus(): void;
+}
+
+interface Kept {
+    readonly current: string;
+    readonly tabs: readonly KeptTab[];
+}
+
+interface Opened {
+    readonly title?: string;
+    readonly run?: boolean;
+    /** tables that the query uploads, by their names without TAP_UPLOAD */
+    readonly files?: Record<string, Blob>;
+}
+
+export class Queries {
+    tabs = $state.raw<readonly QueryTab[]>([]);
+    currentId = $state('');
+    readonly current: QueryTab = $derived(this.tabs.find((tab) => tab.id === this.currentId) ?? this.tabs[0]!);
+    /** the browser has no room for the tabs: they will not outlive the page */
+    unkept = $state(false);
+    /** the editor of the shown tab, once it is loaded */
+    editor: EditorHandle | undefined;
+
+    constructor() {
+        const { tabs, current } = kept<Kept>('tabs', { current: '', tabs: [] });
+        this.tabs = tabs.map((tab) => QueryTab.from(tab));
+        if (this.tabs.length === 0) this.tabs = [this.#made(text.editor.firstQuery)];
+        this.currentId = this.tabs.some((tab) => tab.id === current) ? current : this.tabs[0]!.id;
+    }
+
+    /** Open a query in a new tab and go there; `run` runs it at once. */
+    open(adql: string, { title, run = false, files = {} }: Opened = {}): QueryTab {
+        const tab = this.#made(adql, title);
+        tab.files = files;
+        tab.wanted = run;
+        this.#added(tab);
+        return tab;
+    }
+
+    /** Insert text at the cursor of the shown editor, and go there. */
+    insert(inserted: string): void {
+        if (this.current.shown) this.#added(this.#made(''));
+        const tab = this.current;
+        if (this.editor) this.editor.insert(inserted);
+        else tab.adql = tab.adql.slice(0, tab.cursor) + inserted + tab.adql.slice(tab.cursor);
+        this.#go();
+    }
+
+    /** Show a result that is not of a query typed here: a job's, or a table that another program sent. */
+    show(source: Source, title: string): void {
+        const same = source.kind === 'job' && this.tabs.find((tab) => isJob(tab.shown, source.id));
+        if (same) return this.choose(same.id);
+        const tab = new QueryTab(crypto.randomUUID(), source);
+        [tab.title, tab.named] = [title, true];
+        this.#added(tab);
+    }
+
+    /** Choose a tab and go to the query page. */
+    choose(id: string): void {
+        this.currentId = id;
+        this.#go();
+    }
+
+    /** Close a tab; its neighbour is shown then, and a new one if it was the last. */
+    close(id: string): void {
+        const at = this.tabs.findIndex((tab) => tab.id === id);
+        const rest = this.tabs.filter((tab) => tab.id !== id);
+        this.tabs = rest.length > 0 ? rest : [this.#made('')];
+        if (this.currentId === id) this.currentId = this.tabs[Math.min(at, this.tabs.length - 1)]!.id;
+    }
+
+    rename(id: string, title: string): void {
+        const tab = this.tabs.find((one) => one.id === id);
+        if (!tab || !title.trim()) return;
+        [tab.title, tab.named] = [title.trim(), true];
+    }
+
+    /** Keep the tabs in the browser; to be called in an effect, for it reads all that is kept. */
+    save(): void {
+        const tabs = this.tabs.map((tab) => tab.kept()).filter((tab) => tab !== undefined);
+        this.unkept = !keep('tabs', { current: this.currentId, tabs });
+    }
+
+    #made(adql: string, title?: string): QueryTab {
+        const tab = new QueryTab(crypto.randomUUID());
+        tab.adql = adql;
+        tab.title = title ?? text.editor.untitled(this.#freeNumber());
+        tab.named = title !== undefined;
+        return tab;
+    }
+
+    #freeNumber(): number {
+        const taken = new Set(this.tabs.map((tab) => tab.title));
+        let number = 1;
+        while (taken.has(text.editor.untitled(number))) number += 1;
+        return number;
+    }
+
+    #added(tab: QueryTab): void {
+        this.tabs = [...this.tabs, tab];
+        this.choose(tab.id);
+    }
+
+    #go(): void {
+        if (router.route.page !== 'query') router.go('query');
+    }
+}
+
+function isJob(source: Source | undefined, id: string): boolean {
+    return source?.kind === 'job' && source.id === id;
+}
+
+export const queries = new Queries();
