@@ -4,19 +4,26 @@ import { keep, kept } from '../kept';
 
 const session = () => sessionStorage;
 
+/** The Authorization header of a name and a password. */
+export function ofPassword(name: string, password: string): string {
+    const bytes = new TextEncoder().encode(`${name}:${password}`);
+    return `Basic ${btoa(String.fromCharCode(...bytes))}`;
+}
+
+/** The Authorization header of a token. */
+export const ofToken = (token: string): string => `Bearer ${token.trim()}`;
+
 class Credentials {
     /** the value of the Authorization header, '' if anonymous */
     header = $state(kept('authorization', '', session));
     /** the name to show, '' if anonymous or unknown (a token) */
     name = $state(kept('user', '', session));
+    /** why the service wants to know who asks, in its words; '' if it does not */
+    refused = $state('');
 
-    withPassword(name: string, password: string): void {
-        const bytes = new TextEncoder().encode(`${name}:${password}`);
-        this.#set(`Basic ${btoa(String.fromCharCode(...bytes))}`, name);
-    }
-
-    withToken(token: string): void {
-        this.#set(`Bearer ${token.trim()}`, '');
+    /** `header` is of ofPassword or ofToken, `name` what the service calls its owner. */
+    use(header: string, name: string): void {
+        this.#set(header, name);
     }
 
     forget(): void {
@@ -24,7 +31,7 @@ class Credentials {
     }
 
     #set(header: string, name: string): void {
-        [this.header, this.name] = [header, name];
+        [this.header, this.name, this.refused] = [header, name, ''];
         keep('authorization', header || undefined, session);
         keep('user', name || undefined, session);
     }

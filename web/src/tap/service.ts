@@ -26,19 +26,25 @@ export class TapError extends Error {
     }
 }
 
-/** Ask `path` below /tap (or an absolute address of this service). Raises TapError unless the answer is good. */
+/**
+ * Ask `path` below /tap (or an absolute address of this service). Raises TapError unless the answer is good; a 401 is
+ * told to who signs in too. With `redirect: 'manual'` a redirect is good, and is not followed.
+ */
 export async function ask(path: string, request: RequestInit = {}): Promise<Response> {
     const headers = new Headers(request.headers);
-    if (credentials.header) headers.set('Authorization', credentials.header);
+    const isTrial = headers.has('Authorization');
+    if (credentials.header && !isTrial) headers.set('Authorization', credentials.header);
     const answer = await fetched(path, { ...request, headers });
-    if (answer.ok) return answer;
+    if (answer.ok || answer.type === 'opaqueredirect') return answer;
     const said = await message(answer);
+    if (answer.status === 401 && !isTrial) credentials.refused = said;
     throw new TapError(said, answer.status, placeOf(said));
 }
 
 async function fetched(path: string, request: RequestInit): Promise<Response> {
     try {
-        return await fetch(addressOf(path), request);
+        // 'omit': the browser's own box for passwords would come up at each 401
+        return await fetch(addressOf(path), { credentials: 'omit', ...request });
     } catch (error) {
         if (error instanceof DOMException && error.name === 'AbortError') throw error;
         throw new TapError(text.common.noAnswer, 0);

@@ -5,10 +5,12 @@ import { editor } from './editor';
 import { jobs } from './jobs';
 import { plots } from './plots';
 import { results } from './results';
+import { samp } from './samp';
+import { signIn } from './signin';
 import { tables } from './tables';
 import { uploads } from './uploads';
 
-export const text = { common, editor, jobs, plots, results, tables, uploads } as const;
+export const text = { common, editor, jobs, plots, results, samp, signIn, tables, uploads } as const;
 
 const NUMBER = new Intl.NumberFormat('en');
 
