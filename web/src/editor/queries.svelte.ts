@@ -62,7 +62,7 @@ export class Queries {
     show(source: Source, title: string): void {
         const same = source.kind === 'job' && this.tabs.find((tab) => isJob(tab.shown, source.id));
         if (same) return this.choose(same.id);
-        const tab = new QueryTab(crypto.randomUUID(), source);
+        const tab = new QueryTab(newId(), source);
         [tab.title, tab.named] = [title, true];
         this.#added(tab);
     }
@@ -94,7 +94,7 @@ export class Queries {
     }
 
     #made(adql: string, title?: string): QueryTab {
-        const tab = new QueryTab(crypto.randomUUID());
+        const tab = new QueryTab(newId());
         tab.adql = adql;
         tab.title = title ?? text.editor.untitled(this.#freeNumber());
         tab.named = title !== undefined;
@@ -102,9 +102,9 @@ export class Queries {
     }
 
     #freeNumber(): number {
-        const taken = new Set(this.tabs.map((tab) => tab.title));
+        const taken = this.tabs.map((tab) => tab.title);
         let number = 1;
-        while (taken.has(text.editor.untitled(number))) number += 1;
+        while (taken.includes(text.editor.untitled(number))) number += 1;
         return number;
     }
 
@@ -116,6 +116,11 @@ export class Queries {
     #go(): void {
         if (router.route.page !== 'query') router.go('query');
     }
+}
+
+/** Unique in this browser; crypto.randomUUID is missing where the service is asked without TLS. */
+function newId(): string {
+    return Date.now().toString(36) + Math.random().toString(36).slice(2, 8);
 }
 
 function isJob(source: Source | undefined, id: string): boolean {
