@@ -6,12 +6,14 @@ import asyncio
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import h11
 from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+import web
 from tap_service.config import Config
 from tap_service.constants import LINGER_SECONDS, MAX_REQUEST_HEAD, PRODUCT
 from tap_service.documents.error import CONTENT_TYPE, error_document
@@ -20,19 +22,19 @@ from tap_service.handlers import jobs, pages, results, sync, tables, vosi
 from tap_service.handlers.compression import Compressed
 from tap_service.handlers.errors import FaultsCaught, add_error_handlers
 from tap_service.handlers.headers import CommonHeaders
+from tap_service.handlers.portal import portal_router
 from tap_service.storage.engine import Engine
 
 _OF_TAP = (sync.router, jobs.router, results.router, tables.router, vosi.router, pages.tap_router)
-#: each with the place of its paths
-ROUTERS = (
-    *(("/tap", router) for router in _OF_TAP),
-    ("", pages.router),
-)
 
 
-def create_app(config: Config, engine: Engine) -> FastAPI:
-    """The service over ``engine``, which has been initialised and stays its owner's to close."""
+def create_app(config: Config, engine: Engine, portal: Path | None = None) -> FastAPI:
+    """The service over ``engine``, which has been initialised and stays its owner's to close.
+
+    ``portal``: the build of the portal, the project's own by default. Where there is none, `/` is a plain page.
+    """
     services = build(config, engine)
+    shown = portal_router(portal or web.DIST) or pages.door_router
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -42,8 +44,9 @@ def create_app(config: Config, engine: Engine) -> FastAPI:
 
     app = FastAPI(title=config.title, lifespan=lifespan, openapi_url=None, redirect_slashes=False)
     app.state.services = services
-    app.state.routers = ROUTERS
-    for prefix, router in ROUTERS:
+    #: each with the place of its paths
+    app.state.routers = (*(("/tap", router) for router in _OF_TAP), ("", pages.router), ("", shown))
+    for prefix, router in app.state.routers:
         app.include_router(router, prefix=prefix)
     add_error_handlers(app)
     app.add_middleware(Compressed)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import web
 from clickhouse_schema import apply
 from clickhouse_schema.catalogue import Catalogue
 from loaders.progress import ConsoleReporter
@@ -16,6 +17,7 @@ from tap_service.storage.embedded import EmbeddedEngine
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--shards", type=int, default=0, help="run the tests of adql on a cluster of so many shards")
+    parser.addoption("--portal", type=Path, default=web.DIST, metavar="PATH", help="the build of the portal to test")
 
 
 @pytest.fixture(scope="session")

@@ -24,9 +24,12 @@ else:
 _WORTH_IT = 1000
 #: more bytes at once than this are compressed on a thread: the event loop has other clients too
 _INLINE = 16_384
-_COMPRESSED_ALREADY = ("application/vnd.apache.parquet",)
+_COMPRESSED_ALREADY = ("application/vnd.apache.parquet", "font/woff2")
 #: with 31 bits of window the bytes are gzip's
 _GZIP_BITS = 31
+
+
+__all__ = ["Compressed", "Encoder", "accepted", "zstd"]
 
 
 class Encoder(Protocol):
@@ -109,7 +112,8 @@ class _Sender:
     def _begin(self, start: Message) -> None:
         headers = MutableHeaders(scope=start)
         small = int(headers.get("content-length", _WORTH_IT)) < _WORTH_IT
-        if start["status"] != 200 or small or headers.get("content-type", "") in _COMPRESSED_ALREADY:
+        is_packed = "content-encoding" in headers or headers.get("content-type", "") in _COMPRESSED_ALREADY
+        if start["status"] != 200 or small or is_packed:
             return
         headers.add_vary_header("Accept-Encoding")
         encoding = accepted(self._request.get("accept-encoding", "")) if self._whole else ""

@@ -1,4 +1,5 @@
-"""Headers of every response: the product, and under /tap leave for scripts of any site (CORS).
+"""Headers of every response: the product, what browsers shall not do with it, and under /tap leave for scripts of any
+site (CORS).
 
 No cookie says who asks, and ``context.caller_of`` refuses what a browser would send with a password of its own accord.
 """
@@ -16,6 +17,12 @@ _EXPOSED = (
     "Location, Content-Disposition, Content-Range, Accept-Ranges, ETag, Retry-After, "
     f"{ROW_LIMIT_HEADER}, {STATUS_HEADER}, {TABLE_EXPIRES_HEADER}"
 )
+#: the portal has its own policy; other pages, which show what anybody may have written, run and load nothing
+_FOR_BROWSERS = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+}
 
 
 class CommonHeaders:
@@ -32,6 +39,8 @@ class CommonHeaders:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 headers["Server"] = PRODUCT
+                for name, value in _FOR_BROWSERS.items():
+                    headers.setdefault(name, value)
                 if under_tap:
                     headers["Access-Control-Allow-Origin"] = "*"
                     headers["Access-Control-Expose-Headers"] = _EXPOSED

@@ -1,4 +1,4 @@
-"""The page at the service's door, until the portal comes: what this is, and how to ask it."""
+"""The plain page at /tap, and at the door where the portal has not been built: what this is, and how to ask it."""
 
 from __future__ import annotations
 

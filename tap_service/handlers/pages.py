@@ -12,6 +12,8 @@ from tap_service.handlers.context import Asker, Skyhouse, caller_of
 from tap_service.handlers.landing import landing_page
 
 router = APIRouter()
+#: what stands at the door where the portal has not been built
+door_router = APIRouter()
 tap_router = APIRouter()
 
 _READ = ["GET", "HEAD"]
@@ -24,7 +26,7 @@ async def show_examples(skyhouse: Skyhouse) -> Response:
     return Response(examples_document(found, f"{skyhouse.config.title}: examples"), media_type="application/xhtml+xml")
 
 
-@router.api_route("/", methods=_READ)
+@door_router.api_route("/", methods=_READ)
 @tap_router.api_route("", methods=_READ)
 @tap_router.api_route("/", methods=_READ)
 async def landing(skyhouse: Skyhouse, asker: Asker) -> HTMLResponse:

@@ -177,7 +177,7 @@ def test_metrics(service: Any) -> None:
 
 def test_the_door_says_what_this_is(serve: Callable[..., Any]) -> None:
     service = serve(title="Stars & <Co>", contact="observer@example.org")
-    page = httpx.get(service.url).text
+    page = httpx.get(service.tap).text
     assert "<h1>Stars &amp; &lt;Co&gt;</h1>" in page
     assert f"<pre>{service.tap}</pre>" in page
     assert "svc.stars" in page

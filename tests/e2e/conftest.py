@@ -1,0 +1,169 @@
+"""The portal in a real browser, before a real service with the demo's tables.
+
+``--portal PATH`` tests another build than web/dist. Screenshots are kept in build/screenshots.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+
+from tap_service.config import Config
+from tap_service.storage.embedded import EmbeddedEngine
+from tests.tap_service.conftest import Served, served
+from tests.tap_service.users import write_accounts
+
+ROOT = Path(__file__).parents[2]
+
+_AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
+_SHOTS = ROOT / "build" / "screenshots"
+_LAPTOP = {"width": 1440, "height": 900}
+_PHONE = {"width": 390, "height": 844}
+_SAMP = ("127.0.0.1:21012", "localhost:21012")
+_BROWSER = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
+
+#: The browser's own words for answers that the page tells of in its own: of the service's refusals, and of no answer.
+#: Its failures (500) are faults.
+_ANSWERED = re.compile(r"Failed to load resource: (the server responded with a status of (4\d\d|503)|net::ERR_)")
+
+Shot = Callable[[Page, str], Path]
+
+
+@pytest.fixture(scope="session")
+def dist(request: pytest.FixtureRequest) -> Path:
+    """The build of the portal under test."""
+    folder: Path = request.config.getoption("--portal").absolute()
+    assert (folder / "index.html").is_file(), f"there is no build of the portal in {folder}: make portal"
+    return folder
+
+
+@pytest.fixture(scope="module")
+def portal(dist: Path, demo_engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The service with the portal; alice, bob and the others of ``tests.tap_service.users`` may sign in."""
+    folder = tmp_path_factory.mktemp("portal")
+    config = Config(query_log="", jobs_path=folder / "jobs", accounts=write_accounts(folder / "accounts.sqlite"))
+    with served(config, demo_engine, portal=dist) as service:
+        yield service
+
+
+@pytest.fixture(scope="module")
+def portal_url(portal: Served) -> str:
+    """The portal's address, with a slash at its end: pages are at ``portal_url + "#/tables"``."""
+    return portal.url + "/"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Of one file: an event loop of Playwright's runs meanwhile, which others could not run theirs beside."""
+    program = shutil.which("chromium")
+    assert program, "these tests need Debian's chromium: apt-get install chromium"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=_BROWSER)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(browser: Browser, portal: Served) -> Iterator[Callable[..., Page]]:
+    """Open a page of another browser profile, with these options of Playwright's contexts.
+
+    Errors of the console, scripts that fail and requests to other hosts fail the test in the end.
+    """
+    faults: list[str] = []
+    contexts = []
+
+    def opened(**options: Any) -> Page:
+        context = browser.new_context(**{"viewport": _LAPTOP, "reduced_motion": "reduce", **options})
+        context.set_default_timeout(20_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: faults.extend(_complaints(message)))
+        page.on("pageerror", lambda error: faults.append(f"a script failed: {error.stack or error}"))
+        context.on("request", lambda request: faults.extend(_strangers(request, urlsplit(portal.url).netloc)))
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert not faults, "\n".join(faults)
+
+
+@pytest.fixture
+def page(open_page: Callable[..., Page]) -> Page:
+    """A page of a laptop, not yet at the portal."""
+    return open_page()
+
+
+@pytest.fixture
+def phone(open_page: Callable[..., Page]) -> Page:
+    """A page of a phone, not yet at the portal."""
+    return open_page(viewport=_PHONE, has_touch=True, is_mobile=True, device_scale_factor=2)
+
+
+@pytest.fixture(scope="session")
+def shot() -> Shot:
+    """Keep a picture of what the page shows, under a name of the test's."""
+
+    def taken(page: Page, name: str) -> Path:
+        _SHOTS.mkdir(parents=True, exist_ok=True)
+        path = _SHOTS / f"{name}.png"
+        page.screenshot(path=path)
+        return path
+
+    return taken
+
+
+@pytest.fixture(scope="session")
+def accessible() -> Callable[[Page], None]:
+    """Fail on serious findings of axe."""
+    source = _AXE.read_text(encoding="utf-8")
+
+    def check(page: Page) -> None:
+        page.evaluate(source)
+        found = page.evaluate("() => axe.run({resultTypes: ['violations']})")
+        serious = [_told(entry) for entry in found["violations"] if entry["impact"] in ("serious", "critical")]
+        assert found["passes"], "axe has looked at nothing"
+        assert not serious, "\n".join(serious)
+
+    return check
+
+
+@pytest.fixture(scope="session")
+def no_service() -> Callable[[Page], AbstractContextManager[None]]:
+    """A context in which no request of a page below /tap is answered."""
+
+    @contextmanager
+    def down(page: Page) -> Iterator[None]:
+        page.route("**/tap/**", lambda route: route.abort("connectionrefused"))
+        yield
+        page.unroute("**/tap/**")
+
+    return down
+
+
+def _complaints(message: ConsoleMessage) -> Iterator[str]:
+    where = message.location["url"]
+    parts = urlsplit(where)
+    is_answer = parts.path.startswith("/tap") or parts.netloc in _SAMP
+    if message.type in ("error", "warning") and not (is_answer and _ANSWERED.match(message.text)):
+        yield f"the console says ({where}): {message.text}"
+
+
+def _strangers(request: Request, own: str) -> Iterator[str]:
+    parts = urlsplit(request.url)
+    if parts.scheme in ("http", "https", "ws", "wss") and parts.netloc not in (own, *_SAMP):
+        yield f"the page asks another host: {request.url}"
+
+
+def _told(finding: dict[str, Any]) -> str:
+    """A finding of axe, and where it is."""
+    places = "\n".join(f"    {node['target']}: {node['html'][:200]}" for node in finding["nodes"])
+    return f"{finding['impact']}: {finding['help']} ({finding['id']})\n{places}"
