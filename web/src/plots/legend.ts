@@ -1,0 +1,42 @@
+/** The bar that says which value a colour is. */
+
+import { css, type Ramp } from './colour';
+import type { Pen } from './pen';
+import { linearTicks, logTicks, shortNumber, type Tick } from './ticks';
+import type { Box } from './view';
+
+/** Width, in CSS pixels, that the bar and its numbers take. */
+export const LEGEND_WIDTH = 74;
+const BAR = 12;
+
+export interface Scale {
+    readonly label: string;
+    readonly range: readonly [number, number];
+    readonly log: boolean;
+    readonly ramp: Ramp;
+}
+
+/** Draws the bar from bottom to top of a box, its numbers to the right, its label beside them. */
+export function drawLegend(pen: Pen, box: Box, scale: Scale, ink: { text: string; line: string }): void {
+    const [low, high] = scale.range;
+    const flat = !(high > low);
+    const strips = Math.min(128, Math.max(16, Math.round(box.height / 2)));
+    for (let k = 0; k < strips; k++) {
+        const colour = css(scale.ramp[flat ? 255 : Math.round(((k + 0.5) / strips) * 255)]!);
+        const y = box.top + box.height * (1 - (k + 1) / strips);
+        pen.fill(box.left, y, BAR, box.height / strips + 0.5, colour);
+    }
+    const [from, to] = scale.log ? [Math.log10(low), Math.log10(high)] : [low, high];
+    const ticks: Tick[] = flat
+        ? [{ at: from, label: shortNumber(low) }]
+        : (scale.log ? logTicks : linearTicks)(from, to, 5);
+    const style = { colour: ink.text, size: 11 } as const;
+    for (const { at, label } of ticks) {
+        const y = box.top + box.height * (flat ? 0.5 : 1 - (at - from) / (to - from));
+        pen.line([box.left + BAR, y, box.left + BAR + (label ? 4 : 2), y], ink.line);
+        const held = Math.min(Math.max(y, box.top + 5), box.top + box.height - 5);
+        if (label) pen.text(label, box.left + BAR + 6, held, style);
+    }
+    const said = { ...style, align: 'center', baseline: 'top', upright: true } as const;
+    pen.text(scale.label, box.left + LEGEND_WIDTH - 15, box.top + box.height / 2, said);
+}

@@ -1,0 +1,152 @@
+/** The net of longitudes and latitudes over a map of the sky, with labels, in the part of it that is shown. */
+
+import type { Pen } from '../plots/pen';
+import { uAt, vAt, xOf, yOf, type Box, type View } from '../plots/view';
+import { turn } from './angles';
+import { project, unproject } from './projection';
+
+const STEPS = [30, 15, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001];
+
+/** The colours that a graticule needs. */
+export interface Ink {
+    readonly line: string;
+    readonly text: string;
+    readonly ground: string;
+}
+
+/** How far apart, in degrees, the lines are in a view: about six or more across it. */
+export function stepFor(view: View): number {
+    const across = Math.min(Math.abs(view.u1 - view.u0) / 4, Math.abs(view.v1 - view.v0) / 2, 1) * 180;
+    return STEPS.find((step) => step <= across / 5) ?? STEPS.at(-1)!;
+}
+
+/** Draws the outline of the sky and the lines in the view, `centre` being the longitude in the middle. */
+export function drawGraticule(pen: Pen, view: View, box: Box, centre: number, ink: Ink): void {
+    const step = stepFor(view);
+    const [longitudes, latitudes] = lines(view, step, centre);
+    const [west, east] = [longitudes[0] ?? 0, longitudes.at(-1) ?? 0];
+    const [south, north] = [latitudes[0] ?? 0, latitudes.at(-1) ?? 0];
+    const drawn: [number, number][][] = [];
+    for (const longitude of longitudes) {
+        drawn.push(
+            along(40, (part) => placed(longitude, Math.max(-90, south - step) + part * span(south, north, step, 90))),
+        );
+    }
+    for (const latitude of latitudes) {
+        drawn.push(
+            along(120, (part) => placed(Math.max(-180, west - step) + part * span(west, east, step, 180), latitude)),
+        );
+    }
+    for (const side of [-180, 180]) drawn.push(along(120, (part) => placed(side, -90 + 180 * part)));
+    pen.within(box, () => drawn.forEach((places) => stroke(pen, places, view, box, ink.line)));
+    labels(pen, view, box, { centre, step, longitudes, latitudes, ink });
+}
+
+/** A place in the plane for a longitude away from the middle one; 180 degrees stay at the side that they are on. */
+function placed(away: number, latitude: number): [number, number] {
+    const held = Math.max(-179.999999, Math.min(179.999999, away));
+    return project(held, latitude);
+}
+
+function span(first: number, last: number, step: number, most: number): number {
+    return Math.min(most, last + step) - Math.max(-most, first - step);
+}
+
+function along(count: number, place: (part: number) => [number, number]): [number, number][] {
+    return Array.from({ length: count + 1 }, (_, k) => place(k / count));
+}
+
+function stroke(pen: Pen, places: [number, number][], view: View, box: Box, colour: string): void {
+    let run: number[] = [];
+    const end = () => {
+        if (run.length > 2) pen.line(run, colour);
+        run = [];
+    };
+    places.forEach(([u, v], k) => {
+        const [x, y] = [xOf(view, box, u), yOf(view, box, v)];
+        const next = places[k + 1];
+        const before = places[k - 1];
+        const near = [before, [u, v] as const, next].some((place) => place && inside(place[0], place[1], view));
+        if (near) run.push(x, y);
+        else end();
+    });
+    end();
+}
+
+function inside(u: number, v: number, view: View): boolean {
+    const [u0, u1] = [Math.min(view.u0, view.u1), Math.max(view.u0, view.u1)];
+    const [v0, v1] = [Math.min(view.v0, view.v1), Math.max(view.v0, view.v1)];
+    const [du, dv] = [(u1 - u0) * 0.02, (v1 - v0) * 0.02];
+    return u >= u0 - du && u <= u1 + du && v >= v0 - dv && v <= v1 + dv;
+}
+
+/** The longitudes (away from the middle, in degrees) and latitudes of the lines that may cross a view. */
+function lines(view: View, step: number, centre: number): [number[], number[]] {
+    let [west, east, south, north] = [180, -180, 90, -90];
+    const take = (u: number, v: number) => {
+        const at = unproject(u, v);
+        if (!at) return;
+        const away = turn(at[0] + 180) - 180;
+        [west, east] = [Math.min(west, away), Math.max(east, away)];
+        [south, north] = [Math.min(south, at[1]), Math.max(north, at[1])];
+    };
+    for (let i = 0; i <= 24; i++) {
+        for (let j = 0; j <= 24; j++) {
+            take(view.u0 + ((view.u1 - view.u0) * i) / 24, view.v0 + ((view.v1 - view.v0) * j) / 24);
+        }
+    }
+    if (west > east) return [[], []];
+    const shift = centre - step * Math.floor(centre / step);
+    const longitudes = multiples(west - step, east + step, step, -shift).filter((value) => Math.abs(value) < 180);
+    return [longitudes, multiples(south - step, north + step, step, 0).filter((value) => Math.abs(value) < 90)];
+}
+
+function multiples(from: number, to: number, step: number, shift: number): number[] {
+    const first = Math.ceil((from - shift) / step);
+    const count = Math.max(0, Math.min(400, Math.floor((to - shift) / step) - first + 1));
+    return Array.from({ length: count }, (_, k) => (first + k) * step + shift);
+}
+
+interface Net {
+    readonly centre: number;
+    readonly step: number;
+    readonly longitudes: readonly number[];
+    readonly latitudes: readonly number[];
+    readonly ink: Ink;
+}
+
+/** Longitudes are written along the parallel nearest to the middle of the view, latitudes along the meridian there. */
+function labels(pen: Pen, view: View, box: Box, { centre, step, longitudes, latitudes, ink }: Net): void {
+    const middle = unproject((view.u0 + view.u1) / 2, (view.v0 + view.v1) / 2) ?? [0, 0];
+    const meridian = nearest(longitudes, turn(middle[0] + 180) - 180);
+    const parallel = nearest(latitudes, middle[1]);
+    const style = { colour: ink.text, halo: ink.ground, align: 'center', size: 11 } as const;
+    const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+    const taken: number[] = [];
+    for (const away of longitudes) {
+        const [u, v] = placed(away, parallel);
+        const x = xOf(view, box, u);
+        const said = `${turn(away + centre).toFixed(digits)}°`;
+        const half = pen.measure(said, 11) / 2;
+        if (x - half < box.left || x + half > box.left + box.width || !inside(u, v, view)) continue;
+        if (taken.some((other) => Math.abs(other - x) < 2 * half + 6)) continue;
+        taken.push(x);
+        pen.text(said, x, yOf(view, box, v) + 8, style);
+    }
+    for (const latitude of latitudes) {
+        if (latitude === parallel) continue;
+        const [u, v] = placed(meridian, latitude);
+        const y = yOf(view, box, v);
+        if (!inside(u, v, view) || y < box.top + 6 || y > box.top + box.height - 6) continue;
+        pen.text(`${latitude > 0 ? '+' : ''}${latitude.toFixed(digits)}°`, xOf(view, box, u) + 2, y, style);
+    }
+}
+
+function nearest(values: readonly number[], to: number): number {
+    return values.reduce((best, value) => (Math.abs(value - to) < Math.abs(best - to) ? value : best), values[0] ?? 0);
+}
+
+/** The direction, in degrees, at a place of the screen; undefined outside of the sky. */
+export function directionAt(view: View, box: Box, x: number, y: number, centre: number) {
+    return unproject(uAt(view, box, x), vAt(view, box, y), centre);
+}
