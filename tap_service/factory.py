@@ -40,6 +40,7 @@ class Services:
     metadata: Metadata
     spools: SpoolStore
     log: QueryLog
+    preparation: Preparation
     queries: QueryService
     availability: AvailabilityService
     identities: Identities
@@ -107,6 +108,7 @@ def build(config: Config, engine: Engine) -> Services:
         metadata=metadata,
         spools=spools,
         log=log,
+        preparation=preparation,
         queries=QueryService(config, preparation, spools, metrics, log),
         availability=AvailabilityService(engine, spools, stores.jobs, stores.results),
         identities=Identities(accounts, issuers, anonymous=config.anonymous),

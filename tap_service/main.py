@@ -18,14 +18,14 @@ from tap_service.config import Config
 from tap_service.constants import LINGER_SECONDS, MAX_REQUEST_HEAD, PRODUCT
 from tap_service.documents.error import CONTENT_TYPE, error_document
 from tap_service.factory import build
-from tap_service.handlers import jobs, pages, results, sync, tables, vosi
+from tap_service.handlers import forecast, jobs, pages, results, sync, tables, vosi
 from tap_service.handlers.compression import Compressed
 from tap_service.handlers.errors import FaultsCaught, add_error_handlers
 from tap_service.handlers.headers import CommonHeaders
 from tap_service.handlers.portal import portal_router
 from tap_service.storage.engine import Engine
 
-_OF_TAP = (sync.router, jobs.router, results.router, tables.router, vosi.router, pages.tap_router)
+_OF_TAP = (sync.router, jobs.router, results.router, tables.router, vosi.router, forecast.router, pages.tap_router)
 
 
 def create_app(config: Config, engine: Engine, portal: Path | None = None) -> FastAPI:

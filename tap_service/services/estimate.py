@@ -119,6 +119,14 @@ class Estimator:
         cells = translation.cells.get(f"{entry.qualified}.hpx29")
         return size.order, rows if cells is None else rows * _covered(size.order, cells)
 
+    def density(self, entry: TableEntry, version: int) -> tuple[int, NDArray[np.int64]]:
+        """The rows of a table by NESTED cell of the order that comes first, and after them those without position.
+
+        Raises EngineError.
+        """
+        size = self._size(entry, version)
+        return size.order, size.rows
+
     def learn(self, estimate: Estimate, bytes_read: int, seconds: float) -> None:
         """What a query of this kind has really taken; small ones tell nothing of the rate."""
         if bytes_read < _TELLING_BYTES:

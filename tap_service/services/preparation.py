@@ -14,7 +14,7 @@ from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.datatypes import Field
 from tap_service.config import Config
 from tap_service.constants import FORESEEN_CHARACTERS, PRODUCT
-from tap_service.exceptions import QueryFault, ServiceError
+from tap_service.exceptions import QueryFault, ServiceError, ServiceUnavailable
 from tap_service.models.instants import now, written
 from tap_service.models.job import Job
 from tap_service.models.parameters import TapParameters, tap_parameters
@@ -124,6 +124,16 @@ class Preparation:
     def spread(self, translation: Translation, entry: TableEntry) -> tuple[int, NDArray[np.float64]]:
         """The rows of a table that the query reaches, by NESTED cell of the order that comes first."""
         return self._estimator.spread(translation, entry, self._metadata.snapshot.version)
+
+    def density(self, entry: TableEntry) -> tuple[int, NDArray[np.int64]]:
+        """The rows of a table by NESTED cell of the order that comes first, and after them those without position.
+
+        Raises ServiceUnavailable.
+        """
+        try:
+            return self._estimator.density(entry, self._metadata.snapshot.version)
+        except EngineError as error:
+            raise ServiceUnavailable("the table's rows cannot be counted now. Ask again later") from error
 
     def learn(self, foreseen: Estimate | None, bytes_read: int, seconds: float) -> None:
         """What a query that has ended took in truth."""

@@ -18,6 +18,7 @@ from tap_service.metrics import Metrics
 from tap_service.models.parameters import TapParameters
 from tap_service.services.admission import Lane
 from tap_service.services.execution import Execution, Report, status_of
+from tap_service.services.forecast import Forecast, forecast
 from tap_service.services.preparation import Preparation, asks_others
 from tap_service.services.query_log import QueryLog
 from tap_service.services.spool import Spool, SpoolStore
@@ -54,6 +55,7 @@ class QueryService:
         self._log = log
         self._translators = ThreadPoolExecutor(_TRANSLATORS, "translator")
         self._askers = ThreadPoolExecutor(_ASKERS, "asker")
+        self._forecasters = ThreadPoolExecutor(_TRANSLATORS, "forecaster")
         self._heavy = Lane("heavy-query", config.concurrent_queries, config.waiting_queries)
         self._quick = Lane("quick-query", _QUICK_SHARE * config.concurrent_queries, config.waiting_queries)
         self.answers: set[Answer] = set()
@@ -70,6 +72,15 @@ class QueryService:
             raise
         self.answers.add(answer)
         return answer
+
+    async def forecast(self, parameters: TapParameters, owner: str | None = None) -> Forecast:
+        """What the query would cost and give. Raises as ``answer`` for what cannot be translated.
+
+        Queries that are still being written do not hold up those that shall run.
+        """
+        pool = self._askers if asks_others(parameters) else self._forecasters
+        work = partial(forecast, self._preparation, parameters, self._config.hard_maxrec, owner=owner)
+        return await asyncio.get_running_loop().run_in_executor(pool, work)
 
     def refused(self, error: ServiceError, client: str) -> None:
         """Count and log a request whose parameters are wrong."""
@@ -93,7 +104,7 @@ class QueryService:
         await asyncio.gather(*(answer.closed() for answer in answers))
         for lane in (self._quick, self._heavy):
             lane.close()
-        for pool in (self._translators, self._askers):
+        for pool in (self._translators, self._askers, self._forecasters):
             pool.shutdown(wait=False, cancel_futures=True)
 
     def _prepared(self, asked: Asked, query_id: str) -> tuple[Execution, Lane]:
