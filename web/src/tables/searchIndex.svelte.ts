@@ -1,0 +1,67 @@
+/** What the search looks through: all tables, and all columns of all tables, which are asked for when first wanted. */
+
+import { catalogue } from '../tap/catalogue.svelte';
+import { rows, type Value } from '../tap/rows';
+import { prepared, search, type Entry, type Found, type Prepared } from './search';
+
+/** Columns that a page may hold in memory; a service with more of them is searched as far as this. */
+const MOST = 200_000;
+const QUERY =
+    'SELECT table_name, column_name, description, unit, ucd, principal FROM TAP_SCHEMA.columns ORDER BY table_name, column_index';
+
+class SearchIndex {
+    /** 'idle' before the columns were asked for */
+    phase = $state<'idle' | 'loading' | 'ready' | 'failed'>('idle');
+    /** why the columns are missing */
+    failed = $state('');
+    /** the number of columns that are searched, if the service has more; else 0 */
+    cut = $state(0);
+
+    #columns = $state.raw<readonly Prepared[]>([]);
+    #version = -1;
+
+    readonly #tables = $derived(
+        catalogue.schemas.flatMap((schema) => schema.tables.map((table) => prepared(tableEntry(table)))),
+    );
+
+    /** Ask for all columns, unless they are here. Never raises: `failed` says what is wrong. */
+    async load(): Promise<void> {
+        const version = catalogue.version;
+        if (this.#version === version && this.phase !== 'failed') return;
+        [this.#version, this.phase] = [version, 'loading'];
+        try {
+            const answer = await rows(QUERY, { maxrec: MOST });
+            if (version !== this.#version) return;
+            this.#columns = answer.data.map((row) => prepared(columnEntry(row)));
+            this.cut = answer.overflow ? answer.data.length : 0;
+            [this.phase, this.failed] = ['ready', ''];
+        } catch (error) {
+            if (version !== this.#version) return;
+            [this.phase, this.failed] = ['failed', (error as Error).message];
+        }
+    }
+
+    /** Tables and columns that fit, the best first. */
+    search(typed: string): Found[] {
+        return search([...this.#tables, ...this.#columns], typed);
+    }
+}
+
+function tableEntry(table: { name: string; description: string }): Entry {
+    return { kind: 'table', table: table.name, ...table, unit: '', ucd: '', principal: true };
+}
+
+function columnEntry([table, name, description, unit, ucd, principal]: readonly Value[]): Entry {
+    const said = (value: Value | undefined) => (typeof value === 'string' ? value : '');
+    return {
+        kind: 'column',
+        table: said(table),
+        name: said(name),
+        description: said(description),
+        unit: said(unit),
+        ucd: said(ucd),
+        principal: principal === 1,
+    };
+}
+
+export const searchIndex = new SearchIndex();
