@@ -131,7 +131,8 @@ export async function abort(id: string): Promise<void> {
 
 /** Remove it and its result. */
 export async function destroy(id: string): Promise<void> {
-    await ask(at(id), { method: 'DELETE' });
+    // the answer leads to the list of all jobs, which is not wanted here
+    await ask(at(id), { method: 'DELETE', redirect: 'manual' });
 }
 
 /** Ask for another destruction time. Gives the one that the service grants. */

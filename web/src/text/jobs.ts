@@ -36,6 +36,8 @@ export const jobs = {
     deleteTitle: 'Delete this job',
     deleteSure: (title: string) => `Delete “${title}” and its result? Nothing brings it back.`,
     lost: (title: string, said: string) => `“${title}” is taken from the list: ${said}.`,
+    deleted: 'the job has been deleted',
+    notYours: 'the job is not yours: sign in as its owner',
     notAsked: (said: string) => `The list of jobs could not be read: ${said}`,
     trouble: (said: string) => `${said} It is asked again.`,
     actions: {
@@ -117,7 +119,7 @@ export const jobs = {
         replace: 'Replace a table of that name',
         save: 'Save',
         saving: (table: string) => `${table} is being made …`,
-        saved: (table: string, rows: string) => `${table} is made: ${rows}.`,
+        saved: (table: string) => `${table} is made.`,
         query: 'Query it',
         other: 'Choose another name',
         bad: 'That is no name for a table: it wants a letter, then letters, digits and _, 64 at most.',
@@ -134,6 +136,7 @@ export const jobs = {
         stopped: (title: string) => `“${title}” has been stopped`,
         open: 'Open',
         look: 'See why',
+        details: 'Details',
         dismiss: 'Dismiss',
     },
 } as const;

@@ -1,0 +1,70 @@
+/** What a job is called, and its figures in words. */
+
+import type { Job, JobInfo, Phase } from '../tap/jobs';
+import { count, counted, duration, size, text } from '../text';
+
+const LONGEST_TITLE = 90;
+
+/** The title of a job that nobody has named: the first words of its query, or what it does. */
+export function titleOf(job: Job | undefined): string {
+    if (!job) return text.jobs.untitled;
+    const words = job.query.replace(/\s+/g, ' ').trim();
+    if (words) return words.length > LONGEST_TITLE ? `${words.slice(0, LONGEST_TITLE)}…` : words;
+    const table = parameter(job, 'TABLE');
+    if (table) return parameter(job, 'INDEX') ? text.jobs.indexJob(table) : text.jobs.saveJob(table);
+    return job.runId || text.jobs.untitled;
+}
+
+/** The value of a parameter, '' if it was not given; names have no case. */
+export function parameter(job: Job, name: string): string {
+    return job.parameters.find(([given]) => given.toUpperCase() === name)?.[1] ?? '';
+}
+
+/** "2026-11-21 18:32:20", in UTC as all instants of the service. */
+export function instantText(instant: number): string {
+    return new Date(instant).toISOString().slice(0, 19).replace('T', ' ');
+}
+
+/** How far a running job is, piece by piece of a sentence. */
+export function progressWords(job: Job): string[] {
+    const said = text.jobs.progress;
+    const { percent, pieces, piecesDone, rowsWritten, secondsLeft } = job.info;
+    if (job.phase === 'QUEUED') {
+        return [said.waiting, ...(job.quote ? [said.endAt(instantText(job.quote))] : [])];
+    }
+    return [
+        percent === undefined ? said.working : said.percent(Math.floor(percent)),
+        ...(pieces ? [said.pieces(Math.min((piecesDone ?? 0) + 1, pieces), pieces)] : []),
+        ...(secondsLeft ? [said.left(duration(secondsLeft))] : []),
+        ...(rowsWritten ? [said.written(counted(rowsWritten, 'row'))] : []),
+    ];
+}
+
+/** Seconds that it has worked, from start to end or until now; undefined if it has not begun. */
+export function worked(job: Job, now: number): number | undefined {
+    if (job.started === undefined) return undefined;
+    return Math.max(((job.ended ?? now) - job.started) / 1000, 0);
+}
+
+/** "2,539,913 rows to read, 0.4 s"; '' if nothing was foreseen. */
+export function foreseenText({ rowsForeseen, secondsForeseen }: JobInfo): string {
+    if (rowsForeseen === undefined || secondsForeseen === undefined) return '';
+    return text.jobs.foreseen(counted(rowsForeseen, 'row'), duration(secondsForeseen));
+}
+
+/** "120,521 rows, 13.9 MB"; '' if the engine has not said. */
+export function readText({ rowsRead, bytesRead }: JobInfo): string {
+    return rowsRead === undefined ? '' : text.jobs.read(counted(rowsRead, 'row'), size(bytesRead ?? 0));
+}
+
+/** The rows of the result so far; '' if none are told. */
+export function rowsText({ rowsWritten }: JobInfo): string {
+    return rowsWritten === undefined ? '' : count(rowsWritten);
+}
+
+/** "“…” is complete", or how else it has ended. */
+export function endText(title: string, phase: Phase): string {
+    const said = text.jobs.watch;
+    if (phase === 'COMPLETED') return said.completed(title);
+    return phase === 'ERROR' ? said.failed(title) : said.stopped(title);
+}
