@@ -53,7 +53,8 @@ export function nameOf(token: Token): string {
 }
 
 /** May the token be a name? */
-export const isName = (token: Token | undefined): token is Token => token?.kind === 'word' || token?.kind === 'name';
+export const isName = (token: Token | undefined): token is Token & { readonly kind: 'word' | 'name' } =>
+    token?.kind === 'word' || token?.kind === 'name';
 
 /** Do two names mean the same? Quoted ones are compared exactly. */
 export function same(written: string, name: string): boolean {

@@ -63,7 +63,7 @@ describe('tables', () => {
         ['SELECT | FROM tycho2.bright', ['bright:tycho2.bright']],
         ['SELECT b.| FROM tycho2.bright AS b', ['b:tycho2.bright']],
         ['SELECT b.| FROM tycho2.bright b WHERE x', ['b:tycho2.bright']],
-        ['SELECT | FROM "my db"."T 1" AS "Q"', ['Q:my db.T 1']],
+        ['SELECT | FROM "my db"."T 1" AS "Q"', ['Q:"my db"."T 1"']],
         ['SELECT | FROM a, s.b AS c', ['a:a', 'c:s.b']],
         ['SELECT | FROM a JOIN b ON a.x = b.x LEFT JOIN c USING (x)', ['a:a', 'b:b', 'c:c']],
         ['SELECT * FROM (a AS p JOIN b AS q ON |) JOIN c AS r ON 1 = 1', ['p:a', 'q:b', 'r:c']],

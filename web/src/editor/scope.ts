@@ -7,7 +7,7 @@ import { grouped, isGroup, isKeyword, isOperator, isQuery, split, within, type G
 export interface Relation {
     /** what its columns are qualified by: the alias, or the table's own name */
     readonly name: string;
-    /** the table's name as written, without quotes; absent of WITH and derived tables */
+    /** the table's name as written; absent of WITH and derived tables */
     readonly table?: string;
     readonly outputs?: readonly Output[];
 }
@@ -46,15 +46,16 @@ export function scopeAt(adql: string, at: number, tokens: readonly Token[] = tok
 
 /** The relation that a qualifier names: `b` of `b.ra`, or `bright` and `tycho2.bright` of a table without an alias. */
 export function relationOf(scope: Scope, qualifier: readonly string[]): Relation | undefined {
-    const written = qualifier.join('.');
-    const byName = qualifier.length === 1 && scope.relations.find((relation) => same(relation.name, written));
-    return byName || scope.relations.find((relation) => isTable(relation, written));
+    const [own, ...schema] = qualifier.toReversed();
+    if (own === undefined) return undefined;
+    return scope.relations.find(({ name, table }) => {
+        if (!same(name, own)) return false;
+        const parts = table === undefined ? [] : namesOf(table).reverse();
+        return schema.every((part, index) => same(part, parts[index + 1] ?? ''));
+    });
 }
 
-function isTable(relation: Relation, written: string): boolean {
-    const { table, name } = relation;
-    return table !== undefined && same(table, written) && same(table.slice(-name.length), name);
-}
+const namesOf = (table: string): string[] => tokenise(table).filter(isName).map(nameOf);
 
 function inQuery(items: readonly Node[], at: number, around: Around): Scope {
     const { withTables, body, inside } = heading(items, at, around);
@@ -139,8 +140,8 @@ function relationsOf(nodes: readonly Node[], withTables: readonly Relation[]): R
             found.push(...relationsOf(node.items, withTables));
             expected = false;
         } else if (expected && node?.kind !== 'group' && isName(node)) {
-            const chain = chainAt(nodes, at);
-            at += 2 * chain.length - 2;
+            const chain = nodes.slice(at, at + 2 * chainAt(nodes, at).length - 1);
+            at += chain.length - 1;
             found.push(named(chain, aliasAt(nodes, at + 1), withTables));
             expected = false;
         }
@@ -148,10 +149,12 @@ function relationsOf(nodes: readonly Node[], withTables: readonly Relation[]): R
     return found;
 }
 
-function named(chain: readonly string[], alias: string | undefined, withTables: readonly Relation[]): Relation {
-    const name = alias ?? chain.at(-1)!;
-    const known = chain.length === 1 && withTables.findLast((table) => same(table.name, chain[0]!));
-    return known ? { ...known, name } : { name, table: chain.join('.') };
+function named(chain: readonly Node[], alias: string | undefined, withTables: readonly Relation[]): Relation {
+    const names = chainAt(chain, 0);
+    const name = alias ?? names.at(-1)!;
+    const known = names.length === 1 && withTables.findLast((table) => same(table.name, names[0]!));
+    const table = chain.map((node) => (node.kind === 'group' ? '' : node.text)).join('');
+    return known ? { ...known, name } : { name, table };
 }
 
 /** `a.b.c` as its names. */

@@ -74,9 +74,9 @@ export const BUILT_IN: readonly string[] = [
         'PERCENT_RANK() OVER (...)',
         'CUME_DIST() OVER (...)',
         'NTILE(n) OVER (...)',
-        'LAG(x[, n[, default]]) OVER (...)',
+        'LAG(x[, n][, default]) OVER (...)',
     ],
-    ...['LEAD(x[, n[, default]]) OVER (...)', 'FIRST_VALUE(x) OVER (...)', 'LAST_VALUE(x) OVER (...)'],
+    ...['LEAD(x[, n][, default]) OVER (...)', 'FIRST_VALUE(x) OVER (...)', 'LAST_VALUE(x) OVER (...)'],
     'NTH_VALUE(x, n) OVER (...)',
 ];
 

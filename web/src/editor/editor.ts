@@ -1,0 +1,197 @@
+/** The editor itself, CodeMirror with all that it brings: loaded by import() when the query page is first shown. */
+
+import {
+    acceptCompletion,
+    autocompletion,
+    closeBrackets,
+    closeBracketsKeymap,
+    completionKeymap,
+} from '@codemirror/autocomplete';
+import { defaultKeymap, history, historyKeymap, selectLine } from '@codemirror/commands';
+import { bracketMatching } from '@codemirror/language';
+import { lintKeymap, setDiagnostics, type Diagnostic } from '@codemirror/lint';
+import { highlightSelectionMatches, searchKeymap } from '@codemirror/search';
+import { Compartment, EditorState, Prec, type Extension } from '@codemirror/state';
+import {
+    drawSelection,
+    dropCursor,
+    EditorView,
+    highlightActiveLine,
+    highlightActiveLineGutter,
+    highlightSpecialChars,
+    keymap,
+    lineNumbers,
+    placeholder,
+} from '@codemirror/view';
+import type { QueryFault } from '../tap/estimate';
+import { text } from '../text';
+import type { Tables } from './columns';
+import { completions } from './completion';
+import { adql, appearance } from './dialect';
+import { functions, functionsOf, type FunctionInfo } from './functions';
+import { callHints, hoverHints } from './hints';
+import { tokenise } from './lexer';
+import { insertion, rangeOf } from './places';
+import { scopeAt } from './scope';
+import { made } from './tips';
+
+/** What the editor tells the page. */
+export interface EditorEvents {
+    changed(adql: string): void;
+    selected(text: string, from: number, cursor: number): void;
+    run(): void;
+    tidy(): void;
+    help(): void;
+}
+
+/** The texts of tabs, one shown at a time; each keeps its cursor and what can be undone. */
+export class QueryEditor {
+    readonly #view: EditorView;
+    readonly #states = new Map<string, EditorState>();
+    readonly #language = new Compartment();
+    readonly #extensions: Extension;
+    #functions: readonly FunctionInfo[] = functionsOf([]);
+    #shown = '';
+
+    constructor(parent: HTMLElement, events: EditorEvents, tables: Tables) {
+        this.#extensions = this.#all(events, tables);
+        this.#view = new EditorView({ parent, state: this.#made('') });
+        void this.#learn();
+    }
+
+    /** Show the text of a tab; one that was shown before has its cursor where it was. */
+    show(id: string, adql: string): void {
+        if (this.#shown) this.#states.set(this.#shown, this.#view.state);
+        this.#shown = id;
+        const kept = this.#states.get(id);
+        this.#view.setState(kept?.doc.toString() === adql ? kept : this.#made(adql));
+        void this.#learn();
+    }
+
+    /** Free what is kept of tabs that are closed. */
+    keepOnly(ids: readonly string[]): void {
+        for (const id of this.#states.keys()) if (!ids.includes(id)) this.#states.delete(id);
+    }
+
+    /** Insert a name or text where the cursor is. */
+    insert(inserted: string): void {
+        const { state } = this.#view;
+        const { from, to } = state.selection.main;
+        const [doc, tokens] = [state.doc.toString(), tokenise(state.doc.toString())];
+        const change =
+            from < to
+                ? { from, to, insert: inserted }
+                : insertion(doc, from, inserted, scopeAt(doc, from, tokens).clause, tokens);
+        const anchor = change.from + change.insert.trimEnd().length;
+        this.#view.dispatch({ changes: change, selection: { anchor }, userEvent: 'input', scrollIntoView: true });
+        this.focus();
+    }
+
+    /** Put another text in place of the whole, which can be undone. */
+    replace(doc: string): void {
+        const { state } = this.#view;
+        if (state.doc.toString() === doc) return;
+        const anchor = Math.min(state.selection.main.head, doc.length);
+        this.#view.dispatch({ changes: { from: 0, to: state.doc.length, insert: doc }, selection: { anchor } });
+    }
+
+    /** Underline the faults; `offset` is where the text begins that they are faults of. */
+    underline(faults: readonly QueryFault[], offset = 0): void {
+        const doc = this.#view.state.doc.toString();
+        const found = faults.map((fault) => this.#diagnostic(fault, doc, offset));
+        this.#view.dispatch(setDiagnostics(this.#view.state, found));
+    }
+
+    /** Select the place of a fault and go there. */
+    goTo(fault: QueryFault, offset = 0): void {
+        const range = shifted(rangeOf(this.#view.state.doc.toString().slice(offset), fault), offset);
+        this.#view.dispatch({ selection: { anchor: range.from, head: range.to }, scrollIntoView: true });
+        this.focus();
+    }
+
+    focus(): void {
+        this.#view.focus();
+    }
+
+    close(): void {
+        this.#view.destroy();
+    }
+
+    #diagnostic(fault: QueryFault, doc: string, offset: number): Diagnostic {
+        const message = [fault.message, fault.hint].filter(Boolean).join('\n');
+        return {
+            ...shifted(rangeOf(doc.slice(offset), fault), offset),
+            severity: 'error',
+            message,
+            renderMessage: () => {
+                const element = made('div', '', 'cm-tip');
+                element.append(made('div', fault.message));
+                if (fault.hint) element.append(made('div', fault.hint, 'cm-tip-quiet'));
+                return element;
+            },
+        };
+    }
+
+    async #learn(): Promise<void> {
+        this.#functions = await functions();
+        this.#view.dispatch({ effects: this.#language.reconfigure(this.#dialect()) });
+    }
+
+    #dialect(): Extension {
+        return adql(this.#functions.map(({ name }) => name));
+    }
+
+    #made(doc: string): EditorState {
+        return EditorState.create({ doc, extensions: [this.#language.of(this.#dialect()), this.#extensions] });
+    }
+
+    #all(events: EditorEvents, tables: Tables): Extension {
+        const known = () => this.#functions;
+        return [
+            nonce(),
+            appearance,
+            [
+                lineNumbers(),
+                highlightActiveLineGutter(),
+                highlightSpecialChars(),
+                history(),
+                drawSelection(),
+                dropCursor(),
+            ],
+            [EditorState.allowMultipleSelections.of(true), bracketMatching(), closeBrackets(), highlightActiveLine()],
+            [highlightSelectionMatches(), EditorView.lineWrapping, placeholder(text.editor.placeholder)],
+            EditorView.contentAttributes.of({ 'aria-label': text.editor.label, spellcheck: 'false' }),
+            autocompletion({ override: [(context) => completions(context, tables, known())], icons: false }),
+            callHints(known),
+            hoverHints(tables, known),
+            keys(events),
+            EditorView.updateListener.of(({ docChanged, selectionSet, state }) => {
+                if (docChanged) events.changed(state.doc.toString());
+                if (!docChanged && !selectionSet) return;
+                const { from, to, head } = state.selection.main;
+                events.selected(state.sliceDoc(from, to), from, head);
+            }),
+        ];
+    }
+}
+
+const shifted = ({ from, to }: { from: number; to: number }, by: number) => ({ from: from + by, to: to + by });
+
+/** The page's policy lets in styles with its nonce alone. */
+function nonce(): Extension {
+    const given = document.querySelector('meta[name="csp-nonce"]')?.getAttribute('content');
+    return given ? EditorView.cspNonce.of(given) : [];
+}
+
+function keys({ run, tidy, help }: EditorEvents): Extension {
+    const doing = (action: () => void) => () => (action(), true);
+    const own = [
+        { key: 'Mod-Enter', run: doing(run), preventDefault: true },
+        { key: 'Shift-Alt-f', run: doing(tidy), preventDefault: true },
+        { key: 'F1', run: doing(help), preventDefault: true },
+        { key: 'Tab', run: acceptCompletion },
+        { key: 'Alt-l', run: selectLine },
+    ];
+    const others = [...closeBracketsKeymap, ...searchKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap];
+    return [Prec.highest(keymap.of(own)), keymap.of([...others, ...defaultKeymap])];
+}

@@ -1,0 +1,68 @@
+/** What a query will read and how long it will work, or what is wrong with it: asked while it is typed. */
+
+import { ask, form, multipart, TapError } from './service';
+
+export type WorkClass = 'short' | 'long' | 'very long';
+
+/** What the service foresees of a query. */
+export interface Estimate {
+    /** rows that the engine will read; null where nothing can be foreseen */
+    readonly rows: number | null;
+    readonly bytes: number | null;
+    readonly seconds: number | null;
+    readonly workClass: WorkClass | null;
+    /** steps in words, each above those that it gets its rows from */
+    readonly plan: readonly string[];
+    /** row limits: without MAXREC, and of any request */
+    readonly maxrec: { readonly default: number; readonly hard: number };
+    /** how long a query at /sync may work */
+    readonly syncSeconds: number;
+}
+
+/** A fault of the query. Lines and columns from 1, in Unicode code points, the end exclusive. */
+export interface QueryFault {
+    readonly message: string;
+    readonly hint?: string;
+    readonly line?: number;
+    readonly column?: number;
+    readonly endLine?: number;
+    readonly endColumn?: number;
+}
+
+export interface Asked {
+    readonly query: string;
+    readonly maxrec?: number | undefined;
+    /** tables that the query calls TAP_UPLOAD.name */
+    readonly files?: Record<string, Blob>;
+}
+
+export type Answered = { readonly estimate: Estimate } | { readonly faults: readonly QueryFault[] };
+
+/** What the service foresees, or the query's faults. Raises TapError if it does neither, AbortError if aborted. */
+export async function estimate(asked: Asked, signal?: AbortSignal): Promise<Answered> {
+    try {
+        const answer = await ask('estimate', { method: 'POST', body: bodyOf(asked), signal: signal ?? null });
+        return { estimate: (await answer.json()) as Estimate };
+    } catch (error) {
+        const faults = error instanceof TapError && error.status === 400 ? faultsOf(error) : [];
+        if (faults.length === 0) throw error;
+        return { faults };
+    }
+}
+
+function bodyOf({ query, maxrec, files = {} }: Asked): URLSearchParams | FormData {
+    const values = form({ LANG: 'ADQL', QUERY: query, MAXREC: maxrec });
+    const sent = Object.entries(files);
+    sent.forEach(([name], index) => values.append('UPLOAD', `${name},param:file${index}`));
+    if (sent.length === 0) return values;
+    return multipart(values, Object.fromEntries(sent.map(([, file], index) => [`file${index}`, file])));
+}
+
+/** The faults in the JSON of the answer; else its text with its place, if it tells one. */
+export function faultsOf({ message, place }: TapError): QueryFault[] {
+    try {
+        return (JSON.parse(message) as { errors: QueryFault[] }).errors;
+    } catch {
+        return place ? [{ message, ...place }] : [];
+    }
+}
