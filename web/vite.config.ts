@@ -1,12 +1,15 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vitest/config';
+import { licences } from './licences.ts';
+
+const { page, worker } = licences();
 
 // Relative addresses: the portal works wherever the service is mounted.
 export default defineConfig({
     base: './',
-    plugins: [svelte()],
+    plugins: [svelte(), page()],
     build: { target: 'es2023', assetsInlineLimit: 0, chunkSizeWarningLimit: 800 },
-    worker: { format: 'es' },
+    worker: { format: 'es', plugins: () => [worker()] },
     // `npm run dev` beside `skyhouse demo`, or another service
     server: { proxy: { '/tap': process.env['SKYHOUSE_DEV'] ?? 'http://127.0.0.1:8000' } },
     test: { include: ['src/**/*.test.ts'], environment: 'node' },
