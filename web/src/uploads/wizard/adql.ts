@@ -1,0 +1,191 @@
+/** The ADQL of a cross-match: pure, of what the wizard was told. Names of columns are the tables' own, unquoted. */
+
+import { unique, written } from '../names';
+import type { Coordinate, Position } from '../position';
+
+/** Errors of positions: a column, and how many of its units make an arcsecond. */
+export interface Errors {
+    readonly column: string;
+    readonly perArcsec: number;
+}
+
+/** Proper motions (with cos(dec)) and how many mas/yr their unit is; epochs in Julian years. */
+export interface Motion {
+    readonly ra: string;
+    readonly dec: string;
+    readonly mas: number;
+    readonly from: number;
+    readonly to: number;
+}
+
+export interface Side {
+    /** as ADQL writes it: `TAP_UPLOAD.mine`, `tycho2.bright` */
+    readonly table: string;
+    readonly position: Position;
+    /** of the result */
+    readonly columns: readonly string[];
+    readonly motion?: Motion | undefined;
+    readonly errors?: Errors | undefined;
+    /** a column that tells the rows apart, for a table that is matched with itself */
+    readonly id?: string | undefined;
+}
+
+export interface Match {
+    readonly left: Side;
+    readonly right: Side;
+    /** arcseconds, or `times` the errors of the sides that have some, added in quadrature */
+    readonly radius: { readonly arcsec: number } | { readonly times: number };
+    /** all pairs, for each row of the left the nearest, or the pairs of which each is the other's nearest */
+    readonly choice: 'all' | 'nearest' | 'mutual';
+    /** rows with a partner, all rows of the left, or those without a partner */
+    readonly keep: 'matched' | 'left' | 'unmatched';
+}
+
+/** The query. The radius has to be one (`isRadius`), and a radius of errors a side with errors. */
+export function matchAdql(match: Match): string {
+    const { left, right } = match;
+    if (match.keep === 'unmatched') return unmatchedAdql(match);
+    const outputs = outputNames(left.columns, right.columns);
+    const lines = [
+        ...listed('a', left.columns, outputs.left),
+        ...listed('b', right.columns, outputs.right),
+        `DISTANCE(${point('a', left)}, ${point('b', right)}) * 3600 AS ${outputs.separation}`,
+    ];
+    return [
+        `SELECT`,
+        lines.map((line) => `  ${line}`).join(',\n'),
+        `FROM ${left.table} AS a`,
+        `${match.keep === 'left' ? 'LEFT JOIN' : 'JOIN'} ${right.table} AS b`,
+        `  ON ${condition(match)}${others(match)}`,
+    ].join('\n');
+}
+
+/** Rows of the left that have nothing near: who would be the nearest does not matter. */
+function unmatchedAdql(match: Match): string {
+    const { left, right } = match;
+    const { left: outputs } = outputNames(left.columns, []);
+    const lines = listed('a', left.columns, outputs);
+    return [
+        'SELECT',
+        lines.length > 0 ? lines.map((line) => `  ${line}`).join(',\n') : '  a.*',
+        `FROM ${left.table} AS a`,
+        'WHERE NOT EXISTS (',
+        `  SELECT * FROM ${right.table} AS b`,
+        `  WHERE ${condition({ ...match, choice: 'all' })}${others(match)})`,
+    ].join('\n');
+}
+
+function condition({ left, right, radius, choice }: Match): string {
+    const [p, q] = [point('a', left), point('b', right)];
+    const degrees = 'arcsec' in radius ? `${radius.arcsec} / 3600.` : errorRadius(radius.times, left, right);
+    if (choice === 'nearest') return `1 = skyhouse_nearest(1, ${p}, ${q}, ${degrees})`;
+    if (choice === 'mutual') return `1 = skyhouse_mutual(${p}, ${q}, ${degrees})`;
+    return `DISTANCE(${p}, ${q}) <= ${degrees}`;
+}
+
+/** No row is its own partner where a table is matched with itself. */
+function others({ left, right }: Match): string {
+    if (left.table !== right.table || !left.id) return '';
+    return ` AND a.${written(left.id)} <> b.${written(left.id)}`;
+}
+
+function errorRadius(times: number, left: Side, right: Side): string {
+    const errors = [
+        ...(left.errors ? [inArcsec('a', left.errors)] : []),
+        ...(right.errors ? [inArcsec('b', right.errors)] : []),
+    ];
+    const total = errors.length > 1 ? `SQRT(${errors.map((error) => `${error} * ${error}`).join(' + ')})` : errors[0];
+    return `${times} * ${total} / 3600.`;
+}
+
+function inArcsec(alias: string, { column, perArcsec }: Errors): string {
+    const value = `${alias}.${written(column)}`;
+    if (perArcsec === 1) return value;
+    return perArcsec > 1 ? `(${value} / ${decimal(perArcsec)})` : `(${value} * ${decimal(1 / perArcsec)})`;
+}
+
+/** A side's position in ICRS, at the epoch of the match. */
+export function point(alias: string, { position, motion }: Pick<Side, 'position' | 'motion'>): string {
+    const [longitude, latitude] = [degrees(alias, position.longitude), degrees(alias, position.latitude)];
+    if (position.frame !== 'ICRS') return `POINT('${position.frame}', ${longitude}, ${latitude})`;
+    if (!motion) return `POINT(${longitude}, ${latitude})`;
+    const [ra, dec] = [motion.ra, motion.dec].map((column) => times(`${alias}.${written(column)}`, motion.mas));
+    const moved = `ivo_epoch_prop_pos(${longitude}, ${latitude}, 0, ${ra}, ${dec}, 0, ${motion.from}, ${motion.to})`;
+    const [x, y] = [position.longitude, position.latitude].map(({ column }) => `${alias}.${written(column)}`);
+    // the function takes no NULL, and a row without a position is no error here
+    return `CASE WHEN ${x} IS NOT NULL AND ${y} IS NOT NULL THEN ${moved} END`;
+}
+
+function degrees(alias: string, { column, form }: Coordinate): string {
+    const value = `${alias}.${written(column)}`;
+    switch (form) {
+        case 'deg':
+            return value;
+        case 'rad':
+            return `DEGREES(${value})`;
+        case 'hour':
+            return `15 * ${value}`;
+        case 'hms':
+            return `ivo_hms_to_degrees(${value})`;
+        case 'dms':
+            return `ivo_dms_to_degrees(${value})`;
+        case 'text':
+            return `CAST(${value} AS DOUBLE PRECISION)`;
+    }
+}
+
+const times = (value: string, factor: number): string => (factor === 1 ? value : `${value} * ${decimal(factor)}`);
+
+/** A number as ADQL reads it, with a point, so that division by it is no integer division. */
+export function decimal(value: number): string {
+    const plain = String(Number(value.toPrecision(12)));
+    return /[.e]/.test(plain) ? plain : `${plain}.`;
+}
+
+function listed(alias: string, columns: readonly string[], outputs: readonly string[]): string[] {
+    return columns.map((column, at) => {
+        const output = outputs[at] ?? column;
+        const as = output === column ? '' : ` AS ${written(output)}`;
+        return `${alias}.${written(column)}${as}`;
+    });
+}
+
+/** Names of the outputs that differ without regard to case: of two equal ones `_1` and `_2` tell the side. */
+export function outputNames(
+    left: readonly string[],
+    right: readonly string[],
+): { left: string[]; right: string[]; separation: string } {
+    const all = [...left, ...right].map((name) => name.toLowerCase());
+    const once = (name: string) => all.filter((other) => other === name.toLowerCase()).length === 1;
+    const taken = [...left, ...right].filter(once);
+    const named = (suffix: string) => (name: string) => {
+        if (once(name)) return name;
+        const found = unique(name + suffix, taken);
+        taken.push(found);
+        return found;
+    };
+    const [a, b] = [left.map(named('_1')), right.map(named('_2'))];
+    return { left: a, right: b, separation: unique('separation_arcsec', taken) };
+}
+
+/** Whether a match can have this radius: more than nothing, and no more than the sky. */
+export const isRadius = (value: number): boolean => Number.isFinite(value) && value > 0 && value <= 648_000;
+
+const ARCSEC: readonly [RegExp, number][] = [
+    [/^(deg|degrees?)$/i, 1 / 3600],
+    [/^arcmin$/i, 1 / 60],
+    [/^(arcsec|as|")$/i, 1],
+    [/^(mas|milliarcsec(ond)?)$/i, 1e3],
+    [/^(uas|µas|microarcsec(ond)?)$/i, 1e6],
+    [/^(rad|radians?)$/i, Math.PI / 648_000],
+];
+
+/** How many of a unit make an arcsecond; undefined if it is none of angles. */
+export const perArcsec = (unit: string): number | undefined => ARCSEC.find(([known]) => known.test(unit.trim()))?.[1];
+
+/** How many mas/yr a unit of proper motions is; undefined if it is none. */
+export function masPerYear(unit: string): number | undefined {
+    const found = /^(\w+)\s*(?:\/\s*|[. ]?)(?:yr|year|a)(?:\*\*-1|\^?-1)?$/i.exec(unit.trim());
+    const angle = found?.[1] === undefined ? undefined : perArcsec(found[1]);
+    return angle === undefined ? undefined : 1000 / angle;
+}

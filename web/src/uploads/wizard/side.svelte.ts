@@ -1,0 +1,131 @@
+/** One table of a match: a file of the user's or a stored table, and what of it takes part. */
+
+import { catalogue } from '../../tap/catalogue.svelte';
+import { same, unquoted } from '../../tap/names';
+import { files, type TableFile } from '../files.svelte';
+import { kindOf } from '../kind';
+import { guessedPosition, type Known, type Position } from '../position';
+import { firstColumns, idOf, motionOf } from './columns';
+import { masPerYear, perArcsec, type Errors, type Motion, type Side } from './adql';
+
+const UPLOAD = /^TAP_UPLOAD\./i;
+/** a file with so few columns is taken whole */
+const WHOLE = 8;
+
+export class WizardSide {
+    /** as ADQL writes it, '' while none is chosen */
+    table = $state('');
+    columns = $state.raw<readonly Known[]>([]);
+    position = $state.raw<Position | undefined>();
+    /** names of the columns of the result */
+    chosen = $state.raw<readonly string[]>([]);
+    /** the column with the error of positions, '' for none */
+    errors = $state('');
+    moving = $state(false);
+    from = $state<number | null>(2000);
+    to = $state<number | null>(2016);
+    loading = $state(false);
+    /** why the columns are not known, '' if they are */
+    failed = $state('');
+
+    get isFile(): boolean {
+        return UPLOAD.test(this.table);
+    }
+
+    get file(): TableFile | undefined {
+        return this.isFile ? files.find(this.table.replace(UPLOAD, '')) : undefined;
+    }
+
+    /** Take a table, and learn its columns. Never raises: `failed` says what is wrong. */
+    async choose(table: string): Promise<void> {
+        if (table === this.table && this.columns.length > 0) return;
+        Object.assign(this, { table, columns: [], position: undefined, chosen: [], errors: '', moving: false });
+        [this.failed, this.loading] = ['', table !== ''];
+        try {
+            const columns = table ? await columnsOf(table) : [];
+            if (this.table !== table) return;
+            this.columns = columns;
+            this.position = this.file?.position ?? guessedPosition(columns);
+            this.few();
+        } catch (error) {
+            if (this.table !== table) return;
+            this.failed = (error as Error).message;
+        }
+        this.loading = false;
+    }
+
+    /** Choose the columns that a result needs first: ids, the position and magnitudes; all of a small file. */
+    few(): void {
+        const all = this.isFile && this.columns.length <= WHOLE;
+        this.chosen = all ? this.columns.map(({ name }) => name) : firstColumns(this.columns, this.position);
+    }
+
+    toggle(column: string): void {
+        const { chosen } = this;
+        this.chosen = chosen.includes(column) ? chosen.filter((name) => name !== column) : [...chosen, column];
+    }
+
+    /** Columns that may be errors of positions. */
+    readonly errorColumns: readonly Known[] = $derived(
+        this.columns.filter(
+            ({ kind, unit = '' }) => kind === 'number' && (unit === '' || perArcsec(unit ?? '') !== undefined),
+        ),
+    );
+
+    /** The two proper motions, if the table has them and positions that they can move. */
+    readonly motions: { ra: Known; dec: Known } | undefined = $derived.by(() => {
+        const { position, columns } = this;
+        const numeric = (form: string | undefined) => form === 'deg' || form === 'rad' || form === 'hour';
+        if (position?.frame !== 'ICRS' || !numeric(position.longitude.form) || !numeric(position.latitude.form)) return;
+        const [ra, dec] = [motionOf(columns, 'ra'), motionOf(columns, 'dec')];
+        return ra && dec && ra.unit === dec.unit ? { ra, dec } : undefined;
+    });
+
+    get motion(): Motion | undefined {
+        if (!this.moving || !this.motions) return undefined;
+        const { ra, dec } = this.motions;
+        return {
+            ra: ra.name,
+            dec: dec.name,
+            mas: masPerYear(ra.unit ?? '') ?? 1,
+            from: this.from ?? 0,
+            to: this.to ?? 0,
+        };
+    }
+
+    get errorColumn(): Errors | undefined {
+        const column = this.columns.find(({ name }) => name === this.errors);
+        return column && { column: column.name, perArcsec: perArcsec(column.unit ?? '') ?? 1 };
+    }
+
+    /** What the query is written of; undefined while it has no position. */
+    get side(): Side | undefined {
+        if (!this.table || !this.position) return undefined;
+        return {
+            table: this.table,
+            position: this.position,
+            columns: this.columns.map(({ name }) => name).filter((name) => this.chosen.includes(name)),
+            motion: this.motion,
+            errors: this.errorColumn,
+            id: idOf(this.columns)?.name,
+        };
+    }
+}
+
+async function columnsOf(table: string): Promise<readonly Known[]> {
+    if (UPLOAD.test(table)) {
+        await files.restored;
+        return files.find(table.replace(UPLOAD, ''))?.columns ?? [];
+    }
+    const columns = await catalogue.columns(table);
+    return columns.map(({ name, datatype, arraysize, xtype, unit, ucd, description }) => ({
+        name: unquoted(name),
+        kind: kindOf(datatype, arraysize, xtype),
+        unit,
+        ucd,
+        description,
+    }));
+}
+
+/** Whether two names are the same table. */
+export const isSame = (one: string, other: string): boolean => one !== '' && same(one, other);
