@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PACKAGES := adql clickhouse_schema loaders tap_service workers
+NPM := cd web && PATH="$(CURDIR)/$(BIN):$$PATH" npm --loglevel=error
 
-.PHONY: demo test check bench equality cluster-test lock clean
+.PHONY: demo test check portal bench equality cluster-test lock clean
 
 demo: $(VENV)/demo
 	$(BIN)/skyhouse demo
@@ -17,6 +18,12 @@ check: $(VENV)/test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(NPM) run check
+	$(NPM) test
+
+# web/dist, which is kept with the sources: the service shows it without Node. A test compares the two.
+portal: $(VENV)/test
+	$(NPM) run build
 
 # The figures of the README: each a ratio measured side by side in one run.
 bench: $(VENV)/test
@@ -44,8 +51,8 @@ lock: $(VENV)/test
 $(VENV)/demo: requirements.lock pyproject.toml .ci/install
 	PYTHON=$(PYTHON) .ci/install demo $(VENV)
 
-$(VENV)/test: requirements-test.lock pyproject.toml .ci/install
+$(VENV)/test: requirements-test.lock pyproject.toml web/package-lock.json .ci/install
 	PYTHON=$(PYTHON) .ci/install test $(VENV)
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache *.egg-info build
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache *.egg-info build web/node_modules

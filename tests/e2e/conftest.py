@@ -28,7 +28,8 @@ _SHOTS = ROOT / "build" / "screenshots"
 _LAPTOP = {"width": 1440, "height": 900}
 _PHONE = {"width": 390, "height": 844}
 _SAMP = ("127.0.0.1:21012", "localhost:21012")
-_BROWSER = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+_OPTIONS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
 
 #: The browser's own words for answers that the page tells of in its own: of the service's refusals, and of no answer.
 #: Its failures (500) are faults.
@@ -63,10 +64,10 @@ def portal_url(portal: Served) -> str:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Of one file: an event loop of Playwright's runs meanwhile, which others could not run theirs beside."""
-    program = shutil.which("chromium")
-    assert program, "these tests need Debian's chromium: apt-get install chromium"
+    programs = [program for name in _BROWSERS if (program := shutil.which(name))]
+    assert programs, "these tests need Debian's chromium: apt-get install chromium"
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=_BROWSER)
+        browser = playwright.chromium.launch(executable_path=programs[0], args=_OPTIONS)
         yield browser
         browser.close()
 

@@ -1,0 +1,43 @@
+"""web/dist is what its sources build, and all of it goes into the package."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path, PurePosixPath
+
+import web
+
+ROOT = Path(__file__).parents[2]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_the_build_is_that_of_the_sources(tmp_path: Path) -> None:
+    """Byte for byte, in whichever folder it is built."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    command = ["npx", "vite", "build", "--outDir", str(tmp_path), "--emptyOutDir"]
+    built = subprocess.run(command, cwd=ROOT / "web", env={**os.environ, "PATH": path}, capture_output=True, text=True)
+    assert built.returncode == 0, built.stderr
+    kept, fresh = contents(web.DIST), contents(tmp_path)
+    other = sorted(name for name in kept.keys() | fresh.keys() if kept.get(name) != fresh.get(name))
+    assert not other, f"web/dist is not what its sources build ({', '.join(other)}): make portal, and commit web/dist"
+
+
+def test_all_of_it_goes_into_the_package() -> None:
+    patterns = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]["web"]
+    for name in contents(web.DIST):
+        assert any(PurePosixPath("dist", name).match(pattern) for pattern in patterns), name
+
+
+def test_the_licences_of_what_is_bundled_go_with_it() -> None:
+    """Each with its text: at least those that any build of the portal holds."""
+    text = (web.DIST / "THIRD-PARTY-LICENSES.txt").read_text(encoding="utf-8")
+    for name in ("svelte", "@codemirror/state", "@codemirror/view", "apache-arrow", "sampjs"):
+        assert f"\n{name} " in text, name
+    assert text.count("Permission is hereby granted") > 5
+    assert "Apache License" in text
