@@ -20,12 +20,12 @@ from tests.tap_service.conftest import served
 from tests.tap_service.cut_tables import CUT, STARS, make
 from tests.tap_service.test_job_recovery import SERVICE, Process
 
-#: with the tables, which the first one makes; what is foreseen to take longer than 60 microseconds goes in pieces
+#: with the tables, which the first one makes; what is foreseen to take longer than 140 microseconds goes in pieces, about twenty
 PIECEWISE = SERVICE.replace(
     "config = Config(",
     "from tests.tap_service.cut_tables import make\n"
     'if not engine.query("EXISTS DATABASE cut").column(0)[0].as_py(): make(engine)\n'
-    "config = Config(piece_seconds=6e-5, ",
+    "config = Config(piece_seconds=1.4e-4, ",
 )
 MATCH = (
     "SELECT a.id, b.id FROM cut.stars AS a LEFT JOIN cut.others AS b"
@@ -105,7 +105,7 @@ def test_a_worker_is_killed(
     eventually: Eventually,
     is_lost: bool,
 ) -> None:
-    settings = cluster_settings(piece_seconds=6e-5, worker_silence=2)
+    settings = cluster_settings(piece_seconds=1.4e-4, worker_silence=2)
     results = Path(settings["results_url"])
     workers = Workers(settings, tmp_path / "output")
     engine = ClickHouseEngine(settings["clickhouse_url"])
