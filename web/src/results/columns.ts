@@ -39,7 +39,7 @@ export function cell(part: Part, at: number): Cell {
     if (isNull(part, at)) return null;
     switch (part.type) {
         case 'number':
-            return part.values[at]!;
+            return part.values instanceof Float32Array ? shortest(part.values[at]!) : part.values[at]!;
         case 'boolean':
             return bit(part.bits, at);
         case 'time':
@@ -49,6 +49,15 @@ export function cell(part: Part, at: number): Cell {
         case 'list':
             return listText(part.items, part.offsets[at]!, part.offsets[at + 1]!);
     }
+}
+
+/** The number with the fewest digits that is this float: 1.18, not 1.1799999475479126. */
+export function shortest(value: number): number {
+    for (let digits = 6; digits < 9; digits++) {
+        const short = Number(value.toPrecision(digits));
+        if (Math.fround(short) === value) return short;
+    }
+    return value;
 }
 
 function listText(items: Part, from: number, to: number): string {

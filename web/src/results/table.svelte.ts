@@ -5,6 +5,7 @@ import { addressOf, errorText } from '../tap/service';
 import { text } from '../text';
 import { WorkerLink } from './link';
 import type { Field, Filter, Sort, Source, State, Table, Written } from './model';
+import { asked } from './take';
 import type { Failure, News, Progress, Wanted } from './wire';
 
 /** Ask for a result. What goes wrong is the table's state, never an exception. */
@@ -18,15 +19,8 @@ export function wanted(source: Source): Wanted {
     if (source.kind === 'job')
         return { ...common, from: { url: addressOf(`async/${encodeURIComponent(source.id)}/results/result`) } };
     if (source.kind === 'file') return { ...common, from: { file: source.file } };
-    const files = source.files ?? {};
-    const form: [string, string][] = [
-        ['LANG', 'ADQL'],
-        ['FORMAT', 'arrow'],
-        ['QUERY', source.query],
-    ];
-    if (source.maxrec !== undefined) form.push(['MAXREC', String(source.maxrec)]);
-    for (const name of Object.keys(files)) form.push(['UPLOAD', `${name},param:${name}`]);
-    return { ...common, from: { form, files } };
+    const { values, files } = asked(source, 'arrow');
+    return { ...common, from: { form: values, files } };
 }
 
 export class ResultTable implements Table {

@@ -32,3 +32,8 @@ export function mjdOf(text: string): number {
     const found = micros(text);
     return found === undefined ? NaN : Number(found) / MICROS_PER_DAY + UNIX_EPOCH_MJD;
 }
+
+/** DALI's text of a Modified Julian Date, to the microsecond as far as the date has it. */
+export function instantOfMjd(mjd: number): string {
+    return Number.isFinite(mjd) ? instant(BigInt(Math.round((mjd - UNIX_EPOCH_MJD) * MICROS_PER_DAY))) : '';
+}

@@ -1,0 +1,162 @@
+/** What a table on the page shows at present: its place, widths, active cell and the cells that have been fetched. */
+
+import { condition } from '../condition';
+import { sexagesimalOf, shownAs, styleOf, type Style } from '../format';
+import { Closed } from '../link';
+import type { Cell, Filter, Table } from '../model';
+import { firstWidth, NARROWEST, seen, starts, WIDEST } from './layout';
+import type { At } from './moves';
+import { Scroller } from './scroller';
+
+/** Pixels. */
+export const ROW_HEIGHT = 26;
+/** Rows and columns that are fetched beyond those seen. */
+const AROUND = { rows: 30, columns: 3 };
+const SAMPLE = 60;
+
+interface Fetched {
+    readonly from: number;
+    readonly first: number;
+    readonly rows: Uint32Array;
+    readonly cells: readonly Cell[][];
+}
+
+/** A rectangle of cells, both ends within. */
+export interface Block {
+    readonly from: At;
+    readonly to: At;
+}
+
+export class Grid {
+    readonly scroller = new Scroller(ROW_HEIGHT);
+    /** what is seen of the table: pixels */
+    box = $state.raw({ left: 0, width: 0, height: 0 });
+    widths = $state.raw<readonly number[]>([]);
+    active = $state.raw<At>({ place: 0, column: 0 });
+    /** the other corner of the block of cells; undefined: the active cell alone */
+    corner = $state.raw<At | undefined>(undefined);
+    sexagesimal = $state(false);
+    filtering = $state(false);
+    /** what is typed above the columns */
+    typed = $state.raw<Readonly<Record<number, string>>>({});
+    fetched = $state.raw<Fetched | undefined>(undefined);
+    /** grows when the scroller has moved */
+    moves = $state(0);
+    #styles = $state.raw<readonly Style[]>([]);
+    #asking: Promise<void> | undefined;
+    #again = false;
+    #measured = 0;
+
+    constructor(readonly table: Table) {}
+
+    readonly starts = $derived(starts(this.widths));
+    readonly columns = $derived(seen(this.starts, this.box.left, this.box.left + this.box.width));
+    readonly places = $derived.by((): [number, number] => {
+        void this.moves;
+        this.scroller.fit(this.table.shown, this.box.height);
+        return this.scroller.places;
+    });
+    readonly block = $derived.by((): Block => {
+        const [one, other] = [this.active, this.corner ?? this.active];
+        const [low, high] = [Math.min(one.place, other.place), Math.max(one.place, other.place)];
+        const [left, right] = [Math.min(one.column, other.column), Math.max(one.column, other.column)];
+        return { from: { place: Math.max(low, 0), column: left }, to: { place: high, column: right } };
+    });
+    readonly hasAngles = $derived.by(() => this.table.fields.some((field) => sexagesimalOf(field)));
+
+    inBlock(place: number, column: number): boolean {
+        if (!this.corner) return false;
+        const { from, to } = this.block;
+        return place >= from.place && place <= to.place && column >= from.column && column <= to.column;
+    }
+
+    /** Widths and digits, from the first rows; once there are some. */
+    async measure(): Promise<void> {
+        const { table } = this;
+        if (this.#measured >= 2 || !table.fields.length) return;
+        if (this.#measured === 1 && !table.rows) return;
+        this.#measured = table.rows ? 2 : 1;
+        const { cells } = await table.page(0, SAMPLE);
+        this.#styles = table.fields.map((field, column) =>
+            styleOf(
+                field,
+                cells.map((row) => row[column] ?? null),
+            ),
+        );
+        this.widths = table.fields.map((field, column) => firstWidth(field, this.#sample(cells, column)));
+    }
+
+    #sample(cells: readonly Cell[][], column: number): string[] {
+        return cells.map((row) => shownAs(row[column] ?? null, this.#styles[column] ?? { type: 'plain' }));
+    }
+
+    /** Make a column as wide as what is seen of it needs. */
+    fitColumn(column: number): void {
+        const field = this.table.fields[column];
+        const at = this.fetched && column - this.fetched.first;
+        if (!field || at === undefined) return;
+        const texts = this.fetched?.cells.map((row) => shownAs(row[at] ?? null, this.style(column))) ?? [];
+        this.widen(column, firstWidth(field, [...texts, ...texts]));
+    }
+
+    widen(column: number, width: number): void {
+        const fitted = Math.round(Math.min(Math.max(width, NARROWEST), WIDEST));
+        this.widths = this.widths.map((known, at) => (at === column ? fitted : known));
+    }
+
+    style(column: number): Style {
+        const angle = this.sexagesimal ? sexagesimalOf(this.table.fields[column]!) : undefined;
+        return angle ? { type: angle } : (this.#styles[column] ?? { type: 'plain' });
+    }
+
+    /** A value that has been fetched; undefined: not yet. */
+    cell(place: number, column: number): Cell | undefined {
+        const { fetched } = this;
+        return fetched?.cells[place - fetched.from]?.[column - fetched.first];
+    }
+
+    /** The row at a place; -1: not fetched yet. */
+    row(place: number): number {
+        return this.fetched?.rows[place - this.fetched.from] ?? -1;
+    }
+
+    /** Fetch what is seen. Asked again while it is under way, it goes on with what is seen then. */
+    look(): Promise<void> {
+        this.#again = true;
+        this.#asking ??= this.#looking().finally(() => (this.#asking = undefined));
+        return this.#asking;
+    }
+
+    async #looking(): Promise<void> {
+        while (this.#again) {
+            this.#again = false;
+            const [from, first] = [
+                Math.max(0, this.places[0] - AROUND.rows),
+                Math.max(0, this.columns[0] - AROUND.columns),
+            ];
+            const to = Math.min(this.table.fields.length, this.columns[1] + AROUND.columns);
+            const wanted = Array.from({ length: Math.max(0, to - first) }, (_, at) => first + at);
+            try {
+                this.fetched = { from, first, ...(await this.table.page(from, this.places[1] + AROUND.rows, wanted)) };
+            } catch (error) {
+                // the tab of this table was closed meanwhile
+                if (error instanceof Closed) return;
+                throw error;
+            }
+        }
+    }
+
+    /** Filter by what is typed; what cannot be read filters nothing. */
+    filter(typed: Readonly<Record<number, string>>): Promise<void> {
+        this.typed = typed;
+        const conditions = Object.keys(typed).map((key) => this.condition(Number(key)));
+        this.scroller.to(0);
+        this.moves++;
+        return this.table.filter(conditions.filter((found): found is Filter => typeof found === 'object'));
+    }
+
+    condition(column: number): Filter | undefined | 'wrong' {
+        const field = this.table.fields[column];
+        return field && condition(this.typed[column] ?? '', field, column);
+    }
+}

@@ -1,0 +1,55 @@
+/** Where a key takes the active cell. */
+
+/** A cell: `place` -1 is the header. */
+export interface At {
+    readonly place: number;
+    readonly column: number;
+}
+
+export interface Extent {
+    readonly places: number;
+    readonly columns: number;
+    /** rows seen at once */
+    readonly page: number;
+}
+
+/** The cell that a key goes to; undefined if it is no key that goes anywhere. `far`: with Ctrl or Cmd. */
+export function moved(at: At, key: string, far: boolean, { places, columns, page }: Extent): At | undefined {
+    const [last, end] = [places - 1, columns - 1];
+    const to = (place: number, column: number): At => ({
+        place: Math.min(Math.max(place, -1), last),
+        column: Math.min(Math.max(column, 0), Math.max(end, 0)),
+    });
+    switch (key) {
+        case 'ArrowDown':
+            return to(far ? last : at.place + 1, at.column);
+        case 'ArrowUp':
+            return to(far ? Math.min(0, at.place - 1) : at.place - 1, at.column);
+        case 'ArrowRight':
+            return to(at.place, far ? end : at.column + 1);
+        case 'ArrowLeft':
+            return to(at.place, far ? 0 : at.column - 1);
+        case 'PageDown':
+            return to(at.place + page, at.column);
+        case 'PageUp':
+            return to(Math.max(Math.min(at.place, 0), at.place - page), at.column);
+        case 'Home':
+            return to(far ? 0 : at.place, 0);
+        case 'End':
+            return to(far ? last : at.place, end);
+    }
+    return undefined;
+}
+
+/** The next order by a column: up, down, not at all; `more`: beside the columns that there are. */
+export function nextSorting<S extends { column: number; descending: boolean }>(
+    sorting: readonly S[],
+    column: number,
+    more: boolean,
+): { column: number; descending: boolean }[] {
+    const now = sorting.find((sort) => sort.column === column);
+    const next = !now ? [{ column, descending: false }] : now.descending ? [] : [{ column, descending: true }];
+    if (!more) return next;
+    if (!now) return [...sorting, ...next];
+    return sorting.flatMap((sort) => (sort.column === column ? next : [sort]));
+}

@@ -1,0 +1,83 @@
+/**
+ * Scrolling over more rows than a page can be high: browsers cut elements off at 16 to 33 million pixels. Small moves of
+ * the bar (wheel, finger, keys) move the rows by as many pixels; large ones (the bar is dragged) to the same fraction.
+ */
+
+/** The highest that the scrolled element gets, in pixels. */
+export const HIGHEST = 8_000_000;
+
+export class Scroller {
+    /** pixels above the first row seen, were the element as high as all rows */
+    top = 0;
+    /** where the browser's bar is, in pixels */
+    bar = 0;
+    #rows = 0;
+    #seen = 0;
+
+    constructor(readonly rowHeight: number) {}
+
+    /** Take the number of rows and the height that is seen, in pixels. */
+    fit(rows: number, seen: number): void {
+        [this.#rows, this.#seen] = [rows, seen];
+        this.top = Math.min(this.top, this.#last);
+    }
+
+    /** The height of the scrolled element. */
+    get height(): number {
+        return Math.min(this.#rows * this.rowHeight, HIGHEST);
+    }
+
+    get #last(): number {
+        return Math.max(0, this.#rows * this.rowHeight - this.#seen);
+    }
+
+    get #lastBar(): number {
+        return Math.max(0, this.height - this.#seen);
+    }
+
+    /** The bar has moved to `bar`. */
+    moved(bar: number): void {
+        const step = bar - this.bar;
+        this.bar = bar;
+        if (this.#last === this.#lastBar || bar <= 0) this.top = Math.max(0, bar);
+        else if (bar >= this.#lastBar - 1) this.top = this.#last;
+        else if (Math.abs(step) <= 2 * this.#seen) this.top = Math.min(Math.max(0, this.top + step), this.#last);
+        else this.top = (bar / this.#lastBar) * this.#last;
+    }
+
+    /** Go to `top`; gives where the bar has to be put. */
+    to(top: number): number {
+        this.top = Math.min(Math.max(0, top), this.#last);
+        return this.settled();
+    }
+
+    /** Where the bar has to be put for the rows that are seen: many small moves take it away from there. */
+    settled(): number {
+        this.bar = this.#last ? Math.round((this.top / this.#last) * this.#lastBar) : 0;
+        return this.bar;
+    }
+
+    /** Go as far as needed to see a place whole; gives where the bar has to be put. */
+    reveal(place: number): number {
+        const start = place * this.rowHeight;
+        if (start < this.top) return this.to(start);
+        if (start + this.rowHeight > this.top + this.#seen) return this.to(start + this.rowHeight - this.#seen);
+        return this.bar;
+    }
+
+    /** The places to draw, from and to. */
+    get places(): [from: number, to: number] {
+        const from = Math.floor(this.top / this.rowHeight);
+        return [from, Math.min(this.#rows, Math.ceil((this.top + this.#seen) / this.rowHeight))];
+    }
+
+    /** Whole rows seen at once. */
+    get page(): number {
+        return Math.max(1, Math.floor(this.#seen / this.rowHeight) - 1);
+    }
+
+    /** Where a place is drawn in the element, for the bar as it is. */
+    y(place: number): number {
+        return this.bar + place * this.rowHeight - this.top;
+    }
+}
