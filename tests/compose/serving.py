@@ -7,18 +7,14 @@ In its own process: ``python -m tests.compose.serving FOLDER USER SHARDS TCP_POR
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from xml.etree import ElementTree
 
-import chdb
-
+from tests.cluster.serving import process_of, serve
 from tests.tap_service.storage.clickhouse_server import ROOT, free_port
-from tests.tap_service.storage.stand_in import StandIn
 
 USERS = ROOT / "compose" / "clickhouse" / "users.xml"
 ADMIN = "admin"
@@ -55,20 +51,9 @@ _ADMINISTRATOR = """<default><password/><networks><ip>::/0</ip></networks><profi
 @contextmanager
 def served_as(folder: Path, user: str, shards: int = 3) -> Iterator[str]:
     """The address of the cluster in this folder over HTTP, as long as the context lasts."""
-    command = [sys.executable, "-m", "tests.compose.serving", str(folder), user, str(shards), str(free_port())]
-    environment = {**os.environ, **ENVIRONMENT, "PYTHONPATH": str(ROOT)}
-    process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment)
-    assert process.stdin is not None
-    assert process.stdout is not None
-    with process.stdin, process.stdout as said:
-        url = said.readline().decode().strip()
-        if not url:
-            raise RuntimeError(f"the cluster did not start: exit code {process.wait()}")
-        try:
-            yield url
-        finally:
-            process.terminate()
-            process.wait()
+    arguments = (str(folder), user, str(shards), str(free_port()))
+    with process_of("tests.compose.serving", *arguments, environment=ENVIRONMENT) as url:
+        yield url
 
 
 def users_file(folder: Path, user: str) -> Path:
@@ -91,25 +76,15 @@ def users_file(folder: Path, user: str) -> Path:
 
 
 def main(folder: str, user: str, shards: str, port: str) -> None:
-    """Serve until SIGTERM."""
     access = ElementTree.parse(USERS.parent / "config.xml").find("access_control_improvements")
     assert access is not None
-    configuration = Path(folder) / f"config_{user}.xml"
-    configuration.write_text(
-        _CONFIGURATION.format(
-            port=port,
-            shards=_REPLICA.format(port=port) * int(shards),
-            users=users_file(Path(folder), user),
-            access=ElementTree.tostring(access, encoding="unicode"),
-        )
+    configuration = _CONFIGURATION.format(
+        port=port,
+        shards=_REPLICA.format(port=port) * int(shards),
+        users=users_file(Path(folder), user),
+        access=ElementTree.tostring(access, encoding="unicode"),
     )
-    path = f"{folder}/clickhouse?config-file={configuration}"
-    root = chdb.connect(path)
-    server = StandIn(path)
-    print(server.url, flush=True)
-    sys.stdin.read()
-    server.close()
-    root.close()
+    serve(Path(folder), configuration, f"config_{user}")
 
 
 if __name__ == "__main__":
