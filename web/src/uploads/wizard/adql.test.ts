@@ -66,15 +66,20 @@ test('odd names are quoted, equal ones told apart', () => {
     const right = { ...stars, columns: ['RA', 'tyc_id'] };
     expect(matchAdql(match({ left, right })).split('\nFROM')[0]).toBe(
         `SELECT
-  a.ra AS ra_1_2,
-  a."my mag",
-  a."size",
-  a.ra_1,
-  a."a""b",
-  b.RA AS RA_2,
-  b.tyc_id,
+  a.ra AS ra_1_2, a."my mag", a."size", a.ra_1, a."a""b",
+  b.RA AS RA_2, b.tyc_id,
   DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)) * 3600 AS separation_arcsec`,
     );
+});
+
+test('many columns take several lines', () => {
+    const columns = Array.from({ length: 30 }, (_, number) => `column_${number}`);
+    const lines = matchAdql(match({ left: { ...mine, columns } }))
+        .split('\n')
+        .filter((line) => line.startsWith('  a.'));
+    expect(lines.length).toBeGreaterThan(3);
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(90);
+    expect(lines.every((line) => line.endsWith(','))).toBe(true);
 });
 
 test('a column of a file called as the separation is', () => {

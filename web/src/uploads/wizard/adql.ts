@@ -142,12 +142,21 @@ export function decimal(value: number): string {
     return /[.e]/.test(plain) ? plain : `${plain}.`;
 }
 
+/** columns of a line, in characters */
+const LINE = 84;
+
+/** The columns of a side with their names in the result, as many on a line as fit. */
 function listed(alias: string, columns: readonly string[], outputs: readonly string[]): string[] {
-    return columns.map((column, at) => {
+    const lines: string[] = [];
+    columns.forEach((column, at) => {
         const output = outputs[at] ?? column;
         const as = output === column ? '' : ` AS ${written(output)}`;
-        return `${alias}.${written(column)}${as}`;
+        const item = `${alias}.${written(column)}${as}`;
+        const last = lines.at(-1);
+        if (last !== undefined && last.length + item.length < LINE) lines[lines.length - 1] = `${last}, ${item}`;
+        else lines.push(item);
     });
+    return lines;
 }
 
 /** Names of the outputs that differ without regard to case: of two equal ones `_1` and `_2` tell the side. */
