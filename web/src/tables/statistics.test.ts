@@ -40,7 +40,7 @@ describe('queries', () => {
             'SELECT COUNT(*) AS n, COUNT(mag) AS n0, MIN(mag) AS lo0, MAX(mag) AS hi0, COUNT(flag) AS n1, ' +
                 'COUNT("obs time") AS n2, MIN("obs time") AS lo2, MAX("obs time") AS hi2\nFROM s.t',
         );
-        const range = { from: 0, to: 2, bins: 30 };
+        const range = { from: 0, to: 2, bins: 30, log: false };
         expect(
             histogramQuery(whole, [
                 [mag, range],
@@ -50,7 +50,7 @@ describe('queries', () => {
             'SELECT ivo_histogram(mag, 0, 2, 30) AS h0, ivo_histogram(ivo_to_mjd("obs time"), 0, 2, 30) AS h1\nFROM s.t',
         );
         expect(frequentQuery(whole, column('type', 'char', '*'))).toContain('GROUP BY type\nORDER BY n DESC');
-        expect(binsQuery('s.t', mag, { from: 0, to: 3, bins: 30 })).toContain('FLOOR(mag / 0.1)');
+        expect(binsQuery('s.t', mag, { from: 0, to: 3, bins: 30, log: false })).toContain('FLOOR(mag / 0.1)');
     });
 
     it('look at a sample of large tables', () => {
@@ -78,10 +78,13 @@ describe('answers', () => {
             min,
             max,
         });
-        expect(rangeOf(column('a', 'double'), basics(1, 3))).toEqual({ from: 1, to: 3, bins: 30 });
-        expect(rangeOf(column('a', 'short'), basics(1, 3))).toEqual({ from: 0.5, to: 3.5, bins: 3 });
+        expect(rangeOf(column('a', 'double'), basics(1, 3))).toEqual({ from: 1, to: 3, bins: 30, log: false });
+        expect(rangeOf(column('a', 'short'), basics(1, 3))).toEqual({ from: 0.5, to: 3.5, bins: 3, log: false });
         expect(rangeOf(column('a', 'long'), basics(1n, 4611686018427387905n))?.bins).toBe(30);
         expect(rangeOf(mag, basics(1, 3))!.from).toBeLessThan(1);
+        expect(rangeOf(column('a', 'double'), basics(0.01, 100))?.log).toBe(true);
+        expect(rangeOf(column('a', 'double'), basics(0.01, 100))?.to).toBeCloseTo(2);
+        expect(rangeOf(column('a', 'double'), basics(-0.01, 100))?.log).toBe(false);
         expect(rangeOf(mag, basics('NaN', 'NaN'))).toBeUndefined();
         expect(rangeOf(mag, basics(0, 'Infinity'))).toBeUndefined();
         expect(rangeOf(mag, basics(null, null))).toBeUndefined();
@@ -93,8 +96,8 @@ describe('answers', () => {
     });
 
     it('count NaN apart from NULL, and the maximum in the last bin', () => {
-        const histogram = histogramOf({ from: 0, to: 1, bins: 2 }, [5, 1, 2, 1], 3);
-        expect(histogram).toEqual({ from: 0, to: 1, counts: [1, 3], nan: 2 });
+        const histogram = histogramOf({ from: 0, to: 1, bins: 2, log: false }, [5, 1, 2, 1], 3);
+        expect(histogram).toEqual({ from: 0, to: 1, log: false, counts: [1, 3], nan: 2 });
     });
 });
 

@@ -20,6 +20,8 @@ export interface Histogram {
     readonly from: number;
     readonly to: number;
     readonly counts: readonly number[];
+    /** `from` and `to` are decimal logarithms, and the bins are equal in these */
+    readonly log: boolean;
     /** values that are no number: NaN */
     readonly nan: number;
 }
@@ -31,6 +33,8 @@ export interface Frequent {
 }
 
 const BINS = 30;
+/** Positive values whose extremes differ by this factor are counted by their logarithms. */
+const DECADES = 1000;
 const FREQUENT = 6;
 /** Rows above which a sample is looked at, and about as many rows as it has. */
 export const WHOLE = 5_000_000;
@@ -87,6 +91,8 @@ export interface Range {
     readonly from: number;
     readonly to: number;
     readonly bins: number;
+    /** the ends are decimal logarithms */
+    readonly log: boolean;
 }
 
 /** The range that a histogram of the column has, with bins that suit it; undefined where none can be. */
@@ -97,10 +103,14 @@ export function rangeOf(column: Column, basics: Basics): Range | undefined {
     if (!Number.isFinite(low) || !Number.isFinite(high) || low >= high) return undefined;
     const whole = ['unsignedByte', 'short', 'int', 'long'].includes(column.datatype) && kind === 'number';
     // few whole numbers: a bin for each
-    if (whole && high - low < BINS) return { from: low - 0.5, to: high + 0.5, bins: high - low + 1 };
+    if (whole && high - low < BINS) return { from: low - 0.5, to: high + 0.5, bins: high - low + 1, log: false };
     // the extremes of float32 are rounded on their way through decimals
     const rounding = column.datatype === 'float' ? Math.max(Math.abs(low), Math.abs(high)) * 2e-7 : 0;
-    return { from: low - rounding, to: high + rounding, bins: BINS };
+    const ends = [low - rounding, high + rounding] as const;
+    // values of many orders of magnitude would all be in the first bin
+    const log = kind === 'number' && ends[0] > 0 && ends[1] / ends[0] > DECADES;
+    const [from, to] = log ? [Math.log10(ends[0]) - 1e-9, Math.log10(ends[1]) + 1e-9] : ends;
+    return { from, to, bins: BINS, log };
 }
 
 /** A time in MJD, a number as it is. */
@@ -112,10 +122,16 @@ function instant(kind: Kind, value: Value): number {
 /** The histograms of columns over their ranges, in one query. */
 export function histogramQuery(of: Sampled, asked: readonly (readonly [Column, Range])[]): string {
     const each = asked.map(([column, range], at) => {
-        const value = kindOf(column) === 'time' ? `ivo_to_mjd(${column.name})` : column.name;
+        const value = counted(column, range);
         return `ivo_histogram(${value}, ${range.from}, ${range.to}, ${range.bins}) AS h${at}`;
     });
     return `SELECT ${each.join(', ')}\nFROM ${of.from}`;
+}
+
+/** What is counted of a column: its value, the MJD of a time, or a logarithm. */
+function counted(column: Column, range: Range): string {
+    if (kindOf(column) === 'time') return `ivo_to_mjd(${column.name})`;
+    return range.log ? `LOG10(${column.name})` : column.name;
 }
 
 /** A cell of the answer to `histogramQuery`: below, in each bin, above. */
@@ -124,7 +140,13 @@ export function histogramOf(range: Range, cell: Value, missing: number): Histogr
     const inside = counts.slice(1, -1);
     // the upper end belongs to the last bin: it is the maximum
     if (inside.length) inside[inside.length - 1]! += counts.at(-1)!;
-    return { from: range.from, to: range.to, counts: inside, nan: Math.max(0, (counts[0] ?? 0) - missing) };
+    return {
+        from: range.from,
+        to: range.to,
+        log: range.log,
+        counts: inside,
+        nan: Math.max(0, (counts[0] ?? 0) - missing),
+    };
 }
 
 /** The most frequent values of a column. */
@@ -136,11 +158,12 @@ export function frequentQuery(of: Sampled, column: Column): string {
 /** The same histogram as a query to go on from: a row for each bin, with its lower end. */
 export function binsQuery(table: string, column: Column, range: Range): string {
     const width = Number(((range.to - range.from) / range.bins).toPrecision(3));
-    const value = kindOf(column) === 'time' ? `ivo_to_mjd(${column.name})` : column.name;
+    const value = counted(column, range);
+    const name = range.log ? 'log_bin_start' : 'bin_start';
     return (
-        `SELECT bin * ${width} AS bin_start, COUNT(*) AS n\n` +
+        `SELECT bin * ${width} AS ${name}, COUNT(*) AS n\n` +
         `FROM (SELECT FLOOR(${value} / ${width}) AS bin FROM ${table} WHERE ${column.name} IS NOT NULL) AS bins\n` +
-        `GROUP BY bin\nORDER BY bin_start`
+        `GROUP BY bin\nORDER BY ${name}`
     );
 }
 

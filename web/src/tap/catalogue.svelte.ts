@@ -48,7 +48,7 @@ class Catalogue {
     async #read(): Promise<void> {
         const version = this.version;
         try {
-            const schemas = schemasOf(await document_('tables?detail=min'));
+            const schemas = ordered(schemasOf(await document_('tables?detail=min')));
             if (version !== this.version) return;
             this.schemas = schemas;
             [this.loaded, this.failed] = [true, ''];
@@ -82,6 +82,12 @@ class Catalogue {
     async columns(name: string): Promise<readonly Column[]> {
         return (await this.table(name)).columns;
     }
+}
+
+/** The user's own tables first, the tables about tables last. */
+function ordered(schemas: readonly Schema[]): Schema[] {
+    const place = ({ name }: Schema) => ['mydb', name.toLowerCase(), 'tap_schema'].indexOf(name.toLowerCase());
+    return schemas.toSorted((one, other) => place(one) - place(other));
 }
 
 async function described(name: string): Promise<TableDescription> {

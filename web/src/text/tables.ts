@@ -108,6 +108,7 @@ export const tables = {
         sampled: (percent: number) =>
             `The table is large: statistics are those of a sample of about ${percent} % of its rows, and are computed when you ask.`,
         rowsSeen: 'Rows looked at',
+        log: 'logarithmic',
         nulls: 'NULL',
         nans: 'NaN',
         min: 'Minimum',
