@@ -76,19 +76,21 @@ def browser() -> Iterator[Browser]:
 def open_page(browser: Browser, portal: Served) -> Iterator[Callable[..., Page]]:
     """Open a page of another browser profile, with these options of Playwright's contexts.
 
-    Errors of the console, scripts that fail and requests to other hosts fail the test in the end.
+    Errors of the console, scripts that fail and requests to other hosts than ``host`` (the service's, if it is not
+    given) fail the test in the end.
     """
     faults: list[str] = []
     contexts = []
 
-    def opened(**options: Any) -> Page:
+    def opened(*, host: str = "", **options: Any) -> Page:
+        own = host or urlsplit(portal.url).netloc
         context = browser.new_context(**{"viewport": _LAPTOP, "reduced_motion": "reduce", **options})
         context.set_default_timeout(20_000)
         contexts.append(context)
         page = context.new_page()
         page.on("console", lambda message: faults.extend(_complaints(message)))
         page.on("pageerror", lambda error: faults.append(f"a script failed: {error.stack or error}"))
-        context.on("request", lambda request: faults.extend(_strangers(request, urlsplit(portal.url).netloc)))
+        context.on("request", lambda request: faults.extend(_strangers(request, own)))
         return page
 
     yield opened

