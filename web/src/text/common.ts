@@ -7,6 +7,7 @@ export const common = {
     navigation: 'Pages',
     pages: { query: 'Query', tables: 'Tables', examples: 'Examples', jobs: 'Jobs', uploads: 'Upload' },
     theme: { label: 'Colours', auto: 'As the system', light: 'Light', dark: 'Dark' },
+    news: 'News',
     notFound: 'There is no such page.',
     noAnswer: 'The service does not answer. Check the network, then try again.',
     failed: (status: number) => `The service answered with status ${status} and gave no reason.`,

@@ -1,0 +1,119 @@
+/** The connection to the SAMP hub of this computer, over the Web Profile. Fails with words for the user. */
+
+import { samp, type ClientTracker, type Connection, type Handler, type Map as SampMap, type Message } from 'sampjs';
+import { text } from '../text';
+
+export { type Connection, type Message } from 'sampjs';
+
+/** Where the hub of the Web Profile is, by the standard. */
+export const HUB = 'http://localhost:21012/';
+/** milliseconds */
+const PAUSE = 250;
+const [PING_SECONDS, ANSWER_SECONDS, CONSENT_SECONDS] = [5, 30, 180];
+
+/** Another program at the hub. */
+export interface Program {
+    readonly id: string;
+    readonly name: string;
+    takes(mtype: string): boolean;
+}
+
+interface Callbacks {
+    readonly handlers: Record<string, Handler>;
+    programsChanged(programs: readonly Program[]): void;
+    /** the hub has ended it */
+    closed(): void;
+}
+
+/** Register at the hub, which asks the user, and listen. Raises Error with a sentence. */
+export async function connect(metadata: SampMap & { 'samp.name': string }, callbacks: Callbacks): Promise<Connection> {
+    const isThere = await within<boolean>(PING_SECONDS, (done) => samp.ping(done)).catch(() => false);
+    if (!isThere) throw new Error(text.samp.noHub);
+    const connection = await within<Connection>(CONSENT_SECONDS, (done, failed) =>
+        samp.register(metadata['samp.name'], done, () => failed(new Error(text.samp.refused))),
+    );
+    // sampjs' own way of telling the end assigns to a variable that it does not declare, which modules may not
+    connection.close = () => callbacks.closed();
+    paced(connection);
+    const tracker = new samp.ClientTracker();
+    Object.assign(tracker.callHandler, callbacks.handlers);
+    tracker.onchange = () => callbacks.programsChanged(programs(tracker));
+    await called(connection, 'declareMetadata', [metadata]);
+    tracker.init(connection);
+    await within<void>(ANSWER_SECONDS, (done) => connection.setCallable(tracker, () => done()));
+    await called(connection, 'declareSubscriptions', [tracker.calculateSubscriptions()]);
+    return connection;
+}
+
+/** Some hubs answer at once when nothing has happened, and sampjs asks again at once. */
+function paced({ xClient }: Connection): void {
+    const execute = xClient.execute.bind(xClient);
+    let idle = 0;
+    xClient.execute = (request, done, failed) => {
+        if (!request.methodName.endsWith('.pullCallbacks')) return execute(request, done, failed);
+        let asked: { abort(): void } | undefined;
+        const answered = (events: readonly unknown[]) => {
+            idle = events.length > 0 ? 0 : Date.now();
+            done?.(events);
+        };
+        const pause = Math.max(idle + PAUSE - Date.now(), 0);
+        const timer = setTimeout(() => (asked = execute(request, answered, failed)), pause);
+        return { abort: () => (clearTimeout(timer), asked?.abort()) };
+    };
+}
+
+/** Call the hub. Raises Error with the hub's words. */
+export function called<T>(
+    connection: Connection,
+    method: 'callAndWait' | 'notify' | 'notifyAll' | 'declareMetadata' | 'declareSubscriptions',
+    args: readonly unknown[],
+): Promise<T> {
+    type Method = (args: readonly unknown[], done: (result: T) => void, failed: (error: unknown) => void) => void;
+    return within(ANSWER_SECONDS, (done, failed) =>
+        (connection[method] as unknown as Method).call(connection, args, done, (error) => failed(fault(error))),
+    );
+}
+
+export function message(mtype: string, parameters: SampMap): Message {
+    return new samp.Message(mtype, parameters);
+}
+
+/** Tell the hub that this page goes: the browser sends it even after the page has gone. */
+export function leave(connection: Connection): void {
+    const key = connection.regInfo?.['samp.private-key'];
+    if (!key) return;
+    const request = new samp.XmlRpcRequest('samp.webhub.unregister', [key]);
+    navigator.sendBeacon(HUB, new Blob([request.toXml()], { type: 'text/plain' }));
+}
+
+function programs(tracker: ClientTracker): Program[] {
+    return (
+        Object.keys(tracker.ids)
+            // the hub is a client too
+            .filter((id) => tracker.metas[id] && tracker.subs[id] && id !== tracker.connection.regInfo?.['samp.hub-id'])
+            .map((id) => ({
+                id,
+                name: tracker.getName(id),
+                takes: (mtype: string) => samp.isSubscribed(tracker.subs[id] ?? {}, mtype),
+            }))
+    );
+}
+
+function fault(error: unknown): Error {
+    const { faultString } = (error ?? {}) as { faultString?: string };
+    return new Error(faultString ?? text.samp.hubSilent);
+}
+
+/** sampjs calls nobody back where the hub answers with an error of HTTP. */
+function within<T>(
+    seconds: number,
+    work: (done: (result: T) => void, failed: (error: Error) => void) => void,
+): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+        const timer = setTimeout(() => reject(new Error(text.samp.hubSilent)), seconds * 1000);
+        work(
+            (result) => (clearTimeout(timer), resolve(result)),
+            (error) => (clearTimeout(timer), reject(error)),
+        );
+    });
+}
