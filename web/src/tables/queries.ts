@@ -24,10 +24,10 @@ export function cone(
     const point = `POINT(${ra.name}, ${dec.name})`;
     const around = typeof centre === 'string' ? `ivo_simbadpoint(${literal(centre)})` : `POINT(${centre.join(', ')})`;
     return (
-        `SELECT *, DISTANCE(${point}, ${around}) AS distance\n` +
+        `SELECT *, DISTANCE(${point}, ${around}) AS separation\n` +
         `FROM ${table}\n` +
         `WHERE DISTANCE(${point}, ${around}) <= ${Number(radius.toPrecision(12))}\n` +
-        `ORDER BY distance`
+        `ORDER BY separation`
     );
 }
 
