@@ -3,12 +3,16 @@
 import { keep, kept } from '../kept';
 import type { Source } from '../results/model';
 import { router } from '../router.svelte';
+import type { QueryFault } from '../tap/estimate';
 import { text } from '../text';
+import { newId } from './id';
 import { QueryTab, type KeptTab } from './tab.svelte';
 
 /** What an editor on the page offers. */
 export interface EditorHandle {
     insert(text: string): void;
+    replace(adql: string): void;
+    goTo(fault: QueryFault, offset?: number): void;
     focus(): void;
 }
 
@@ -44,8 +48,8 @@ export class Queries {
     open(adql: string, { title, run = false, files = {} }: Opened = {}): QueryTab {
         const tab = this.#made(adql, title);
         tab.files = files;
-        tab.wanted = run;
         this.#added(tab);
+        if (run) tab.start();
         return tab;
     }
 
@@ -64,6 +68,7 @@ export class Queries {
         if (same) return this.choose(same.id);
         const tab = new QueryTab(newId(), source);
         [tab.title, tab.named] = [title, true];
+        tab.restore();
         this.#added(tab);
     }
 
@@ -73,9 +78,16 @@ export class Queries {
         this.#go();
     }
 
+    /** Go to a neighbour of the shown tab. */
+    step(by: number): void {
+        const at = this.tabs.indexOf(this.current) + by;
+        this.choose(this.tabs[(at + this.tabs.length) % this.tabs.length]!.id);
+    }
+
     /** Close a tab; its neighbour is shown then, and a new one if it was the last. */
     close(id: string): void {
         const at = this.tabs.findIndex((tab) => tab.id === id);
+        this.tabs[at]?.close();
         const rest = this.tabs.filter((tab) => tab.id !== id);
         this.tabs = rest.length > 0 ? rest : [this.#made('')];
         if (this.currentId === id) this.currentId = this.tabs[Math.min(at, this.tabs.length - 1)]!.id;
@@ -116,11 +128,6 @@ export class Queries {
     #go(): void {
         if (router.route.page !== 'query') router.go('query');
     }
-}
-
-/** Unique in this browser; crypto.randomUUID is missing where the service is asked without TLS. */
-function newId(): string {
-    return Date.now().toString(36) + Math.random().toString(36).slice(2, 8);
 }
 
 function isJob(source: Source | undefined, id: string): boolean {

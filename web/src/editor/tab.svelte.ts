@@ -1,6 +1,8 @@
 /** A tab of the query page: a query with its settings and its run, or a result that comes from elsewhere. */
 
 import type { Source } from '../results/model';
+import { Foreseen } from './foreseen.svelte';
+import { Run } from './run.svelte';
 
 /** How a query is to be run; auto: as the estimate says. */
 export type Mode = 'auto' | 'sync' | 'async';
@@ -27,8 +29,8 @@ export class QueryTab {
     /** the user gave the title, or who opened the tab */
     named = $state(false);
     adql = $state('');
-    /** the selected text of the editor; what is run if there is any */
-    selection = $state('');
+    /** the selected text of the editor, which is run if there is any, and where it begins */
+    selection = $state.raw({ text: '', from: 0 });
     /** where the cursor is, in UTF-16 units of `adql` */
     cursor = 0;
     maxrec = $state<number | undefined>();
@@ -39,21 +41,58 @@ export class QueryTab {
     lost = $state.raw<readonly string[]>([]);
     /** a result without a query: this tab has no editor */
     readonly shown: Source | undefined;
-    /** the job of the last run */
-    job = $state<string | undefined>();
-    /** to be run as soon as it is on the page */
-    wanted = $state(false);
+    /** the job of the last run, before the page was loaded anew */
+    job: string | undefined;
+    readonly foreseen = new Foreseen();
+    run = $state.raw<Run | undefined>();
 
     constructor(id: string, shown?: Source) {
         this.id = id;
         this.shown = shown;
     }
 
+    /** Run the selected text, or all; `mode` for this time. */
+    start(mode: Mode = this.mode): void {
+        const selected = this.selection.text.trim() !== '';
+        const adql = selected ? this.selection.text : this.adql;
+        if (!adql.trim()) return;
+        const { maxrec, files, format } = this;
+        const asked = { query: adql, maxrec, files };
+        const run = new Run({
+            ...{ adql, title: this.named ? this.title : '', mode, maxrec, format, files },
+            offset: selected ? this.selection.from : 0,
+            foreseen: (signal) => this.foreseen.now(asked, signal),
+        });
+        this.#replace(run);
+        void run.start();
+    }
+
+    /** Show the result that it is for, or that of the job that it had started before the page was loaded. */
+    restore(): void {
+        if (this.run) return;
+        const run = new Run(undefined);
+        if (this.shown) void run.show(this.shown);
+        else if (this.job) run.resume(this.job);
+        else return;
+        this.#replace(run);
+    }
+
+    /** Free what it holds. */
+    close(): void {
+        this.foreseen.close();
+        this.run?.close();
+    }
+
+    #replace(run: Run): void {
+        this.run?.close();
+        this.run = run;
+    }
+
     /** What the browser keeps of this tab; undefined for results that are here alone. */
     kept(): KeptTab | undefined {
         const shown = this.shown;
         if (shown && shown.kind !== 'job') return undefined;
-        const job = shown?.id ?? this.job;
+        const job = shown?.id ?? (this.run ? this.run.watched?.id : this.job);
         const names = [...Object.keys(this.files), ...this.lost];
         return {
             id: this.id,
