@@ -36,6 +36,8 @@ export const samp = {
     sent: (name: string, to: string) => `Sent ${name} to ${to}.`,
     nobodyTakes: 'No program is connected that takes tables. Start TOPCAT, then try again.',
     notTaken: (to: string, said: string) => `${to} did not take it: ${said}`,
+    notVotable: (mime: string) =>
+        `The job has stored its result as ${mime}; other programs take VOTables. Run it again with that format.`,
     isPrivate: 'The result is yours alone: the other program will be asked for your name and password.',
     description: 'Query portal of an IVOA TAP service: sends and receives tables and positions',
 } as const;
