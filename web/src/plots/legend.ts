@@ -1,5 +1,6 @@
 /** The bar that says which value a colour is. */
 
+import { text } from '../text';
 import { css, type Ramp } from './colour';
 import type { Pen } from './pen';
 import { linearTicks, logTicks, shortNumber, type Tick } from './ticks';
@@ -39,4 +40,22 @@ export function drawLegend(pen: Pen, box: Box, scale: Scale, ink: { text: string
     }
     const said = { ...style, align: 'center', baseline: 'top', upright: true } as const;
     pen.text(scale.label, box.left + LEGEND_WIDTH - 15, box.top + box.height / 2, said);
+}
+
+/** Draws the names of kinds with their colours. */
+export function drawKinds(
+    pen: Pen,
+    box: Box,
+    { names, others }: { names: readonly string[]; others: boolean },
+    { kinds, text: colour }: { kinds: Ramp; text: string },
+): void {
+    const said = [...names.map((name) => name || text.plots.noValue), ...(others ? [text.plots.others] : [])];
+    said.forEach((name, shade) => {
+        const y = box.top + 8 + 18 * shade;
+        if (y > box.top + box.height) return;
+        pen.fill(box.left, y - 5, 10, 10, css(kinds[shade < names.length ? shade : kinds.length - 1]!));
+        let kept = name;
+        while (kept.length > 1 && pen.measure(kept, 11) > LEGEND_WIDTH - 14) kept = kept.slice(0, -1);
+        pen.text(kept === name ? name : `${kept.slice(0, -1)}…`, box.left + 14, y, { colour, size: 11 });
+    });
 }

@@ -1,6 +1,6 @@
 /** The page's colours for a canvas, which does not know of CSS variables, and when they change. */
 
-import { kindColours, luminance, pixelOf, ramp, type Ramp } from './colour';
+import { kindColours, luminance, packed, pixelOf, ramp, type Ramp } from './colour';
 
 export interface Theme {
     readonly dark: boolean;
@@ -43,3 +43,6 @@ export function onTheme(changed: () => void): () => void {
         system.removeEventListener('change', changed);
     };
 }
+
+/** The colour of sky without rows: near the ground, so that the least count stands out. */
+export const emptySky = (theme: Theme): number => (theme.dark ? packed(28, 36, 50) : packed(233, 237, 244));
