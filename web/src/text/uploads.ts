@@ -65,9 +65,9 @@ export const uploads = {
         deg: 'degrees',
         rad: 'radians',
         hour: 'hours',
-        hms: 'h:m:s (text)',
-        dms: 'd:m:s (text)',
-        text: 'degrees (text)',
+        hms: 'h:m:s',
+        dms: 'd:m:s',
+        text: 'degrees, text',
     },
     noted: {
         rad: 'radians',

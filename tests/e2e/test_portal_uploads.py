@@ -1,0 +1,537 @@
+"""Files of the user's in the portal: read by the service, shown, matched with stored tables, kept as tables."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from astropy import units as u
+from astropy.coordinates import SkyCoord, search_around_sky
+from astropy.table import MaskedColumn, Table
+from playwright.sync_api import Locator, Page, expect
+
+from tests.e2e.conftest import Shot
+from tests.tap_service.conftest import Served
+from tests.tap_service.users import USERS, User
+
+#: astropy makes IDs for the VOTables of this file's odd names, and says so
+pytestmark = pytest.mark.filterwarnings("ignore:.*W03.*")
+
+#: radius of the matches in arcseconds
+RADIUS = 3.0
+
+Pairs = set[tuple[str, str]]
+
+
+@pytest.fixture(scope="module")
+def stars(portal: Served) -> Table:
+    query = "SELECT tyc_id, ra, dec, pmra, pmdec, prox FROM tycho2.bright"
+    data = {"LANG": "ADQL", "FORMAT": "csv", "MAXREC": "200000", "QUERY": query}
+    answer = httpx.post(f"{portal.tap}/sync", data=data, verify=False, timeout=60)
+    assert answer.status_code == 200, answer.text
+    return Table.read(answer.text, format="ascii.csv", converters={"tyc_id": str})
+
+
+@pytest.fixture(scope="module")
+def mine(stars: Table) -> Table:
+    """Rows near stars, some twice, and elsewhere; the last has no position. Each position stands there in five ways."""
+    random = np.random.default_rng(7)
+    alone = np.flatnonzero(np.unique(np.asarray(stars["ra"]), return_counts=True)[1][_inverse(stars["ra"])] == 1)
+    near = random.choice(alone, 150, replace=False)
+    near = np.concatenate([near, near[:20]])
+    at = SkyCoord(stars["ra"][near], stars["dec"][near], unit="deg")
+    at = at.directional_offset_by(
+        random.uniform(0, 360, len(near)) * u.deg, random.uniform(0.1, 5, len(near)) * u.arcsec
+    )
+    ra = np.append(at.ra.deg, random.uniform(0, 360, 40))
+    dec = np.append(at.dec.deg, np.degrees(np.arcsin(random.uniform(-1, 1, 40))))
+    where, rows = SkyCoord(ra, dec, unit="deg"), len(ra) + 1
+    table = Table({"id": np.arange(rows) + 2**60, "ra": np.append(ra, np.nan), "dec": np.append(dec, np.nan)})
+    for name, values in (("lon_rad", np.radians(ra)), ("lat_rad", np.radians(dec))):
+        table[name] = np.append(values, np.nan) * u.rad
+    table["glon"], table["glat"] = (np.append(angle.deg, np.nan) for angle in (where.galactic.l, where.galactic.b))
+    table["hms"] = [*where.ra.to_string(u.hour, sep=":", precision=7), ""]
+    table["dms"] = [*where.dec.to_string(u.deg, sep=":", precision=6, alwayssign=True), ""]
+    table["err"] = random.uniform(500, 3000, rows) * u.mas
+    table["my mag, V"] = random.normal(12, 2, rows).astype("f4") * u.mag
+    table["size"] = random.integers(0, 9, rows)
+    return table
+
+
+@pytest.fixture(scope="module")
+def file(mine: Table, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("mine") / "my stars.vot"
+    plain = mine.copy()
+    plain.write(path, format="votable", tabledata_format="binary2")
+    return path
+
+
+def _inverse(values: Any) -> Any:
+    return np.unique(np.asarray(values), return_inverse=True)[1]
+
+
+def chosen(page: Page, portal_url: str, *paths: Path) -> Locator:
+    """Choose files at the page of uploads; what the page shows of the last one."""
+    page.goto(f"{portal_url}#/uploads")
+    page.get_by_label("Choose files").last.set_input_files(paths)
+    return page.get_by_role("region", name=paths[-1].name)
+
+
+def cells(detail: Locator) -> list[list[str]]:
+    rows = detail.get_by_role("region", name="First rows").locator("tbody tr")
+    rows.first.wait_for()
+    return rows.evaluate_all("rows => rows.map(row => [...row.cells].map(cell => cell.textContent))")
+
+
+@pytest.fixture
+def table() -> Table:
+    return Table(
+        {
+            "source id": np.array([2**53 + 1, -(2**62), 7]),
+            "RAJ2000": np.array([10.684708, 83.633, 201.365]) * u.deg,
+            "DEJ2000": np.array([41.26875, 22.0145, -43.0191]) * u.deg,
+            "mag": MaskedColumn(np.array([3.4, 8.4, 6.84], dtype="f4"), mask=[False, True, False], unit="mag"),
+            "name": ["M 31", "M 1", "NGC 5128"],
+        }
+    )
+
+
+class TestFormats:
+    def written(self, table: Table, folder: Path, kind: str) -> Path:
+        path = folder / f"some objects.{kind}"
+        match kind:
+            case "vot":
+                table.write(path, format="votable")
+            case "fits":
+                table.write(path, format="fits")
+            case "csv":
+                table.write(path, format="ascii.csv")
+            case "tsv":
+                table.write(path, format="ascii.tab")
+            case "ecsv":
+                table.write(path, format="ascii.ecsv")
+            case _:
+                columns = {name: pa.array(table[name].tolist()) for name in table.colnames}
+                pq.write_table(pa.table(columns), path)
+        return path
+
+    @pytest.mark.parametrize("kind", ["vot", "fits", "csv", "tsv", "ecsv", "parquet"])
+    def test_the_rows_are_the_files(
+        self, page: Page, portal_url: str, table: Table, tmp_path: Path, kind: str, shot: Shot
+    ) -> None:
+        detail = chosen(page, portal_url, self.written(table, tmp_path, kind))
+        shown = cells(detail)
+        assert [row[0] for row in shown] == ["9007199254740993", "-4611686018427387904", "7"]
+        assert [[float(row[1]), float(row[2])] for row in shown] == [[*pair] for pair in table["RAJ2000", "DEJ2000"]]
+        assert [np.float32(row[3] or "nan") for row in shown if row[3] not in ("", "NaN")] == [
+            np.float32(3.4),
+            np.float32(6.84),
+        ]
+        assert [row[4] for row in shown] == [*table["name"]]
+        expect(detail.get_by_text("3 rows, 5 columns")).to_be_visible()
+        expect(detail.get_by_label("Right ascension", exact=True)).to_have_value("RAJ2000")
+        expect(detail.get_by_label("Declination", exact=True)).to_have_value("DEJ2000")
+        expect(detail.get_by_label("Name in queries")).to_have_value("some_objects")
+        shot(page, f"uploads-{kind}")
+
+    def test_units_are_shown(self, page: Page, portal_url: str, table: Table, tmp_path: Path) -> None:
+        detail = chosen(page, portal_url, self.written(table, tmp_path, "vot"))
+        assert cells(detail)
+        expect(detail.get_by_role("columnheader", name="RAJ2000 deg")).to_be_visible()
+        detail.get_by_role("tab", name="Columns").click()
+        expect(detail.get_by_role("row", name="mag float mag")).to_be_visible()
+
+    def test_dropped_on_another_page(self, page: Page, portal_url: str, table: Table, tmp_path: Path) -> None:
+        path = self.written(table, tmp_path, "fits")
+        page.goto(f"{portal_url}#/examples")
+        dragged = page.evaluate_handle(
+            """([name, content]) => {
+                const bytes = Uint8Array.from(atob(content), (character) => character.charCodeAt(0));
+                const dragged = new DataTransfer();
+                dragged.items.add(new File([bytes], name));
+                return dragged;
+            }""",
+            [path.name, base64.b64encode(path.read_bytes()).decode()],
+        )
+        page.dispatch_event("main", "dragenter", {"dataTransfer": dragged})
+        expect(page.get_by_text("Drop the file to use it as a table")).to_be_visible()
+        page.dispatch_event("main", "drop", {"dataTransfer": dragged})
+        expect(page).to_have_url(f"{portal_url}#/uploads")
+        assert cells(page.get_by_role("region", name=path.name))[2][4] == "NGC 5128"
+        expect(page.get_by_text("Drop the file to use it as a table")).to_be_hidden()
+
+
+class TestNoTables:
+    @pytest.mark.parametrize(
+        ("name", "content", "said"),
+        [
+            ("picture.png", b"\x89PNG\r\n\x1a\n" + bytes(300), "no table of a known format"),
+            ("empty.csv", b"", "The file is empty."),
+            ("page.html", b"<!DOCTYPE html><html><body>404</body></html>", "DOCTYPE"),
+            ("cut.vot", b'<VOTABLE><RESOURCE><TABLE><FIELD name="a" datatype="int"/><DATA><TABLEDATA><TR>', "XML"),
+            ("odd.csv", b"a,b\n1,2\n3\n", "line 3"),
+        ],
+    )
+    def test_a_sentence_and_the_page_goes_on(
+        self, page: Page, portal_url: str, tmp_path: Path, name: str, content: bytes, said: str, shot: Shot
+    ) -> None:
+        bad, good = tmp_path / name, tmp_path / "good.csv"
+        bad.write_bytes(content)
+        good.write_text("ra,dec\n1,2\n")
+        detail = chosen(page, portal_url, bad)
+        expect(detail.get_by_role("alert")).to_contain_text(said)
+        shot(page, f"uploads-bad-{name.partition('.')[0]}")
+        assert cells(chosen(page, portal_url, good)) == [["1", "2"]]
+
+    def test_one_beyond_the_limit_is_not_sent(self, page: Page, portal_url: str, tmp_path: Path) -> None:
+        large = tmp_path / "large.fits"
+        with large.open("wb") as file:
+            file.truncate((256 << 20) + 1)
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url) if request.method == "POST" else None)
+        detail = chosen(page, portal_url, large)
+        expect(detail.get_by_role("alert")).to_contain_text("takes 268 MB at most")
+        expect(page.get_by_text("Up to 268 MB in one query.")).to_be_visible()
+        assert not any("/tap/sync" in url and "TAP_SCHEMA" not in url for url in asked if "UPLOAD" in url)
+
+    def test_names_that_cannot_be(self, page: Page, portal_url: str, tmp_path: Path) -> None:
+        one, other = tmp_path / "select.csv", tmp_path / "other.csv"
+        for path in (one, other):
+            path.write_text("ra,dec\n1,2\n")
+        detail = chosen(page, portal_url, one, other)
+        name = detail.get_by_label("Name in queries")
+        expect(name).to_have_value("other")
+        for wrong, said in (("1a", "a letter, then letters"), ("Select_Table", "Another file is called")):
+            name.fill(wrong)
+            name.press("Enter")
+            expect(detail.get_by_text(said)).to_be_visible()
+        name.fill("mine")
+        name.press("Enter")
+        expect(page.get_by_role("button", name="mine other.csv")).to_be_visible()
+
+
+class TestFiles:
+    def test_last_over_a_reload(self, page: Page, portal_url: str, file: Path, mine: Table) -> None:
+        shown = cells(chosen(page, portal_url, file))
+        name = page.get_by_label("Name in queries")
+        name.fill("kept")
+        name.press("Enter")
+        page.reload()
+        detail = page.get_by_role("region", name=file.name)
+        assert cells(detail) == shown
+        assert shown[0][0] == str(mine["id"][0])
+        expect(detail.get_by_label("Name in queries")).to_have_value("kept")
+        page.get_by_role("button", name="Remove kept").click()
+        expect(detail).to_be_hidden()
+        page.reload()
+        expect(page.get_by_text("No files yet.")).to_be_visible()
+
+    def test_are_queried(self, page: Page, portal_url: str, file: Path, mine: Table) -> None:
+        chosen(page, portal_url, file).get_by_role("button", name="Query it").click()
+        expect(page.get_by_role("gridcell", name=str(mine["id"][0]))).to_be_visible()
+
+    def test_on_the_sky(self, page: Page, portal_url: str, file: Path, shot: Shot) -> None:
+        detail = chosen(page, portal_url, file)
+        detail.get_by_role("button", name="Show on the sky").click()
+        expect(detail.get_by_text("210 rows with a position, 1 without")).to_be_visible()
+        for form in ("GALACTIC", "ICRS"):
+            detail.get_by_label("Frame", exact=True).first.select_option(form)
+        detail.get_by_label("Right ascension", exact=True).select_option("hms")
+        detail.get_by_label("Declination", exact=True).select_option("dms")
+        detail.get_by_role("button", name="Show on the sky").click()
+        expect(detail.get_by_text("210 rows with a position, 1 without")).to_be_visible()
+        shot(page, "uploads-sky")
+
+
+class Wizard:
+    """The wizard as a user fills it in, and the query that it has written."""
+
+    def __init__(self, page: Page, portal_url: str, file: Path) -> None:
+        self.page = page
+        self.file = file
+        chosen(page, portal_url, file).get_by_role("link", name="Cross-match").click()
+        self.left = page.get_by_role("group", name="First table")
+        self.right = page.get_by_role("group", name="Second table")
+        expect(self.left.get_by_label("Table", exact=True)).to_have_value("TAP_UPLOAD.my_stars")
+        self.choose(self.right, "tycho2.bright")
+        page.get_by_label("Radius, arcsec").fill(str(RADIUS))
+
+    def choose(self, side: Locator, table: str) -> None:
+        side.get_by_label("Table", exact=True).select_option(table)
+        expect(side.get_by_label("Right ascension", exact=True)).to_be_visible()
+
+    def option(self, label: str, value: str) -> None:
+        self.page.get_by_label(label, exact=True).select_option(value)
+
+    def place(self, longitude: str, latitude: str, frame: str = "ICRS") -> None:
+        self.left.get_by_label("Frame").select_option(frame)
+        axes = ("Right ascension", "Declination") if frame == "ICRS" else ("Longitude", "Latitude")
+        for axis, column in zip(axes, (longitude, latitude), strict=True):
+            self.left.get_by_label(axis, exact=True).select_option(column)
+
+    @property
+    def adql(self) -> str:
+        expect(self.page.get_by_text("The service can answer this query.")).to_be_visible()
+        return self.page.locator("pre").inner_text()
+
+    def rows(self, portal: Served) -> list[dict[str, str]]:
+        data = {"LANG": "ADQL", "FORMAT": "csv", "QUERY": self.adql, "UPLOAD": "my_stars,param:file"}
+        with self.file.open("rb") as part:
+            answer = httpx.post(f"{portal.tap}/sync", data=data, files={"file": part}, verify=False, timeout=60)
+        assert answer.status_code == 200, answer.text
+        return [*csv.DictReader(io.StringIO(answer.text))]
+
+    def pairs(self, portal: Served) -> Pairs:
+        return {(row["id"], row["tyc_id"]) for row in self.rows(portal)}
+
+
+@pytest.fixture
+def wizard(page: Page, portal_url: str, file: Path) -> Wizard:
+    return Wizard(page, portal_url, file)
+
+
+class Sky:
+    """What astropy finds."""
+
+    def __init__(self, mine: Table, stars: Table) -> None:
+        self.ids = [str(value) for value in mine["id"][:-1]]
+        self.lost = str(mine["id"][-1])
+        self.names = [str(value) for value in stars["tyc_id"]]
+        self.mine = SkyCoord(mine["ra"][:-1], mine["dec"][:-1], unit="deg")
+        self.stars = SkyCoord(stars["ra"], stars["dec"], unit="deg")
+
+    def nearest(self, stars: SkyCoord | None = None, radius: Any = RADIUS) -> Pairs:
+        index, separation, _ = self.mine.match_to_catalog_sky(self.stars if stars is None else stars)
+        return {(self.ids[row], self.names[index[row]]) for row in np.flatnonzero(separation.arcsec <= radius)}
+
+    def all(self, radius: float = RADIUS) -> tuple[Any, Any, Any]:
+        rows, index, separation, _ = search_around_sky(self.mine, self.stars, radius * u.arcsec)
+        return rows, index, separation.arcsec
+
+    def named(self, rows: Any, index: Any) -> Pairs:
+        return {(self.ids[row], self.names[star]) for row, star in zip(rows, index, strict=True)}
+
+
+@pytest.fixture(scope="module")
+def sky(mine: Table, stars: Table) -> Sky:
+    return Sky(mine, stars)
+
+
+class TestWizard:
+    def test_the_nearest_of_each(self, wizard: Wizard, portal: Served, sky: Sky, shot: Shot) -> None:
+        rows = wizard.rows(portal)
+        shot(wizard.page, "uploads-wizard")
+        found = sky.nearest()
+        assert len(found) > 50
+        assert {(row["id"], row["tyc_id"]) for row in rows} == found
+        _, separation, _ = sky.mine.match_to_catalog_sky(sky.stars)
+        expected = dict(zip(sky.ids, separation.arcsec, strict=True))
+        assert {row["id"]: float(row["separation_arcsec"]) for row in rows} == pytest.approx(
+            {row: expected[row] for row, _ in found}, abs=1e-6
+        )
+        assert len(rows[0]) == len({name.lower() for name in rows[0]})
+
+    def test_all_pairs(self, wizard: Wizard, portal: Served, sky: Sky) -> None:
+        wizard.option("Partners", "all")
+        rows, index, _ = sky.all()
+        assert wizard.pairs(portal) == sky.named(rows, index)
+
+    def test_each_the_others_nearest(self, wizard: Wizard, portal: Served, sky: Sky) -> None:
+        wizard.option("Partners", "mutual")
+        back, _, _ = sky.stars.match_to_catalog_sky(sky.mine)
+        there, separation, _ = sky.mine.match_to_catalog_sky(sky.stars)
+        rows = [row for row, star in enumerate(there) if back[star] == row and separation[row].arcsec <= RADIUS]
+        found = sky.named(rows, there[rows])
+        assert 0 < len(found) < len(sky.nearest())
+        assert wizard.pairs(portal) == found
+
+    def test_rows_without_a_partner_are_kept(self, wizard: Wizard, portal: Served, sky: Sky) -> None:
+        wizard.option("Rows", "left")
+        found = sky.nearest()
+        alone = {*sky.ids, sky.lost} - {row for row, _ in found}
+        assert wizard.pairs(portal) == found | {(row, "") for row in alone}
+
+    def test_rows_without_a_partner_alone(self, wizard: Wizard, portal: Served, sky: Sky) -> None:
+        wizard.option("Rows", "unmatched")
+        expect(wizard.page.get_by_label("Partners", exact=True)).to_be_hidden()
+        alone = {*sky.ids, sky.lost} - {row for row, _ in sky.nearest()}
+        assert {row["id"] for row in wizard.rows(portal)} == alone
+
+    @pytest.mark.parametrize(
+        ("columns", "frame"),
+        [(("lon_rad", "lat_rad"), "ICRS"), (("hms", "dms"), "ICRS"), (("glon", "glat"), "GALACTIC")],
+    )
+    def test_positions_in_other_forms(
+        self, wizard: Wizard, portal: Served, sky: Sky, columns: tuple[str, str], frame: str
+    ) -> None:
+        wizard.place(*columns, frame)
+        wizard.option("Rows", "left")
+        found = sky.nearest()
+        alone = {*sky.ids, sky.lost} - {row for row, _ in found}
+        assert wizard.pairs(portal) == found | {(row, "") for row in alone}
+
+    def test_radii_of_errors(self, wizard: Wizard, portal: Served, sky: Sky, mine: Table, stars: Table) -> None:
+        wizard.option("Radius", "errors")
+        expect(wizard.page.get_by_text("Choose the errors of at least one table.")).to_be_visible()
+        wizard.option("Error of positions, First table", "err")
+        wizard.page.get_by_label("Radius, times").fill("1.5")
+        errors = np.asarray(mine["err"])[:-1] / 1000
+        found = sky.nearest(radius=1.5 * errors)
+        assert 0 < len(found) < len(sky.nearest(radius=10))
+        assert wizard.pairs(portal) == found
+
+        wizard.option("Error of positions, Second table", "prox")
+        wizard.option("Partners", "all")
+        rows, index, separation = sky.all(200)
+        prox = np.ma.filled(np.ma.asarray(stars["prox"]), np.nan)
+        near = separation <= 1.5 * np.hypot(errors[rows], prox[index])
+        assert wizard.pairs(portal) == sky.named(rows[near], index[near])
+
+    def test_proper_motions(self, wizard: Wizard, portal: Served, sky: Sky, stars: Table) -> None:
+        wizard.page.get_by_label("Move tycho2.bright by pmra and pmdec").check()
+        wizard.page.get_by_label("to epoch").fill("2100")
+        found = sky.nearest(moved(stars, 100))
+        assert found != sky.nearest()
+        assert wizard.pairs(portal) == found
+
+    def test_swapped(self, wizard: Wizard, portal: Served, sky: Sky) -> None:
+        wizard.page.get_by_role("button", name="Swap").click()
+        expect(wizard.right.get_by_label("Table", exact=True)).to_have_value("TAP_UPLOAD.my_stars")
+        index, separation, _ = sky.stars.match_to_catalog_sky(sky.mine)
+        near = np.flatnonzero(separation.arcsec <= RADIUS)
+        assert wizard.pairs(portal) == sky.named(index[near], near)
+
+    def test_a_table_with_itself(self, wizard: Wizard, portal: Served, sky: Sky) -> None:
+        wizard.choose(wizard.right, "TAP_UPLOAD.my_stars")
+        expect(wizard.page.get_by_text("a row is no partner of its own")).to_be_visible()
+        index, separation, _ = sky.mine.match_to_catalog_sky(sky.mine, nthneighbor=2)
+        near = np.flatnonzero(separation.arcsec <= RADIUS)
+        assert near.size
+        assert {(row["id_1"], row["id_2"]) for row in wizard.rows(portal)} == {
+            (sky.ids[row], sky.ids[index[row]]) for row in near
+        }
+
+    def test_columns_of_odd_names(self, wizard: Wizard, portal: Served) -> None:
+        wizard.left.get_by_text("Columns of the result").click()
+        wizard.left.get_by_role("button", name="All").click()
+        wizard.right.get_by_text("Columns of the result").click()
+        wizard.right.get_by_label("Search columns").fill("magnitude")
+        wizard.right.get_by_role("checkbox", name="e_bt_mag").check()
+        rows = wizard.rows(portal)
+        assert {"my mag, V", "size", "ra_1", "ra_2", "dec_1", "dec_2", "e_bt_mag"} <= {*rows[0]}
+
+    def test_run_in_the_portal(self, wizard: Wizard, sky: Sky) -> None:
+        wizard.page.get_by_role("button", name="Run", exact=True).click()
+        expect(wizard.page.get_by_text(f"{len(sky.nearest())} rows").first).to_be_visible()
+        expect(wizard.page.get_by_role("columnheader", name="separation_arcsec")).to_be_visible()
+
+    def test_opened_in_the_editor(self, wizard: Wizard) -> None:
+        wizard.page.get_by_role("button", name="Open in the editor").click()
+        expect(wizard.page.locator(".cm-content")).to_contain_text("skyhouse_nearest")
+
+    def test_what_is_missing(self, wizard: Wizard, shot: Shot) -> None:
+        for radius in ("", "0", "-1", "700000"):
+            wizard.page.get_by_label("Radius, arcsec").fill(radius)
+            expect(wizard.page.get_by_text("The radius is a number of arcseconds")).to_be_visible()
+        wizard.left.get_by_label("Declination", exact=True).select_option("")
+        expect(wizard.page.get_by_text("Choose the columns with the position of TAP_UPLOAD.my_stars")).to_be_visible()
+        expect(wizard.page.get_by_role("button", name="Run", exact=True)).to_be_hidden()
+        shot(wizard.page, "uploads-wizard-missing")
+
+    def test_what_the_service_refuses(self, wizard: Wizard) -> None:
+        wizard.left.get_by_label("Declination is written in").select_option("dms")
+        expect(wizard.page.get_by_role("alert")).to_contain_text("ivo_dms_to_degrees")
+        expect(wizard.page.get_by_role("button", name="Run", exact=True)).to_be_disabled()
+
+
+def moved(stars: Table, years: float) -> SkyCoord:
+    """Positions after so many years of linear motion; motions that are not known are none."""
+    lon, lat = np.radians(stars["ra"]), np.radians(stars["dec"])
+    east = np.array([-np.sin(lon), np.cos(lon), np.zeros_like(lon)])
+    north = np.array([-np.sin(lat) * np.cos(lon), -np.sin(lat) * np.sin(lon), np.cos(lat)])
+    there = np.array([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)])
+    motion = [np.radians(np.ma.filled(np.ma.asarray(stars[name]), 0) * years / 3.6e6) for name in ("pmra", "pmdec")]
+    return SkyCoord(*(there + motion[0] * east + motion[1] * north), representation_type="cartesian")
+
+
+class TestOwnTables:
+    def test_saved_queried_and_dropped(
+        self, page: Page, portal: Served, portal_url: str, file: Path, mine: Table, shot: Shot
+    ) -> None:
+        page.goto(f"{portal_url}#/uploads")
+        expect(page.get_by_text("Sign in to keep tables with the service")).to_be_visible()
+        page.get_by_role("button", name="Sign in").click()
+        page.get_by_label("Name", exact=True).fill("carol")
+        page.get_by_label("Password", exact=True).fill(USERS["carol"])
+        page.get_by_role("dialog").get_by_role("button", name="Sign in").click()
+        expect(page.get_by_text("You have no tables yet.")).to_be_visible()
+
+        detail = chosen(page, portal_url, file)
+        detail.get_by_role("button", name="Save as my table").click()
+        dialog = page.get_by_role("dialog", name="Save as a table of your own")
+        dialog.get_by_role("button", name="Save", exact=True).click()
+        expect(dialog.get_by_text("Saved as mydb.my_stars.")).to_be_visible()
+        dialog.get_by_role("button", name="Save", exact=True).click()
+        expect(dialog.get_by_role("alert")).to_contain_text("mydb.my_stars")
+        dialog.get_by_label("Put it in the place of").check()
+        dialog.get_by_role("button", name="Save", exact=True).click()
+        expect(dialog.get_by_text("Saved as mydb.my_stars.")).to_be_visible()
+        dialog.get_by_role("button", name="Close").click()
+
+        carol = User(portal, "carol")
+        assert carol.count("mydb.my_stars") == len(mine)
+        own = page.get_by_role("region", name="My tables")
+        expect(own.get_by_text(f"{len(mine)} rows")).to_be_visible()
+        expect(own.get_by_text("removed if unused until")).to_be_visible()
+        shot(page, "uploads-own-tables")
+
+        own.get_by_role("button", name="Drop mydb.my_stars").click()
+        page.get_by_role("dialog").get_by_role("button", name="Drop mydb.my_stars").click()
+        expect(own.get_by_text("You have no tables yet.")).to_be_visible()
+        assert carol.tables == {}
+
+
+class TestLooks:
+    @pytest.mark.parametrize("size", ["laptop", "phone"])
+    def test_accessible_in_both_colours(
+        self,
+        request: pytest.FixtureRequest,
+        portal_url: str,
+        file: Path,
+        size: str,
+        shot: Shot,
+        accessible: Callable[[Page], None],
+    ) -> None:
+        page: Page = request.getfixturevalue("page" if size == "laptop" else "phone")
+        detail = chosen(page, portal_url, file)
+        assert cells(detail)
+        for view in ("files", "match"):
+            if view == "match":
+                wizard = Wizard(page, portal_url, file)
+                assert wizard.adql
+            for colours in ("light", "dark"):
+                page.emulate_media(color_scheme=colours)
+                shot(page, f"uploads-{view}-{size}-{colours}")
+                accessible(page)
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+    def test_by_keyboard(self, page: Page, portal_url: str, file: Path) -> None:
+        page.goto(f"{portal_url}#/uploads")
+        page.get_by_label("Choose files").last.focus()
+        with page.expect_file_chooser() as chooser:
+            page.keyboard.press("Enter")
+        chooser.value.set_files(file)
+        detail = page.get_by_role("region", name=file.name)
+        assert cells(detail)
+        detail.get_by_role("tab", name="First rows").focus()
+        page.keyboard.press("ArrowRight")
+        expect(detail.get_by_role("rowheader", name="my mag, V")).to_be_visible()
