@@ -57,9 +57,3 @@ export async function hardLimit(): Promise<number | undefined> {
     const hard = limit ? Number(childText(limit, 'hard')) : NaN;
     return Number.isFinite(hard) && hard > 0 ? hard : undefined;
 }
-
-/** A name for a file, of a title. */
-export function fileName(title: string, extension: string): string {
-    const name = title.replace(/[^\p{L}\p{N}._-]+/gu, '_').replace(/^[._]+|_+$/g, '');
-    return (name.slice(0, 80) || 'result') + extension;
-}

@@ -1,7 +1,7 @@
 /** How the rows come: the request, its decoding, and what the page is told meanwhile. */
 
-import { arrowPieces } from './decode/arrow';
 import { BrokenOff, ByteReader } from './decode/bytes';
+import { pieces } from './decode/pieces';
 import { Unreadable, type Piece } from './decode/result';
 import type { Bytes } from './columns';
 import type { Store } from './store';
@@ -9,6 +9,9 @@ import type { Failure, News, Progress, Wanted } from './wire';
 
 /** Milliseconds between two words about rows that have come. */
 const BETWEEN = 200;
+
+/** More rows than any service gives: its own limit counts. */
+const MOST_ROWS = 1_000_000_000;
 
 /** An answer that is no result. */
 class Refused extends Error {
@@ -25,6 +28,7 @@ export class Loading {
     #told = -Infinity;
     #arranged = { at: 0, took: 0 };
     #reader: ByteReader | undefined;
+    #asUpload = false;
     #status: { value: string; text: string } | undefined;
 
     constructor(store: Store, tell: (news: News) => void) {
@@ -54,9 +58,36 @@ export class Loading {
     }
 
     async #load(wanted: Wanted): Promise<void> {
-        const stream = await this.#stream(wanted);
+        try {
+            await this.#read(await this.#stream(wanted));
+        } catch (error) {
+            const isAsked = 'form' in wanted.from;
+            if (!(error instanceof Unreadable) || isAsked || this.#store.rows) throw error;
+            await this.#readByService(wanted);
+        }
+    }
+
+    async #read(stream: ReadableStream<Bytes>): Promise<void> {
         this.#reader = new ByteReader(stream);
-        for await (const piece of arrowPieces(this.#reader)) await this.#take(piece);
+        for await (const piece of pieces(this.#reader)) await this.#take(piece);
+    }
+
+    /** What the page cannot read, the service can: as an upload, which it gives back as Arrow. */
+    async #readByService(wanted: Wanted): Promise<void> {
+        const { from } = wanted;
+        const file =
+            'file' in from ? from.file : 'url' in from ? await (await this.#fetch(wanted, from.url)).blob() : undefined;
+        if (!file) return;
+        const form: [string, string][] = [
+            ['LANG', 'ADQL'],
+            ['FORMAT', 'arrow'],
+            ['MAXREC', String(MOST_ROWS)],
+            ['QUERY', 'SELECT * FROM TAP_UPLOAD.t'],
+            ['UPLOAD', 't,param:file0'],
+        ];
+        this.#asUpload = true;
+        const answer = await this.#post(wanted, form, { file0: file });
+        await this.#read(answer.body as ReadableStream<Bytes>);
     }
 
     async #stream(wanted: Wanted): Promise<ReadableStream<Bytes>> {
@@ -89,7 +120,7 @@ export class Loading {
     async #take(piece: Piece): Promise<void> {
         if (piece.type === 'fields') {
             this.#store.begin(piece.fields);
-            this.#tell({ news: 'fields', fields: piece.fields, about: piece.about, asUpload: false });
+            this.#tell({ news: 'fields', fields: piece.fields, about: piece.about, asUpload: this.#asUpload });
         } else if (piece.type === 'status') this.#status = piece;
         else {
             this.#store.add(piece.length, piece.parts);

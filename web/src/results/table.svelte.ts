@@ -3,6 +3,7 @@
 import { credentials } from '../tap/credentials.svelte';
 import { addressOf, errorText } from '../tap/service';
 import { text } from '../text';
+import { typed } from '../uploads/type';
 import { WorkerLink } from './link';
 import type { Field, Filter, Sort, Source, State, Table, Written } from './model';
 import { asked } from './take';
@@ -51,7 +52,12 @@ export class ResultTable implements Table {
             (news) => this.#told(news),
             (why) => this.#ended({ phase: 'failed', message: text.results.workerFailed(why) }),
         );
-        this.#link.open(wanted(source));
+        void this.#open(source);
+    }
+
+    async #open(source: Source): Promise<void> {
+        const file = source.kind === 'file' && { ...source, file: await typed(new File([source.file], source.name)) };
+        this.#link.open(wanted(file || source));
     }
 
     page(from: number, to: number, columns?: readonly number[]): ReturnType<Table['page']> {

@@ -3,8 +3,9 @@
 import { addressOf, ask, form, multipart } from '../tap/service';
 import { resultAt } from '../tap/jobs';
 import { save } from './clipboard';
-import { extensionOf, fileName, type Format } from './formats';
+import { extensionOf, type Format } from './formats';
 import type { Source } from './model';
+import { fileName } from './write';
 
 type Asked = Extract<Source, { kind: 'sync' }>;
 

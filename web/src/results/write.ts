@@ -15,3 +15,9 @@ export function line(cells: readonly Cell[], format: 'csv' | 'tsv'): string {
     const words = cells.map((value) => written(value, format));
     return format === 'csv' ? `${words.join(',')}\r\n` : `${words.join('\t')}\n`;
 }
+
+/** A name for a file, of a title. */
+export function fileName(title: string, extension: string): string {
+    const name = title.replace(/[^\p{L}\p{N}._-]+/gu, '_').replace(/^[._]+|_+$/g, '');
+    return (name.slice(0, 80) || 'result') + extension;
+}

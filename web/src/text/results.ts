@@ -19,6 +19,7 @@ export const results = {
             array: 'A part of the values as written',
         },
     },
+    asUpload: 'The page does not read this format itself: the service has read it. The rows may be in another order.',
     bar: {
         soFar: 'so far',
         loading: 'Rows are coming',

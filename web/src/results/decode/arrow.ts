@@ -28,7 +28,7 @@ type Kind =
 export async function* arrowPieces(reader: ByteReader): AsyncGenerator<Piece> {
     const start = await reader.peek(8);
     if (String.fromCharCode(...start.subarray(0, 6)) === MAGIC) await reader.take(8);
-    let kinds: Kind[] = [];
+    let kinds: Kind[] | undefined;
     for (;;) {
         const message = await nextMessage(reader);
         if (!message) return;
@@ -37,10 +37,13 @@ export async function* arrowPieces(reader: ByteReader): AsyncGenerator<Piece> {
         if (!header) throw new Unreadable('an empty message');
         if (head.byte(1) === HEADER.schema) {
             const fields = header.tables(1);
-            kinds = fields.map(kindOfField);
+            const known = fields.map(kindOfField);
+            kinds = known;
             const about = keyValues(header.tables(2)).get(ABOUT) ?? '';
-            yield { type: 'fields', fields: fields.map((field, at) => described(field, kinds[at]!)), about };
+            yield { type: 'fields', fields: fields.map((field, at) => described(field, known[at]!)), about };
         } else if (head.byte(1) === HEADER.batch) {
+            // some files have their schema at the end alone
+            if (!kinds) throw new Unreadable('rows before their columns');
             yield* batch(header, body, kinds);
             const status = keyValues(head.tables(4));
             const value = status.get('QUERY_STATUS');

@@ -19,7 +19,7 @@ export class Unreadable extends Error {
 export function kindOf(datatype: string, arraysize?: string, xtype?: string): Field['kind'] {
     if (datatype === 'char' || datatype === 'unicodeChar') return xtype === 'timestamp' ? 'time' : 'text';
     if (arraysize && arraysize !== '1') return 'array';
-    return datatype === 'boolean' || datatype === 'bit' ? 'boolean' : 'number';
+    return datatype === 'boolean' ? 'boolean' : 'number';
 }
 
 /** A field of its attributes; those that are empty are left out. */

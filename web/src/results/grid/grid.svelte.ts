@@ -4,7 +4,7 @@ import { condition } from '../condition';
 import { sexagesimalOf, shownAs, styleOf, type Style } from '../format';
 import { Closed } from '../link';
 import type { Cell, Filter, Table } from '../model';
-import { firstWidth, NARROWEST, seen, starts, WIDEST } from './layout';
+import { firstWidth, NARROWEST, seen, starts, textWidth, WIDEST, type TextWidth } from './layout';
 import type { At } from './moves';
 import { Scroller } from './scroller';
 
@@ -47,6 +47,8 @@ export class Grid {
     #again = false;
     #measured = 0;
 
+    #textWidth: TextWidth = (text) => text.length * 8;
+
     constructor(readonly table: Table) {}
 
     readonly starts = $derived(starts(this.widths));
@@ -70,12 +72,13 @@ export class Grid {
         return place >= from.place && place <= to.place && column >= from.column && column <= to.column;
     }
 
-    /** Widths and digits, from the first rows; once there are some. */
-    async measure(): Promise<void> {
+    /** Widths in the font, and digits, from the first rows; once there are some. */
+    async measure(font: string): Promise<void> {
         const { table } = this;
         if (this.#measured >= 2 || !table.fields.length) return;
         if (this.#measured === 1 && !table.rows) return;
         this.#measured = table.rows ? 2 : 1;
+        this.#textWidth = textWidth(font);
         const { cells } = await table.page(0, SAMPLE);
         this.#styles = table.fields.map((field, column) =>
             styleOf(
@@ -83,7 +86,9 @@ export class Grid {
                 cells.map((row) => row[column] ?? null),
             ),
         );
-        this.widths = table.fields.map((field, column) => firstWidth(field, this.#sample(cells, column)));
+        this.widths = table.fields.map((field, column) =>
+            firstWidth(field, this.#sample(cells, column), this.#textWidth),
+        );
     }
 
     #sample(cells: readonly Cell[][], column: number): string[] {
@@ -96,7 +101,7 @@ export class Grid {
         const at = this.fetched && column - this.fetched.first;
         if (!field || at === undefined) return;
         const texts = this.fetched?.cells.map((row) => shownAs(row[at] ?? null, this.style(column))) ?? [];
-        this.widen(column, firstWidth(field, [...texts, ...texts]));
+        this.widen(column, firstWidth(field, texts, this.#textWidth));
     }
 
     widen(column: number, width: number): void {

@@ -6,19 +6,28 @@ import type { Field } from '../model';
 export const NARROWEST = 48;
 export const WIDEST = 1200;
 const FIRST_WIDEST = 300;
-const PER_CHARACTER = 7.6;
-const PADDING = 18;
+const PADDING = 20;
 /** room for the sign of the order */
-const SIGN = 16;
+const SIGN = 24;
 
-/** The width that a column begins with: for its header and the first values. */
-export function firstWidth(field: Field, shown: readonly string[]): number {
-    const header = Math.max(field.name.length, (field.unit ?? '').length) * PER_CHARACTER + SIGN;
-    const lengths = shown.map((text) => text.length).sort((a, b) => a - b);
-    const longest =
-        field.kind === 'number' || field.kind === 'time' ? lengths.at(-1) : lengths[(lengths.length * 0.9) | 0];
-    const width = Math.max(header, (longest ?? 0) * PER_CHARACTER) + PADDING;
-    return Math.round(Math.min(Math.max(width, NARROWEST), Math.max(FIRST_WIDEST, Math.min(header + PADDING, 400))));
+/** The width of a text in pixels. */
+export type TextWidth = (text: string) => number;
+
+/** The width that a column begins with: for its header and for values such as these. */
+export function firstWidth(field: Field, shown: readonly string[], of: TextWidth): number {
+    const header = Math.max(of(field.name), of(field.unit ?? '')) + SIGN;
+    const widths = shown.map(of).sort((a, b) => a - b);
+    // one long text in ten may be cut off, numbers never
+    const most = field.kind === 'number' || field.kind === 'time' ? widths.at(-1) : widths[(widths.length * 0.9) | 0];
+    const width = Math.max(header, most ?? 0) + PADDING;
+    return Math.ceil(Math.min(Math.max(width, NARROWEST), FIRST_WIDEST));
+}
+
+/** How wide the browser writes in a font, such as "13px sans-serif". */
+export function textWidth(font: string): TextWidth {
+    const context = document.createElement('canvas').getContext('2d');
+    if (context) context.font = font;
+    return (text) => context?.measureText(text).width ?? text.length * 8;
 }
 
 /** Where each column begins, and behind the last where it ends. */
