@@ -1,7 +1,7 @@
 /** The tabs of the query page, kept in the browser over reloads. Every page opens queries and results by this. */
 
 import { keep, kept } from '../kept';
-import type { Source } from '../results/model';
+import type { Source, View } from '../results/model';
 import { router } from '../router.svelte';
 import type { QueryFault } from '../tap/estimate';
 import { text } from '../text';
@@ -26,6 +26,8 @@ interface Opened {
     readonly run?: boolean;
     /** tables that the query uploads, by their names without TAP_UPLOAD */
     readonly files?: Record<string, Blob>;
+    /** what is shown first of the result */
+    readonly view?: View;
 }
 
 export class Queries {
@@ -45,9 +47,10 @@ export class Queries {
     }
 
     /** Open a query in a new tab and go there; `run` runs it at once. */
-    open(adql: string, { title, run = false, files = {} }: Opened = {}): QueryTab {
+    open(adql: string, { title, run = false, files = {}, view = 'table' }: Opened = {}): QueryTab {
         const tab = this.#made(adql, title);
         tab.files = files;
+        tab.view = view;
         this.#added(tab);
         if (run) tab.start();
         return tab;

@@ -1,6 +1,6 @@
 /** A tab of the query page: a query with its settings and its run, or a result that comes from elsewhere. */
 
-import type { Source } from '../results/model';
+import type { Source, View } from '../results/model';
 import { Foreseen } from './foreseen.svelte';
 import { Run } from './run.svelte';
 
@@ -31,6 +31,8 @@ export class QueryTab {
     adql = $state('');
     /** the selected text of the editor, which is run if there is any, and where it begins */
     selection = $state.raw({ text: '', from: 0 });
+    /** what is shown first of its results */
+    view: View = 'table';
     /** where the cursor is, in UTF-16 units of `adql` */
     cursor = 0;
     maxrec = $state<number | undefined>();

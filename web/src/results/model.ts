@@ -44,6 +44,9 @@ export interface Written {
     readonly bare?: boolean;
 }
 
+/** The parts of a result's panel. */
+export type View = 'table' | 'plot' | 'columns';
+
 /** Where a result comes from. */
 export type Source =
     /** a query at /tap/sync, with a row limit and uploaded files */
