@@ -41,6 +41,11 @@ class SearchIndex {
         }
     }
 
+    /** All columns that were read. */
+    get columns(): readonly Entry[] {
+        return this.#columns.map((column) => column.entry);
+    }
+
     /** Tables and columns that fit, the best first. */
     search(typed: string): Found[] {
         return search([...this.#tables, ...this.#columns], typed);

@@ -118,4 +118,64 @@ export const tables = {
         asQuery: 'Distribution as a query',
         distribution: (column: string) => `Values of ${column}`,
     },
+    examples: {
+        title: 'Examples',
+        intro: 'Each of these queries runs as it is. Take one that is near to what you want, and change it.',
+        filter: 'Filter examples',
+        contents: 'Kinds of examples',
+        nothing: 'No example has these words.',
+        byTable: 'By table',
+        count: (examples: number) => counted(examples, 'example'),
+        run: 'Run',
+        open: 'Open',
+        copy: 'Copy',
+        plots: { sky: 'Run and map', colours: 'Run and plot', series: 'Run and plot' },
+        toUploads: 'Upload a light curve.',
+        tasks: {
+            cone: {
+                short: 'Cone',
+                title: 'Search around a position',
+                about: 'All rows within a radius of a place, or within a region of the sky.',
+                none: 'The service has no example of this.',
+            },
+            colours: {
+                short: 'Colour-magnitude',
+                title: 'Colour-magnitude diagram',
+                about: 'Magnitudes in two bands: the plot shows their difference against one of them, bright at the top.',
+                none: 'The service has no table with magnitudes in two bands.',
+            },
+            match: {
+                short: 'Cross-match',
+                title: 'Cross-match',
+                about: 'Pairs of rows of two tables that lie near to each other on the sky.',
+                none: 'The service has no two tables with positions.',
+            },
+            series: {
+                short: 'Time series',
+                title: 'Time series',
+                about: 'Values of one object at many times.',
+                none: 'No table of this service has measurements at many times. The plots show light curves of your own data too:',
+            },
+            sums: {
+                short: 'Counts',
+                title: 'Counts and summaries',
+                about: 'What is in a table, counted by the service: only the sums travel.',
+                none: 'The service has no example of this.',
+            },
+        },
+        made: {
+            colours: (table: string) => ({
+                name: `Colours and magnitudes of ${table}`,
+                description: 'Magnitudes in two bands, and their difference.',
+            }),
+            match: (one: string, other: string) => ({
+                name: `${one} and ${other} at the same place`,
+                description: 'Pairs within two arcseconds, with their distance.',
+            }),
+            series: (table: string) => ({
+                name: `One object of ${table} in time`,
+                description: 'All measurements of one object, in the order of time.',
+            }),
+        },
+    },
 } as const;
