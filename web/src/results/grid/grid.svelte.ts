@@ -13,6 +13,7 @@ export const ROW_HEIGHT = 26;
 /** Rows and columns that are fetched beyond those seen. */
 const AROUND = { rows: 30, columns: 3 };
 const SAMPLE = 60;
+const ANGLE = ['+00:00:00.000'];
 
 interface Fetched {
     readonly from: number;
@@ -35,7 +36,7 @@ export class Grid {
     active = $state.raw<At>({ place: 0, column: 0 });
     /** the other corner of the block of cells; undefined: the active cell alone */
     corner = $state.raw<At | undefined>(undefined);
-    sexagesimal = $state(false);
+    #sexagesimal = $state(false);
     filtering = $state(false);
     /** what is typed above the columns */
     typed = $state.raw<Readonly<Record<number, string>>>({});
@@ -65,6 +66,20 @@ export class Grid {
         return { from: { place: Math.max(low, 0), column: left }, to: { place: high, column: right } };
     });
     readonly hasAngles = $derived.by(() => this.table.fields.some((field) => sexagesimalOf(field)));
+
+    get sexagesimal(): boolean {
+        return this.#sexagesimal;
+    }
+
+    /** Show angles in hours or degrees, minutes, seconds; their columns are made wide enough. */
+    set sexagesimal(wanted: boolean) {
+        this.#sexagesimal = wanted;
+        if (wanted)
+            this.widths = this.widths.map((width, column) => {
+                const field = this.table.fields[column];
+                return field && sexagesimalOf(field) ? Math.max(width, firstWidth(field, ANGLE, this.#textWidth)) : width;
+            });
+    }
 
     inBlock(place: number, column: number): boolean {
         if (!this.corner) return false;
