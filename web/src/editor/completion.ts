@@ -2,7 +2,7 @@
 
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete';
 import type { EditorView } from '@codemirror/view';
-import { ownName, parts, same as sameName, unquoted } from '../tap/names';
+import { ownName, parts, unquoted } from '../tap/names';
 import { text } from '../text';
 import { columnsOf, type Known, type Tables } from './columns';
 import type { FunctionInfo } from './functions';
@@ -52,9 +52,16 @@ async function optionsAt(
 }
 
 async function qualified(qualifier: readonly string[], scope: Scope, tables: Tables): Promise<Completion[]> {
-    const relation = relationOf(scope, qualifier);
-    const columns = relation ? await known(relation, tables) : [];
+    const relation = relationOf(scope, qualifier) ?? unnamed(qualifier, scope);
+    const columns = await known(relation, tables);
     return columns.map((column) => columnOption(column));
+}
+
+/** What a qualifier may become in a FROM that is not written yet: a WITH table, or a table of the service. */
+function unnamed(qualifier: readonly string[], { withTables }: Scope): Relation {
+    const [name = ''] = qualifier;
+    const own = qualifier.length === 1 && withTables.find((table) => same(table.name, name));
+    return own || { name, table: qualifier.map((part) => published(part)).join('.') };
 }
 
 /** The tables of a schema, by their own names. */
@@ -175,9 +182,4 @@ function quoted(option: Completion): Completion[] {
     if (option.type === 'keyword' || option.type === 'function') return [];
     const written = `"${option.label.replaceAll('"', '""')}"`;
     return [{ ...option, label: written, apply: written }];
-}
-
-/** The table of the catalogue that a relation is, for a tip. */
-export function entryOf(table: string, tables: Tables): { name: string; description: string } | undefined {
-    return tables.schemas.flatMap((schema) => schema.tables).find(({ name }) => sameName(name, table));
 }

@@ -165,6 +165,7 @@ export class QueryEditor {
             callHints(known),
             hoverHints(tables, known),
             keys(events),
+            EditorView.domEventHandlers({ beforeinput: typedOver }),
             EditorView.updateListener.of(({ docChanged, selectionSet, state }) => {
                 if (docChanged) events.changed(state.doc.toString());
                 if (!docChanged && !selectionSet) return;
@@ -181,6 +182,22 @@ const shifted = ({ from, to }: { from: number; to: number }, by: number) => ({ f
 function nonce(): Extension {
     const given = document.querySelector('meta[name="csp-nonce"]')?.getAttribute('content');
     return given ? EditorView.cspNonce.of(given) : [];
+}
+
+/**
+ * Text typed over a selection. Browsers themselves would keep the look of what was there in a style attribute,
+ * which the page's policy does not let in.
+ */
+function typedOver(event: InputEvent, view: EditorView): boolean {
+    const { data, inputType, cancelable, isComposing } = event;
+    const { main } = view.state.selection;
+    if (inputType !== 'insertText' || !data || !cancelable || isComposing || main.empty) return false;
+    const insert = () =>
+        view.state.update(view.state.replaceSelection(data), { userEvent: 'input.type', scrollIntoView: true });
+    const handlers = view.state.facet(EditorView.inputHandler);
+    if (!handlers.some((handler) => handler(view, main.from, main.to, data, insert))) view.dispatch(insert());
+    event.preventDefault();
+    return true;
 }
 
 function keys({ run, tidy, help }: EditorEvents): Extension {

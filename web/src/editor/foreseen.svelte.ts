@@ -14,6 +14,8 @@ export class Foreseen {
     /** why nothing could be foreseen: the service does not answer, or will not */
     trouble = $state('');
     asking = $state(false);
+    /** row limits, as they were told last */
+    maxrec = $state.raw<Estimate['maxrec'] | undefined>();
     /** the files are too large to be sent for this alone */
     unasked = $state(false);
     #timer: ReturnType<typeof setTimeout> | undefined;
@@ -57,6 +59,7 @@ export class Foreseen {
         answered?: Asked | undefined,
     ): void {
         this.estimate = answer.estimate;
+        this.maxrec = answer.estimate?.maxrec ?? this.maxrec;
         this.faults = answer.faults ?? [];
         this.trouble = answer.trouble ?? '';
         this.#answered = answered;

@@ -80,7 +80,7 @@ class Layout {
         if (this.#begins(token)) return own;
         if (this.#breaks(token, place)) return further;
         const blank = glued(before, token, this.tokens[place - 2]) ? '' : ' ';
-        const wide = before.text === ',' && this.#level.query && this.#column() + token.text.length > WIDTH;
+        const wide = before.text === ',' && this.#level.query && this.#column() + token.text.length > WIDTH - 2;
         return wide ? further : blank;
     }
 
