@@ -169,7 +169,7 @@ class TestPolicy:
             for name, attack in ATTACKS.items():
                 page.evaluate("window.refused = 0")
                 assert page.evaluate(attack) is False, name
-                page.wait_for_function("window.refused > 0")
+                page.wait_for_function("() => window.refused > 0")
 
     def test_no_other_site_can_frame_it(self, browser: Browser, portal_url: str) -> None:
         with browser.new_context() as context:
