@@ -6,6 +6,7 @@ export const results = {
     tabs: { label: 'Views of the result', table: 'Table', plot: 'Plot', columns: 'Columns' },
     table: {
         row: 'Row',
+        angle: { hours: 'h:m:s', degrees: '° : ′ : ″' },
         empty: 'The query was answered with no row: nothing meets its conditions.',
         noneLeft: 'No row passes the filters.',
         filterOf: (name: string) => `Filter ${name}`,
@@ -36,7 +37,7 @@ export const results = {
         sexagesimalHelp: 'Right ascension in hours, declination in degrees, minutes, seconds',
         tableOf: (title: string) => `Rows of ${title}`,
     },
-    overflow: { runAsJob: (rows: string) => `Run as a job, up to ${rows}` },
+    overflow: { asJob: 'Run as a job', runAsJob: (rows: string) => `Run as a job, up to ${rows}` },
     columns: {
         label: 'Columns of the result',
         name: 'Column',
@@ -115,7 +116,7 @@ export const results = {
         unreadable: (what: string) => `The page cannot read this result: it has ${what}.`,
         brokenOff: (rows: number) =>
             `The connection broke off after ${counted(rows, 'row')}: this is not the whole result. Run it again; ` +
-            'if it takes long, run it as a job.',
+            'what takes longer than the service allows at once has more time as a job.',
         memory: (rows: number) =>
             `The browser has no memory for more than ${counted(rows, 'row')}. Ask for fewer rows or columns, ` +
             'or download the result.',

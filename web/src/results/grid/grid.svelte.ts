@@ -77,7 +77,9 @@ export class Grid {
         if (wanted)
             this.widths = this.widths.map((width, column) => {
                 const field = this.table.fields[column];
-                return field && sexagesimalOf(field) ? Math.max(width, firstWidth(field, ANGLE, this.#textWidth)) : width;
+                return field && sexagesimalOf(field)
+                    ? Math.max(width, firstWidth(field, ANGLE, this.#textWidth))
+                    : width;
             });
     }
 
