@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
 
 from tap_service.config import Config
 from tap_service.storage.embedded import EmbeddedEngine
@@ -34,6 +34,9 @@ _OPTIONS = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
 #: The browser's own words for answers that the page tells of in its own: of the service's refusals, and of no answer.
 #: Its failures (500) are faults.
 _ANSWERED = re.compile(r"Failed to load resource: (the server responded with a status of (4\d\d|503)|net::ERR_)")
+
+# as long as the page may take for anything, on a machine that does other things too
+expect.set_options(timeout=20_000)
 
 Shot = Callable[[Page, str], Path]
 
