@@ -129,12 +129,19 @@ def memory(browser: Browser) -> int:
     return sum(int(line.split()[1]) * 1024 for text in pages for line in text.splitlines() if "RssAnon" in line)
 
 
-def round_(browser: Browser, url: str, rows: int) -> dict[str, float]:
+def opened(browser: Browser, url: str) -> Page:
     page = browser.new_page(viewport={"width": 1440, "height": 900})
     page.set_default_timeout(300_000)
     page.goto(f"{url}#/query?adql={quote(QUERY)}")
     page.get_by_role("status", name="Estimate").get_by_text("Reads").wait_for()
+    return page
+
+
+def round_(browser: Browser, url: str, rows: int) -> dict[str, float]:
+    page = opened(browser, url)
     bare = page.evaluate(_DOWNLOAD, [QUERY, str(rows)])
+    page.close()  # with what it holds
+    page = opened(browser, url)
     page.get_by_role("spinbutton", name="Row limit").fill(str(rows))
     page.get_by_role("combobox", name="How it runs").select_option(label="at once")
     page.wait_for_load_state("networkidle")
