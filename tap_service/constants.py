@@ -41,6 +41,10 @@ RETRY_AFTER_SECONDS = 5
 #: and when a user whose jobs wait should come with another one
 JOBS_RETRY_AFTER_SECONDS = 60
 
+#: a body may take so many seconds, and a second more for so many bytes of it: less is no client that wants an answer
+BODY_SECONDS = 60.0
+BODY_BYTES_PER_SECOND = 1000
+
 #: how long a refused connection is read on, in seconds
 LINGER_SECONDS = 2.0
 

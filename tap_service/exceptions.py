@@ -10,6 +10,7 @@ ServiceError
 │   ├── Forbidden         403, another's, or not now
 │   ├── NotFound          404
 │   ├── Conflict          409, there is one already, or somebody else was quicker
+│   ├── BodyTooSlow       408
 │   ├── BodyTooLarge      413
 │   └── TooManyJobs       429, as many of the user's jobs wait as may
 ├── ClientGone            the client has closed the connection; nobody reads this
@@ -64,6 +65,11 @@ class Forbidden(UserFault):
 
 class NotFound(UserFault):
     status = 404
+
+
+class BodyTooSlow(UserFault):
+    status = 408
+    headers: ClassVar[Mapping[str, str]] = {"Connection": "close"}
 
 
 class Conflict(UserFault):

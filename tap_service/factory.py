@@ -30,6 +30,7 @@ from tap_service.services.user_tables import UserTables
 from tap_service.storage.accounts import Accounts
 from tap_service.storage.engine import Engine
 from tap_service.storage.job_stores import JobStores, open_job_stores
+from tap_service.storage.scratch import Budget, ScratchSpace
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,8 @@ class Services:
     metrics: Metrics
     metadata: Metadata
     spools: SpoolStore
+    #: for the files of requests
+    incoming: ScratchSpace
     log: QueryLog
     preparation: Preparation
     queries: QueryService
@@ -107,6 +110,7 @@ def build(config: Config, engine: Engine) -> Services:
         metrics=metrics,
         metadata=metadata,
         spools=spools,
+        incoming=ScratchSpace(config.spool_path, Budget(config.spool_disk)),
         log=log,
         preparation=preparation,
         queries=QueryService(config, preparation, spools, metrics, log),

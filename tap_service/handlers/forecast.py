@@ -40,7 +40,7 @@ async def estimate(request: Request, skyhouse: Skyhouse, caller: Caller) -> Resp
     form = Form()
     query = ""
     try:
-        form = await request_form(request, skyhouse.config)
+        form = await request_form(request, skyhouse)
         parameters = tap_parameters(form.pairs, skyhouse.config.max_query_length, form.files)
         query = parameters.query
         gone = asyncio.create_task(disconnection(request.receive))

@@ -5,12 +5,10 @@ From its query string and its form. Text is UTF-8 strictly; sizes are bounded; f
 
 from __future__ import annotations
 
-import os
-import tempfile
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import parse_qsl
 
@@ -19,10 +17,18 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.concurrency import run_in_threadpool
 
-from tap_service.config import Config
-from tap_service.constants import BYTES_PER_CHARACTER, DISCARDED_BYTES, FORM_OVERHEAD, MAX_PARAMETERS
-from tap_service.exceptions import BodyTooLarge, ClientGone, ParameterFault, ServiceUnavailable
+from tap_service.constants import (
+    BODY_BYTES_PER_SECOND,
+    BODY_SECONDS,
+    BYTES_PER_CHARACTER,
+    DISCARDED_BYTES,
+    FORM_OVERHEAD,
+    MAX_PARAMETERS,
+)
+from tap_service.exceptions import BodyTooLarge, BodyTooSlow, ClientGone, ParameterFault, ServiceUnavailable
+from tap_service.factory import Services
 from tap_service.models.parameters import Pair, is_known
+from tap_service.storage.scratch import IncomingFile, NoRoom, ScratchSpace
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
@@ -36,14 +42,17 @@ _PIECE = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class FilePart:
-    """A part with a file, in a file without a name that goes with the request."""
+    """A part with a file, which goes with the request."""
 
     content_type: str
-    size: int
-    file: BinaryIO
+    file: IncomingFile
+
+    @property
+    def size(self) -> int:
+        return self.file.size
 
     def open(self) -> BinaryIO:
-        return Path(f"/proc/{os.getpid()}/fd/{self.file.fileno()}").open("rb")
+        return self.file.path.open("rb")
 
 
 @dataclass
@@ -58,34 +67,33 @@ class Form:
             part.file.close()
 
 
-async def request_pairs(request: Request, config: Config) -> list[Pair]:
+async def request_pairs(request: Request, skyhouse: Services) -> list[Pair]:
     """The pairs of the query string, then those of the form of a POST; files are left out.
 
     Raises ParameterFault for what is no form or not UTF-8, BodyTooLarge for a body that no query needs.
     """
-    form = await request_form(request, config, with_files=False)
+    form = await request_form(request, skyhouse, with_files=False)
     return form.pairs
 
 
-async def request_form(request: Request, config: Config, *, with_files: bool = True) -> Form:
+async def request_form(request: Request, skyhouse: Services, *, with_files: bool = True) -> Form:
     """The same with the files, which are the caller's to close. Raises ServiceUnavailable where they find no room."""
     form = Form(urlencoded(request.scope["query_string"], "the query string"))
     if request.method != "POST":
         return form
+    config = skyhouse.config
     most = config.max_query_length * BYTES_PER_CHARACTER + FORM_OVERHEAD
     kind, options = parse_options_header(request.headers.get("content-type", ""))
     if kind == _MULTIPART.encode():
         if not (boundary := options.get(b"boundary")):
             raise ParameterFault(f"the Content-Type {_MULTIPART} has no boundary")
-        reader = PartReader(form, boundary, most, config.upload_bytes if with_files else 0, config.spool_path)
+        reader = PartReader(form, boundary, most, config.upload_bytes if with_files else 0, skyhouse.incoming)
         try:
             await _read_parts(request, reader, most + config.upload_bytes)
         except BaseException as error:
             reader.close()
-            if isinstance(error, OSError):
-                raise ServiceUnavailable(
-                    f"the files of the request find no room here ({error.strerror}). Ask again later"
-                ) from error
+            if isinstance(error, OSError | NoRoom):
+                raise no_room("the files of the request find", error) from error
             raise
         return form
     body = await _body(request, most)
@@ -93,6 +101,11 @@ async def request_form(request: Request, config: Config, *, with_files: bool = T
         raise ParameterFault(f"the Content-Type of a POST is {_URLENCODED} or {_MULTIPART} here")
     form.pairs += urlencoded(body, "the body") if body else []
     return form
+
+
+def no_room(what_finds: str, error: OSError | NoRoom) -> ServiceUnavailable:
+    why = error.strerror if isinstance(error, OSError) else error
+    return ServiceUnavailable(f"{what_finds} no room here ({why}). Ask again later")
 
 
 def urlencoded(data: bytes, where: str) -> list[Pair]:
@@ -105,10 +118,21 @@ def urlencoded(data: bytes, where: str) -> list[Pair]:
 
 
 async def chunks(request: Request, most: int) -> AsyncIterator[bytes]:
-    """The body; of one of more than ``most`` bytes only as much as is worth reading to be heard. Raises ClientGone."""
+    """The body; of one of more than ``most`` bytes only as much as is worth reading to be heard.
+
+    Raises ClientGone, and BodyTooSlow for one that drips in.
+    """
+    began = asyncio.get_running_loop().time()
     length, more = 0, True
     while more and length <= max(most, DISCARDED_BYTES):
-        message = await request.receive()
+        try:
+            async with asyncio.timeout_at(began + BODY_SECONDS + length / BODY_BYTES_PER_SECOND):
+                message = await request.receive()
+        except TimeoutError:
+            raise BodyTooSlow(
+                f"the request's body came in too slowly, {length} bytes so far: there are {BODY_SECONDS:.0f} s for it, "
+                f"and a second more for each {BODY_BYTES_PER_SECOND} bytes. Send it again"
+            ) from None
         if message["type"] == "http.disconnect":
             raise ClientGone("the client went away while it sent its request")
         chunk = message.get("body", b"")
@@ -144,7 +168,7 @@ async def _read_parts(request: Request, reader: PartReader, most: int) -> None:
             data, piece = bytes(piece), bytearray()
             try:
                 await run_in_threadpool(reader.write, data)
-            except (ParameterFault, BodyTooLarge, OSError) as error:
+            except (ParameterFault, BodyTooLarge, NoRoom, OSError) as error:
                 fault = error
     if fault is not None:
         raise fault
@@ -167,11 +191,11 @@ class PartReader:
     text and ``most_of_files`` of files: 0 drops them.
     """
 
-    def __init__(self, form: Form, boundary: bytes, most: int, most_of_files: int, directory: Path) -> None:
+    def __init__(self, form: Form, boundary: bytes, most: int, most_of_files: int, space: ScratchSpace) -> None:
         self._form = form
         self._room = self._most = most
         self._room_for_files = self._most_of_files = most_of_files
-        self._directory = directory
+        self._space = space
         self._count = 0
         self._ended = False
         self._header = bytearray()
@@ -179,7 +203,7 @@ class PartReader:
         self._headers: dict[bytes, bytes] = {}
         self._name = ""
         self._value: bytearray | None = None
-        self._file: BinaryIO | None = None
+        self._file: IncomingFile | None = None
         self._size = 0
         callbacks: MultipartCallbacks = {
             "on_part_begin": self._begin,
@@ -195,7 +219,7 @@ class PartReader:
             self._parser = MultipartParser(boundary, callbacks)
 
     def write(self, data: bytes) -> None:
-        """Raises ParameterFault, BodyTooLarge, and OSError where files have no room."""
+        """Raises ParameterFault, BodyTooLarge, and NoRoom or OSError where files have no room."""
         with _faults_told():
             self._parser.write(data)
 
@@ -241,7 +265,7 @@ class PartReader:
 
     def _begin_file(self) -> None:
         if self._most_of_files:
-            self._file = tempfile.TemporaryFile(dir=self._directory)  # noqa: SIM115 (the form's)
+            self._file = self._space.incoming()
 
     def _part_data(self, data: bytes, start: int, end: int) -> None:
         length = end - start
@@ -274,12 +298,11 @@ class PartReader:
         if self._value is not None:
             self._end_value(bytes(self._value))
         if self._file is not None:
-            self._file.flush()
             if earlier := self._form.files.pop(self._name, None):
                 earlier.file.close()
                 raise ParameterFault(f"two files of the request are called {self._name[:60]!r}")
             content_type = self._headers.get(b"content-type", b"").decode("latin-1")
-            self._form.files[self._name] = FilePart(content_type, self._size, self._file)
+            self._form.files[self._name] = FilePart(content_type, self._file)
             self._file = None
 
     def _end_value(self, value: bytes) -> None:

@@ -41,7 +41,7 @@ async def list_jobs(request: Request, skyhouse: Skyhouse, caller: Caller, asker:
 @router.post("")
 @router.post("/")
 async def create(request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
-    with closing(await request_form(request, skyhouse.config)) as form:
+    with closing(await request_form(request, skyhouse)) as form:
         job = await run_in_threadpool(skyhouse.jobs.create, form.pairs, caller, asker.client, form.files)
     return _see(asker, job.job_id)
 
@@ -62,7 +62,7 @@ async def show(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller
 
 @router.post("/{job_id}")
 async def act(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
-    pairs = await request_pairs(request, skyhouse.config)
+    pairs = await request_pairs(request, skyhouse)
     await run_in_threadpool(skyhouse.jobs.get, job_id, caller)
     actions = [value.upper() for name, value in pairs if name.upper() == "ACTION"]
     if actions != ["DELETE"]:
@@ -139,7 +139,7 @@ async def parameters(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Respons
 
 @router.post("/{job_id}/parameters")
 async def post_parameters(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
-    with closing(await request_form(request, skyhouse.config)) as form:
+    with closing(await request_form(request, skyhouse)) as form:
         await run_in_threadpool(skyhouse.jobs.post_parameters, job_id, form.pairs, caller, form.files)
     return _see(asker, job_id)
 
@@ -175,7 +175,7 @@ async def _set(
     asker: Asker,
 ) -> Response:
     """Change one property of a job by the parameter of this name."""
-    value = _only(name, await request_pairs(request, skyhouse.config))
+    value = _only(name, await request_pairs(request, skyhouse))
     await run_in_threadpool(change, job_id, value, caller)
     return _see(asker, job_id)
 

@@ -28,7 +28,7 @@ async def sync(request: Request, skyhouse: Skyhouse, caller: Caller, asker: Aske
     form = Form()
     try:
         try:
-            form = await request_form(request, skyhouse.config)
+            form = await request_form(request, skyhouse)
             parameters = tap_parameters(form.pairs, skyhouse.config.max_query_length, form.files)
         except UserFault as error:
             skyhouse.queries.refused(error, asker.client)

@@ -46,8 +46,7 @@ User = Annotated[str, Depends(user_of)]
 async def create(name: str, request: Request, skyhouse: Skyhouse, user: User, asker: Asker) -> Response:
     skyhouse.user_tables.own_name(name)
     replace = _replace(request)
-    config = skyhouse.config
-    async with body_file(request, config.spool_path, config.user_table_file) as path:
+    async with body_file(request, skyhouse.incoming, skyhouse.config.user_table_file) as path:
         kind = request.headers.get("content-type", "")
         work = partial(skyhouse.user_tables.create, user, name, path, kind, replace=replace)
         record = await skyhouse.user_tables.run(user, work)
@@ -59,8 +58,7 @@ async def create(name: str, request: Request, skyhouse: Skyhouse, user: User, as
 async def load(name: str, request: Request, skyhouse: Skyhouse, user: User) -> Response:
     skyhouse.user_tables.own_name(name)
     replace = _replace(request)
-    config = skyhouse.config
-    async with body_file(request, config.spool_path, config.user_table_file) as path:
+    async with body_file(request, skyhouse.incoming, skyhouse.config.user_table_file) as path:
         kind = request.headers.get("content-type", "")
         work = partial(skyhouse.user_tables.load, user, name, path, kind, replace=replace)
         record, rows = await skyhouse.user_tables.run(user, work)
@@ -76,7 +74,7 @@ async def remove(name: str, skyhouse: Skyhouse, user: User) -> Response:
 @router.post("/table-update")
 async def update(request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
     own_caller(caller)
-    given = _known(await request_pairs(request, skyhouse.config), ("TABLE", "INDEX", "UNIQUE"))
+    given = _known(await request_pairs(request, skyhouse), ("TABLE", "INDEX", "UNIQUE"))
     for name in ("TABLE", "INDEX"):
         if name not in given:
             raise ParameterFault(f"give {name}: an index of a column (INDEX) of a table of yours (TABLE) is made here")
@@ -86,7 +84,7 @@ async def update(request: Request, skyhouse: Skyhouse, caller: Caller, asker: As
 @router.post("/async/{job_id}/table")
 async def save(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
     own_caller(caller)
-    given = _known(await request_pairs(request, skyhouse.config), ("TABLE", "REPLACE"))
+    given = _known(await request_pairs(request, skyhouse), ("TABLE", "REPLACE"))
     if "TABLE" not in given:
         raise ParameterFault("give TABLE: the name of the table that the result shall be, such as TABLE=mydb.bright")
     skyhouse.user_tables.own_name(given["TABLE"])

@@ -61,6 +61,37 @@ class ScratchSpace:
     directory: Path
     budget: Budget
 
+    def incoming(self) -> IncomingFile:
+        """Raises OSError."""
+        return IncomingFile(self)
+
+
+class IncomingFile:
+    """What a client sends, in a file without a name; its bytes count in the budget until it is closed."""
+
+    def __init__(self, space: ScratchSpace) -> None:
+        self._budget = space.budget
+        self._file = tempfile.TemporaryFile(dir=space.directory)  # noqa: SIM115 (closed by ``close``)
+        self.size = 0
+
+    def write(self, data: bytes | bytearray) -> None:
+        """Raises NoRoom, OSError."""
+        if not self._budget.take(len(data)):
+            raise NoRoom("as many files of other requests are being read here now")
+        self.size += len(data)
+        self._file.write(data)
+
+    @property
+    def path(self) -> Path:
+        """Where the whole of it can be read until it is closed. Raises OSError."""
+        self._file.flush()
+        return Path(f"/proc/{os.getpid()}/fd/{self._file.fileno()}")
+
+    def close(self) -> None:
+        if not self._file.closed:
+            self._file.close()
+            self._budget.give(self.size)
+
 
 #: for those who need none
 NO_SCRATCH = ScratchSpace(Path(os.devnull), Budget(0))

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
+import httpx
 import pytest
 from fastapi import Request
 
-from tap_service.exceptions import ClientGone
+from tap_service.exceptions import BodyTooSlow, ClientGone
 from tap_service.handlers import form
+from tests.tap_service.conftest import Served
 
 
-def read(pieces: list[bytes], most: int, *, ends: bool = True) -> bytes:
+def read(pieces: list[bytes], most: int, *, ends: bool = True, seconds_each: float = 0) -> bytes:
     messages = [{"type": "http.request", "body": piece, "more_body": True} for piece in pieces]
     messages.append({"type": "http.request", "body": b"", "more_body": False} if ends else {"type": "http.disconnect"})
 
     async def receive() -> dict[str, object]:
+        await asyncio.sleep(seconds_each)
         return messages.pop(0)
 
     async def whole() -> bytes:
@@ -36,3 +40,34 @@ def test_a_body_that_may_be_large_is_read_to_its_end(monkeypatch: pytest.MonkeyP
 def test_a_body_that_is_broken_off_is_none() -> None:
     with pytest.raises(ClientGone):
         read([b"12345"], 50, ends=False)
+
+
+def test_a_body_that_drips_in_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is as slow but has more to show for it is not."""
+    monkeypatch.setattr(form, "BODY_SECONDS", 0.2)
+    monkeypatch.setattr(form, "BODY_BYTES_PER_SECOND", 100)
+    with pytest.raises(BodyTooSlow, match=r"too slowly, [0-9] bytes so far"):
+        read([b"1"] * 100, 1000, seconds_each=0.05)
+    assert len(read([b"1" * 20] * 10, 1000, seconds_each=0.05)) == 200
+
+
+def test_files_of_requests_share_the_disk(serve: Callable[..., Served]) -> None:
+    """Each gives back what it had."""
+    service = serve(spool_disk=100_000)
+
+    def ask(rows: int) -> httpx.Response:
+        form = {
+            "LANG": "ADQL",
+            "QUERY": "SELECT COUNT(*) AS n FROM TAP_UPLOAD.t",
+            "FORMAT": "csv",
+            "UPLOAD": "t,param:f",
+        }
+        table = "number\n" + "\n".join(map(str, range(rows)))
+        return httpx.post(service.sync, data=form, files={"f": ("t.csv", table, "text/csv")}, timeout=60)
+
+    for _ in range(3):
+        answer = ask(9000)
+        assert (answer.status_code, answer.text.split()) == (200, ["n", "9000"])
+        refused = ask(90_000)
+        assert refused.status_code == 503
+        assert "files of the request find no room here" in refused.text
