@@ -89,7 +89,7 @@ export function isReversed(fields: readonly Field[], axis: Axis): boolean {
 export function isMagnitude(field: Field | undefined): boolean {
     const ucd = field?.ucd ?? '';
     if (/^(stat|arith)\./.test(ucd)) return false;
-    return /(^|;)phot\.mag/.test(ucd) || (field?.unit === 'mag' && !ucd);
+    return /(^|;)phot\.mag/.test(ucd) || (field?.unit === 'mag' && !ucd && !/colou?r/i.test(field.name));
 }
 
 /** The settings as ADQL writes a quantity: "bt_mag - vt_mag". */
