@@ -27,7 +27,7 @@ describe('queries', () => {
 
     it('are written for other programs', () => {
         const tap = 'http://h/tap';
-        expect(snippet('pyvo', tap, 's."a b"')).toContain('tap.search("SELECT TOP 100 * FROM s.\\"a b\\"")');
+        expect(snippet('pyvo', tap, 's."a b"')).toContain('tap.search(\n    "SELECT TOP 100 * FROM s.\\"a b\\"")');
         expect(snippet('curl', tap, 's."it\'s"')).toContain(`'QUERY=SELECT TOP 100 * FROM s."it'\\''s"'`);
         expect(snippet('stilts', tap, 's.t')).toContain("adql='SELECT TOP 100 * FROM s.t'");
         expect(snippet('topcat', tap, 's.t')).toBe(tap);

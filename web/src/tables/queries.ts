@@ -39,8 +39,8 @@ export function snippet(program: Program, tap: string, table: string): string {
     switch (program) {
         case 'pyvo':
             return (
-                `import pyvo\n\ntap = pyvo.dal.TAPService(${JSON.stringify(tap)})\n` +
-                `rows = tap.search(${JSON.stringify(query)}).to_table()`
+                `import pyvo\n\ntap = pyvo.dal.TAPService(\n    ${JSON.stringify(tap)})\n` +
+                `rows = tap.search(\n    ${JSON.stringify(query)}).to_table()`
             );
         case 'topcat':
             return tap;

@@ -18,7 +18,7 @@ import {
 vi.hoisted(() => Object.assign(globalThis, { document: { baseURI: 'http://localhost/' } }));
 
 const column = (name: string, datatype: string, arraysize = '', xtype = '') =>
-    ({ name, datatype, arraysize, xtype }) as Column;
+    ({ name, datatype, arraysize, xtype, unit: '', ucd: '' }) as Column;
 const whole = { from: 's.t', percent: 100 };
 const mag = column('mag', 'float');
 const when = column('"obs time"', 'char', '*', 'timestamp');
@@ -85,6 +85,8 @@ describe('answers', () => {
         expect(rangeOf(column('a', 'double'), basics(0.01, 100))?.log).toBe(true);
         expect(rangeOf(column('a', 'double'), basics(0.01, 100))?.to).toBeCloseTo(2);
         expect(rangeOf(column('a', 'double'), basics(-0.01, 100))?.log).toBe(false);
+        expect(rangeOf({ ...column('a', 'double'), unit: 'deg' }, basics(0.01, 359))?.log).toBe(false);
+        expect(rangeOf(column('a', 'int'), basics(1, 118322))?.log).toBe(false);
         expect(rangeOf(mag, basics('NaN', 'NaN'))).toBeUndefined();
         expect(rangeOf(mag, basics(0, 'Infinity'))).toBeUndefined();
         expect(rangeOf(mag, basics(null, null))).toBeUndefined();

@@ -108,9 +108,14 @@ export function rangeOf(column: Column, basics: Basics): Range | undefined {
     const rounding = column.datatype === 'float' ? Math.max(Math.abs(low), Math.abs(high)) * 2e-7 : 0;
     const ends = [low - rounding, high + rounding] as const;
     // values of many orders of magnitude would all be in the first bin
-    const log = kind === 'number' && ends[0] > 0 && ends[1] / ends[0] > DECADES;
+    const log = !whole && kind === 'number' && !isAngle(column) && ends[0] > 0 && ends[1] / ends[0] > DECADES;
     const [from, to] = log ? [Math.log10(ends[0]) - 1e-9, Math.log10(ends[1]) + 1e-9] : ends;
     return { from, to, bins: BINS, log };
+}
+
+/** Whether the values are places on a circle, whose logarithms mean nothing. */
+function isAngle(column: Column): boolean {
+    return column.unit === 'deg' || column.unit === 'rad' || /^pos\.(eq|galactic|ecliptic|posAng)/i.test(column.ucd);
 }
 
 /** A time in MJD, a number as it is. */
