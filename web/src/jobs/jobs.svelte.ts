@@ -75,7 +75,7 @@ export class Jobs {
 
     /** Its end is told: by a page that shows it, or by the user who has read it. */
     seen(id: string): void {
-        this.ended = this.ended.filter((watched) => watched.id !== id);
+        this.ended = untrack(() => this.ended).filter((watched) => watched.id !== id);
         change((all) => all.map((one) => (one.id === id ? { ...one, told: true } : one)));
     }
 

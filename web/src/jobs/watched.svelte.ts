@@ -1,5 +1,6 @@
 /** One job that the page follows: asked again and again until it has ended. */
 
+import { untrack } from 'svelte';
 import { info, isActive, isEnded, type Job, type JobReference, type Phase } from '../tap/jobs';
 import { TapError } from '../tap/service';
 import { Places } from './places';
@@ -58,7 +59,8 @@ export class WatchedJob {
 
     /** Ask until it has ended, is gone, or `close()`. Once at a time. */
     follow(): Promise<void> {
-        this.#following ??= this.#followed().finally(() => (this.#following = undefined));
+        // an effect that begins it is not run again by what it changes
+        this.#following ??= untrack(() => this.#followed()).finally(() => (this.#following = undefined));
         return this.#following;
     }
 
