@@ -7,7 +7,7 @@ import {
     closeBracketsKeymap,
     completionKeymap,
 } from '@codemirror/autocomplete';
-import { defaultKeymap, history, historyKeymap, selectLine } from '@codemirror/commands';
+import { defaultKeymap, history, historyKeymap, isolateHistory } from '@codemirror/commands';
 import { bracketMatching } from '@codemirror/language';
 import { lintKeymap, setDiagnostics, type Diagnostic } from '@codemirror/lint';
 import { highlightSelectionMatches, searchKeymap } from '@codemirror/search';
@@ -39,9 +39,6 @@ import { made } from './tips';
 export interface EditorEvents {
     changed(adql: string): void;
     selected(text: string, from: number, cursor: number): void;
-    run(): void;
-    tidy(): void;
-    help(): void;
 }
 
 /** The texts of tabs, one shown at a time; each keeps its cursor and what can be undone. */
@@ -92,7 +89,8 @@ export class QueryEditor {
         const { state } = this.#view;
         if (state.doc.toString() === doc) return;
         const anchor = Math.min(state.selection.main.head, doc.length);
-        this.#view.dispatch({ changes: { from: 0, to: state.doc.length, insert: doc }, selection: { anchor } });
+        const changes = { from: 0, to: state.doc.length, insert: doc };
+        this.#view.dispatch({ changes, selection: { anchor }, annotations: isolateHistory.of('full') });
     }
 
     /** Underline the faults; `offset` is where the text begins that they are faults of. */
@@ -164,7 +162,7 @@ export class QueryEditor {
             autocompletion({ override: [(context) => completions(context, tables, known())], icons: false }),
             callHints(known),
             hoverHints(tables, known),
-            keys(events),
+            keys(),
             EditorView.domEventHandlers({ beforeinput: typedOver }),
             EditorView.updateListener.of(({ docChanged, selectionSet, state }) => {
                 if (docChanged) events.changed(state.doc.toString());
@@ -200,15 +198,8 @@ function typedOver(event: InputEvent, view: EditorView): boolean {
     return true;
 }
 
-function keys({ run, tidy, help }: EditorEvents): Extension {
-    const doing = (action: () => void) => () => (action(), true);
-    const own = [
-        { key: 'Mod-Enter', run: doing(run), preventDefault: true },
-        { key: 'Shift-Alt-f', run: doing(tidy), preventDefault: true },
-        { key: 'F1', run: doing(help), preventDefault: true },
-        { key: 'Tab', run: acceptCompletion },
-        { key: 'Alt-l', run: selectLine },
-    ];
+/** The page's own keys, such as Ctrl+Enter, are the page's. Tab leaves the editor unless a completion is shown. */
+function keys(): Extension {
     const others = [...closeBracketsKeymap, ...searchKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap];
-    return [Prec.highest(keymap.of(own)), keymap.of([...others, ...defaultKeymap])];
+    return [Prec.highest(keymap.of([{ key: 'Tab', run: acceptCompletion }])), keymap.of([...others, ...defaultKeymap])];
 }

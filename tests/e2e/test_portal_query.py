@@ -1,0 +1,396 @@
+"""The query page: writing with completion and faults at their place, running at once and as a job, tabs, history, links."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tap_service.config import Config
+from tap_service.storage.embedded import EmbeddedEngine
+from tests.e2e.conftest import Shot
+from tests.tap_service.conftest import Served, served
+
+PAIRS = "SELECT COUNT(*) AS n FROM {0} AS a, {0} AS b WHERE a.ra + b.dec > 3 AND a.ra * b.dec < 50000"
+#: pairs that take a minute
+ENDLESS = PAIRS.format("tycho2.bright")
+#: foreseen to work for a second, longer than the service under test allows at once
+LONG = PAIRS.format("openngc.objects")
+
+
+@pytest.fixture(scope="module")
+def portal(dist: Path, demo_engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The service with the portal, that answers at once what works for half a second."""
+    jobs = tmp_path_factory.mktemp("portal") / "jobs"
+    with served(Config(query_log="", jobs_path=jobs, sync_seconds=0.5), demo_engine, portal=dist) as service:
+        yield service
+
+
+@pytest.fixture
+def query(page: Page, portal_url: str) -> Page:
+    """The query page, its editor loaded."""
+    page.goto(portal_url)
+    expect(editor(page)).to_be_visible()
+    return page
+
+
+def editor(page: Page) -> Locator:
+    return page.get_by_role("textbox", name="ADQL query")
+
+
+def write(page: Page, adql: str) -> None:
+    """Type it in the place of what is there."""
+    editor(page).click()
+    page.keyboard.press("Control+a")
+    page.keyboard.type(adql)
+    page.keyboard.press("Escape")  # completions
+
+
+def written(page: Page) -> str:
+    return "\n".join(page.locator(".cm-line").all_inner_texts())
+
+
+def estimate(page: Page) -> Locator:
+    return page.get_by_label("Estimate", exact=True)
+
+
+def result(page: Page) -> Locator:
+    return page.get_by_role("region", name="Result", exact=True)
+
+
+def run(page: Page) -> None:
+    page.get_by_role("button", name="Run", exact=False).first.click()
+
+
+def rows(page: Page, count: str) -> Locator:
+    """The number of rows that the result says, once it is whole."""
+    return result(page).get_by_text(re.compile(rf"\b{count}\b")).first
+
+
+def tabs(page: Page) -> Locator:
+    return page.get_by_role("tablist", name="Queries").get_by_role("tab")
+
+
+class TestWriting:
+    def test_columns_are_completed_through_an_alias(self, query: Page, shot: Shot) -> None:
+        write(query, "SELECT s. FROM tycho2.bright AS s JOIN openngc.objects AS o ON s.ra = o.ra")
+        query.keyboard.press("Home")
+        for _ in "SELECT s.":
+            query.keyboard.press("ArrowRight")
+        query.keyboard.type("vt")
+        option = query.get_by_role("option", name="vt_mag").first
+        expect(option).to_contain_text("mag")
+        info = query.locator(".cm-completionInfo")
+        expect(info).to_contain_text("phot.mag;em.opt.V")
+        expect(info).to_contain_text("magnitude")
+        shot(query, "query-completion")
+        expect(query.get_by_role("option", name="commonnames")).to_have_count(0)
+        query.keyboard.press("Enter")
+        assert written(query).startswith("SELECT s.vt_mag FROM")
+
+    def test_tables_are_completed_and_columns_of_with_tables(self, query: Page) -> None:
+        write(query, "WITH w AS (SELECT tyc_id AS star, 2 * vt_mag AS double FROM bri")
+        query.keyboard.press("Control+Space")
+        query.get_by_role("option", name="tycho2.bright").click()
+        query.keyboard.type(") SELECT w.")
+        options = query.get_by_role("listbox").get_by_role("option")
+        expect(options).to_have_text(["star"], use_inner_text=True)
+        query.keyboard.press("Enter")
+        query.keyboard.type(" FROM w")
+        query.keyboard.press("Escape")
+        assert written(query).endswith("FROM tycho2.bright) SELECT w.star FROM w")
+
+    def test_functions_bring_their_signatures(self, query: Page) -> None:
+        write(query, "SELECT ivo_healpix_ind")
+        query.keyboard.press("Control+Space")
+        option = query.get_by_role("option", name=re.compile("^ivo_healpix_index"))
+        expect(option).to_have_count(1)
+        expect(query.locator(".cm-completionInfo")).to_contain_text("NESTED")
+        query.keyboard.press("Enter")
+        tip = query.locator(".cm-tip")
+        expect(tip).to_contain_text("ivo_healpix_index(hpxOrder INTEGER, long REAL, lat REAL) -> BIGINT")
+        expect(tip.locator(".cm-tip-here").first).to_have_text("hpxOrder INTEGER")
+        query.keyboard.type("6, ra, ")
+        expect(tip.locator(".cm-tip-here")).to_have_text("lat REAL")
+
+    def test_a_fault_is_underlined_with_its_hint(self, query: Page, shot: Shot) -> None:
+        write(query, "SELECT ra, vt_magg\nFROM tycho2.bright")
+        underlined = query.locator(".cm-lintRange-error")
+        expect(underlined).to_have_text("vt_magg")
+        expect(query.get_by_text("did you mean vt_mag")).to_be_visible()
+        query.get_by_role("button", name="Line 1, column 12").click()
+        query.keyboard.type("vt_mag")
+        expect(underlined).to_have_count(0)
+        expect(estimate(query)).to_contain_text("120,521 rows")
+        query.keyboard.press("End")
+        query.keyboard.type(",")
+        expect(query.get_by_text("a comma too many")).to_be_visible()
+        shot(query, "query-fault")
+
+    def test_a_click_in_the_tree_inserts(self, query: Page) -> None:
+        write(query, "SELECT ra FROM ")
+        query.get_by_role("tree").get_by_text("bright", exact=True).click()
+        expect(editor(query)).to_have_text("SELECT ra FROM tycho2.bright")
+        expect(estimate(query)).to_contain_text("120,521 rows")
+
+    def test_is_laid_out(self, query: Page) -> None:
+        write(query, "select ra from tycho2.bright where vt_mag<6 and dec>0")
+        query.keyboard.press("Shift+Alt+F")
+        assert written(query) == "SELECT ra\nFROM tycho2.bright\nWHERE vt_mag < 6\n    AND dec > 0"
+        query.keyboard.press("Control+z")
+        assert written(query).startswith("select ra")
+
+    def test_keys_are_told(self, query: Page) -> None:
+        query.keyboard.press("F1")
+        editor(query).click()
+        query.keyboard.press("F1")
+        expect(query.get_by_role("dialog", name="Keys")).to_contain_text("Ctrl+Space")
+
+
+class TestRunning:
+    def test_the_estimate_comes_first(self, query: Page) -> None:
+        write(query, "SELECT tyc_id FROM tycho2.bright WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(56.75, 24.12, 1))")
+        expect(estimate(query)).to_contain_text(re.compile(r"Reads \d?,?\d{3} rows"))
+        expect(estimate(query)).to_contain_text("runs at once")
+
+    def test_at_once(self, query: Page, shot: Shot) -> None:
+        write(query, "SELECT TOP 250 * FROM tycho2.bright ORDER BY vt_mag")
+        query.keyboard.press("Control+Enter")
+        expect(rows(query, "250 rows")).to_be_visible()
+        expect(result(query).get_by_text("tyc_id", exact=True).first).to_be_visible()
+        shot(query, "query-result")
+
+    def test_the_selected_text(self, query: Page) -> None:
+        write(query, "SELECT TOP 7 ra FROM tycho2.bright; nonsense")
+        query.keyboard.press("Control+Home")
+        for _ in "SELECT TOP 7 ra FROM tycho2.bright":
+            query.keyboard.press("Shift+ArrowRight")
+        query.get_by_role("button", name="Run selected").click()
+        expect(rows(query, "7 rows")).to_be_visible()
+
+    def test_faults_are_told_in_place_of_a_result(self, query: Page) -> None:
+        write(query, "SELECT nothing FROM tycho2.bright")
+        run(query)
+        expect(result(query).get_by_role("alert")).to_contain_text("nothing")
+
+    def test_the_row_limit(self, query: Page) -> None:
+        write(query, "SELECT ra FROM tycho2.bright")
+        query.get_by_label("Row limit").fill("12")
+        run(query)
+        expect(rows(query, "12 rows")).to_be_visible()
+
+    def test_stops_at_once(self, query: Page, portal_url: str) -> None:
+        write(query, ENDLESS)
+        query.get_by_label("How it runs").select_option("at once")
+        run(query)
+        query.get_by_role("button", name="Stop").click()
+        expect(result(query).get_by_text("Stopped.")).to_be_visible()
+        expect(query.get_by_role("button", name="Run", exact=False).first).to_be_enabled()
+
+    def test_what_is_foreseen_to_be_long_is_a_job(self, query: Page, shot: Shot) -> None:
+        write(query, LONG)
+        expect(estimate(query)).to_contain_text("runs as a job")
+        run(query)
+        expect(rows(query, "1 row")).to_be_visible()
+        shot(query, "query-job")
+        query.get_by_role("button", name="History").click()
+        expect(query.get_by_role("dialog").get_by_text(re.compile("job · complete · 1 row"))).to_be_visible()
+
+    def test_a_job_is_stopped(self, query: Page) -> None:
+        write(query, ENDLESS)
+        expect(estimate(query)).to_contain_text("runs as a job")
+        run(query)
+        expect(result(query).get_by_role("link", name="To the job")).to_be_visible()
+        query.get_by_role("button", name="Stop").click()
+        expect(result(query).get_by_role("status").filter(has_text=re.compile("[Ss]top|ABORT|abort"))).to_be_visible()
+
+    def test_a_file(self, query: Page) -> None:
+        write(query, "SELECT TOP 3 ra, dec FROM tycho2.bright")
+        expect(estimate(query)).to_contain_text("runs at once")
+        query.get_by_label("Format of files").select_option("CSV")
+        with query.expect_download() as download:
+            query.get_by_role("button", name="Download", exact=True).first.click()
+        assert download.value.suggested_filename == "Query_1.csv"
+        assert len(download.value.path().read_text().splitlines()) == 4
+
+
+class TestTabs:
+    def test_outlive_the_page(self, query: Page) -> None:
+        write(query, "SELECT 'first' FROM tycho2.bright")
+        query.get_by_role("button", name="New query").click()
+        write(query, "SELECT 'second' FROM tycho2.bright")
+        query.get_by_label("Row limit").fill("55")
+        tabs(query).nth(1).dblclick()
+        query.get_by_label("New name of the tab").fill("My stars")
+        query.keyboard.press("Enter")
+        expect(tabs(query)).to_have_text(["Query 1", "My stars"])
+        query.reload()
+        expect(tabs(query)).to_have_text(["Query 1", "My stars"])
+        expect(editor(query)).to_contain_text("second")
+        expect(query.get_by_label("Row limit")).to_have_value("55")
+        tabs(query).first.click()
+        expect(editor(query)).to_contain_text("first")
+
+    def test_by_keys(self, query: Page) -> None:
+        editor(query).click()
+        query.keyboard.press("Shift+Alt+N")
+        query.keyboard.press("Shift+Alt+N")
+        expect(tabs(query)).to_have_text(["Query 1", "Query 2", "Query 3"])
+        query.keyboard.press("Shift+Alt+ArrowLeft")
+        expect(tabs(query).nth(1)).to_have_attribute("aria-selected", "true")
+        tabs(query).nth(1).focus()
+        query.keyboard.press("ArrowLeft")
+        expect(tabs(query).first).to_be_focused()
+        query.keyboard.press("F2")
+        query.keyboard.type("One")
+        query.keyboard.press("Enter")
+        query.keyboard.press("End")
+        query.keyboard.press("Delete")
+        expect(tabs(query)).to_have_text(["One", "Query 2"])
+        expect(tabs(query).nth(1)).to_be_focused()
+
+    def test_each_has_its_result_and_what_can_be_undone(self, query: Page) -> None:
+        write(query, "SELECT TOP 11 ra FROM tycho2.bright")
+        run(query)
+        expect(rows(query, "11 rows")).to_be_visible()
+        query.get_by_role("button", name="New query").click()
+        write(query, "SELECT TOP 13 ra FROM tycho2.bright")
+        run(query)
+        expect(rows(query, "13 rows")).to_be_visible()
+        tabs(query).first.click()
+        expect(result(query).get_by_text(re.compile(r"\b11 rows\b")).first).to_be_visible()
+        editor(query).click()
+        query.keyboard.press("Control+z")
+        assert "TOP 13" not in written(query)
+
+    def test_the_last_one_is_followed_by_an_empty_one(self, query: Page) -> None:
+        editor(query).click()
+        query.keyboard.press("Shift+Alt+W")
+        expect(tabs(query)).to_have_count(1)
+        expect(query.get_by_role("button", name="Run", exact=False).first).to_be_disabled()
+
+
+class TestHistory:
+    def test_is_searched_and_run_again(self, query: Page, shot: Shot) -> None:
+        for number in (21, 22):
+            write(query, f"SELECT TOP {number} ra FROM tycho2.bright")
+            run(query)
+            expect(rows(query, f"{number} rows")).to_be_visible()
+        query.reload()
+        query.get_by_role("button", name="History").click()
+        dialog = query.get_by_role("dialog", name="Queries run here")
+        expect(dialog.get_by_role("listitem")).to_have_count(2)
+        expect(dialog.get_by_text(re.compile(r"at once · complete · 22 rows · \d"))).to_be_visible()
+        dialog.get_by_label("Search in history").fill("top 21")
+        expect(dialog.get_by_role("listitem")).to_have_count(1)
+        shot(query, "query-history")
+        dialog.get_by_role("button", name="Run again").click()
+        expect(rows(query, "21 rows")).to_be_visible()
+        expect(tabs(query)).to_have_count(2)
+        query.get_by_role("button", name="History").click()
+        dialog.get_by_role("button", name="Clear all").click()
+        expect(dialog.get_by_role("listitem")).to_have_count(0)
+
+
+class TestLinks:
+    @pytest.mark.parametrize("terms", [1, 1500])
+    def test_bring_the_query_and_do_not_run_it(self, query: Page, open_page: Callable[..., Page], terms: int) -> None:
+        adql = f'SELECT ra -- 100 % of "it"\nFROM tycho2.bright\nWHERE vt_mag IN ({", ".join(map(str, range(terms)))})'
+        query.evaluate("localStorage.clear()")
+        query.goto(f"{query.url.split('#')[0]}#/query?{'adql=' + query.evaluate('encodeURIComponent', adql)}")
+        query.get_by_role("button", name="Share").click()
+        link = query.get_by_label("Link", exact=True)
+        expect(link).to_have_value(re.compile("#/query"))
+        address = link.input_value()
+        assert ("z=" in address) == (terms > 1000)
+        other = open_page()
+        other.goto(address)
+        expect(tabs(other)).to_have_text(["Query 1", "Shared query"])
+        expect(editor(other)).to_contain_text('SELECT ra -- 100 % of "it"')
+        expect(estimate(other)).to_contain_text("Reads")
+        expect(result(other)).to_contain_text("Run the query to see its rows here.")
+        assert "?" not in other.url
+        other.reload()
+        expect(tabs(other)).to_have_text(["Query 1", "Shared query"])
+
+    def test_damaged(self, query: Page, portal_url: str) -> None:
+        query.goto(f"{portal_url}#/query?z=AAAA")
+        expect(query.get_by_role("alert")).to_have_text("The link is damaged: there is no query in it.")
+
+
+class TestTrouble:
+    def test_the_service_is_down(self, query: Page, no_service: Callable[[Page], AbstractContextManager[None]]) -> None:
+        with no_service(query):
+            write(query, "SELECT TOP 4 ra FROM tycho2.bright")
+            expect(estimate(query)).to_contain_text("The service does not answer.")
+            run(query)
+            expect(result(query).get_by_role("alert")).to_contain_text("The service does not answer.")
+        run(query)
+        expect(rows(query, "4 rows")).to_be_visible()
+
+    def test_a_job_that_was_deleted_elsewhere(self, query: Page) -> None:
+        write(query, "SELECT TOP 5 ra FROM tycho2.bright")
+        query.get_by_label("How it runs").select_option("as a job")
+        with query.expect_response(lambda answer: answer.url.endswith("/tap/async")) as made:
+            run(query)
+        expect(rows(query, "5 rows")).to_be_visible()
+        assert query.request.delete(made.value.url).ok
+        query.reload()
+        expect(result(query).get_by_role("alert")).to_be_visible()
+        run(query)
+        expect(rows(query, "5 rows")).to_be_visible()
+
+    def test_no_rows(self, query: Page) -> None:
+        write(query, "SELECT ra FROM tycho2.bright WHERE vt_mag > 99")
+        run(query)
+        expect(rows(query, "0 rows")).to_be_visible()
+
+
+class TestLooks:
+    @pytest.mark.parametrize("colours", ["light", "dark"])
+    def test_on_a_laptop(self, query: Page, shot: Shot, accessible: Callable[[Page], None], colours: str) -> None:
+        query.emulate_media(color_scheme=colours)
+        write(query, "SELECT tyc_id, ra, dec, vt_mag, bt_mag - vt_mag AS colour\nFROM tycho2.bright\nWHERE vt_mag < 5")
+        run(query)
+        expect(result(query).get_by_text("tyc_id", exact=True).first).to_be_visible()
+        shot(query, f"query-laptop-{colours}")
+        accessible(query)
+        write(query, "SELECT tyc_id, nothing FROM tycho2.bright")
+        expect(query.locator(".cm-lintRange-error")).to_be_visible()
+        accessible(query)
+
+    def test_the_parts_are_resized(self, query: Page) -> None:
+        tree = query.get_by_role("complementary", name="Tables")
+        width = tree.bounding_box()["width"]
+        query.get_by_role("separator", name="Width of the tables").focus()
+        query.keyboard.press("ArrowRight")
+        assert tree.bounding_box()["width"] == width + 16
+        line = query.get_by_role("separator", name="Height of the editor")
+        before = line.bounding_box()
+        query.mouse.move(before["x"] + 200, before["y"] + 3)
+        query.mouse.down()
+        query.mouse.move(before["x"] + 200, before["y"] + 103)
+        query.mouse.up()
+        assert line.bounding_box()["y"] == before["y"] + 100
+        query.get_by_role("button", name="Tables").click()
+        expect(tree).to_be_hidden()
+        query.reload()
+        expect(line).to_be_visible()
+        assert line.bounding_box()["y"] == before["y"] + 100
+        expect(tree).to_be_hidden()
+
+    def test_on_a_phone(self, phone: Page, portal_url: str, shot: Shot, accessible: Callable[[Page], None]) -> None:
+        phone.goto(portal_url)
+        write(phone, "SELECT TOP 40 * FROM ")
+        phone.get_by_role("button", name="Tables").click()
+        phone.get_by_role("tree").get_by_text("bright", exact=True).click()
+        expect(editor(phone)).to_contain_text("tycho2.bright")
+        run(phone)
+        expect(rows(phone, "40 rows")).to_be_visible()
+        shot(phone, "query-phone")
+        assert phone.evaluate("document.documentElement.scrollWidth") <= 390
+        accessible(phone)
