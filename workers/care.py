@@ -25,6 +25,7 @@ from tap_service.storage.engine import EngineError
 from tap_service.storage.engines import remote_engine
 from tap_service.storage.job_stores import open_job_stores
 from tap_service.storage.jobs import JobStoreUnavailable
+from tap_service.storage.redis_keeping import may_lose
 
 _log = logging.getLogger("skyhouse")
 
@@ -42,10 +43,12 @@ class Caretaker:
         self._dispatcher = ClusterJobs(config).dispatcher
         self._reached = time.monotonic()
         self._swept = time.monotonic()
+        self._is_known = False
 
     def look(self) -> None:
         """One round. What fails is tried again in the next one."""
         try:
+            self._warn_once()
             self._recover()
             self._lifetimes.expire(now())
             self._end_strays()
@@ -57,6 +60,12 @@ class Caretaker:
             self._reached = time.monotonic()
         except OSError as error:
             _log.warning("results cannot be looked after now: %s", error)
+
+    def _warn_once(self) -> None:
+        if not self._is_known:
+            for why in may_lose(self._broker):
+                _log.warning("the Redis of the jobs may lose them: %s", why)
+            self._is_known = True
 
     def _end_strays(self) -> None:
         try:

@@ -1,0 +1,21 @@
+"""Redis servers that would lose jobs are known as such."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import redis
+
+from tap_service.storage.redis_keeping import may_lose
+from tests.tap_service.storage.redis_server import redis_server
+
+
+def test_what_a_server_would_lose(tmp_path: Path) -> None:
+    with redis_server(tmp_path) as server, redis.Redis.from_url(server.url) as client:
+        assert may_lose(client) == []
+        client.config_set("appendonly", "no")
+        assert [why.partition(",")[0] for why in may_lose(client)] == ["it writes no append-only file"]
+        client.config_set("maxmemory-policy", "allkeys-lru")
+        assert len(may_lose(client)) == 1, "evicts nothing while its memory has no limit"
+        client.config_set("maxmemory", "100mb")
+        assert "(allkeys-lru)" in may_lose(client)[1]
