@@ -202,7 +202,7 @@ def test_without_the_service(
     """A sentence says so, and the page goes on when the service is back."""
     with no_service(page):
         settled(page, f"{portal_url}#/{name}")
-        expect(page.get_by_text("The service does not answer.").first).to_be_visible()
+        expect(page.get_by_text("The service does not answer.").filter(visible=True).first).to_be_visible()
         shot(page, f"shell-{name}-down")
         page.get_by_role("link", name="Query", exact=True).click()
         expect(page).to_have_title("Query · Skyhouse")
@@ -222,6 +222,6 @@ def test_behind_a_proxy(
         asked: list[str] = []
         page.on("response", lambda response: asked.append(f"{response.status} {urlsplit(response.url).path}"))
         settled(page, f"{url}/#/tables")
-        expect(page.get_by_text("tycho2").first).to_be_visible()
+        expect(page.get_by_text("tycho2").filter(visible=True).first).to_be_visible()
         assert all(path.startswith("200 /archive/") for path in asked), asked
         assert any(path.startswith("200 /archive/tap/") for path in asked)
