@@ -35,7 +35,7 @@ export function drawGrid(pen: Pen, view: View, box: Box, x: AxisStyle, y: AxisSt
         const at_ = xOf(view, box, at);
         if (label && at_ >= box.left && at_ <= right) pen.line([at_, box.top, at_, bottom], colour, 0.6);
     }
-    for (const { at, label } of ticksOf(y, view.v0, view.v1, parts(box.height, 55))) {
+    for (const { at, label } of ticksOf(y, view.v0, view.v1, parts(box.height, 42))) {
         const at_ = yOf(view, box, at);
         if (label && at_ >= box.top && at_ <= bottom) pen.line([box.left, at_, right, at_], colour, 0.6);
     }
@@ -49,10 +49,11 @@ export function drawAxes(pen: Pen, view: View, box: Box, x: AxisStyle, y: AxisSt
     const [right, bottom] = [left + box.width, top + box.height];
     pen.line([left, top, right, top, right, bottom, left, bottom, left, top], ink.quiet);
     drawHorizontal(pen, view, box, x, ink);
-    const ticks = ticksOf(y, view.v0, view.v1, parts(box.height, 55));
-    for (const { at, label } of ticks) {
+    let widest = 0;
+    for (const { at, label } of ticksOf(y, view.v0, view.v1, parts(box.height, 42))) {
         const height = yOf(view, box, at);
         if (height < top - 0.5 || height > bottom + 0.5) continue;
+        widest = Math.max(widest, pen.measure(label));
         pen.line([left - (label ? 6 : 3), height, left, height], ink.quiet);
         if (label) pen.text(label, left - 9, height, { colour: ink.text, align: 'right' });
     }
@@ -61,7 +62,7 @@ export function drawAxes(pen: Pen, view: View, box: Box, x: AxisStyle, y: AxisSt
         align: 'center',
         baseline: 'bottom',
     });
-    pen.text(shortened(pen, y.label, box.height), 4, top + box.height / 2, {
+    pen.text(shortened(pen, y.label, box.height), Math.max(2, left - widest - 28), top + box.height / 2, {
         colour: ink.text,
         align: 'center',
         baseline: 'top',

@@ -17,7 +17,7 @@ const MOST_BINS = 2000;
 
 /** How many bins suit the values in a range, after Freedman and Diaconis; of a sample, where there are many. */
 export function suitableBins(values: Float64Array, low: number, high: number): number {
-    const stride = Math.max(1, Math.floor(values.length / 20_000));
+    const stride = Math.max(1, Math.floor(values.length / 8_000));
     const sample: number[] = [];
     for (let k = 0; k < values.length; k += stride)
         if (values[k]! >= low && values[k]! <= high) sample.push(values[k]!);

@@ -24,8 +24,8 @@ export function drawLegend(pen: Pen, box: Box, scale: Scale, ink: { text: string
     const strips = Math.min(128, Math.max(16, Math.round(box.height / 2)));
     for (let k = 0; k < strips; k++) {
         const colour = css(scale.ramp[flat ? 255 : Math.round(((k + 0.5) / strips) * 255)]!);
-        const y = box.top + box.height * (1 - (k + 1) / strips);
-        pen.fill(box.left, y, BAR, box.height / strips + 0.5, colour);
+        const [from, to] = [k + 1, k].map((edge) => Math.round(box.top + box.height * (1 - edge / strips)));
+        pen.fill(box.left, from!, BAR, to! - from!, colour);
     }
     const [from, to] = scale.log ? [Math.log10(low), Math.log10(high)] : [low, high];
     const ticks: Tick[] = flat

@@ -13,7 +13,7 @@ import type { Size } from './layout';
 import { drawKinds, drawLegend, LEGEND_WIDTH, type Scale } from './legend';
 import type { Pen } from './pen';
 import { picture } from './pixels';
-import { scatterPixels, usualMark } from './scatter';
+import { countIn, rasterRatio, scatterPixels, usualOpacity, type Raster } from './scatter';
 import { labelOf, type Axis, type Role } from './settings';
 import { orderFor } from './skyCells';
 import { emptySky, type Theme } from './theme';
@@ -88,45 +88,53 @@ const SINGLE = (colour: string) => Uint32Array.of(pixelOf(colour));
 /** How faint what is not chosen is drawn while something is. */
 const FAINT = 0.45;
 
+/** The raster of a scene's points, and how opaque they are on it. */
+function rastered({ data, view, box, ratio }: Scene): { raster: Raster; opacity: number } {
+    const area = box.width * box.height;
+    const count = countIn(data.points, view);
+    const fine = rasterRatio(count, area, ratio);
+    const size = { width: Math.round(box.width * fine), height: Math.round(box.height * fine) };
+    return { raster: { view, ...size, ratio: fine }, opacity: usualOpacity(count, area) };
+}
+
+function putPixels(pen: Pen, { box }: Scene, pixels: Uint32Array<ArrayBuffer>, width: number, height: number): void {
+    const drawn = picture(pixels, width, height);
+    pen.within(box, () => pen.image(drawn, box.left, box.top, box.width, box.height));
+}
+
 function paintPoints(pen: Pen, scene: Scene): Scale | undefined {
-    const { data, view, box, theme, ratio, chosen } = scene;
-    const raster = { view, width: Math.round(box.width * ratio), height: Math.round(box.height * ratio) };
+    const { data, theme, chosen } = scene;
     const { points, shades, settings } = data;
-    const mark = usualMark(points.count, raster.width * raster.height, ratio, settings.size);
-    const put = (pixels: Uint32Array<ArrayBuffer>) =>
-        pen.within(box, () =>
-            pen.image(picture(pixels, raster.width, raster.height), box.left, box.top, box.width, box.height),
-        );
-    put(
-        scatterPixels(points, raster, {
-            ...mark,
-            opacity: chosen ? mark.opacity * FAINT : mark.opacity,
-            shades: shades?.points,
-            continuous: shades?.type === 'values',
-            colours: shades ? (shades.type === 'values' ? theme.ramp : theme.kinds) : SINGLE(theme.accent),
-            errors: data.errors,
-        }),
-    );
-    if (chosen) put(scatterPixels(points, raster, chosenMark(scene, mark)));
+    const { raster, opacity } = rastered(scene);
+    const pixels = scatterPixels(points, raster, {
+        size: settings.size,
+        opacity: chosen ? opacity * FAINT : opacity,
+        shades: shades?.points,
+        continuous: shades?.type === 'values',
+        colours: shades ? (shades.type === 'values' ? theme.ramp : theme.kinds) : SINGLE(theme.accent),
+        errors: data.errors,
+    });
+    putPixels(pen, scene, pixels, raster.width, raster.height);
+    paintChosen(pen, scene);
     if (shades?.type === 'kinds') drawKinds(pen, legendBox(scene), shades, theme);
     if (shades?.type !== 'values') return undefined;
     const column = colourColumn(settings);
     return { label: labelOf(scene.fields, { column, minus: -1 }), range: shades.range, log: false, ramp: theme.ramp };
 }
 
-function chosenMark({ theme, ratio, chosen }: Scene, mark: { radius: number; opacity: number }) {
-    const radius = Math.max(mark.radius, 1.2 * ratio);
-    return { radius, opacity: 0.9, continuous: false, colours: SINGLE(theme.warn), only: chosen };
-}
-
 function paintChosen(pen: Pen, scene: Scene): void {
-    const { data, view, box, ratio, chosen } = scene;
+    const { data, theme, chosen } = scene;
     if (!chosen) return;
-    const raster = { view, width: Math.round(box.width * ratio), height: Math.round(box.height * ratio) };
-    const mark = usualMark(data.points.count, raster.width * raster.height, ratio, data.settings.size);
-    const pixels = scatterPixels(data.points, raster, chosenMark(scene, mark));
-    const drawn = picture(pixels, raster.width, raster.height);
-    pen.within(box, () => pen.image(drawn, box.left, box.top, box.width, box.height));
+    const { raster } = rastered(scene);
+    const mark = {
+        size: Math.min(1, data.settings.size),
+        least: 1.2,
+        opacity: 0.9,
+        continuous: false,
+        colours: SINGLE(theme.warn),
+        only: chosen,
+    };
+    putPixels(pen, scene, scatterPixels(data.points, raster, mark), raster.width, raster.height);
 }
 
 /** The usual size of a bin, in CSS pixels. */
@@ -209,8 +217,7 @@ function paintMap(pen: Pen, scene: Scene): Scale | undefined {
     const counts = data.cells!.counts(order);
     const range = countRange(counts);
     const pixels = paintCells(laidOut.cells, counts, range, theme.ramp, emptySky(theme));
-    const drawn = picture(pixels, layout.width, layout.height);
-    pen.within(box, () => pen.image(drawn, box.left, box.top, box.width, box.height));
+    putPixels(pen, scene, pixels, layout.width, layout.height);
     const perDegree = cellCount(order) / SQUARE_DEGREES;
     const shown: [number, number] = [range[0] * perDegree, range[1] * perDegree];
     return range[1] ? { label: text.plots.perDegree, range: shown, log: true, ramp: theme.ramp } : undefined;

@@ -1,8 +1,8 @@
 /** From columns to the points of a plane: logarithms taken, positions projected, times folded. */
 
 import { DEGREE } from '../sky/angles';
-import { conversion, type Frame } from '../sky/frames';
-import { project } from '../sky/projection';
+import { rotation, type Frame } from '../sky/frames';
+import { projectTurned } from '../sky/projection';
 
 /** The points that can be drawn, each of a row of the table. */
 export interface Points {
@@ -124,24 +124,34 @@ export function skyPoints(
     order: Uint32Array,
     longitudes: Float64Array,
     latitudes: Float64Array,
-    frames: SkyFrames,
+    { from, to, centre, unit }: SkyFrames,
 ): Points {
     const gathered = new Gatherer(order.length);
     const known = Math.min(longitudes.length, latitudes.length);
-    const convert = conversion(frames.from, frames.to);
+    const turned = rotation(from, to, centre);
+    const place = new Float64Array(2);
+    const scale = unit * DEGREE;
     for (let k = 0; k < order.length; k++) {
         const row = order[k]!;
         if (row >= known) continue;
-        const longitude = longitudes[row]! * frames.unit;
-        const latitude = latitudes[row]! * frames.unit;
-        if (Number.isFinite(longitude) && Math.abs(latitude) <= 90) {
-            const at = convert(longitude, latitude);
-            const [u, v] = project(at[0], at[1], frames.centre);
-            gathered.add(row, u, v);
+        const longitude = longitudes[row]! * scale;
+        const latitude = latitudes[row]! * scale;
+        if (Number.isFinite(longitude) && Math.abs(latitude) <= QUARTER) {
+            const across = Math.cos(latitude);
+            projectTurned(
+                turned,
+                across * Math.cos(longitude),
+                across * Math.sin(longitude),
+                Math.sin(latitude),
+                place,
+            );
+            gathered.add(row, place[0]!, place[1]!);
         } else gathered.missing++;
     }
     return gathered.points();
 }
+
+const QUARTER = 90.0000001 * DEGREE;
 
 /** Points of times folded by a period (same unit): phases of 0 to 2, every point twice. */
 export function folded(points: Points, period: number): Points {

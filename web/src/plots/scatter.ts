@@ -12,11 +12,15 @@ export interface Raster {
     /** in pixels of the picture */
     readonly width: number;
     readonly height: number;
+    /** its pixels per CSS pixel */
+    readonly ratio: number;
 }
 
 export interface Mark {
-    /** of the discs, in pixels of the picture; below 0.6 a point is one pixel */
-    readonly radius: number;
+    /** against the size that suits so many points */
+    readonly size: number;
+    /** the least radius of the discs, in CSS pixels; below 0.6 pixels a point is one pixel */
+    readonly least?: number;
     /** of one point, 0 to 1 */
     readonly opacity: number;
     /** for every point which of `colours`; undefined: all have the first */
@@ -30,17 +34,35 @@ export interface Mark {
     readonly errors?: Float64Array | undefined;
 }
 
-/** How large and how opaque points are if there are so many on so many pixels; `ratio` is of device to CSS pixels. */
-export function usualMark(
-    count: number,
-    area: number,
-    ratio: number,
-    size: number,
-): { radius: number; opacity: number } {
-    const share = count / Math.max(1, area / (ratio * ratio));
-    const radius = share > 0.5 ? 0.5 : share > 0.1 ? 0.8 : share > 0.02 ? 1.3 : share > 0.004 ? 2 : 3;
-    const opacity = share > 4 ? 0.25 : share > 1 ? 0.4 : share > 0.1 ? 0.6 : 0.85;
-    return { radius: radius * ratio * size, opacity };
+/** More points per CSS pixel than this are drawn in CSS pixels, also where the device's are finer. */
+const DENSE = 0.5;
+
+/** Pixels per CSS pixel with which so many points on so many CSS pixels are drawn. */
+export const rasterRatio = (count: number, area: number, ratio: number): number =>
+    count > DENSE * area ? Math.min(1, ratio) : ratio;
+
+/** How many points are in a view. */
+export function countIn({ u, v, count }: Points, view: View): number {
+    const [u0, u1] = [Math.min(view.u0, view.u1), Math.max(view.u0, view.u1)];
+    const [v0, v1] = [Math.min(view.v0, view.v1), Math.max(view.v0, view.v1)];
+    let found = 0;
+    for (let k = 0; k < count; k++) if (u[k]! >= u0 && u[k]! <= u1 && v[k]! >= v0 && v[k]! <= v1) found++;
+    return found;
+}
+
+/** How large points are, in pixels of the picture, if they are in so many of its pixels; `ratio` is to CSS pixels. */
+function usualRadius(layer: Float32Array, ratio: number): number {
+    let occupied = 0;
+    for (let at = 0; at < layer.length; at++) if (layer[at]! > 0) occupied++;
+    const share = occupied / Math.max(1, layer.length);
+    const radius = share > 0.2 ? 0.5 : share > 0.06 ? 0.8 : share > 0.02 ? 1.3 : share > 0.004 ? 2 : 3;
+    return radius * ratio;
+}
+
+/** How opaque points are if there are so many per CSS pixel. */
+export function usualOpacity(count: number, area: number): number {
+    const share = count / Math.max(1, area);
+    return share > 4 ? 0.25 : share > 1 ? 0.4 : share > 0.1 ? 0.6 : 0.85;
 }
 
 /** Pixels with the points of a view in it, clear where there is none. */
@@ -48,8 +70,9 @@ export function scatterPixels(points: Points, raster: Raster, mark: Mark): Uint3
     const sums = mark.shades ? (mark.continuous ? 1 : 3) : 0;
     const layers = Array.from({ length: 1 + sums }, () => new Float32Array(raster.width * raster.height));
     gather(points, raster, mark, layers);
-    if (mark.errors) gatherErrors(points, raster, mark, layers);
-    const drawn = mark.radius < 0.6 ? layers : stamped(layers, raster, mark.radius);
+    const radius = Math.max(usualRadius(layers[0]!, raster.ratio) * mark.size, (mark.least ?? 0) * raster.ratio);
+    const drawn = radius < 0.6 ? layers : stamped(layers, raster, radius);
+    if (mark.errors) gatherErrors(points, raster, mark, drawn);
     return coloured(drawn, mark);
 }
 
@@ -64,21 +87,53 @@ function parts({ shades, continuous, colours }: Mark): Float32Array {
     return table;
 }
 
-function gather(points: Points, { view, width, height }: Raster, mark: Mark, layers: Float32Array[]): void {
-    const { u, v, rows, count } = points;
+function gather(points: Points, raster: Raster, mark: Mark, layers: Float32Array[]): void {
+    const [hits, sum, other] = layers;
+    const at = mark.only ? chosenPlaces(points, raster, mark.only) : places(points, raster);
+    const { count } = points;
+    if (!sum) {
+        for (let k = 0; k < count; k++) if (at[k]! >= 0) hits![at[k]!]!++;
+        return;
+    }
+    if (!other) {
+        const shades = mark.shades!;
+        for (let k = 0; k < count; k++) {
+            const place = at[k]!;
+            if (place < 0) continue;
+            hits![place]!++;
+            sum[place]! += shades[k]!;
+        }
+        return;
+    }
+    const add = adder(mark, layers)!;
+    for (let k = 0; k < count; k++) {
+        const place = at[k]!;
+        if (place < 0) continue;
+        hits![place]!++;
+        add(place, k, 1);
+    }
+}
+
+/** One array for all pictures: a new one of so many points takes as long as to fill it. */
+let room = new Int32Array(0);
+
+/** In which pixel every point falls; -1 if it is not in the view. Valid until the next call. */
+function places({ u, v, count }: Points, { view, width, height }: Raster): Int32Array {
+    if (room.length < count) room = new Int32Array(count);
     const [ku, kv] = [width / (view.u1 - view.u0), height / (view.v1 - view.v0)];
     const { u0, v1 } = view;
-    const { only } = mark;
-    const hits = layers[0]!;
-    const add = adder(mark, layers);
     for (let k = 0; k < count; k++) {
         const i = (u[k]! - u0) * ku;
         const j = (v1 - v[k]!) * kv;
-        if (i < 0 || j < 0 || i >= width || j >= height || (only && !only[rows[k]!])) continue;
-        const at = (j | 0) * width + (i | 0);
-        hits[at]!++;
-        if (add) add(at, k, 1);
+        room[k] = i >= 0 && j >= 0 && i < width && j < height ? (j | 0) * width + (i | 0) : -1;
     }
+    return room;
+}
+
+function chosenPlaces(points: Points, raster: Raster, only: Uint8Array): Int32Array {
+    const at = places(points, raster);
+    for (let k = 0; k < points.count; k++) if (!only[points.rows[k]!]) at[k] = -1;
+    return at;
 }
 
 type Add = (at: number, point: number, weight: number) => void;

@@ -7,9 +7,10 @@ import { paint, type Scene } from './paint';
 import { canvasPen } from './pen';
 import { arranged, type Plot } from './plot.svelte';
 import { prepared } from './pixels';
+import { AXES } from './settings';
 import type { Host } from './pointing';
 import { themeAt, type Theme } from './theme';
-import { uAt, vAt, xOf, yOf, type View } from './view';
+import { roundedTo, uAt, vAt, xOf, yOf, type View } from './view';
 
 /** How near to a point the pointer has to be, in CSS pixels. */
 const REACH = 12;
@@ -69,10 +70,11 @@ export class Stage implements Host {
 
     /** Draw with the next frame of the browser, once. */
     draw(canvas: HTMLCanvasElement): void {
-        cancelAnimationFrame(this.#frame);
+        if (this.#frame) return;
         this.#frame = requestAnimationFrame(() => {
+            this.#frame = 0;
             const { scene } = this;
-            if (!scene) return;
+            if (!scene) return void prepared(canvas, 1, 1, 1);
             const start = performance.now();
             const context = prepared(canvas, scene.size.width, scene.size.height, scene.ratio);
             paint(canvasPen(context, scene.theme.font), scene);
@@ -85,7 +87,7 @@ export class Stage implements Host {
     /** Draw what is above the picture: the line being drawn, the row under the pointer. */
     drawOver(canvas: HTMLCanvasElement, row: number): void {
         const { scene, line } = this;
-        if (!scene) return;
+        if (!scene) return void prepared(canvas, 1, 1, 1);
         const context = prepared(canvas, scene.size.width, scene.size.height, scene.ratio);
         if (line) {
             context.beginPath();
@@ -174,11 +176,20 @@ export class Stage implements Host {
         const { scene } = this;
         if (!scene) return;
         const { view, box } = scene;
-        const places = (tool === 'lasso' ? thinned(line, 2) : line).map(([x, y]): Place => [
+        const exact = (tool === 'lasso' ? thinned(line, 2) : line).map(([x, y]): Place => [
             uAt(view, box, x),
             vAt(view, box, y),
         ]);
+        const places = tool === 'rectangle' ? exact.map((place) => this.#short(place, scene)) : exact;
         this.#choose(tool, places, event.shiftKey ? 'add' : event.altKey ? 'remove' : 'new');
+    }
+
+    /** A corner of a box, so short that its conditions can be read. */
+    #short([u, v]: Place, { data: { settings }, view, box }: Scene): Place {
+        if (settings.kind === 'sky') return [u, v];
+        const [horizontal, vertical] = AXES[settings.kind].map((role) => settings.axes[role]);
+        const [du, dv] = [(view.u1 - view.u0) / box.width, (view.v1 - view.v0) / box.height];
+        return [roundedTo(u, du, horizontal!.log), vertical ? roundedTo(v, dv, vertical.log) : v];
     }
 
     /** Choose all rows in the view. */

@@ -85,3 +85,13 @@ export function evened(view: View, box: Box): View {
     const [halfU, halfV] = [(Math.sign(du) * scale * box.width) / 2, (Math.sign(dv) * scale * box.height) / 2];
     return { u0: u - halfU, u1: u + halfU, v0: v - halfV, v1: v + halfV };
 }
+
+/** A scaled value as short as the screen can tell it from its neighbours: `pixel` is what one pixel is, scaled. */
+export function roundedTo(value: number, pixel: number, log: boolean): number {
+    const [plain, beside] = log ? [10 ** value, 10 ** (value + Math.abs(pixel))] : [value, value + Math.abs(pixel)];
+    const digits = -Math.floor(Math.log10(Math.abs(beside - plain)));
+    if (!Number.isFinite(digits) || Math.abs(digits) > 100) return value;
+    const short =
+        digits >= 0 ? Number(plain.toFixed(Math.min(digits, 100))) : Math.round(plain * 10 ** digits) / 10 ** digits;
+    return log ? (short > 0 ? Math.log10(short) : value) : short;
+}

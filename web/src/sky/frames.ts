@@ -35,3 +35,17 @@ export function conversion(from: Frame, to: Frame): (longitude: number, latitude
     if (from === to) return (longitude, latitude) => [longitude, latitude];
     return to === 'galactic' ? galactic : icrs;
 }
+
+/** Nine numbers, by rows: from unit vectors of a frame to those of another whose first axis is at `centre` degrees. */
+export function rotation(from: Frame, to: Frame, centre: number): Float64Array {
+    const axes = [
+        [1, 0, 0],
+        [0, 1, 0],
+        [0, 0, 1],
+    ].map((axis) => {
+        const [x, y, z] = axis as [number, number, number];
+        const [longitude, latitude] = conversion(from, to)(...direction([x, y, z]));
+        return vector(longitude - centre, latitude);
+    });
+    return Float64Array.from({ length: 9 }, (_, k) => axes[k % 3]![Math.floor(k / 3)]!);
+}

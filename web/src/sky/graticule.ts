@@ -138,7 +138,12 @@ function labels(pen: Pen, view: View, box: Box, { centre, step, longitudes, lati
         const [u, v] = placed(meridian, latitude);
         const y = yOf(view, box, v);
         if (!inside(u, v, view) || y < box.top + 6 || y > box.top + box.height - 6) continue;
-        pen.text(`${latitude > 0 ? '+' : ''}${latitude.toFixed(digits)}°`, xOf(view, box, u) + 2, y, style);
+        pen.text(
+            `${latitude > 0 ? '+' : latitude < 0 ? '−' : ''}${Math.abs(latitude).toFixed(digits)}°`,
+            xOf(view, box, u) + 2,
+            y,
+            style,
+        );
     }
 }
 

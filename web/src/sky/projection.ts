@@ -22,3 +22,25 @@ export function unproject(x: number, y: number, centre = 0): Direction | undefin
     const longitude = (2 * Math.atan2((-z * x) / Math.SQRT2, 2 * square - 1)) / DEGREE;
     return [turn(longitude + centre), Math.asin(Math.max(-1, Math.min(1, Math.SQRT2 * z * y))) / DEGREE];
 }
+
+/**
+ * As `project` for a unit vector that is turned first (nine numbers, by rows) so that the middle is its first axis;
+ * without angles, for many points. Writes x and y to `place`.
+ */
+export function projectTurned(turned: Float64Array, a: number, b: number, c: number, place: Float64Array): void {
+    const x = turned[0]! * a + turned[1]! * b + turned[2]! * c;
+    const y = turned[3]! * a + turned[4]! * b + turned[5]! * c;
+    const z = turned[6]! * a + turned[7]! * b + turned[8]! * c;
+    const across = Math.sqrt(x * x + y * y);
+    // cosine and sine of half the longitude; the sine from y, which is exact near the middle
+    const cosine = across > 0 ? Math.sqrt(Math.max(0, (across + x) / (2 * across))) : 1;
+    const sine =
+        cosine > 0.1
+            ? across > 0
+                ? y / (2 * across * cosine)
+                : 0
+            : Math.sign(y || 1) * Math.sqrt((across - x) / (2 * across));
+    const scale = 1 / Math.sqrt(1 + across * cosine);
+    place[0] = -2 * across * sine * scale;
+    place[1] = z * scale;
+}
