@@ -27,10 +27,12 @@ export const uploads = {
     query: 'Query it',
     matchIt: 'Cross-match',
     show: 'Show',
-    rowsTab: 'First rows',
+    rowsTab: 'Rows',
     columnsTab: 'Columns',
     firstRows: (shown: number, all: number) =>
-        shown === all ? `All ${count(all)} rows` : `The first ${shown} of ${count(all)} rows`,
+        shown === all
+            ? `All ${count(all)} rows`
+            : `${shown} of ${count(all)} rows, in the order in which the service keeps them`,
     noRows: 'The table has columns but no rows.',
     column: { name: 'Name', type: 'Type', unit: 'Unit', ucd: 'UCD', description: 'Description' },
     null: 'no value',
@@ -79,9 +81,9 @@ export const uploads = {
     converted: (columns: string) => `${columns}: queries written here turn them into degrees.`,
     noPosition: 'No two columns look like a position. Choose them to see the table on the sky or to match it.',
     doubts: {
-        radians: 'All values of the first rows are as small as radians are. Are they degrees?',
-        hours: 'The right ascensions of the first rows are all below 24. Are they hours?',
-        range: 'The first rows have values that are no position in degrees.',
+        radians: 'All values shown are as small as radians are. Are they degrees?',
+        hours: 'All right ascensions shown are below 24. Are they hours?',
+        range: 'Some values are no position in degrees.',
     },
     sky: 'Show on the sky',
     skyLabel: (name: string) => `Density of ${name} on the sky`,

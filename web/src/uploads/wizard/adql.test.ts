@@ -1,6 +1,17 @@
 import { expect, test } from 'vitest';
 import type { Form, Frame, Position } from '../position';
-import { decimal, isRadius, masPerYear, matchAdql, outputNames, perArcsec, point, type Match, type Side } from './adql';
+import {
+    decimal,
+    isRadius,
+    masPerYear,
+    matchAdql,
+    outputNames,
+    perArcsec,
+    point,
+    source,
+    type Match,
+    type Side,
+} from './adql';
 
 const at = (
     longitude = 'ra',
@@ -12,8 +23,8 @@ const at = (
     longitude: { column: longitude, form: forms[0] },
     latitude: { column: latitude, form: forms[1] },
 });
-const mine: Side = { table: 'TAP_UPLOAD.mine', position: at(), columns: ['id'] };
-const stars: Side = { table: 'tycho2.bright', position: at(), columns: ['tyc_id'] };
+const mine: Side = { table: 'TAP_UPLOAD.mine', position: at(), columns: ['id'], all: ['id', 'ra', 'dec'] };
+const stars: Side = { table: 'tycho2.bright', position: at(), columns: ['tyc_id'], all: ['tyc_id', 'ra', 'dec'] };
 const match = (more: Partial<Match> = {}): Match => ({
     left: mine,
     right: stars,
@@ -53,7 +64,9 @@ WHERE NOT EXISTS (
 });
 
 test('without columns of the left all of it is kept of rows without a partner', () => {
-    expect(matchAdql(match({ keep: 'unmatched', left: { ...mine, columns: [] } }))).toContain('SELECT\n  a.*\nFROM');
+    expect(matchAdql(match({ keep: 'unmatched', left: { ...mine, columns: [] } }))).toContain(
+        'SELECT\n  a.id, a.ra, a.dec\nFROM',
+    );
 });
 
 test('a pair of tables without columns still gives the separation', () => {
@@ -91,26 +104,35 @@ test('names of one side that differ by case alone', () => {
     expect(new Set([...left, ...right].map((name) => name.toLowerCase())).size).toBe(3);
 });
 
-test('forms of coordinates', () => {
-    const written = (...forms: [Form, Form]) => point('a', { position: at('x', 'y', forms) });
-    expect(written('rad', 'rad')).toBe('POINT(DEGREES(a.x), DEGREES(a.y))');
-    expect(written('hour', 'deg')).toBe('POINT(15 * a.x, a.y)');
-    expect(written('hms', 'dms')).toBe('POINT(ivo_hms_to_degrees(a.x), ivo_dms_to_degrees(a.y))');
-    expect(written('text', 'text')).toBe('POINT(CAST(a.x AS DOUBLE PRECISION), CAST(a.y AS DOUBLE PRECISION))');
-    expect(point('b', { position: at('l (deg)', 'b', undefined, 'GALACTIC') })).toBe(
-        `POINT('GALACTIC', b."l (deg)", b.b)`,
+test('forms of coordinates become degrees in a subquery', () => {
+    const converted = (...forms: [Form, Form]) =>
+        source('a', { ...mine, position: at('x', 'y', forms) }).replace(/^\(\n {4}SELECT t\.\*, |\n {4}FROM.*$/gs, '');
+    expect(converted('rad', 'rad')).toBe('DEGREES(t.x) AS longitude_deg, DEGREES(t.y) AS latitude_deg');
+    expect(converted('hour', 'deg')).toBe('15 * t.x AS longitude_deg, t.y AS latitude_deg');
+    expect(converted('hms', 'dms')).toBe(
+        'ivo_hms_to_degrees(t.x) AS longitude_deg, ivo_dms_to_degrees(t.y) AS latitude_deg',
     );
+    expect(converted('text', 'text')).toBe(
+        'CAST(t.x AS DOUBLE PRECISION) AS longitude_deg, CAST(t.y AS DOUBLE PRECISION) AS latitude_deg',
+    );
+    const side = { ...mine, position: at('x', 'y', ['rad', 'rad']), all: ['LONGITUDE_DEG', 'x', 'y'] };
+    expect(source('a', side)).toMatch(/AS longitude_deg_2, .*\n {4}FROM TAP_UPLOAD\.mine AS t\) AS a$/);
+    expect(point('a', side)).toBe('POINT(a.longitude_deg_2, a.latitude_deg)');
+    expect(source('a', mine)).toBe('TAP_UPLOAD.mine AS a');
+});
+
+test('frames', () => {
+    const position = at('l (deg)', 'b', undefined, 'GALACTIC');
+    expect(point('b', { ...stars, position })).toBe(`POINT('GALACTIC', b."l (deg)", b.b)`);
 });
 
 test('proper motions move positions, and spare rows without one', () => {
     const motion = { ra: 'pmra', dec: 'pmdec', mas: 1, from: 2000, to: 2016 };
-    expect(point('b', { position: at(), motion })).toBe(
+    expect(point('b', { ...stars, motion })).toBe(
         'CASE WHEN b.ra IS NOT NULL AND b.dec IS NOT NULL THEN ' +
             'ivo_epoch_prop_pos(b.ra, b.dec, 0, b.pmra, b.pmdec, 0, 2000, 2016) END',
     );
-    expect(point('b', { position: at(), motion: { ...motion, mas: 1000 } })).toContain(
-        'b.pmra * 1000., b.pmdec * 1000.',
-    );
+    expect(point('b', { ...stars, motion: { ...motion, mas: 1000 } })).toContain('b.pmra * 1000., b.pmdec * 1000.');
 });
 
 test('radii of errors', () => {

@@ -24,6 +24,8 @@ export interface Side {
     readonly position: Position;
     /** of the result */
     readonly columns: readonly string[];
+    /** all that the table has */
+    readonly all: readonly string[];
     readonly motion?: Motion | undefined;
     readonly errors?: Errors | undefined;
     /** a column that tells the rows apart, for a table that is matched with itself */
@@ -54,8 +56,8 @@ export function matchAdql(match: Match): string {
     return [
         `SELECT`,
         lines.map((line) => `  ${line}`).join(',\n'),
-        `FROM ${left.table} AS a`,
-        `${match.keep === 'left' ? 'LEFT JOIN' : 'JOIN'} ${right.table} AS b`,
+        `FROM ${source('a', left)}`,
+        `${match.keep === 'left' ? 'LEFT JOIN' : 'JOIN'} ${source('b', right)}`,
         `  ON ${condition(match)}${others(match)}`,
     ].join('\n');
 }
@@ -63,14 +65,15 @@ export function matchAdql(match: Match): string {
 /** Rows of the left that have nothing near: who would be the nearest does not matter. */
 function unmatchedAdql(match: Match): string {
     const { left, right } = match;
-    const { left: outputs } = outputNames(left.columns, []);
-    const lines = listed('a', left.columns, outputs);
+    const columns = left.columns.length > 0 ? left.columns : left.all;
     return [
         'SELECT',
-        lines.length > 0 ? lines.map((line) => `  ${line}`).join(',\n') : '  a.*',
-        `FROM ${left.table} AS a`,
+        listed('a', columns, outputNames(columns, []).left)
+            .map((line) => `  ${line}`)
+            .join(',\n'),
+        `FROM ${source('a', left)}`,
         'WHERE NOT EXISTS (',
-        `  SELECT * FROM ${right.table} AS b`,
+        `  SELECT * FROM ${source('b', right)}`,
         `  WHERE ${condition({ ...match, choice: 'all' })}${others(match)})`,
     ].join('\n');
 }
@@ -104,16 +107,37 @@ function inArcsec(alias: string, { column, perArcsec }: Errors): string {
     return perArcsec > 1 ? `(${value} / ${decimal(perArcsec)})` : `(${value} * ${decimal(1 / perArcsec)})`;
 }
 
+type Placed = Pick<Side, 'table' | 'position' | 'all' | 'motion'>;
+
+/** A side in FROM. Angles that are no degrees become some in a subquery: within other functions they are too much. */
+export function source(alias: string, side: Placed): string {
+    if (!isConverted(side)) return `${side.table} AS ${alias}`;
+    const [longitude, latitude] = outputsOf(side);
+    const { position } = side;
+    return [
+        '(',
+        `    SELECT t.*, ${degrees('t', position.longitude)} AS ${longitude}, ${degrees('t', position.latitude)} AS ${latitude}`,
+        `    FROM ${side.table} AS t) AS ${alias}`,
+    ].join('\n');
+}
+
+const isConverted = ({ position }: Placed): boolean =>
+    position.longitude.form !== 'deg' || position.latitude.form !== 'deg';
+
+/** What the subquery calls the angles: as no column of the table is called. */
+const outputsOf = ({ all }: Placed): [string, string] => [unique('longitude_deg', all), unique('latitude_deg', all)];
+
 /** A side's position in ICRS, at the epoch of the match. */
-export function point(alias: string, { position, motion }: Pick<Side, 'position' | 'motion'>): string {
-    const [longitude, latitude] = [degrees(alias, position.longitude), degrees(alias, position.latitude)];
+export function point(alias: string, side: Placed): string {
+    const { position, motion } = side;
+    const columns = isConverted(side) ? outputsOf(side) : [position.longitude.column, position.latitude.column];
+    const [longitude, latitude] = columns.map((column) => `${alias}.${written(column)}`);
     if (position.frame !== 'ICRS') return `POINT('${position.frame}', ${longitude}, ${latitude})`;
     if (!motion) return `POINT(${longitude}, ${latitude})`;
     const [ra, dec] = [motion.ra, motion.dec].map((column) => times(`${alias}.${written(column)}`, motion.mas));
     const moved = `ivo_epoch_prop_pos(${longitude}, ${latitude}, 0, ${ra}, ${dec}, 0, ${motion.from}, ${motion.to})`;
-    const [x, y] = [position.longitude, position.latitude].map(({ column }) => `${alias}.${written(column)}`);
     // the function takes no NULL, and a row without a position is no error here
-    return `CASE WHEN ${x} IS NOT NULL AND ${y} IS NOT NULL THEN ${moved} END`;
+    return `CASE WHEN ${longitude} IS NOT NULL AND ${latitude} IS NOT NULL THEN ${moved} END`;
 }
 
 function degrees(alias: string, { column, form }: Coordinate): string {

@@ -75,8 +75,7 @@ export class WizardSide {
     /** The two proper motions, if the table has them and positions that they can move. */
     readonly motions: { ra: Known; dec: Known } | undefined = $derived.by(() => {
         const { position, columns } = this;
-        const numeric = (form: string | undefined) => form === 'deg' || form === 'rad' || form === 'hour';
-        if (position?.frame !== 'ICRS' || !numeric(position.longitude.form) || !numeric(position.latitude.form)) return;
+        if (position?.frame !== 'ICRS') return;
         const [ra, dec] = [motionOf(columns, 'ra'), motionOf(columns, 'dec')];
         return ra && dec && ra.unit === dec.unit ? { ra, dec } : undefined;
     });
@@ -101,10 +100,12 @@ export class WizardSide {
     /** What the query is written of; undefined while it has no position. */
     get side(): Side | undefined {
         if (!this.table || !this.position) return undefined;
+        const all = this.columns.map(({ name }) => name);
         return {
             table: this.table,
             position: this.position,
-            columns: this.columns.map(({ name }) => name).filter((name) => this.chosen.includes(name)),
+            columns: all.filter((name) => this.chosen.includes(name)),
+            all,
             motion: this.motion,
             errors: this.errorColumn,
             id: idOf(this.columns)?.name,
