@@ -40,16 +40,13 @@ export function progressWords(job: Job): string[] {
     ];
 }
 
-/** Seconds that it has worked, from start to end or until now; undefined if it has not begun. */
-export function worked(job: Job, now: number): number | undefined {
-    if (job.started === undefined) return undefined;
-    return Math.max(((job.ended ?? now) - job.started) / 1000, 0);
-}
+/** Seconds in words, "under 0.1 s" too. */
+export const briefly = (seconds: number): string => (seconds < 0.1 ? text.jobs.instantly : duration(seconds));
 
 /** "2,539,913 rows to read, 0.4 s"; '' if nothing was foreseen. */
 export function foreseenText({ rowsForeseen, secondsForeseen }: JobInfo): string {
     if (rowsForeseen === undefined || secondsForeseen === undefined) return '';
-    return text.jobs.foreseen(counted(rowsForeseen, 'row'), duration(secondsForeseen));
+    return text.jobs.foreseen(counted(rowsForeseen, 'row'), briefly(secondsForeseen));
 }
 
 /** "120,521 rows, 13.9 MB"; '' if the engine has not said. */

@@ -57,7 +57,6 @@ export const jobs = {
         edit: 'Query into the editor',
         keep: 'Keep a week longer',
         kept: (until: string) => `It is kept until ${until}.`,
-        retry: 'Run again',
     },
     facts: {
         rows: 'Rows',
@@ -79,6 +78,7 @@ export const jobs = {
         id: 'Job',
         rowLimit: 'Row limit',
     },
+    instantly: 'under 0.1 s',
     foreseen: (rows: string, seconds: string) => `${rows} to read, ${seconds}`,
     read: (rows: string, bytes: string) => `${rows}, ${bytes}`,
     overflow: (limit: string) => `cut at the row limit of ${limit}`,
@@ -129,7 +129,6 @@ export const jobs = {
         title: 'Jobs of yours',
         notify: 'Tell me when jobs end',
         notifyHint: 'The browser shows a notification at the end of your jobs, while a page of this portal is open.',
-        notified: 'Notifications are on.',
         denied: 'This browser does not allow notifications of this page; its settings for the site may.',
         completed: (title: string) => `“${title}” is complete`,
         failed: (title: string) => `“${title}” has failed`,

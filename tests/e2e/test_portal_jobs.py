@@ -1,0 +1,331 @@
+"""Jobs in the portal: made, watched, stopped, deleted here and elsewhere; those of other programs; who asks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from urllib.parse import quote
+
+import httpx
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.e2e.conftest import Shot
+from tests.tap_service.conftest import Served
+from tests.tap_service.users import USERS, User, user
+
+QUICK = "SELECT type, COUNT(*) AS n\nFROM openngc.objects\nGROUP BY type\nORDER BY n DESC"
+#: every star with every other: more than a minute of work, with rows all the while
+LONG = """SELECT a.tyc_id, b.tyc_id AS other
+FROM tycho2.bright AS a
+JOIN tycho2.bright AS b ON a.vt_mag < b.bt_mag - 3 AND MOD(FLOOR(a.ra * b.dec * 1000), 9700) = 3"""
+#: the same of a few stars
+SOME = f"{LONG}\nWHERE a.ra < 0.2"
+FAULTY = "SELECT TOP 5\n  parallax\nFROM tycho2.bright"
+
+
+def started(page: Page, portal_url: str, query: str) -> str:
+    """Run a query as a job on the query page, and go to the list: its id."""
+    page.goto(f"{portal_url}#/query?adql={quote(query)}")
+    page.get_by_label("How it runs").select_option("as a job")
+    with page.expect_response(lambda answer: re.search(r"/async/\w+$", answer.url) is not None) as answered:
+        page.get_by_role("button", name="Run", exact=False).filter(has_text="▶").click()
+    page.get_by_role("navigation", name="Pages").get_by_role("link", name="Jobs").click()
+    return answered.value.url.rpartition("/")[2]
+
+
+def made(served: Served, query: str, who: User | None = None, **parameters: str) -> str:
+    """A job of another program: its address."""
+    data = {"LANG": "ADQL", "QUERY": query, "PHASE": "RUN", **parameters}
+    answer = httpx.post(f"{served.tap}/async", data=data, auth=who.auth if who else None, verify=False)
+    assert answer.status_code == 303, answer.text
+    return answer.headers["location"]
+
+
+def remembered(page: Page) -> list[dict]:
+    return page.evaluate("JSON.parse(localStorage['skyhouse.jobs'] ?? '[]')")
+
+
+def rows(page: Page) -> Locator:
+    return page.get_by_role("main").get_by_role("listitem")
+
+
+def sign_in(page: Page, name: str, password: str = "") -> None:
+    page.get_by_role("banner").get_by_role("button", name="Sign in").click()
+    dialog = page.get_by_role("dialog", name="Sign in")
+    dialog.get_by_label("Name", exact=True).fill(name)
+    dialog.get_by_label("Password", exact=True).fill(password or USERS[name])
+    dialog.get_by_role("button", name="Sign in").click()
+
+
+@pytest.fixture(autouse=True)
+def no_jobs(portal: Served) -> Iterator[None]:
+    """None is left to the next test: an administrator sees anonymous ones too."""
+    yield
+    root = User(portal, "root")
+    for job in root.vo.get_job_list():
+        assert root.http("DELETE", f"async/{job.jobid}").status_code == 303
+    root.session.close()
+
+
+@pytest.fixture
+def alice(portal: Served) -> Iterator[User]:
+    with user(portal, "alice") as found:
+        yield found
+
+
+class TestLife:
+    def test_a_job_runs_and_its_result_opens(
+        self, page: Page, portal_url: str, shot: Shot, accessible: Callable[[Page], None]
+    ) -> None:
+        job = started(page, portal_url, QUICK)
+        row = rows(page)
+        expect(row.get_by_text("Completed")).to_be_visible()
+        expect(row).to_contain_text("SELECT type, COUNT(*) AS n FROM openngc.objects")
+        row.get_by_role("button", name="SELECT type").click()
+        expect(row.get_by_text(f"/tap/async/{job}")).to_be_visible()
+        expect(row.locator("pre").first).to_have_text(QUICK)
+        expect(row).to_contain_text("read 1 column of openngc.objects")
+        accessible(page)
+        shot(page, "jobs-details")
+        row.get_by_role("button", name="Open", exact=True).click()
+        expect(page).to_have_url(re.compile("#/query"))
+        expect(page.get_by_role("gridcell", name="GPair")).to_be_visible()
+
+    def test_progress_preview_stop_and_delete(
+        self, page: Page, portal_url: str, portal: Served, shot: Shot, accessible: Callable[[Page], None]
+    ) -> None:
+        job = started(page, portal_url, LONG)
+        row = rows(page)
+        expect(row.get_by_role("progressbar")).to_have_attribute("value", re.compile(r"\d"))
+        expect(row).to_contain_text(re.compile(r"\d+ %"))
+        expect(page.get_by_role("banner").get_by_text("1 job running")).to_be_visible()
+        shot(page, "jobs-running")
+
+        row.get_by_role("button", name="Preview").click()
+        preview = page.get_by_role("dialog", name="First rows")
+        expect(preview.get_by_role("columnheader", name="other")).to_be_visible()
+        assert preview.get_by_role("row").count() > 1
+        accessible(page)
+        shot(page, "jobs-preview")
+        preview.get_by_role("button", name="Close").click()
+
+        row.get_by_role("button", name="Stop").click()
+        expect(row.get_by_text("Stopped", exact=True)).to_be_visible()
+        assert httpx.get(f"{portal.tap}/async/{job}/phase", verify=False).text == "ABORTED"
+        expect(page.get_by_role("banner").get_by_text("running")).to_have_count(0)
+
+        row.get_by_role("button", name="Delete").click()
+        page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+        expect(row).to_have_count(1)
+        row.get_by_role("button", name="Delete").click()
+        page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+        expect(page.get_by_text("No jobs yet.")).to_be_visible()
+        assert httpx.get(f"{portal.tap}/async/{job}", verify=False).status_code == 404
+        assert remembered(page) == []
+
+    def test_an_end_is_told_on_any_page_and_after_a_reload(self, page: Page, portal_url: str, shot: Shot) -> None:
+        job = started(page, portal_url, SOME)
+        page.goto(f"{portal_url}#/examples")
+        page.reload()
+        news = page.get_by_role("status", name="News")
+        expect(news.get_by_text("is complete")).to_be_visible()
+        shot(page, "jobs-told")
+        assert [one["told"] for one in remembered(page)] == [False]
+        news.get_by_role("button", name="Open", exact=True).click()
+        expect(page).to_have_url(re.compile("#/query"))
+        expect(news.get_by_text("is complete")).to_have_count(0)
+        assert [(one["id"], one["told"]) for one in remembered(page)] == [(job, True)]
+        page.reload()
+        page.goto(f"{portal_url}#/jobs")
+        expect(rows(page).get_by_text("Completed")).to_be_visible()
+        expect(news.get_by_text("is complete")).to_have_count(0)
+
+    def test_a_failure_has_its_reason_and_place(self, page: Page, portal_url: str, shot: Shot) -> None:
+        started(page, portal_url, FAULTY)
+        row = rows(page)
+        expect(row).to_contain_text("line 2, column 3: there is no column parallax")
+        page.get_by_role("status", name="News").get_by_role("button", name="See why").click()
+        expect(page.get_by_role("alert")).to_contain_text("Line 2, column 3 of the query")
+        shot(page, "jobs-failed")
+        page.get_by_role("button", name="Query into the editor").click()
+        expect(page.locator(".cm-content")).to_contain_text("parallax")
+
+    def test_kept_longer_copied_and_downloaded(self, page: Page, portal_url: str, portal: Served) -> None:
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        job = started(page, portal_url, QUICK)
+        page.goto(f"{portal_url}#/jobs/{job}")
+        before = httpx.get(f"{portal.tap}/async/{job}/destruction", verify=False).text
+        page.get_by_role("button", name="Keep a week longer").click()
+        expect(page.get_by_text("It is kept until")).to_be_visible()
+        after = httpx.get(f"{portal.tap}/async/{job}/destruction", verify=False).text
+        assert after > before
+        expect(page.get_by_text(f"It is kept until {after[:10]}")).to_be_visible()
+        page.get_by_role("button", name="Copy address").click()
+        expect(page.get_by_text("Copied.")).to_be_visible()
+        assert page.evaluate("navigator.clipboard.readText()") == f"{portal.tap}/async/{job}"
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Download").click()
+        stored = httpx.get(f"{portal.tap}/async/{job}/results/result", verify=False).content
+        assert Path(download.value.path()).read_bytes() == stored
+
+
+class TestElsewhere:
+    def test_deleted_elsewhere(self, page: Page, portal_url: str, portal: Served, shot: Shot) -> None:
+        """While it runs and while it is looked at: a sentence, and it is gone from the list."""
+        job = started(page, portal_url, LONG)
+        expect(rows(page).get_by_role("progressbar")).to_be_visible()
+        assert httpx.delete(f"{portal.tap}/async/{job}", verify=False).status_code == 303
+        expect(page.get_by_text(re.compile("is taken from the list: there is no job"))).to_be_visible()
+        expect(rows(page)).to_have_count(0)
+        shot(page, "jobs-lost")
+        page.get_by_role("button", name="Dismiss").click()
+        expect(page.get_by_text("is taken from the list")).to_have_count(0)
+        page.goto(f"{portal_url}#/jobs/{job}")
+        expect(page.get_by_role("status").filter(has_text="there is no job")).to_be_visible()
+
+    def test_two_tabs_of_the_browser_agree(self, page: Page, portal_url: str) -> None:
+        other = page.context.new_page()
+        other.goto(f"{portal_url}#/jobs")
+        expect(other.get_by_text("No jobs yet.")).to_be_visible()
+        started(page, portal_url, QUICK)
+        expect(rows(other).get_by_text("Completed")).to_be_visible()
+        rows(other).get_by_role("button", name="Delete").click()
+        other.get_by_role("dialog").get_by_role("button", name="Delete").click()
+        expect(rows(other)).to_have_count(0)
+        expect(rows(page)).to_have_count(0)
+        expect(page.get_by_text("is taken from the list")).to_have_count(0)
+
+    def test_without_the_service(
+        self, page: Page, portal_url: str, shot: Shot, no_service: Callable[[Page], AbstractContextManager[None]]
+    ) -> None:
+        started(page, portal_url, SOME)
+        with no_service(page):
+            page.reload()
+            expect(rows(page).get_by_text("The service does not answer.")).to_be_visible()
+            shot(page, "jobs-no-service")
+        expect(rows(page).get_by_text("Completed")).to_be_visible()
+        expect(rows(page).get_by_text("The service does not answer.")).to_have_count(0)
+
+    def test_a_job_of_another_program_by_its_address(self, page: Page, portal_url: str, portal: Served) -> None:
+        address = made(portal, QUICK)
+        page.goto(f"{portal_url}#/jobs/{address.rpartition('/')[2]}")
+        expect(page.get_by_role("main").get_by_text("Completed")).to_be_visible()
+        expect(page.get_by_role("main").get_by_role("button", name="Open", exact=True)).to_be_visible()
+
+
+class TestUser:
+    def test_wrong_password_and_sign_out(
+        self, page: Page, portal_url: str, shot: Shot, accessible: Callable[[Page], None]
+    ) -> None:
+        page.goto(f"{portal_url}#/jobs")
+        sign_in(page, "alice", "wrong")
+        dialog = page.get_by_role("dialog", name="Sign in")
+        expect(dialog.get_by_role("alert")).to_contain_text("the name and password, or the token, are not right")
+        accessible(page)
+        shot(page, "sign-in")
+        dialog.get_by_label("Password", exact=True).fill(USERS["alice"])
+        page.keyboard.press("Enter")
+        expect(dialog).to_be_hidden()
+        expect(page.get_by_role("banner")).to_contain_text("alice")
+        page.reload()
+        expect(page.get_by_role("banner")).to_contain_text("alice")
+        page.get_by_role("button", name="Sign out").click()
+        expect(page.get_by_role("banner")).not_to_contain_text("alice")
+        assert page.evaluate("sessionStorage.length") == 0
+
+    def test_jobs_of_pyvo_are_listed_and_a_result_becomes_a_table(
+        self, page: Page, portal_url: str, alice: User, shot: Shot, accessible: Callable[[Page], None]
+    ) -> None:
+        theirs = alice.vo.submit_job(QUICK, runid="survey").run().wait()
+        page.goto(f"{portal_url}#/jobs")
+        sign_in(page, "alice")
+        row = rows(page).filter(has_text="SELECT type, COUNT(*)")
+        expect(row.get_by_text("Completed")).to_be_visible()
+        row.get_by_role("button", name="SELECT type").click()
+        expect(row).to_contain_text("survey")
+        shot(page, "jobs-user")
+        with page.expect_download() as download:
+            row.get_by_role("button", name="Download").click()
+        assert (
+            Path(download.value.path()).read_bytes()
+            == alice.http("GET", f"async/{theirs.job_id}/results/result").content
+        )
+
+        row.get_by_role("button", name="Save as my table").click()
+        dialog = page.get_by_role("dialog", name="Save as my table")
+        dialog.get_by_label("Name", exact=True).fill("2 types")
+        dialog.get_by_role("button", name="Save").click()
+        expect(dialog.get_by_role("alert")).to_contain_text("That is no name for a table")
+        dialog.get_by_label("Name", exact=True).fill("types")
+        accessible(page)
+        dialog.get_by_role("button", name="Save").click()
+        expect(dialog.get_by_text("mydb.types is made.")).to_be_visible()
+        assert alice.count("mydb.types") == len(alice.rows(QUICK))
+        dialog.get_by_role("button", name="Query it").click()
+        expect(page.locator(".cm-content")).to_contain_text("FROM mydb.types")
+
+        page.get_by_role("button", name="Sign out").click()
+        page.goto(f"{portal_url}#/jobs")
+        expect(rows(page)).to_have_count(0)
+
+    def test_a_refusal_leads_to_it(self, page: Page, portal_url: str, portal: Served, alice: User) -> None:
+        """Credentials that do not hold any more are told, wherever the page is."""
+        page.goto(f"{portal_url}#/jobs")
+        sign_in(page, "alice")
+        expect(page.get_by_role("banner")).to_contain_text("alice")
+        page.evaluate("sessionStorage['skyhouse.authorization'] = JSON.stringify('Basic ' + btoa('alice:changed'))")
+        page.reload()
+        dialog = page.get_by_role("dialog", name="Sign in")
+        expect(dialog.get_by_role("status")).to_contain_text("The service wants to know who asks")
+
+    def test_ended_jobs_go_at_once(self, page: Page, portal_url: str, portal: Served, alice: User, shot: Shot) -> None:
+        for number in range(3):
+            made(portal, f"SELECT {number} AS n FROM TAP_SCHEMA.schemas", alice)
+        made(portal, FAULTY, alice)
+        running = made(portal, LONG, alice)
+        page.goto(f"{portal_url}#/jobs")
+        sign_in(page, "alice")
+        expect(rows(page)).to_have_count(5)
+        page.get_by_role("combobox", name="Show").select_option("Failed")
+        expect(rows(page)).to_have_count(1)
+        page.get_by_role("combobox", name="Show").select_option("All")
+        expect(page.get_by_role("button", name="Delete ended (4)")).to_be_visible()
+        shot(page, "jobs-list")
+        page.get_by_role("button", name="Delete ended (4)").click()
+        page.get_by_role("dialog").get_by_role("button", name="Delete them").click()
+        expect(rows(page)).to_have_count(1)
+        assert [job.jobid for job in alice.vo.get_job_list()] == [running.rpartition("/")[2]]
+        rows(page).get_by_role("button", name="Stop").click()
+        expect(rows(page).get_by_text("Stopped", exact=True)).to_be_visible()
+
+
+def test_the_browser_notifies(open_page: Callable[..., Page], portal_url: str) -> None:
+    """Who has asked for it, and looks at another page when the job ends."""
+    page = open_page(permissions=["notifications"])
+    page.add_init_script(
+        "window.told = []; window.Notification = class extends Notification "
+        "{ constructor(title, options) { super(title, options); told.push(options.body) } }"
+    )
+    page.goto(f"{portal_url}#/jobs")
+    page.get_by_label("Tell me when jobs end").check()
+    started(page, portal_url, SOME)
+    page.evaluate("Object.defineProperty(document, 'visibilityState', { value: 'hidden' })")
+    expect(page.get_by_role("status", name="News").get_by_text("is complete")).to_be_visible()
+    page.wait_for_function("told.length > 0")
+    assert page.evaluate("told") == ["“Shared query” is complete"]
+
+
+def test_on_a_phone(phone: Page, portal_url: str, shot: Shot, accessible: Callable[[Page], None]) -> None:
+    for query in (QUICK, FAULTY, LONG):
+        started(phone, portal_url, query)
+    expect(rows(phone)).to_have_count(3)
+    expect(rows(phone).first.get_by_role("progressbar")).to_be_visible()
+    shot(phone, "jobs-phone")
+    accessible(phone)
+    rows(phone).first.get_by_role("button", name="Stop").click()
+    rows(phone).last.get_by_role("button", name="SELECT type").click()
+    assert phone.evaluate("document.getElementById('main').scrollWidth") <= 390
+    shot(phone, "jobs-phone-details")
