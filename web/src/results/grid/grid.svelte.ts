@@ -47,6 +47,8 @@ export class Grid {
     #asking: Promise<void> | undefined;
     #again = false;
     #measured = 0;
+    // eslint-disable-next-line svelte/prefer-svelte-reactivity -- nothing is drawn of it
+    readonly #drawn = new Set<number>();
 
     #textWidth: TextWidth = (text) => text.length * 8;
 
@@ -89,23 +91,38 @@ export class Grid {
         return place >= from.place && place <= to.place && column >= from.column && column <= to.column;
     }
 
-    /** Widths in the font, and digits, from the first rows; once there are some. */
+    /** Widths in the font, and digits, from the first rows, and again from all over the table once it is whole. */
     async measure(font: string): Promise<void> {
         const { table } = this;
-        if (this.#measured >= 2 || !table.fields.length) return;
-        if (this.#measured === 1 && !table.rows) return;
-        this.#measured = table.rows ? 2 : 1;
+        const stage = !table.fields.length ? 0 : !table.rows ? 1 : table.state.phase === 'loading' ? 2 : 3;
+        if (stage <= this.#measured) return;
+        this.#measured = stage;
         this.#textWidth = textWidth(font);
-        const { cells } = await table.page(0, SAMPLE);
-        this.#styles = table.fields.map((field, column) =>
+        const places = stage === 3 && table.shown > SAMPLE ? [0, 0.25, 0.5, 0.75, 1] : [0];
+        const last = Math.max(0, table.shown - SAMPLE);
+        try {
+            const starts = places.map((part) => Math.floor(part * last));
+            const pages = await Promise.all(starts.map((from) => table.page(from, from + SAMPLE)));
+            this.#fit(pages.flatMap((page) => page.cells));
+        } catch (error) {
+            if (!(error instanceof Closed)) throw error;
+        }
+    }
+
+    /** Columns only get wider, and those that the user has drawn stay. */
+    #fit(cells: readonly Cell[][]): void {
+        const { fields } = this.table;
+        this.#styles = fields.map((field, column) =>
             styleOf(
                 field,
                 cells.map((row) => row[column] ?? null),
             ),
         );
-        this.widths = table.fields.map((field, column) =>
-            firstWidth(field, this.#sample(cells, column), this.#textWidth),
-        );
+        this.widths = fields.map((field, column) => {
+            const known = this.widths[column] ?? 0;
+            if (this.#drawn.has(column)) return known;
+            return Math.max(known, firstWidth(field, this.#sample(cells, column), this.#textWidth));
+        });
     }
 
     #sample(cells: readonly Cell[][], column: number): string[] {
@@ -122,6 +139,7 @@ export class Grid {
     }
 
     widen(column: number, width: number): void {
+        this.#drawn.add(column);
         const fitted = Math.round(Math.min(Math.max(width, NARROWEST), WIDEST));
         this.widths = this.widths.map((known, at) => (at === column ? fitted : known));
     }

@@ -1,0 +1,369 @@
+"""Results in the portal: a million rows, sorted, filtered, chosen, copied, saved; those that are not whole; those of jobs."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import astropy.io.votable
+import httpx
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import pyvo
+from astropy.io import fits
+from playwright.sync_api import Locator, Page, expect
+
+from tap_service.config import Config
+from tap_service.storage.embedded import EmbeddedEngine
+from tests.e2e.conftest import Shot
+from tests.tap_service.conftest import Served, served
+
+#: OpenNGC's ids are 1 to 14033: row n of these has the ids (n - 1) % 14033 + 1 and (n - 1) // 14033 + 1
+OBJECTS = 14033
+MILLION = """SELECT a.id, a.name, a.ra, a.dec, a.bmag, a.type, b.id AS other, b.ra AS ra2, b.dec AS dec2, b.const AS const2
+FROM openngc.objects AS a JOIN openngc.objects AS b ON b.id <= 72
+ORDER BY b.id, a.id"""
+GALAXIES = "SELECT id, name, ra, dec, vmag, type, notngc FROM openngc.objects WHERE ra < 60 ORDER BY id"
+
+
+def asked(page: Page, portal_url: str, query: str, maxrec: int | None = None) -> Locator:
+    """Run a query at once on the query page: its table."""
+    page.goto(f"{portal_url}#/query?adql={quote(query)}")
+    page.get_by_label("How it runs").select_option("at once")
+    if maxrec is not None:
+        page.get_by_label("Row limit").fill(str(maxrec))
+    page.get_by_role("button", name="Run", exact=False).filter(has_text="▶").click()
+    return page.get_by_role("grid")
+
+
+def cell(page: Page, place: int, column: int) -> Locator:
+    """The cell of a place and column, both from 0."""
+    return page.locator(f'[role=gridcell][data-place="{place}"][data-column="{column}"]')
+
+
+def shown(page: Page) -> Locator:
+    """What the page says of its rows."""
+    return page.locator(".rows").filter(has=page.locator("b")).first
+
+
+def tapped(portal: Served, query: str) -> list[tuple]:
+    """The rows that pyvo gets, NULL and NaN as None."""
+    table = pyvo.dal.TAPService(portal.tap).search(query, maxrec=100_000).to_table()
+    return [tuple(None if value is None or value != value else value for value in row) for row in _plain(table)]
+
+
+def _plain(table) -> Iterator[list]:
+    columns = [[None if value is None else value for value in table[name].tolist()] for name in table.colnames]
+    return map(list, zip(*columns, strict=True))
+
+
+def copied(page: Page, how: str) -> list[list[str]]:
+    """The rows that the menu copies with tabs, those of the clipboard."""
+    page.get_by_role("button", name="Copy", exact=True).click()
+    page.get_by_role("button", name=re.compile(how)).filter(has_text="with tabs").click()
+    expect(page.get_by_text(re.compile("^Copied "))).to_be_visible()
+    text = page.evaluate("() => navigator.clipboard.readText()")
+    return [line.split("\t") for line in text.splitlines()]
+
+
+@pytest.fixture(autouse=True)
+def clipboard(page: Page) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+
+
+class TestMillion:
+    def test_a_million_rows_scroll_sort_and_filter(self, page: Page, portal_url: str, shot: Shot) -> None:
+        grid = asked(page, portal_url, MILLION, 1_000_000)
+        expect(page.get_by_text("1,000,000 rows")).to_be_visible(timeout=60_000)
+        expect(page.get_by_text(re.compile("cut at 1000000 rows, the row limit"))).to_be_visible()
+        expect(cell(page, 0, 0)).to_have_text("1")
+
+        grid.focus()
+        page.keyboard.press("Control+End")
+        last = 999_999
+        expect(cell(page, last, 9)).to_be_visible()
+        page.keyboard.press("Home")
+        expect(cell(page, last, 0)).to_have_text(str(last % OBJECTS + 1))
+        expect(cell(page, last, 6)).to_have_text(str(last // OBJECTS + 1))
+        assert cell(page, last, 0).locator("..").get_attribute("aria-rowindex") == str(last + 2)
+        assert grid.get_attribute("aria-rowcount") == "1000001"
+        shot(page, "results-million-end")
+
+        # the bar dragged to the middle
+        grid.evaluate("element => { element.scrollTop = element.scrollHeight / 2 }")
+        middle = page.locator('.line[role=row][aria-rowindex^="500"]').nth(5)
+        expect(middle).to_be_visible()
+        place = int(middle.get_attribute("aria-rowindex") or 0) - 2
+        assert abs(place - 500_000) < 1000
+        expect(cell(page, place, 0)).to_have_text(str(place % OBJECTS + 1))
+        expect(cell(page, place, 6)).to_have_text(str(place // OBJECTS + 1))
+        # the wheel moves by pixels all the same
+        grid.hover()
+        page.mouse.wheel(0, 260)
+        expect(cell(page, place + 8, 0)).to_be_visible()
+        expect(cell(page, place - 3, 0)).to_have_count(0)
+
+        grid.get_by_role("columnheader", name="other").click()
+        grid.get_by_role("columnheader", name="other").click()
+        grid.get_by_role("columnheader", name="id").first.click(modifiers=["Shift"])
+        page.keyboard.press("Control+Home")
+        expect(cell(page, 0, 6)).to_have_text("72")
+        expect(cell(page, 0, 0)).to_have_text("1")
+        expect(cell(page, 1, 0)).to_have_text("2")
+        assert grid.get_by_role("columnheader", name="other").get_attribute("aria-sort") == "descending"
+
+        page.get_by_role("button", name="Filter", exact=True).click()
+        page.get_by_label("Filter id").fill("5..6")
+        expect(shown(page)).to_contain_text("144 shown")
+        page.get_by_label("Filter other").fill("> 70")
+        expect(shown(page)).to_contain_text("4 shown")
+        expect(cell(page, 3, 0)).to_have_text("6")
+        expect(cell(page, 3, 6)).to_have_text("71")
+        shot(page, "results-million-filtered")
+
+
+class TestRows:
+    def test_sort_filter_and_copy_equal_what_pyvo_gets(
+        self, page: Page, portal: Served, portal_url: str, shot: Shot, accessible: Callable[[Page], None]
+    ) -> None:
+        grid = asked(page, portal_url, GALAXIES)
+        rows = tapped(portal, GALAXIES)
+        expect(page.get_by_text(f"{len(rows):,} rows")).to_be_visible()
+
+        by_name = [row[1] for row in rows]
+        lines = copied(page, "rows, ")
+        assert lines[0] == ["id", "name", "ra", "dec", "vmag", "type", "notngc"]
+        assert [line[1] for line in lines[1:]] == by_name
+        assert [_read(line) for line in lines[1:]] == rows
+
+        page.get_by_role("button", name="Filter", exact=True).click()
+        page.get_by_label("Filter name").fill("ngc1")
+        page.get_by_label("Filter ra").fill("20..50")
+        page.get_by_label("Filter notngc").fill("false")
+        found = [row for row in rows if "ngc1" in row[1].lower() and 20 <= row[2] <= 50 and not row[6]]
+        assert 10 < len(found) < len(rows)
+        expect(shown(page)).to_contain_text(f"{len(found)} shown")
+        grid.get_by_role("columnheader", name="type").click()
+        grid.get_by_role("columnheader", name="vmag").click(modifiers=["Shift"])
+        grid.get_by_role("columnheader", name="vmag").click(modifiers=["Shift"])
+        ordered = sorted(found, key=lambda row: (row[5], row[4] is None, -(row[4] or 0)))
+        expect(cell(page, 0, 1)).to_have_text(ordered[0][1])
+        assert [_read(line) for line in copied(page, "rows, ")[1:]] == ordered
+        accessible(page)
+        shot(page, "results-sorted")
+
+        page.get_by_label("Filter vmag").fill("bright")
+        expect(page.get_by_label("Filter vmag")).to_have_attribute("aria-invalid", "true")
+        page.get_by_label("Filter name").fill("no such name")
+        expect(page.get_by_text("No row passes the filters.")).to_be_visible()
+
+    def test_rows_and_cells_are_chosen_and_copied_by_mouse_and_keys(
+        self, page: Page, portal: Served, portal_url: str, shot: Shot
+    ) -> None:
+        grid = asked(page, portal_url, GALAXIES)
+        rows = tapped(portal, GALAXIES)
+        cell(page, 2, 1).click()
+        cell(page, 5, 1).click(modifiers=["Shift"])
+        cell(page, 9, 1).click(modifiers=["Control"])
+        cell(page, 3, 1).click(modifiers=["Control"])
+        expect(shown(page)).to_contain_text("4 chosen")
+        assert page.locator("[role=row][aria-selected=true]").count() == 4
+        page.keyboard.press("Control+c")
+        expect(page.get_by_text("Copied 4 rows.")).to_be_visible()
+        assert [_read(line) for line in copied(page, "4 rows chosen")[1:]] == [rows[at] for at in (2, 4, 5, 9)]
+
+        page.get_by_role("button", name="Next chosen").click()
+        page.keyboard.press("Escape")
+        expect(shown(page)).not_to_contain_text("chosen")
+
+        # a block of cells
+        grid.focus()
+        page.keyboard.press("Control+Home")
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("Shift+ArrowDown")
+        page.keyboard.press("Shift+ArrowRight")
+        page.keyboard.press("Control+c")
+        expect(page.get_by_text("Copied 4 cells.")).to_be_visible()
+        block = page.evaluate("() => navigator.clipboard.readText()").split("\n")
+        assert [line.split("\t")[0] for line in block] == [rows[0][1], rows[1][1]]
+        assert [float(line.split("\t")[1]) for line in block] == [rows[0][2], rows[1][2]]
+
+        # the header by keys: sorted by ra, the greatest first
+        page.keyboard.press("Control+Home")
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowUp")
+        page.keyboard.press("Enter")
+        page.keyboard.press("Enter")
+        greatest = max(rows, key=lambda row: row[2])
+        expect(cell(page, 0, 1)).to_have_text(greatest[1])
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press(" ")
+        expect(page.locator("[role=row][aria-selected=true]")).to_contain_text(greatest[1])
+        active = grid.get_attribute("aria-activedescendant")
+        assert page.locator(f'[id="{active}"]').get_attribute("data-place") == "0"
+        shot(page, "results-chosen")
+
+    def test_columns_units_angles_and_links(
+        self, page: Page, portal_url: str, shot: Shot, accessible: Callable[[Page], None]
+    ) -> None:
+        query = """SELECT TOP 3 name, ra, dec, 'https://example.org/' || name AS page, 'javascript:alert(1)' AS bad,
+            POINT(ra, dec) AS pos, CAST('2016-01-02T03:04:05.25' AS TIMESTAMP) AS observed
+            FROM openngc.objects ORDER BY id"""
+        grid = asked(page, portal_url, query)
+        link = cell(page, 0, 3).get_by_role("link")
+        expect(link).to_have_attribute("href", re.compile(r"^https://example.org/\w+"))
+        expect(link).to_have_attribute("rel", "noopener noreferrer")
+        expect(cell(page, 0, 4)).to_have_text("javascript:alert(1)")
+        expect(cell(page, 0, 4).get_by_role("link")).to_have_count(0)
+        expect(cell(page, 0, 6)).to_have_text("2016-01-02T03:04:05.25")
+        header = grid.get_by_role("columnheader", name="ra")
+        expect(header).to_contain_text("deg")
+        assert "pos.eq.ra;meta.main\nRight ascension" in (header.get_attribute("title") or "")
+        page.get_by_role("button", name="h:m:s").click()
+        expect(cell(page, 0, 1)).to_have_text(re.compile(r"^\d\d:\d\d:\d\d\.\d{3}$"))
+        expect(cell(page, 0, 2)).to_have_text(re.compile(r"^[+-]\d\d:\d\d:\d\d\.\d\d$"))
+
+        page.get_by_role("tab", name="Columns").click()
+        described = page.get_by_role("row").filter(has_text="pos.eq.dec")
+        expect(described).to_contain_text("Declination, ICRS, J2000.0")
+        expect(page.get_by_role("row").filter(has_text="observed")).to_contain_text("2016-01-02 03:04:05")
+        expect(page.get_by_text("CC-BY-SA-4.0")).to_be_visible()
+        accessible(page)
+        shot(page, "results-columns")
+
+    def test_five_hundred_columns(self, page: Page, portal_url: str, shot: Shot) -> None:
+        many = ", ".join(f"id + {number} AS c{number}" for number in range(1, 500))
+        grid = asked(page, portal_url, f"SELECT id, {many} FROM openngc.objects WHERE id <= 50 ORDER BY id")
+        expect(cell(page, 0, 0)).to_have_text("1")
+        assert grid.get_attribute("aria-colcount") == "501"
+        grid.focus()
+        page.keyboard.press("End")
+        expect(cell(page, 0, 499)).to_have_text("500")
+        assert page.get_by_role("gridcell").count() < 1500
+        shot(page, "results-500-columns")
+        page.get_by_role("tab", name="Columns").click()
+        expect(page.get_by_text("500 columns")).to_be_visible()
+
+    def test_nothing_but_null_and_nan(self, page: Page, portal_url: str, shot: Shot) -> None:
+        query = """SELECT TOP 20 CAST(NULL AS DOUBLE PRECISION) AS nothing, CAST('NaN' AS DOUBLE PRECISION) AS nan,
+            CASE WHEN name <> name THEN name END AS text FROM openngc.objects"""
+        grid = asked(page, portal_url, query)
+        expect(cell(page, 0, 0)).to_have_text("NULL")
+        expect(cell(page, 0, 1)).to_have_text("NaN")
+        expect(cell(page, 9, 2)).to_have_text("NULL")
+        for name in ("nothing", "nan", "text"):
+            grid.get_by_role("columnheader", name=name).click()
+        page.get_by_role("button", name="Filter", exact=True).click()
+        page.get_by_label("Filter nan").fill("> 0")
+        expect(page.get_by_text("No row passes the filters.")).to_be_visible()
+        shot(page, "results-null")
+        page.get_by_role("tab", name="Columns").click()
+        expect(page.get_by_text("20 (100 %)").first).to_be_visible()
+
+    def test_on_a_phone_and_in_the_dark(
+        self, phone: Page, open_page: Callable[..., Page], portal_url: str, shot: Shot
+    ) -> None:
+        asked(phone, portal_url, GALAXIES)
+        expect(cell(phone, 0, 0)).to_be_visible()
+        phone.get_by_role("grid").scroll_into_view_if_needed()
+        width = phone.evaluate("() => document.documentElement.scrollWidth")
+        assert width <= 390
+        shot(phone, "results-phone")
+        dark = open_page(color_scheme="dark")
+        asked(dark, portal_url, GALAXIES)
+        cell(dark, 3, 2).click()
+        shot(dark, "results-dark")
+
+
+class TestNotWhole:
+    def test_an_empty_result_is_said(self, page: Page, portal_url: str, shot: Shot) -> None:
+        grid = asked(page, portal_url, "SELECT id, name FROM openngc.objects WHERE id < 0")
+        expect(page.get_by_text("The query was answered with no row")).to_be_visible()
+        expect(grid.get_by_role("columnheader", name="name")).to_be_visible()
+        shot(page, "results-empty")
+
+    def test_overflow_has_a_way_out(self, page: Page, portal: Served, portal_url: str) -> None:
+        asked(page, portal_url, "SELECT id FROM openngc.objects", 10)
+        expect(page.get_by_text(re.compile("cut at 10 rows, the row limit of this request"))).to_be_visible()
+        page.get_by_role("button", name="Run as a job, up to 10,000,000 rows").click()
+        page.wait_for_url(re.compile("#/jobs/"))
+        job = page.url.rpartition("/")[2]
+        parameters = httpx.get(f"{portal.tap}/async/{job}/parameters", verify=False).text
+        assert 'id="MAXREC">10000000<' in parameters
+
+
+class TestBrokenOff:
+    @pytest.fixture
+    def portal(self, dist: Path, demo_engine: EmbeddedEngine, tmp_path: Path) -> Iterator[Served]:
+        """A service that works for a second on a query at /sync."""
+        with served(Config(query_log="", jobs_path=tmp_path, sync_seconds=1), demo_engine, portal=dist) as service:
+            yield service
+
+    def test_the_rows_that_came_stay_and_are_not_called_the_whole(self, page: Page, portal: Served, shot: Shot) -> None:
+        every = "SELECT a.*, b.id AS other FROM openngc.objects AS a, openngc.objects AS b"
+        asked(page, portal.url + "/", every, 10_000_000)
+        alert = page.get_by_role("alert")
+        expect(alert).to_contain_text("The connection broke off after")
+        expect(alert.get_by_role("button", name="Run as a job")).to_be_visible()
+        expect(cell(page, 0, 1)).not_to_be_empty()
+        shot(page, "results-broken-off")
+
+
+class TestFiles:
+    def test_every_format(self, page: Page, portal: Served, portal_url: str) -> None:
+        query = "SELECT id, name, ra FROM openngc.objects WHERE id <= 20 ORDER BY id"
+        asked(page, portal_url, query)
+        expect(cell(page, 0, 0)).to_have_text("1")
+        button = page.locator(".actions").get_by_role("button", name="Download")
+        button.click()
+        names = page.locator(".actions .list button").all_inner_texts()
+        assert len(names) >= 15
+        found: dict[str, bytes] = {}
+        for name in names:
+            if page.locator(".actions .list").count() == 0:
+                button.click()
+            with page.expect_download() as download:
+                page.locator(".actions .list").get_by_role("button", name=name, exact=True).click()
+            found[f"{name}|{Path(download.value.suggested_filename).suffix}"] = Path(download.value.path()).read_bytes()
+        ids = list(range(1, 21))
+        for key in ("VOTable|.vot", "VOTable, TABLEDATA (large)|.vot", "VOTable as text/xml|.xml"):
+            table = astropy.io.votable.parse_single_table(io.BytesIO(found[key]))
+            assert table.array["id"].tolist() == ids
+        assert fits.open(io.BytesIO(found["FITS|.fits"]))[1].data["id"].tolist() == ids
+        assert pq.read_table(io.BytesIO(found["Parquet|.parquet"]))["id"].to_pylist() == ids
+        assert pa.ipc.open_stream(found["Arrow (stream)|.arrows"]).read_all()["id"].to_pylist() == ids
+        asked_for = {"LANG": "ADQL", "QUERY": query}
+        for key, mime in (("CSV|.csv", "csv"), ("TSV|.tsv", "tsv"), ("Text|.txt", "text")):
+            answer = httpx.post(f"{portal.tap}/sync", data={**asked_for, "FORMAT": mime}, verify=False)
+            assert found[key] == answer.content
+        assert found["20 rows, CSV|.csv"] == found["CSV|.csv"]
+
+    @pytest.mark.parametrize("form", ["votable", "arrow", "votable/td", "csv", "fits", "parquet"])
+    def test_results_of_jobs_open_whatever_their_format(
+        self, page: Page, portal: Served, portal_url: str, form: str
+    ) -> None:
+        query = "SELECT id, name, ra, bmag, notngc FROM openngc.objects WHERE id <= 200"
+        data = {"LANG": "ADQL", "QUERY": query, "PHASE": "RUN", "FORMAT": form}
+        job = httpx.post(f"{portal.tap}/async", data=data, verify=False).headers["location"]
+        httpx.get(f"{job}?WAIT=20", verify=False)
+        page.goto(f"{portal_url}#/jobs/{job.rpartition('/')[2]}")
+        page.get_by_role("main").get_by_role("button", name="Open").click()
+        expect(page.get_by_text("200 rows").first).to_be_visible()
+        page.get_by_role("grid").get_by_role("columnheader", name="id").click()
+        expect(cell(page, 6, 0)).to_have_text("7")
+        lines = copied(page, "200 rows, ")
+        wanted = tapped(portal, f"{query} ORDER BY id")
+        assert [(int(line[0]), line[1], float(line[2])) for line in lines[1:]] == [row[:3] for row in wanted]
+        told = page.get_by_text("the service has read it")
+        expect(told).to_have_count(0 if form in ("votable", "arrow") else 1)
+
+
+def _read(line: list[str]) -> tuple:
+    """A copied row of GALAXIES."""
+    ident, name, ra, dec, vmag, kind, notngc = line
+    return (int(ident), name, float(ra), float(dec), float(vmag) if vmag else None, kind, notngc == "true")
