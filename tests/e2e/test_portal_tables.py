@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from typing import Any
 
 import pytest
 import pyvo
@@ -183,7 +184,7 @@ class TestTablePage:
         page.goto(f"{portal_url}#/tables/tycho2.bright")
         programs = page.get_by_role("region", name="In other programs")
         expect(programs.locator("pre")).to_contain_text(portal.tap)
-        ran: dict[str, object] = {}
+        ran: dict[str, Any] = {}
         exec(programs.locator("pre").inner_text(), ran)
         assert len(ran["rows"]) == 100
         programs.get_by_role("tab", name="TOPCAT").click()
