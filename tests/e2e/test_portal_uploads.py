@@ -6,6 +6,7 @@ import base64
 import csv
 import io
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -219,6 +220,17 @@ class TestNoTables:
         small.write_text("ra,dec\n1,2\n")
         assert cells(chosen(page, portal_url, small))
         assert uploads
+
+    def test_without_the_service(
+        self, page: Page, portal_url: str, tmp_path: Path, no_service: Callable[[Page], AbstractContextManager[None]]
+    ) -> None:
+        path = tmp_path / "good.csv"
+        path.write_text("ra,dec\n1,2\n")
+        with no_service(page):
+            detail = chosen(page, portal_url, path)
+            expect(detail.get_by_role("alert")).to_contain_text("The service does not answer.")
+        detail.get_by_role("button", name="Try again").click()
+        assert cells(detail) == [["1", "2"]]
 
     def test_names_that_cannot_be(self, page: Page, portal_url: str, tmp_path: Path) -> None:
         one, other = tmp_path / "select.csv", tmp_path / "other.csv"

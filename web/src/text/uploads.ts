@@ -26,7 +26,6 @@ export const uploads = {
     name: 'Name in queries',
     query: 'Query it',
     matchIt: 'Cross-match',
-    show: 'Show',
     rowsTab: 'Rows',
     columnsTab: 'Columns',
     firstRows: (shown: number, all: number) =>
@@ -35,7 +34,6 @@ export const uploads = {
             : `${shown} of ${count(all)} rows, in the order in which the service keeps them`,
     noRows: 'The table has columns but no rows.',
     column: { name: 'Name', type: 'Type', unit: 'Unit', ucd: 'UCD', description: 'Description' },
-    null: 'no value',
     // what is wrong
     empty: 'The file is empty.',
     tooLarge: (bytes: number, most: number) =>
@@ -154,7 +152,6 @@ export const uploads = {
         explained: 'What it does',
         open: 'Open in the editor',
         run: 'Run',
-        copy: 'Copy',
         checked: 'The service can answer this query.',
         checking: 'The service checks it …',
         needTables: 'Choose two tables.',

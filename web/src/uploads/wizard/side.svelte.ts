@@ -28,6 +28,11 @@ export class WizardSide {
     /** why the columns are not known, '' if they are */
     failed = $state('');
 
+    /** whether there is a table to match: files may have been removed or renamed since */
+    get isThere(): boolean {
+        return this.table !== '' && (!this.isFile || this.file !== undefined);
+    }
+
     get isFile(): boolean {
         return UPLOAD.test(this.table);
     }
@@ -38,7 +43,10 @@ export class WizardSide {
 
     /** Take a table, and learn its columns. Never raises: `failed` says what is wrong. */
     async choose(table: string): Promise<void> {
-        if (table === this.table && this.columns.length > 0) return;
+        if (table === this.table && this.columns.length > 0) {
+            this.position = this.file?.position ?? this.position;
+            return;
+        }
         Object.assign(this, { table, columns: [], position: undefined, chosen: [], errors: '', moving: false });
         [this.failed, this.loading] = ['', table !== ''];
         try {
@@ -52,6 +60,14 @@ export class WizardSide {
             this.failed = (error as Error).message;
         }
         this.loading = false;
+    }
+
+    /** Say where the positions are; of a file, for other queries too. */
+    place(position: Position | undefined): void {
+        this.position = position;
+        if (!this.file) return;
+        this.file.position = position;
+        void files.save();
     }
 
     /** Choose the columns that a result needs first: ids, the position and magnitudes; all of a small file. */

@@ -24,12 +24,14 @@ class Wizard {
     /** What has to be chosen yet, in a sentence; '' if nothing. */
     readonly missing: string = $derived.by(() => {
         const { left, right } = this;
-        if (!left.table || !right.table) return said.needTables;
+        if (!left.isThere || !right.isThere) return said.needTables;
         const unplaced = [left, right].find((side) => !side.position && !side.loading);
         if (unplaced) return unplaced.failed || said.needPosition(unplaced.table);
         if (left.loading || right.loading) return said.reading;
         if ([left, right].some((side) => side.moving && !(isEpoch(side.from) && isEpoch(side.to))))
             return said.needEpochs;
+        const bytes = Object.values(this.files).reduce((sum, file) => sum + file.size, 0);
+        if (files.most !== undefined && bytes > files.most) return text.uploads.tooLargeTogether(bytes, files.most);
         if (this.by === 'fixed') return isRadius(this.radius ?? NaN) ? '' : said.needRadius;
         if (!left.errorColumn && !right.errorColumn) return said.needErrors;
         return (this.times ?? 0) > 0 ? '' : said.needTimes;
