@@ -81,6 +81,7 @@ describe('answers', () => {
         expect(rangeOf(column('a', 'double'), basics(1, 3))).toEqual({ from: 1, to: 3, bins: 30, log: false });
         expect(rangeOf(column('a', 'short'), basics(1, 3))).toEqual({ from: 0.5, to: 3.5, bins: 3, log: false });
         expect(rangeOf(column('a', 'long'), basics(1n, 4611686018427387905n))?.bins).toBe(30);
+        expect(rangeOf(column('a', 'int'), basics(0, 180))).toEqual({ from: -0.5, to: 181.5, bins: 26, log: false });
         expect(rangeOf(mag, basics(1, 3))!.from).toBeLessThan(1);
         expect(rangeOf(column('a', 'double'), basics(0.01, 100))?.log).toBe(true);
         expect(rangeOf(column('a', 'double'), basics(0.01, 100))?.to).toBeCloseTo(2);

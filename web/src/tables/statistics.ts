@@ -34,7 +34,7 @@ export interface Frequent {
 
 const BINS = 30;
 /** Positive values whose extremes differ by this factor are counted by their logarithms. */
-const DECADES = 1000;
+const DECADES = 100;
 const FREQUENT = 6;
 /** Rows above which a sample is looked at, and about as many rows as it has. */
 export const WHOLE = 5_000_000;
@@ -102,15 +102,21 @@ export function rangeOf(column: Column, basics: Basics): Range | undefined {
     const [low, high] = [instant(kind, basics.min), instant(kind, basics.max)];
     if (!Number.isFinite(low) || !Number.isFinite(high) || low >= high) return undefined;
     const whole = ['unsignedByte', 'short', 'int', 'long'].includes(column.datatype) && kind === 'number';
-    // few whole numbers: a bin for each
-    if (whole && high - low < BINS) return { from: low - 0.5, to: high + 0.5, bins: high - low + 1, log: false };
+    if (whole) return wholeRange(low, high);
     // the extremes of float32 are rounded on their way through decimals
     const rounding = column.datatype === 'float' ? Math.max(Math.abs(low), Math.abs(high)) * 2e-7 : 0;
     const ends = [low - rounding, high + rounding] as const;
     // values of many orders of magnitude would all be in the first bin
-    const log = !whole && kind === 'number' && !isAngle(column) && ends[0] > 0 && ends[1] / ends[0] > DECADES;
+    const log = kind === 'number' && !isAngle(column) && ends[0] > 0 && ends[1] / ends[0] > DECADES;
     const [from, to] = log ? [Math.log10(ends[0]) - 1e-9, Math.log10(ends[1]) + 1e-9] : ends;
     return { from, to, bins: BINS, log };
+}
+
+/** Bins for whole numbers: each holds equally many of them. */
+function wholeRange(low: number, high: number): Range {
+    const width = Math.ceil((high - low + 1) / BINS);
+    const bins = Math.ceil((high - low + 1) / width);
+    return { from: low - 0.5, to: low - 0.5 + width * bins, bins, log: false };
 }
 
 /** Whether the values are places on a circle, whose logarithms mean nothing. */

@@ -37,8 +37,7 @@ export const tables = {
         open: 'Open as query',
         insert: 'Insert name',
         copy: 'Copy TAP address',
-        day: (instant: string) =>
-            new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' }).format(new Date(instant)),
+        day: (instant: string) => `${new Date(instant).toISOString().slice(0, 16).replace('T', ' ')} UTC`,
         uncounted: (why: string) => `The rows of the table could not be counted: ${why}`,
     },
     copied: 'Copied.',
@@ -75,6 +74,7 @@ export const tables = {
         title: 'In other programs',
         names: { pyvo: 'pyvo', topcat: 'TOPCAT', stilts: 'STILTS', curl: 'curl' },
         topcat: 'In the menu VO choose Table Access Protocol (TAP) Query, and give this as the TAP URL:',
+        own: 'Your own tables are seen with your name and password, or your token.',
         copy: 'Copy',
     },
     relations: {
