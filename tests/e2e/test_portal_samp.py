@@ -1,0 +1,268 @@
+"""Tables and positions to and from another program, over a real SAMP hub with the Web Profile."""
+
+from __future__ import annotations
+
+import queue
+import re
+import threading
+from collections.abc import Callable, Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+import pytest
+from astropy.io.votable import parse_single_table
+from astropy.table import Table
+from playwright.sync_api import Locator, Page, expect
+from pyvo.samp import SAMPHubServer, SAMPIntegratedClient, WebProfileDialog
+
+from tests.e2e.conftest import Shot
+from tests.tap_service.conftest import Served
+
+QUERY = "SELECT TOP 20 tyc_id, ra, dec, vt_mag FROM tycho2.bright ORDER BY vt_mag, tyc_id"
+MESSAGES = ("table.load.votable", "coord.pointAt.sky", "table.select.rowList", "table.highlight.row")
+
+#: a hub that is told to stop leaves sockets to the garbage collector
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::pytest.PytestUnraisableExceptionWarning", "ignore:unclosed:ResourceWarning"
+)
+
+
+class User(WebProfileDialog):
+    """Who is asked by the hub whether a page may connect, and agrees or not."""
+
+    def __init__(self) -> None:
+        self.agrees = True
+        self.asked: list[str] = []
+        self._over = threading.Event()
+        self._watch = threading.Thread(target=self._watched)
+        self._watch.start()
+
+    def show_dialog(self, samp_name: str, details: Any, client: Any, origin: str) -> None:
+        self.asked.append(f"{samp_name} of {origin}")
+        (self.consent if self.agrees else self.reject)()
+
+    def _watched(self) -> None:
+        while not self._over.wait(0.02):
+            self.handle_queue()
+
+    def leave(self) -> None:
+        self._over.set()
+        self._watch.join()
+
+
+class Program(SAMPIntegratedClient):
+    """Another program: it takes what TOPCAT takes, and keeps it."""
+
+    def __init__(self) -> None:
+        super().__init__(name="Observer", description="A program of the tests")
+        self.received: queue.Queue[tuple[str, dict[str, Any]]] = queue.Queue()
+
+    def listen(self, hub: SAMPHubServer) -> None:
+        self.connect(hub=hub)
+        for message in MESSAGES:
+            self.bind_receive_call(message, self._called)
+            self.bind_receive_notification(message, self._notified)
+
+    def _called(self, key: str, sender: str, call: str, kind: str, given: dict[str, Any], extra: Any) -> None:
+        self.received.put((kind, given))
+        self.reply(call, {"samp.status": "samp.ok", "samp.result": {}})
+
+    def _notified(self, key: str, sender: str, kind: str, given: dict[str, Any], extra: Any) -> None:
+        self.received.put((kind, given))
+
+    def next(self, kind: str) -> dict[str, Any]:
+        """The next message of this kind."""
+        while True:
+            found, given = self.received.get(timeout=20)
+            if found == kind:
+                return given
+
+    @property
+    def others(self) -> dict[str, str]:
+        """The other programs, by name."""
+        ids = self.get_registered_clients()
+        return {self.get_metadata(each).get("samp.name", ""): each for each in ids}
+
+
+@pytest.fixture
+def who() -> Iterator[User]:
+    found = User()
+    yield found
+    found.leave()
+
+
+@pytest.fixture
+def hub(who: User, tmp_path: Path) -> Iterator[SAMPHubServer]:
+    server = SAMPHubServer(web_profile=True, web_profile_dialog=who, lockfile=str(tmp_path / "hub"), mode="multiple")
+    server.start()
+    yield server
+    if server.is_running:
+        server.stop()
+
+
+@pytest.fixture
+def program(hub: SAMPHubServer) -> Iterator[Program]:
+    client = Program()
+    client.listen(hub)
+    yield client
+    if hub.is_running:
+        client.disconnect()
+
+
+def panel(page: Page) -> Locator:
+    page.get_by_role("banner").get_by_role("button", name="SAMP").click()
+    return page.get_by_role("dialog", name="Other programs (SAMP)")
+
+
+def connected(page: Page, url: str) -> None:
+    page.goto(url)
+    dialog = panel(page)
+    dialog.get_by_role("button", name="Connect", exact=True).click()
+    expect(dialog.get_by_text("Observer")).to_be_visible()
+    page.keyboard.press("Escape")
+
+
+def done_job(portal: Served, query: str) -> str:
+    data = {"LANG": "ADQL", "QUERY": query, "PHASE": "RUN"}
+    with httpx.Client(verify=False) as client:
+        address = client.post(f"{portal.tap}/async", data=data).headers["location"]
+        while (phase := client.get(f"{address}/phase").text) in ("QUEUED", "EXECUTING"):
+            client.get(address, params={"WAIT": "-1"})
+    assert phase == "COMPLETED"
+    return address
+
+
+def test_a_result_goes_to_a_program_and_rows_are_marked_in_both(
+    page: Page, portal_url: str, portal: Served, program: Program, who: User, shot: Shot
+) -> None:
+    address = done_job(portal, QUERY)
+    page.goto(f"{portal_url}#/jobs/{address.rpartition('/')[2]}")
+    page.get_by_role("button", name="Open", exact=True).click()
+    result = page.get_by_role("region", name="Result")
+    result.get_by_role("button", name="Send to …").click()
+    dialog = page.get_by_role("dialog", name="Other programs (SAMP)")
+    expect(dialog.get_by_role("option", name="Observer")).to_be_attached()
+    assert who.asked == [f"Skyhouse of {portal.url}"]
+    dialog.get_by_role("combobox", name="Send to").select_option("Observer")
+    dialog.get_by_role("button", name="Send", exact=True).click()
+    expect(dialog.get_by_text("to Observer.")).to_be_visible()
+    shot(page, "samp-sent")
+    sent = program.next("table.load.votable")
+    assert sent["url"] == f"{address}/results/result"
+    table = parse_single_table(BytesIO(httpx.get(sent["url"], verify=False).content)).to_table()
+    assert (len(table), table.colnames) == (20, ["tyc_id", "ra", "dec", "vt_mag"])
+    page.keyboard.press("Escape")
+
+    other = program.others["Skyhouse"]
+    rows = {"table-id": sent["table-id"], "row-list": ["1", "3"]}
+    program.notify(other, {"samp.mtype": "table.select.rowList", "samp.params": rows})
+    expect(result.get_by_text("2 chosen")).to_be_visible()
+    expect(result.get_by_role("row", selected=True)).to_have_text([re.compile("^2"), re.compile("^4")])
+    shot(page, "samp-chosen")
+    result.get_by_role("button", name="Choose none").click()
+    assert program.next("table.select.rowList") == {"table-id": sent["url"], "url": sent["url"], "row-list": []}
+    result.get_by_role("rowheader", name="5", exact=True).hover()
+    while program.next("table.highlight.row") != {"table-id": sent["url"], "url": sent["url"], "row": "4"}:
+        pass
+
+
+def test_a_query_goes_to_all_programs(page: Page, portal_url: str, program: Program) -> None:
+    connected(page, f"{portal_url}#/query?adql={quote(QUERY)}")
+    page.get_by_role("button", name="▶ Run").click()
+    page.get_by_role("button", name="Send to …").click()
+    dialog = page.get_by_role("dialog", name="Other programs (SAMP)")
+    dialog.get_by_role("button", name="Send", exact=True).click()
+    expect(dialog.get_by_text("to Observer.")).to_be_visible()
+    sent = program.next("table.load.votable")
+    table = parse_single_table(BytesIO(httpx.get(sent["url"], verify=False, timeout=60).content)).to_table()
+    assert (len(table), table.colnames) == (20, ["tyc_id", "ra", "dec", "vt_mag"])
+
+
+def test_a_table_comes_from_a_program(
+    page: Page, portal_url: str, program: Program, tmp_path: Path, shot: Shot
+) -> None:
+    connected(page, f"{portal_url}#/tables")
+    path = tmp_path / "my & own.vot"
+    Table({"id": [1, 2, 3], "ra": [10.5, 11.5, 12.5], "name": ["Mizar", "Alcor", "Alioth"]}).write(
+        path, format="votable"
+    )
+    sent = {"url": path.as_uri(), "table-id": "t1", "name": "Mine & yours"}
+    program.call_and_wait(program.others["Skyhouse"], {"samp.mtype": "table.load.votable", "samp.params": sent}, "20")
+    expect(page.get_by_role("tab", name="Mine & yours")).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("gridcell", name="Alioth")).to_be_visible()
+    expect(page.get_by_role("status", name="News")).to_contain_text("Table Mine & yours from Observer")
+    shot(page, "samp-received")
+
+    gone = {"url": (tmp_path / "gone.vot").as_uri(), "table-id": "t2", "name": "Gone"}
+    program.call_and_wait(program.others["Skyhouse"], {"samp.mtype": "table.load.votable", "samp.params": gone}, "20")
+    expect(panel(page).get_by_role("status")).to_contain_text("The table Gone could not be fetched")
+
+
+def test_a_position_offers_a_search_around_it(
+    page: Page, portal_url: str, program: Program, shot: Shot, accessible: Callable[[Page], None]
+) -> None:
+    query = "SELECT TOP 1 tyc_id FROM tycho2.bright ORDER BY DISTANCE(ra, dec, 56.75, 24.12)"
+    form = {"LANG": "ADQL", "FORMAT": "csv", "QUERY": query}
+    nearest = httpx.post(f"{portal_url}tap/sync", data=form, verify=False, timeout=60).text.split()[-1]
+    connected(page, f"{portal_url}#/examples")
+    at = {"ra": "56.75", "dec": "24.12"}
+    program.notify_all({"samp.mtype": "coord.pointAt.sky", "samp.params": at})
+    news = page.get_by_role("status", name="News")
+    expect(news).to_contain_text("Position 56.75000, 24.12000 from Observer")
+    news.get_by_role("button", name="Query around it").click()
+    news.get_by_label("Table").select_option("tycho2.bright")
+    news.get_by_label("Radius in degrees").fill("0.5")
+    accessible(page)
+    shot(page, "samp-position")
+    news.get_by_role("button", name="Search").click()
+    expect(page.get_by_role("tab", name="Around 56.750, 24.120")).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("gridcell", name=nearest, exact=True)).to_be_visible()
+    expect(news).not_to_contain_text("Position")
+
+
+def test_the_page_says_who_is_there_and_leaves(page: Page, portal_url: str, program: Program, shot: Shot) -> None:
+    connected(page, f"{portal_url}#/jobs")
+    other = program.others["Skyhouse"]
+    assert set(MESSAGES) <= set(program.get_subscriptions(other))
+    dialog = panel(page)
+    expect(dialog.get_by_role("listitem")).to_have_text("Observer takes tables takes positions")
+    shot(page, "samp-panel")
+    dialog.get_by_role("button", name="Disconnect").click()
+    expect(dialog.get_by_text("Not connected.")).to_be_visible()
+    expect(page.get_by_role("banner").get_by_role("button", name="SAMP: not connected")).to_be_attached()
+    page.keyboard.press("Escape")
+    assert "Skyhouse" not in program.others
+
+    connected(page, f"{portal_url}#/jobs")
+    assert "Skyhouse" in program.others
+    page.reload()
+    expect(page.get_by_role("heading", name="Jobs")).to_be_visible()
+    assert "Skyhouse" not in program.others
+
+
+def test_a_hub_that_refuses_and_one_that_ends(
+    page: Page, portal_url: str, program: Program, hub: SAMPHubServer, who: User
+) -> None:
+    who.agrees = False
+    page.goto(f"{portal_url}#/jobs")
+    dialog = panel(page)
+    dialog.get_by_role("button", name="Connect", exact=True).click()
+    expect(dialog.get_by_text("The hub has refused the connection.")).to_be_visible()
+    who.agrees = True
+    dialog.get_by_role("button", name="Connect", exact=True).click()
+    expect(dialog.get_by_text("Observer")).to_be_visible()
+    program.disconnect()
+    expect(dialog.get_by_text("No other program is connected.")).to_be_visible()
+    hub.stop()
+    expect(dialog.get_by_text("The hub has ended the connection.")).to_be_visible()
+
+
+def test_without_a_hub(page: Page, portal_url: str, shot: Shot) -> None:
+    page.goto(f"{portal_url}#/jobs")
+    dialog = panel(page)
+    dialog.get_by_role("button", name="Connect", exact=True).click()
+    expect(dialog.get_by_text("No SAMP hub answers on this computer. Start TOPCAT or Aladin")).to_be_visible()
+    shot(page, "samp-no-hub")
