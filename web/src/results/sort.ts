@@ -54,23 +54,34 @@ function joined(...pieces: Rows[]): Rows {
 }
 
 function withoutNaN(store: Store, column: number, rows: Rows): [{ rows: Rows; values: Float64Array }, Rows] {
-    const all = new Float64Array(store.rows);
-    store.parts(column).forEach((part, batch) => toNumbers(part, all, store.starts[batch]!));
-    const numbers = rows.filter((row) => !Number.isNaN(all[row]));
-    const nans = numbers.length < rows.length ? rows.filter((row) => Number.isNaN(all[row])) : new Uint32Array();
-    return [{ rows: numbers, values: Float64Array.from(numbers, (row) => all[row]!) }, nans];
+    const all = store.numbers(column);
+    const [numbers, values] = [new Uint32Array(rows.length), new Float64Array(rows.length)];
+    const nans = new Uint32Array(rows.length);
+    let [found, missing] = [0, 0];
+    for (let at = 0; at < rows.length; at++) {
+        const row = rows[at]!;
+        const value = all[row]!;
+        if (value !== value) nans[missing++] = row;
+        else {
+            numbers[found] = row;
+            // minus zero is zero
+            values[found++] = value + 0;
+        }
+    }
+    return [{ rows: numbers.subarray(0, found), values: values.subarray(0, found) }, nans.subarray(0, missing)];
 }
 
 /** The bits of floats so that they compare as unsigned integers do. */
 function floatKeys(values: Float64Array, descending: boolean): Keys {
-    const length = values.length;
-    const halves = new Uint32Array(Float64Array.from(values, (value) => value + 0).buffer);
+    const { length } = values;
+    const halves = new Uint32Array(values.buffer, values.byteOffset, 2 * length);
     const [low, high] = [new Uint32Array(length), new Uint32Array(length)];
+    const inverted = descending ? 0xffffffff : 0;
     for (let at = 0; at < length; at++) {
         const top = halves[2 * at + 1]!;
         const mask = top >>> 31 ? 0xffffffff : 0;
-        low[at] = halves[2 * at]! ^ mask ^ (descending ? 0xffffffff : 0);
-        high[at] = top ^ (mask | 0x80000000) ^ (descending ? 0xffffffff : 0);
+        low[at] = halves[2 * at]! ^ mask ^ inverted;
+        high[at] = top ^ (mask | 0x80000000) ^ inverted;
     }
     return { low, high };
 }
@@ -86,10 +97,12 @@ function longKeys(store: Store, parts: readonly Part[], rows: Rows, descending: 
     const first = parts[0];
     const signed = first?.type === 'number' && first.values instanceof BigUint64Array ? 0 : 0x80000000;
     const inverted = descending ? 0xffffffff : 0;
-    return {
-        low: Uint32Array.from(rows, (row) => all[2 * row]! ^ inverted),
-        high: Uint32Array.from(rows, (row) => all[2 * row + 1]! ^ signed ^ inverted),
-    };
+    const [low, high] = [new Uint32Array(rows.length), new Uint32Array(rows.length)];
+    for (let at = 0; at < rows.length; at++) {
+        low[at] = all[2 * rows[at]!]! ^ inverted;
+        high[at] = all[2 * rows[at]! + 1]! ^ signed ^ inverted;
+    }
+    return { low, high };
 }
 
 /** The rows by their keys, 16 bits after 16 bits from the lowest on. */
@@ -176,10 +189,11 @@ function byText(store: Store, parts: readonly Part[], rows: Rows, descending: bo
         }
         const inverted = descending ? 0xffffffff : 0;
         const part = order.slice(start, end);
-        const key = (row: number) => texts.key(row, depth) ^ inverted;
-        const keys = { low: Uint32Array.from(part, key), high: new Uint32Array(part.length) };
-        order.set(byKeys(part, keys), start);
-        todo.push(...groupsOfEquals(order, start, end, (row) => key(row) >>> 0, inverted, depth));
+        const low = new Uint32Array(part.length);
+        for (let at = 0; at < part.length; at++) low[at] = texts.key(part[at]!, depth) ^ inverted;
+        order.set(byKeys(part, { low, high: new Uint32Array(part.length) }), start);
+        for (const equals of groupsOfEquals(order, start, end, (row) => texts.key(row, depth), depth))
+            todo.push(equals);
     }
     return order;
 }
@@ -190,14 +204,13 @@ function groupsOfEquals(
     start: number,
     end: number,
     key: (row: number) => number,
-    ended: number,
     depth: number,
 ): [number, number, number][] {
     const groups: [number, number, number][] = [];
     let first = start;
     for (let at = start + 1; at <= end; at++) {
         if (at < end && key(order[at]!) === key(order[first]!)) continue;
-        if (at - first > 1 && key(order[first]!) !== ended >>> 0) groups.push([first, at, depth + 4]);
+        if (at - first > 1 && key(order[first]!) !== 0) groups.push([first, at, depth + 4]);
         first = at;
     }
     return groups;

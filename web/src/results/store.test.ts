@@ -113,6 +113,13 @@ test.each([false, true])('texts by code points, also among many with the same be
     expect(shown(store)).toEqual((descending ? expected.reverse() : expected).map(String));
 });
 
+test('a great many small groups of equal texts', () => {
+    const all = Array.from({ length: 300_000 }, (_, at) => `${at % 150_000}`.padStart(6, '0').slice(0, 6) + (at % 2));
+    const store = table([field('name', 'text')], all.length, 65_536, [(from, to) => texts(all.slice(from, to))]);
+    store.arrange([{ column: 0, descending: false }]);
+    expect(shown(store)).toEqual(all.toSorted());
+});
+
 test('arrays by their first number, then the next', () => {
     const list: Part = {
         type: 'list',

@@ -1,132 +1,179 @@
-/** Rows of VOTable BINARY and BINARY2 into columns: one builder per column, which reads its cell of every row. */
+/**
+ * Rows of VOTable BINARY and BINARY2 into columns. First it is found where every cell is, then each column is read by
+ * itself, in a loop over values of one type.
+ */
 
 import type { Bytes, Numbers, Part } from '../columns';
 import type { Field } from '../model';
 import { micros } from '../time';
 import { Unreadable } from './result';
 
-/** Reads a cell at `at` as row `row`: where the next one begins; -1 if the bytes end before. */
-interface Builder {
-    read(view: DataView, at: number, row: number, isNull: boolean): number;
-    grow(rows: number): void;
-    part(rows: number): Part;
+type Places = Uint32Array<ArrayBuffer>;
+
+/** The bytes of whole rows. */
+interface Rows {
+    readonly bytes: Bytes;
+    readonly view: DataView;
+    readonly length: number;
+    /** where each row begins */
+    readonly starts: Places;
+    /** whether each row begins with flags for NULL, as in BINARY2; in BINARY values stand for NULL */
+    readonly flags: boolean;
 }
 
-/** `nothing`: the integer that stands for NULL; `loose`: BINARY, where NaN and NULL are one, and so are '' and NULL. */
-type Make = (field: Field, nothing: string | undefined, loose: boolean) => Builder;
+type Loop<A> = (view: DataView, places: Places, into: A) => void;
 
-interface Scalar {
+interface Scalar<A extends Numbers = Numbers> {
     readonly size: number;
-    make(length: number): Numbers;
-    get(view: DataView, at: number): number | bigint;
+    make(length: number): A;
+    readonly read: Loop<A>;
 }
 
+const scalar = <A extends Numbers>(size: number, make: (length: number) => A, read: Loop<A>): Scalar =>
+    ({ size, make, read }) as unknown as Scalar;
+
+// a loop of its own for each type: a shared one would ask for the type at every value
 const SCALARS: Readonly<Record<string, Scalar>> = {
-    unsignedByte: { size: 1, make: (length) => new Uint8Array(length), get: (view, at) => view.getUint8(at) },
-    short: { size: 2, make: (length) => new Int16Array(length), get: (view, at) => view.getInt16(at) },
-    int: { size: 4, make: (length) => new Int32Array(length), get: (view, at) => view.getInt32(at) },
-    long: { size: 8, make: (length) => new BigInt64Array(length), get: (view, at) => view.getBigInt64(at) },
-    float: { size: 4, make: (length) => new Float32Array(length), get: (view, at) => view.getFloat32(at) },
-    double: { size: 8, make: (length) => new Float64Array(length), get: (view, at) => view.getFloat64(at) },
+    unsignedByte: scalar(
+        1,
+        (length) => new Uint8Array(length),
+        (view, places, into) => {
+            for (let at = 0; at < places.length; at++) into[at] = view.getUint8(places[at]!);
+        },
+    ),
+    short: scalar(
+        2,
+        (length) => new Int16Array(length),
+        (view, places, into) => {
+            for (let at = 0; at < places.length; at++) into[at] = view.getInt16(places[at]!);
+        },
+    ),
+    int: scalar(
+        4,
+        (length) => new Int32Array(length),
+        (view, places, into) => {
+            for (let at = 0; at < places.length; at++) into[at] = view.getInt32(places[at]!);
+        },
+    ),
+    long: scalar(
+        8,
+        (length) => new BigInt64Array(length),
+        (view, places, into) => {
+            // in halves: a BigInt is an object
+            const halves = new Uint32Array(into.buffer);
+            for (let at = 0; at < places.length; at++) {
+                halves[2 * at] = view.getUint32(places[at]! + 4);
+                halves[2 * at + 1] = view.getUint32(places[at]!);
+            }
+        },
+    ),
+    float: scalar(
+        4,
+        (length) => new Float32Array(length),
+        (view, places, into) => {
+            for (let at = 0; at < places.length; at++) into[at] = view.getFloat32(places[at]!);
+        },
+    ),
+    double: scalar(
+        8,
+        (length) => new Float64Array(length),
+        (view, places, into) => {
+            for (let at = 0; at < places.length; at++) into[at] = view.getFloat64(places[at]!);
+        },
+    ),
 };
 
-function scalar(field: Field): Scalar {
+function scalarOf(field: Field): Scalar {
     const found = SCALARS[field.datatype];
     if (!found) throw new Unreadable(`the datatype ${field.datatype} of ${field.name}`);
     return found;
 }
 
+/** The bytes of an item. */
+function itemSize(field: Field): number {
+    if (field.datatype === 'char' || field.datatype === 'boolean') return 1;
+    return field.datatype === 'unicodeChar' ? 2 : scalarOf(field).size;
+}
+
 /** The number of items of each value; undefined: it varies, and is before each. */
-export function fixedSize(field: Field): number | undefined {
+function fixedSize(field: Field): number | undefined {
     if (!field.arraysize) return 1;
     if (field.arraysize.includes('*')) return undefined;
     return field.arraysize.split('x').reduce((size, extent) => size * Number(extent), 1);
 }
 
-/** Bits of rows that are not NULL. */
-class Valid {
-    #bits: Bytes = new Uint8Array();
-    #nulls = 0;
-
-    grow(rows: number): void {
-        this.#bits = grown(this.#bits, Math.ceil(rows / 8), (length) => new Uint8Array(length));
+/** Where each cell begins, behind its count if it has one; and how many bytes the whole rows are. */
+function cellPlaces(bytes: Bytes, view: DataView, fields: readonly Field[], flagBytes: number) {
+    const sizes = fields.map((field) => ({ item: itemSize(field), fixed: fixedSize(field) }));
+    const least = sizes.reduce((sum, { item, fixed }) => sum + (fixed === undefined ? 4 : fixed * item), flagBytes);
+    const most = Math.floor(bytes.length / Math.max(1, least));
+    const starts = new Uint32Array(most);
+    const places = fields.map(() => new Uint32Array(most));
+    let [rows, used] = [0, 0];
+    while (rows < most && used + least <= bytes.length) {
+        let at = used + flagBytes;
+        for (let column = 0; column < sizes.length && at <= bytes.length; column++) {
+            const { item, fixed } = sizes[column]!;
+            if (fixed === undefined && at + 4 > bytes.length) at = Infinity;
+            else if (fixed === undefined) {
+                places[column]![rows] = at + 4;
+                at += 4 + view.getUint32(at) * item;
+            } else {
+                places[column]![rows] = at;
+                at += fixed * item;
+            }
+        }
+        if (at > bytes.length) break;
+        starts[rows++] = used;
+        used = at;
     }
-
-    set(row: number, isValid: boolean): void {
-        if (isValid) this.#bits[row >> 3]! |= 1 << (row & 7);
-        else this.#nulls++;
-    }
-
-    get bits(): Bytes | undefined {
-        return this.#nulls ? this.#bits : undefined;
-    }
+    return { starts: starts.subarray(0, rows), places: places.map((all) => all.subarray(0, rows)), used };
 }
 
-function grown<A extends { length: number; set(from: A): void }>(
-    array: A,
-    length: number,
-    make: (length: number) => A,
-): A {
-    if (array.length >= length) return array;
-    const larger = make(Math.max(length, array.length * 2));
-    larger.set(array);
-    return larger;
+/** The bits of rows that are not NULL; undefined if none is. */
+function validBits(length: number, isValid: (row: number) => boolean): Bytes | undefined {
+    const bits = new Uint8Array((length + 7) >> 3);
+    let nulls = 0;
+    for (let row = 0; row < length; row++) {
+        if (isValid(row)) bits[row >> 3]! |= 1 << (row & 7);
+        else nulls++;
+    }
+    return nulls ? bits : undefined;
 }
 
-const numberBuilder: Make = (field, nothing, loose) => {
-    const { size, make, get } = scalar(field);
+/** Whether the flags before a row say that the column is not NULL. */
+function unflagged({ bytes, starts, flags }: Rows, column: number): (row: number) => boolean {
+    if (!flags) return () => true;
+    const [byte, mask] = [column >> 3, 0x80 >> (column & 7)];
+    return (row) => (bytes[starts[row]! + byte]! & mask) === 0;
+}
+
+type Read = (rows: Rows, places: Places, field: Field, isValid: (row: number) => boolean, nothing?: string) => Part;
+
+const numberPart: Read = ({ view, length, flags }, places, field, isValid, nothing) => {
+    const { make, read } = scalarOf(field);
+    const values = make(length);
+    read(view, places, values);
+    if (flags) return { type: 'number', length, values, valid: validBits(length, isValid) };
+    // BINARY: an integer is declared to stand for NULL, and NaN does
     const marker = nothing === undefined ? undefined : field.datatype === 'long' ? BigInt(nothing) : Number(nothing);
-    const valid = new Valid();
-    let values = make(0) as Float64Array<ArrayBuffer>;
-    return {
-        read(view, at, row, isNull) {
-            if (at + size > view.byteLength) return -1;
-            const value = get(view, at) as number;
-            values[row] = value;
-            valid.set(row, !isNull && value !== marker && !(loose && value !== value));
-            return at + size;
-        },
-        grow(rows) {
-            values = grown(values, rows, make as (length: number) => Float64Array<ArrayBuffer>);
-            valid.grow(rows);
-        },
-        part: (rows) => ({ type: 'number', length: rows, valid: valid.bits, values: values.slice(0, rows) }),
-    };
+    const valid = validBits(length, (row) => values[row] !== marker && values[row] === values[row]);
+    return { type: 'number', length, values, valid };
 };
 
-const TRUE = new Set([...'Tt1'].map((letter) => letter.charCodeAt(0)));
-const FALSE = new Set([...'Ff0'].map((letter) => letter.charCodeAt(0)));
+const [TRUE, FALSE] = [new Set([84, 116, 49]), new Set([70, 102, 48])];
 
-const booleanBuilder: Make = () => {
-    const valid = new Valid();
-    let bits: Bytes = new Uint8Array();
-    return {
-        read(view, at, row, isNull) {
-            if (at >= view.byteLength) return -1;
-            const code = view.getUint8(at);
-            if (TRUE.has(code)) bits[row >> 3]! |= 1 << (row & 7);
-            valid.set(row, !isNull && (TRUE.has(code) || FALSE.has(code)));
-            return at + 1;
-        },
-        grow(rows) {
-            bits = grown(bits, Math.ceil(rows / 8), (length) => new Uint8Array(length));
-            valid.grow(rows);
-        },
-        part: (rows) => ({ type: 'boolean', length: rows, valid: valid.bits, bits }),
-    };
+const booleanPart: Read = ({ bytes, length }, places, _field, isValid) => {
+    const bits = new Uint8Array((length + 7) >> 3);
+    for (let row = 0; row < length; row++) if (TRUE.has(bytes[places[row]!]!)) bits[row >> 3]! |= 1 << (row & 7);
+    const isKnown = (row: number) => TRUE.has(bytes[places[row]!]!) || FALSE.has(bytes[places[row]!]!);
+    return { type: 'boolean', length, bits, valid: validBits(length, (row) => isValid(row) && isKnown(row)) };
 };
 
-/** Where the items of a cell are: from, to, and how many; undefined if the bytes end before. */
-function cellAt(
-    view: DataView,
-    at: number,
-    fixed: number | undefined,
-    size: number,
-): [number, number, number] | undefined {
-    if (fixed === undefined && at + 4 > view.byteLength) return undefined;
-    const count = fixed ?? view.getUint32(at);
-    const from = fixed === undefined ? at + 4 : at;
-    return from + count * size > view.byteLength ? undefined : [from, from + count * size, count];
+/** The number of items of each cell. */
+function counts(view: DataView, places: Places, field: Field): (row: number) => number {
+    const fixed = fixedSize(field);
+    return fixed === undefined ? (row) => view.getUint32(places[row]! - 4) : () => fixed;
 }
 
 const UTF16 = new TextDecoder('utf-16be');
@@ -143,100 +190,92 @@ function narrowed(wide: Bytes): Bytes {
     return narrow;
 }
 
-const textBuilder: Make = (field, _nothing, loose) => {
+/** The UTF-8 of a cell of text, up to the first NUL. */
+function textBytes({ bytes, view }: Rows, places: Places, field: Field): (row: number) => Bytes {
+    const count = counts(view, places, field);
     const wide = field.datatype === 'unicodeChar';
-    const fixed = fixedSize(field);
-    const valid = new Valid();
-    let offsets = new Int32Array(1);
-    let bytes: Bytes = new Uint8Array(1024);
-    return {
-        read(view, at, row, isNull) {
-            const cell = cellAt(view, at, fixed, wide ? 2 : 1);
-            if (!cell) return -1;
-            let said = new Uint8Array(view.buffer as ArrayBuffer, view.byteOffset + cell[0], cell[1] - cell[0]);
-            if (wide) said = narrowed(said);
-            const end = said.indexOf(0);
-            if (end >= 0) said = said.subarray(0, end);
-            const start = offsets[row]!;
-            bytes = grown(bytes, start + said.length, (length) => new Uint8Array(length));
+    return (row) => {
+        const from = places[row]!;
+        const said = bytes.subarray(from, from + count(row) * (wide ? 2 : 1));
+        const narrow = wide ? narrowed(said) : said;
+        const end = narrow.indexOf(0);
+        return end < 0 ? narrow : narrow.subarray(0, end);
+    };
+}
+
+const textPart: Read = (rows, places, field, isValid) => {
+    const { length, flags, view } = rows;
+    const wide = field.datatype === 'unicodeChar';
+    const count = counts(view, places, field);
+    const text = textBytes(rows, places, field);
+    const offsets = new Int32Array(length + 1);
+    let bytes: Bytes = new Uint8Array(length * 8);
+    for (let row = 0; row < length; row++) {
+        const start = offsets[row]!;
+        // three bytes of UTF-8 at most of two of UTF-16
+        const most = start + count(row) * (wide ? 3 : 1);
+        if (most > bytes.length) {
+            const larger = new Uint8Array(most * 2);
+            larger.set(bytes);
+            bytes = larger;
+        }
+        const end = wide ? -1 : copied(rows.bytes, places[row]!, count(row), bytes, start);
+        if (end >= 0) offsets[row + 1] = end;
+        else {
+            const said = text(row);
             bytes.set(said, start);
             offsets[row + 1] = start + said.length;
-            valid.set(row, !isNull && !(loose && said.length === 0));
-            return cell[1];
-        },
-        grow(rows) {
-            offsets = grown(offsets, rows + 1, (length) => new Int32Array(length));
-            valid.grow(rows);
-        },
-        part(rows) {
-            const end = offsets[rows]!;
-            const used = { offsets: offsets.slice(0, rows + 1), bytes: bytes.slice(0, end) };
-            return { type: 'text', length: rows, valid: valid.bits, ...used };
-        },
-    };
+        }
+    }
+    // in BINARY an empty text and NULL are one
+    const valid = validBits(length, flags ? isValid : (row) => offsets[row + 1]! > offsets[row]!);
+    return { type: 'text', length, offsets, bytes: bytes.slice(0, offsets[length]), valid };
 };
 
-const timeBuilder: Make = (field) => {
-    const fixed = fixedSize(field);
-    const wide = field.datatype === 'unicodeChar';
-    const valid = new Valid();
-    let instants = new BigInt64Array();
+/** Copy a short text up to its first NUL, byte by byte: that is faster than by views. Gives its end; -1 if it is long. */
+function copied(from: Bytes, at: number, count: number, to: Bytes, start: number): number {
+    if (count > 64) return -1;
+    for (let byte = 0; byte < count; byte++) {
+        if (from[at + byte] === 0) return start + byte;
+        to[start + byte] = from[at + byte]!;
+    }
+    return start + count;
+}
+
+const timePart: Read = (rows, places, field, isValid) => {
+    const { length } = rows;
+    const text = textBytes(rows, places, field);
+    const instants = Array.from({ length }, (_, row) => (isValid(row) ? micros(UTF8.decode(text(row))) : undefined));
+    const valid = validBits(length, (row) => instants[row] !== undefined);
+    return { type: 'time', length, micros: BigInt64Array.from(instants, (instant) => instant ?? 0n), valid };
+};
+
+const listPart: Read = (rows, places, field, isValid) => {
+    const { length, view } = rows;
+    const count = counts(view, places, field);
+    const offsets = new Int32Array(length + 1);
+    for (let row = 0; row < length; row++) offsets[row + 1] = offsets[row]! + (isValid(row) ? count(row) : 0);
+    const size = itemSize(field);
+    const items = new Uint32Array(offsets[length]!);
+    for (let row = 0; row < length; row++)
+        for (let to = offsets[row]!, at = places[row]!; to < offsets[row + 1]!; to++, at += size) items[to] = at;
+    const read = field.datatype === 'boolean' ? booleanPart : numberPart;
+    const within = read({ ...rows, length: items.length, flags: true }, items, field, () => true);
     return {
-        read(view, at, row, isNull) {
-            const cell = cellAt(view, at, fixed, wide ? 2 : 1);
-            if (!cell) return -1;
-            const said = new Uint8Array(view.buffer as ArrayBuffer, view.byteOffset + cell[0], cell[1] - cell[0]);
-            const instant = isNull ? undefined : micros((wide ? UTF16 : UTF8).decode(said).replace(/\0.*$/s, ''));
-            instants[row] = instant ?? 0n;
-            valid.set(row, instant !== undefined);
-            return cell[1];
-        },
-        grow(rows) {
-            instants = grown(instants, rows, (length) => new BigInt64Array(length));
-            valid.grow(rows);
-        },
-        part: (rows) => ({ type: 'time', length: rows, valid: valid.bits, micros: instants.slice(0, rows) }),
+        type: 'list',
+        length,
+        offsets,
+        items: within,
+        valid: validBits(length, (row) => offsets[row + 1]! > offsets[row]!),
     };
 };
 
-const listBuilder: Make = (field) => {
-    const fixed = fixedSize(field);
-    const { arraysize, ...one } = field;
-    void arraysize;
-    const size = field.datatype === 'boolean' ? 1 : scalar(field).size;
-    const items =
-        field.datatype === 'boolean' ? booleanBuilder(one, undefined, false) : numberBuilder(one, undefined, false);
-    const valid = new Valid();
-    let offsets = new Int32Array(1);
-    return {
-        read(view, at, row, isNull) {
-            const cell = cellAt(view, at, fixed, size);
-            if (!cell) return -1;
-            const start = offsets[row]!;
-            const count = isNull ? 0 : cell[2];
-            items.grow(start + count);
-            for (let item = 0; item < count; item++) items.read(view, cell[0] + item * size, start + item, false);
-            offsets[row + 1] = start + count;
-            valid.set(row, count > 0);
-            return cell[1];
-        },
-        grow(rows) {
-            offsets = grown(offsets, rows + 1, (length) => new Int32Array(length));
-            valid.grow(rows);
-        },
-        part(rows) {
-            const whole = offsets.slice(0, rows + 1);
-            return { type: 'list', length: rows, valid: valid.bits, offsets: whole, items: items.part(whole[rows]!) };
-        },
-    };
-};
-
-const BUILDERS = {
-    number: numberBuilder,
-    boolean: booleanBuilder,
-    text: textBuilder,
-    time: timeBuilder,
-    array: listBuilder,
+const PARTS = {
+    number: numberPart,
+    boolean: booleanPart,
+    text: textPart,
+    time: timePart,
+    array: listPart,
 } as const;
 
 /** The whole rows in `bytes`, and how many bytes they were. Raises Unreadable for datatypes that are not shown. */
@@ -246,24 +285,11 @@ export function binaryRows(
     flags: boolean,
     nulls: readonly (string | undefined)[],
 ): { length: number; parts: Part[]; used: number } {
-    const builders = fields.map((field, at) => BUILDERS[field.kind](field, flags ? undefined : nulls[at], !flags));
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const flagBytes = flags ? (fields.length + 7) >> 3 : 0;
-    let [rows, used, capacity] = [0, 0, 0];
-    for (;;) {
-        if (rows === capacity) {
-            capacity = capacity * 2 || 1024;
-            for (const builder of builders) builder.grow(capacity);
-        }
-        let at = used + flagBytes;
-        if (at > bytes.length || used === bytes.length) break;
-        for (let column = 0; column < builders.length && at >= 0; column++) {
-            const isNull = flags && (bytes[used + (column >> 3)]! & (0x80 >> (column & 7))) !== 0;
-            at = builders[column]!.read(view, at, rows, isNull);
-        }
-        if (at < 0) break;
-        used = at;
-        rows++;
-    }
-    return { length: rows, parts: builders.map((builder) => builder.part(rows)), used };
+    const { starts, places, used } = cellPlaces(bytes, view, fields, flags ? (fields.length + 7) >> 3 : 0);
+    const rows = { bytes, view, length: starts.length, starts, flags };
+    const parts = fields.map((field, column) =>
+        PARTS[field.kind](rows, places[column]!, field, unflagged(rows, column), nulls[column]),
+    );
+    return { length: rows.length, parts, used };
 }

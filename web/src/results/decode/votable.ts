@@ -9,6 +9,8 @@ import { dataStart, headerOf, trailer, type VOTableHeader } from './votableHeade
 
 /** Bytes of rows that become parts of columns together. */
 const BLOCK = 4_000_000;
+/** The first rows are shown at once. */
+const FIRST_BLOCK = 100_000;
 /** A header is longer than that only if it is none. */
 const LONGEST_HEADER = 64_000_000;
 
@@ -18,28 +20,30 @@ export async function* votablePieces(reader: ByteReader): AsyncGenerator<Piece> 
     if (!header.fields.length) throw new Unreadable('a table without columns');
     yield { type: 'fields', fields: header.fields, about: header.about };
     const base64 = new Base64();
-    let rows: Bytes = new Uint8Array();
-    let waiting: Bytes[] = [];
-    let tail: Bytes = new Uint8Array();
-    let first = true;
-    for (let text: Bytes | undefined = rest; text && !base64.ended;) {
-        const { bytes, used } = base64.decode(text);
-        waiting.push(bytes);
+    let block: Bytes = new Uint8Array(2 * BLOCK);
+    let [filled, wanted, tail] = [0, FIRST_BLOCK, new Uint8Array() as Bytes];
+    for (let text: Bytes | undefined = rest; text; text = base64.ended ? undefined : await reader.some()) {
+        block = withRoom(block, filled + text.length);
+        const { end, used } = base64.decode(text, block, filled);
+        filled = end;
         if (base64.ended) tail = text.subarray(used);
-        const size = rows.length + waiting.reduce((sum, piece) => sum + piece.length, 0);
-        // the first rows are shown at once
-        if (base64.ended || size >= (first ? 100_000 : BLOCK)) {
-            const block = joined([rows, ...waiting]);
-            const decoded = binaryRows(block, header.fields, header.serialization === 'BINARY2', header.nulls);
-            rows = block.subarray(decoded.used);
-            waiting = [];
-            if (decoded.length) yield { type: 'rows', length: decoded.length, parts: decoded.parts };
-            first = false;
-        }
-        text = base64.ended ? undefined : await reader.some();
+        if (!base64.ended && filled < wanted) continue;
+        const flags = header.serialization === 'BINARY2';
+        const decoded = binaryRows(block.subarray(0, filled), header.fields, flags, header.nulls);
+        block.copyWithin(0, decoded.used, filled);
+        filled -= decoded.used;
+        wanted = filled + BLOCK;
+        if (decoded.length) yield { type: 'rows', length: decoded.length, parts: decoded.parts };
     }
-    if (rows.length || !base64.ended) return;
+    if (filled || !base64.ended) return;
     yield* ending(header, await restOf(reader, tail));
+}
+
+function withRoom(block: Bytes, length: number): Bytes {
+    if (block.length >= length) return block;
+    const larger = new Uint8Array(2 * length);
+    larger.set(block);
+    return larger;
 }
 
 /** The status after the rows, else the one before them; none if the document has no end. */

@@ -8,14 +8,16 @@ export const WIDEST = 1200;
 const FIRST_WIDEST = 300;
 const PADDING = 20;
 /** room for the sign of the order */
-const SIGN = 24;
+const SIGN = 26;
+/** how much wider bold letters are */
+const BOLD = 1.08;
 
 /** The width of a text in pixels. */
 export type TextWidth = (text: string) => number;
 
 /** The width that a column begins with: for its header and for values such as these. */
 export function firstWidth(field: Field, shown: readonly string[], of: TextWidth): number {
-    const header = Math.max(of(field.name), of(field.unit ?? '')) + SIGN;
+    const header = Math.max(of(field.name) * BOLD, of(field.unit ?? '')) + SIGN;
     const widths = shown.map(of).sort((a, b) => a - b);
     // one long text in ten may be cut off, numbers never
     const most = field.kind === 'number' || field.kind === 'time' ? widths.at(-1) : widths[(widths.length * 0.9) | 0];
