@@ -63,7 +63,7 @@ async function shownColumn(table: Table, quantity: Quantity): Promise<Shown> {
     const dates = table.fields[quantity.column]?.kind === 'time' && !minus;
     return {
         ...named,
-        value: (row) => (dates ? isoOf(values[row]!) : minus ? values[row]! - minus[row]! : values[row]!),
+        value: (row) => (dates ? isoOf(values[row]!, 'ms') : minus ? values[row]! - minus[row]! : values[row]!),
     };
 }
 

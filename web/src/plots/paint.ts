@@ -1,6 +1,6 @@
 /** A plot drawn with a pen: on the screen, for a picture to keep, as SVG. */
 
-import { drawGraticule } from '../sky/graticule';
+import { drawLabels, drawLines } from '../sky/graticule';
 import { cellCount } from '../sky/healpix';
 import { cellsOfPixels, countRange, logShade, paintCells } from '../sky/raster';
 import type { Field } from '../results/model';
@@ -187,9 +187,14 @@ function paintBars(pen: Pen, scene: Scene): undefined {
 
 function paintSky(pen: Pen, scene: Scene): void {
     const { data, view, box, theme } = scene;
-    const scale = data.settings.skyStyle === 'density' ? paintMap(pen, scene) : paintPoints(pen, scene);
-    if (data.settings.skyStyle === 'density') paintChosen(pen, scene);
-    drawGraticule(pen, view, box, data.centre, theme);
+    const map = data.settings.skyStyle === 'density';
+    if (!map) drawLines(pen, view, box, data.centre, theme);
+    const scale = map ? paintMap(pen, scene) : paintPoints(pen, scene);
+    if (map) {
+        drawLines(pen, view, box, data.centre, theme);
+        paintChosen(pen, scene);
+    }
+    drawLabels(pen, view, box, data.centre, theme);
     if (scale) drawLegend(pen, legendBox(scene), scale, theme);
 }
 

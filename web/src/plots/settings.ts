@@ -69,7 +69,7 @@ export function nameOf(fields: readonly Field[], { column, minus }: Quantity): s
 /** The unit of a quantity; '' if it has none, or if two units are subtracted. Instants are days of MJD. */
 export function unitOf(fields: readonly Field[], { column, minus }: Quantity): string {
     const unit = (at: number) => (fields[at]?.kind === 'time' ? 'd' : (fields[at]?.unit ?? ''));
-    return minus >= 0 && unit(minus) !== unit(column) ? '' : unit(column);
+    return minus >= 0 && unit(minus) !== unit(column) ? '' : readable(unit(column));
 }
 
 /** What an axis is labelled: name, unit, and that it is MJD. */
@@ -97,4 +97,16 @@ export function adqlOf(fields: readonly Field[], { column, minus }: Quantity): s
     const quoted = (name: string) => (/^[A-Za-z][A-Za-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`);
     const first = quoted(fields[column]?.name ?? '');
     return minus >= 0 ? `${first} - ${quoted(fields[minus]?.name ?? '')}` : first;
+}
+
+const RAISED: Record<string, string> = Object.fromEntries(
+    [...'0123456789-+'].map((sign, k) => [sign, '⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺'[k]!]),
+);
+
+/** A unit of VOUnits as it is written by hand: "mas.yr**-1" is "mas yr⁻¹". */
+export function readable(unit: string): string {
+    const powers = unit.replace(/\*\*\(?([+-]?\d+)\)?/g, (_, power: string) =>
+        [...power].map((c) => RAISED[c]).join(''),
+    );
+    return powers.replace(/([A-Za-z⁰¹²³⁴⁵⁶⁷⁸⁹)])\.(?=[A-Za-z(])/g, '$1 ');
 }

@@ -111,10 +111,10 @@ const SECONDS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 
 const DAYS = [1, 2, 5, 10];
 const MONTHS = [1, 2, 3, 6];
 
-/** An instant of MJD as ISO 8601, to the second; '' where the calendar of browsers ends. */
-export function isoOf(mjd: number): string {
-    const at = new Date((mjd - UNIX_EPOCH) * DAY_MS);
-    return Number.isNaN(at.getTime()) ? '' : at.toISOString().slice(0, 19);
+/** An instant of MJD as ISO 8601, to the second or the millisecond; '' where the calendar of browsers ends. */
+export function isoOf(mjd: number, to: 's' | 'ms' = 's'): string {
+    const at = new Date(Math.round((mjd - UNIX_EPOCH) * DAY_MS));
+    return Number.isNaN(at.getTime()) ? '' : at.toISOString().slice(0, to === 's' ? 19 : 23);
 }
 
 /** Ticks of an axis of MJD at round years, months, days, hours, minutes or seconds. */

@@ -21,7 +21,7 @@ export function stepFor(view: View): number {
 }
 
 /** Draws the outline of the sky and the lines in the view, `centre` being the longitude in the middle. */
-export function drawGraticule(pen: Pen, view: View, box: Box, centre: number, ink: Ink): void {
+export function drawLines(pen: Pen, view: View, box: Box, centre: number, ink: Ink): void {
     const step = stepFor(view);
     const [longitudes, latitudes] = lines(view, step, centre);
     const [west, east] = [longitudes[0] ?? 0, longitudes.at(-1) ?? 0];
@@ -39,7 +39,6 @@ export function drawGraticule(pen: Pen, view: View, box: Box, centre: number, in
     }
     for (const side of [-180, 180]) drawn.push(along(120, (part) => placed(side, -90 + 180 * part)));
     pen.within(box, () => drawn.forEach((places) => stroke(pen, places, view, box, ink.line)));
-    labels(pen, view, box, { centre, step, longitudes, latitudes, ink });
 }
 
 /** A place in the plane for a longitude away from the middle one; 180 degrees stay at the side that they are on. */
@@ -107,44 +106,50 @@ function multiples(from: number, to: number, step: number, shift: number): numbe
     return Array.from({ length: count }, (_, k) => (first + k) * step + shift);
 }
 
-interface Net {
-    readonly centre: number;
-    readonly step: number;
-    readonly longitudes: readonly number[];
-    readonly latitudes: readonly number[];
-    readonly ink: Ink;
-}
-
-/** Longitudes are written along the parallel nearest to the middle of the view, latitudes along the meridian there. */
-function labels(pen: Pen, view: View, box: Box, { centre, step, longitudes, latitudes, ink }: Net): void {
-    const middle = unproject((view.u0 + view.u1) / 2, (view.v0 + view.v1) / 2) ?? [0, 0];
-    const meridian = nearest(longitudes, turn(middle[0] + 180) - 180);
-    const parallel = nearest(latitudes, middle[1]);
-    const style = { colour: ink.text, halo: ink.ground, align: 'center', size: 11 } as const;
+/**
+ * Writes the lines' longitudes and latitudes: along the edges where the view is within the sky, else along the parallel
+ * and the meridian nearest to its middle.
+ */
+export function drawLabels(pen: Pen, view: View, box: Box, centre: number, ink: Ink): void {
+    const step = stepFor(view);
+    const [longitudes, latitudes] = lines(view, step, centre);
     const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
-    const taken: number[] = [];
-    for (const away of longitudes) {
-        const [u, v] = placed(away, parallel);
+    const edges = withinSky(view);
+    const middle = unproject((view.u0 + view.u1) / 2, (view.v0 + view.v1) / 2) ?? [0, 0];
+    const below = unproject((view.u0 + view.u1) / 2, view.v0 + (view.v1 - view.v0) * 0.03) ?? middle;
+    const beside = unproject(view.u0 + (view.u1 - view.u0) * 0.02, (view.v0 + view.v1) / 2) ?? middle;
+    const parallel = edges ? below[1] : nearest(latitudes, middle[1]);
+    const meridian = away(edges ? beside[0] : (nearest(longitudes, away(middle[0])) + 360) % 360);
+    const style = { colour: ink.text, halo: ink.ground, align: 'center', size: 11 } as const;
+    let taken = Infinity;
+    for (const longitude of longitudes) {
+        const [u, v] = placed(longitude, parallel);
         const x = xOf(view, box, u);
-        const said = `${turn(away + centre).toFixed(digits)}°`;
+        const said = `${turn(longitude + centre).toFixed(digits)}°`;
         const half = pen.measure(said, 11) / 2;
-        if (x - half < box.left || x + half > box.left + box.width || !inside(u, v, view)) continue;
-        if (taken.some((other) => Math.abs(other - x) < 2 * half + 6)) continue;
-        taken.push(x);
-        pen.text(said, x, yOf(view, box, v) + 8, style);
+        if (x - half < box.left || x + half > Math.min(box.left + box.width, taken - 6) || !inside(u, v, view))
+            continue;
+        taken = x - half;
+        pen.text(said, x, edges ? box.top + box.height - 8 : yOf(view, box, v) + 8, style);
     }
     for (const latitude of latitudes) {
-        if (latitude === parallel) continue;
+        if (!edges && latitude === parallel) continue;
         const [u, v] = placed(meridian, latitude);
         const y = yOf(view, box, v);
-        if (!inside(u, v, view) || y < box.top + 6 || y > box.top + box.height - 6) continue;
-        pen.text(
-            `${latitude > 0 ? '+' : latitude < 0 ? '−' : ''}${Math.abs(latitude).toFixed(digits)}°`,
-            xOf(view, box, u) + 2,
-            y,
-            style,
-        );
+        if (!inside(u, v, view) || y < box.top + 6 || y > box.top + box.height - (edges ? 20 : 6)) continue;
+        const sign = latitude > 0 ? '+' : latitude < 0 ? '−' : '';
+        const said = `${sign}${Math.abs(latitude).toFixed(digits)}°`;
+        if (edges) pen.text(said, box.left + 3, y, { ...style, align: 'left' });
+        else pen.text(said, xOf(view, box, u) + 2, y, style);
     }
+}
+
+/** A longitude as one away from the middle, -180 to 180; the map's own middle is 0. */
+const away = (longitude: number) => turn(longitude + 180) - 180;
+
+/** Whether all corners of a view are in the sky. */
+function withinSky(view: View): boolean {
+    return [view.u0, view.u1].every((u) => [view.v0, view.v1].every((v) => unproject(u, v) !== undefined));
 }
 
 function nearest(values: readonly number[], to: number): number {

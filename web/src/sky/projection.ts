@@ -16,7 +16,7 @@ export function project(longitude: number, latitude: number, centre = 0): [x: nu
 
 /** The direction at a place of the plane, in degrees; undefined outside of the sky. */
 export function unproject(x: number, y: number, centre = 0): Direction | undefined {
-    if ((x * x) / 4 + y * y > 1) return undefined;
+    if (!((x * x) / 4 + y * y <= 1)) return undefined;
     const square = 1 - (x * x) / 8 - (y * y) / 2;
     const z = Math.sqrt(square);
     const longitude = (2 * Math.atan2((-z * x) / Math.SQRT2, 2 * square - 1)) / DEGREE;
