@@ -5,7 +5,9 @@ import {
     autocompletion,
     closeBrackets,
     closeBracketsKeymap,
+    closeCompletion,
     completionKeymap,
+    selectedCompletion,
 } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap, isolateHistory } from '@codemirror/commands';
 import { bracketMatching } from '@codemirror/language';
@@ -30,7 +32,7 @@ import { completions } from './completion';
 import { adql, appearance } from './dialect';
 import { functions, functionsOf, type FunctionInfo } from './functions';
 import { callHints, hoverHints } from './hints';
-import { tokenise } from './lexer';
+import { same, tokenise } from './lexer';
 import { insertion, rangeOf } from './places';
 import { scopeAt } from './scope';
 import { made } from './tips';
@@ -201,5 +203,20 @@ function typedOver(event: InputEvent, view: EditorView): boolean {
 /** The page's own keys, such as Ctrl+Enter, are the page's. Tab leaves the editor unless a completion is shown. */
 function keys(): Extension {
     const others = [...closeBracketsKeymap, ...searchKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap];
-    return [Prec.highest(keymap.of([{ key: 'Tab', run: acceptCompletion }])), keymap.of([...others, ...defaultKeymap])];
+    const own = [
+        { key: 'Tab', run: acceptCompletion },
+        { key: 'Enter', run: written },
+    ];
+    return [Prec.highest(keymap.of(own)), keymap.of([...others, ...defaultKeymap])];
+}
+
+/** Where the chosen completion is written out already, Enter begins a new line. */
+function written(view: EditorView): boolean {
+    const { state } = view;
+    const chosen = selectedCompletion(state);
+    const word = chosen && (chosen.apply ?? chosen.label);
+    if (typeof word !== 'string') return false;
+    const { head } = state.selection.main;
+    if (same(state.sliceDoc(Math.max(0, head - word.length), head), word)) closeCompletion(view);
+    return false;
 }

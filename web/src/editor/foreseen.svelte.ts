@@ -21,11 +21,15 @@ export class Foreseen {
     #timer: ReturnType<typeof setTimeout> | undefined;
     #stop: AbortController | undefined;
     #answered: Asked | undefined;
+    #version: number | undefined;
 
-    /** Ask a moment later, unless the query changes again. */
-    later(asked: Asked): void {
+    /** Ask a moment later, unless the query changes again. `version` is of the tables that it may use. */
+    later(asked: Asked, version: number): void {
         clearTimeout(this.#timer);
         this.#stop?.abort();
+        const known = this.#answered && version === this.#version && same(this.#answered, asked);
+        this.#version = version;
+        if (known) return void (this.asking = false);
         this.unasked = bytesOf(asked) > MOST_BYTES;
         this.asking = asked.query.trim() !== '' && !this.unasked;
         if (!this.asking) this.#told({});

@@ -102,10 +102,15 @@ export class Queries {
         [tab.title, tab.named] = [title.trim(), true];
     }
 
-    /** Keep the tabs in the browser; to be called in an effect, for it reads all that is kept. */
-    save(): void {
+    /** What is to be kept of the tabs; reactive. */
+    state(): Kept {
         const tabs = this.tabs.map((tab) => tab.kept()).filter((tab) => tab !== undefined);
-        this.unkept = !keep('tabs', { current: this.currentId, tabs });
+        return { current: this.currentId, tabs };
+    }
+
+    /** Keep the tabs in the browser. */
+    keep(state: Kept = this.state()): void {
+        this.unkept = !keep('tabs', state);
     }
 
     #made(adql: string, title?: string): QueryTab {

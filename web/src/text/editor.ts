@@ -66,7 +66,8 @@ export const editor = {
         unasked: 'Not estimated: the files are sent when it runs.',
         sync: 'runs at once',
         async: 'runs as a job',
-        plan: 'What the service will do',
+        plan: 'Plan',
+        planned: 'What the service will do',
     },
     lost: (names: string) =>
         `The files of this query (${names}) are not kept by the browser: open them on the Upload page again.`,
