@@ -13,7 +13,7 @@ const entries = [
     column('ra', { ucd: 'pos.eq.ra;meta.main', unit: 'deg', description: 'Right ascension', principal: true }),
     column('extra', { table: 'other.things', description: 'More of it' }),
 ].map(prepared);
-const names = (typed: string) => search(entries, typed).map((found) => found.entry.name);
+const names = (typed: string) => search(entries, typed).best.map((found) => found.entry.name);
 
 describe('search', () => {
     it('puts the exact name first, then beginnings, then words, then other places', () => {
@@ -36,7 +36,7 @@ describe('search', () => {
     });
 
     it('tells which part fits', () => {
-        const [first] = search(entries, 'error em.opt.V');
+        const [first] = search(entries, 'error em.opt.V').best;
         expect([...first!.parts]).toEqual(['ucd']);
         expect(first!.entry.name).toBe('e_vt_mag');
     });
@@ -45,7 +45,9 @@ describe('search', () => {
         const many = Array.from({ length: 100_000 }, (_, at) =>
             prepared(column(`c${at}`, { description: `value ${at}` })),
         );
-        expect(search(many, 'c99999')[0]?.entry.name).toBe('c99999');
+        expect(search(many, 'c99999').best[0]?.entry.name).toBe('c99999');
+        const all = search(many, 'value', 500);
+        expect([all.total, all.best.length, all.best[0]?.entry.name]).toEqual([100_000, 500, 'c0']);
     });
 });
 

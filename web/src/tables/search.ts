@@ -25,21 +25,28 @@ export interface Found {
 export interface Prepared {
     readonly entry: Entry;
     readonly name: string;
+    /** of a table: without its schema */
+    readonly own: string;
     readonly table: string;
     readonly ucd: string;
     readonly unit: string;
     readonly description: string;
+    /** all of it, to be passed over at once where a word is nowhere in it */
+    readonly all: string;
+}
+
+/** The best of what was found, and how much there was. */
+export interface Findings {
+    readonly total: number;
+    readonly best: readonly Found[];
 }
 
 export function prepared(entry: Entry): Prepared {
-    return {
-        entry,
-        name: entry.name.toLowerCase(),
-        table: entry.table.toLowerCase(),
-        ucd: entry.ucd.toLowerCase(),
-        unit: entry.unit.toLowerCase(),
-        description: entry.description.toLowerCase(),
-    };
+    const name = entry.name.toLowerCase();
+    const [table, ucd, unit] = [entry.table.toLowerCase(), entry.ucd.toLowerCase(), entry.unit.toLowerCase()];
+    const description = entry.description.toLowerCase();
+    const own = entry.kind === 'table' ? name.slice(name.indexOf('.') + 1) : name;
+    return { entry, name, own, table, ucd, unit, description, all: [name, ucd, unit, description, table].join('\n') };
 }
 
 /** The words of what was typed, in lower case. */
@@ -47,45 +54,86 @@ export function words(typed: string): string[] {
     return typed.toLowerCase().split(/\s+/).filter(Boolean);
 }
 
-/** Entries in which every word is found, the best first; those of equal rank in the order in which they came. */
-export function search(entries: readonly Prepared[], typed: string): Found[] {
+/** Entries in which every word is found, the best `most` first; those of equal rank in the order in which they came. */
+export function search(entries: readonly Prepared[], typed: string, most = Infinity): Findings {
     const wanted = words(typed);
-    if (!wanted.length) return [];
-    const found: Found[] = [];
-    for (const entry of entries) {
-        const hit = matched(entry, wanted);
-        if (hit) found.push(hit);
+    if (!wanted.length) return { total: 0, best: [] };
+    const ranked: { at: number; score: number }[] = [];
+    for (let at = 0; at < entries.length; at++) {
+        const score = scoreOf(entries[at]!, wanted);
+        if (score > 0) ranked.push({ at, score });
     }
-    return found.sort((one, other) => other.score - one.score);
+    const least = leastOf(ranked, most);
+    const best = ranked.filter(({ score }) => score >= least).sort((one, other) => other.score - one.score);
+    const found = best.slice(0, most).map(({ at, score }) => {
+        const entry = entries[at]!;
+        return { entry: entry.entry, score, parts: new Set(wanted.map((word) => PARTS[partOf(entry, word)]!)) };
+    });
+    return { total: ranked.length, best: found };
 }
 
-function matched(of: Prepared, wanted: readonly string[]): Found | undefined {
+/** The score that the best `most` have at least: without sorting all of them. */
+function leastOf(ranked: readonly { score: number }[], most: number): number {
+    if (ranked.length <= most) return 0;
+    const counts = new Map<number, number>();
+    for (const { score } of ranked) counts.set(score, (counts.get(score) ?? 0) + 1);
+    let sum = 0;
+    for (const score of [...counts.keys()].sort((one, other) => other - one)) {
+        sum += counts.get(score)!;
+        if (sum >= most) return score;
+    }
+    return 0;
+}
+
+const PARTS: readonly Part[] = ['name', 'ucd', 'unit', 'description', 'table'];
+const TABLE = 4;
+
+/** Points of an entry, 0 if a word is nowhere in it. */
+function scoreOf(of: Prepared, wanted: readonly string[]): number {
+    for (const word of wanted) if (!of.all.includes(word)) return 0;
     let score = of.entry.principal ? 2 : 0;
-    const parts = new Set<Part>();
+    let tableAlone = of.entry.kind === 'column';
     for (const word of wanted) {
-        const [points, part] = best(of, word);
-        if (!part) return undefined;
+        const part = partOf(of, word);
+        const points = pointsOf(of, word, part);
+        if (!points) return 0;
         score += points;
-        parts.add(part);
+        tableAlone &&= part === TABLE;
     }
     // a word that names the table alone finds the table, not each of its columns
-    if (of.entry.kind === 'column' && parts.size === 1 && parts.has('table')) return undefined;
-    return { entry: of.entry, score, parts };
+    return tableAlone ? 0 : score;
 }
 
-/** Points for the part of the entry that the word fits best. */
-function best(of: Prepared, word: string): [number, Part | undefined] {
-    const own = of.entry.kind === 'table' ? of.name.slice(of.name.indexOf('.') + 1) : of.name;
-    const tried: [number, Part][] = [
-        [Math.max(fits(of.name, word, 100), fits(own, word, 100)), 'name'],
-        [Math.max(fits(of.ucd, word, 60), ...of.ucd.split(';').map((each) => fits(each, word, 50))), 'ucd'],
-        [of.unit === word ? 45 : 0, 'unit'],
-        [fits(of.description, word, 30), 'description'],
-        [fits(of.table, word, 5), 'table'],
-    ];
-    let found: [number, Part | undefined] = [0, undefined];
-    for (const each of tried) if (each[0] > found[0]) found = each;
-    return found;
+/** The part of the entry that the word fits best, by its number. */
+function partOf(of: Prepared, word: string): number {
+    let [best, most] = [0, 0];
+    for (let part = 0; part <= TABLE; part++) {
+        const points = pointsOf(of, word, part);
+        if (points > most) [best, most] = [part, points];
+    }
+    return best;
+}
+
+function pointsOf(of: Prepared, word: string, part: number): number {
+    switch (part) {
+        case 0:
+            return Math.max(fits(of.name, word, 100), of.own === of.name ? 0 : fits(of.own, word, 100));
+        case 1:
+            return ucdFits(of.ucd, word);
+        case 2:
+            return of.unit === word ? 45 : 0;
+        case 3:
+            return fits(of.description, word, 30);
+        default:
+            return fits(of.table, word, 5);
+    }
+}
+
+/** A UCD by all of it, else by one of its words. */
+function ucdFits(ucd: string, word: string): number {
+    const points = fits(ucd, word, 60);
+    if (!points || ucd.length === word.length) return points;
+    return `;${ucd};`.includes(`;${word};`) ? 50 : points;
 }
 
 /** `most` points for the whole text, fewer for its beginning, the beginning of a word in it, and any other place. */
@@ -99,7 +147,9 @@ function fits(text: string, word: string, most: number): number {
 
 function startsWord(text: string, word: string, first: number): boolean {
     for (let at = first; at >= 0; at = text.indexOf(word, at + 1)) {
-        if (!/[a-z0-9]/.test(text[at - 1] ?? ' ')) return true;
+        const before = text.charCodeAt(at - 1);
+        const isLetter = (before >= 97 && before <= 122) || (before >= 48 && before <= 57);
+        if (!isLetter) return true;
     }
     return false;
 }

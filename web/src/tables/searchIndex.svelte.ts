@@ -2,7 +2,7 @@
 
 import { catalogue } from '../tap/catalogue.svelte';
 import { rows, type Value } from '../tap/rows';
-import { prepared, search, type Entry, type Found, type Prepared } from './search';
+import { prepared, search, type Entry, type Findings, type Prepared } from './search';
 
 /** Columns that a page may hold in memory; a service with more of them is searched as far as this. */
 const MOST = 200_000;
@@ -23,6 +23,8 @@ class SearchIndex {
     readonly #tables = $derived(
         catalogue.schemas.flatMap((schema) => schema.tables.map((table) => prepared(tableEntry(table)))),
     );
+
+    readonly #all = $derived([...this.#tables, ...this.#columns]);
 
     /** Ask for all columns, unless they are here. Never raises: `failed` says what is wrong. */
     async load(): Promise<void> {
@@ -46,9 +48,9 @@ class SearchIndex {
         return this.#columns.map((column) => column.entry);
     }
 
-    /** Tables and columns that fit, the best first. */
-    search(typed: string): Found[] {
-        return search([...this.#tables, ...this.#columns], typed);
+    /** Tables and columns that fit, the best `most` first. */
+    search(typed: string, most: number): Findings {
+        return search(this.#all, typed, most);
     }
 }
 
