@@ -136,7 +136,10 @@ export class ResultTable implements Table {
     #state(failure: Failure): State {
         if (failure.reason === 'stopped' && this.fields.length)
             return { phase: 'complete', overflow: text.results.stopped(this.rows) };
-        return { phase: 'failed', message: sentence(failure, this.rows) };
+        const message = sentence(failure, this.rows);
+        // who signs in is told why the credentials do not count
+        if (failure.reason === 'refused' && failure.status === 401) credentials.refused = message;
+        return { phase: 'failed', message };
     }
 }
 
