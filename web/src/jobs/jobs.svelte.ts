@@ -46,6 +46,7 @@ export class Jobs {
                 if (credentials.header !== this.#asker) untrack(() => this.#askedByAnother());
             });
         });
+        void this.refresh();
     }
 
     /** Make a job, run it, and remember it in this browser: its id. Raises TapError. */
@@ -161,9 +162,17 @@ export class Jobs {
         const own = remembered().find(({ id }) => id === watched.id);
         if (watched.gone) {
             const title = own?.title || watched.title || titleOf(watched.job);
-            if (this.#known.has(watched.id)) this.lost = [...this.lost, { id: watched.id, title, said: watched.gone }];
+            const expired = Date.now() >= (own?.until ?? Infinity);
+            const isNews = this.#known.has(watched.id) && !expired;
+            if (isNews) this.lost = [...this.lost, { id: watched.id, title, said: watched.gone }];
             this.#forget(watched.id);
-        } else if (own && !own.told && !this.ended.includes(watched) && isEnded(watched.phase)) {
+            return;
+        }
+        const until = watched.job?.destruction;
+        if (own && until && own.until !== until) {
+            change((all) => all.map((one) => (one.id === watched.id ? { ...one, until } : one)));
+        }
+        if (own && !own.told && !this.ended.includes(watched) && isEnded(watched.phase)) {
             this.ended = [...this.ended, watched];
         }
     }

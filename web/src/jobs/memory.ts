@@ -9,6 +9,8 @@ export interface Remembered {
     readonly created: number;
     /** whose it is, '' if anonymous: others are refused it */
     readonly owner: string;
+    /** when the service removes it, milliseconds since 1970 */
+    readonly until?: number;
     /** its end has been told to the user */
     readonly told: boolean;
 }

@@ -47,7 +47,8 @@ export class WatchedJob {
     /** What the service's list says of it. */
     listed(reference: JobReference): void {
         this.#listed = reference;
-        if (this.job && this.job.phase !== reference.phase && !isEnded(this.job.phase)) void this.follow();
+        const changed = this.job && this.job.phase !== reference.phase && !isEnded(this.job.phase);
+        if (changed || isActive(reference.phase)) void this.follow();
     }
 
     /** What the service has just told of it. */

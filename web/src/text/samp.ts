@@ -31,6 +31,7 @@ export const samp = {
     hubSilent: 'the hub did not answer',
     send: 'Send to …',
     sendTo: 'Send to',
+    point: 'Other programs look where the row under the pointer is',
     everybody: 'All programs',
     sendNow: 'Send',
     sent: (name: string, to: string) => `Sent ${name} to ${to}.`,
