@@ -109,10 +109,13 @@ export class Loading {
     async #fetch(wanted: Wanted, url: string, request: RequestInit = {}): Promise<Response> {
         const headers: Record<string, string> = wanted.authorization ? { Authorization: wanted.authorization } : {};
         const { signal } = this.#abort;
-        const answer = await fetch(url, { ...request, headers, signal }).catch((error: unknown) => {
-            if (signal.aborted) throw error;
-            throw new Refused({ reason: 'no answer' });
-        });
+        // 'omit': the browser's own box for passwords would come up at a 401
+        const answer = await fetch(url, { ...request, headers, signal, credentials: 'omit' }).catch(
+            (error: unknown) => {
+                if (signal.aborted) throw error;
+                throw new Refused({ reason: 'no answer' });
+            },
+        );
         if (answer.ok && answer.body) return answer;
         throw new Refused({ reason: 'refused', status: answer.status, body: await answer.text() });
     }
