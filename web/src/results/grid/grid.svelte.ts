@@ -11,13 +11,18 @@ import { Scroller } from './scroller';
 /** Pixels. */
 export const ROW_HEIGHT = 26;
 /** Rows and columns that are fetched beyond those seen. */
-const AROUND = { rows: 30, columns: 3 };
+const AROUND = { rows: 60, columns: 4 };
+/** What is fetched is fetched anew when so few rows are left of it. */
+const LEAST = 20;
 const SAMPLE = 60;
 const ANGLE = ['+00:00:00.000'];
 
 interface Fetched {
     readonly from: number;
     readonly first: number;
+    /** the column behind the last one */
+    readonly last: number;
+    readonly version: number;
     readonly rows: Uint32Array;
     readonly cells: readonly Cell[][];
 }
@@ -170,20 +175,29 @@ export class Grid {
     async #looking(): Promise<void> {
         while (this.#again) {
             this.#again = false;
-            const [from, first] = [
-                Math.max(0, this.places[0] - AROUND.rows),
-                Math.max(0, this.columns[0] - AROUND.columns),
-            ];
-            const to = Math.min(this.table.fields.length, this.columns[1] + AROUND.columns);
-            const wanted = Array.from({ length: Math.max(0, to - first) }, (_, at) => first + at);
+            if (this.#covered()) continue;
+            const { fields, version } = this.table;
+            const from = Math.max(0, this.places[0] - AROUND.rows);
+            const first = Math.max(0, this.columns[0] - AROUND.columns);
+            const last = Math.min(fields.length, this.columns[1] + AROUND.columns);
+            const wanted = Array.from({ length: Math.max(0, last - first) }, (_, at) => first + at);
             try {
-                this.fetched = { from, first, ...(await this.table.page(from, this.places[1] + AROUND.rows, wanted)) };
+                const page = await this.table.page(from, this.places[1] + AROUND.rows, wanted);
+                this.fetched = { from, first, last, version, ...page };
             } catch (error) {
                 // the tab of this table was closed meanwhile
                 if (error instanceof Closed) return;
                 throw error;
             }
         }
+    }
+
+    /** Whether what is seen, and a bit around it, has been fetched as it is now. */
+    #covered(): boolean {
+        const { fetched, places, columns, table } = this;
+        if (fetched?.version !== table.version || fetched.first > columns[0] || fetched.last < columns[1]) return false;
+        const [least, most] = [Math.max(0, places[0] - LEAST), Math.min(table.shown, places[1] + LEAST)];
+        return fetched.from <= least && fetched.from + fetched.rows.length >= most;
     }
 
     /** Filter by what is typed; what cannot be read filters nothing. */
