@@ -79,8 +79,15 @@ export class Stage implements Host {
             const context = prepared(canvas, scene.size.width, scene.size.height, scene.ratio);
             paint(canvasPen(context, scene.theme.font), scene);
             this.took = performance.now() - start;
-            canvas.dataset['took'] = this.took.toFixed(1);
-            canvas.dataset['points'] = String(scene.data.points.count);
+            // what is drawn where, for whoever looks at the page from outside
+            const { left, top, width, height } = scene.box;
+            const { u0, u1, v0, v1 } = scene.view;
+            const shown = { kind: scene.data.settings.kind, points: scene.data.points.count, took: this.took };
+            canvas.dataset['drawn'] = JSON.stringify({
+                ...shown,
+                box: [left, top, width, height],
+                view: [u0, u1, v0, v1],
+            });
         });
     }
 

@@ -57,7 +57,7 @@ describe('instants', () => {
         expect(labels(timeTicks(57388, 57570, 4))).toEqual(['2016-01', '2016-03', '2016-05', '2016-07']);
         expect(labels(timeTicks(57388, 57392, 4))).toEqual(['2016-01-01', '2016-01-02', '2016-01-03', '2016-01-04', '2016-01-05']); // prettier-ignore
         expect(labels(timeTicks(57388, 57388.5, 4))).toEqual(['01-01 00:00', '01-01 03:00', '01-01 06:00', '01-01 09:00', '01-01 12:00']); // prettier-ignore
-        expect(labels(timeTicks(57388, 57388 + 10 / 86400, 3))).toEqual(['00:00:00', '00:00:05', '00:00:10']);
+        expect(labels(timeTicks(57388, 57388 + 10.1 / 86400, 3))).toEqual(['00:00:00', '00:00:05', '00:00:10']);
         expect(timeTicks(57388, 57388 + 1e-6, 3).length).toBeGreaterThan(1);
         expect(timeTicks(1e9, 2e9, 3).length).toBeGreaterThan(1);
     });
