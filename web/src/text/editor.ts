@@ -66,7 +66,6 @@ export const editor = {
         unasked: 'Not estimated: the files are sent when it runs.',
         sync: 'runs at once',
         async: 'runs as a job',
-        plan: 'Plan',
         planned: 'What the service will do',
     },
     lost: (names: string) =>
