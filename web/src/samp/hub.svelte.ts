@@ -96,9 +96,7 @@ class Samp {
     async #takeTable(from: string, { url = '', name }: Message['samp.params']): Promise<void> {
         const title = name || decodeURIComponent(url.split('/').at(-1) ?? '') || text.samp.button;
         try {
-            const translated = this.#connected().translateUrl('') + encodeURIComponent(url);
-            const answer = await fetch(translated, { credentials: 'omit' });
-            if (!answer.ok) throw new Error(text.samp.hubStatus(answer.status));
+            const answer = await this.#fetched(encodeURIComponent(url));
             const file = new File([await answer.blob()], `${title}.vot`, { type: 'application/x-votable+xml' });
             queries.show({ kind: 'file', file, name: title }, title);
             this.#took({ kind: 'table', key: ++this.#keys, from: this.#name(from), name: title });
@@ -106,6 +104,15 @@ class Samp {
             const why = error instanceof TypeError ? text.samp.hubSilent : (error as Error).message;
             this.trouble = text.samp.notFetched(title, why);
         }
+    }
+
+    /** What the hub has at an encoded address. */
+    async #fetched(encoded: string): Promise<Response> {
+        const answer = await fetch(this.#connected().translateUrl('') + encoded, { credentials: 'omit' });
+        if (answer.ok) return answer;
+        // JSAMP's hub, which is TOPCAT's, decodes twice: it matters where the address has signs that were encoded
+        if (encoded.includes('%25') && !encoded.includes('%2525')) return this.#fetched(encodeURIComponent(encoded));
+        throw new Error(text.samp.hubStatus(answer.status));
     }
 
     #takePosition(from: string, ra: number, dec: number): void {
