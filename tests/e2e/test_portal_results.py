@@ -21,6 +21,7 @@ from tap_service.config import Config
 from tap_service.storage.embedded import EmbeddedEngine
 from tests.e2e.conftest import Shot
 from tests.tap_service.conftest import Served, served
+from tests.tap_service.users import USERS, user
 
 #: OpenNGC's ids are 1 to 14033: row n of these has the ids (n - 1) % 14033 + 1 and (n - 1) // 14033 + 1
 OBJECTS = 14033
@@ -177,6 +178,7 @@ class TestRows:
         assert [_read(line) for line in copied(page, "4 rows chosen")[1:]] == [rows[at] for at in (2, 4, 5, 9)]
 
         page.get_by_role("button", name="Next chosen").click()
+        expect(grid).to_be_focused()
         page.keyboard.press("Escape")
         expect(shown(page)).not_to_contain_text("chosen")
 
@@ -343,7 +345,7 @@ class TestFiles:
             assert found[key] == answer.content
         assert found["20 rows, CSV|.csv"] == found["CSV|.csv"]
 
-    @pytest.mark.parametrize("form", ["votable", "arrow", "votable/td", "csv", "fits", "parquet"])
+    @pytest.mark.parametrize("form", ["votable", "votable/td", "parquet"])
     def test_results_of_jobs_open_whatever_their_format(
         self, page: Page, portal: Served, portal_url: str, form: str
     ) -> None:
@@ -360,7 +362,37 @@ class TestFiles:
         wanted = tapped(portal, f"{query} ORDER BY id")
         assert [(int(line[0]), line[1], float(line[2])) for line in lines[1:]] == [row[:3] for row in wanted]
         told = page.get_by_text("the service has read it")
-        expect(told).to_have_count(0 if form in ("votable", "arrow") else 1)
+        expect(told).to_have_count(0 if form == "votable" else 1)
+
+
+class TestMine:
+    def test_a_result_is_saved_as_a_table_of_the_user(
+        self, page: Page, portal: Served, portal_url: str, shot: Shot, accessible: Callable[[Page], None]
+    ) -> None:
+        with user(portal, "alice") as alice:
+            job = alice.vo.submit_job("SELECT TOP 7 id, name, ra, dec FROM openngc.objects", maxrec=100)
+            job.run().wait()
+            page.goto(portal_url)
+            page.get_by_role("banner").get_by_role("button", name="Sign in").click()
+            dialog = page.get_by_role("dialog", name="Sign in")
+            dialog.get_by_label("Name", exact=True).fill("alice")
+            dialog.get_by_label("Password", exact=True).fill(USERS["alice"])
+            dialog.get_by_role("button", name="Sign in").click()
+            expect(page.get_by_role("banner").get_by_text("alice")).to_be_visible()
+            page.goto(f"{portal_url}#/jobs/{job.url.rpartition('/')[2]}")
+            page.get_by_role("main").get_by_role("button", name="Open").click()
+            expect(page.get_by_text("7 rows").first).to_be_visible()
+            page.get_by_role("button", name="Save as my table").click()
+            saving = page.get_by_role("dialog", name="Save the result as a table of mine")
+            accessible(page)
+            shot(page, "results-save")
+            saving.get_by_role("textbox").fill("seven")
+            saving.get_by_role("button", name="Save").click()
+            page.wait_for_url(re.compile("#/jobs/"))
+            expect(page.get_by_role("main").get_by_text("Completed").first).to_be_visible()
+            assert [table["name"] for table in alice.http("GET", "mydb").json()["tables"]] == ["mydb.seven"]
+            assert alice.http("DELETE", "tables/mydb.seven").status_code == 204
+            job.delete()
 
 
 def _read(line: list[str]) -> tuple:
