@@ -127,7 +127,7 @@ function matches(tables: readonly Table[], said: Words): Example[] {
         return `${as}.${id.name} AS ${as}_${id.name.replace(/\W/g, '')}`;
     });
     const query =
-        `SELECT TOP 1000 ${ids.join(', ')}, ${near} * 3600 AS arcsec\n` +
+        `SELECT TOP 1000 ${ids.join(', ')}, IN_UNIT(${near}, 'arcsec') AS separation\n` +
         `FROM ${one.name} AS a JOIN ${other.name} AS b\n  ON ${near} < 2 / 3600.`;
     const named = said.match(ownName(one.name), ownName(other.name));
     return [{ id: 'made-match', ...named, query, tables: [one.name, other.name] }];
