@@ -107,6 +107,15 @@ class TestMillion:
         page.mouse.wheel(0, 260)
         expect(cell(page, place + 8, 0)).to_be_visible()
         expect(cell(page, place - 3, 0)).to_have_count(0)
+        # other pages and back: it is where it was
+        pages = page.get_by_role("navigation", name="Pages")
+        pages.get_by_role("link", name="Examples").click()
+        expect(grid).to_be_hidden()
+        pages.get_by_role("link", name="Query").click()
+        expect(cell(page, place + 8, 0)).to_be_visible()
+        page.get_by_role("tab", name="Columns").click()
+        page.get_by_role("tab", name="Table").click()
+        expect(cell(page, place + 8, 0)).to_be_visible()
 
         grid.get_by_role("columnheader", name="other").click()
         grid.get_by_role("columnheader", name="other").click()
