@@ -464,16 +464,13 @@ class TestWizard:
         page.get_by_role("button", name="Open in the editor").click()
         expect(page.locator(".cm-content")).to_contain_text("skyhouse_nearest")
 
-    def test_what_is_missing_or_refused(self, wizard: Wizard, shot: Shot) -> None:
+    def test_what_is_missing(self, wizard: Wizard) -> None:
         run = wizard.page.get_by_role("button", name="Run", exact=True)
         for radius in ("", "0", "-1", "700000"):
             wizard.page.get_by_label("Radius, arcsec").fill(radius)
             expect(wizard.page.get_by_text("The radius is a number of arcseconds")).to_be_visible()
         wizard.page.get_by_label("Radius, arcsec").fill("2")
-        wizard.left.get_by_label("Declination is written in").select_option("dms")
-        expect(wizard.page.get_by_role("alert")).to_contain_text("ivo_dms_to_degrees")
-        expect(run).to_be_disabled()
-        shot(wizard.page, "uploads-wizard-refused")
+        expect(run).to_be_enabled()
         wizard.left.get_by_label("Declination", exact=True).select_option("")
         expect(wizard.page.get_by_text("Choose the columns with the position of TAP_UPLOAD.my_stars")).to_be_visible()
         expect(run).to_be_hidden()
@@ -520,8 +517,21 @@ class TestOwnTables:
         expect(own.get_by_text("removed if unused until")).to_be_visible()
         shot(page, "uploads-own-tables")
 
-        own.get_by_role("button", name="Drop mydb.my_stars").click()
-        page.get_by_role("dialog").get_by_role("button", name="Drop mydb.my_stars").click()
+        page.goto(f"{portal_url}#/uploads/match?left=mydb.my_stars&right=tycho2.bright")
+        expect(page.get_by_text("The service can answer this query.")).to_be_visible()
+        expect(page.locator("pre")).to_contain_text("FROM mydb.my_stars AS a")
+        assert carol.http("DELETE", "tables/mydb.my_stars").status_code == 204
+        page.get_by_label("Radius, arcsec").fill("7")
+        expect(page.get_by_role("alert")).to_contain_text("mydb.my_stars")
+        expect(page.get_by_role("button", name="Run", exact=True)).to_be_disabled()
+        shot(page, "uploads-wizard-refused")
+
+        page.get_by_role("link", name="Files").click()
+        expect(own.get_by_text("You have no tables yet.")).to_be_visible()
+        assert carol.put("mydb.small", "a\n1\n").status_code == 201
+        page.reload()
+        own.get_by_role("button", name="Drop mydb.small").click()
+        page.get_by_role("dialog").get_by_role("button", name="Drop mydb.small").click()
         expect(own.get_by_text("You have no tables yet.")).to_be_visible()
         assert carol.tables == {}
 

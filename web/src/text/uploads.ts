@@ -29,9 +29,7 @@ export const uploads = {
     rowsTab: 'Rows',
     columnsTab: 'Columns',
     firstRows: (shown: number, all: number) =>
-        shown === all
-            ? `All ${count(all)} rows`
-            : `${shown} of ${count(all)} rows, in the order in which the service keeps them`,
+        shown === all ? 'All rows' : `${shown} of ${count(all)} rows, in the order in which the service keeps them`,
     noRows: 'The table has columns but no rows.',
     column: { name: 'Name', type: 'Type', unit: 'Unit', ucd: 'UCD', description: 'Description' },
     // what is wrong
@@ -89,6 +87,7 @@ export const uploads = {
         `${counted(rows, 'row')} with a position` + (without > 0 ? `, ${count(without)} without` : ''),
     skyNone: 'No row has a position that is one.',
     // own tables
+    notKept: 'Too large to be kept over a reload of the page.',
     mine: 'My tables',
     mineSignIn: 'Sign in to keep tables with the service, for queries from anywhere.',
     mineNone: 'You have no tables yet. Save a file, or the result of a job, as one.',

@@ -45,14 +45,18 @@ export async function keptFiles(): Promise<KeptFile[]> {
     return files.flat();
 }
 
-/** Keep these files and no others, as many of the first as there is room for. False if the browser refuses. */
-export async function keepFiles(files: readonly KeptFile[]): Promise<boolean> {
+/** Keep these files and no others, in their order as far as there is room. The names of those that are kept. */
+export async function keepFiles(files: readonly KeptFile[]): Promise<string[]> {
     let bytes = 0;
-    const fitting = files.filter((file) => (bytes += file.blob.size) <= MOST_KEPT);
+    const fitting = files.filter(({ blob }) => {
+        const fits = bytes + blob.size <= MOST_KEPT;
+        if (fits) bytes += blob.size;
+        return fits;
+    });
     try {
         await within('readwrite', (store) => store.put(fitting, 'all'));
-        return true;
+        return fitting.map(({ name }) => name);
     } catch {
-        return false;
+        return [];
     }
 }

@@ -81,6 +81,8 @@ class Files {
     list = $state.raw<readonly TableFile[]>([]);
     /** bytes that the service takes in one request; undefined until it has said so */
     most = $state<number | undefined>();
+    /** names of the files that will be gone after a reload */
+    unkept = $state.raw<readonly string[]>([]);
     /** settled when the files of last time are there */
     readonly restored: Promise<void>;
 
@@ -141,7 +143,8 @@ class Files {
         const kept = this.list.flatMap(({ name, filename, blob, head, position }) =>
             head ? [{ name, filename, blob, head, position }] : [],
         );
-        await keepFiles(kept);
+        const names = await keepFiles(kept);
+        this.unkept = kept.map(({ name }) => name).filter((name) => !names.includes(name));
     }
 
     async #restore(): Promise<void> {

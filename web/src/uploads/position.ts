@@ -7,8 +7,11 @@ export const FRAMES = ['ICRS', 'FK5', 'FK4', 'GALACTIC', 'ECLIPTIC'] as const;
 export type Frame = (typeof FRAMES)[number];
 
 /** degrees, radians, hours, texts such as 12:34:56.7 of hours or degrees, texts of degrees such as '10.684' */
-export const FORMS = ['deg', 'rad', 'hour', 'hms', 'dms', 'text'] as const;
-export type Form = (typeof FORMS)[number];
+export type Form = 'deg' | 'rad' | 'hour' | 'hms' | 'dms' | 'text';
+
+/** The forms that a column of numbers can have, and one of texts. */
+export const formsOf = (kind: Known['kind'] | undefined): readonly Form[] =>
+    kind === 'text' ? ['hms', 'dms', 'text'] : ['deg', 'rad', 'hour'];
 
 /** A coordinate: the column by its own name, without quotes, and how it is written. */
 export interface Coordinate {

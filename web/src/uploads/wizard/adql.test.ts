@@ -139,7 +139,7 @@ test('radii of errors', () => {
     const radius = (left?: Side['errors'], right?: Side['errors']) =>
         matchAdql(
             match({ radius: { times: 3 }, left: { ...mine, errors: left }, right: { ...stars, errors: right } }),
-        ).replace(/^.*POINT\(b.ra, b.dec\), (.*)\)$/s, '$1');
+        ).replace(/^.*POINT\(b.ra, b.dec\),\s+(.*)\)$/s, '$1');
     expect(radius({ column: 'err', perArcsec: 1 })).toBe('3 * a.err / 3600.');
     expect(radius(undefined, { column: 'e pos', perArcsec: 1000 })).toBe('3 * (b."e pos" / 1000.) / 3600.');
     expect(radius({ column: 'err', perArcsec: 1 / 3600 })).toBe('3 * (a.err * 3600.) / 3600.');

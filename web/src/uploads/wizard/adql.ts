@@ -43,6 +43,9 @@ export interface Match {
     readonly keep: 'matched' | 'left' | 'unmatched';
 }
 
+/** a line of the query, in characters */
+const LINE = 84;
+
 /** The query. The radius has to be one (`isRadius`), and a radius of errors a side with errors. */
 export function matchAdql(match: Match): string {
     const { left, right } = match;
@@ -51,7 +54,7 @@ export function matchAdql(match: Match): string {
     const lines = [
         ...listed('a', left.columns, outputs.left),
         ...listed('b', right.columns, outputs.right),
-        `DISTANCE(${point('a', left)}, ${point('b', right)}) * 3600 AS ${outputs.separation}`,
+        `${called('DISTANCE', [point('a', left), point('b', right)])} * 3600 AS ${outputs.separation}`,
     ];
     return [
         `SELECT`,
@@ -81,9 +84,15 @@ function unmatchedAdql(match: Match): string {
 function condition({ left, right, radius, choice }: Match): string {
     const [p, q] = [point('a', left), point('b', right)];
     const degrees = 'arcsec' in radius ? `${radius.arcsec} / 3600.` : errorRadius(radius.times, left, right);
-    if (choice === 'nearest') return `1 = skyhouse_nearest(1, ${p}, ${q}, ${degrees})`;
-    if (choice === 'mutual') return `1 = skyhouse_mutual(${p}, ${q}, ${degrees})`;
-    return `DISTANCE(${p}, ${q}) <= ${degrees}`;
+    if (choice === 'nearest') return `1 = ${called('skyhouse_nearest', ['1', p, q, degrees])}`;
+    if (choice === 'mutual') return `1 = ${called('skyhouse_mutual', [p, q, degrees])}`;
+    return `${called('DISTANCE', [p, q])} <= ${degrees}`;
+}
+
+/** A function, its arguments on lines of their own if they are long. */
+function called(name: string, values: readonly string[]): string {
+    const line = `${name}(${values.join(', ')})`;
+    return line.length <= LINE - 12 ? line : `${name}(\n      ${values.join(',\n      ')})`;
 }
 
 /** No row is its own partner where a table is matched with itself. */
@@ -165,9 +174,6 @@ export function decimal(value: number): string {
     const plain = String(Number(value.toPrecision(12)));
     return /[.e]/.test(plain) ? plain : `${plain}.`;
 }
-
-/** columns of a line, in characters */
-const LINE = 84;
 
 /** The columns of a side with their names in the result, as many on a line as fit. */
 function listed(alias: string, columns: readonly string[], outputs: readonly string[]): string[] {
