@@ -99,7 +99,7 @@ class TestWriting:
         query.keyboard.type(") SELECT w.")
         options = query.get_by_role("listbox").get_by_role("option")
         expect(options).to_have_text(["star"], use_inner_text=True)
-        query.keyboard.press("Enter")
+        options.click()
         query.keyboard.type(" FROM w")
         query.keyboard.press("Escape")
         assert written(query).endswith("FROM tycho2.bright) SELECT w.star FROM w")

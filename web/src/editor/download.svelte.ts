@@ -41,7 +41,7 @@ export class Download {
     }
 }
 
-function body({ adql, maxrec, format, files }: QueryTab): URLSearchParams | FormData {
+function body({ adql, maxrec, format, sent: files }: QueryTab): URLSearchParams | FormData {
     const values = form({ LANG: 'ADQL', QUERY: adql, RESPONSEFORMAT: format, MAXREC: maxrec });
     for (const name of Object.keys(files)) values.append('UPLOAD', `${name},param:${name}`);
     return Object.keys(files).length > 0 ? multipart(values, files) : values;

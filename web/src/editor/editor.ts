@@ -161,7 +161,11 @@ export class QueryEditor {
             [EditorState.allowMultipleSelections.of(true), bracketMatching(), closeBrackets(), highlightActiveLine()],
             [highlightSelectionMatches(), EditorView.lineWrapping, placeholder(text.editor.placeholder)],
             EditorView.contentAttributes.of({ 'aria-label': text.editor.label, spellcheck: 'false' }),
-            autocompletion({ override: [(context) => completions(context, tables, known())], icons: false }),
+            autocompletion({
+                override: [(context) => completions(context, tables, known())],
+                icons: false,
+                defaultKeymap: false,
+            }),
             callHints(known),
             hoverHints(tables, known),
             keys(),

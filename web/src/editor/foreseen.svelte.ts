@@ -73,8 +73,11 @@ export class Foreseen {
 
 const bytesOf = ({ files = {} }: Asked): number => Object.values(files).reduce((sum, file) => sum + file.size, 0);
 
-const same = (one: Asked, other: Asked): boolean =>
-    one.query === other.query && one.maxrec === other.maxrec && one.files === other.files;
+function same(one: Asked, other: Asked): boolean {
+    const [files, others] = [Object.entries(one.files ?? {}), other.files ?? {}];
+    const equal = files.length === Object.keys(others).length && files.every(([name, file]) => others[name] === file);
+    return equal && one.query === other.query && one.maxrec === other.maxrec;
+}
 
 /** Should it run as a job: is it foreseen to work longer, or asked for more rows, than /sync allows? */
 export function isLong({ seconds, syncSeconds, maxrec }: Estimate, rows?: number): boolean {

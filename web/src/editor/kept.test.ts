@@ -16,6 +16,7 @@ vi.hoisted(() => {
 import { bounded, History, searched, type Entry } from './history.svelte';
 import { fileName } from './formats';
 import { linkTo, queryOf } from './share';
+import { uploadsOf } from './uploaded';
 
 const entry = (id: string, adql = `SELECT ${id}`): Entry => ({
     ...{ id, adql, title: `About ${id}`, at: 0, mode: 'sync', state: 'complete' },
@@ -89,3 +90,9 @@ test.each([
     ['Plejaden: Übersicht', 'votable', 'Plejaden_Übersicht.vot'],
     ['***', 'parquet', 'result.parquet'],
 ])('file of %s as %s', (title, word, name) => expect(fileName(title, word)).toBe(name));
+
+test.each([
+    ['SELECT * FROM t', []],
+    ['SELECT * FROM TAP_UPLOAD.mine AS m JOIN tap_upload."my 2" ON m.a = TAP_UPLOAD.mine.a', ['mine', 'my 2']],
+    ["SELECT 'TAP_UPLOAD.a' -- TAP_UPLOAD.b\nFROM TAP_UPLOAD.", []],
+])('uploads of %s', (adql, names) => expect(uploadsOf(adql)).toEqual(names));

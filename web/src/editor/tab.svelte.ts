@@ -1,8 +1,10 @@
 /** A tab of the query page: a query with its settings and its run, or a result that comes from elsewhere. */
 
 import type { Source, View } from '../results/model';
+import { files } from '../uploads/files.svelte';
 import { Foreseen } from './foreseen.svelte';
 import { Run } from './run.svelte';
+import { uploadsOf } from './uploaded';
 
 /** How a query is to be run; auto: as the estimate says. */
 export type Mode = 'auto' | 'sync' | 'async';
@@ -41,6 +43,10 @@ export class QueryTab {
     files = $state.raw<Record<string, Blob>>({});
     /** names of files that the tab had before the page was loaded anew, and has no longer */
     lost = $state.raw<readonly string[]>([]);
+    /** what it uploads: the files that it was opened with, and those of the Upload page that it names */
+    readonly sent: Record<string, Blob> = $derived({ ...files.blobs(uploadsOf(this.adql)), ...this.files });
+    /** names of files that it had and that are gone */
+    readonly missing: readonly string[] = $derived(this.lost.filter((name) => !(name in this.sent)));
     /** a result without a query: this tab has no editor */
     readonly shown: Source | undefined;
     /** the job of the last run, before the page was loaded anew */
@@ -58,10 +64,10 @@ export class QueryTab {
         const selected = this.selection.text.trim() !== '';
         const adql = selected ? this.selection.text : this.adql;
         if (!adql.trim()) return;
-        const { maxrec, files, format } = this;
-        const asked = { query: adql, maxrec, files };
+        const { maxrec, sent, format } = this;
+        const asked = { query: adql, maxrec, files: sent };
         const run = new Run({
-            ...{ adql, title: this.named ? this.title : '', mode, maxrec, format, files },
+            ...{ adql, title: this.named ? this.title : '', mode, maxrec, format, files: sent },
             offset: selected ? this.selection.from : 0,
             foreseen: (signal) => this.foreseen.now(asked, signal),
         });

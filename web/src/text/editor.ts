@@ -68,6 +68,8 @@ export const editor = {
         async: 'runs as a job',
         planned: 'What the service will do',
     },
+    uploads: 'Your files, uploaded with the query',
+    sent: (names: string) => `sends ${names}`,
     lost: (names: string) =>
         `The files of this query (${names}) are not kept by the browser: open them on the Upload page again.`,
     history: {
