@@ -37,6 +37,18 @@ export const results = {
         sexagesimalHelp: 'Right ascension in hours, declination in degrees, minutes, seconds',
         tableOf: (title: string) => `Rows of ${title}`,
     },
+    keys: {
+        title: 'In the table of a result',
+        all: [
+            ['Arrows, Page, Home, End', 'To other cells; with Ctrl to the ends of the table'],
+            ['Shift+Arrows', 'Mark a block of cells'],
+            ['Space', 'Choose the row, or no more; with Shift all from the last one'],
+            ['Ctrl+A, Escape', 'Choose all rows, none'],
+            ['Ctrl+C', 'Copy the marked cells, or the chosen rows'],
+            ['Enter', 'On a name: sort, with Shift beside others; on an address: open it'],
+            ['Alt+← →', 'On a name: make the column narrower, wider'],
+        ],
+    },
     overflow: { asJob: 'Run as a job', runAsJob: (rows: string) => `Run as a job, up to ${rows}` },
     columns: {
         label: 'Columns of the result',
