@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -12,9 +13,13 @@ import httpx
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tap_service.storage.accounts import Accounts
 from tests.e2e.conftest import Shot
 from tests.tap_service.conftest import Served
 from tests.tap_service.users import USERS, User, user
+
+#: pyvo leaves streams open
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 QUICK = "SELECT type, COUNT(*) AS n\nFROM openngc.objects\nGROUP BY type\nORDER BY n DESC"
 #: every star with every other: more than a minute of work, with rows all the while
@@ -44,6 +49,12 @@ def made(served: Served, query: str, who: User | None = None, **parameters: str)
     return answer.headers["location"]
 
 
+def stop(served: Served, job: str) -> None:
+    """By another program."""
+    answer = httpx.post(f"{served.tap}/async/{job}/phase", data={"PHASE": "ABORT"}, verify=False)
+    assert answer.status_code == 303, answer.text
+
+
 def remembered(page: Page) -> list[dict]:
     return page.evaluate("JSON.parse(localStorage['skyhouse.jobs'] ?? '[]')")
 
@@ -62,12 +73,13 @@ def sign_in(page: Page, name: str, password: str = "") -> None:
 
 @pytest.fixture(autouse=True)
 def no_jobs(portal: Served) -> Iterator[None]:
-    """None is left to the next test: an administrator sees anonymous ones too."""
+    """None is left to the next test, nor what pyvo has left open. An administrator sees anonymous ones too."""
     yield
     root = User(portal, "root")
     for job in root.vo.get_job_list():
         assert root.http("DELETE", f"async/{job.jobid}").status_code == 303
     root.session.close()
+    gc.collect()
 
 
 @pytest.fixture
@@ -126,28 +138,35 @@ class TestLife:
         assert httpx.get(f"{portal.tap}/async/{job}", verify=False).status_code == 404
         assert remembered(page) == []
 
-    def test_an_end_is_told_on_any_page_and_after_a_reload(self, page: Page, portal_url: str, shot: Shot) -> None:
-        job = started(page, portal_url, SOME)
+    def test_an_end_is_told_on_any_page_and_after_a_reload(
+        self, page: Page, portal_url: str, portal: Served, shot: Shot
+    ) -> None:
+        job = started(page, portal_url, LONG)
         page.goto(f"{portal_url}#/examples")
         page.reload()
+        expect(page.get_by_role("banner").get_by_text("1 job running")).to_be_visible()
+        stop(portal, job)
         news = page.get_by_role("status", name="News")
-        expect(news.get_by_text("is complete")).to_be_visible()
+        expect(news.get_by_text("“Shared query” has been stopped")).to_be_visible()
         shot(page, "jobs-told")
         assert [one["told"] for one in remembered(page)] == [False]
-        news.get_by_role("button", name="Open", exact=True).click()
-        expect(page).to_have_url(re.compile("#/query"))
-        expect(news.get_by_text("is complete")).to_have_count(0)
+        page.reload()
+        news.get_by_role("button", name="Details").click()
+        expect(page).to_have_url(f"{portal_url}#/jobs/{job}")
+        expect(page.get_by_role("main").get_by_text("Stopped", exact=True)).to_be_visible()
+        expect(news.get_by_text("has been stopped")).to_have_count(0)
         assert [(one["id"], one["told"]) for one in remembered(page)] == [(job, True)]
         page.reload()
         page.goto(f"{portal_url}#/jobs")
-        expect(rows(page).get_by_text("Completed")).to_be_visible()
-        expect(news.get_by_text("is complete")).to_have_count(0)
+        expect(rows(page).get_by_text("Stopped", exact=True)).to_be_visible()
+        expect(news.get_by_text("has been stopped")).to_have_count(0)
 
     def test_a_failure_has_its_reason_and_place(self, page: Page, portal_url: str, shot: Shot) -> None:
         started(page, portal_url, FAULTY)
         row = rows(page)
         expect(row).to_contain_text("line 2, column 3: there is no column parallax")
-        page.get_by_role("status", name="News").get_by_role("button", name="See why").click()
+        row.get_by_role("button", name="SELECT TOP").click()
+        row.get_by_role("link", name="Its own page").click()
         expect(page.get_by_role("alert")).to_contain_text("Line 2, column 3 of the query")
         shot(page, "jobs-failed")
         page.get_by_role("button", name="Query into the editor").click()
@@ -236,10 +255,22 @@ class TestUser:
         expect(page.get_by_role("banner")).not_to_contain_text("alice")
         assert page.evaluate("sessionStorage.length") == 0
 
+    def test_a_token(self, page: Page, portal_url: str, portal: Served) -> None:
+        accounts = Accounts(portal.server.config.app.state.services.config.accounts)
+        token = accounts.add_token("bob", "portal", 1)
+        accounts.close()
+        page.goto(f"{portal_url}#/jobs")
+        page.get_by_role("banner").get_by_role("button", name="Sign in").click()
+        dialog = page.get_by_role("dialog", name="Sign in")
+        dialog.get_by_label("Token").check()
+        dialog.get_by_label("Token").and_(dialog.locator("[type=password]")).fill(f" {token}\n")
+        dialog.get_by_role("button", name="Sign in").click()
+        expect(page.get_by_role("banner")).to_contain_text("bob")
+
     def test_jobs_of_pyvo_are_listed_and_a_result_becomes_a_table(
         self, page: Page, portal_url: str, alice: User, shot: Shot, accessible: Callable[[Page], None]
     ) -> None:
-        theirs = alice.vo.submit_job(QUICK, runid="survey").run().wait()
+        theirs = alice.vo.submit_job(QUICK, runid="survey").run()
         page.goto(f"{portal_url}#/jobs")
         sign_in(page, "alice")
         row = rows(page).filter(has_text="SELECT type, COUNT(*)")
@@ -302,7 +333,7 @@ class TestUser:
         expect(rows(page).get_by_text("Stopped", exact=True)).to_be_visible()
 
 
-def test_the_browser_notifies(open_page: Callable[..., Page], portal_url: str) -> None:
+def test_the_browser_notifies(open_page: Callable[..., Page], portal_url: str, portal: Served) -> None:
     """Who has asked for it, and looks at another page when the job ends."""
     page = open_page(permissions=["notifications"])
     page.add_init_script(
@@ -311,11 +342,11 @@ def test_the_browser_notifies(open_page: Callable[..., Page], portal_url: str) -
     )
     page.goto(f"{portal_url}#/jobs")
     page.get_by_label("Tell me when jobs end").check()
-    started(page, portal_url, SOME)
+    job = started(page, portal_url, LONG)
     page.evaluate("Object.defineProperty(document, 'visibilityState', { value: 'hidden' })")
-    expect(page.get_by_role("status", name="News").get_by_text("is complete")).to_be_visible()
+    stop(portal, job)
     page.wait_for_function("told.length > 0")
-    assert page.evaluate("told") == ["“Shared query” is complete"]
+    assert page.evaluate("told") == ["“Shared query” has been stopped"]
 
 
 def test_on_a_phone(phone: Page, portal_url: str, shot: Shot, accessible: Callable[[Page], None]) -> None:
@@ -329,3 +360,12 @@ def test_on_a_phone(phone: Page, portal_url: str, shot: Shot, accessible: Callab
     rows(phone).last.get_by_role("button", name="SELECT type").click()
     assert phone.evaluate("document.getElementById('main').scrollWidth") <= 390
     shot(phone, "jobs-phone-details")
+    phone.get_by_role("button", name="Sign in").click()
+    expect(phone.get_by_role("dialog", name="Sign in")).to_be_visible()
+    accessible(phone)
+    shot(phone, "sign-in-phone")
+    phone.keyboard.press("Escape")
+    phone.get_by_role("banner").get_by_role("button", name="SAMP").click()
+    expect(phone.get_by_role("dialog", name="Other programs (SAMP)")).to_be_visible()
+    accessible(phone)
+    shot(phone, "samp-phone")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import queue
 import re
 import threading
@@ -24,10 +25,8 @@ from tests.tap_service.conftest import Served
 QUERY = "SELECT TOP 20 tyc_id, ra, dec, vt_mag FROM tycho2.bright ORDER BY vt_mag, tyc_id"
 MESSAGES = ("table.load.votable", "coord.pointAt.sky", "table.select.rowList", "table.highlight.row")
 
-#: a hub that is told to stop leaves sockets to the garbage collector
-pytestmark = pytest.mark.filterwarnings(
-    "ignore::pytest.PytestUnraisableExceptionWarning", "ignore:unclosed:ResourceWarning"
-)
+#: a hub that is told to stop leaves sockets open
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
 
 class User(WebProfileDialog):
@@ -101,6 +100,8 @@ def hub(who: User, tmp_path: Path) -> Iterator[SAMPHubServer]:
     yield server
     if server.is_running:
         server.stop()
+    del server
+    gc.collect()
 
 
 @pytest.fixture

@@ -24,7 +24,6 @@ export class WatchedJob {
     gone = $state('');
     /** why it could not be asked just now; it is asked again */
     trouble = $state('');
-    readonly phase: Phase = $derived.by(() => this.job?.phase ?? this.#listed?.phase ?? 'UNKNOWN');
     #listed = $state.raw<JobReference>();
     #following: Promise<void> | undefined;
     readonly #stop = new AbortController();
@@ -33,6 +32,11 @@ export class WatchedJob {
         readonly id: string,
         readonly changed: (watched: WatchedJob) => void = () => undefined,
     ) {}
+
+    /** UNKNOWN until it is known */
+    get phase(): Phase {
+        return this.job?.phase ?? this.#listed?.phase ?? 'UNKNOWN';
+    }
 
     /** when it was made, milliseconds since 1970; undefined until that is known */
     get created(): number | undefined {
