@@ -14,6 +14,8 @@ export interface Histogram {
 }
 
 const MOST_BINS = 2000;
+/** The relative rounding of 32-bit numbers. */
+const SINGLE = 1e-7;
 
 /** How many bins suit the values in a range, after Freedman and Diaconis; of a sample, where there are many. */
 export function suitableBins(values: Float64Array, low: number, high: number): number {
@@ -45,10 +47,12 @@ export function histogram(points: Points, low: number, high: number, bins: numbe
     for (let k = 0; k < points.count; k++) {
         const value = points.u[k]!;
         if (value < low || value > high) continue;
-        // what is on an edge but for rounding belongs above it
-        const bin = Math.max(0, Math.min(count - 1, Math.floor(value * inverse + 1e-9) - first));
-        counts[bin]!++;
-        if (marked && chosen![points.rows[k]!]) marked[bin]!++;
+        const place = value * inverse;
+        // what is on an edge but for rounding, that of 32-bit numbers included, belongs above it
+        const bin = Math.floor(place + Math.abs(place) * SINGLE + 1e-9) - first;
+        const held = bin < 0 ? 0 : bin < count ? bin : count - 1;
+        counts[held]!++;
+        if (marked && chosen![points.rows[k]!]) marked[held]!++;
     }
     return { start, width, counts, chosen: marked };
 }

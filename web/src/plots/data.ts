@@ -84,7 +84,7 @@ async function plane(table: Table, settings: Settings, order: Uint32Array): Prom
     const errors = settings.error >= 0 && !vertical.log ? await table.numbers(settings.error) : undefined;
     const points = planePoints(order, { ...x, log: false }, y);
     const field = table.fields[horizontal!.column]!;
-    const days = field.kind === 'time' || (field.unit === 'd' && horizontal!.minus < 0);
+    const days = horizontal!.minus < 0 && (field.kind === 'time' || field.unit === 'd' || /jd/i.test(field.name));
     return {
         ...PLAIN,
         points: folded(points, settings.period),

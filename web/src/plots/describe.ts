@@ -53,5 +53,5 @@ export function problem(data: Data | 'columns' | undefined, table: Pick<Table, '
     const { points } = data;
     if (points.count) return '';
     if (!points.missing && !points.notPositive) return waiting ? said.problems.waiting : said.problems.rows;
-    return points.missing ? said.problems.values : said.problems.notPositive;
+    return points.notPositive ? said.problems.notPositive : said.problems.values;
 }
