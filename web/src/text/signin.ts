@@ -12,7 +12,7 @@ export const signIn = {
     tokenHint: 'A token of this service, or of an issuer that it trusts.',
     submit: 'Sign in',
     trying: 'The service is asked …',
-    why: 'To keep tables of your own, and to see the jobs of all your programs. They are kept in this browser tab until it is closed, and sent to this service alone.',
+    why: 'To keep tables of your own, and to see the jobs of all your programs. What you type is kept in this browser tab until it is closed, and sent to this service alone.',
     wrong: (said: string) => `Not signed in: ${said}.`,
     refused: (said: string) => `The service wants to know who asks: ${said}.`,
 } as const;
