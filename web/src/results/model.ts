@@ -63,6 +63,8 @@ export type Source =
 export interface Table {
     readonly fields: readonly Field[];
     readonly state: State;
+    /** the service has read it as an upload: its rows may be in another order than where they come from */
+    readonly asUpload?: boolean;
     /** rows that have come so far */
     readonly rows: number;
     /** rows shown: those that pass the filters */
