@@ -133,15 +133,15 @@ export const uploads = {
         noErrors: '– none –',
         partners: 'Partners',
         choices: {
-            nearest: 'the nearest of each row of the first table',
-            mutual: 'pairs of which each is the other’s nearest',
+            nearest: 'nearest per row of the first table',
+            mutual: 'nearest in both directions',
             all: 'all pairs within the radius',
         } satisfies Record<Choice, string>,
         keep: 'Rows',
         keeps: {
             matched: 'with a partner',
             left: 'all of the first table',
-            unmatched: 'of the first table, without a partner',
+            unmatched: 'of the first, without a partner',
         } satisfies Record<Keep, string>,
         motion: 'Proper motions',
         move: (table: string, ra: string, dec: string) => `Move ${table} by ${ra} and ${dec}`,
