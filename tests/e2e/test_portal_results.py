@@ -285,6 +285,16 @@ class TestRows:
         width = phone.evaluate("() => document.documentElement.scrollWidth")
         assert width <= 390
         shot(phone, "results-phone")
+        for name in ("Download", "Copy"):
+            phone.locator(".actions").get_by_role("button", name=name).tap()
+            box = phone.locator(".actions .list").bounding_box()
+            assert box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 390
+            shot(phone, f"results-phone-{name.lower()}")
+            phone.locator(".actions").get_by_role("button", name=name).tap()
+        phone.get_by_role("tab", name="Columns").tap()
+        expect(phone.get_by_role("cell", name="pos.eq.ra;meta.main")).to_be_visible()
+        assert phone.evaluate("() => document.documentElement.scrollWidth") <= 390
+        shot(phone, "results-phone-columns")
         dark = open_page(color_scheme="dark")
         asked(dark, portal_url, GALAXIES)
         cell(dark, 3, 2).click()
