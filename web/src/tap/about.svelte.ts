@@ -1,18 +1,33 @@
 /** What the service calls itself, and what it says that it can do. */
 
+import { untrack } from 'svelte';
 import { text } from '../text';
+import { credentials } from './credentials.svelte';
 import { rows } from './rows';
 import { childText, document_, elements } from './service';
 
 class About {
     title = $state<string>(text.common.product);
 
+    #told = false;
+
     #capabilities: Promise<Document> | undefined;
+
+    constructor() {
+        // a service that tells nothing to strangers is asked again once somebody has signed in
+        $effect.root(() => {
+            $effect(() => {
+                if (credentials.header && !this.#told) untrack(() => void this.load());
+            });
+        });
+    }
 
     /** Learn the title. A service that does not answer keeps the product's: what asks it for more says so. */
     async load(): Promise<void> {
         const said = await rows('SELECT table_name FROM TAP_SCHEMA.tables', { maxrec: 0 }).catch(() => undefined);
-        if (said?.service) this.title = said.service;
+        if (!said?.service) return;
+        this.title = said.service;
+        this.#told = true;
     }
 
     /** The document of /capabilities, kept. Raises TapError. */

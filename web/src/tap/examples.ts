@@ -1,5 +1,6 @@
 /** The service's own examples: DALI's document, XHTML with RDFa. */
 
+import { catalogue } from './catalogue.svelte';
 import { document_, elements } from './service';
 
 export interface Example {
@@ -12,10 +13,12 @@ export interface Example {
 }
 
 let kept: Promise<readonly Example[]> | undefined;
+let version = -1;
 
-/** The examples of /examples, kept. Raises TapError. */
+/** The examples of /examples, kept until the tables change. Raises TapError. */
 export function examples(): Promise<readonly Example[]> {
-    if (kept) return kept;
+    if (kept && version === catalogue.version) return kept;
+    version = catalogue.version;
     const asked = document_('examples').then(examplesOf);
     asked.catch(() => (kept = undefined));
     kept = asked;
