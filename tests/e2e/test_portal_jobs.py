@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import httpx
@@ -55,7 +56,7 @@ def stop(served: Served, job: str) -> None:
     assert answer.status_code == 303, answer.text
 
 
-def remembered(page: Page) -> list[dict]:
+def remembered(page: Page) -> list[dict[str, Any]]:
     return page.evaluate("JSON.parse(localStorage['skyhouse.jobs'] ?? '[]')")
 
 
@@ -311,8 +312,16 @@ class TestUser:
         page.reload()
         dialog = page.get_by_role("dialog", name="Sign in")
         expect(dialog.get_by_role("status")).to_contain_text("The service wants to know who asks")
+        dialog.get_by_role("button", name="Cancel").click()
+        with page.expect_response(re.compile("/tap/async")) as answered:
+            page.get_by_role("button", name="Refresh").click()
+        assert answered.value.status == 401
+        expect(page.get_by_role("alert")).to_contain_text("The list of jobs could not be read")
+        expect(dialog).to_be_hidden()
 
-    def test_ended_jobs_go_at_once(self, page: Page, portal_url: str, portal: Served, alice: User, shot: Shot) -> None:
+    def test_ended_jobs_go_at_once(
+        self, page: Page, portal_url: str, portal: Served, alice: User, shot: Shot, accessible: Callable[[Page], None]
+    ) -> None:
         for number in range(3):
             made(portal, f"SELECT {number} AS n FROM TAP_SCHEMA.schemas", alice)
         made(portal, FAULTY, alice)
@@ -324,7 +333,10 @@ class TestUser:
         expect(rows(page)).to_have_count(1)
         page.get_by_role("combobox", name="Show").select_option("All")
         expect(page.get_by_role("button", name="Delete ended (4)")).to_be_visible()
-        shot(page, "jobs-list")
+        for colours in ("light", "dark"):
+            page.emulate_media(color_scheme=colours)
+            accessible(page)
+            shot(page, f"jobs-list-{colours}")
         page.get_by_role("button", name="Delete ended (4)").click()
         page.get_by_role("dialog").get_by_role("button", name="Delete them").click()
         expect(rows(page)).to_have_count(1)
