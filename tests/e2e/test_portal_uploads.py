@@ -94,7 +94,8 @@ def _uploads(request: Request) -> list[str]:
 def cells(detail: Locator) -> list[list[str]]:
     rows = detail.get_by_role("region", name="Rows").locator("tbody tr")
     rows.first.wait_for()
-    return rows.evaluate_all("rows => rows.map(row => [...row.cells].map(cell => cell.textContent))")
+    texts: list[list[str]] = rows.evaluate_all("rows => rows.map(row => [...row.cells].map(cell => cell.textContent))")
+    return texts
 
 
 @pytest.fixture
