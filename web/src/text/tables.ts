@@ -106,8 +106,8 @@ export const tables = {
         compute: 'Compute statistics of the columns shown',
         computeOne: 'compute',
         computeOf: (column: string) => `Compute statistics of ${column}`,
-        sampled: (percent: number) =>
-            `The table is large: statistics are those of a sample of about ${percent} % of its rows, and are computed when you ask.`,
+        sampled: (percent: number, counted: boolean) =>
+            `${counted ? 'The table is large' : 'How large the table is is not known'}: statistics are those of a sample of about ${percent} % of its rows, and are computed when you ask.`,
         rowsSeen: 'Rows looked at',
         log: 'logarithmic',
         nulls: 'NULL',
