@@ -158,7 +158,7 @@ class TestSky:
 
     def test_right_ascension_grows_to_the_left(self, page: Page, portal_url: str) -> None:
         plotted(page, portal_url, "SELECT ra, dec FROM tycho2.bright WHERE ra BETWEEN 190 AND 260")
-        page.get_by_label("Longitude in the middle").fill("180")
+        page.get_by_label("Middle longitude").fill("180")
         page.keyboard.press("Tab")
         drawn(page)
         assert lit(page, 0.1, 0.3, 0.45, 0.7) > 3 * lit(page, 0.55, 0.3, 0.9, 0.7)
@@ -215,7 +215,7 @@ class TestKinds:
         drawn(page)
         expect(label).to_have_attribute("aria-label", re.compile(r"mjd from 20\d\d-\d\d-\d\dT"))
         shot(page, "plots-curve-dates")
-        page.get_by_label("Fold by period, days").fill("7.5")
+        page.get_by_label("Fold by, days").fill("7.5")
         page.keyboard.press("Tab")
         expect(label).to_have_attribute("aria-label", re.compile(r"Phase \(period 7.5 d\)"))
         folded = drawn(page)

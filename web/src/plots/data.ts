@@ -104,12 +104,12 @@ async function sky(table: Table, settings: Settings, order: Uint32Array): Promis
     const [longitudes, latitudes] = [await table.numbers(longitude.column), await table.numbers(latitude.column)];
     const field = table.fields[longitude.column]!;
     const from = isGalactic(field) || /^(l|glon)$/i.test(field.name) ? 'galactic' : 'equatorial';
-    const unit = degreesOf(field.unit ?? '');
+    const units = [degreesOf(field.unit ?? ''), degreesOf(table.fields[latitude.column]?.unit ?? '')] as const;
     const usual = settings.frame === 'galactic' ? 0 : 180;
-    const frames = { from, to: settings.frame, unit } as const;
+    const frames = { from, to: settings.frame, units } as const;
     const middle = settings.centre ?? middleOf(order, longitudes, latitudes, frames) ?? usual;
     const points = skyPoints(order, longitudes, latitudes, { ...frames, centre: middle });
-    return { ...PLAIN, points, centre: middle, cells: new SkyCells(points.rows, longitudes, latitudes, from, unit) };
+    return { ...PLAIN, points, centre: middle, cells: new SkyCells(points.rows, longitudes, latitudes, from, units) };
 }
 
 /** How alike directions have to be (the length of their mean) for the map to be turned to them. */
@@ -120,14 +120,17 @@ function middleOf(
     order: Uint32Array,
     longitudes: Float64Array,
     latitudes: Float64Array,
-    frames: { from: 'equatorial' | 'galactic'; to: 'equatorial' | 'galactic'; unit: number },
+    frames: { from: 'equatorial' | 'galactic'; to: 'equatorial' | 'galactic'; units: readonly [number, number] },
 ): number | undefined {
     const convert = conversion(frames.from, frames.to);
     const stride = Math.max(1, Math.floor(order.length / 2000));
     const sum = [0, 0, 0];
     let count = 0;
     for (let k = 0; k < order.length; k += stride) {
-        const [longitude, latitude] = [longitudes[order[k]!]! * frames.unit, latitudes[order[k]!]! * frames.unit];
+        const [longitude, latitude] = [
+            longitudes[order[k]!]! * frames.units[0],
+            latitudes[order[k]!]! * frames.units[1],
+        ];
         if (!Number.isFinite(longitude) || !(Math.abs(latitude) <= 90)) continue;
         vector(...convert(longitude, latitude)).forEach((part, axis) => (sum[axis]! += part));
         count++;

@@ -27,7 +27,6 @@ export class Plot {
     tool = $state<Tool>('move');
     /** the box that the chosen rows are in, if they were chosen by one */
     brushed = $state.raw<Brushed | undefined>();
-    busy = $state(false);
 
     #wanted: Settings | undefined;
     #running = false;
@@ -91,7 +90,6 @@ export class Plot {
     async #load(settings: Settings): Promise<void> {
         const start = performance.now();
         this.#running = true;
-        this.busy = this.#wanted !== settings;
         this.#wanted = settings;
         try {
             this.data = await load(this.table, settings);
@@ -101,7 +99,6 @@ export class Plot {
         }
         this.#done = { at: performance.now(), took: performance.now() - start };
         this.#running = false;
-        this.busy = false;
         if (this.#again || this.settings !== settings) {
             this.#again = false;
             this.refresh();

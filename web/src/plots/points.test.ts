@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { project } from '../sky/projection';
 import { degreesOf, extentOf, folded, linePoints, planePoints, skyPoints } from './points';
 
 const all = (count: number) => Uint32Array.from({ length: count }, (_, k) => k);
@@ -35,7 +36,7 @@ describe('points of a plane', () => {
 });
 
 describe('points of the sky', () => {
-    const frames = { from: 'equatorial', to: 'equatorial', centre: 180, unit: 1 } as const;
+    const frames = { from: 'equatorial', to: 'equatorial', centre: 180, units: [1, 1] } as const;
     test('the middle is at 0, directions that are none are missing', () => {
         const points = skyPoints(all(4), Float64Array.of(180, 10, NaN, 5), Float64Array.of(0, 91, 0, 90), frames);
         expect(points.count).toBe(2);
@@ -53,6 +54,8 @@ describe('points of the sky', () => {
         expect(at.v[0]).toBeCloseTo(0, 6);
     });
     test('units of angles', () => {
+        const hours = skyPoints(all(1), Float64Array.of(12), Float64Array.of(30), { ...frames, units: [15, 1] });
+        expect([hours.u[0], hours.v[0]]).toEqual([expect.closeTo(0, 9), expect.closeTo(project(0, 30)[1], 9)]);
         expect(['deg', '', 'h', 'arcmin'].map(degreesOf)).toEqual([1, 1, 15, 1 / 60]);
         expect(degreesOf('rad')).toBeCloseTo(57.29577951, 8);
     });

@@ -109,8 +109,8 @@ export interface SkyFrames {
     readonly to: Frame;
     /** the longitude in the middle, degrees of the frame shown */
     readonly centre: number;
-    /** degrees of one unit of the columns */
-    readonly unit: number;
+    /** degrees of one unit of the columns: of longitudes, of latitudes */
+    readonly units: readonly [number, number];
 }
 
 /** How many degrees a unit of angle is; columns without unit are in degrees. */
@@ -124,18 +124,17 @@ export function skyPoints(
     order: Uint32Array,
     longitudes: Float64Array,
     latitudes: Float64Array,
-    { from, to, centre, unit }: SkyFrames,
+    { from, to, centre, units }: SkyFrames,
 ): Points {
     const gathered = new Gatherer(order.length);
     const known = Math.min(longitudes.length, latitudes.length);
     const turned = rotation(from, to, centre);
     const place = new Float64Array(2);
-    const scale = unit * DEGREE;
     for (let k = 0; k < order.length; k++) {
         const row = order[k]!;
         if (row >= known) continue;
-        const longitude = longitudes[row]! * scale;
-        const latitude = latitudes[row]! * scale;
+        const longitude = longitudes[row]! * units[0] * DEGREE;
+        const latitude = latitudes[row]! * units[1] * DEGREE;
         if (Number.isFinite(longitude) && Math.abs(latitude) <= QUARTER) {
             const across = Math.cos(latitude);
             projectTurned(

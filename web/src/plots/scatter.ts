@@ -152,7 +152,7 @@ function adder(mark: Mark, [, one, two, three]: Float32Array[]): Add | undefined
 }
 
 /** How much fainter an error bar is than its point. */
-const BAR = 0.35;
+const BAR = 0.5;
 
 function gatherErrors(points: Points, { view, width, height }: Raster, mark: Mark, layers: Float32Array[]): void {
     const [ku, kv] = [width / (view.u1 - view.u0), height / (view.v1 - view.v0)];

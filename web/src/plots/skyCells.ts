@@ -16,7 +16,7 @@ export class SkyCells {
         private readonly longitudes: Float64Array,
         private readonly latitudes: Float64Array,
         private readonly from: Frame,
-        private readonly unit: number,
+        private readonly units: readonly [number, number],
     ) {}
 
     /** How many rows are in each cell of an order up to 9. */
@@ -33,7 +33,10 @@ export class SkyCells {
         if (this.#finest) return this.#finest;
         const toIcrs = conversion(this.from, 'equatorial');
         this.#finest = Int32Array.from(this.rows, (row) =>
-            cellAt(LARGEST_ORDER, ...toIcrs(this.longitudes[row]! * this.unit, this.latitudes[row]! * this.unit)),
+            cellAt(
+                LARGEST_ORDER,
+                ...toIcrs(this.longitudes[row]! * this.units[0], this.latitudes[row]! * this.units[1]),
+            ),
         );
         return this.#finest;
     }

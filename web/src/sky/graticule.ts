@@ -5,7 +5,9 @@ import { uAt, vAt, xOf, yOf, type Box, type View } from '../plots/view';
 import { turn } from './angles';
 import { project, unproject } from './projection';
 
-const STEPS = [30, 15, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001];
+const STEPS = [60, 30, 15, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001];
+/** Lines are at least so many CSS pixels apart. */
+const APART = 36;
 
 /** The colours that a graticule needs. */
 export interface Ink {
@@ -14,15 +16,15 @@ export interface Ink {
     readonly ground: string;
 }
 
-/** How far apart, in degrees, the lines are in a view: about six or more across it. */
-export function stepFor(view: View): number {
-    const across = Math.min(Math.abs(view.u1 - view.u0) / 4, Math.abs(view.v1 - view.v0) / 2, 1) * 180;
-    return STEPS.find((step) => step <= across / 5) ?? STEPS.at(-1)!;
+/** How far apart, in degrees, the lines are in a view. */
+export function stepFor(view: View, box: Box): number {
+    const degree = box.width / (Math.min(Math.abs(view.u1 - view.u0), 4) * 90);
+    return STEPS.findLast((step) => step * degree >= APART) ?? STEPS[0]!;
 }
 
 /** Draws the outline of the sky and the lines in the view, `centre` being the longitude in the middle. */
 export function drawLines(pen: Pen, view: View, box: Box, centre: number, ink: Ink): void {
-    const step = stepFor(view);
+    const step = stepFor(view, box);
     const [longitudes, latitudes] = lines(view, step, centre);
     const [west, east] = [longitudes[0] ?? 0, longitudes.at(-1) ?? 0];
     const [south, north] = [latitudes[0] ?? 0, latitudes.at(-1) ?? 0];
@@ -58,7 +60,7 @@ function along(count: number, place: (part: number) => [number, number]): [numbe
 function stroke(pen: Pen, places: [number, number][], view: View, box: Box, colour: string): void {
     let run: number[] = [];
     const end = () => {
-        if (run.length > 2) pen.line(run, colour);
+        if (run.length > 2) pen.line(run, colour, 0.8);
         run = [];
     };
     places.forEach(([u, v], k) => {
@@ -111,7 +113,7 @@ function multiples(from: number, to: number, step: number, shift: number): numbe
  * and the meridian nearest to its middle.
  */
 export function drawLabels(pen: Pen, view: View, box: Box, centre: number, ink: Ink): void {
-    const step = stepFor(view);
+    const step = stepFor(view, box);
     const [longitudes, latitudes] = lines(view, step, centre);
     const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
     const edges = withinSky(view);

@@ -3,7 +3,7 @@ import { count, counted } from './index';
 const points = (value: number) => counted(value, 'point');
 
 export const plots = {
-    perDegree: 'rows per square degree',
+    perDegree: 'rows / deg²',
     perBin: 'rows per bin',
     counts: 'Rows',
     phase: (period: number) => `Phase (period ${period} d)`,
@@ -71,11 +71,11 @@ export const plots = {
     binsAbout: (bins: number) => `about ${bins}`,
     logCounts: 'Log counts',
     frame: 'Frame',
-    frames: { equatorial: 'Equatorial (ICRS)', galactic: 'Galactic' },
-    centre: 'Longitude in the middle',
+    frames: { equatorial: 'Equatorial', galactic: 'Galactic' },
+    centre: 'Middle longitude',
     style: 'Draw',
-    styles: { points: 'Points', density: 'Density (HEALPix)' },
-    period: 'Fold by period, days',
+    styles: { points: 'Points', density: 'Density' },
+    period: 'Fold by, days',
     calendar: 'Dates, not MJD',
     row: (row: number) => `Row ${count(row + 1)}`,
     description: {
