@@ -11,7 +11,7 @@ export interface Tick {
 export function niceStep(span: number, parts: number): number {
     const rough = span / Math.max(1, parts);
     const power = 10 ** Math.floor(Math.log10(rough));
-    const factor = [1, 2, 5, 10].find((step) => step * power >= rough * 0.999999) ?? 10;
+    const factor = [1, 2, 5, 10].find((step) => step * power >= rough * 0.7) ?? 10;
     return factor * power;
 }
 
