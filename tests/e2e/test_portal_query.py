@@ -56,7 +56,7 @@ def result(page: Page) -> Locator:
 
 
 def run(page: Page) -> None:
-    page.get_by_role("button", name="Run", exact=False).first.click()
+    page.get_by_role("button", name="▶ Run").click()
 
 
 def rows(page: Page, count: str) -> Locator:
@@ -148,8 +148,6 @@ class TestWriting:
 
     def test_keys_are_told(self, query: Page) -> None:
         query.keyboard.press("F1")
-        editor(query).click()
-        query.keyboard.press("F1")
         expect(query.get_by_role("dialog", name="Keys")).to_contain_text("Ctrl+Space")
 
 
@@ -192,7 +190,7 @@ class TestRunning:
         run(query)
         query.get_by_role("button", name="Stop").click()
         expect(result(query).get_by_text("Stopped.")).to_be_visible()
-        expect(query.get_by_role("button", name="Run", exact=False).first).to_be_enabled()
+        expect(query.get_by_role("button", name="▶ Run")).to_be_enabled()
 
     def test_what_is_foreseen_to_be_long_is_a_job(self, query: Page, shot: Shot) -> None:
         write(query, LONG)
@@ -276,7 +274,7 @@ class TestTabs:
         editor(query).click()
         query.keyboard.press("Shift+Alt+W")
         expect(tabs(query)).to_have_count(1)
-        expect(query.get_by_role("button", name="Run", exact=False).first).to_be_disabled()
+        expect(query.get_by_role("button", name="▶ Run")).to_be_disabled()
 
 
 class TestHistory:

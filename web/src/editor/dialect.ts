@@ -80,6 +80,7 @@ const look = EditorView.theme({
     '.cm-panels.cm-panels-top, .cm-panels.cm-panels-bottom': { borderColor: 'var(--line)' },
     '.cm-textfield': { backgroundColor: 'var(--ground)', border: '1px solid var(--line)' },
     '.cm-button': { backgroundImage: 'none', backgroundColor: 'var(--ground)', border: '1px solid var(--line)' },
+    '.cm-panel.cm-search :is(input, button, label)': { fontSize: '13px' },
     '.cm-searchMatch': { backgroundColor: 'color-mix(in srgb, var(--warn) 35%, transparent)' },
     '.cm-placeholder': { color: 'var(--quiet)' },
 });

@@ -149,6 +149,7 @@ export class QueryEditor {
         const known = () => this.#functions;
         return [
             nonce(),
+            EditorState.phrases.of(text.editor.phrases),
             appearance,
             [
                 lineNumbers(),

@@ -15,7 +15,6 @@ export const FORMATS: readonly Format[] = [
     { word: 'parquet', name: 'Parquet', ending: 'parquet' },
     { word: 'arrow', name: 'Arrow', ending: 'arrows' },
     { word: 'ecsv', name: 'ECSV', ending: 'ecsv' },
-    { word: 'json', name: 'JSON', ending: 'json' },
     { word: 'votable/td', name: 'VOTable, as text', ending: 'vot' },
 ];
 

@@ -42,10 +42,11 @@ export class Run {
     source = $state.raw<Source | undefined>();
     table = $state.raw<Table | undefined>();
     /** milliseconds since 1970 */
-    readonly began = Date.now();
+    began = Date.now();
     /** seconds that it took */
     seconds = $state<number | undefined>();
-    readonly #id = newId();
+    /** in the history; '' of what is not there */
+    #id = '';
     readonly #stop = new AbortController();
     #closed = false;
     #effects: (() => void) | undefined;
@@ -64,6 +65,7 @@ export class Run {
             const mode = await this.#decided(wanted);
             if (!mode || this.#stop.signal.aborted) return;
             this.mode = mode;
+            this.#id = newId();
             history.began({ id: this.#id, adql: wanted.adql, title: wanted.title, at: this.began, mode });
             await (mode === 'sync' ? this.#now(wanted) : this.#asJob(wanted));
         } catch (error) {
@@ -80,6 +82,8 @@ export class Run {
     /** A job that was started before the page was loaded anew. */
     resume(job: string): void {
         this.mode = 'async';
+        const entry = history.entries.find((one) => one.job === job);
+        if (entry?.state === 'running') [this.#id, this.began] = [entry.id, entry.at];
         this.#follow(job);
     }
 
@@ -186,6 +190,7 @@ export class Run {
     #ended(phase: 'complete' | 'failed' | 'stopped', message: string): void {
         [this.phase, this.message] = [phase, message];
         this.seconds = (Date.now() - this.began) / 1000;
+        if (!this.#id) return;
         const { table } = this;
         const cut = table?.state.phase === 'complete' && table.state.overflow !== undefined;
         history.changed(this.#id, {
