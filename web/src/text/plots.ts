@@ -58,7 +58,6 @@ export const plots = {
     minusNone: '− none',
     log: 'Log',
     reversed: 'Reversed',
-    range: 'Range',
     from: (role: string) => `${role} from`,
     to: (role: string) => `${role} to`,
     colour: 'Colour by',
