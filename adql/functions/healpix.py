@@ -10,14 +10,24 @@ from adql.functions.function import Function, Parameter
 from clickhouse_schema.datatypes import DOUBLE, LONG, POINT
 from clickhouse_schema.healpix import index_sql
 
+#: characters of an operand that is more than a column: the formula of the index names each fifty times
+_LONG = 60
+
 
 def _healpix(order: str, lon: str, lat: str) -> str:
     """Positions that have no pixel get the number after the last one, which to a user is NULL."""
-    return f"toInt64(nullIf({index_sql(lon, lat, int(order))}, {12 * 4 ** int(order)}))"
+    if len(lon) > _LONG or len(lat) > _LONG:
+        return f"arrayMap((lon, lat) -> {_index(order, 'lon', 'lat')}, [{lon}], [{lat}])[1]"
+    return _index(order, lon, lat)
 
 
 def _healpix_of_point(order: str, point: str) -> str:
-    return _healpix(order, f"arrayElementOrNull({point}, 1)", f"arrayElementOrNull({point}, 2)")
+    index = _index(order, "arrayElementOrNull(p, 1)", "arrayElementOrNull(p, 2)")
+    return f"arrayMap(p -> {index}, [{point}])[1]"
+
+
+def _index(order: str, lon: str, lat: str) -> str:
+    return f"toInt64(nullIf({index_sql(lon, lat, int(order))}, {12 * 4 ** int(order)}))"
 
 
 def _center(args: tuple[Expr, ...], span: Span) -> Expr:

@@ -141,6 +141,15 @@ def test_centers_of_pixels_are_cdshealpixs(order: int, engine: Engine, rows: Cat
     assert np.all(separation(there[:, 0], there[:, 1], lon, lat) * 3600 < 1e-9)
 
 
+def test_a_computed_position_is_written_once(engine: Engine, rows: Catalogue, values: Values) -> None:
+    """Each degree of arcs as a text; the index names its position fifty times, and read from texts it is long."""
+    lon, lat = "ivo_hms_to_degrees(CAST(MOD(id, 24) AS VARCHAR) || ':30:00')", "ivo_dms_to_degrees('-10:15:00')"
+    given = _ask(engine, rows, f"ivo_healpix_index(9, {lon}, {lat}), ivo_healpix_index(9, POINT({lon}, {lat}))")
+    hours = (np.arange(len(values["ra"])) % 24 + 0.5) * 15
+    expected = cdshealpix.nested.lonlat_to_healpix(hours * u.deg, np.full_like(hours, -10.25) * u.deg, 9).tolist()
+    assert given == list(zip(expected, expected, strict=True))
+
+
 def test_every_pixel_of_low_orders_has_its_center(engine: Engine, rows: Catalogue) -> None:
     for order in (0, 1, 2):
         center = f"ivo_healpix_center({order}, id)"
