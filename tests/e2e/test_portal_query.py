@@ -220,6 +220,22 @@ class TestRunning:
         assert download.value.suggested_filename == "Query_1.csv"
         assert len(download.value.path().read_text().splitlines()) == 4
 
+    def test_of_a_file_of_the_users(self, query: Page) -> None:
+        query.get_by_role("link", name="Upload", exact=True).click()
+        file = {
+            "name": "mine.csv",
+            "mimeType": "text/csv",
+            "buffer": b"ra,dec,label\n56.75,24.12,Pleiades\n10.68,41.27,M31\n",
+        }
+        query.locator("input[type=file]").first.set_input_files([file])
+        expect(query.get_by_text("mine.csv").first).to_be_visible()
+        query.get_by_role("link", name="Query", exact=True).click()
+        write(query, "SELECT m.label FROM TAP_UPLOAD.mine AS m")
+        expect(query.get_by_text("sends mine")).to_be_visible()
+        run(query)
+        expect(rows(query, "2 rows")).to_be_visible()
+        expect(result(query).get_by_text("Pleiades")).to_be_visible()
+
 
 class TestTabs:
     def test_outlive_the_page(self, query: Page) -> None:
