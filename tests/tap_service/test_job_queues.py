@@ -85,7 +85,7 @@ def test_what_is_foreseen(run: Callable[..., Job], heavy: str) -> None:
     quote = job.said("quote")
     assert quote is not None
     assert later(before, seconds * 0.9) <= read(quote)
-    assert job.get("/quote").text == quote
+    assert abs(read(job.get("/quote").text) - read(quote)).total_seconds() < 60  # it is renewed meanwhile
     again = run(heavy)
     assert read(again.said("quote") or "") > read(quote)  # it is behind the first
     light = run(THREE)
