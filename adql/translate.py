@@ -6,7 +6,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 
 from adql.bound import Fresh, Query
-from adql.clickhouse import DISTRIBUTED, KEEP_JOIN_ORDER, SETTINGS, emit
+from adql.clickhouse import DISTRIBUTED, KEEP_JOIN_ORDER, RAISES, SETTINGS, WRITTEN_ORDER, emit
 from adql.functions.names import Positions
 from adql.links import links_of
 from adql.parser import parse
@@ -90,7 +90,10 @@ def statement(resolved: Resolved) -> Statement:
     if resolved.placement is not None:
         query = distribute(query, resolved.placement, fresh)
         settings |= DISTRIBUTED
-    return Statement(emit(query), settings, query)
+    sql = emit(query)
+    if RAISES in sql:
+        settings |= WRITTEN_ORDER
+    return Statement(sql, settings, query)
 
 
 def _limited(query: Query, limit: int | None) -> Query:
