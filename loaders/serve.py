@@ -27,7 +27,7 @@ from tap_service.storage.jobs import JobStoreUnavailable
 _GRACE_SECONDS = 5
 
 _TO_TRY = """
-Skyhouse serves {url}/tap and stops with Ctrl-C. Three things to try:
+Skyhouse serves {url}/tap and stops with Ctrl-C. Open {url}/ in a browser, or try:
 
   in Python with pyvo
     import pyvo
