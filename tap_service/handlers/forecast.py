@@ -19,10 +19,11 @@ from starlette.concurrency import run_in_threadpool
 from adql.errors import NOWHERE, AdqlError, AdqlErrors, line_and_column
 from clickhouse_schema.datatypes import Field
 from tap_service.config import Config
-from tap_service.exceptions import NotFound, ParameterFault, QueryFault, UserFault
+from tap_service.exceptions import ParameterFault, QueryFault, UserFault
 from tap_service.handlers.context import Caller, Skyhouse
 from tap_service.handlers.form import Form, request_form
 from tap_service.handlers.gone import disconnection, unless
+from tap_service.handlers.vosi import named
 from tap_service.models.parameters import tap_parameters
 from tap_service.models.work import WorkClass
 from tap_service.services.forecast import Forecast
@@ -110,10 +111,7 @@ async def density(name: str, skyhouse: Skyhouse, caller: Caller, order: str = ""
     most = _order(order)
 
     def counted() -> dict[str, Any]:
-        snapshot = skyhouse.metadata.snapshot_of(caller.name if caller else None)
-        entry = snapshot.find(name)
-        if entry is None:
-            raise NotFound(f"there is no table {name[:200]!r}; /tap/tables?detail=min lists them, written schema.table")
+        entry = named(skyhouse, caller, name)
         own, rows = skyhouse.preparation.density(entry)
         if entry.table.layout.position is None:
             return {"order": None, "rows": int(rows.sum())}

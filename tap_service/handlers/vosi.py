@@ -51,14 +51,19 @@ async def tables(skyhouse: Skyhouse, caller: Caller, detail: Literal["min", "max
 
 @router.api_route("/tables/{name}", methods=_READ)
 async def table(name: str, skyhouse: Skyhouse, caller: Caller) -> Response:
-    snapshot = await run_in_threadpool(skyhouse.metadata.snapshot_of, caller.name if caller else None)
-    entry = snapshot.find(name)
-    if entry is None:
-        raise NotFound(f"there is no table {name[:200]!r}; /tap/tables?detail=min lists them, written schema.table")
+    entry = await run_in_threadpool(named, skyhouse, caller, name)
     headers = dict(_private(caller))
     if caller is not None:
         headers |= await run_in_threadpool(expires, skyhouse, caller.name, entry)
     return Response(table_document(entry), headers=headers, media_type=_XML)
+
+
+def named(skyhouse: Services, caller: Identity | None, name: str) -> TableEntry:
+    """The table of this name that the caller sees. Raises NotFound."""
+    entry = skyhouse.metadata.snapshot_of(caller.name if caller else None).find(name)
+    if entry is None:
+        raise NotFound(f"there is no table {name[:200]!r}; /tap/tables?detail=min lists them, written schema.table")
+    return entry
 
 
 def expires(skyhouse: Services, user: str, entry: TableEntry) -> dict[str, str]:

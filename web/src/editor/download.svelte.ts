@@ -1,5 +1,6 @@
 /** A query's result as a file, without a table on the page. What would take long becomes a job. */
 
+import { save } from '../handover';
 import { ask, form, multipart } from '../tap/service';
 import { text } from '../text';
 import { fileName } from './formats';
@@ -45,13 +46,4 @@ function body({ adql, maxrec, format, sent: files }: QueryTab): URLSearchParams 
     const values = form({ LANG: 'ADQL', QUERY: adql, RESPONSEFORMAT: format, MAXREC: maxrec });
     for (const name of Object.keys(files)) values.append('UPLOAD', `${name},param:${name}`);
     return Object.keys(files).length > 0 ? multipart(values, files) : values;
-}
-
-function save(file: Blob, name: string): void {
-    const link = document.createElement('a');
-    link.href = URL.createObjectURL(file);
-    link.download = name;
-    link.click();
-    // the browser has taken it by then
-    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

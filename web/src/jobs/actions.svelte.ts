@@ -5,7 +5,8 @@ import { keepUntil, at } from '../tap/jobs';
 import { addressOf } from '../tap/service';
 import { text } from '../text';
 import { jobs } from './jobs.svelte';
-import { copied, download } from './transfer';
+import { copyText } from '../handover';
+import { download } from './transfer';
 import type { WatchedJob } from './watched.svelte';
 import { instantText, titleOf } from './words';
 
@@ -42,7 +43,7 @@ export class JobActions {
 
     copy = (): Promise<void> =>
         this.#tried(async () => {
-            const done = await copied(addressOf(at(this.watched.id)));
+            const done = await copyText(addressOf(at(this.watched.id)));
             return done ? text.jobs.actions.copied : text.jobs.actions.notCopied;
         });
 

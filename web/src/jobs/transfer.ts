@@ -1,33 +1,21 @@
-/** A job's address to the clipboard, and its result to a file. */
+/** A job's result to a file. */
 
+import { save } from '../handover';
 import { credentials } from '../tap/credentials.svelte';
 import { resultAt, type Job } from '../tap/jobs';
 import { addressOf, ask } from '../tap/service';
 
-/** False where the browser does not let pages write to the clipboard (pages without TLS). */
-export async function copied(words: string): Promise<boolean> {
-    try {
-        await navigator.clipboard.writeText(words);
-        return true;
-    } catch {
-        return false;
-    }
-}
-
 /** Save a job's result as it is stored. Raises TapError. */
 export async function download(job: Job): Promise<void> {
     // a link sends no credentials; without an owner it needs none, and the browser writes to the disk at once
-    if (!job.owner || !credentials.header) return save(addressOf(resultAt(job.id)));
+    if (!job.owner || !credentials.header) return followed(addressOf(resultAt(job.id)));
     const answer = await ask(resultAt(job.id));
     const name = /filename="([^"]+)"/.exec(answer.headers.get('Content-Disposition') ?? '')?.[1] ?? 'result';
-    const address = URL.createObjectURL(await answer.blob());
-    save(address, name);
-    // the browser has taken hold of it long before
-    setTimeout(() => URL.revokeObjectURL(address), 60_000);
+    save(await answer.blob(), name);
 }
 
-function save(address: string, name = ''): void {
+function followed(address: string): void {
     const link = document.createElement('a');
-    [link.href, link.download] = [address, name];
+    [link.href, link.download] = [address, ''];
     link.click();
 }

@@ -109,12 +109,3 @@ function pointLines({ data, view }: Pick<Scene, 'data' | 'view'>): string[] {
     }
     return pieces;
 }
-
-/** Have the browser keep a file. */
-export function saved(file: Blob, name: string): void {
-    const link = document.createElement('a');
-    link.href = URL.createObjectURL(file);
-    link.download = name;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-}

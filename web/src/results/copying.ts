@@ -1,7 +1,7 @@
 /** Chosen rows or cells to the clipboard. */
 
 import { counted, text } from '../text';
-import { copyText } from './clipboard';
+import { copyText } from '../handover';
 import type { Grid } from './grid/grid.svelte';
 import type { Table, Written } from './model';
 

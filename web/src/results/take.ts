@@ -2,7 +2,7 @@
 
 import { addressOf, ask, form, multipart } from '../tap/service';
 import { resultAt } from '../tap/jobs';
-import { save } from './clipboard';
+import { save } from '../handover';
 import { extensionOf, type Format } from './formats';
 import type { Source } from './model';
 import { fileName } from './write';

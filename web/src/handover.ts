@@ -1,6 +1,6 @@
-/** To the clipboard, also where the browser gives pages without TLS no clipboard of their own. */
+/** What goes from the page to the user: text to the clipboard, files to the disk. */
 
-/** False if the browser does not let us. */
+/** To the clipboard, also where the browser gives pages without TLS none of their own. False if it does not let us. */
 export async function copyText(text: string): Promise<boolean> {
     if (navigator.clipboard) {
         try {
