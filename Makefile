@@ -36,9 +36,9 @@ equality: $(VENV)/test
 	    $(BIN)/python -m pytest tests/adql tests/cluster/test_equality.py --shards $$shards --timeout 600 \
 	        --ignore tests/adql/test_planning.py --ignore tests/adql/test_obscore.py || exit 1; done
 
-# On a real cluster: make cluster-test URL=http://ch1:8123,http://ch2:8123 (tests/cluster/acceptance.py has the rest)
+# On a real cluster: make cluster-test URL=http://ch1:8123,http://ch2:8123 (tests/cluster/real.py has the rest)
 cluster-test: $(VENV)/test
-	CLUSTER_URL=$(URL) $(BIN)/python -m pytest tests/cluster/acceptance.py
+	CLUSTER_URL=$(URL) $(BIN)/python -m pytest tests/cluster/acceptance.py tests/cluster/test_equality.py
 
 # New versions of the dependencies; run the tests before you commit what it writes.
 lock: $(VENV)/test

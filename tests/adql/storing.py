@@ -17,7 +17,7 @@ from clickhouse_schema.ddl import create_table, given_columns
 from clickhouse_schema.healpix import index_sql
 from clickhouse_schema.model import Schema, Table
 from clickhouse_schema.overlap import Overlap
-from clickhouse_schema.placement import CLUSTER, LOCAL, MAP_ORDER, OVERLAP, SHARD, Placement, ShardMap
+from clickhouse_schema.placement import CLUSTER, LOCAL, MAP_ORDER, OVERLAP, SHARD, Placement, ShardMap, stored
 from clickhouse_schema.quoting import identifier
 from clickhouse_schema.topology import Topology, read_topology
 from tap_service.storage.engine import Engine
@@ -78,3 +78,8 @@ def _spread(engine: Engine, table: Table, schema_name: str, came: str, topology:
         overlap = topology.into(schema_name, table.name, OVERLAP)
         copies = f"arrayJoin({Overlap(placed, OVERLAP_RADIUS).holders('hpx29', shard)})"
         engine.execute(f"INSERT INTO {overlap} ({names}, {SHARD}) SELECT {names}, {copies} FROM {came}")
+    if not topology.is_one_server:
+        for part in (LOCAL, OVERLAP):
+            engine.execute(
+                f"SYSTEM SYNC REPLICA{topology.on_cluster} {stored(schema_name, table.name, part)} LIGHTWEIGHT"
+            )

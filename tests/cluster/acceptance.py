@@ -1,17 +1,13 @@
 """A cluster does what one server does: loads, answers, and a server that goes away. By the commands' own functions alone.
 
 Here the cluster is one of three shards in one process, reached by two ways that can be cut. On a real one, which has
-no schema called acceptance:
+no schema called acceptance (``tests.cluster.real`` has what is to be set):
 
-    CLUSTER_URL=http://ch1:8123,http://ch2:8123 CLUSTER_USER=loader CLUSTER_PASSWORD=secret \\
-    CLUSTER_STOP='docker compose kill {host}' CLUSTER_START='docker compose start {host}' \\
-        python -m pytest tests/cluster/acceptance.py
+    CLUSTER_URL=http://ch1:8123,http://ch2:8123 python -m pytest tests/cluster/acceptance.py tests/cluster/test_equality.py
 """
 
 from __future__ import annotations
 
-import os
-import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -25,6 +21,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from clickhouse_schema.apply import initialise, read_catalogue
+from clickhouse_schema.placement import LOCAL, OVERLAP, SHARD
+from clickhouse_schema.topology import read_topology
 from loaders import cluster_staging
 from loaders.drop import drop
 from loaders.load import LoadRequest, Mode, load
@@ -35,6 +33,8 @@ from tap_service.storage.embedded import EmbeddedEngine
 from tap_service.storage.engine import Engine
 from tap_service.storage.engines import remote_engine
 from tests.adql.conftest import asked, comparable
+from tests.cluster import real
+from tests.cluster.dying import Dying, Killed
 from tests.cluster.in_process import served_cluster
 from tests.tap_service.storage.relay import relay
 
@@ -108,12 +108,12 @@ class Cluster:
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     with ExitStack() as stack:
-        found = _real() if "CLUSTER_URL" in os.environ else _in_process(stack, tmp_path_factory.mktemp("acceptance"))
+        found = _real() if real.IS_GIVEN else _in_process(stack, tmp_path_factory.mktemp("acceptance"))
         stack.callback(found.engine.close)
         initialise(found.engine)
         assert "acceptance" not in [schema.name for schema in read_catalogue(found.engine).schemas]
         yield found
-        if "CLUSTER_URL" in os.environ:
+        if real.IS_GIVEN:
             made = [each.qualified for each in read_catalogue(found.engine).entries if each.schema.name == "acceptance"]
             with ConsoleReporter() as reporter:
                 for table in made:
@@ -121,17 +121,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 
 def _real() -> Cluster:
-    names = ("URL", "USER", "PASSWORD")
-    settings = {f"clickhouse_{name.lower()}": os.environ.get(f"CLUSTER_{name}", "") for name in names}
-    config = Config(**{name: value for name, value in settings.items() if value})
-
-    def run(command: str, url: str) -> None:
-        subprocess.run(os.environ[command].replace("{host}", urlsplit(url).hostname or ""), shell=True, check=True)
-
-    urls = config.clickhouse_urls
-    return Cluster(
-        remote_engine(config), urls, lambda url: run("CLUSTER_STOP", url), lambda url: run("CLUSTER_START", url)
-    )
+    return Cluster(real.engine(), real.config().clickhouse_urls, real.stop, real.start)
 
 
 def _in_process(stack: ExitStack, folder: Path) -> Cluster:
@@ -226,15 +216,30 @@ def test_the_answers_are_those_of_one_server(both: tuple[Engine, Engine]) -> Non
     assert all(_rows(alone, query) for query in QUERIES)
 
 
+def test_a_load_that_is_killed_goes_on_where_it_was(both: tuple[Engine, Engine], files: Path) -> None:
+    cluster, alone = both
+    topology = read_topology(cluster)
+    sent = [f"{topology.rows(part)}', {SHARD}) " for part in (OVERLAP, LOCAL)]
+    for step in ("CREATE TABLE", *sent, "MODIFY COMMENT", "INSERT INTO skyhouse.density"):
+        with pytest.raises(Killed):
+            _load(Dying(cluster, step, 1), files, "stars", "replace", 1, 0)
+    assert _rows(cluster, QUERIES[0]) == _rows(alone, QUERIES[0])
+    _load(cluster, files, "stars", "replace", 1, 0)
+    with ConsoleReporter() as reporter:
+        verify(cluster, "acceptance.stars", reporter)
+    assert _rows(cluster, QUERIES[0]) == _rows(alone, QUERIES[0])
+
+
 def test_queries_go_on_when_any_server_goes_away(both: tuple[Engine, Engine], cluster: Cluster) -> None:
     query = QUERIES[6]
     wanted = _rows(both[1], query)
+    (stars,) = read_catalogue(cluster.engine).find("stars", True, "acceptance", True)
     for url in cluster.urls:
         cluster.stop(url)
         try:
             for _ in range(4):
                 assert _rows(cluster.engine, query) == wanted
-                with cluster.engine.stream("SELECT count() AS n FROM acceptance.stars") as batches:
+                with cluster.engine.stream(f"SELECT count() AS n FROM {stars.storage}") as batches:
                     assert [batch.to_pydict() for batch in batches] == [{"n": [STARS]}]
         finally:
             cluster.start(url)

@@ -1,13 +1,13 @@
 """The same queries on one server and on clusters of 1, 3 and 7 shards give the same answers.
 
 These are queries of the tests of ADQL, and random ones: most of them on three shards here, and some on seven.
-``make equality`` runs all of them, and all tests of ADQL, on 1, 3 and 7.
+``make equality`` runs all of them, and all tests of ADQL, on 1, 3 and 7, and ``make cluster-test`` on a real cluster.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -24,6 +24,7 @@ from tests.adql import test_correlated, test_extensions, test_groups_of_pieces, 
 from tests.adql.conftest import CONTENT, SKY, SMALL, asked, comparable, sky_rows
 from tests.adql.crossmatch_sky import MATCHES, Sky
 from tests.adql.storing import catalogue_of, store
+from tests.cluster import real
 
 #: What ADQL leaves open has no one answer: rows without an order, and which rows a sample has
 _OPEN = ("TABLESAMPLE", "ROW_NUMBER() OVER ()")
@@ -105,17 +106,20 @@ class Tables:
         return sorted(comparable(asked(self.engine, self.catalogue, query)), key=repr)
 
 
+SCHEMAS = (SMALL, SKY, MATCHES)
+
+
 def filled(engine: Engine) -> Tables:
     """The tables of the tests of ADQL."""
     everywhere = read_topology(engine).on_cluster
-    for schema in (SMALL, SKY, MATCHES):
+    for schema in SCHEMAS:
         engine.execute(f"CREATE DATABASE IF NOT EXISTS {schema.name}{everywhere}")
     contents = [("small", table, batch) for table, batch in CONTENT]
     contents += [("sky", table, batch) for table, batch in sky_rows()]
     contents += [("matches", table, batch) for table, batch in Sky().batches()]
     for name, table, batch in contents:
         store(engine, name, table, [batch])
-    return Tables(engine, catalogue_of(engine, SMALL, SKY, MATCHES))
+    return Tables(engine, catalogue_of(engine, *SCHEMAS))
 
 
 @pytest.fixture(scope="module")
@@ -124,9 +128,22 @@ def one_server(engine: Engine) -> Tables:
 
 
 @pytest.fixture(scope="module")
-def tables_of(cluster_of: Callable[[int], ClickHouseEngine]) -> Callable[[int], Tables]:
-    """The tables on a cluster of so many shards."""
-    return cache(lambda shards: filled(cluster_of(shards)))
+def tables_of(cluster_of: Callable[[int], ClickHouseEngine]) -> Iterator[Callable[[int], Tables]]:
+    """The tables on a cluster of so many shards; on the real one, if one is given."""
+    if not real.IS_GIVEN:
+        yield cache(lambda shards: filled(cluster_of(shards)))
+        return
+    engine = real.engine()
+    names = [schema.name for schema in SCHEMAS]
+    there = engine.query(f"SELECT name FROM system.databases WHERE name IN {tuple(names)}").column(0).to_pylist()
+    assert there == [], "these databases of the cluster are not the tests' own"
+    try:
+        tables = filled(engine)
+        yield lambda shards: tables
+    finally:
+        for name in names:
+            engine.execute(f"DROP DATABASE IF EXISTS {name}{read_topology(engine).on_cluster} SYNC")
+        engine.close()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -134,7 +151,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         shards = metafunc.config.getoption("--shards")
         pairs = (
             [(shards, group) for group in GROUPS]
-            if shards
+            if shards or real.IS_GIVEN
             else [*((3, group) for group in SOME), (7, "groups"), (7, "conditions")]
         )
         metafunc.parametrize(("shards", "group"), pairs)

@@ -30,6 +30,7 @@ from loaders.storages import known_storage
 from loaders.tables import tables
 from loaders.verify import verify
 from tap_service.storage.clickhouse import ClickHouseEngine
+from tests.cluster.dying import Dying, Killed
 
 STARS = 3000
 CHUNK = 1500
@@ -105,36 +106,6 @@ class Said:
 
     def check(self) -> None:
         pass
-
-
-class Killed(Exception):
-    pass
-
-
-class Dying:
-    """The engine as a process has it that is killed after the n-th statement that has ``text``."""
-
-    def __init__(self, engine: ClickHouseEngine, text: str, count: int) -> None:
-        self._engine = engine
-        self._text = text
-        self._left = count
-
-    def __getattr__(self, name: str) -> object:
-        if self._left <= 0:
-            raise Killed
-        return getattr(self._engine, name)
-
-    def each(self) -> list[Dying]:
-        return [self]
-
-    def execute(self, sql: str, *rest: object, **options: object) -> None:
-        if self._left <= 0:
-            raise Killed
-        self._engine.execute(sql, *rest, **options)  # type: ignore[arg-type]
-        if self._text in sql:
-            self._left -= 1
-            if not self._left:
-                raise Killed
 
 
 def stars(first: int, count: int) -> pa.Table:
@@ -267,7 +238,7 @@ def test_killed_at_each_step_of_one_load(cluster: ClickHouseEngine, folder: Path
     drop(cluster, "night.stars", Said())
     for text, count in POINTS:
         with pytest.raises(Killed):
-            load(Dying(cluster, text, count), request(folder), Said())  # type: ignore[arg-type]
+            load(Dying(cluster, text, count), request(folder), Said())
     said = Said()
     load(cluster, request(folder), said)
     assert said.lines[-1].startswith("already loaded")  # nothing is left to do after the catalogue knows
@@ -296,7 +267,7 @@ def test_what_replaces_a_table_is_seen_at_once(cluster: ClickHouseEngine, folder
     load(cluster, request(folder), Said())
     before = content(cluster)
     with pytest.raises(Killed):
-        load(Dying(cluster, "INSERT INTO skyhouse.density", 1), request(folder, "many", "replace"), Said())  # type: ignore[arg-type]
+        load(Dying(cluster, "INSERT INTO skyhouse.density", 1), request(folder, "many", "replace"), Said())
     assert content(cluster) == before
     assert entry_of(cluster).storage == "`night`.`stars`"
     load(cluster, request(folder, "many", "replace"), Said())
@@ -346,7 +317,7 @@ def test_an_addition_killed_anywhere_is_there_once(cluster: ClickHouseEngine, fo
     for number, (text, count) in enumerate(APPEND_POINTS):
         pq.write_table(stars(10_000 * (number + 1), 50), folder / f"killed{number}.parquet")
         with pytest.raises(Killed):
-            load(Dying(cluster, text, count), request(folder, f"killed{number}", "append"), Said())  # type: ignore[arg-type]
+            load(Dying(cluster, text, count), request(folder, f"killed{number}", "append"), Said())
         if number % 2 == 0:
             load(cluster, request(folder, f"killed{number}", "append"), Said())
     for number in range(len(APPEND_POINTS)):
@@ -462,7 +433,7 @@ def test_a_table_without_a_place_is_whole(cluster: ClickHouseEngine, folder: Pat
 def test_a_load_of_another_map_is_begun_again(cluster: ClickHouseEngine, folder: Path) -> None:
     """What waits was placed by the map of its time: its names have that map's number."""
     with pytest.raises(Killed):
-        load(Dying(cluster, "stars__local_rows', __shard) ", 1), request(folder), Said())  # type: ignore[arg-type]
+        load(Dying(cluster, "stars__local_rows', __shard) ", 1), request(folder), Said())
     storage = known_storage(cluster, "night.stars", apply.read_catalogue(cluster))
     assert storage is None
     said = Said()

@@ -1,0 +1,39 @@
+"""The real cluster that tests are run on, if there is one: ``make cluster-test URL=...`` sets ``CLUSTER_URL``.
+
+``CLUSTER_USER`` and ``CLUSTER_PASSWORD`` are those of a user who may load; ``CLUSTER_STOP`` and ``CLUSTER_START`` are
+commands that end and start the server whose name is put in the place of ``{host}``.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from urllib.parse import urlsplit
+
+from tap_service.config import Config
+from tap_service.storage.engine import Engine
+from tap_service.storage.engines import remote_engine
+
+IS_GIVEN = "CLUSTER_URL" in os.environ
+
+
+def config() -> Config:
+    names = ("URL", "USER", "PASSWORD")
+    settings = {f"clickhouse_{name.lower()}": os.environ.get(f"CLUSTER_{name}", "") for name in names}
+    return Config(**{name: value for name, value in settings.items() if value})
+
+
+def engine() -> Engine:
+    return remote_engine(config())
+
+
+def stop(url: str) -> None:
+    _run("CLUSTER_STOP", url)
+
+
+def start(url: str) -> None:
+    _run("CLUSTER_START", url)
+
+
+def _run(command: str, url: str) -> None:
+    subprocess.run(os.environ[command].replace("{host}", urlsplit(url).hostname or ""), shell=True, check=True)
