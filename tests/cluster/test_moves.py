@@ -22,8 +22,9 @@ from loaders.errors import LoadError
 from loaders.load import LoadRequest, load
 from loaders.verify import verify
 from tap_service.storage.clickhouse import ClickHouseEngine
+from tests.cluster.dying import Dying, Killed
 from tests.cluster.in_process import served_cluster
-from tests.cluster.test_loads import Dying, Killed, Said
+from tests.cluster.test_loads import Said
 
 SCHEMA = """
 name: sky
@@ -159,7 +160,7 @@ class Registering(Dying):
 def test_a_move_that_is_killed(text: str, count: int, is_done: bool, grown: ClickHouseEngine) -> None:
     before = apply.read_catalogue(grown)
     with pytest.raises(Killed):
-        moves.move(Dying(grown, text, count), 0, Said())  # type: ignore[arg-type]
+        moves.move(Dying(grown, text, count), 0, Said())
     after = apply.read_catalogue(grown)
     assert (before.placement != after.placement) == is_done
     assert _counts(grown, before) == _counts(grown, after) == COUNTS
@@ -220,7 +221,7 @@ def test_while_something_is_loaded_nothing_moves(grown: ClickHouseEngine, folder
         for statement in drop_sharded("sky", base, read_topology(grown)):
             grown.execute(statement)
     with pytest.raises(LoadError, match="something was loaded meanwhile, so nothing was moved"):
-        moves.move(Registering(grown, entry), 3, Said())  # type: ignore[arg-type]
+        moves.move(Registering(grown, entry), 3, Said())
     assert {table.partition("__")[2][0] for table in _tables(grown)} == {"2"}
     with pytest.raises(LoadError, match="the cluster has 3 shards in remote_servers, not 4"):
         moves.move(grown, 4, Said())

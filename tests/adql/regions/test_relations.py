@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from adql.regions import (
@@ -26,7 +26,7 @@ from adql.regions import (
     row_relations,
 )
 from adql.regions.relations import contains, intersects
-from adql.regions.sphere import direction
+from adql.regions.sphere import direction, directions
 from adql.stcs import parse
 from tests.adql.regions.shapes import around, offset, places, simple, sizes, stars
 
@@ -91,6 +91,14 @@ def plain(draw: Any, place: tuple[float, float], size: float) -> Region:
     return draw(stars(near, size))
 
 
+def has_corner_at(shape: Region, border_of: Region) -> bool:
+    """Whether rounding decides on which side of a border a corner lies: of the same polygon drawn twice, say."""
+    if not isinstance(shape, Polygon):
+        return False
+    corners = directions(*np.transpose(shape.vertices))
+    return bool((np.abs(border_of.distance(corners)) < 1e-12).any())
+
+
 def as_columns(shape: Region) -> columns.Circle | columns.Edges:
     """The shape by values that are no constants to the engine."""
     if isinstance(shape, Cone):
@@ -104,6 +112,7 @@ def as_columns(shape: Region) -> columns.Circle | columns.Edges:
 @given(pairs(plain))
 def test_columns_equal_constants(evaluate: Any, pair: tuple[Any, ...]) -> None:
     one, other, _ = pair
+    assume(not has_corner_at(one, other) and not has_corner_at(other, one))
     first, second = as_columns(one), as_columns(other)
     sql = [
         row_relations.contains(first, second),
