@@ -11,7 +11,7 @@ import typer
 from clickhouse_schema.yaml_writer import as_yaml
 from loaders import commands, control, schemas_cli, shards_cli, users
 from loaders.adql import parsed
-from loaders.describe import described
+from loaders.describe import described, doubts
 from loaders.options import Data
 from loaders.plan import split_name
 from loaders.progress import ConsoleReporter
@@ -83,7 +83,10 @@ def describe(
     with ConsoleReporter() as reporter:
         try:
             names = split_name(table) if table else ("my_schema", file.name.split(".")[0])
-            reporter.output(as_yaml(described(open_source(file), *names)).rstrip())
+            source = open_source(file)
+            reporter.output(as_yaml(described(source, *names)).rstrip())
+            for doubt in doubts(source):
+                reporter.message(f"warning: {doubt}")
         except ReadError as error:
             reporter.message(f"error: {error}")
             raise typer.Exit(commands.EXIT_FAILED) from error

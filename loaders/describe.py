@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from typing import Any
 
 from clickhouse_schema.datatypes import Field
 from loaders.errors import LoadError
 from tap_service.readers.columns import felis_column
+from tap_service.readers.csv import CsvSource
 from tap_service.readers.position import position_of, words
 from tap_service.readers.source import Source
 from tap_service.readers.votable import VotableSource
@@ -28,6 +29,13 @@ def described(source: Source, schema_name: str, table_name: str, only: Container
     if only is None:
         table |= _beyond_columns(source, table["columns"])
     return {"name": schema_name, "tables": [table]}
+
+
+def doubts(source: Source) -> Iterator[str]:
+    """What the types of columns that no file tells may have been guessed wrongly for, and the way out."""
+    if isinstance(source, CsvSource):
+        for sentence in source.misguessed():
+            yield f"{source.path}: {sentence}: to put such rows aside, give its datatype in a --schema file"
 
 
 def _beyond_columns(source: Source, columns: list[dict[str, Any]]) -> dict[str, Any]:

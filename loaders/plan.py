@@ -9,7 +9,7 @@ from clickhouse_schema.problems import SchemaError
 from clickhouse_schema.units import vounit
 from clickhouse_schema.yaml_reader import read_schema
 from clickhouse_schema.yaml_writer import as_yaml
-from loaders.describe import described
+from loaders.describe import described, doubts
 from loaders.errors import LoadError
 from loaders.progress import Reporter
 from tap_service.readers.conform import matching
@@ -36,6 +36,8 @@ def planned(name: str, sources: list[Source], schema_file: Path | None, strict: 
     schema_name, table_name = split_name(name)
     source = sources[0]
     if schema_file is None:
+        for doubt in doubts(source):
+            reporter.message(f"warning: {doubt}")
         return _read(as_yaml(described(source, schema_name, table_name)), _shown(source), strict, reporter)
     schema = _read(schema_file, str(schema_file), strict, reporter)
     table = _named(schema, schema_name, table_name, schema_file)

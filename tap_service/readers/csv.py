@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
 from clickhouse_schema.datatypes import DOUBLE, UNICODE, ColumnType, Field, from_arrow
@@ -24,6 +25,11 @@ from tap_service.readers.source import LONGEST_HEADER, LONGEST_ROW, MOST_COLUMNS
 _BLOCK = 4 << 20
 
 _SHOWN = 200
+
+_NUMBER = r"^ *[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)? *$"
+
+#: Part of a text column's values that are numbers, from which on it was probably meant to be one of numbers
+_MOSTLY = 0.5
 
 
 @dataclass(frozen=True)
@@ -54,6 +60,7 @@ class CsvSource:
         self.unusable: dict[str, str] = {}
         self.description = description
         self._dialect = dialect or _dialect(path, self.delimiters)
+        self._is_guessed = not fields
         self.fields = fields or tuple(self._guessed())
 
     def pieces(self, columns: tuple[str, ...]) -> Iterator[Piece]:
@@ -79,6 +86,29 @@ class CsvSource:
         if column.type == UNICODE:
             return None
         return DOUBLE if column.type.is_integer else UNICODE
+
+    def misguessed(self) -> Iterator[str]:
+        """Sentences about columns taken as text for a few of the first values, while most are numbers."""
+        block = next(self._blocks(), None)
+        texts = [field.name for field in self.fields if field.type == UNICODE]
+        if block is None or not texts or not self._is_guessed:
+            return
+        broken: list[int] = []
+
+        def skip(row: pacsv.InvalidRow) -> str:
+            broken.append(row.number - 1)
+            return "skip"
+
+        table = self._parsed(block.text, dict.fromkeys(texts, pa.binary()), skip)
+        for name in texts:
+            fits = pc.match_substring_regex(table[name], _NUMBER)
+            share = pc.mean(fits).as_py() or 0
+            if _MOSTLY <= share < 1:
+                row = pc.index(fits, False).as_py()
+                value = table[name][row].as_py().decode(errors="replace")[:_SHOWN]
+                line = _Lines(block, tuple(broken)).of_good_row(row)
+                why = f"for values like {value!r} in line {line}; most of the others are numbers"
+                yield f"column {name} is taken as text {why}"
 
     def _guessed(self) -> Iterator[Field]:
         block = next(self._blocks(), None)

@@ -308,6 +308,20 @@ def test_commands_alone(tmp_path: Path) -> None:
     assert skyhouse(tmp_path, "load", "t.csv", "--table", "s.t", "--replace", "--append")[0] == 2
 
 
+def test_a_value_that_makes_numbers_text_is_told(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("ra,dec,mag,name\n1,2,3.5,HD 1\n1,2\n\n3,95,N/A,2\n4,5,-1e5,HD 3\n4,5,,HD 4\n")
+    code, out, err = skyhouse(tmp_path, "describe", "t.csv")
+    assert code == 0
+    assert out.count("datatype: unicode") == 2
+    (told,) = err.splitlines()
+    assert told.startswith("warning: t.csv: column mag is taken as text for values like 'N/A' in line 5; ")
+    (tmp_path / "t.yaml").write_text(out.replace("mag\n    datatype: unicode", "mag\n    datatype: double"))
+    arguments = ("load", "t.csv", "--table", "my_schema.t")
+    code, out, err = skyhouse(tmp_path, *arguments, "--schema", "t.yaml")
+    assert (code, out) == (0, f"loaded 3 rows into my_schema.t; 2 bad rows are in {tmp_path}/my_schema.t.rejects.csv\n")
+    assert "mag" not in err
+
+
 def test_parse_only(tmp_path: Path) -> None:
     queries = "SELECT 1 FROM t\nSELECT a\\n FROM\\tt WHERE b = 'x\\\\y'\nSELECT a\\nFROM t WHERE\n\n"
     code, out, _ = skyhouse(tmp_path, "adql", "--parse-only", "-", given=queries)
