@@ -54,7 +54,7 @@ def drop_sharded(schema_name: str, base: str, topology: Topology) -> list[str]:
     """What drops all of it; that of which some is there is dropped too."""
     views = [LOCAL, OVERLAP] if topology.views_rows else []
     names = ["", MARGIN, *views, *(topology.rows(part) for part in (LOCAL, OVERLAP))]
-    return [f"DROP TABLE IF EXISTS {stored(schema_name, base, name)}{topology.on_cluster} SYNC" for name in names]
+    return [f"DROP TABLE IF EXISTS {stored(schema_name, base, name)}{topology.dropping}" for name in names]
 
 
 def _create_rows(table: Table, schema_name: str, name: str, topology: Topology, uuid: str) -> str:

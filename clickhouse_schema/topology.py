@@ -43,6 +43,15 @@ class Topology:
         """What follows the name in CREATE, DROP and changes of comments, to be done on all servers."""
         return "" if self.is_one_server else f" ON CLUSTER {identifier(CLUSTER)}"
 
+    @property
+    def dropping(self) -> str:
+        """What follows the name in DROP TABLE, of tables that others may read, who go on to their end.
+
+        Several servers do not wait for them: each does the statements for all servers one after the other, and nothing
+        could be loaded while a long query reads a table that is gone.
+        """
+        return " SYNC" if self.is_one_server else self.on_cluster
+
     def altering(self, *, is_sharded: bool) -> str:
         """What follows the name in changes of rows, columns and indexes, which replicas tell each other.
 

@@ -40,3 +40,12 @@ def known_uuid(engine: Engine, topology: Topology, database: str, name: str) -> 
     )
     found = engine.query(sql).to_pylist()
     return str(found[0]["uuid"]) if found else ""
+
+
+def known_comment(engine: Engine, topology: Topology, database: str, name: str) -> str:
+    """The comment of a table on some server; '' if it has none. A server that got the table later has none."""
+    sql = (
+        f"SELECT max(comment) AS comment FROM {topology.everywhere('system.tables')}"
+        f" WHERE database = {string(database)} AND name = {string(name)}"
+    )
+    return str(engine.query(sql).to_pylist()[0]["comment"])

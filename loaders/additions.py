@@ -67,6 +67,7 @@ class Additions:
 
     def complete(self, state: AppendState) -> None:
         """Do what is not done yet of an addition that was begun."""
+        self._gateway.settle()
         sizes = self._storage.sizes()
         self._storage.take(self._gateway, [part for part, rows in sizes.items() if rows == state.before.get(part, 0)])
         self._check(state)

@@ -30,12 +30,14 @@ from clickhouse_schema.overlap import Overlap
 from clickhouse_schema.placement import LOCAL, OVERLAP, SHARD, Placement, stored
 from clickhouse_schema.quoting import identifier, string
 from clickhouse_schema.topology import Topology, read_topology
+from clickhouse_schema.whole import known_comment
 from loaders import shards
 from loaders.chunks import Chunk
 from loaders.errors import LoadError
 from loaders.gateway import APPEND, Gateway, Orphan, drop_gateway
+from loaders.replicas import settle
 from loaders.staging import CHUNK, DO_NOT_WAIT, WAIT, Storage, comment, exists, partitions, state_of
-from loaders.state import TableState
+from loaders.state import TableState, read_state
 from tap_service.constants import METADATA_POLL_SECONDS
 from tap_service.storage.engine import SINGLE_BLOCK, Engine
 
@@ -117,8 +119,8 @@ class ClusterStorage(Storage):
         return "" if self._number is None else self._rows(self.base, self.parts[-1])
 
     def live_state(self) -> TableState | None:
-        """The description is the catalogue's, which has columns that were added since the load."""
-        state = state_of(self.engine, self.schema_name, self.live_name)
+        """What any server knows; the description is the catalogue's, with columns that were added since the load."""
+        state = read_state(known_comment(self.engine, self.topology, self.schema_name, self.live_name))
         if state is None:
             return None
         return state.model_copy(update={"entry": state.entry.model_copy(update={"tables": (self._table,)})})
@@ -136,6 +138,8 @@ class ClusterStorage(Storage):
         self.engine.execute(f"CREATE DATABASE IF NOT EXISTS {identifier(schema.name)}{self.topology.on_cluster}")
         for statement in self._creation(table):
             self.engine.execute(statement)
+        if onto_live:
+            self._settle(self.base)  # one server of each shard attaches the parts that it has
         for part in self.parts:
             if onto_live:
                 self._attach(part)
@@ -346,7 +350,7 @@ class ClusterStorage(Storage):
                 self.engine.execute(statement)
         else:
             name = stored(self.schema_name, base)
-            self.engine.execute(f"DROP TABLE IF EXISTS {name}{self.topology.on_cluster} SYNC")
+            self.engine.execute(f"DROP TABLE IF EXISTS {name}{self.topology.dropping}")
 
     def _alter(self, name: str, change: str, settings: dict[str, int]) -> None:
         table = stored(self.schema_name, name)
@@ -374,10 +378,7 @@ class ClusterStorage(Storage):
     def _settle(self, base: str) -> None:
         """Until all servers have all that was ever sent to these tables, and nothing more comes from a killed load."""
         self._end_statements()
-        if not self.topology.is_one_server:
-            for part in self.parts:
-                table = stored(self.schema_name, self._rows(base, part))
-                self.engine.execute(f"SYSTEM SYNC REPLICA{self.topology.on_cluster} {table} LIGHTWEIGHT")
+        settle(self.engine, self.topology, [stored(self.schema_name, self._rows(base, part)) for part in self.parts])
 
     def _end_statements(self) -> None:
         """Until no statement runs any more that a load, which was killed, has sent: it may still add rows."""

@@ -18,6 +18,7 @@ from clickhouse_schema.model import ForeignKey, Table
 from clickhouse_schema.placement import SHARD
 from clickhouse_schema.quoting import identifier
 from clickhouse_schema.topology import Topology
+from loaders.replicas import settle
 from tap_service.storage.engine import Engine
 
 #: Ending of the name of the gateway of rows that are added to a table
@@ -86,6 +87,11 @@ class Gateway:
         if self._parent is not None:
             self._make(self._homes, f"{_ROW} UInt32, {SHARD} UInt16, separation Float64", is_kept)
             self._engine.execute(f"INSERT INTO {self._homes} {self._find_homes(self._parent)}")
+
+    def settle(self) -> None:
+        """Until all servers have the rows, of a gateway that is kept: another one may have to go on with them."""
+        tables = [self.storage] if self._parent is None else [self.storage, self._homes]
+        settle(self._engine, self._topology, tables)
 
     def orphans(self) -> list[Orphan]:
         """The rows that are not with a parent, by their place."""

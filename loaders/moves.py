@@ -34,12 +34,13 @@ from clickhouse_schema.placement import LOCAL, OVERLAP, SHARD, Placement, stored
 from clickhouse_schema.quoting import identifier, string
 from clickhouse_schema.tap_schema import TAP_SCHEMA
 from clickhouse_schema.topology import Topology, read_topology
+from clickhouse_schema.whole import known_comment
 from loaders.cluster_staging import LINGER_SECONDS
 from loaders.errors import LoadError
 from loaders.gateway import APPEND
 from loaders.progress import Reporter
+from loaders.replicas import settle
 from loaders.shards import home_faults, overlap_faults, server_faults
-from loaders.staging import comment_of
 from tap_service.storage.engine import Engine
 
 #: As ``Placement.base`` makes it
@@ -48,8 +49,9 @@ _BASE = re.compile(r"(.+)__([0-9]+)(?:_([0-9]+))?")
 #: How much more than in a balanced map the fullest shard may have
 _UNEVEN = 1.1
 
-#: Rows go by the server connected to: the shards would keep theirs otherwise.
-_BY_HERE = {"parallel_distributed_insert_select": 0, "max_partitions_per_insert_block": 0}
+#: Rows go by the server connected to: the shards would keep theirs otherwise. A shard may get none for long: the cells
+#: that are read are those of others.
+_BY_HERE = {"parallel_distributed_insert_select": 0, "max_partitions_per_insert_block": 0, "receive_timeout": 86400}
 
 #: Of a row on its way: the index that says where it belongs
 _AT = "__at"
@@ -223,20 +225,27 @@ class _Cluster:
             self._engine.execute(statement)
 
     def copy(self, entry: TableEntry) -> None:
-        """The rows to their new shards, then their copies from there."""
+        """The rows to their new shards, then their copies from there. All servers have what is read, and then all."""
         names = ", ".join(identifier(name) for name in given_columns(entry.table))
         base = self._base(entry, self.wanted)
+        self._settle(entry, self.placement, LOCAL)
         into = self._topology.into(entry.schema.name, base, LOCAL)
         home = self.wanted.map.sql(_AT)
         sql = f"INSERT INTO {into} ({names}, {SHARD}) SELECT {names}, {home} FROM {self._leaving(entry)}"
         self._engine.execute(sql, _BY_HERE)
+        self._settle(entry, self.wanted, LOCAL)
         if self._overlaps(entry):
             into = self._topology.into(entry.schema.name, base, OVERLAP)
             holders = f"arrayJoin({self._overlap(entry).holders(HPX29, SHARD)})"
             rows = self._all(entry, self.wanted)
             sql = f"INSERT INTO {into} ({names}, {SHARD}) SELECT {names}, {holders} FROM {rows}"
             self._engine.execute(sql, _BY_HERE)
+            self._settle(entry, self.wanted, OVERLAP)
         self._copy_comment(entry)
+
+    def _settle(self, entry: TableEntry, placement: Placement, part: str) -> None:
+        name = stored(entry.schema.name, self._base(entry, placement), self._topology.rows(part))
+        settle(self._engine, self._topology, [name])
 
     def _leaving(self, entry: TableEntry) -> str:
         """SQL of all rows, each with the index that its place is told by: its own, or that of the top of its line."""
@@ -257,7 +266,7 @@ class _Cluster:
     def _copy_comment(self, entry: TableEntry) -> None:
         rows = self._topology.rows(LOCAL)
         old, new = (self._base(entry, placement) + rows for placement in (self.placement, self.wanted))
-        text = string(comment_of(self._engine, entry.schema.name, old))
+        text = string(known_comment(self._engine, self._topology, entry.schema.name, old))
         name = stored(entry.schema.name, new)
         self._engine.execute(f"ALTER TABLE {name}{self._topology.on_cluster} MODIFY COMMENT {text}")
 

@@ -1,0 +1,187 @@
+"""What several servers with replicas of each other are told, and in which order, as text: none of them is here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from clickhouse_schema import apply
+from clickhouse_schema.topology import Topology
+from loaders import cluster_staging, moves, replicas
+from loaders.additions import Additions
+from loaders.drop import drop
+from loaders.load import LoadRequest, load
+from loaders.state import AppendState, Load
+from loaders.storages import known_storage
+from tap_service.storage.clickhouse import ClickHouseEngine
+from tap_service.storage.engine import EngineUnavailable, QueryTimeout
+from tests.cluster.test_loads import Said, stars
+
+SERVERS = Topology(3, is_one_server=False)
+ROWS = 200
+
+SCHEMA = """
+name: copied
+tables:
+- name: stars
+  columns:
+  - {name: id, datatype: long, nullable: false}
+  - {name: ra, datatype: double}
+  - {name: dec, datatype: double}
+  - {name: name, datatype: unicode}
+  skyhouse:layout: {position: [ra, dec], id: [id], overlap_radius: 1}
+"""
+
+
+@pytest.fixture(scope="module")
+def engine(cluster_of: Callable[[int], ClickHouseEngine]) -> ClickHouseEngine:
+    return cluster_of(3)
+
+
+@pytest.fixture
+def files(engine: ClickHouseEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The folder of two files, the first of which is loaded."""
+    monkeypatch.setattr(cluster_staging, "LINGER_SECONDS", 0)
+    pq.write_table(stars(0, ROWS), tmp_path / "stars.parquet")
+    pq.write_table(stars(ROWS, 10), tmp_path / "few.parquet")
+    (tmp_path / "copied.yaml").write_text(SCHEMA)
+    schema_file = tmp_path / "copied.yaml"
+    load(engine, LoadRequest((tmp_path / "stars.parquet",), "copied.stars", tmp_path / "r", schema_file), Said())
+    yield tmp_path
+    drop(engine, "copied.stars", Said())
+
+
+def _append(folder: Path) -> LoadRequest:
+    return LoadRequest((folder / "few.parquet",), "copied.stars", folder / "r", mode="append")
+
+
+@pytest.fixture
+def told(engine: ClickHouseEngine, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The statements that are executed by nobody."""
+    statements: list[str] = []
+    monkeypatch.setattr(engine, "execute", lambda sql, *_, **__: statements.append(sql))
+    return statements
+
+
+def _in_short(statements: list[str]) -> list[str]:
+    """SYNC with its table, INSERT with its own, and the first words of others."""
+    found = []
+    for statement in statements:
+        words = statement.split()
+        if statement.startswith("SYSTEM SYNC"):
+            found.append(f"SYNC {words[-2]}")
+        elif "FUNCTION cluster" in statement:
+            found.append(f"INSERT {words[5].strip(',)')}")
+        else:
+            found.append(" ".join(words[:2]))
+    return found
+
+
+class _Slow:
+    """Servers that have copied the rows when they were asked so often; ``is_away``: one does not answer any more."""
+
+    def __init__(self, times: int, *, is_away: bool = False) -> None:
+        self.left, self.is_away = times, is_away
+        self.statements: list[str] = []
+
+    def execute(self, sql: str, settings: Any = None, *, query_id: str = "") -> None:
+        self.statements.append(sql)
+        self.left -= 1
+        if self.left >= 0:
+            raise QueryTimeout("the task is not finished on 1 of 6 hosts", 159)
+
+    def query(self, sql: str, settings: Any = None) -> pa.Table:
+        assert sql == "SELECT 1 AS one FROM clusterAllReplicas('skyhouse', view(SELECT 1))"
+        if self.is_away:
+            raise EngineUnavailable("one is away", 279)
+        return pa.table({"one": [1]})
+
+
+def test_what_takes_long_to_copy_is_waited_for() -> None:
+    slow: Any = _Slow(3)
+    replicas.settle(slow, SERVERS, ["`s`.`t`", "`s`.`u`"])
+    sync = "SYSTEM SYNC REPLICA ON CLUSTER `skyhouse` {} LIGHTWEIGHT"
+    assert slow.statements == [*[sync.format("`s`.`t`")] * 4, sync.format("`s`.`u`")]
+    away: Any = _Slow(3, is_away=True)
+    with pytest.raises(EngineUnavailable):
+        replicas.settle(away, SERVERS, ["`s`.`t`"])
+    here: Any = _Slow(0)
+    replicas.settle(here, Topology(3), ["`s`.`t`"])
+    assert here.statements == []
+
+
+def test_a_move_reads_what_all_servers_have(engine: ClickHouseEngine, files: Path, told: list[str]) -> None:
+    """Another server than the one that was written to may be the one that is read."""
+    cluster = moves._Cluster(engine, 2)
+    assert cluster.wanted.generation == 1
+    cluster._topology = SERVERS
+    cluster.copy(cluster.entries[0])
+    assert _in_short(told) == [
+        "SYNC `copied`.`stars__local`",
+        "INSERT 'stars__1__local'",
+        "SYNC `copied`.`stars__1__local`",
+        "INSERT 'stars__1__overlap'",
+        "SYNC `copied`.`stars__1__overlap`",
+        "ALTER TABLE",
+    ]
+
+
+def test_an_addition_reads_a_gateway_that_all_servers_have(
+    engine: ClickHouseEngine, files: Path, told: list[str]
+) -> None:
+    """It may be finished through another server than the one that it was begun through."""
+    storage = known_storage(engine, "copied.stars", apply.read_catalogue(engine))
+    assert isinstance(storage, cluster_staging.ClusterStorage)
+    live = storage.live_state()
+    assert live is not None
+    sizes = storage.sizes()
+    storage.topology = SERVERS
+    nothing = Load(fingerprint="f", files=(), rows=0, rejected=0, finished="2026-01-01")
+    Additions(storage, live).complete(AppendState(load=nothing, before=sizes, density=""))
+    assert _in_short(told)[:4] == [
+        "SYNC `copied`.`stars__append`",
+        "SYNC `copied`.`stars__overlap`",
+        "SYNC `copied`.`stars__local`",
+        "INSERT 'stars__overlap'",
+    ]
+
+
+def test_a_load_onto_a_table_attaches_what_all_servers_have(
+    engine: ClickHouseEngine, files: Path, told: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One server of each shard attaches the parts that it has itself."""
+    storage = known_storage(engine, "copied.stars", apply.read_catalogue(engine))
+    assert isinstance(storage, cluster_staging.ClusterStorage)
+    live = storage.live_state()
+    assert live is not None
+    monkeypatch.setattr(cluster_staging, "partitions", lambda *_: ["'all'"])
+    storage.topology = SERVERS
+    storage.begin(live.entry, live.entry.tables[0], live, onto_live=True)
+    attached = next(i for i, sql in enumerate(told) if "ATTACH PARTITION" in sql)
+    before = _in_short(told[:attached])
+    assert "SYNC `copied`.`stars__overlap`" in before
+    assert "SYNC `copied`.`stars__local`" in before
+
+
+def test_no_server_waits_for_who_reads_a_table_that_goes(
+    engine: ClickHouseEngine, files: Path, told: list[str]
+) -> None:
+    """It does what all are told one after the other: all loads would wait for the longest query."""
+    storage = known_storage(engine, "copied.stars", apply.read_catalogue(engine))
+    assert isinstance(storage, cluster_staging.ClusterStorage)
+    storage.topology = SERVERS
+    storage.drop_live()
+    rows = [sql for sql in told if "append" not in sql]
+    assert "DROP TABLE IF EXISTS `copied`.`stars__local` ON CLUSTER `skyhouse`" in rows
+    assert not any(sql.endswith("SYNC") for sql in rows)
+
+
+def test_an_insert_is_done_when_its_statement_is(engine: ClickHouseEngine) -> None:
+    """ClickHouse 26 would put it together with others, and write it later."""
+    sql = "SELECT value FROM system.settings WHERE name = 'async_insert'"
+    assert engine.query(sql).column(0).to_pylist() == ["0"]
