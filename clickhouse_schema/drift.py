@@ -18,7 +18,7 @@ from clickhouse_schema.model import Table
 from clickhouse_schema.placement import LOCAL, MARGIN, OVERLAP, stored
 from clickhouse_schema.quoting import identifier, string
 from clickhouse_schema.topology import Topology
-from clickhouse_schema.whole import known_uuid
+from clickhouse_schema.whole import known_comment, known_uuid
 
 #: What an obstacle ends with
 ANEW = "load the table anew with --replace"
@@ -131,6 +131,14 @@ class _Comparison:
         else:
             name = stored(self._schema_name, self._base)
             yield create_table(self._table, name, self._topology, uuid=uuids[self._base], if_missing=True)
+        if not self._topology.is_one_server:
+            yield from self._comments()
+
+    def _comments(self) -> Iterator[str]:
+        """Replicas do not tell each other the comments of tables, which tell how these were loaded."""
+        for name in self._rows:
+            if text := known_comment(self._engine, self._topology, self._schema_name, name):
+                yield self._alter(name, f"MODIFY COMMENT {string(text)}", self._topology.on_cluster)
 
     def _obstacles(self, found: _Found) -> Iterator[str]:
         for name, (kind, _) in found.columns.items():

@@ -119,6 +119,10 @@ def _refuse_mode(request: LoadRequest, live: TableState | None, storage: Storage
             f"{request.table} exists; add to it with --append, replace it with --replace, or choose another --table"
         )
     if live is None:
+        if request.mode == "append" and storage.live_exists():
+            raise LoadError(
+                f"nothing tells how {request.table} was loaded, so nothing can be added: load all of it with --replace"
+            )
         return
     old = live.entry.tables[0]
     if request.mode == "append" and old != table:

@@ -10,16 +10,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from clickhouse_schema import apply
+from clickhouse_schema import apply, drift
 from clickhouse_schema.topology import Topology
 from loaders import cluster_staging, moves, replicas
 from loaders.additions import Additions
 from loaders.drop import drop
+from loaders.errors import LoadError
 from loaders.load import LoadRequest, load
 from loaders.state import AppendState, Load
 from loaders.storages import known_storage
 from tap_service.storage.clickhouse import ClickHouseEngine
 from tap_service.storage.engine import EngineUnavailable, QueryTimeout
+from tests.cluster.test_layout import STARS
 from tests.cluster.test_loads import Said, stars
 
 SERVERS = Topology(3, is_one_server=False)
@@ -179,6 +181,35 @@ def test_no_server_waits_for_who_reads_a_table_that_goes(
     rows = [sql for sql in told if "append" not in sql]
     assert "DROP TABLE IF EXISTS `copied`.`stars__local` ON CLUSTER `skyhouse`" in rows
     assert not any(sql.endswith("SYNC") for sql in rows)
+
+
+def test_a_server_that_gets_tables_gets_their_comments() -> None:
+    """They tell how the tables were loaded, and replicas do not tell each other."""
+
+    class Other:
+        """Another server has all; this one has nothing."""
+
+        def query(self, sql: str) -> pa.Table:
+            if "hostName()" in sql:
+                is_there = "view(SELECT 1)" in sql
+                return pa.table({"server": pa.array(["new"] if is_there else [], pa.string())})
+            if "max(comment)" in sql:
+                return pa.table({"comment": ['{"it\'s": 1}' if "stars__local'" in sql else ""]})
+            return pa.table({"uuid": ["1b0e3a4c-0000-4000-8000-000000000000"]})
+
+    other: Any = Other()
+    statements = drift.creation(other, SERVERS, "s", STARS, "stars")
+    assert statements[-1] == ("ALTER TABLE `s`.`stars__local` ON CLUSTER `skyhouse` MODIFY COMMENT '{\"it\\'s\": 1}'")
+    assert sum("MODIFY COMMENT" in statement for statement in statements) == 1
+
+
+def test_nothing_is_added_to_a_table_of_which_nothing_is_known(engine: ClickHouseEngine, files: Path) -> None:
+    """It would have been replaced."""
+    engine.execute("ALTER TABLE copied.stars__local_rows MODIFY COMMENT ''")
+    with pytest.raises(LoadError, match=r"nothing tells how copied\.stars was loaded, so nothing can be added"):
+        load(engine, _append(files), Said())
+    (entry,) = apply.read_catalogue(engine).find("stars", True, "copied", True)
+    assert engine.query(f"SELECT count() AS n FROM {entry.storage}").column(0).to_pylist() == [ROWS]
 
 
 def test_an_insert_is_done_when_its_statement_is(engine: ClickHouseEngine) -> None:
