@@ -75,12 +75,12 @@ def columns(table: Table, is_sharded: bool = False) -> list[str]:
 
 
 def projections(table: Table) -> dict[str, str]:
-    """The definitions of the indexes by name."""
+    """The definitions of the indexes by name, in their order: it is that of all replicas, whenever they are made."""
     covers = [cover_column(column.name) for column in table.columns if has_cover(column.type)]
     keys: dict[str, tuple[str, ...]] = {f"by{name}": (name,) for name in covers}
     keys |= {"by_id": table.layout.id} if table.layout.id else {}
     keys |= {f"by_index_{name}": (name,) for name in table.layout.indexes}
-    return {name: f"(SELECT _part_offset ORDER BY {_names(key)})" for name, key in keys.items()}
+    return {name: f"(SELECT _part_offset ORDER BY {_names(key)})" for name, key in sorted(keys.items())}
 
 
 def given_columns(table: Table) -> tuple[str, ...]:

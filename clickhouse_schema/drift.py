@@ -196,9 +196,11 @@ class _Comparison:
 
     def _projection_steps(self, rows: list[tuple[str, _Found]]) -> Iterator[Step]:
         wanted = projections(self._table)
-        for name, definition in wanted.items():
+        names = [*wanted]
+        for position, (name, definition) in enumerate(wanted.items()):
             lacking = [table for table, found in rows if name not in found.projections]
-            add = f"ADD PROJECTION IF NOT EXISTS {identifier(name)} {definition}"
+            place = f"AFTER {identifier(names[position - 1])}" if position else "FIRST"
+            add = f"ADD PROJECTION IF NOT EXISTS {identifier(name)} {definition} {place}"
             if lacking:
                 changes = (add, f"MATERIALIZE PROJECTION {identifier(name)}")
                 sql = (self._alter(table, change) for table in dict.fromkeys(lacking) for change in changes)

@@ -89,8 +89,13 @@ def told(error: Exception) -> str:
 
 
 def run(engine: Engine, command: str, arguments: Arguments, reporter: Reporter) -> int:
-    """Run a command; its exit code. What a user can cause is told in one sentence."""
+    """Run a command; its exit code. What a user can cause is told in one sentence.
+
+    What changes the catalogue goes to one server: another one may not have yet what the last statement has written.
+    """
     try:
+        if command in CHANGING:
+            engine = engine.each()[0]
         with _alone(arguments.get("table", "")) if command in CHANGING else nullcontext():
             COMMANDS[command](engine, dict(arguments), reporter)
     except ReadError as error:

@@ -196,7 +196,7 @@ def opened(data_path: Path, *, reads: bool = False) -> Iterator[Engine]:
     try:
         with alone(config.redis_url, "catalogue") if config.redis_url else nullcontext():
             try:
-                apply.initialise(engine)
+                apply.initialise(engine.each()[0])  # another one may not have yet what was just written
                 recover(engine, is_ours=not config.clickhouse_url)
             except EngineError as error:
                 if not reads or error.code != _ACCESS_DENIED:

@@ -75,12 +75,14 @@ def evolve(engine: Engine, schema_file: Path, reporter: Reporter) -> None:
     schema, differences = _compared(engine, schema_file, reporter)
     _refuse(differences)
     topology = read_topology(engine)
+    # all replicas have it before the catalogue says so; other servers' statements do not wait for indexes of all rows
+    settings = {"alter_sync": 2} | ({} if topology.is_one_server else {"mutations_sync": 0})
     for difference in differences:
         reporter.check()
         for step in difference.steps:
             reporter.output(step.words)
             for statement in step.sql:
-                engine.execute(statement, {"alter_sync": 2})  # all replicas have it before the catalogue says so
+                engine.execute(statement, settings)
         if difference.steps:
             _publish(engine, topology, schema, difference)
     if not any(difference.steps for difference in differences):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clickhouse_schema.datatypes import FELIS
-from clickhouse_schema.ddl import create_table
+from clickhouse_schema.ddl import create_table, projections
 from clickhouse_schema.drift import Drift, drift
 from clickhouse_schema.model import Column, ForeignKey, Layout, Table
 from clickhouse_schema.topology import SINGLE
@@ -98,6 +98,17 @@ def test_columns_indexes_and_comments_are_added_where_they_belong(stored: Engine
     stored.execute("INSERT INTO drifting.stars (id, ra, dec, flux) VALUES (100, 1, 1, 5)")
     assert "by_index_flux" in stored.explain("SELECT ra FROM drifting.stars WHERE flux = 5")
     assert _taken(stored, changed(wanted, indexes=())) == ["the index by_index_flux of drifting.stars is not wanted"]
+
+
+def test_indexes_are_in_the_same_order_whenever_they_were_made(stored: Engine) -> None:
+    """A replica that is made later must be as those that there are."""
+    stored.execute(create_table(changed(STARS, indexes=("c_short",)), "drifting.stars"))
+    wanted = changed(STARS, indexes=("c_short", "c_long", "c_char"))
+    assert len(_taken(stored, wanted)) == 2
+    sql = "SELECT create_table_query AS sql FROM system.tables WHERE database = 'drifting' AND name = 'stars'"
+    grown = stored.query(sql).column(0)[0].as_py()
+    names = [word.split()[0].strip("`") for word in grown.split("PROJECTION ")[1:]]
+    assert names == [*projections(wanted)] == [*projections(changed(wanted, indexes=("c_char", "c_short", "c_long")))]
 
 
 @pytest.mark.parametrize(

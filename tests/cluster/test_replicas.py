@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -12,7 +13,7 @@ import pytest
 
 from clickhouse_schema import apply, drift
 from clickhouse_schema.topology import Topology
-from loaders import cluster_staging, moves, replicas
+from loaders import cluster_staging, commands, moves, replicas
 from loaders.additions import Additions
 from loaders.drop import drop
 from loaders.errors import LoadError
@@ -210,6 +211,15 @@ def test_nothing_is_added_to_a_table_of_which_nothing_is_known(engine: ClickHous
         load(engine, _append(files), Said())
     (entry,) = apply.read_catalogue(engine).find("stars", True, "copied", True)
     assert engine.query(f"SELECT count() AS n FROM {entry.storage}").column(0).to_pylist() == [ROWS]
+
+
+def test_what_changes_the_catalogue_goes_to_one_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is read back to be written further is there, also when that server dies in between."""
+    given: list[object] = []
+    monkeypatch.setitem(commands.COMMANDS, "drop", lambda engine, *_: given.append(engine))
+    servers: Any = SimpleNamespace(each=lambda: ["one server", "another one"])
+    assert commands.run(servers, "drop", {"table": "copied.stars"}, Said()) == 0
+    assert given == ["one server"]
 
 
 def test_an_insert_is_done_when_its_statement_is(engine: ClickHouseEngine) -> None:
