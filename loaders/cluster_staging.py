@@ -280,6 +280,7 @@ class ClusterStorage(Storage):
     def take(self, gateway: Gateway, parts: Collection[str]) -> None:
         for part in self.parts:
             self._send(gateway, part, self.base, [shard for shard in self._shards if _key(part, shard) in parts])
+            self._copied(self.base, part)  # copies are everywhere before the rows
 
     # --- what is sent -------------------------------------------------------------------------------------------------
 
@@ -360,9 +361,7 @@ class ClusterStorage(Storage):
 
     def _everywhere(self, system_table: str) -> str:
         """SQL of a system table of all servers."""
-        if self.topology.is_one_server:
-            return f"system.{system_table}"
-        return f"clusterAllReplicas({string(self.placement.cluster)}, system.{system_table})"
+        return self.topology.everywhere(f"system.{system_table}")
 
     def _wait_for_mutations(self, name: str) -> None:
         where = f"NOT is_done AND database = {string(self.schema_name)} AND table = {string(name)}"
@@ -378,7 +377,10 @@ class ClusterStorage(Storage):
     def _settle(self, base: str) -> None:
         """Until all servers have all that was ever sent to these tables, and nothing more comes from a killed load."""
         self._end_statements()
-        settle(self.engine, self.topology, [stored(self.schema_name, self._rows(base, part)) for part in self.parts])
+        self._copied(base, *self.parts)
+
+    def _copied(self, base: str, *parts: str) -> None:
+        settle(self.engine, self.topology, [stored(self.schema_name, self._rows(base, part)) for part in parts])
 
     def _end_statements(self) -> None:
         """Until no statement runs any more that a load, which was killed, has sent: it may still add rows."""

@@ -194,7 +194,8 @@ class _Cluster:
     # --- what changes -------------------------------------------------------------------------------------------------
 
     def version(self) -> tuple[int, int]:
-        """Another one when anything was loaded, added or dropped."""
+        """Another one when anything was loaded, added or dropped, through whatever server."""
+        settle(self._engine, self._topology, ["skyhouse.catalogue", "skyhouse.appends"])
         added = self._engine.query("SELECT max(version) AS version FROM skyhouse.appends").column(0)[0].as_py()
         return apply.catalogue_version(self._engine), int(added)
 

@@ -146,11 +146,14 @@ def test_an_addition_reads_a_gateway_that_all_servers_have(
     storage.topology = SERVERS
     nothing = Load(fingerprint="f", files=(), rows=0, rejected=0, finished="2026-01-01")
     Additions(storage, live).complete(AppendState(load=nothing, before=sizes, density=""))
-    assert _in_short(told)[:4] == [
+    assert _in_short(told)[:7] == [
         "SYNC `copied`.`stars__append`",
         "SYNC `copied`.`stars__overlap`",
         "SYNC `copied`.`stars__local`",
         "INSERT 'stars__overlap'",
+        "SYNC `copied`.`stars__overlap`",  # nobody sees a row whose copies are not there yet
+        "INSERT 'stars__local'",
+        "SYNC `copied`.`stars__local`",
     ]
 
 
