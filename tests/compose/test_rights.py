@@ -55,10 +55,11 @@ def engine_as(folder: Path, user: str) -> Iterator[ClickHouseEngine]:
 
 @dataclass(frozen=True)
 class Loaded:
-    """A cluster in ``folder``, and the codes of what its loader was refused, by statement."""
+    """A cluster in ``folder``, and the codes of what its loader was refused; ``forgets``: when it did so."""
 
     folder: Path
     refused: dict[str, int]
+    forgets: int
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +72,8 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Loaded:
             rejects, schema = folder / "rejects.csv", OPENNGC.with_suffix(".yaml")
             load(engine, LoadRequest((OPENNGC,), "openngc.objects", rejects, schema, mode=mode), reporter)
         verify(engine, "openngc.objects", reporter)
-        return Loaded(folder, {statement: refusal(engine, statement) for statement in NOT_THE_LOADER})
+        refused = {statement: refusal(engine, statement) for statement in NOT_THE_LOADER}
+        return Loaded(folder, refused, refusal(engine, "SYSTEM DROP REPLICA 'gone'"))
 
 
 @pytest.fixture(scope="module")
@@ -108,6 +110,11 @@ def refusal(engine: ClickHouseEngine, statement: str) -> int:
 
 def test_the_loader_may_not(loaded: Loaded) -> None:
     assert loaded.refused == dict.fromkeys(NOT_THE_LOADER, ACCESS_DENIED)
+
+
+def test_the_loader_may_have_a_server_forgotten(loaded: Loaded) -> None:
+    """One whose disk is lost comes back under its name, and nobody else is there to say so."""
+    assert loaded.forgets != ACCESS_DENIED
 
 
 @pytest.mark.parametrize(
