@@ -72,8 +72,13 @@ def plan(engine: Engine, shards: int, reporter: Reporter) -> None:
 
 
 def prepare(engine: Engine, reporter: Reporter) -> None:
-    """Make the tables on the servers that do not have them, such as a new one, through which this is called."""
+    """Make the tables on the servers that do not have them, such as a new one, through which this is called.
+
+    Of those that are whole everywhere each server reads its own rows, so it gets them before it is asked.
+    """
     _complete(engine, reporter)
+    entries = apply.read_catalogue(engine).entries
+    settle(engine, read_topology(engine), [entry.storage for entry in entries if not entry.is_sharded])
     reporter.output("all servers have all tables")
 
 

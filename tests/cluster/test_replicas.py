@@ -12,6 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from clickhouse_schema import apply, drift
+from clickhouse_schema.catalogue import TableEntry
+from clickhouse_schema.model import Column, Schema, Table
 from clickhouse_schema.topology import Topology
 from loaders import cluster_staging, commands, moves, replicas
 from loaders.additions import Additions
@@ -172,6 +174,19 @@ def test_a_load_onto_a_table_attaches_what_all_servers_have(
     before = _in_short(told[:attached])
     assert "SYNC `copied`.`stars__overlap`" in before
     assert "SYNC `copied`.`stars__local`" in before
+
+
+def test_a_new_server_has_all_of_what_is_whole_before_it_is_asked(
+    engine: ClickHouseEngine, files: Path, monkeypatch: pytest.MonkeyPatch, told: list[str]
+) -> None:
+    whole = TableEntry(Schema(name="copied"), Table(name="bands", columns=(Column(name="band", datatype="string"),)))
+    catalogue = apply.read_catalogue(engine).plus((whole,))
+    monkeypatch.setattr(moves.apply, "read_catalogue", lambda _: catalogue)
+    monkeypatch.setattr(moves, "read_topology", lambda _: SERVERS)
+    monkeypatch.setattr(moves, "creation", lambda *_: [])
+    moves.prepare(engine, Said())
+    assert "SYNC `copied`.`bands`" in _in_short(told)
+    assert "SYNC `copied`.`stars`" not in _in_short(told)
 
 
 def test_no_server_waits_for_who_reads_a_table_that_goes(
