@@ -35,6 +35,7 @@ from loaders import shards
 from loaders.chunks import Chunk
 from loaders.errors import LoadError
 from loaders.gateway import APPEND, Gateway, Orphan, drop_gateway
+from loaders.left_over import drop_left_over
 from loaders.replicas import settle
 from loaders.staging import CHUNK, DO_NOT_WAIT, WAIT, Storage, comment, exists, partitions, state_of
 from loaders.state import TableState, read_state
@@ -134,7 +135,10 @@ class ClusterStorage(Storage):
     # --- a load -------------------------------------------------------------------------------------------------------
 
     def begin(self, schema: Schema, table: Table, state: TableState, *, onto_live: bool) -> None:
+        _ = self.parent  # or nothing is made
         self.drop_staging()
+        if self._number is None:
+            drop_left_over(self.engine, self.topology, self.schema_name, self.table_name)
         self.engine.execute(f"CREATE DATABASE IF NOT EXISTS {identifier(schema.name)}{self.topology.on_cluster}")
         for statement in self._creation(table):
             self.engine.execute(statement)

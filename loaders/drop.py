@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from clickhouse_schema import appends, apply
+from clickhouse_schema.topology import read_topology
 from loaders.errors import LoadError
+from loaders.left_over import drop_left_over, left_over
+from loaders.plan import split_name
 from loaders.progress import Reporter
 from loaders.storages import begun_storage, known_storage
 from tap_service.storage.engine import Engine
@@ -14,11 +17,19 @@ def drop(engine: Engine, name: str, reporter: Reporter) -> None:
 
     In this order a query meets an unknown table and never one that is half gone.
     """
-    storage = known_storage(engine, name, apply.read_catalogue(engine)) or begun_storage(engine, name)
-    if storage is None or not (storage.live_exists() or storage.staging_state() is not None):
+    catalogue = apply.read_catalogue(engine)
+    schema_name, table_name = split_name(name)
+    storage = known_storage(engine, name, catalogue) or begun_storage(engine, name)
+    is_there = storage is not None and (storage.live_exists() or storage.staging_state() is not None)
+    topology = read_topology(engine)
+    is_left = topology.is_cluster and bool(left_over(engine, topology, schema_name, table_name).bases)
+    if not (is_there or is_left):
         raise LoadError(f"there is no table {name}; see skyhouse tables")
-    apply.unregister(engine, storage.schema_name, storage.table_name)
-    storage.drop_live()
-    storage.drop_staging()
-    appends.forget(engine, storage.schema_name, storage.table_name)
+    apply.unregister(engine, schema_name, table_name)
+    if storage is not None:
+        storage.drop_live()
+        storage.drop_staging()
+    if topology.is_cluster:
+        drop_left_over(engine, topology, schema_name, table_name)
+    appends.forget(engine, schema_name, table_name)
     reporter.output(f"dropped {name}")

@@ -21,11 +21,14 @@ from clickhouse_schema.placement import LOCAL, stored
 from clickhouse_schema.problems import SchemaError
 from clickhouse_schema.topology import Topology, read_topology
 from clickhouse_schema.yaml_reader import read_schema
+from loaders.additions import Additions
 from loaders.errors import LoadError
+from loaders.left_over import left_over
 from loaders.plan import completed
 from loaders.progress import Reporter
 from loaders.staging import comment, state_of
 from loaders.state import TableState
+from loaders.storages import known_storage
 from tap_service.storage.engine import Engine
 
 #: Of the layout, what says on which servers rows are
@@ -141,7 +144,29 @@ def _difference(engine: Engine, topology: Topology, catalogue: Catalogue, schema
     of_catalogue = () if entry is None else _of_catalogue(schema, wanted, entry)
     if entry is None:
         of_catalogue = (Step(f"{told} is not in the catalogue", ()),)
-    return _Difference(wanted, base, entry, drift(engine, topology, schema.name, wanted, base), of_catalogue)
+    of_engine = _in_work(engine, topology, catalogue, schema, wanted) or drift(
+        engine, topology, schema.name, wanted, base
+    )
+    return _Difference(wanted, base, entry, of_engine, of_catalogue)
+
+
+def _in_work(engine: Engine, topology: Topology, catalogue: Catalogue, schema: Schema, wanted: Table) -> Drift | None:
+    """The obstacle that a load is which was stopped: its rows are as the table was when it began."""
+    told = f"{schema.name}.{wanted.name}"
+    entries = catalogue.find(wanted.name, True, schema.name, True)
+    if not entries:
+        is_filled = topology.is_cluster and left_over(engine, topology, schema.name, wanted.name).is_filled
+        stopped = f"a load into {told} was stopped, or its drop: start that again, or skyhouse drop {told}"
+        return Drift((), (stopped,)) if is_filled else None
+    storage = known_storage(engine, told, catalogue)
+    live = storage.live_state() if storage else None
+    if storage is None or live is None or wanted.columns == entries[0].table.columns:
+        return None
+    waiting = Additions(storage, live).waiting()
+    if waiting is None:
+        return None
+    stopped = f"the addition of {', '.join(waiting.load.files)} to {told} was stopped: any load into it finishes it"
+    return Drift((), (stopped,))
 
 
 def _moved(table: Table, wanted: Table) -> list[str]:

@@ -40,7 +40,7 @@ from loaders.errors import LoadError
 from loaders.gateway import APPEND
 from loaders.progress import Reporter
 from loaders.replicas import settle
-from loaders.shards import home_faults, overlap_faults, server_faults
+from loaders.shards import home_faults, overlap_faults, row_hash, server_faults
 from tap_service.storage.engine import Engine
 
 #: As ``Placement.base`` makes it
@@ -134,9 +134,21 @@ class _Found:
 
     database: str
     base: str
+    name: str
     entry: TableEntry | None
     generation: int
     number: int
+
+    @property
+    def told(self) -> str:
+        return f"{self.database}.{self.name}"
+
+    @property
+    def way_out(self) -> str:
+        """If a load has made it that did not end."""
+        if self.base.endswith(APPEND):
+            return "any load into it finishes that"
+        return "start it again" + ("" if self.entry else f", or skyhouse drop {self.told}")
 
 
 class _Cluster:
@@ -209,9 +221,7 @@ class _Cluster:
         for found in self._found():
             entry = found.entry
             if entry is None or (found.generation == self.placement.generation and found.number > entry.number):
-                raise LoadError(
-                    f"a load into {found.base} has not ended, so nothing was moved: end it, or drop its table"
-                )
+                raise LoadError(f"a load into {found.told} has not ended, so nothing was moved: {found.way_out}")
 
     def _found(self) -> Iterator[_Found]:
         """All that the engine has of sharded tables, and gateways of rows that are added to one."""
@@ -222,8 +232,9 @@ class _Cluster:
         for row in self._engine.query(sql).to_pylist():
             base = row["name"].removesuffix(rows)
             parsed = _BASE.fullmatch(base)
-            name, generation, number = parsed.groups("0") if parsed else (base, 0, 0)
-            yield _Found(row["database"], base, by_name.get((row["database"], name)), int(generation), int(number))
+            name, generation, number = parsed.groups("0") if parsed else (base.removesuffix(APPEND), 0, 0)
+            entry = None if base.endswith(APPEND) else by_name.get((row["database"], name))
+            yield _Found(row["database"], base, name, entry, int(generation), int(number))
 
     def make(self, entry: TableEntry) -> None:
         base = self._base(entry, self.wanted)
@@ -279,8 +290,7 @@ class _Cluster:
     def check(self, entry: TableEntry) -> None:
         """Raises ``LoadError`` unless the new tables have what the old ones have, where it belongs."""
         old, new = (self._all(entry, placement) for placement in (self.placement, self.wanted))
-        names = ", ".join(identifier(name) for name in given_columns(entry.table))
-        sums = f"SELECT count() AS rows, sum(cityHash64({names})) AS hashes FROM"
+        sums = f"SELECT count() AS rows, sum({row_hash(entry.table)}) AS hashes FROM"
         faults = []
         if self._engine.query(f"{sums} {old}").to_pylist() != self._engine.query(f"{sums} {new}").to_pylist():
             faults.append("its rows are not those that were there")

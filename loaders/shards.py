@@ -77,7 +77,7 @@ def overlap_faults(engine: Engine, table: Table, overlap: Overlap, local: str, c
     Rows are compared by a hash of all columns that they come with: counts and sums of the hashes first, which is one
     pass over the rows; the rows one by one, by their hashes, of shards where those differ.
     """
-    row = f"cityHash64({', '.join(identifier(name) for name in given_columns(table))})"
+    row = row_hash(table)
     holder = f"arrayJoin({overlap.holders(HPX29, SHARD)})"
     sums = f"count() AS rows, sum({row}) AS hashes"
     wanted = _by_shard(engine, f"SELECT {holder} AS holder, {sums} FROM {local} GROUP BY holder")
@@ -95,6 +95,11 @@ def overlap_faults(engine: Engine, table: Table, overlap: Overlap, local: str, c
             f"the overlap of shard {shard} {_WORDS[what].format(count)}" for what, count in counts.items() if count
         ]
     return faults
+
+
+def row_hash(table: Table) -> str:
+    """SQL of a hash of all columns that a row comes with; of a tuple, for that of columns is NULL if one of them is."""
+    return f"cityHash64(tuple({', '.join(identifier(name) for name in given_columns(table))}))"
 
 
 _WORDS = {

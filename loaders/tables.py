@@ -31,7 +31,9 @@ def tables(engine: Engine, reporter: Reporter) -> None:
             told = _last(engine, state)
             sizes = _counted(engine, state) if catalogue.placement else sizes
         else:
-            told = f"a load that was stopped: start it again, or skyhouse drop {name}"
+            told = "a load that was stopped: start it again"
+            if not catalogue.find(table.name, True, state.entry.name, True):  # drop takes the loaded table too
+                told += f", or skyhouse drop {name}"
         reporter.output(f"{name:<40}{sizes[0]:>15,} rows {_megabytes(sizes[1]):>12}  {told}")
     if not found:
         reporter.output("no tables yet: skyhouse load FILE --table schema.table")

@@ -156,7 +156,7 @@ def content(engine: ClickHouseEngine) -> list[tuple[object, ...]]:
     entry = entry_of(engine)
     found = []
     for part in (LOCAL, OVERLAP):
-        counted = f"SELECT count() AS n, sum(cityHash64(*)) AS hash FROM {entry.part(part)}"
+        counted = f"SELECT count() AS n, sum(cityHash64(tuple(*))) AS hash FROM {entry.part(part)}"
         sql = f"SELECT n, hash FROM cluster('skyhouse', view({counted})) ORDER BY _shard_num"
         found += [(part, *row.values()) for row in engine.query(sql).to_pylist()]
     return found

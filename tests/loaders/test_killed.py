@@ -46,7 +46,7 @@ EmbeddedEngine.insert = watched(EmbeddedEngine.insert)
 with opened(Path(data)) as engine, ConsoleReporter() as reporter:
     load(engine, LoadRequest((Path(file),), table, Path(data) / "rejects.csv"), reporter)
     verify(engine, table, reporter)
-    sql = "SELECT count() AS n, sum(cityHash64(*, hpx29)) AS s, uniqExact(id) AS u FROM "
+    sql = "SELECT count() AS n, sum(cityHash64(tuple(*, hpx29))) AS s, uniqExact(id) AS u FROM "
     print("content", engine.query(sql + table).to_pylist())
 """
 

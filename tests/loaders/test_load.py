@@ -90,7 +90,7 @@ def request(file: Path, mode: Mode = "create", max_errors: int = 100) -> LoadReq
 
 def content(engine: EmbeddedEngine) -> list[int]:
     """Rows, a checksum of all values with the index, and the parts' rows."""
-    sql = "SELECT count(), sum(cityHash64(*, hpx29)), uniqExact(id) FROM loadtests.stars"
+    sql = "SELECT count(), sum(cityHash64(tuple(*, hpx29))), uniqExact(id) FROM loadtests.stars"
     return list(engine.query(sql).to_pylist()[0].values())
 
 

@@ -1,0 +1,121 @@
+"""Commands that were killed, and then others than the same again: each is refused with a way out, or finds a clear field."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from clickhouse_schema import apply
+from clickhouse_schema.placement import LOCAL, OVERLAP, SHARD
+from loaders import moves
+from loaders.drop import drop
+from loaders.errors import LoadError
+from loaders.evolve import evolve
+from loaders.load import load
+from loaders.tables import tables
+from loaders.verify import verify
+from tap_service.storage.clickhouse import ClickHouseEngine
+from tests.cluster.dying import Dying, Killed
+from tests.cluster.test_loads import SCHEMA, Said, cluster, folder, request, rows_table
+
+__all__ = ["cluster", "folder"]  # fixtures
+
+WIDER = SCHEMA.replace(
+    "{name: name, datatype: unicode}", "{name: name, datatype: unicode}\n  - {name: mag, datatype: float}"
+)
+
+
+def stored(engine: ClickHouseEngine) -> list[str]:
+    return engine.query("SELECT name FROM system.tables WHERE database = 'night' ORDER BY name").column(0).to_pylist()
+
+
+def stop(engine: ClickHouseEngine, text: str, count: int, work: Callable[[ClickHouseEngine], None]) -> None:
+    with pytest.raises(Killed):
+        work(Dying(engine, text, count))  # type: ignore[arg-type]
+
+
+def test_rows_with_missing_values_are_compared_too(cluster: ClickHouseEngine, folder: Path) -> None:
+    load(cluster, request(folder), Said())
+    copies = rows_table(cluster, OVERLAP)
+    for part in (LOCAL, OVERLAP):
+        sql = f"ALTER TABLE {rows_table(cluster, part)} UPDATE name = NULL WHERE 1"
+        cluster.execute(sql, {"mutations_sync": 2})
+    verify(cluster, "night.stars", Said())
+    values = f"min(id) + 1000000, any(ra), any(dec), NULL, any({SHARD})"
+    one = f"SELECT {values} FROM {copies} WHERE id = (SELECT min(id) FROM {copies} WHERE id > 10) LIMIT 1"
+    cluster.execute(f"INSERT INTO {copies} (id, ra, dec, name, {SHARD}) {one}")
+    with pytest.raises(LoadError, match="has 1 rows that do not belong there"):
+        verify(cluster, "night.stars", Said())
+
+
+def test_an_addition_that_was_stopped_is_finished_before_the_table_changes(
+    cluster: ClickHouseEngine, folder: Path, tmp_path: Path
+) -> None:
+    load(cluster, request(folder), Said())
+    stop(cluster, "INSERT INTO FUNCTION", 1, lambda dying: load(dying, request(folder, "few", "append"), Said()))
+    wider = tmp_path / "wider.yaml"
+    wider.write_text(WIDER)
+    with pytest.raises(LoadError, match=r"few\.parquet to night\.stars was stopped: any load into it finishes it"):
+        evolve(cluster, wider, Said())
+    with pytest.raises(LoadError, match=r"a load into night\.stars has not ended, .*: any load into it finishes that"):
+        moves.move(cluster, 2, Said())
+    load(cluster, request(folder, "few", "append"), Said())
+    verify(cluster, "night.stars", Said())
+    evolve(cluster, wider, Said())
+    verify(cluster, "night.stars", Said())
+
+
+def test_a_first_load_that_was_stopped_is_no_table_to_change(cluster: ClickHouseEngine, folder: Path) -> None:
+    stop(cluster, "stars__local_rows', __shard) ", 1, lambda dying: load(dying, request(folder), Said()))
+    with pytest.raises(LoadError, match=r"was stopped, or its drop: .*, or skyhouse drop night\.stars"):
+        evolve(cluster, folder / "night.yaml", Said())
+    said = Said()
+    tables(cluster, said)
+    assert said.lines[0].endswith("start it again, or skyhouse drop night.stars")
+    drop(cluster, "night.stars", Said())
+    assert stored(cluster) == []
+
+
+@pytest.mark.parametrize("count", [1, 4, 7])
+def test_a_drop_that_was_stopped_leaves_no_dead_end(cluster: ClickHouseEngine, folder: Path, count: int) -> None:
+    """Of a table that was replaced, whose names have a number."""
+    load(cluster, request(folder), Said())
+    load(cluster, request(folder, "many", "replace"), Said())
+    stop(cluster, "DROP TABLE", count, lambda dying: drop(dying, "night.stars", Said()))
+    left = stored(cluster)
+    assert left
+    assert not any(entry.schema.name == "night" for entry in apply.read_catalogue(cluster).entries)
+    with pytest.raises(LoadError, match=r"skyhouse drop night\.stars"):
+        evolve(cluster, folder / "night.yaml", Said())
+    if count == 4:
+        load(cluster, request(folder), Said())
+        assert not any("__0_1" in name for name in stored(cluster))
+        verify(cluster, "night.stars", Said())
+    drop(cluster, "night.stars", Said())
+    assert stored(cluster) == []
+
+
+def test_what_drop_says_of_a_load_beside_a_table(cluster: ClickHouseEngine, folder: Path) -> None:
+    """It would take the table too."""
+    load(cluster, request(folder), Said())
+    stop(
+        cluster,
+        "stars__0_1__local_rows', __shard) ",
+        1,
+        lambda dying: load(dying, request(folder, "many", "replace"), Said()),
+    )
+    said = Said()
+    tables(cluster, said)
+    assert said.lines[0].endswith("a load that was stopped: start it again")
+
+
+def test_a_child_without_its_parents_leaves_nothing(cluster: ClickHouseEngine, folder: Path) -> None:
+    (folder / "sources.csv").write_text("number,star,ra,dec,mjd\n1,1,10,10,60000\n")
+    lonely = request(folder, table="night.sources")
+    with pytest.raises(LoadError, match="load that first"):
+        load(
+            cluster, type(lonely)((folder / "sources.csv",), "night.sources", folder / "r", lonely.schema_file), Said()
+        )
+    assert stored(cluster) == []
