@@ -20,10 +20,10 @@ from clickhouse_schema.ddl import HPX29, column_type, create_table
 from clickhouse_schema.engine import Engine
 from clickhouse_schema.healpix import ORDER
 from clickhouse_schema.model import Schema, Table
-from clickhouse_schema.placement import CLUSTER, LOCAL, Placement, ShardMap, stored
+from clickhouse_schema.placement import CLUSTER, LOCAL, ROWS, Placement, ShardMap, stored
 from clickhouse_schema.quoting import identifier, string
 from clickhouse_schema.tap_schema import TAP_SCHEMA, rows
-from clickhouse_schema.topology import ROWS, ClusterError, Topology, read_topology
+from clickhouse_schema.topology import ClusterError, Topology, read_topology
 from clickhouse_schema.whole import create_database, create_whole, known_uuid
 
 _CATALOGUE = "version UInt64, schema_name String, table_name String, document String, number UInt32"

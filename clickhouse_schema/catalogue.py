@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from clickhouse_schema.datatypes import Field
 from clickhouse_schema.model import Column, Schema, Table
-from clickhouse_schema.placement import Placement
+from clickhouse_schema.placement import LOCAL, ROWS, Placement
 from clickhouse_schema.placement import stored as stored_part
 
 _SHAPES = ("point", "circle", "polygon")
@@ -62,11 +62,22 @@ class TableEntry:
 
     @property
     def place(self) -> tuple[str, str]:
-        """Database and table in ClickHouse with its rows, as they are counted; not quoted."""
+        """Database and table in ClickHouse that is read; not quoted."""
         database, dot, table = self.stored.replace("`", "").partition(".")
         if dot and self.stored[0] == "`":
             return database, table
         return self.schema.name, self.base or self.table.name
+
+    @property
+    def counted(self) -> tuple[str, str]:
+        """Schema and table as its rows are counted, whatever number its tables on a cluster have."""
+        return self.place if self.stored else (self.schema.name, self.table.name)
+
+    @property
+    def parts(self) -> tuple[str, tuple[str, ...]]:
+        """Database and tables in ClickHouse that have its rows, as far as they are there; not quoted."""
+        database, table = self.place
+        return database, (table + LOCAL, table + LOCAL + ROWS) if self.is_sharded else (table,)
 
     @property
     def storage(self) -> str:

@@ -40,6 +40,9 @@ MAP_ORDER = 4
 
 LOCAL, OVERLAP, MARGIN = "__local", "__overlap", "__margin"
 
+#: Ending of the names of what holds the rows of a part, where that is a view (``topology``)
+ROWS = "_rows"
+
 
 @dataclass(frozen=True, slots=True)
 class ShardMap:

@@ -13,11 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from clickhouse_schema.engine import Engine
-from clickhouse_schema.placement import CLUSTER, SHARD
+from clickhouse_schema.placement import CLUSTER, ROWS, SHARD
 from clickhouse_schema.quoting import identifier, string
-
-#: Ending of the names of what holds the rows of a part, where that is a view
-ROWS = "_rows"
 
 _SHARDED = ("/clickhouse/tables/{uuid}/{shard}", "{replica}")
 _WHOLE = ("/clickhouse/tables/{uuid}/whole", "{shard}-{replica}")

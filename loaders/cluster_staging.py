@@ -126,11 +126,12 @@ class ClusterStorage(Storage):
             return None
         return state.model_copy(update={"entry": state.entry.model_copy(update={"tables": (self._table,)})})
 
-    def staging_state(self) -> TableState | None:
-        return state_of(self.engine, self.schema_name, self._rows(self._next, self.parts[-1]))
+    @property
+    def staging_name(self) -> str:
+        return self._rows(self._next, self.parts[-1])
 
     def _set_comment(self, state: TableState) -> None:
-        self._alter(self._rows(self._next, self.parts[-1]), f"MODIFY COMMENT {comment(state)}", WAIT)
+        self._alter(self.staging_name, f"MODIFY COMMENT {comment(state)}", WAIT)
 
     # --- a load -------------------------------------------------------------------------------------------------------
 

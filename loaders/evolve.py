@@ -141,6 +141,9 @@ def _difference(engine: Engine, topology: Topology, catalogue: Catalogue, schema
     if moved:
         obstacle = f"{', '.join(moved)} of {told} says on which servers its rows are: {ANEW}"
         return _Difference(wanted, base, entry, Drift((), (obstacle,)), ())
+    if entry is not None and entry.table.layout.position != wanted.layout.position:
+        obstacle = f"position of {told} says what its rows are indexed by: {ANEW}"
+        return _Difference(wanted, base, entry, Drift((), (obstacle,)), ())
     of_catalogue = () if entry is None else _of_catalogue(schema, wanted, entry)
     if entry is None:
         of_catalogue = (Step(f"{told} is not in the catalogue", ()),)

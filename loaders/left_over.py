@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 
 from clickhouse_schema.cluster_ddl import drop_sharded
-from clickhouse_schema.placement import LOCAL, MARGIN, OVERLAP
+from clickhouse_schema.placement import LOCAL, MARGIN, OVERLAP, ROWS
 from clickhouse_schema.quoting import string
-from clickhouse_schema.topology import ROWS, Topology
+from clickhouse_schema.topology import Topology
 from loaders.staging import CHUNK
 from tap_service.storage.engine import Engine
 

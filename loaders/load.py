@@ -73,6 +73,8 @@ def load(engine: Engine, request: LoadRequest, reporter: Reporter) -> None:
             storage.finish()
             rows = live.rows + additions.added().rows
             reporter.output(f"already loaded: {request.table} holds these files ({rows:,} rows)")
+            if request.mode == "replace":
+                reporter.message(f"to load them anew all the same: skyhouse drop {request.table} first")
             return
     _refuse_mode(request, live, storage, table)
     for source in sources:

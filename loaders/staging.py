@@ -61,8 +61,13 @@ class Storage:
         version, schema = apply.registered(self.engine, self.schema_name, self.table_name)
         return state if schema is None or version <= state.catalogue else state.model_copy(update={"entry": schema})
 
+    @property
+    def staging_name(self) -> str:
+        """Of the table whose comment tells of what is filled."""
+        return self.table_name + SUFFIX
+
     def staging_state(self) -> TableState | None:
-        return state_of(self.engine, self.schema_name, self.table_name + SUFFIX)
+        return state_of(self.engine, self.schema_name, self.staging_name)
 
     def live_exists(self) -> bool:
         return exists(self.engine, self.schema_name, self.table_name)

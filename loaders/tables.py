@@ -27,12 +27,14 @@ def tables(engine: Engine, reporter: Reporter) -> None:
         table = state.entry.tables[0]
         name = f"{state.entry.name}.{table.name}"
         sizes = row["total_rows"] or 0, row["total_bytes"] or 0
-        if row["name"] == storage_of(engine, state.entry.name, table, catalogue).live_name:
+        storage = storage_of(engine, state.entry.name, table, catalogue)
+        if row["name"] == storage.live_name:
             told = _last(engine, state)
             sizes = _counted(engine, state) if catalogue.placement else sizes
         else:
-            told = "a load that was stopped: start it again"
-            if not catalogue.find(table.name, True, state.entry.name, True):  # drop takes the loaded table too
+            is_load = row["name"] == storage.staging_name
+            told = f"{'a load' if is_load else 'left of a move, load or drop'} that was stopped: start it again"
+            if not storage.live_exists():  # drop takes the loaded table too
                 told += f", or skyhouse drop {name}"
         reporter.output(f"{name:<40}{sizes[0]:>15,} rows {_megabytes(sizes[1]):>12}  {told}")
     if not found:

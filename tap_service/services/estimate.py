@@ -152,11 +152,12 @@ class Estimator:
         if entry.schema.name == UPLOADED:
             return _Size(0, np.array([0] * 12 + [entry.rows or 0]), {})
         order = entry.table.layout.healpix_order
-        counted = density(self._engine, *entry.place)
+        counted = density(self._engine, *entry.counted)
         rows = np.zeros(12 * 4**order + 1, dtype=np.int64)
         rows[counted["cell"].to_numpy()] = counted["rows"].to_numpy()
-        database, name = entry.place
-        table = f"database = {string(database)} AND table = {string(name)} AND active"
+        database, names = entry.parts  # of a cluster those of one server tell enough
+        given = ", ".join(string(name) for name in names)
+        table = f"database = {string(database)} AND table IN ({given}) AND active"
         if not counted.num_rows:  # TAP_SCHEMA's
             rows[-1] = self._engine.query(f"SELECT sum(rows) AS n FROM system.parts WHERE {table}")["n"][0].as_py()
         widths = self._engine.query(

@@ -29,6 +29,7 @@ from loaders.load import LoadRequest, Mode, load
 from loaders.storages import known_storage
 from loaders.tables import tables
 from loaders.verify import verify
+from tap_service.services.estimate import Estimator
 from tap_service.storage.clickhouse import ClickHouseEngine
 from tests.cluster.dying import Dying, Killed
 
@@ -70,6 +71,7 @@ from pathlib import Path
 from loaders import chunks
 from loaders.load import LoadRequest, load
 from loaders.progress import ConsoleReporter
+from tap_service.services.estimate import Estimator
 from tap_service.storage.clickhouse import ClickHouseEngine
 
 url, folder, text, count = sys.argv[1:]
@@ -275,6 +277,27 @@ def test_what_replaces_a_table_is_seen_at_once(cluster: ClickHouseEngine, folder
     assert sum(int(str(row[1])) for row in content(cluster) if row[0] == LOCAL) == 2200
     assert cluster.query("SELECT name FROM system.tables WHERE database = 'night' AND name = 'stars'").num_rows == 0
     verify(cluster, "night.stars", Said())
+
+
+class _Rates:
+    def rates(self) -> dict[str, float]:
+        return {}
+
+    def set_rate(self, kind: str, seconds_per_gigabyte: float) -> None:
+        pass
+
+
+def test_what_replaces_a_table_is_estimated(cluster: ClickHouseEngine, folder: Path) -> None:
+    """By its rows, and by what their columns take: the engine tells that of tables that have files for each."""
+    load(cluster, request(folder), Said())
+    load(cluster, request(folder, "many", "replace"), Said())
+    rows = rows_table(cluster, LOCAL)
+    cluster.execute(f"ALTER TABLE {rows} MODIFY SETTING min_bytes_for_wide_part = 0, min_rows_for_wide_part = 0")
+    cluster.execute(f"OPTIMIZE TABLE {rows} FINAL")
+    catalogue = apply.read_catalogue(cluster)
+    estimate = Estimator(cluster, _Rates()).estimate(translate("SELECT name FROM night.stars", catalogue), 1)
+    assert estimate.rows == 2200
+    assert estimate.bytes > 2200 * 12
 
 
 #: What is done to the copies of three stars, or to their rows, and what verify says of it

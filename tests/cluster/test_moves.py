@@ -213,10 +213,10 @@ def test_who_reads_meanwhile_sees_each_row_once(grown: ClickHouseEngine) -> None
 def test_while_something_is_loaded_nothing_moves(grown: ClickHouseEngine, folder: Path) -> None:
     catalogue = apply.read_catalogue(grown)
     [entry] = [entry for entry in catalogue.entries if entry.qualified == "sky.objects"]
-    for base in ("fresh", entry.place[1] + "_1"):
+    for base, name in (("fresh", "fresh"), (entry.place[1] + "_1", "objects")):
         for statement in create_sharded(entry.table, "sky", base, read_topology(grown)):
             grown.execute(statement)
-        with pytest.raises(LoadError, match=f"a load into {base} has not ended, so nothing was moved"):
+        with pytest.raises(LoadError, match=f"a load into sky.{name} has not ended, so nothing was moved"):
             moves.move(grown, 3, Said())
         for statement in drop_sharded("sky", base, read_topology(grown)):
             grown.execute(statement)

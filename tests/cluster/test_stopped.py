@@ -111,6 +111,19 @@ def test_what_drop_says_of_a_load_beside_a_table(cluster: ClickHouseEngine, fold
     assert said.lines[0].endswith("a load that was stopped: start it again")
 
 
+def test_what_a_stopped_move_leaves_is_no_load(
+    cluster: ClickHouseEngine, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(moves, "LINGER_SECONDS", 0)
+    load(cluster, request(folder), Said())
+    stop(cluster, "MODIFY COMMENT", 1, lambda dying: moves.move(dying, 2, Said()))
+    said = Said()
+    tables(cluster, said)
+    assert said.lines[0].endswith("  left of a move, load or drop that was stopped: start it again")
+    drop(cluster, "night.stars", Said())
+    assert stored(cluster) == []
+
+
 def test_a_child_without_its_parents_leaves_nothing(cluster: ClickHouseEngine, folder: Path) -> None:
     (folder / "sources.csv").write_text("number,star,ra,dec,mjd\n1,1,10,10,60000\n")
     lonely = request(folder, table="night.sources")
