@@ -13,7 +13,7 @@ from loaders import moves
 from loaders.drop import drop
 from loaders.errors import LoadError
 from loaders.evolve import evolve
-from loaders.load import load
+from loaders.load import LoadRequest, load
 from loaders.tables import tables
 from loaders.verify import verify
 from tap_service.storage.clickhouse import ClickHouseEngine
@@ -124,11 +124,16 @@ def test_what_a_stopped_move_leaves_is_no_load(
     assert stored(cluster) == []
 
 
-def test_a_child_without_its_parents_leaves_nothing(cluster: ClickHouseEngine, folder: Path) -> None:
-    (folder / "sources.csv").write_text("number,star,ra,dec,mjd\n1,1,10,10,60000\n")
-    lonely = request(folder, table="night.sources")
+def test_a_child_and_its_parents(cluster: ClickHouseEngine, folder: Path) -> None:
+    """A child without them leaves nothing; who replaces them is told of it."""
+    (folder / "sources.csv").write_text("number,star,ra,dec,mjd\n")
+    lonely = LoadRequest((folder / "sources.csv",), "night.sources", folder / "r", folder / "night.yaml")
     with pytest.raises(LoadError, match="load that first"):
-        load(
-            cluster, type(lonely)((folder / "sources.csv",), "night.sources", folder / "r", lonely.schema_file), Said()
-        )
+        load(cluster, lonely, Said())
     assert stored(cluster) == []
+    said = Said()
+    load(cluster, request(folder), said)
+    load(cluster, lonely, said)
+    assert not any("warning" in line for line in said.lines)
+    load(cluster, request(folder, "many", "replace"), said)
+    assert said.lines[-1].startswith("warning: rows of night.sources are where those of night.stars were: ")
