@@ -20,7 +20,7 @@ from loaders.progress import Reporter
 from loaders.tables import tables
 from loaders.verify import verify
 from tap_service.readers.errors import ReadError
-from tap_service.storage.engine import Engine, EngineError, QueryCancelled, StorageFull
+from tap_service.storage.engine import Engine, EngineError, EngineUnavailable, QueryCancelled, StorageFull
 
 Arguments = dict[str, Any]
 
@@ -108,6 +108,7 @@ def run(engine: Engine, command: str, arguments: Arguments, reporter: Reporter) 
         reporter.message(f"error: {told(error)} and start the same {command} again")
         return EXIT_FAILED
     except EngineError as error:
-        reporter.message(f"error: the engine failed: {error}")
+        again = f": start the same {command} again when it does" if isinstance(error, EngineUnavailable) else ""
+        reporter.message(f"error: the engine failed: {error}{again}")
         return EXIT_FAILED
     return 0

@@ -30,7 +30,7 @@ from loaders.publish import recover
 from loaders.settings import settings
 from tap_service.readers.errors import ReadError
 from tap_service.storage.embedded import DataPathHeldError, EmbeddedEngine
-from tap_service.storage.engine import Engine, EngineError
+from tap_service.storage.engine import Engine, EngineError, StorageFull
 from tap_service.storage.engines import remote_engine
 from tap_service.storage.jobs import JobStoreUnavailable
 from tap_service.storage.redis_lock import alone
@@ -189,6 +189,7 @@ def has_engine(data_path: Path) -> bool:
 def opened(data_path: Path, *, reads: bool = False) -> Iterator[Engine]:
     """The engine of the settings, else that over ``data_path``, with its catalogue in order, closed at the end.
 
+    On a full disk the catalogue is left as it is: what is there can still be read.
     ``reads``: the catalogue will do as it is, for a user who may not change it.
     """
     config = settings(data_path)
@@ -198,6 +199,8 @@ def opened(data_path: Path, *, reads: bool = False) -> Iterator[Engine]:
             try:
                 apply.initialise(engine.each()[0])  # another one may not have yet what was just written
                 recover(engine, is_ours=not config.clickhouse_url)
+            except StorageFull as error:
+                _log.warning("the catalogue is left as it is, for no space is left: %s", error)
             except EngineError as error:
                 if not reads or error.code != _ACCESS_DENIED:
                     raise

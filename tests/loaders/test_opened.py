@@ -1,0 +1,48 @@
+"""The engine as commands open it where its catalogue cannot be written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clickhouse_schema import apply
+from loaders import commands, control
+from tap_service.storage.engine import EngineUnavailable, StorageFull
+from tests.loaders.test_load import Said
+
+
+class Standing:
+    """An engine that is not asked for anything."""
+
+    def __init__(self, path: Path) -> None:
+        self.is_closed = False
+
+    def close(self) -> None:
+        self.is_closed = True
+
+
+def test_on_a_full_disk_what_is_there_can_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(engine: object) -> None:
+        raise StorageFull("Cannot reserve 1.00 MiB")
+
+    monkeypatch.setattr(control, "EmbeddedEngine", Standing)
+    monkeypatch.setattr(apply, "initialise", full)
+    with control.opened(tmp_path) as engine:
+        assert isinstance(engine, Standing)
+    assert "no space is left: Cannot reserve 1.00 MiB" in caplog.text
+
+
+def test_a_command_that_loses_the_engine_tells_the_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lost(*_: Any) -> None:
+        raise EngineUnavailable("the engine does not answer")
+
+    monkeypatch.setitem(commands.COMMANDS, "load", lost)
+    said = Said()
+    assert commands.run(None, "load", {"table": "a.b"}, said) == 1  # type: ignore[arg-type]
+    assert said.messages == [
+        "error: the engine failed: the engine does not answer: start the same load again when it does"
+    ]
