@@ -7,7 +7,7 @@ import secrets
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -69,13 +69,17 @@ def load(engine: Engine, request: LoadRequest, reporter: Reporter) -> None:
     else:
         additions = Additions(storage, live)
         _complete(additions, reporter)
-        if input_.is_in(live.loads, request.mode, additions):
+        known = input_.known(live.loads, additions) if request.mode == "append" else ()
+        if input_.is_in(live.loads, request.mode, additions) or len(known) == len(sources):
             storage.finish()
             rows = live.rows + additions.added().rows
             reporter.output(f"already loaded: {request.table} holds these files ({rows:,} rows)")
             if request.mode == "replace":
                 reporter.message(f"to load them anew all the same: skyhouse drop {request.table} first")
             return
+        if known:
+            told = ", ".join(str(request.files[place]) for place in known)
+            raise LoadError(f"already in {request.table}: {told}. Append the other files alone")
     _refuse_mode(request, live, storage, table)
     for source in sources:
         Conformer(table, source)  # before anything is made: whether each file has the table's columns
@@ -182,6 +186,11 @@ class _Input:
         if mode != "replace" and additions.has(additions.fingerprint(self.digests)):
             return True
         return any(load.fingerprint == self.fingerprint(loads[:position]) for position, load in enumerate(loads))
+
+    def known(self, loads: tuple[Load, ...], additions: Additions) -> tuple[int, ...]:
+        """The places of files that were loaded or added each by itself."""
+        each = (replace(self, digests=[digest]) for digest in self.digests)
+        return tuple(place for place, one in enumerate(each) if one.is_in(loads, "append", additions))
 
 
 def _digest(path: Path) -> str:

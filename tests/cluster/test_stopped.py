@@ -137,3 +137,16 @@ def test_a_child_and_its_parents(cluster: ClickHouseEngine, folder: Path) -> Non
     assert not any("warning" in line for line in said.lines)
     load(cluster, request(folder, "many", "replace"), said)
     assert said.lines[-1].startswith("warning: rows of night.sources are where those of night.stars were: ")
+
+
+def test_files_that_are_in_already_are_not_added_among_others(cluster: ClickHouseEngine, folder: Path) -> None:
+    load(cluster, request(folder), Said())
+    load(cluster, request(folder, "few", "append"), Said())
+    files = [folder / f"{name}.parquet" for name in ("stars", "few", "many")]
+    both = LoadRequest((*files[:2],), "night.stars", folder / "r", mode="append")
+    said = Said()
+    load(cluster, both, said)
+    assert said.lines == ["already loaded: night.stars holds these files (3,300 rows)"]
+    with pytest.raises(LoadError, match=rf"already in night\.stars: {files[0]}, {files[1]}\. Append the other files"):
+        load(cluster, LoadRequest((*files,), "night.stars", folder / "r", mode="append"), Said())
+    verify(cluster, "night.stars", Said())
