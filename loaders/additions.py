@@ -56,7 +56,8 @@ class Additions:
         return self._gateway.orphans()
 
     def add(self, load: Load) -> None:
-        """What was gathered into the table, and ``load`` into the record."""
+        """What was gathered into the table, and ``load`` into the record. Raises ``LoadError`` if shards were moved."""
+        self._storage.refuse_moved()  # a move that begins now finds the gateway
         state = AppendState(
             load=load,
             before=self._storage.sizes(),

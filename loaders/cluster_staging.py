@@ -204,7 +204,12 @@ class ClusterStorage(Storage):
         local, overlap = (self.all_rows(part, self._next) for part in (LOCAL, OVERLAP))
         return shards.overlap_faults(self.engine, self._table, self.overlap, local, overlap)
 
+    def refuse_moved(self) -> None:
+        if apply.read_placement(self.engine) != self.placement:
+            raise LoadError(f"the shards were moved meanwhile, so {self.table_name} is as it was: start the load again")
+
     def publish(self) -> None:
+        self.refuse_moved()
         state = self.staging_state()
         if state is None or not state.verified:
             raise LoadError(f"{self._next} of {self.schema_name} is gone: start the load again")

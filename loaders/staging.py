@@ -105,6 +105,9 @@ class Storage:
         """What else than the number of its rows is wrong with a staging table all of whose chunks are done."""
         return []
 
+    def refuse_moved(self) -> None:
+        """Raises ``LoadError`` if the shards were moved since this was made. Those of one server never are."""
+
     def publish(self) -> None:
         """Make the verified staging table the live one, in one step for all who read; what was live goes."""
         # Nobody sees the column any more; its files go later, after the merges that run now.

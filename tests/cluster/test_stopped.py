@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import loaders.load
 from clickhouse_schema import apply
 from clickhouse_schema.placement import LOCAL, OVERLAP, SHARD
-from loaders import moves
+from loaders import chunks, moves
 from loaders.drop import drop
 from loaders.errors import LoadError
 from loaders.evolve import evolve
@@ -150,3 +152,24 @@ def test_files_that_are_in_already_are_not_added_among_others(cluster: ClickHous
     with pytest.raises(LoadError, match=rf"already in night\.stars: {files[0]}, {files[1]}\. Append the other files"):
         load(cluster, LoadRequest((*files,), "night.stars", folder / "r", mode="append"), Said())
     verify(cluster, "night.stars", Said())
+
+
+def test_shards_that_move_while_a_file_is_read(
+    cluster: ClickHouseEngine, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows would go into the tables that were moved from, and be dropped with them."""
+    monkeypatch.setattr(moves, "LINGER_SECONDS", 0)
+    load(cluster, request(folder), Said())
+    read = chunks.chunks
+
+    def moving(*given: Any) -> Iterator[chunks.Chunk]:
+        moves.move(cluster, 2, Said())
+        return read(*given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loaders.load, "chunks", moving)
+        with pytest.raises(LoadError, match="the shards were moved meanwhile"):
+            load(cluster, request(folder, "few", "append"), Said())
+    load(cluster, request(folder, "few", "append"), Said())
+    verify(cluster, "night.stars", Said())
+    moves.move(cluster, 3, Said())
