@@ -37,7 +37,7 @@ from loaders.errors import LoadError
 from loaders.gateway import APPEND, Gateway, Orphan, drop_gateway
 from loaders.left_over import drop_left_over
 from loaders.replicas import settle
-from loaders.staging import CHUNK, DO_NOT_WAIT, WAIT, Storage, comment, exists, partitions, state_of
+from loaders.staging import CHUNK, DO_NOT_WAIT, WAIT, Storage, comment, exists, partitions
 from loaders.state import TableState, read_state
 from tap_service.constants import METADATA_POLL_SECONDS
 from tap_service.storage.engine import SINGLE_BLOCK, Engine
