@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -30,7 +31,8 @@ class TableEntry:
     ``rows``: about how many it has, None if nobody counted; ``crowding``: of them in a square degree, as a typical row
     has them around it. ``stored``: its quoted name in ClickHouse where that is another, or a query in parentheses that
     gives its rows. ``is_sharded``: its rows are cut up among the shards of a cluster. ``number``: of its tables on a
-    cluster, ``base`` their name (``Placement.base``). ``fields`` describe its columns in order; ``places``: name in
+    cluster, ``base`` their name (``Placement.base``); ``strays``: degrees by which a row may be outside of the cells of
+    its shard, because it is with its parent. ``fields`` describe its columns in order; ``places``: name in
     lower case -> places of the columns.
     """
 
@@ -42,6 +44,7 @@ class TableEntry:
     is_sharded: bool = field(default=False, compare=False)
     number: int = field(default=0, compare=False)
     base: str = field(default="", compare=False)
+    strays: float = field(default=0.0, compare=False)
     fields: tuple[Field, ...] = field(init=False, compare=False, repr=False)
     places: dict[str, tuple[int, ...]] = field(init=False, compare=False, repr=False)
 
@@ -107,6 +110,7 @@ class Catalogue:
     _by_fold: dict[str, tuple[TableEntry, ...]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        tables = {f"{schema.name}.{table.name}": table for schema in self.schemas for table in schema.tables}
         entries = tuple(
             TableEntry(
                 schema,
@@ -116,6 +120,7 @@ class Catalogue:
                 is_sharded=self.placement is not None and table.is_sharded,
                 number=self.numbers.get(key, 0),
                 base=self._base(table, self.numbers.get(key, 0)),
+                strays=_strays(table, tables),
             )
             for schema in self.schemas
             for table in schema.tables
@@ -165,6 +170,18 @@ class Catalogue:
             if (not delimited or entry.table.name == name)
             and (schema is None or _same(entry.schema.name, schema, schema_delimited))
         )
+
+
+def _strays(table: Table, tables: Mapping[str, Table]) -> float:
+    """A row is within its table's radius of its parent, and this within its own of the one above: they add up."""
+    if not table.layout.parent:
+        return 0.0
+    key = next((key for key in table.keys if key.name == table.layout.parent), None)
+    parent = tables.get(key.referenced_table) if key else None
+    if parent is None or parent is table or not parent.layout.position:
+        return math.inf  # nothing tells how far a row is from its shard
+    above = {name: other for name, other in tables.items() if other is not table}
+    return table.layout.overlap_radius + _strays(parent, above)
 
 
 def _same(name: str, written: str, delimited: bool) -> bool:

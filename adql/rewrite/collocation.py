@@ -80,7 +80,7 @@ class Collocation:
         first = next(relations(select.from_))
         scan = source(first)
         if scan is not None:
-            self._places[first.relation] = _Place(scan, _strays(scan), home=True)
+            self._places[first.relation] = _Place(scan, scan.entry.strays, home=True)
         for join in spine(select.from_):
             [right] = relations(join.right)
             conditions = [*conjuncts(join.condition)]
@@ -99,7 +99,7 @@ class Collocation:
         if scan is None or _counts_rows(right):
             return None
         if self._is_kin(right, scan, conditions):
-            return LOCAL, _Place(scan, _strays(scan), home=True)
+            return LOCAL, _Place(scan, scan.entry.strays, home=True)
         reaches = [reach for c in conditions if (reach := self._reach(right, c)) is not None]
         if not reaches or min(reaches) > scan.entry.table.layout.overlap_radius:
             return None
@@ -181,11 +181,6 @@ def _parent(scan: Scan) -> ForeignKey | None:
     return next((key for key in table.keys if table.layout.parent and key.name == table.layout.parent), None)
 
 
-def _strays(scan: Scan) -> float:
-    """Degrees by which a row may be outside of the cells of its shard."""
-    return scan.entry.table.layout.overlap_radius if scan.entry.table.layout.parent else 0.0
-
-
 def stored(expr: Expr, leaves: Mapping[int, Relation]) -> Expr:
     """The expression in terms of stored tables' columns, as far as derived tables are SELECTs."""
 
@@ -213,11 +208,13 @@ def _counts_rows(leaf: Relation) -> bool:
 def shards_read(scan: Scan, conditions: Iterable[Expr], map_: ShardMap) -> frozenset[int] | None:
     """The shards with rows in the cells that ANDed ``conditions`` confine the table to; None if all are."""
     wanted: frozenset[int] | None = None
+    if math.isinf(scan.entry.strays):
+        return None
     for part in conditions:
         if isinstance(part, InCells) and isinstance(part.index, Column) and part.index.relation == scan.relation:
             if part.index.name != HPX29:
                 continue
-            found = _shards_of(part.cells, _strays(scan), map_)
+            found = _shards_of(part.cells, scan.entry.strays, map_)
             wanted = found if wanted is None else wanted & found
     return None if wanted is None or len(wanted) == map_.shards else wanted
 

@@ -23,14 +23,15 @@ _ID = Column(name="id", datatype="long", nullable=False)
 _OBJECT = Column(name="object", datatype="long")
 
 
-def _child(name: str) -> Table:
+def _child(name: str, parent: str = "objects", *, is_placed: bool = True) -> Table:
+    layout = Layout(id=("id",), time="mjd", overlap_radius=0.01, parent="of")
     return Table(
         name=name,
         columns=(_ID, _OBJECT, *_PLACE, Column(name="mjd", datatype="double")),
         keys=(
-            ForeignKey(name="of", columns=("object",), referencedTable="s.objects", referencedColumns=("id",)),
+            ForeignKey(name="of", columns=("object",), referencedTable=f"s.{parent}", referencedColumns=("id",)),
         ),
-        layout=Layout(position=("ra", "dec"), id=("id",), time="mjd", overlap_radius=0.01, parent="of"),
+        layout=layout.model_copy(update={"position": ("ra", "dec") if is_placed else None}),
     )  # fmt: skip
 
 
@@ -44,6 +45,9 @@ TABLES = (
     OBJECTS.model_copy(update={"name": "wide", "layout": OBJECTS.layout.model_copy(update={"overlap_radius": 1.0})}),
     _child("sources"),
     _child("forced"),
+    _child("marks", "sources"),
+    _child("fluxes", is_placed=False),
+    _child("flags", "fluxes"),
     Table(name="bands", columns=(_ID, Column(name="name", datatype="string")), layout=Layout(id=("id",))),
 )
 SCHEMA = Schema(name="s", tables=TABLES)
@@ -113,6 +117,11 @@ def read(query: str) -> list[str]:
             ["wide__local", "objects__margin", "sources"],
             1,
         ),
+        # a row may be as far from its shard's cells as it may be from its parent, and this from its own
+        (f"SELECT a.id FROM sources AS a JOIN wide AS b ON {NEAR.format('a', 'b', 0.985)}", ["sources__local", "wide__margin"], 0),
+        (f"SELECT a.id FROM marks AS a LEFT JOIN wide AS b ON {NEAR.format('a', 'b', 0.98)}", ["marks__local", "wide__margin"], 0),
+        (f"SELECT a.id FROM marks AS a LEFT JOIN wide AS b ON {NEAR.format('a', 'b', 0.985)}", ["marks__local", "wide"], 1),
+        (f"SELECT a.id FROM flags AS a LEFT JOIN wide AS b ON {NEAR.format('a', 'b', 0.001)}", ["flags__local", "wide"], 1),
         # tables that every server has, and those that one has
         ("SELECT o.id FROM objects AS o JOIN bands AS b ON b.id = o.id", ["objects", "bands"], 0),
         ("SELECT o.id FROM bands AS b JOIN objects AS o ON b.id = o.id", ["objects", "bands"], 0),
@@ -198,6 +207,12 @@ def test_a_time_series_is_asked_of_its_objects_shards() -> None:
     assert len(of_objects) == 1
     assert of_objects < of_sources
     assert around(ra, dec, 0.01) <= of_sources
+
+
+def test_what_may_be_anywhere_is_asked_of_all_shards() -> None:
+    """Parents without a position do not tell how far their children are from their shard."""
+    assert shards(f"SELECT a.id FROM marks AS a WHERE {CONE.format('a', 1)}") != []
+    assert shards(f"SELECT a.id FROM flags AS a WHERE {CONE.format('a', 1)}") == []
 
 
 def _at_a_border() -> tuple[float, float]:
