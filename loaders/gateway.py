@@ -6,6 +6,7 @@ that a row belongs to; of a table whose rows are with their parents (``Layout.pa
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ import pyarrow as pa
 
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.ddl import HPX29, columns, given_columns
+from clickhouse_schema.healpix import NO_POSITION
 from clickhouse_schema.model import ForeignKey, Table
 from clickhouse_schema.placement import SHARD
 from clickhouse_schema.quoting import identifier
@@ -128,10 +130,10 @@ class Gateway:
         kept, separation = f"min({SHARD})", "0"
         if positions[0] and positions[1]:
             lon, lat = (identifier(name) for name in positions[1])
-            kept = f"argMin(({SHARD}, {lon}, {lat}), {HPX29})"
+            kept = f"argMin(({SHARD}, {lon}, {lat}, {HPX29}), {HPX29})"
             here = [f"g.{identifier(name)}" for name in positions[0]]
-            separation = _separation(here, ["p.home.2", "p.home.3"])
-            separation = f"ifNull(if(isFinite({separation}), {separation}, 0), 0)"
+            apart = _separation(here, ["p.home.2", "p.home.3"])
+            separation = f"multiIf(g.{HPX29} = {NO_POSITION}, 0, p.home.4 = {NO_POSITION}, inf, assumeNotNull({apart}))"
         shard = "p.home.1" if positions[0] and positions[1] else "p.home"
         equal = " AND ".join(
             f"g.{identifier(name)} = p.{identifier(other)}"
@@ -147,6 +149,8 @@ class Gateway:
     def _reason(self, key: ForeignKey, separation: float | None) -> str:
         if separation is None:
             return f"no {', '.join(key.referenced_columns)} of {key.referenced_table}"
+        if math.isinf(separation):
+            return f"its row of {key.referenced_table} has no position"
         radius = self._table.layout.overlap_radius
         return f"{separation:.6g} degrees from its row of {key.referenced_table}, beyond overlap_radius ({radius:g})"
 

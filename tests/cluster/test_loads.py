@@ -378,7 +378,7 @@ def check_latest(cluster: ClickHouseEngine, sources: dict[str, np.ndarray]) -> N
     ra, dec = np.radians(sources["ra"]), np.radians(sources["dec"])
     cosine = np.sin(dec) * np.sin(np.radians(10)) + np.cos(dec) * np.cos(np.radians(10)) * np.cos(ra - np.pi)
     inside = (cosine > np.cos(np.radians(30))) & (sources["mjd"] > 60635) & (sources["dec"] <= 90)
-    inside[[1234, 1345]] = False  # orphans
+    inside[[1234, 1345, 1456]] = False  # orphans
     for star, mjd in zip(sources["star"][inside].tolist(), sources["mjd"][inside].tolist(), strict=True):
         latest[star] = max(mjd, latest.get(star, 0))
     assert len(latest) > 20
@@ -386,7 +386,8 @@ def check_latest(cluster: ClickHouseEngine, sources: dict[str, np.ndarray]) -> N
 
 
 def test_children_are_with_their_parents(cluster: ClickHouseEngine, folder: Path) -> None:
-    """One without a parent and one too far from it are put aside; some lie in the cells of another shard."""
+    """One without a parent is put aside, as those whose distance from it is too large or unknown; one without a
+    position stays. Some lie in the cells of another shard."""
     load(cluster, request(folder), Said())
     random = np.random.default_rng(9)
     parents = stars(0, STARS).slice(2)
@@ -395,6 +396,8 @@ def test_children_are_with_their_parents(cluster: ClickHouseEngine, folder: Path
     columns["dec"] = np.clip(columns["dec"] + random.uniform(-1.9, 1.9, 2000), -90, 90)
     columns["id"][1234], columns["dec"][1345] = 10**9, -columns["dec"][1345]
     columns["dec"][17] = 91
+    columns["id"][[1456, 1457]] = 0  # which has no position
+    columns["dec"][[1457, 1458]] = np.nan
     sources = {
         "number": np.arange(2000),
         "star": columns.pop("id"),
@@ -404,11 +407,12 @@ def test_children_are_with_their_parents(cluster: ClickHouseEngine, folder: Path
     pq.write_table(pa.table(sources), folder / "sources.parquet", row_group_size=700)
     said = Said()
     load(cluster, request(folder, "sources", table="night.sources"), said)
-    assert said.lines[-1].startswith("loaded 1,997 rows into night.sources; 3 bad rows are in ")
+    assert said.lines[-1].startswith("loaded 1,996 rows into night.sources; 4 bad rows are in ")
     with (folder / "rejects.csv").open() as file:
         rejected = {row["line_or_row"]: (row["column"], row["reason"]) for row in csv.DictReader(file)}
     assert rejected["1235"] == ("star", "no id of night.stars")
     assert rejected["1346"][1].endswith("degrees from its row of night.stars, beyond overlap_radius (2)")
+    assert rejected["1457"] == ("star", "its row of night.stars has no position")
     assert rejected["18"][0] == "dec"
     verify(cluster, "night.sources", said)
     home, own = f"s.{SHARD} AS home", f"t.{SHARD} AS own"
@@ -419,7 +423,7 @@ def test_children_are_with_their_parents(cluster: ClickHouseEngine, folder: Path
     found = cluster.query(joined).to_pylist()
     placement = apply.read_catalogue(cluster).placement
     assert placement is not None
-    assert len(found) == 1997
+    assert len(found) == 1996
     assert all(row["home"] == row["own"] for row in found)
     assert any(row["home"] != placement.map.shard_of(row["place"]) for row in found)
     check_latest(cluster, sources)
