@@ -199,10 +199,13 @@ class ClusterStorage(Storage):
             gateway.drop()
 
     def faults(self) -> list[str]:
+        schema = Schema(name=self.schema_name, tables=(self._table,))
+        filled = TableEntry(schema, self._table, is_sharded=self._table.is_sharded, base=self._next)
+        wrong = shards.left_behind(self.engine, self._catalogue, filled, self.placement)
         if not self.overlap_is_filled:
-            return []
+            return wrong
         local, overlap = (self.all_rows(part, self._next) for part in (LOCAL, OVERLAP))
-        return shards.overlap_faults(self.engine, self._table, self.overlap, local, overlap)
+        return wrong + shards.overlap_faults(self.engine, self._table, self.overlap, local, overlap)
 
     def refuse_moved(self) -> None:
         if apply.read_placement(self.engine) != self.placement:

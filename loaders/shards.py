@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
-from clickhouse_schema.catalogue import TableEntry
+from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.ddl import HPX29, given_columns
 from clickhouse_schema.model import Table
 from clickhouse_schema.overlap import Overlap
@@ -69,6 +69,17 @@ def child_faults(engine: Engine, table: Table, part: str, parent: TableEntry, pl
         f"shard {row['shard']} has {row['rows']:,} rows without their row of {key.referenced_table}"
         for row in engine.query(sql).to_pylist()
     ]
+
+
+def left_behind(engine: Engine, catalogue: Catalogue, parent: TableEntry, placement: Placement) -> list[str]:
+    """Children that are with a table's rows, and would not be with those that were filled for it: ``parent``."""
+    wrong = []
+    for child in catalogue.entries:
+        keys = {key.name: key.referenced_table for key in child.table.keys}
+        if child.is_sharded and keys.get(child.table.layout.parent) == parent.qualified:
+            faults = child_faults(engine, child.table, child.part(LOCAL), parent, placement)
+            wrong += [f"of {child.qualified}, {fault}: drop it first" for fault in faults]
+    return wrong
 
 
 def overlap_faults(engine: Engine, table: Table, overlap: Overlap, local: str, copies: str) -> list[str]:

@@ -443,6 +443,33 @@ def test_children_are_with_their_parents(cluster: ClickHouseEngine, folder: Path
     drop(cluster, "night.sources", said)
 
 
+def test_children_are_not_left_behind(cluster: ClickHouseEngine, folder: Path) -> None:
+    """Who replaces their parents by others, or makes these anew, is told to drop the children before."""
+    load(cluster, request(folder), Said())
+    parents, said = stars(0, STARS), Said()
+    names = ("id", "ra", "dec")
+    children = {"number": range(2, 99), "star": parents["id"][2:99], "mjd": [60000.0] * 97}
+    children |= {name: parents[name][2:99] for name in names[1:]}
+    pq.write_table(pa.table(children), folder / "children.parquet")
+    load(cluster, request(folder, "children", table="night.sources"), said)
+    dec = pa.array(-parents["dec"].to_numpy())
+    pq.write_table(parents.set_column(2, "dec", dec), folder / "mirrored.parquet")
+    pq.write_table(parents.append_column("mag", dec), folder / "same.parquet")
+    told = (
+        r"of night\.sources, shard . has .* rows without their row of night\.stars: drop it first.*Nothing was changed"
+    )
+    with pytest.raises(LoadError, match=told):
+        load(cluster, request(folder, "mirrored", "replace"), said)
+    verify(cluster, "night.sources", said)
+    load(cluster, request(folder, "same", "replace"), said)
+    verify(cluster, "night.sources", said)
+    drop(cluster, "night.stars", said)
+    with pytest.raises(LoadError, match=told):
+        load(cluster, request(folder, "mirrored"), said)
+    drop(cluster, "night.sources", said)
+    load(cluster, request(folder, "mirrored"), said)
+
+
 def test_a_table_without_a_place_is_whole(cluster: ClickHouseEngine, folder: Path) -> None:
     pq.write_table(pa.table({"id": [1, 2], "band": ["g", "r"]}), folder / "filters.parquet")
     pq.write_table(pa.table({"id": [3], "band": ["i"]}), folder / "more.parquet")
