@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from adql.bound import (
     Scan,
     Select,
     SetOperation,
+    Windowed,
     conjuncts,
     has_window,
     relations,
@@ -52,6 +53,32 @@ def source(leaf: Relation) -> Scan | None:
     if has_window(query) or any(isinstance(p, SubqueryExpr) for o in query.outputs for p in walk(o.expr)):
         return None
     return source(query.from_)
+
+
+def _series(leaf: Relation) -> Scan | None:
+    """As ``source``, but groups, windows and DISTINCT may be of rows with the same parent: these are on one shard."""
+    if not isinstance(leaf, Derived) or leaf.place or isinstance(leaf.query, SetOperation):
+        return source(leaf)
+    query = leaf.query
+    scan = _series(query.from_)
+    if scan is None or query.limit is not None or query.offset or query.order_by:
+        return None
+    parts = [part for expr in select_expressions(replace(query, where=None)) for part in walk(expr)]
+    windows = [part for part in parts if isinstance(part, Windowed)]
+    if any(isinstance(part, SubqueryExpr) for part in parts) or any(each.name == "NTILE" for each in windows):
+        return None
+    together = [each.partition_by for each in windows]
+    together += [query.group_by] if query.is_grouped else []
+    together += [tuple(output.expr for output in query.outputs)] if query.distinct else []
+    return scan if all(_has_parent(scan, exprs, query.from_) for exprs in together) else None
+
+
+def _has_parent(scan: Scan, exprs: Sequence[Expr], tree: Relation) -> bool:
+    """Whether rows that are alike in ``exprs`` have the same parent."""
+    parent = _parent(scan)
+    inner = [stored(expr, {leaf.relation: leaf for leaf in relations(tree)}) for expr in exprs]
+    names = {part.name for part in inner if isinstance(part, Column)}
+    return parent is not None and names.issuperset(parent.columns)
 
 
 def spine(tree: Relation) -> Iterator[Join]:
@@ -95,11 +122,13 @@ class Collocation:
         return self._parts[next(relations(join.right)).relation]
 
     def _of(self, right: Scan | Derived, conditions: list[Expr]) -> tuple[str, _Place] | None:
-        scan = source(right)
+        scan = _series(right)
         if scan is None or _counts_rows(right):
             return None
         if self._is_kin(right, scan, conditions):
             return LOCAL, _Place(scan, scan.entry.strays, home=True)
+        if source(right) is None:
+            return None
         reaches = [reach for c in conditions if (reach := self._reach(right, c)) is not None]
         if not reaches or min(reaches) > scan.entry.table.layout.overlap_radius:
             return None

@@ -109,6 +109,39 @@ def read(query: str) -> list[str]:
             0,
         ),
         ("SELECT id FROM objects AS o WHERE EXISTS (SELECT 1 FROM sources AS s WHERE s.object = o.id)", ["objects", "sources__local"], 0),
+        # groups and windows of the rows of an object
+        (
+            "SELECT o.id, n FROM objects AS o LEFT JOIN (SELECT object, COUNT(*) AS n FROM sources GROUP BY object) AS s ON o.id = s.object",
+            ["objects", "sources__local"],
+            0,
+        ),
+        (
+            "SELECT o.id, i FROM objects AS o JOIN (SELECT object, id AS i, RANK() OVER (PARTITION BY object ORDER BY mjd) AS n FROM"
+            " (SELECT * FROM forced WHERE mjd > 60000) AS f) AS s ON o.id = s.object AND n = 1",
+            ["objects", "forced__local"],
+            0,
+        ),
+        ("SELECT o.id FROM objects AS o JOIN (SELECT DISTINCT object FROM sources) AS s ON o.id = s.object", ["objects", "sources__local"], 0),
+        (
+            "SELECT s.id FROM sources AS s WHERE mjd = (SELECT MAX(mjd) FROM sources AS t WHERE t.object = s.object)",
+            ["sources", "sources__local"],
+            0,
+        ),
+        (
+            "SELECT o.id, n FROM objects AS o JOIN (SELECT MAX(object) AS object, COUNT(*) AS n FROM sources GROUP BY id) AS s ON o.id = s.object",
+            ["objects", "sources"],
+            1,
+        ),
+        (
+            "SELECT o.id, n FROM objects AS o JOIN (SELECT object, RANK() OVER (ORDER BY mjd) AS n FROM sources) AS s ON o.id = s.object",
+            ["objects", "sources"],
+            1,
+        ),
+        (
+            "SELECT o.id FROM objects AS o JOIN (SELECT TOP 9 object FROM sources) AS s ON o.id = s.object",
+            ["objects", "sources"],
+            1,
+        ),
         ("SELECT s.mjd FROM sources AS s JOIN forced AS f ON s.id = f.id", ["sources", "forced"], 1),
         ("SELECT a.id FROM objects AS a JOIN wide AS b ON a.id = b.id", ["objects", "wide"], 1),
         # a copy of an object near the border has its series elsewhere
