@@ -184,7 +184,7 @@ class Collocation:
                 if not (isinstance(mine, Column) and isinstance(theirs, Column) and mine.relation == right.relation):
                     continue
                 inner, outer = self._stored(mine), self._stored(theirs)
-                if isinstance(inner, Column) and isinstance(outer, Column) and inner.type == outer.type:
+                if isinstance(inner, Column) and isinstance(outer, Column) and _are_alike(inner, outer):
                     equal.add((theirs.relation, inner.name, outer.name))
         return any(
             place.home and any(all((number, *pair) in equal for pair in pairs) for pairs in _ties(scan, place.scan))
@@ -203,6 +203,10 @@ def _ties(scan: Scan, other: Scan) -> Iterator[list[tuple[str, str]]]:
         named = dict(zip(others.referenced_columns, others.columns, strict=True))
         if set(named) == set(own.referenced_columns):
             yield [(column, named[ref]) for column, ref in zip(own.columns, own.referenced_columns, strict=True)]
+
+
+def _are_alike(one: Column, other: Column) -> bool:
+    return one.type == other.type or (one.type.is_integer and other.type.is_integer)
 
 
 def _parent(scan: Scan) -> ForeignKey | None:

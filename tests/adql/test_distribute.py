@@ -170,6 +170,15 @@ def test_which_rows_are_sent_around(query: str, tables: list[str], sent: int) ->
     assert (read(query), sql(query).count("GLOBAL ")) == (tables, sent)
 
 
+def test_a_key_may_be_a_shorter_number_than_the_id() -> None:
+    columns = tuple(c.model_copy(update={"datatype": "int"}) if c.name == "object" else c for c in _child("few").columns)
+    tables = (OBJECTS, _child("few").model_copy(update={"columns": columns}))
+    catalogue = Catalogue((Schema(name="s", tables=tables),), placement=CATALOGUE.placement)
+    text = translate("SELECT o.id FROM objects AS o JOIN few AS f ON f.object = o.id", catalogue).sql
+    assert "few__local" in text
+    assert "GLOBAL" not in text
+
+
 def test_numbers_of_rows_are_of_a_shard_and_never_of_copies() -> None:
     nearest = "SELECT a.id, b.id FROM wide AS a LEFT JOIN wide AS b ON 1 = skyhouse_{}POINT(a.ra, a.dec), POINT(b.ra, b.dec), 0.5)"
     for function in ("nearest(1, ", "mutual("):
