@@ -36,6 +36,7 @@ from adql.bound import (
     columns,
     conjunction,
     conjuncts,
+    has_window,
     map_select,
     relations,
     select_expressions,
@@ -65,7 +66,7 @@ class _Distribution:
     def query(self, query: Query) -> Query:
         if isinstance(query, SetOperation):
             return replace(query, left=self.query(query.left), right=self.query(query.right))
-        select = self._collected(query) if _has_ntile(query) else _sharded_first(query)
+        select = self._collected(query) if _is_of_all_rows(query) else _sharded_first(query)
         while source(next(relations(select.from_))) is not None and (changed := self._prepared(select)) is not None:
             select = changed
         first = next(relations(select.from_))
@@ -201,8 +202,14 @@ class _Distribution:
         return map_select(select, lambda expr: transform(expr, change))
 
 
-def _has_ntile(select: Select) -> bool:
-    """The engine's ntile wants a constant, which its argument is no longer when it comes from another server."""
+def _is_of_all_rows(select: Select) -> bool:
+    """Whether rows are put together before anything else is done with them.
+
+    Windows of rows are made there anyway, and the engine takes one column for another in what it computes beside them
+    of joined tables. Its ntile wants a constant, which its argument no longer is when it comes from another server.
+    """
+    if has_window(select) and isinstance(select.from_, Join) and not select.is_grouped:
+        return True
     parts = (part for expr in select_expressions(select) for part in walk(expr))
     return any(isinstance(part, Windowed) and part.name == "NTILE" for part in parts)
 

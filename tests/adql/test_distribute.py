@@ -197,6 +197,15 @@ def test_ntile_has_a_constant_argument() -> None:
     assert sql("SELECT NTILE(4) OVER (ORDER BY mag) AS n FROM objects").endswith("FROM `s`.`objects` AS t1) AS t2")
 
 
+def test_windows_of_joined_rows_are_computed_where_these_are_put_together() -> None:
+    """Sent along with GLOBAL joins, the engine takes one column for another in what is computed beside them."""
+    joined = "FROM objects AS a JOIN wide AS b ON a.id = b.id"
+    text = sql(f"SELECT a.ra - b.dec AS d, RANK() OVER (ORDER BY a.id) AS r {joined}")
+    assert re.fullmatch(r"SELECT \(t3.* FROM \(SELECT t1.*GLOBAL INNER JOIN .*\) AS t3", text)
+    grouped = sql(f"SELECT a.mag, RANK() OVER (ORDER BY COUNT(*)) AS r {joined} GROUP BY a.mag")
+    assert "FROM `s`.`objects` AS t1 GLOBAL INNER JOIN" in grouped
+
+
 def test_views_that_differ_in_names_alone_are_told_apart() -> None:
     """The engine takes them for one."""
     query = "SELECT x FROM (SELECT mag + 1 AS x FROM objects) AS a UNION SELECT x FROM (SELECT mag + 1 AS x FROM objects) AS b"
