@@ -148,7 +148,7 @@ class _Distribution:
             derived, shard = self._exported(derived, _shard_of(scan))
             conditions = [_is_on(shard, wanted), *conditions]
             alias = shard.name
-        local = self._local(_told_apart(derived), LOCAL)
+        local = self._local(_told_apart(derived, self.fresh.relation()), LOCAL)
         assert isinstance(local, Derived)  # noqa: S101  it was one
         sent = replace(local, place="shards", cluster=self.placement.cluster, shard=alias)
         where = conjunction([*conditions, *conjuncts(select.where)])
@@ -252,11 +252,14 @@ def _read(derived: Derived) -> tuple[Scan, tuple[Expr, ...]]:
     return query.from_, conjuncts(query.where)
 
 
-def _told_apart(derived: Derived) -> Derived:
-    """With a condition that no other has: the engine takes table functions that differ in aliases alone for one."""
+def _told_apart(derived: Derived, own: int) -> Derived:
+    """With a condition that no other has: the engine takes table functions that differ in aliases alone for one.
+
+    ``own`` is a number for it alone: a derived table that stands twice in the query may have other outputs each time.
+    """
     query = derived.query
     assert isinstance(query, Select)  # noqa: S101  it only selects
-    number = Literal(INT, derived.relation)
+    number = Literal(INT, own)
     same = Call(BOOLEAN, "=", (number, number))
     return replace(derived, query=replace(query, where=conjunction([same, *conjuncts(query.where)])))
 

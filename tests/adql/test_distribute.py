@@ -211,6 +211,13 @@ def test_views_that_differ_in_names_alone_are_told_apart() -> None:
     query = "SELECT x FROM (SELECT mag + 1 AS x FROM objects) AS a UNION SELECT x FROM (SELECT mag + 1 AS x FROM objects) AS b"
     first, second = re.findall(r"WHERE (\(\d+ = \d+\))", sql(query))
     assert first != second
+    twice = (
+        f"SELECT b.id FROM (SELECT * FROM objects WHERE mag < 4) AS a FULL JOIN wide AS b ON {NEAR.format('a', 'b', 1.5)}"
+        f" WHERE {CONE.format('b', 1)} AND b.id IS NOT NULL"
+    )
+    counted = Catalogue((SCHEMA,), {("s", "objects"): 30, ("s", "wide"): 10**9}, placement=CATALOGUE.placement)
+    told = re.findall(r"\((\d+) = \1\)", translate(twice, counted).sql)
+    assert len(told) == len({*told}) > 2
 
 
 # --- shards -----------------------------------------------------------------------------------------------------------
