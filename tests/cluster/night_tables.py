@@ -1,0 +1,189 @@
+"""Objects, their children and grandchildren, and other tables, as loads make them: much of it at borders of shards."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from clickhouse_schema import apply
+from clickhouse_schema.catalogue import Catalogue, TableEntry
+from clickhouse_schema.ddl import create_table
+from clickhouse_schema.model import Column, Layout, Schema, Table
+from loaders.load import LoadRequest, Mode, load
+from loaders.progress import Reporter
+from tap_service.storage.engine import Engine
+
+_PLACED = """
+- name: {}
+  columns:
+  - {{name: id, datatype: long, nullable: false}}
+  - {{name: ra, datatype: double}}
+  - {{name: dec, datatype: double}}
+  - {{name: mag, datatype: float}}
+  skyhouse:layout: {{position: [ra, dec], id: [id]{}}}"""
+
+_SCHEMA = """
+name: night
+tables:{}
+- name: sources
+  columns:
+  - {name: id, datatype: long, nullable: false}
+  - {name: object, datatype: long}
+  - {name: ra, datatype: double}
+  - {name: dec, datatype: double}
+  - {name: mjd, datatype: double}
+  - {name: mag, datatype: float}
+  constraints:
+  - {name: of, "@type": ForeignKey, columns: ["#sources.object"], referencedColumns: ["#objects.id"]}
+  skyhouse:layout: {position: [ra, dec], id: [id], time: mjd, years: true, overlap_radius: 1.0, parent: of}
+- name: forced
+  columns:
+  - {name: object, datatype: int, nullable: false}
+  - {name: id, datatype: long, nullable: false}
+  - {name: mjd, datatype: double}
+  - {name: mag, datatype: float}
+  constraints:
+  - {name: of, "@type": ForeignKey, columns: ["#forced.object"], referencedColumns: ["#objects.id"]}
+  skyhouse:layout: {id: [object, id], parent: of}
+- name: marks
+  columns:
+  - {name: id, datatype: long, nullable: false}
+  - {name: source, datatype: long}
+  - {name: ra, datatype: double}
+  - {name: dec, datatype: double}
+  - {name: mag, datatype: float}
+  constraints:
+  - {name: of, "@type": ForeignKey, columns: ["#marks.source"], referencedColumns: ["#sources.id"]}
+  skyhouse:layout: {position: [ra, dec], id: [id], overlap_radius: 0.3, parent: of}
+- name: notes
+  columns:
+  - {name: id, datatype: long, nullable: false}
+  - {name: source, datatype: long}
+  - {name: mag, datatype: float}
+  constraints:
+  - {name: of, "@type": ForeignKey, columns: ["#notes.source"], referencedColumns: ["#sources.id"]}
+  skyhouse:layout: {parent: of}
+- name: bands
+  columns:
+  - {name: id, datatype: int, nullable: false}
+  - {name: mag, datatype: float}
+"""
+
+#: Tables with a position of their own, and what their layouts have besides
+_LAYOUTS = {
+    "objects": ", overlap_radius: 2.0",
+    "wide": ", overlap_radius: 0.5",
+    "bare": "",
+    "fields": ", everywhere: true",
+}
+
+MINE = Table(
+    name="mine",
+    columns=(
+        Column(name="id", datatype="long"),
+        Column(name="ra", datatype="double"),
+        Column(name="dec", datatype="double"),
+        Column(name="mag", datatype="float"),
+    ),
+    layout=Layout(position=("ra", "dec")),
+)
+
+#: In the order in which they are loaded; the second file of objects is added to them
+FILES = ("objects", "objects_more", "wide", "bare", "fields", "sources", "forced", "marks", "notes", "bands")
+
+#: Centres at borders of shards, at the poles and where longitudes begin
+CENTRES = ((0, 41.81), (0, 0), (45, 41.81), (90, 0), (180, -41.81), (0, 90), (0, -90), (360, 0), (200, 30), (67.5, -60))
+
+Positions = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+def _near(places: Positions, most: float, chance: np.random.Generator) -> Positions:
+    """A position within ``most`` degrees of each, by the rules of the sphere."""
+    lon, lat = (np.radians(part) for part in places)
+    apart = np.radians(most * chance.uniform(0, 0.99, len(lon)))
+    angle = chance.uniform(0, 2 * np.pi, len(lon))
+    sine = np.sin(lat) * np.cos(apart) + np.cos(lat) * np.sin(apart) * np.cos(angle)
+    there = np.arcsin(np.clip(sine, -1, 1))
+    turned = np.arctan2(np.sin(angle) * np.sin(apart) * np.cos(lat), np.cos(apart) - np.sin(lat) * sine)
+    return np.degrees(lon + turned) % 360, np.degrees(there)
+
+
+def _sky(count: int, chance: np.random.Generator) -> Positions:
+    """Two thirds around the centres, half of those in them exactly."""
+    ra, dec = chance.uniform(0, 360, count), np.degrees(np.arcsin(chance.uniform(-1, 1, count)))
+    some = 2 * count // 3
+    centres = np.array(CENTRES, float)[chance.integers(0, len(CENTRES), some)].T
+    around = _near((centres[0], centres[1]), 3.0, chance)
+    exactly = chance.random(some) < 0.5
+    ra[:some], dec[:some] = (np.where(exactly, *pair) for pair in zip(centres, around, strict=True))
+    return ra, dec
+
+
+def _without(values: NDArray[np.float64], count: int) -> pa.Array:
+    """The first ``count`` are NULL."""
+    return pa.array(values, mask=np.arange(len(values)) < count)
+
+
+def write_files(folder: Path) -> None:
+    chance = np.random.default_rng(5)
+
+    def write(name: str, rows: int, first: int = 0, **columns: Any) -> None:
+        drawn = chance.integers(0, 12, rows)
+        mag = pa.array((drawn / 2).astype(np.float32), mask=drawn == 11)
+        pq.write_table(
+            pa.table({"id": np.arange(first, first + rows), **columns, "mag": mag}), folder / f"{name}.parquet"
+        )
+
+    def placed(places: Positions, nulls: int = 0) -> dict[str, pa.Array]:
+        return {name: _without(values, nulls) for name, values in zip(("ra", "dec"), places, strict=True)}
+
+    def some(places: Positions, rows: NDArray[np.int64]) -> Positions:
+        return places[0][rows], places[1][rows]
+
+    tables = "".join(_PLACED.format(*each) for each in _LAYOUTS.items())
+    (folder / "night.yaml").write_text(_SCHEMA.replace("tables:{}", "tables:" + tables))
+    sky = _sky(400, chance)
+    write("objects", 400, **placed(sky))
+    write("objects_more", 40, 400, **placed(_sky(40, chance), 6))
+    for name, nulls in (("wide", 4), ("bare", 4), ("fields", 0), ("mine", 1)):
+        rows = {"fields": 40, "mine": 30}.get(name, 250)
+        around = _near(some(sky, chance.integers(0, 400, rows)), 1.2, chance)
+        write(name, rows, **placed(around, nulls))
+    of = chance.integers(0, 200, 700)
+    detected = _near(some(sky, of), 1.0, chance)
+    write("sources", 700, object=of, **placed(detected, 5), mjd=chance.integers(60000, 61500, 700).astype(float))
+    of = chance.integers(100, 406, 700).astype(np.int32)
+    write("forced", 700, object=of, mjd=chance.integers(60000, 61500, 700).astype(float))
+    of = chance.integers(5, 700, 500)
+    write("marks", 500, source=of, **placed(_near(some(detected, of), 0.3, chance)))
+    write("notes", 500, source=chance.integers(0, 700, 500))
+    write("bands", 4)
+
+
+def fill(engine: Engine, folder: Path, reporter: Reporter) -> None:
+    for file in FILES:
+        mode: Mode = "append" if file.endswith("_more") else "create"
+        schema = folder / "night.yaml" if mode == "create" else None
+        request = LoadRequest(
+            (folder / f"{file}.parquet",),
+            f"night.{file.removesuffix('_more')}",
+            folder / "rejects.csv",
+            schema,
+            max_errors=0,
+            mode=mode,
+        )
+        load(engine, request, reporter)
+    engine.execute("CREATE DATABASE night_uploads")
+    engine.execute(create_table(MINE, "night_uploads.mine"))
+    kinds = pa.schema([(column.name, column.type.arrow) for column in MINE.columns])
+    engine.insert("night_uploads.mine", pq.read_table(folder / "mine.parquet").cast(kinds).to_batches())
+
+
+def catalogue_of(engine: Engine) -> Catalogue:
+    uploads = Schema(name="TAP_UPLOAD", tables=(MINE,))
+    return apply.read_catalogue(engine).plus((TableEntry(uploads, MINE, 30, stored="`night_uploads`.`mine`"),))

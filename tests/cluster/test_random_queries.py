@@ -1,0 +1,179 @@
+"""Random queries of loaded tables give the same answers on one server and on shards whose cells have moved.
+
+``pytest tests/cluster/test_random_queries.py --shards N`` asks more of them, on a cluster of N shards.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from adql.bound import (
+    Derived,
+    InSubquery,
+    Join,
+    Query,
+    Relation,
+    Scan,
+    SetOperation,
+    relations,
+    select_expressions,
+    walk,
+)
+from adql.errors import AdqlError
+from adql.pieces import Division, divide
+from adql.rewrite.collocation import source
+from adql.translate import translate
+from clickhouse_schema import apply
+from clickhouse_schema.catalogue import Catalogue
+from loaders import cluster_staging, moves
+from loaders.verify import verify
+from tap_service.storage.clickhouse import ClickHouseEngine
+from tests.adql.conftest import Rows, asked, comparable
+from tests.cluster.in_process import served_cluster
+from tests.cluster.night_tables import catalogue_of, fill, write_files
+from tests.cluster.random_queries import Generator
+from tests.cluster.test_loads import Said
+
+SHARDS, QUERIES, MORE = 3, 40, 500
+
+#: Where the pieces of a query meet
+_BORDERS = tuple(cell * 4**25 for cell in (300, 1024, 1500, 2600))
+
+
+@pytest.fixture(scope="module")
+def shards(request: pytest.FixtureRequest) -> int:
+    return request.config.getoption("--shards") or SHARDS
+
+
+@pytest.fixture(scope="module")
+def engines(
+    shards: int, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[ClickHouseEngine, ClickHouseEngine]]:
+    """One server, and a cluster: of several shards, the rows of one have moved to the others since the loads."""
+    folder = tmp_path_factory.mktemp("night")
+    write_files(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cluster_staging, "LINGER_SECONDS", 0)
+        patch.setattr(moves, "LINGER_SECONDS", 0.1)
+        with served_cluster(_made(folder / "one"), 0) as one, served_cluster(_made(folder / "cluster"), shards) as many:
+            found = ClickHouseEngine(one), ClickHouseEngine(many)
+            for engine in found:
+                apply.initialise(engine)
+                fill(engine, folder, Said())
+            if shards > 2:
+                moves.move(found[1], shards - 1, Said())
+            moves.move(found[1], 0, Said())
+            for entry in apply.read_catalogue(found[1]).entries:
+                if entry.schema.name == "night":
+                    verify(found[1], entry.qualified, Said())
+            yield found
+            for engine in found:
+                engine.close()
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
+
+
+def _rows(engine: ClickHouseEngine, catalogue: Catalogue, query: str) -> Rows | str:
+    try:
+        return sorted(comparable(asked(engine, catalogue, query)), key=repr)
+    except AdqlError as error:
+        return str(error)
+
+
+def _in_pieces(engine: ClickHouseEngine, catalogue: Catalogue, query: str) -> Rows | None:
+    """None for what is not cut, or not into rows."""
+    translation = translate(query, catalogue)
+    assert translation.resolved is not None
+    division = divide(translation.resolved)
+    if not isinstance(division, Division) or division.groups is not None or division.limit is not None:
+        return None
+    found: Rows = []
+    for piece in division.pieces(_BORDERS):
+        made = division.statement(piece)
+        answer = engine.query(made.sql, made.settings)
+        columns = [c.cast(f.type.arrow).to_pylist() for c, f in zip(answer.columns, translation.fields, strict=False)]
+        found += zip(*columns, strict=True)
+    return sorted(comparable(found), key=repr)
+
+
+def _counted_otherwise(catalogue: Catalogue, dice: random.Random) -> Catalogue:
+    """With other numbers of rows, by which queries are made in other ways."""
+    counts = [30, 1000, 10**6, 10**9, None]
+    entries = [entry for entry in catalogue.entries if entry.schema.name == "night"]
+    return catalogue.replacing(tuple(replace(entry, rows=dice.choice(counts)) for entry in entries))
+
+
+def _read_on_shards(query: Query, *, is_sent: bool = False) -> Iterator[str]:
+    """The tables of one server alone that a part of the query reads which is sent to the shards."""
+    if isinstance(query, SetOperation):
+        yield from _read_on_shards(query.left, is_sent=is_sent)
+        yield from _read_on_shards(query.right, is_sent=is_sent)
+        return
+    first = next(relations(query.from_))
+    sent = is_sent or source(first) is not None or (isinstance(first, Derived) and first.place == "shards")
+
+    def tree(relation: Relation, *, is_sent: bool) -> Iterator[str]:
+        if isinstance(relation, Join):
+            yield from tree(relation.left, is_sent=is_sent)
+            yield from tree(relation.right, is_sent=is_sent and not relation.is_global)
+        elif isinstance(relation, Derived):
+            yield from _read_on_shards(relation.query, is_sent=is_sent)
+        elif isinstance(relation, Scan) and is_sent and relation.entry.stored:
+            yield relation.entry.qualified
+
+    yield from tree(query.from_, is_sent=sent)
+    for expr in select_expressions(query):
+        for part in walk(expr):
+            if isinstance(part, InSubquery):
+                yield from _read_on_shards(part.query, is_sent=sent and not part.is_global)
+
+
+#: What random queries have found
+FOUND = [
+    "SELECT s.id, DISTANCE(POINT(s.ra, s.dec), POINT(t.ra, t.dec)) AS d, RANK() OVER (ORDER BY s.id) AS r"
+    " FROM night.sources AS s JOIN night.sources AS t ON s.id = t.id",
+    "SELECT m.id, o.id FROM night.marks AS m JOIN night.objects AS o"
+    " ON DISTANCE(POINT(m.ra, m.dec), POINT(o.ra, o.dec)) <= 1",
+]
+
+
+@pytest.mark.parametrize("query", FOUND)
+def test_found(query: str, engines: tuple[ClickHouseEngine, ClickHouseEngine]) -> None:
+    wanted, rows = (_rows(engine, catalogue_of(engine), query) for engine in engines)
+    assert rows == wanted != []
+
+
+def test_random_queries(engines: tuple[ClickHouseEngine, ClickHouseEngine], request: pytest.FixtureRequest) -> None:
+    """Whole and in pieces; and no shard reads an upload, which one server has."""
+    one, cluster = engines
+    alone, placed = (catalogue_of(engine) for engine in engines)
+    count = MORE if request.config.getoption("--shards") else QUERIES
+    found, cut, different = 0, 0, []
+    for seed in range(count):
+        query = Generator(random.Random(seed)).query()
+        catalogue = _counted_otherwise(placed, random.Random(seed)) if seed % 2 else placed
+        wanted, rows = _rows(one, alone, query), _rows(cluster, catalogue, query)
+        if rows != wanted:
+            different.append((seed, query))
+            continue
+        if isinstance(rows, str):
+            continue
+        found += bool(rows)
+        made = translate(query, catalogue).query
+        assert made is not None
+        assert [*_read_on_shards(made)] == [], query
+        pieces = _in_pieces(cluster, catalogue, query)
+        cut += pieces is not None
+        if pieces not in (None, rows):
+            different.append((seed, query))
+    assert different == []
+    assert found > count / 2
+    assert cut > count / 20
