@@ -171,7 +171,9 @@ def test_which_rows_are_sent_around(query: str, tables: list[str], sent: int) ->
 
 
 def test_a_key_may_be_a_shorter_number_than_the_id() -> None:
-    columns = tuple(c.model_copy(update={"datatype": "int"}) if c.name == "object" else c for c in _child("few").columns)
+    columns = tuple(
+        c.model_copy(update={"datatype": "int"}) if c.name == "object" else c for c in _child("few").columns
+    )
     tables = (OBJECTS, _child("few").model_copy(update={"columns": columns}))
     catalogue = Catalogue((Schema(name="s", tables=tables),), placement=CATALOGUE.placement)
     text = translate("SELECT o.id FROM objects AS o JOIN few AS f ON f.object = o.id", catalogue).sql

@@ -140,8 +140,6 @@ def _read_on_shards(query: Query, *, is_sent: bool = False) -> Iterator[str]:
 FOUND = [
     "SELECT s.id, DISTANCE(POINT(s.ra, s.dec), POINT(t.ra, t.dec)) AS d, RANK() OVER (ORDER BY s.id) AS r"
     " FROM night.sources AS s JOIN night.sources AS t ON s.id = t.id",
-    "SELECT m.id, o.id FROM night.marks AS m JOIN night.objects AS o"
-    " ON DISTANCE(POINT(m.ra, m.dec), POINT(o.ra, o.dec)) <= 1",
 ]
 
 
