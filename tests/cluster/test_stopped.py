@@ -20,6 +20,7 @@ from loaders.tables import tables
 from loaders.verify import verify
 from tap_service.storage.clickhouse import ClickHouseEngine
 from tests.cluster.dying import Dying, Killed
+from tests.cluster.in_process import in_process_cluster
 from tests.cluster.test_loads import SCHEMA, Said, cluster, folder, request, rows_table
 
 __all__ = ["cluster", "folder"]  # fixtures
@@ -27,6 +28,13 @@ __all__ = ["cluster", "folder"]  # fixtures
 WIDER = SCHEMA.replace(
     "{name: name, datatype: unicode}", "{name: name, datatype: unicode}\n  - {name: mag, datatype: float}"
 )
+
+
+@pytest.fixture(scope="module")
+def cluster_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[int], ClickHouseEngine]]:
+    """One of these tests' own, for they move its shards."""
+    with in_process_cluster(tmp_path_factory.mktemp("stopped"), 3) as engine:
+        yield lambda shards: engine
 
 
 def stored(engine: ClickHouseEngine) -> list[str]:
