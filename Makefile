@@ -33,7 +33,7 @@ bench: $(VENV)/test
 # All queries of the tests of ADQL, on clusters in one process: the answers are those of one server.
 equality: $(VENV)/test
 	@for shards in 1 3 7; do \
-	    $(BIN)/python -m pytest tests/adql tests/cluster/test_equality.py --shards $$shards --timeout 600 \
+	    $(BIN)/python -m pytest tests/adql tests/cluster/test_equality.py tests/cluster/test_random_queries.py --shards $$shards --timeout 600 \
 	        --ignore tests/adql/test_planning.py --ignore tests/adql/test_obscore.py || exit 1; done
 
 # On a real cluster: make cluster-test URL=http://ch1:8123,http://ch2:8123 (tests/cluster/real.py has the rest)

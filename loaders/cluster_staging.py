@@ -37,7 +37,7 @@ from loaders.errors import LoadError
 from loaders.gateway import APPEND, Gateway, Orphan, drop_gateway
 from loaders.left_over import drop_left_over
 from loaders.replicas import settle
-from loaders.staging import CHUNK, DO_NOT_WAIT, WAIT, Storage, comment, exists, partitions
+from loaders.staging import CHUNK, DO_NOT_WAIT, WAIT, Storage, comment, exists, partitions, wait_for_mutations
 from loaders.state import TableState, read_state
 from tap_service.constants import METADATA_POLL_SECONDS
 from tap_service.storage.engine import SINGLE_BLOCK, Engine
@@ -154,7 +154,7 @@ class ClusterStorage(Storage):
     def _attach(self, part: str) -> None:
         """The parts of the live table into the one that is filled: links, no copies."""
         name = self._rows(self.base, part)
-        self._wait_for_mutations(name)
+        wait_for_mutations(self.engine, self._everywhere("mutations"), self.schema_name, name)
         for year in partitions(self.engine, self._everywhere("parts"), self.schema_name, name):
             change = f"ATTACH PARTITION ID {year} FROM {stored(self.schema_name, name)}"
             self._alter(self._rows(self._next, part), change, WAIT)
@@ -375,11 +375,6 @@ class ClusterStorage(Storage):
     def _everywhere(self, system_table: str) -> str:
         """SQL of a system table of all servers."""
         return self.topology.everywhere(f"system.{system_table}")
-
-    def _wait_for_mutations(self, name: str) -> None:
-        where = f"NOT is_done AND database = {string(self.schema_name)} AND table = {string(name)}"
-        while self.engine.query(f"SELECT 1 AS one FROM {self._everywhere('mutations')} WHERE {where}").num_rows:
-            time.sleep(0.05)
 
     @property
     def _query_ids(self) -> str:

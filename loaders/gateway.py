@@ -104,7 +104,7 @@ class Gateway:
         values = ", ".join(f"toString({identifier(name)})" for name in key.columns)
         found = self._engine.query(
             f"SELECT {_ROW} AS row, arrayStringConcat([{values}], ', ') AS value, separation FROM {self.storage}"
-            f" LEFT JOIN {self._homes} USING ({_ROW}) WHERE separation IS NULL OR separation > {radius!r}"
+            f" LEFT JOIN {self._homes} USING ({_ROW}) WHERE separation IS NULL OR NOT separation <= {radius!r}"
             " ORDER BY row",
             {"join_use_nulls": 1},
         ).to_pylist()
@@ -122,7 +122,10 @@ class Gateway:
         self._engine.execute(f"CREATE TABLE {storage}{topology.on_cluster} ({lines}) ENGINE = {engine}")
 
     def _find_homes(self, parent: TableEntry) -> str:
-        """SELECT of each row whose parent there is: its place, the parent's shard, degrees between the two."""
+        """SELECT of each row whose parent there is: its place, the parent's shard, degrees between the two.
+
+        Infinitely many if the parent has no position; NaN if there are several, and no shard has them all.
+        """
         key = _key(self._table)
         named = ", ".join(identifier(name) for name in key.columns)
         theirs = ", ".join(identifier(name) for name in key.referenced_columns)
@@ -134,6 +137,7 @@ class Gateway:
             here = [f"g.{identifier(name)}" for name in positions[0]]
             apart = _separation(here, ["p.home.2", "p.home.3"])
             separation = f"multiIf(g.{HPX29} = {NO_POSITION}, 0, p.home.4 = {NO_POSITION}, inf, assumeNotNull({apart}))"
+        separation = f"if(p.is_torn, nan, {separation})"
         shard = "p.home.1" if positions[0] and positions[1] else "p.home"
         equal = " AND ".join(
             f"g.{identifier(name)} = p.{identifier(other)}"
@@ -141,14 +145,16 @@ class Gateway:
         )
         return (
             f"SELECT g.{_ROW}, {shard}, {separation} FROM {self.storage} AS g"
-            f" INNER JOIN (SELECT {theirs}, {kept} AS home FROM {parent.storage}"
-            f" WHERE ({theirs}) GLOBAL IN (SELECT {named} FROM {self.storage})"
+            f" INNER JOIN (SELECT {theirs}, {kept} AS home, min({SHARD}) != max({SHARD}) AS is_torn"
+            f" FROM {parent.storage} WHERE ({theirs}) GLOBAL IN (SELECT {named} FROM {self.storage})"
             f" GROUP BY {theirs}) AS p ON {equal}"
         )
 
     def _reason(self, key: ForeignKey, separation: float | None) -> str:
         if separation is None:
             return f"no {', '.join(key.referenced_columns)} of {key.referenced_table}"
+        if math.isnan(separation):
+            return f"several rows of {key.referenced_table} have this id, on several shards"
         if math.isinf(separation):
             return f"its row of {key.referenced_table} has no position"
         radius = self._table.layout.overlap_radius

@@ -104,27 +104,11 @@ def load(engine: Engine, request: LoadRequest, reporter: Reporter) -> None:
         found = _filled(storage, found, before, request, sources, reporter)
     storage.publish()
     _tell(found.loads[-1], request, reporter)
-    if storage.is_cluster and not onto:
-        for child in _children(catalogue, request.table):
-            reporter.message(
-                f"warning: rows of {child} are where those of {request.table} were: if skyhouse verify {child} finds"
-                f" some without theirs, joins miss them until {child} is dropped and loaded again"
-            )
 
 
 def _tell(done: Load, request: LoadRequest, reporter: Reporter) -> None:
     bad = f"; {done.rejected:,} bad rows are in {request.rejects}" if done.rejected else ""
     reporter.output(f"loaded {done.rows:,} rows into {request.table}{bad}")
-
-
-def _children(catalogue: Catalogue, name: str) -> list[str]:
-    """The tables whose rows are with those of this one."""
-    return [
-        entry.qualified
-        for entry in catalogue.entries
-        for key in entry.table.keys
-        if entry.is_sharded and key.name == entry.table.layout.parent and key.referenced_table == name
-    ]
 
 
 def _complete(additions: Additions, reporter: Reporter) -> None:

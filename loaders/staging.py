@@ -24,11 +24,15 @@ from clickhouse_schema.ddl import create_table
 from clickhouse_schema.model import Schema, Table
 from clickhouse_schema.quoting import identifier, string
 from loaders.chunks import Chunk
+from loaders.errors import LoadError
 from loaders.gateway import APPEND, Gateway, Orphan, drop_gateway
 from loaders.state import TableState, read_state
 from tap_service.storage.engine import SINGLE_BLOCK, Engine
 
 SUFFIX = "__loading"
+
+#: How long a change of a table may fail again and again until a load that waits for it gives up
+_FAILING_SECONDS = 60
 CHUNK = "__chunk"
 
 #: Whether a change of structure is done in every part when its statement ends.
@@ -80,7 +84,7 @@ class Storage:
         self.engine.execute(f"CREATE DATABASE IF NOT EXISTS {identifier(schema.name)}")
         self.engine.execute(create_table(table, self.staging))
         if onto_live:
-            self._wait_for_mutations(self.table_name)
+            wait_for_mutations(self.engine, "system.mutations", self.schema_name, self.table_name)
             for year in partitions(self.engine, "system.parts", self.schema_name, self.table_name):
                 self.engine.execute(f"ALTER TABLE {self.staging} ATTACH PARTITION ID {year} FROM {self.live}")
         self.engine.execute(f"ALTER TABLE {self.staging} ADD COLUMN {CHUNK} UInt32", WAIT)
@@ -188,12 +192,6 @@ class Storage:
         drop_gateway(self.engine, self.schema_name, self.table_name + APPEND)
         self.engine.execute(f"DROP TABLE IF EXISTS {self.live} SYNC")
 
-    def _wait_for_mutations(self, name: str) -> None:
-        """Until the parts of a table have no column any more that it has not."""
-        sql = f"SELECT 1 AS one FROM system.mutations WHERE NOT is_done AND {is_named(self.schema_name, name, 'table')}"
-        while self.engine.query(sql).num_rows:
-            time.sleep(0.05)
-
     def _set_comment(self, state: TableState) -> None:
         self.engine.execute(f"ALTER TABLE {self.staging} MODIFY COMMENT {comment(state)}", WAIT)
 
@@ -212,6 +210,23 @@ def comment_of(engine: Engine, database: str, name: str) -> str:
     """The comment of a table, '' if there is no such table."""
     found = engine.query(f"SELECT comment FROM system.tables WHERE {is_named(database, name)}").to_pylist()
     return str(found[0]["comment"]) if found else ""
+
+
+def wait_for_mutations(engine: Engine, mutations: str, database: str, name: str) -> None:
+    """Until the parts of a table have no column any more that it has not. ``mutations``: SQL of system.mutations.
+
+    Raises ``LoadError`` if one of these changes has failed for long: the engine tries it for ever.
+    """
+    until = time.monotonic() + _FAILING_SECONDS
+    sql = f"SELECT max(latest_fail_reason) AS reason FROM {mutations} WHERE NOT is_done"
+    sql += f" AND {is_named(database, name, 'table')} HAVING count() > 0"
+    while waiting := engine.query(sql).column(0).to_pylist():
+        if waiting[0] and time.monotonic() > until:
+            raise LoadError(
+                f"ClickHouse cannot finish an earlier change of {database}.{name}: {waiting[0][:300]}."
+                " Mend that, or stop the change with KILL MUTATION, and start the same load again"
+            )
+        time.sleep(0.05)
 
 
 def partitions(engine: Engine, parts: str, database: str, name: str) -> list[str]:

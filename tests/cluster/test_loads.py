@@ -22,7 +22,7 @@ from clickhouse_schema import apply
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.placement import LOCAL, OVERLAP, SHARD
 from clickhouse_schema.topology import Topology
-from loaders import chunks, cluster_staging
+from loaders import chunks, cluster_staging, staging
 from loaders.drop import drop
 from loaders.errors import LoadError
 from loaders.load import LoadRequest, Mode, load
@@ -441,6 +441,30 @@ def test_children_are_with_their_parents(cluster: ClickHouseEngine, folder: Path
     with pytest.raises(LoadError, match=r"rows of sources are with those of night\.stars: load that first"):
         load(cluster, request(folder, "night", "append", "night.sources"), said)
     drop(cluster, "night.sources", said)
+
+
+def test_children_of_a_parent_in_two_places(cluster: ClickHouseEngine, folder: Path) -> None:
+    """Which has no one shard for them; one that is twice in the same place has."""
+    twice = pa.table({"id": [1, 1, 2, 2], "ra": [10.0] * 4, "dec": [80.0, -80.0, 50.0, 50.0], "name": ["a"] * 4})
+    pq.write_table(twice, folder / "twice.parquet")
+    load(cluster, request(folder, "twice"), Said())
+    (folder / "of_twice.csv").write_text("number,star,ra,dec,mjd\n1,1,10,80,1\n2,2,10,50,1\n")
+    files = (folder / "of_twice.csv",)
+    load(cluster, LoadRequest(files, "night.sources", folder / "r.csv", folder / "night.yaml"), said := Said())
+    assert said.lines[-1].startswith("loaded 1 rows into night.sources; 1 bad rows are in ")
+    assert "several rows of night.stars have this id, on several shards" in (folder / "r.csv").read_text()
+    verify(cluster, "night.sources", Said())
+
+
+def test_a_change_that_always_fails_is_told(cluster: ClickHouseEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(staging, "_FAILING_SECONDS", 0)
+    cluster.execute("CREATE DATABASE IF NOT EXISTS night")
+    cluster.execute("CREATE TABLE night.stuck (a Int8) ENGINE = MergeTree ORDER BY () AS SELECT 1 AS a")
+    cluster.execute("ALTER TABLE night.stuck UPDATE a = throwIf(a = 1, 'it is one') WHERE 1", {"mutations_sync": 0})
+    with pytest.raises(LoadError, match=r"an earlier change of night\.stuck: .*it is one.* KILL MUTATION"):
+        staging.wait_for_mutations(cluster, "system.mutations", "night", "stuck")
+    cluster.execute("DROP TABLE night.stuck SYNC")
+    staging.wait_for_mutations(cluster, "system.mutations", "night", "stuck")
 
 
 def test_children_are_not_left_behind(cluster: ClickHouseEngine, folder: Path) -> None:

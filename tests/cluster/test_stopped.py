@@ -134,19 +134,12 @@ def test_what_a_stopped_move_leaves_is_no_load(
     assert stored(cluster) == []
 
 
-def test_a_child_and_its_parents(cluster: ClickHouseEngine, folder: Path) -> None:
-    """A child without them leaves nothing; who replaces them is told of it."""
+def test_a_child_without_its_parents_leaves_nothing(cluster: ClickHouseEngine, folder: Path) -> None:
     (folder / "sources.csv").write_text("number,star,ra,dec,mjd\n")
     lonely = LoadRequest((folder / "sources.csv",), "night.sources", folder / "r", folder / "night.yaml")
     with pytest.raises(LoadError, match="load that first"):
         load(cluster, lonely, Said())
     assert stored(cluster) == []
-    said = Said()
-    load(cluster, request(folder), said)
-    load(cluster, lonely, said)
-    assert not any("warning" in line for line in said.lines)
-    load(cluster, request(folder, "many", "replace"), said)
-    assert said.lines[-1].startswith("warning: rows of night.sources are where those of night.stars were: ")
 
 
 def test_files_that_are_in_already_are_not_added_among_others(cluster: ClickHouseEngine, folder: Path) -> None:
