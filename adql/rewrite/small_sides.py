@@ -2,9 +2,9 @@
 
 A table of few rows that is matched by position gives the large table the HEALPix cells around its rows: cells whose
 neighbours reach farther than the radius, so they hold every partner by construction. Where each row has its own radius,
-it gives cells of one of a few orders. One that is joined by id gives its ids. They stand as ``IN (SELECT ...)`` beside
-the large table, whose sort key or projection they select by; the small table is read again for each, so it must answer
-the same each time.
+it gives cells of one of a few orders. One that is joined by a column gives its values: ids, or what else. They stand as
+``IN (SELECT ...)`` beside the large table, whose sort key or projection they select by, or whose rows they keep from
+being sent around on a cluster; the small table is read again for each, so it must answer the same each time.
 """
 
 from __future__ import annotations
@@ -136,8 +136,11 @@ def _is_large(scan: Scan, small: int) -> bool:
     return small <= _FEW if rows is None else rows >= _TIMES * max(small, _FEW)
 
 
-def _has_few_ids(scan: Scan, small: int) -> bool:
+def _is_chosen_from(scan: Scan, name: str, small: int) -> bool:
+    """Whether as many values of a column spare much: of an index its granules, of others the way to one server."""
     rows = scan.entry.rows
+    if not scan.entry.table.is_indexed(name):
+        return scan.entry.is_sharded and _is_large(scan, small)
     return small <= _FEW_IDS if rows is None else rows >= _ROWS_OF_AN_ID * small
 
 
@@ -225,7 +228,7 @@ def _ids(select: Select, leaf: Scan | Derived, size: int, equal: list[Match], fr
                 found = [
                     scan
                     for scan, (name,) in origins(leaves[there.relation], (there.name,))
-                    if name in scan.entry.table.layout.id[:1] and _has_few_ids(scan, size)
+                    if _is_chosen_from(scan, name, size)
                 ]
                 if found and _same_kind(end[0], there):
                     table, conditions, (value,) = _flat(leaf, _own(select, leaf), end)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 import numpy as np
 import pytest
@@ -10,8 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from adql.translate import translate
+from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.model import Column, Layout, Schema, Table
+from clickhouse_schema.placement import Placement, ShardMap
 from tap_service.storage.engine import Engine
-from tests.adql.planning import PLANNED, Sky, fill
+from tests.adql.planning import COLUMNS, COUNTS, PLANNED, SIZES, Sky, fill
 from tests.adql.sky import HARD_PLACES, inside, separation
 
 
@@ -328,6 +332,22 @@ def test_a_join_by_id_looks_the_ids_up(planned: Sky) -> None:
     translation = translate(query, PLANNED)
     small_too = {"min_table_rows_to_use_projection_index": 0}
     assert "Name: by_id" in planned.engine.explain(translation.sql, translation.settings | small_too)
+
+
+@pytest.mark.parametrize(
+    ("indexes", "is_sharded", "is_chosen"), [((), False, False), ((), True, True), (("seen",), False, True)]
+)
+def test_a_join_by_another_column_gives_its_values_where_they_save_much(
+    indexes: tuple[str, ...], is_sharded: bool, is_chosen: bool
+) -> None:
+    """The rows of an index, or what is sent around; the engine itself does as well on one server."""
+    columns = (*COLUMNS, Column(name="seen", datatype="long"))
+    layout = Layout(position=("ra", "dec"), id=("id",), indexes=indexes)
+    tables = tuple(Table(name=name, columns=columns, layout=layout) for name in SIZES)
+    placement = Placement("skyhouse", ShardMap.uniform(3)) if is_sharded else None
+    catalogue = Catalogue((Schema(name="planned", tables=tables),), COUNTS, placement=placement)
+    sql = translate("SELECT a.id, b.mag FROM few AS a LEFT JOIN large AS b ON a.id = b.seen", catalogue).sql
+    assert bool(re.search(r"`seen` (GLOBAL )?IN \(SELECT", sql)) == is_chosen
 
 
 @pytest.mark.parametrize(

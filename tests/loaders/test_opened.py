@@ -19,6 +19,9 @@ class Standing:
     def __init__(self, path: Path) -> None:
         self.is_closed = False
 
+    def each(self) -> list[Standing]:
+        return [self]
+
     def close(self) -> None:
         self.is_closed = True
 
@@ -36,13 +39,13 @@ def test_on_a_full_disk_what_is_there_can_be_read(
     assert "no space is left: Cannot reserve 1.00 MiB" in caplog.text
 
 
-def test_a_command_that_loses_the_engine_tells_the_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_that_loses_the_engine_tells_the_way_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def lost(*_: Any) -> None:
         raise EngineUnavailable("the engine does not answer")
 
     monkeypatch.setitem(commands.COMMANDS, "load", lost)
     said = Said()
-    assert commands.run(None, "load", {"table": "a.b"}, said) == 1  # type: ignore[arg-type]
+    assert commands.run(Standing(tmp_path), "load", {"table": "a.b"}, said) == 1  # type: ignore[arg-type]
     assert said.messages == [
         "error: the engine failed: the engine does not answer: start the same load again when it does"
     ]
