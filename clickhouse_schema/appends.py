@@ -74,6 +74,12 @@ def is_done(engine: Engine, to: Origin, fingerprint: str) -> bool:
     return bool(engine.query(f"{sql} AND finished != ''").column(0)[0].as_py())
 
 
+def states(engine: Engine, to: Origin) -> list[str]:
+    """The states of all additions, also of the one that is not done."""
+    sql = f"SELECT DISTINCT state FROM skyhouse.appends WHERE {to.where} AND state != ''"
+    return [str(state) for state in engine.query(sql).column(0).to_pylist()]
+
+
 def begun(engine: Engine, to: Origin) -> str:
     """The state of the addition that is not done; '' if there is none."""
     sql = f"SELECT any(state) AS state FROM skyhouse.appends WHERE {to.where} GROUP BY fingerprint"

@@ -7,7 +7,7 @@ import secrets
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -101,7 +101,7 @@ def load(engine: Engine, request: LoadRequest, reporter: Reporter) -> None:
         reporter.message(f"going on with the load of {request.table} that was stopped")
     if not found.verified:
         before = found.rows + (additions.added().rows if onto and additions else 0)
-        found = _filled(storage, found, before, request, sources, reporter)
+        found = _filled(storage, found, before, input_, request, sources, reporter)
     storage.publish()
     _tell(found.loads[-1], request, reporter)
 
@@ -172,9 +172,9 @@ class _Input:
         return any(load.fingerprint == self.fingerprint(loads[:position]) for position, load in enumerate(loads))
 
     def known(self, loads: tuple[Load, ...], additions: Additions) -> tuple[int, ...]:
-        """The places of files that were loaded or added each by itself."""
-        each = (replace(self, digests=[digest]) for digest in self.digests)
-        return tuple(place for place, one in enumerate(each) if one.is_in(loads, "append", additions))
+        """The places of files that were loaded or added, whatever others were with them."""
+        there = additions.digests.union(*(load.digests for load in loads))
+        return tuple(place for place, digest in enumerate(self.digests) if digest in there)
 
 
 def _digest(path: Path) -> str:
@@ -202,13 +202,19 @@ def _added(
     rejects.close()
     reporter.check()
     rows = sum(chunk.rows for chunk in few) - len(orphans)
-    done = _finished(additions.fingerprint(input_.digests), request, rows, rejects)
+    done = _finished(additions.fingerprint(input_.digests), input_, request, rows, rejects)
     additions.add(done)
     return done
 
 
 def _filled(
-    storage: Storage, state: TableState, before: int, request: LoadRequest, sources: list[Source], reporter: Reporter
+    storage: Storage,
+    state: TableState,
+    before: int,
+    input_: _Input,
+    request: LoadRequest,
+    sources: list[Source],
+    reporter: Reporter,
 ) -> TableState:
     """Insert the chunks that the staging table has not, count them all, and mark the table verified.
 
@@ -250,7 +256,7 @@ def _filled(
             f"what was filled for {request.table} is wrong: {'; '.join(faults)}."
             " Nothing was changed: start the load again"
         )
-    finished = _finished(state.fingerprint, request, sum(wanted.values()) - before, rejects)
+    finished = _finished(state.fingerprint, input_, request, sum(wanted.values()) - before, rejects)
     version, _ = registered(storage.engine, storage.schema_name, storage.table_name)
     state = state.model_copy(update={"verified": True, "loads": (*state.loads, finished), "catalogue": version})
     storage.mark_verified(state)
@@ -263,10 +269,11 @@ def _put_aside(chunk: Chunk, orphans: list[Orphan], rejects: Rejects) -> None:
         rejects.add(source.path, source.unit, [Fault(where, orphan.column, orphan.value, orphan.reason)])
 
 
-def _finished(fingerprint: str, request: LoadRequest, rows: int, rejects: Rejects) -> Load:
+def _finished(fingerprint: str, input_: _Input, request: LoadRequest, rows: int, rejects: Rejects) -> Load:
     return Load(
         fingerprint=fingerprint,
         files=tuple(str(path) for path in request.files),
+        digests=tuple(input_.digests),
         rows=rows,
         rejected=rejects.count,
         finished=datetime.now(UTC).isoformat(timespec="seconds"),

@@ -8,12 +8,14 @@ from clickhouse_schema.model import Schema
 
 
 class Load(BaseModel):
-    """One finished load. ``fingerprint`` stands for the files' bytes, the table's model and what it was loaded onto."""
+    """One finished load. ``fingerprint`` stands for the files' bytes, the table's model and what it was loaded onto;
+    ``digests`` for the bytes of each of the ``files``."""
 
     model_config = ConfigDict(frozen=True)
 
     fingerprint: str
     files: tuple[str, ...]
+    digests: tuple[str, ...] = ()
     rows: int
     rejected: int
     finished: str

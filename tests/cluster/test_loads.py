@@ -125,6 +125,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pq.write_table(stars(0, STARS), folder / "stars.parquet", row_group_size=700)
     pq.write_table(stars(STARS, 300), folder / "few.parquet")
     pq.write_table(stars(STARS + 300, 2200), folder / "many.parquet", row_group_size=700)
+    pq.write_table(stars(STARS + 2500, 20), folder / "other.parquet")
     return folder
 
 

@@ -142,16 +142,25 @@ def test_a_child_without_its_parents_leaves_nothing(cluster: ClickHouseEngine, f
     assert stored(cluster) == []
 
 
-def test_files_that_are_in_already_are_not_added_among_others(cluster: ClickHouseEngine, folder: Path) -> None:
-    load(cluster, request(folder), Said())
-    load(cluster, request(folder, "few", "append"), Said())
-    files = [folder / f"{name}.parquet" for name in ("stars", "few", "many")]
-    both = LoadRequest((*files[:2],), "night.stars", folder / "r", mode="append")
-    said = Said()
-    load(cluster, both, said)
-    assert said.lines == ["already loaded: night.stars holds these files (3,300 rows)"]
-    with pytest.raises(LoadError, match=rf"already in night\.stars: {files[0]}, {files[1]}\. Append the other files"):
-        load(cluster, LoadRequest((*files,), "night.stars", folder / "r", mode="append"), Said())
+@pytest.mark.parametrize("sets", [[("stars",), ("few",)], [("stars", "few")], [("many",), ("stars", "few")]])
+def test_files_that_are_in_already_are_not_added_among_others(
+    sets: list[tuple[str, ...]], cluster: ClickHouseEngine, folder: Path
+) -> None:
+    """Added each by itself, loaded together, or added together."""
+
+    def take(names: tuple[str, ...], said: Said) -> None:
+        files = tuple(folder / f"{name}.parquet" for name in names)
+        is_new = not stored(cluster)
+        mode, schema = ("create", folder / "night.yaml") if is_new else ("append", None)
+        load(cluster, LoadRequest(files, "night.stars", folder / "r", schema, mode=mode), said)  # type: ignore[arg-type]
+
+    for names in sets:
+        take(names, Said())
+    for names in (("few",), ("few", "stars")):
+        take(names, said := Said())
+        assert said.lines[-1].startswith("already loaded: night.stars holds these files (")
+    with pytest.raises(LoadError, match=r"already in night\.stars: .*/few\.parquet\. Append the other files alone"):
+        take(("other", "few"), Said())
     verify(cluster, "night.stars", Said())
 
 
