@@ -22,7 +22,7 @@ from tests.tap_service.storage.redis_server import redis_server
 
 SHORT = "SELECT TOP 3 table_name FROM TAP_SCHEMA.tables ORDER BY table_name"
 LONG = "SELECT a.column_name FROM " + ", ".join(f"TAP_SCHEMA.columns AS {letter}" for letter in "abcdef")
-ROWS = 3_000_000
+ROWS = 8_000_000
 
 Eventually = Callable[[Callable[[], bool]], None]
 
