@@ -130,7 +130,11 @@ CONSTANTS: list[tuple[str, Region]] = [
     ("column", "text", "region"),
     [
         (column, *constant)
-        for column, some in (("c", CONSTANTS[::3]), ("v", CONSTANTS[1::3]), ("s_region", CONSTANTS))
+        for column, some in (
+            ("c", CONSTANTS[::3]),
+            ("v", CONSTANTS[1::3]),
+            ("s_region", CONSTANTS[2::3] + CONSTANTS[6:8]),
+        )
         for constant in some
     ],
 )
