@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 import web
 from clickhouse_schema import apply
@@ -14,10 +16,19 @@ from loaders.progress import ConsoleReporter
 from loaders.shipped import load_demo
 from tap_service.storage.embedded import EmbeddedEngine
 
+settings.register_profile("skyhouse", deadline=None)  # how long an example takes is the machine's business
+settings.load_profile("skyhouse")
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--shards", type=int, default=0, help="run the tests of adql on a cluster of so many shards")
     parser.addoption("--portal", type=Path, default=web.DIST, metavar="PATH", help="the build of the portal to test")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _interrupts() -> None:
+    """Commands that tests interrupt heed it, also where a shell has started the tests in the background."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

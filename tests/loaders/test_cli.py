@@ -195,8 +195,7 @@ def test_a_fault_of_ours_ends_the_command_and_not_the_service(tmp_path: Path) ->
 
 
 def test_a_client_that_is_stopped_stops_its_load(service: Service, stars: Path) -> None:
-    files = [stars.name] * 6  # so that there is time to stop it
-    client = start(service.folder, "load", *files, "--table", "s.stopped")
+    client = start(service.folder, "load", stars.name, "--table", "s.stopped")
     wait_for(lambda: "s.stopped" in listed(service), client)
     said = Said()
     assert hand_over(service.folder / "data", "drop", {"table": "s.stopped"}, said) == 1
@@ -205,8 +204,8 @@ def test_a_client_that_is_stopped_stops_its_load(service: Service, stars: Path) 
     _, err = client.communicate(timeout=30)
     assert client.returncode == 1
     assert "stopped: start the same load again" in err
-    code, out, err = skyhouse(service.folder, "load", *files, "--table", "s.stopped")
-    assert (code, out) == (0, "loaded 2,400,000 rows into s.stopped\n")
+    code, out, err = skyhouse(service.folder, "load", stars.name, "--table", "s.stopped")
+    assert (code, out) == (0, "loaded 400,000 rows into s.stopped\n")
     assert "going on with the load of s.stopped" in err
     assert service.rows("SELECT COUNT(DISTINCT id) FROM s.stopped") == ["400000"]
 
