@@ -5,8 +5,10 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import requests
 from hypothesis import settings
 
 import web
@@ -29,6 +31,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def _interrupts() -> None:
     """Commands that tests interrupt heed it, also where a shell has started the tests in the background."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def _answers_are_closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """pyvo leaves some open that it has read: their sockets would be warned of in whichever test finds them."""
+    answers: list[requests.Response] = []
+    send = requests.Session.send
+
+    def noted(session: requests.Session, request: requests.PreparedRequest, **options: Any) -> requests.Response:
+        answers.append(send(session, request, **options))
+        return answers[-1]
+
+    monkeypatch.setattr(requests.Session, "send", noted)
+    yield
+    for answer in answers:
+        answer.close()
 
 
 @pytest.fixture(scope="session")
