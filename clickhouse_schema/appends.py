@@ -74,10 +74,12 @@ def is_done(engine: Engine, to: Origin, fingerprint: str) -> bool:
     return bool(engine.query(f"{sql} AND finished != ''").column(0)[0].as_py())
 
 
-def states(engine: Engine, to: Origin) -> list[str]:
-    """The states of all additions, also of the one that is not done."""
-    sql = f"SELECT DISTINCT state FROM skyhouse.appends WHERE {to.where} AND state != ''"
-    return [str(state) for state in engine.query(sql).column(0).to_pylist()]
+def digests(engine: Engine, to: Origin, among: Sequence[str]) -> set[str]:
+    """Those of ``among`` that the states of additions name as the digests of their files (``load.digests`` in JSON)."""
+    each = "arrayJoin(JSONExtract(state, 'load', 'digests', 'Array(String)'))"
+    wanted = ", ".join(string(digest) for digest in among)
+    sql = f"SELECT DISTINCT {each} AS digest FROM skyhouse.appends WHERE {to.where} AND digest IN ({wanted})"
+    return set(engine.query(sql).column(0).to_pylist())
 
 
 def begun(engine: Engine, to: Origin) -> str:

@@ -176,8 +176,7 @@ def _strays(table: Table, tables: Mapping[str, Table]) -> float:
     """A row is within its table's radius of its parent, and this within its own of the one above: they add up."""
     if not table.layout.parent:
         return 0.0
-    key = next((key for key in table.keys if key.name == table.layout.parent), None)
-    parent = tables.get(key.referenced_table) if key else None
+    parent = tables.get(table.parent_key.referenced_table) if table.parent_key else None
     if parent is None or parent is table or not parent.layout.position:
         return math.inf  # nothing tells how far a row is from its shard
     above = {name: other for name, other in tables.items() if other is not table}

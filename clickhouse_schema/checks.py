@@ -106,7 +106,7 @@ def _layout_problems(table: Table, path: Path) -> Iterator[Problem]:
         elif column.type.is_array:
             yield Problem((*path, "indexes"), f"the column {name} is an array: an index is of numbers or texts")
     yield from _repeated("index", [(name, (*path, "indexes")) for name in layout.indexes])
-    if layout.parent and _parent_key(table) is None:
+    if layout.parent and table.parent_key is None:
         close = difflib.get_close_matches(layout.parent, [key.name for key in table.keys], 1)
         meant = f": did you mean {close[0]}?" if close else " among its constraints"
         yield Problem((*path, "parent"), f"the table {table.name} has no foreign key {layout.parent}{meant}")
@@ -187,14 +187,14 @@ def _key_problems(schema: Schema, table: Table, key: ForeignKey, path: Path) -> 
 
 def _parent_problems(schema: Schema, table: Table, path: Path) -> Iterator[Problem]:
     """That a child's rows can be where its parent's are. A parent of another schema is checked by the load."""
-    key = _parent_key(table)
+    key = table.parent_key
     parent = _referenced(schema, key) if key else None
     if key is None or parent is None:
         return
     line = [table]
     while parent is not None and parent not in line:
         line.append(parent)
-        above = _parent_key(parent)
+        above = parent.parent_key
         parent = _referenced(schema, above) if above else None
     if parent is not None:
         yield Problem(path, f"the parents of {table.name} go round: {' of '.join(t.name for t in [*line, parent])}")
@@ -204,10 +204,6 @@ def _parent_problems(schema: Schema, table: Table, path: Path) -> Iterator[Probl
     elif {*key.referenced_columns} != {*line[1].layout.id}:
         wanted = ", ".join(line[1].layout.id) or "none"
         yield Problem(path, f"the key {key.name} must refer to the id of {key.referenced_table} ({wanted})")
-
-
-def _parent_key(table: Table) -> ForeignKey | None:
-    return next((key for key in table.keys if key.name == table.layout.parent), None)
 
 
 def _referenced(schema: Schema, key: ForeignKey) -> Table | None:

@@ -132,7 +132,7 @@ def sort_key(table: Table) -> str:
     """SQL of ORDER BY."""
     if table.layout.position:
         return f"({HPX29}, {identifier(table.layout.time)})" if table.layout.time else HPX29
-    parent = next((key for key in table.keys if key.name == table.layout.parent), None)
+    parent = table.parent_key
     if parent is not None:
         return f"({_names((*parent.columns, *([table.layout.time] if table.layout.time else [])))})"
     covered = next((column.name for column in table.columns if has_cover(column.type)), None)

@@ -213,6 +213,11 @@ class Table(Strict):
         """Whether a cluster cuts the table up; small ones without a place in the sky are whole on every server."""
         return bool(self.layout.position or self.layout.parent) and not self.layout.everywhere
 
+    @property
+    def parent_key(self) -> ForeignKey | None:
+        """The key to the rows that the rows are with; None if the layout names none, or one that is not there."""
+        return next((key for key in self.keys if key.name == self.layout.parent), None)
+
     def is_indexed(self, name: str) -> bool:
         """Whether conditions on the column need no scan: positions have the sort key, ids and indexes a projection.
 
@@ -220,7 +225,7 @@ class Table(Strict):
         have their covers. Children without a position are in the order of their parents.
         """
         layout = self.layout
-        parents = [key.columns[0] for key in self.keys if key.name == layout.parent and not layout.position]
+        parents = self.parent_key.columns[:1] if self.parent_key else ()
         first = (*(layout.position or parents), *layout.id[:1], *layout.indexes)
         return name in first or has_cover(self.column(name).type)
 

@@ -42,11 +42,9 @@ class Additions:
     def has(self, fingerprint: str) -> bool:
         return appends.is_done(self._engine, self._to, fingerprint)
 
-    @property
-    def digests(self) -> set[str]:
-        """Of all files that were added."""
-        states = (AppendState.model_validate_json(state) for state in appends.states(self._engine, self._to))
-        return {digest for state in states for digest in state.load.digests}
+    def digests(self, among: Sequence[str]) -> set[str]:
+        """Those of ``among`` whose files were added."""
+        return appends.digests(self._engine, self._to, among)
 
     def added(self) -> appends.Added:
         return appends.added(self._engine, self._to)

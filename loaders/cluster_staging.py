@@ -71,9 +71,9 @@ class ClusterStorage(Storage):
     @cached_property
     def parent(self) -> TableEntry | None:
         """The table whose rows say where this one's are. Raises ``LoadError`` if it is not there."""
-        if not (self._table.is_sharded and self._table.layout.parent):
+        key = self._table.parent_key
+        if key is None or not self._table.is_sharded:
             return None
-        key = next(key for key in self._table.keys if key.name == self._table.layout.parent)
         schema_name, _, name = key.referenced_table.rpartition(".")
         found = self._catalogue.find(name, True, schema_name, True)
         if not found:

@@ -173,7 +173,7 @@ class _Input:
 
     def known(self, loads: tuple[Load, ...], additions: Additions) -> tuple[int, ...]:
         """The places of files that were loaded or added, whatever others were with them."""
-        there = additions.digests.union(*(load.digests for load in loads))
+        there = additions.digests(self.digests).union(*(load.digests for load in loads))
         return tuple(place for place, digest in enumerate(self.digests) if digest in there)
 
 

@@ -28,7 +28,6 @@ from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.cluster_ddl import create_sharded, drop_sharded
 from clickhouse_schema.ddl import HPX29, given_columns
 from clickhouse_schema.drift import creation
-from clickhouse_schema.model import ForeignKey
 from clickhouse_schema.overlap import Overlap
 from clickhouse_schema.placement import LOCAL, OVERLAP, SHARD, Placement, stored
 from clickhouse_schema.quoting import identifier, string
@@ -170,7 +169,7 @@ class _Cluster:
     def _line(self, entry: TableEntry) -> list[TableEntry]:
         """The table, its parent, the parent of that, and so on."""
         line = [entry]
-        while (key := _parent_key(line[-1])) is not None:
+        while (key := line[-1].table.parent_key) is not None:
             schema_name, _, name = key.referenced_table.rpartition(".")
             parents = self._catalogue.find(name, True, schema_name, True)
             if not parents:
@@ -271,7 +270,7 @@ class _Cluster:
     def _told(self, entry: TableEntry, columns: Iterable[str]) -> str:
         """SQL of these columns of a shard's own rows, with that index. Each shard has the parents of its rows."""
         names = ", ".join(f"t.{identifier(name)} AS {identifier(name)}" for name in columns)
-        key = _parent_key(entry)
+        key = entry.table.parent_key
         if key is None:
             return f"SELECT {names}, t.{HPX29} AS {_AT} FROM {entry.part(LOCAL)} AS t"
         parents = self._told(self._line(entry)[1], key.referenced_columns)
@@ -330,7 +329,3 @@ class _Cluster:
     @staticmethod
     def _overlaps(entry: TableEntry) -> bool:
         return bool(entry.table.layout.position and entry.table.layout.overlap_radius)
-
-
-def _parent_key(entry: TableEntry) -> ForeignKey | None:
-    return next((key for key in entry.table.keys if key.name == entry.table.layout.parent), None)

@@ -55,7 +55,8 @@ def server_faults(engine: Engine, part: str) -> list[str]:
 
 def child_faults(engine: Engine, table: Table, part: str, parent: TableEntry, placement: Placement) -> list[str]:
     """Rows without a parent on their shard; ``part`` is the quoted name of the shards' own rows."""
-    key = next(key for key in table.keys if key.name == table.layout.parent)
+    key = table.parent_key
+    assert key is not None  # noqa: S101  asked of children alone
     equal = " AND ".join(
         f"c.{identifier(name)} = p.{identifier(other)}"
         for name, other in zip(key.columns, key.referenced_columns, strict=True)
@@ -75,8 +76,8 @@ def left_behind(engine: Engine, catalogue: Catalogue, parent: TableEntry, placem
     """Children that are with a table's rows, and would not be with those that were filled for it: ``parent``."""
     wrong = []
     for child in catalogue.entries:
-        keys = {key.name: key.referenced_table for key in child.table.keys}
-        if child.is_sharded and keys.get(child.table.layout.parent) == parent.qualified:
+        key = child.table.parent_key
+        if child.is_sharded and key is not None and key.referenced_table == parent.qualified:
             faults = child_faults(engine, child.table, child.part(LOCAL), parent, placement)
             wrong += [f"of {child.qualified}, {fault}: drop it first" for fault in faults]
     return wrong

@@ -30,10 +30,10 @@ from loaders.state import TableState, read_state
 from tap_service.storage.engine import SINGLE_BLOCK, Engine
 
 SUFFIX = "__loading"
+CHUNK = "__chunk"
 
 #: How long a change of a table may fail again and again until a load that waits for it gives up
 _FAILING_SECONDS = 60
-CHUNK = "__chunk"
 
 #: Whether a change of structure is done in every part when its statement ends.
 WAIT = {"mutations_sync": 2, "alter_sync": 2}

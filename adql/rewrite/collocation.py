@@ -32,7 +32,6 @@ from adql.regions import Moc
 from adql.resolve.constants import constant
 from adql.rewrite.spatial import HPX29
 from clickhouse_schema.healpix import centres, max_radius
-from clickhouse_schema.model import ForeignKey
 from clickhouse_schema.placement import LOCAL, MARGIN, ShardMap
 
 #: Conditions that bound the separation of two positions -> how many arguments tell of each
@@ -75,7 +74,7 @@ def _series(leaf: Relation) -> Scan | None:
 
 def _has_parent(scan: Scan, exprs: Sequence[Expr], tree: Relation) -> bool:
     """Whether rows that are alike in ``exprs`` have the same parent."""
-    parent = _parent(scan)
+    parent = scan.entry.table.parent_key
     inner = [stored(expr, {leaf.relation: leaf for leaf in relations(tree)}) for expr in exprs]
     names = {part.name for part in inner if isinstance(part, Column)}
     return parent is not None and names.issuperset(parent.columns)
@@ -194,7 +193,7 @@ class Collocation:
 
 def _ties(scan: Scan, other: Scan) -> Iterator[list[tuple[str, str]]]:
     """The columns of both that are equal in rows of the same object."""
-    own, others = _parent(scan), _parent(other)
+    own, others = scan.entry.table.parent_key, other.entry.table.parent_key
     if own is not None and own.referenced_table == other.entry.qualified:
         yield [*zip(own.columns, own.referenced_columns, strict=True)]
     if others is not None and others.referenced_table == scan.entry.qualified:
@@ -207,11 +206,6 @@ def _ties(scan: Scan, other: Scan) -> Iterator[list[tuple[str, str]]]:
 
 def _are_alike(one: Column, other: Column) -> bool:
     return one.type == other.type or (one.type.is_integer and other.type.is_integer)
-
-
-def _parent(scan: Scan) -> ForeignKey | None:
-    table = scan.entry.table
-    return next((key for key in table.keys if table.layout.parent and key.name == table.layout.parent), None)
 
 
 def stored(expr: Expr, leaves: Mapping[int, Relation]) -> Expr:

@@ -89,9 +89,9 @@ class CsvSource:
 
     def misguessed(self) -> Iterator[str]:
         """Sentences about columns taken as text for a few of the first values, while most are numbers."""
-        block = next(self._blocks(), None)
-        texts = [field.name for field in self.fields if field.type == UNICODE]
-        if block is None or not texts or not self._is_guessed:
+        texts = [field.name for field in self.fields if field.type == UNICODE] if self._is_guessed else []
+        block = next(self._blocks(), None) if texts else None
+        if block is None:
             return
         broken: list[int] = []
 
