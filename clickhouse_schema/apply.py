@@ -57,12 +57,10 @@ def initialise(engine: Engine) -> None:
         create_database(engine, topology, "skyhouse")
         create_whole(engine, topology, "skyhouse", "catalogue", _CATALOGUE, "version")
         _add_number(engine)
-        if topology.is_cluster:
-            _wait_for_replicas(engine, "catalogue")
+        _wait_for_replicas(engine, topology, "catalogue")
         create_whole(engine, topology, "skyhouse", "density", _DENSITY, "(schema_name, table_name, version, cell)")
         appends.initialise(engine, topology)
-        if topology.is_cluster:
-            _wait_for_replicas(engine, "appends")
+        _wait_for_replicas(engine, topology, "appends")
         create_database(engine, topology, TAP_SCHEMA.name)
         if topology.is_cluster and read_placement(engine) is None:
             _write(engine, "", "", Placement(CLUSTER, ShardMap.uniform(topology.shards)).document())
@@ -95,10 +93,10 @@ def _is_empty(engine: Engine) -> bool:
     return not engine.query("SELECT 1 AS one FROM skyhouse.catalogue LIMIT 1").num_rows
 
 
-def _wait_for_replicas(engine: Engine, name: str) -> None:
+def _wait_for_replicas(engine: Engine, topology: Topology, name: str) -> None:
     """Until the server connected to has what any other has of a table in ``skyhouse``: what is done next goes by it."""
-    everywhere = f"clusterAllReplicas({string(CLUSTER)}, skyhouse.{name})"
-    newest = engine.query(f"SELECT max(version) AS version FROM {everywhere}").column(0)[0].as_py()
+    sql = f"SELECT max(version) AS version FROM {topology.everywhere(f'skyhouse.{name}')}"
+    newest = engine.query(sql).column(0)[0].as_py()
     until = time.monotonic() + _REPLICA_SECONDS
     own = f"SELECT max(version) AS version FROM skyhouse.{name}"
     while engine.query(own).column(0)[0].as_py() < newest:

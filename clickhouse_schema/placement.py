@@ -43,6 +43,9 @@ LOCAL, OVERLAP, MARGIN = "__local", "__overlap", "__margin"
 #: Ending of the names of what holds the rows of a part, where that is a view (``topology``)
 ROWS = "_rows"
 
+#: Pattern of the names that ``Placement.base`` makes
+BASE = r"(?P<table>.+?)(?:__(?P<generation>[0-9]+)(?:_(?P<number>[0-9]+))?)?"
+
 
 @dataclass(frozen=True, slots=True)
 class ShardMap:

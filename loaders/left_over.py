@@ -6,16 +6,14 @@ import re
 from dataclasses import dataclass
 
 from clickhouse_schema.cluster_ddl import drop_sharded
-from clickhouse_schema.placement import LOCAL, MARGIN, OVERLAP, ROWS
+from clickhouse_schema.placement import BASE, LOCAL, MARGIN, OVERLAP, ROWS
 from clickhouse_schema.quoting import string
 from clickhouse_schema.topology import Topology
 from loaders.staging import CHUNK
 from tap_service.storage.engine import Engine
 
 _ENDS = "|".join([LOCAL, OVERLAP, LOCAL + ROWS, OVERLAP + ROWS, MARGIN])
-
-#: As ``Placement.base`` makes it, and the ending of a part
-_NAME = re.compile(rf"(?P<base>(?P<table>.+?)(?:__[0-9]+(?:_[0-9]+)?)?)(?P<part>{_ENDS})?", re.DOTALL)
+_NAME = re.compile(rf"(?P<base>{BASE})(?P<part>{_ENDS})?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from clickhouse_schema.cluster_ddl import create_sharded, drop_sharded
 from clickhouse_schema.ddl import HPX29, given_columns
 from clickhouse_schema.drift import creation
 from clickhouse_schema.overlap import Overlap
-from clickhouse_schema.placement import LOCAL, OVERLAP, SHARD, Placement, stored
+from clickhouse_schema.placement import BASE, LOCAL, OVERLAP, SHARD, Placement, stored
 from clickhouse_schema.quoting import identifier, string
 from clickhouse_schema.tap_schema import TAP_SCHEMA
 from clickhouse_schema.topology import Topology, read_topology
@@ -43,7 +43,7 @@ from loaders.shards import home_faults, overlap_faults, row_hash, server_faults
 from tap_service.storage.engine import Engine
 
 #: As ``Placement.base`` makes it
-_BASE = re.compile(r"(.+)__([0-9]+)(?:_([0-9]+))?")
+_BASE = re.compile(BASE, re.DOTALL)
 
 #: How much more than in a balanced map the fullest shard may have
 _UNEVEN = 1.1
@@ -230,8 +230,9 @@ class _Cluster:
         by_name = {(entry.schema.name, entry.table.name): entry for entry in self.entries}
         for row in self._engine.query(sql).to_pylist():
             base = row["name"].removesuffix(rows)
-            parsed = _BASE.fullmatch(base)
-            name, generation, number = parsed.groups("0") if parsed else (base.removesuffix(APPEND), 0, 0)
+            parsed = _BASE.fullmatch(base.removesuffix(APPEND))
+            assert parsed is not None  # noqa: S101  the pattern takes any name
+            name, generation, number = parsed.groups("0")
             entry = None if base.endswith(APPEND) else by_name.get((row["database"], name))
             yield _Found(row["database"], base, name, entry, int(generation), int(number))
 

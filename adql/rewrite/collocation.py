@@ -15,6 +15,7 @@ from adql.bound import (
     Expr,
     InCells,
     Join,
+    Literal,
     Relation,
     Scan,
     Select,
@@ -31,7 +32,7 @@ from adql.correlation import SubqueryExpr
 from adql.regions import Moc
 from adql.resolve.constants import constant
 from adql.rewrite.spatial import HPX29
-from clickhouse_schema.healpix import centres, max_radius
+from clickhouse_schema.healpix import NO_POSITION, centres, max_radius
 from clickhouse_schema.placement import LOCAL, MARGIN, ShardMap
 
 #: Conditions that bound the separation of two positions -> how many arguments tell of each
@@ -234,16 +235,27 @@ def _counts_rows(leaf: Relation) -> bool:
 
 def shards_read(scan: Scan, conditions: Iterable[Expr], map_: ShardMap) -> frozenset[int] | None:
     """The shards with rows in the cells that ANDed ``conditions`` confine the table to; None if all are."""
-    wanted: frozenset[int] | None = None
     if math.isinf(scan.entry.strays):
         return None
+    wanted = frozenset(map_.cells)
+    first, end = 0, None
     for part in conditions:
-        if isinstance(part, InCells) and isinstance(part.index, Column) and part.index.relation == scan.relation:
-            if part.index.name != HPX29:
-                continue
-            found = _shards_of(part.cells, scan.entry.strays, map_)
-            wanted = found if wanted is None else wanted & found
-    return None if wanted is None or len(wanted) == map_.shards else wanted
+        if not (isinstance(part, (InCells, Call)) and part.children and _is_index(part.children[0], scan)):
+            continue
+        if isinstance(part, InCells):
+            wanted &= _shards_of(part.cells, scan.entry.strays, map_)
+        elif isinstance(limit := part.args[-1], Literal) and isinstance(limit.value, int):
+            first = max(first, limit.value) if part.name == ">=" else first
+            end = limit.value if part.name == "<" else end
+    if end is not None:
+        wanted &= _shards_of(Moc.of([(first, end)]).cells(), scan.entry.strays, map_)
+    elif not scan.entry.strays:  # children without a position are with their parents, anywhere
+        wanted &= map_.shards_of([(first, NO_POSITION + 1)])
+    return None if len(wanted) == map_.shards else wanted
+
+
+def _is_index(expr: Expr, scan: Scan) -> bool:
+    return isinstance(expr, Column) and expr.relation == scan.relation and expr.name == HPX29
 
 
 def _shards_of(cells: Sequence[tuple[int, tuple[int, ...]]], strays: float, map_: ShardMap) -> frozenset[int]:

@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 from astropy.coordinates import SkyCoord
 
+from adql.pieces import Division, divide
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue, TableEntry
+from clickhouse_schema.healpix import ORDER
 from clickhouse_schema.model import Column, ForeignKey, Layout, Schema, Table
 from clickhouse_schema.placement import CLUSTER, MAP_ORDER, Placement, ShardMap
 
@@ -227,7 +229,10 @@ def test_views_that_differ_in_names_alone_are_told_apart() -> None:
 
 def shards(query: str) -> list[set[int]]:
     """Those that each part of the query is sent to."""
-    text = sql(query)
+    return sent_to(sql(query))
+
+
+def sent_to(text: str) -> list[set[int]]:
     number = r"\(t\d+\.`(?:__shard|c\d+)` IN \((\d[\d, ]*)\)\)"
     return [set(map(int, found.split(", "))) for found in re.findall(number, text)]
 
@@ -295,6 +300,34 @@ def test_a_union_asks_each_side_of_its_own_shards() -> None:
         f"SELECT id FROM objects WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(10, {dec}, 1))" for dec in (50, -50)
     )
     assert shards(f"{north} UNION ALL {south}") == [around(10, 50, 1), around(10, -50, 1)]
+
+
+def pieces(query: str, *borders: int) -> list[list[set[int]]]:
+    """The shards that each piece of a query is sent to; ``borders`` are cells of the map."""
+    resolved = translate(query, CATALOGUE).resolved
+    assert resolved is not None
+    division = divide(resolved)
+    assert isinstance(division, Division)
+    found = division.pieces([cell * 4 ** (ORDER - MAP_ORDER) for cell in borders])
+    return [sent_to(division.statement(piece).sql) for piece in found]
+
+
+def test_a_piece_is_asked_of_the_shards_of_its_cells() -> None:
+    """Rows without a position, in the last piece or a piece of their own, have a shard too."""
+    size = 12 * 4**MAP_ORDER // SHARDS
+    query = "SELECT a.id FROM objects AS a"
+    assert pieces(query, size, 2 * size + 1, 5 * size) == [[{0}], [{1, 2}], [{2, 3, 4}], [{5, 0}]]
+    match = f"SELECT a.id FROM objects AS a JOIN wide AS b ON {NEAR.format('a', 'b', 1)}"
+    assert pieces(match, size, 2 * size + 1, 5 * size) == [[{0}], [{1, 2}], [{2, 3, 4}], [{5}], [{0}]]
+
+
+def test_a_piece_of_children_is_asked_of_the_shards_of_their_parents() -> None:
+    """Of a child at the border of a shard they may be beyond it. Where those are whose place is unknown nothing tells."""
+    size = 12 * 4**MAP_ORDER // SHARDS
+    first, *_, last = pieces("SELECT a.id FROM sources AS a", size, size + 9, 2 * size)
+    assert first[0] > {0}
+    assert first[0] != set(range(SHARDS))
+    assert last == []
 
 
 def test_nothing_is_cut_up_without_a_cluster() -> None:
