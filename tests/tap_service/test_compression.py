@@ -104,8 +104,8 @@ def test_documents_are_compressed(service: Any) -> None:
 @pytest.mark.parametrize("encoding", ["gzip", "zstd"])
 def test_a_result_that_breaks_off_is_seen_to(serve: Callable[..., Any], encoding: str) -> None:
     """Neither is the transfer whole nor what came of it."""
-    hasty = serve(sync_seconds=0.3)
-    data = {"QUERY": ENDLESS, "FORMAT": "csv", "MAXREC": "10000000"}
+    hasty = serve(sync_seconds=1, hard_maxrec=10**9)
+    data = {"QUERY": ENDLESS, "FORMAT": "csv", "MAXREC": "100000000"}
     received: list[bytes] = []
     with httpx.stream("POST", hasty.sync, data=data, headers={"Accept-Encoding": encoding}, timeout=60) as response:
         assert response.headers["content-encoding"] == encoding
