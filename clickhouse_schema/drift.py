@@ -88,6 +88,7 @@ class _Comparison:
         rows = [(name, found[name]) for found in servers for name in self._rows if name in found]
         obstacles = [obstacle for _, found in rows for obstacle in self._obstacles(found)]
         steps += self._column_steps(servers)
+        steps += self._order_steps(rows)
         steps += self._comment_steps(rows)
         steps += self._projection_steps(rows)
         return Drift(tuple(steps), tuple(dict.fromkeys(obstacles)))
@@ -109,7 +110,8 @@ class _Comparison:
         of_tables = f"database = {string(self._schema_name)} AND {{}} IN ({given})"
         for row in self._rows_of("system.tables", of_tables.format("name"), "name, sorting_key, partition_key"):
             servers[row["server"]][row["name"]] = _Found(row["sorting_key"], bool(row["partition_key"]))
-        for row in self._rows_of("system.columns", of_tables.format("table"), "table, name, type, comment"):
+        in_order = of_tables.format("table") + " ORDER BY position"
+        for row in self._rows_of("system.columns", in_order, "table, name, type, comment"):
             servers[row["server"]][row["table"]].columns[row["name"]] = (row["type"], row["comment"])
         for row in self._rows_of("system.projections", of_tables.format("table"), "table, name"):
             servers[row["server"]][row["table"]].projections.add(row["name"])
@@ -174,6 +176,23 @@ class _Comparison:
                 yield Step(
                     f"the column {name} of {self._told} is missing", tuple(rows + self._read_by(lacking, change))
                 )
+
+    def _order_steps(self, rows: list[tuple[str, _Found]]) -> Iterator[Step]:
+        """A replica that is made later, of the model, is let in only if its columns are in the order of the others."""
+        names = [*self._columns]
+        others = []
+        for table, found in rows:
+            if [n for n in found.columns if n in names] != [n for n in names if n in found.columns]:
+                others.append(table)
+        if others:
+            places = ["FIRST", *(f"AFTER {identifier(name)}" for name in names)]
+            moves = (
+                f"MODIFY COLUMN {identifier(name)} {self._columns[name].type} {place}"
+                for name, place in zip(names, places, strict=False)
+            )
+            change = ", ".join(moves)
+            sql = tuple(self._alter(name, change) for name in dict.fromkeys(others))
+            yield Step(f"the columns of {self._told} are in another order", sql)
 
     def _read_by(self, lacking: list[str], change: str) -> list[str]:
         """What lets the tables that read the rows have a column that these have by now."""

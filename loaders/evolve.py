@@ -201,7 +201,7 @@ def _of_catalogue(schema: Schema, wanted: Table, entry: TableEntry) -> tuple[Ste
         elif keys := _others(column, known[column.name]):
             steps.append(Step(f"of {told}.{column.name} the catalogue has other {', '.join(keys)}", ()))
     if not steps and wanted != entry.table:
-        steps.append(Step(f"the columns of {told} are in another order in the catalogue", ()))
+        steps.append(Step(f"in the catalogue the columns of {told} are in another order", ()))
     return tuple(steps)
 
 

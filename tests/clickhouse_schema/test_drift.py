@@ -100,6 +100,31 @@ def test_columns_indexes_and_comments_are_added_where_they_belong(stored: Engine
     assert _taken(stored, changed(wanted, indexes=())) == ["the index by_index_flux of drifting.stars is not wanted"]
 
 
+def test_columns_get_the_order_of_the_model(stored: Engine) -> None:
+    """Together with what is new, and keep all that they have."""
+    stored.execute(create_table(with_columns(STARS, *STARS.columns[3:], *STARS.columns[:3]), "drifting.stars"))
+    stored.execute("INSERT INTO drifting.stars (id, ra, dec, c_int) SELECT number, number, 0, 7 FROM numbers(90)")
+    wanted = with_columns(STARS, Column(name="flux", datatype="float"), *STARS.columns)
+    assert _taken(stored, wanted) == [
+        "the column flux of drifting.stars is missing",
+        "the columns of drifting.stars are in another order",
+    ]
+    stored.execute("RENAME TABLE drifting.stars TO drifting.turned")
+    stored.execute(create_table(wanted, "drifting.stars"))
+    kinds = "name, type, default_kind, default_expression, comment, compression_codec, is_in_sorting_key"
+    made, turned = (
+        stored.query(
+            f"SELECT {kinds} FROM system.columns WHERE database = 'drifting' AND table = '{name}' ORDER BY position"
+        )
+        for name in ("stars", "turned")
+    )
+    assert turned == made
+    assert stored.query("SELECT sum(id), sum(c_int) FROM drifting.turned WHERE ra < 10").to_pylist() == [
+        {"sum(id)": 45, "sum(c_int)": 70}
+    ]
+    stored.execute("DROP TABLE drifting.turned SYNC")
+
+
 def test_indexes_are_in_the_same_order_whenever_they_were_made(stored: Engine) -> None:
     """A replica that is made later must be as those that there are."""
     stored.execute(create_table(changed(STARS, indexes=("c_short",)), "drifting.stars"))
