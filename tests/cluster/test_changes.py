@@ -145,3 +145,21 @@ def test_parts_that_lag_behind_are_found_and_brought_up(live: ClickHouseEngine, 
     code, lines = _said(live, "diff", tmp_path, moved)
     assert code == 1
     assert lines[0].startswith("overlap_radius of live.stars says on which servers its rows are: load the table anew")
+
+
+def test_columns_get_another_order(cluster_of: Callable[[int], ClickHouseEngine], tmp_path: Path) -> None:
+    engine = cluster_of(3)
+    *head, number, ra, dec = SCHEMA.replace("name: live", "name: turned").splitlines()
+    assert _said(engine, "apply", tmp_path, "\n".join([*head, number, ra, dec]))[0] == 0
+    other = "\n".join([*head, dec, number, ra])
+    assert _said(engine, "apply", tmp_path, other) == (
+        0,
+        [
+            "the columns of turned.stars are in another order",
+            "in the catalogue the columns of turned.stars are in another order",
+        ],
+    )
+    assert _said(engine, "diff", tmp_path, other)[0] == 0
+    rows = f"stars{read_topology(engine).rows(LOCAL)}"
+    sql = f"SELECT name FROM system.columns WHERE database = 'turned' AND table = '{rows}' ORDER BY position LIMIT 3"
+    assert engine.query(sql).column(0).to_pylist() == ["dec", "id", "ra"]
