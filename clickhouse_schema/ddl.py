@@ -61,7 +61,8 @@ def stored_columns(table: Table, is_sharded: bool = False) -> dict[str, StoredCo
         found[SHARD] = StoredColumn("UInt16", "CODEC(ZSTD(1))")
     if table.layout.position:
         lon, lat = (identifier(name) for name in table.layout.position)
-        found[HPX29] = StoredColumn("UInt64", f"MATERIALIZED {index_sql(lon, lat)} CODEC({_WHOLE_NUMBERS})")
+        index = index_sql(lon, lat, names=f"__{HPX29}_")
+        found[HPX29] = StoredColumn("UInt64", f"MATERIALIZED {index} CODEC({_WHOLE_NUMBERS})")
     for column in table.columns:
         if has_cover(column.type):
             found |= _hidden(column)

@@ -87,8 +87,8 @@ class Storage:
             wait_for_mutations(self.engine, "system.mutations", self.schema_name, self.table_name)
             for year in partitions(self.engine, "system.parts", self.schema_name, self.table_name):
                 self.engine.execute(f"ALTER TABLE {self.staging} ATTACH PARTITION ID {year} FROM {self.live}")
-        self.engine.execute(f"ALTER TABLE {self.staging} ADD COLUMN {CHUNK} UInt32", WAIT)
-        self._set_comment(state)
+        change = f"ADD COLUMN {CHUNK} UInt32, MODIFY COMMENT {comment(state)}"
+        self.engine.execute(f"ALTER TABLE {self.staging} {change}", WAIT)
 
     def chunks(self) -> dict[int, int]:
         """Rows in the staging table by number of chunk; 0 are those of the live table that it was begun onto."""
