@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from clickhouse_schema.engine import Engine
 from clickhouse_schema.quoting import string
 from clickhouse_schema.topology import Topology
-from clickhouse_schema.whole import create_whole
+from clickhouse_schema.whole import create_whole, delete_soon
 
 _COLUMNS = (
     "schema_name String, table_name String, version UInt64, origin String, fingerprint String, rows UInt64,"
@@ -112,10 +112,7 @@ def added(engine: Engine, to: Origin) -> Added:
 
 def forget(engine: Engine, schema_name: str, table_name: str, kept: str = "") -> None:
     """Drop the record of a table but for that of the origin ``kept``."""
-    engine.execute(
-        f"ALTER TABLE skyhouse.appends DELETE WHERE {is_table(schema_name, table_name)} AND origin != {string(kept)}"
-        " SETTINGS mutations_sync = 1"
-    )
+    delete_soon(engine, "skyhouse.appends", f"{is_table(schema_name, table_name)} AND origin != {string(kept)}")
 
 
 def is_table(schema_name: str, table_name: str) -> str:

@@ -24,7 +24,7 @@ from clickhouse_schema.placement import CLUSTER, LOCAL, ROWS, Placement, ShardMa
 from clickhouse_schema.quoting import identifier, string
 from clickhouse_schema.tap_schema import TAP_SCHEMA, rows
 from clickhouse_schema.topology import ClusterError, Topology, read_topology
-from clickhouse_schema.whole import create_database, create_whole, known_uuid
+from clickhouse_schema.whole import create_database, create_whole, delete_soon, known_uuid
 
 _CATALOGUE = "version UInt64, schema_name String, table_name String, document String, number UInt32"
 _DENSITY = "schema_name String, table_name String, version UInt64, cell UInt32, rows UInt64, bytes UInt64"
@@ -205,7 +205,7 @@ def unregister(engine: Engine, schema_name: str, table_name: str) -> None:
     """Take a table out of the catalogue, before its storage goes."""
     _append(engine, schema_name, table_name, "")
     own = _is_table(schema_name, table_name)
-    engine.execute(f"ALTER TABLE skyhouse.density DELETE WHERE {own} SETTINGS mutations_sync = 1")
+    delete_soon(engine, "skyhouse.density", own)
 
 
 def _append(engine: Engine, schema_name: str, table_name: str, document: str, number: int | None = None) -> None:
@@ -285,10 +285,7 @@ def update_density(engine: Engine, schema_name: str, table: Table, base: str = "
 
 def _forget_density(engine: Engine, schema_name: str, table_name: str, version: int) -> None:
     """Drop the counts of a table before this version."""
-    engine.execute(
-        f"ALTER TABLE skyhouse.density DELETE WHERE {_is_table(schema_name, table_name)} AND version < {version}"
-        " SETTINGS mutations_sync = 1"
-    )
+    delete_soon(engine, "skyhouse.density", f"{_is_table(schema_name, table_name)} AND version < {version}")
 
 
 def count_density(engine: Engine, schema_name: str, table: Table, base: str = "") -> int:

@@ -29,7 +29,7 @@ from clickhouse_schema.quoting import identifier, string
 from clickhouse_schema.tap_schema import NAME as TAP_SCHEMA_NAME
 from clickhouse_schema.tap_schema import TAP_SCHEMA, table_rows
 from clickhouse_schema.topology import Topology
-from clickhouse_schema.whole import create_database, create_whole
+from clickhouse_schema.whole import create_database, create_whole, delete_soon
 
 #: Of every user
 SCHEMA_NAME = "mydb"
@@ -286,9 +286,8 @@ def forget(engine: Engine, described: Iterable[str], storages: Iterable[str]) ->
     if ids:
         for table in TAP_SCHEMA.tables:
             if table.name != "schemas":
-                engine.execute(f"ALTER TABLE {_described(table.name)} DELETE WHERE {_ID} IN ({ids})")
-        engine.execute(f"ALTER TABLE {_USES} DELETE WHERE {_ID} IN ({ids})")
+                delete_soon(engine, _described(table.name), f"{_ID} IN ({ids})")
+        delete_soon(engine, _USES, f"{_ID} IN ({ids})")
     names = ", ".join(string(name) for name in storages)
     if names:
-        where = f"schema_name = {string(DATABASE)} AND table_name IN ({names})"
-        engine.execute(f"ALTER TABLE skyhouse.density DELETE WHERE {where}")
+        delete_soon(engine, "skyhouse.density", f"schema_name = {string(DATABASE)} AND table_name IN ({names})")
