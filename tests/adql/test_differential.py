@@ -45,7 +45,7 @@ def reference() -> Iterator[Reference]:
 
 
 @settings(
-    max_examples=int(_EXAMPLES or 160),
+    max_examples=int(_EXAMPLES or 100),
     derandomize=not _EXAMPLES,
     deadline=None,
     database=None,

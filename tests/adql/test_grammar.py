@@ -134,7 +134,7 @@ def derive(symbol: Symbol, dice: random.Random, depth: int, tokens: list[str]) -
         derive(part, dice, depth + 1, tokens)
 
 
-@settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=60)
+@settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=40)
 @given(st.integers(0, 2**32))
 def test_what_the_grammar_derives_is_read(seed: int) -> None:
     tokens: list[str] = []
@@ -157,7 +157,7 @@ def test_both_accept_the_valid_queries(text: str) -> None:
     assert grammar_accepts(text)
 
 
-@settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=60)
+@settings(deadline=None, suppress_health_check=list(HealthCheck), max_examples=40)
 @given(st.sampled_from(SHORT), st.data())
 def test_both_agree_on_damaged_queries(text: str, data: st.DataObject) -> None:
     tokens = list(tokenise(text).texts[:-1])

@@ -133,7 +133,7 @@ CONSTANTS: list[tuple[str, Region]] = [
         for column, some in (
             ("c", CONSTANTS[::3]),
             ("v", CONSTANTS[1::3]),
-            ("s_region", CONSTANTS[2::3] + CONSTANTS[6:8]),
+            ("s_region", CONSTANTS[2::3]),
         )
         for constant in some
     ],

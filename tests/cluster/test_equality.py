@@ -152,7 +152,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         pairs = (
             [(shards, group) for group in GROUPS]
             if shards or real.IS_GIVEN
-            else [*((3, group) for group in SOME), (7, "groups"), (7, "conditions")]
+            else [*((3, group) for group in SOME), (7, "conditions")]
         )
         metafunc.parametrize(("shards", "group"), pairs)
 

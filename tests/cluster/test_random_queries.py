@@ -39,7 +39,7 @@ from tests.cluster.night_tables import catalogue_of, fill, write_files
 from tests.cluster.random_queries import Generator
 from tests.cluster.test_loads import Said
 
-SHARDS, QUERIES, MORE = 4, 25, 500
+SHARDS, QUERIES, MORE = 4, 15, 500
 
 #: Where the pieces of a query meet
 _BORDERS = tuple(cell * 4**25 for cell in (300, 1024, 1500, 2600))

@@ -27,10 +27,10 @@ def settled(page: Page, url: str) -> None:
 
 
 def nothing_is_too_wide(page: Page) -> None:
-    """Nothing is wider than the screen but what scrolls in itself."""
+    """Nothing is wider than the screen but what scrolls in itself, once the page has noticed how wide that is."""
     width = page.viewport_size["width"]
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert page.evaluate("document.getElementById('main').scrollWidth") <= width
+    for part in ("document.documentElement", "document.getElementById('main')"):
+        page.wait_for_function(f"{part}.scrollWidth <= {width}")
 
 
 class TestPages:
