@@ -15,7 +15,9 @@ def order_for(radius: float) -> int | None:
     """The finest order whose touching cells hold everything within ``radius`` degrees; None if none does."""
     if not 0 <= math.radians(radius) < REACH:
         return None
-    return _FINEST if radius == 0 else min(_FINEST, math.floor(math.log2(REACH / math.radians(radius))))
+    if radius <= farthest(_FINEST):  # also 0, and what a division by it would take beyond all numbers
+        return _FINEST
+    return math.floor(math.log2(REACH / math.radians(radius)))
 
 
 def farthest(order: int) -> float:

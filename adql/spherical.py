@@ -8,6 +8,7 @@ chord is short.
 from __future__ import annotations
 
 import math
+import sys
 
 from adql.regions import direction
 
@@ -62,7 +63,10 @@ def nearness(a: Vector, b: Vector, radius: str, value: float | None, *, strict: 
         return f"({separation(a, b)} {'<' if strict else '<='} radians({radius}))"
     half = math.radians(value) / 2
     if value <= 90:
-        return f"({_squared(a, b, '-')} {'<' if strict else '<='} {4 * math.sin(half) ** 2!r})"
+        most = 4 * math.sin(half) ** 2
+        if value > 0:
+            most = max(most, sys.float_info.min)  # equal positions are nearer than any radius whose square underflows
+        return f"({_squared(a, b, '-')} {'<' if strict else '<='} {most!r})"
     least = 4 * math.cos(half) ** 2 if value < 180 or strict else 0.0
     return f"({_squared(a, b, '+')} {'>' if strict else '>='} {least!r})"
 

@@ -153,10 +153,16 @@ def _box(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expression,
 
 
 def _polygon(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expression, ...], system: str) -> Expr:
-    first = binder.bind(args[0])
-    if first.type.xtype == "point":
+    """The parser cannot tell columns of points from columns of numbers, so it is here that pairs are counted."""
+    if binder.bind(args[0]).type.xtype == "point":
         pairs = [coordinates(_shape(binder, a, "POLYGON", "point")) for a in args]
     else:
+        if len(args) < 6 or len(args) % 2:
+            raise AdqlSemanticError(
+                f"POLYGON takes three or more longitudes and latitudes, in pairs; these are {len(args)} arguments",
+                args[0].span.to(args[-1].span),
+                "as in POLYGON(ra1, dec1, ra2, dec2, ra3, dec3), or of points POLYGON(p1, p2, p3)",
+            )
         pairs = [_position(binder, args[i], args[i + 1], "POLYGON", system) for i in range(0, len(args), 2)]
     values = [(constant(lon), constant(lat)) for lon, lat in pairs]
     if all(lon is not None and lat is not None for lon, lat in values):

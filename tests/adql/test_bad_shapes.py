@@ -1,4 +1,4 @@
-"""Shapes that are none: of constants an error with its place and the way out, of rows the answer that docs/adql.md tells."""
+"""Shapes that are none: of constants and of too few arguments an error with its place and the way out, of rows the answer that docs/adql.md tells."""
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ CONSTANTS = [
     ("POLYGON(0, 0, 1, 1, 0, 1, 1, 0)", "edges 1 and 3 of the polygon cross", "POLYGON"),
     ("POLYGON(0, 0, 1, 0, 2, 0)", "the polygon encloses no area", "POLYGON"),
     ("POLYGON(0, 0, 180, 0, 0, 1)", "two neighbouring vertices of the polygon are antipodes", "POLYGON"),
+    ("POLYGON(ra, dec, ra)", "in pairs; these are 3 arguments", "ra, dec, ra)"),
+    ("POLYGON('GALACTIC', ra, dec, ra, dec, ra)", "in pairs; these are 5 arguments", "ra, dec, ra"),
+    ("POLYGON(ra, dec, ra, dec)", "in pairs; these are 4 arguments", "ra, dec, ra, dec)"),
     ("BOX(0, 0, 180, 1)", "BOX of width 180 degrees", "BOX"),
     ("BOX(0, 0, 1, -1)", "BOX of height -1 degrees", "BOX"),
     ("REGION('Circle 1 2 -1')", "radius -1 is not between 0 and 180 degrees", "Circle 1 2 -1"),

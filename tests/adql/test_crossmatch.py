@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from tests.adql.conftest import Rows
+from tap_service.storage.engine import Engine
+from tests.adql.conftest import Rows, asked
 from tests.adql.crossmatch_sky import Pairs, Sky
 
 #: Separations nearer than this to a radius may be on either side, relative to it and in degrees
@@ -97,6 +99,22 @@ def test_a_radius_of_the_rows(
     with np.errstate(invalid="ignore"):
         values = _RADII[radius](matches.left["err"][:, None], matches.right["err"][None, :])
     _check(ask_matches(query), matches, values, kind)
+
+
+_EXTREMES = ("5e-324", "1e-309", "2.3e-308", "1e-160", "1e-154", "1e-20", "-0.0", "-5e-324", "180.0000001", "1e308")
+
+
+def test_extreme_radii(ask_matches: Callable[[str], Rows], match_catalogue: Catalogue, engine: Engine) -> None:
+    """Whichever way the sizes of the tables make a match go, the pairs are those of the plain comparison."""
+    near = "DISTANCE(a.ra, a.dec, b.ra, b.dec)"
+    bounds = [f"{near} {operator} {radius}" for radius in _EXTREMES for operator in ("<", "<=")]
+    from_ = "FROM matches.ones AS a JOIN matches.others AS b ON"
+    sums = ", ".join(f"SUM(CASE WHEN {_each_pair_tested(bound)} THEN 1 ELSE 0 END)" for bound in bounds)
+    wanted = ask_matches(f"SELECT {sums} {from_} a.id >= 0 OR b.id >= 0")[0]
+    sized = replace(match_catalogue, counts={("matches", "ones"): 100, ("matches", "others"): 10**7})
+    for catalogue in (match_catalogue, sized):
+        found = tuple(asked(engine, catalogue, f"SELECT COUNT(*) {from_} {bound}")[0][0] for bound in bounds)
+        assert dict(zip(bounds, found, strict=True)) == dict(zip(bounds, wanted, strict=True))
 
 
 def _each_pair_tested(query: str) -> str:

@@ -62,7 +62,7 @@ def test_what_is_within_reach_lies_in_touching_cells(order: int) -> None:
             assert all(int(c) in touching[int(own)] for own, c in zip(cells, reached, strict=True))
 
 
-@pytest.mark.parametrize("radius", [0, 1e-9, 1e-6, 1 / 3600, 0.1, 1, 17, 34])
+@pytest.mark.parametrize("radius", [0, 5e-324, 1e-309, 1e-9, 1e-6, 1 / 3600, 0.1, 1, 17, 34])
 def test_the_order_for_a_radius_is_the_finest_that_reaches_so_far(radius: float) -> None:
     order = order_for(radius)
     assert order is not None
