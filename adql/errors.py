@@ -27,6 +27,26 @@ class Span(NamedTuple):
 NOWHERE = Span(0, 0)
 
 
+class Fix(NamedTuple):
+    """A replacement in the query text: ``text`` in place of what is at ``span``."""
+
+    span: Span
+    text: str
+
+
+class Hint(NamedTuple):
+    """The way out in words, and the replacements that together do what it says, where it is that certain."""
+
+    text: str
+    fixes: tuple[Fix, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.text)
+
+
+NO_HINT = Hint("")
+
+
 def line_and_column(text: str, offset: int) -> tuple[int, int]:
     """1-based line and column of a character offset."""
     before = text[:offset]
@@ -36,14 +56,15 @@ def line_and_column(text: str, offset: int) -> tuple[int, int]:
 class AdqlError(Exception):
     """One thing wrong with a query.
 
-    ``message`` says what is wrong, ``hint`` the way out (may be empty), ``span`` where.
+    ``message`` says what is wrong, ``hint`` the way out (may be empty), ``span`` where; ``fixes``, in the order of the
+    text and apart from each other, are replacements that together do what the hint says (often there are none).
     """
 
-    def __init__(self, message: str, span: Span = NOWHERE, hint: str = "") -> None:
+    def __init__(self, message: str, span: Span = NOWHERE, hint: str | Hint = "") -> None:
         super().__init__(message)
         self.message = message
         self.span = span
-        self.hint = hint
+        self.hint, self.fixes = hint if isinstance(hint, Hint) else Hint(hint)
 
     def describe(self, text: str) -> str:
         """``line L, column C: message (hint)``, with the line of the query and a caret below it."""
@@ -71,7 +92,7 @@ class AdqlErrors(AdqlError):
 
     def __init__(self, errors: Sequence[AdqlError]) -> None:
         first = errors[0]
-        super().__init__(first.message, first.span, first.hint)
+        super().__init__(first.message, first.span, Hint(first.hint, first.fixes))
         self.errors = tuple(errors)
 
     def describe(self, text: str) -> str:

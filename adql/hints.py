@@ -5,6 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import Protocol
 
+from adql.errors import NO_HINT, Fix, Hint, Span
 from adql.lexer import END, NAME, NUMBER, STRING, WORD
 from clickhouse_schema.words import RESERVED
 
@@ -16,6 +17,9 @@ class Place(Protocol):
     texts: list[str]
     at: int
     depth: int
+
+    def span_at(self, at: int) -> Span:
+        """Where a token stands in the text."""
 
 
 _ONE_CONDITION = "each JOIN takes one condition, directly after its table; put nested joins in parentheses"
@@ -114,37 +118,43 @@ ELSEWHERE = {
 }
 
 
-def slip(place: Place, expected: str) -> str:
+def slip(place: Place, expected: str) -> Hint:
     """The hint for the token that stands where ``expected`` should, or nothing."""
     at = place.at
     kind = place.kinds[at]
     before = place.kinds[at - 1] if at else ""
     if at == 0:
-        return _about_the_first(place.texts[0].upper())
+        return _about_the_first(place)
     if kind == before and kind in _DOUBLED:
-        return _DOUBLED[kind]
+        return Hint(_DOUBLED[kind])
     for neighbour in (at, at - 1):
         if place.kinds[neighbour] == WORD and (word := place.texts[neighbour].upper()) in _WORDS:
-            return _WORDS[word]
+            return Hint(_WORDS[word])
     if ";" in (kind, before):
-        return "one query at a time, and nothing after its ;"
+        return Hint("one query at a time, and nothing after its ;")
     for neighbour in (at, at - 1):
-        if place.kinds[neighbour] == WORD and (hint := _misspelt(place.texts[neighbour])):
+        if place.kinds[neighbour] == WORD and (hint := _misspelt(place, neighbour)):
             return hint
-    return _about_commas(kind, before, expected) or _about_reserved(place, kind, expected) or _others(place, expected)
+    return Hint(
+        _about_commas(kind, before, expected) or _about_reserved(place, kind, expected) or _others(place, expected)
+    )
 
 
-def _about_the_first(word: str) -> str:
+def _about_the_first(place: Place) -> Hint:
+    word = place.texts[0].upper()
     if word in _VERBS:
-        return "ADQL only reads: a query begins with SELECT or WITH"
+        return Hint("ADQL only reads: a query begins with SELECT or WITH")
     if word == "FROM":
-        return "the columns come first: SELECT ... FROM ..."
-    return _misspelt(word)
+        return Hint("the columns come first: SELECT ... FROM ...")
+    return _misspelt(place, 0)
 
 
-def _misspelt(word: str) -> str:
-    meant = get_close_matches(word.upper(), _MISSPELT, n=1, cutoff=0.74)
-    return f"did you mean {meant[0]} in place of {word}?" if meant else ""
+def _misspelt(place: Place, at: int) -> Hint:
+    word = place.texts[at]
+    close = get_close_matches(word.upper(), _MISSPELT, n=1, cutoff=0.74)
+    if not close:
+        return NO_HINT
+    return Hint(f"did you mean {close[0]} in place of {word}?", (Fix(place.span_at(at), close[0]),))
 
 
 def _about_commas(kind: str, before: str, expected: str) -> str:

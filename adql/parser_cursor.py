@@ -7,7 +7,7 @@ from functools import partial
 from typing import NoReturn
 
 from adql import hints
-from adql.errors import AdqlSyntaxError, Span, line_and_column, printable
+from adql.errors import AdqlSyntaxError, Hint, Span, line_and_column, printable
 from adql.lexer import END, NAME, NUMBER, STRING, WORD, tokenise
 from adql.nodes import Identifier
 from clickhouse_schema.words import RESERVED
@@ -149,7 +149,7 @@ class Cursor:
             return f"the reserved word {text}"
         return text
 
-    def fail(self, expected: str, hint: str = "") -> NoReturn:
+    def fail(self, expected: str, hint: str | Hint = "") -> NoReturn:
         """Say what was expected here, what was found, and the way out if the slip is a known one."""
         raise AdqlSyntaxError(
             f"expected {expected}, found {self.found()}", self.span_at(self.at), hint or hints.slip(self, expected)

@@ -16,6 +16,7 @@ from adql.resolve.names import bind_named_position
 from adql.resolve.scope import suggestion
 from adql.resolve.types import as_timestamp, check_argument, chosen, common_type, with_instants
 from adql.units import UnitFault, conversion
+from adql.words import ARGUMENTS
 from clickhouse_schema.datatypes import DOUBLE, LONG, TIMESTAMP, UNICODE
 
 if TYPE_CHECKING:
@@ -36,12 +37,17 @@ def bind_call(binder: Binder, node: nodes.FunctionCall) -> Expr:
         return _in_unit(binder, node)
     candidates = FUNCTIONS.get(name)
     if candidates is None:
-        known = [f.name for functions in (*FUNCTIONS.values(), AGGREGATES.values()) for f in functions]
-        hint = ELSEWHERE.get(name) or suggestion(name, known)
+        hint = ELSEWHERE.get(name) or suggestion(name, _known_functions(), node.name.span)
         raise AdqlSemanticError(
             f"there is no function {node.name.name}", node.name.span, hint or "/capabilities lists the functions"
         )
     return _known(binder, node, candidates)
+
+
+def _known_functions() -> list[str]:
+    """The names of all functions as they are published, the reserved ones in upper case."""
+    own = [f.name for functions in (*FUNCTIONS.values(), AGGREGATES.values()) for f in functions]
+    return [*ARGUMENTS, *own]
 
 
 def _known(binder: Binder, node: nodes.FunctionCall, candidates: tuple[Function, ...]) -> Expr:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from adql import nodes
 from adql.bound import Column, Expr, Fresh, Output, columns
-from adql.errors import AdqlSemanticError, Span
+from adql.errors import NO_HINT, AdqlSemanticError, Fix, Hint, Span
 from clickhouse_schema.catalogue import TableEntry, places
 from clickhouse_schema.words import published
 
@@ -19,11 +19,16 @@ def same_name(written: nodes.Identifier, name: str) -> bool:
     return written.name == name if written.delimited else written.name.lower() == name.lower()
 
 
-def suggestion(name: str, known: Iterable[str]) -> str:
-    """``did you mean x?`` or ''; ``known`` as they are written in a query."""
+def suggestion(name: str, known: Iterable[str], span: Span) -> Hint:
+    """``did you mean x?`` in place of ``span``, or nothing; ``known`` as they are written in a query."""
     by_fold = {k.lower(): k for k in known}
     close = get_close_matches(name.lower(), by_fold, n=1, cutoff=0.6)
-    return f"did you mean {by_fold[close[0]]}?" if close else ""
+    return meant(by_fold[close[0]], span) if close else NO_HINT
+
+
+def meant(name: str, span: Span, where: str = "") -> Hint:
+    """``name`` is written in place of ``span``; ``where`` says of what it is a name."""
+    return Hint(f"did you mean {name}{where}?", (Fix(span, name),))
 
 
 class Source:
@@ -147,7 +152,8 @@ class Scope:
         raise AdqlSemanticError(
             f"there is no table {written(qualifier)} in this FROM clause",
             span,
-            suggestion(written(qualifier), titles) or f"there is {', '.join(titles)}",
+            suggestion(written(qualifier), titles, qualifier[0].span.to(qualifier[-1].span))
+            or f"there is {', '.join(titles)}",
         )
 
     def _find_here(self, parts: tuple[nodes.Identifier, ...], span: Span) -> Expr | None:
@@ -189,32 +195,29 @@ class Scope:
             return AdqlSemanticError(
                 f"there is no column {written(parts[-1:])} in {source.title}",
                 span,
-                suggestion(name.name, map(published, source.names)),
+                suggestion(name.name, map(published, source.names), name.span),
             )
         if name.delimited and name.name.lower() in self._folded():
-            exact = self._folded()[name.name.lower()][0].name
-            return AdqlSemanticError(
-                f"there is no column {written(parts)}",
-                span,
-                f'delimited names keep their case: did you mean "{exact}"?',
-            )
+            exact = '"' + self._folded()[name.name.lower()][0].name.replace('"', '""') + '"'
+            hint = Hint(f"delimited names keep their case: did you mean {exact}?", (Fix(span, exact),))
+            return AdqlSemanticError(f"there is no column {written(parts)}", span, hint)
         if name.name.lower() in self.aliases:
             return AdqlSemanticError(
                 f"there is no column {written(parts)}; SELECT names something so, which is computed later",
                 span,
                 "write its expression again, or select it in a subquery",
             )
-        hint = suggestion(name.name, [published(v.name) for v in self.visible])
+        hint = suggestion(name.name, [published(v.name) for v in self.visible], span)
         for source in self.sources:
             close = get_close_matches(name.name.lower(), [n.lower() for n in source.names], n=1, cutoff=0.6)
             if close and hint:
                 exact = next(n for n in source.names if n.lower() == close[0])
-                hint = f"did you mean {published(exact)} in {source.title}?"
+                hint = meant(published(exact), span, f" in {source.title}")
                 break
         if any(source.title.rpartition(".")[2].lower() == name.name.lower() for source in self.sources):
-            hint = f"{name.name} is a table: name a column of it"
+            hint = Hint(f"{name.name} is a table: name a column of it")
         if not hint and name.delimited:
-            hint = "text is written in single quotes, 'like this'"
+            hint = Hint("text is written in single quotes, 'like this'")
         return AdqlSemanticError(f"there is no column {written(parts)}", span, hint)
 
 

@@ -8,7 +8,7 @@ from adql import nodes
 from adql.bound import Call, Derived, Expr, Join, Literal, Output, Query, Relation, Scan, Select
 from adql.errors import AdqlSemanticError, Span
 from adql.resolve.expressions import Binder
-from adql.resolve.scope import Scope, Source, Visible, same_name, suggestion, visible_columns, written
+from adql.resolve.scope import Scope, Source, Visible, meant, same_name, suggestion, visible_columns, written
 from adql.resolve.types import common_type
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, LONG
@@ -108,7 +108,8 @@ class Tables:
         known = [e.qualified for e in catalogue.entries]
         by_table = {e.table.name.lower(): e.qualified for e in catalogue.entries}
         last = parts[-1].name.lower()
-        hint = f"did you mean {by_table[last]}?" if last in by_table else suggestion(written(parts), known)
+        here = parts[0].span.to(parts[-1].span)
+        hint = meant(by_table[last], here) if last in by_table else suggestion(written(parts), known, here)
         raise AdqlSemanticError(
             f"there is no table {written(parts)}", span, hint or "TAP_SCHEMA.tables lists the tables"
         )
@@ -196,7 +197,7 @@ def _merge(
 def _side(name: nodes.Identifier, visible: list[Visible], side: str) -> Visible:
     found = [v for v in visible if same_name(name, v.name)]
     if not found:
-        hint = suggestion(name.name, [published(v.name) for v in visible])
+        hint = suggestion(name.name, [published(v.name) for v in visible], name.span)
         raise AdqlSemanticError(f"there is no column {written([name])} on the {side} side of the join", name.span, hint)
     if len(found) > 1:
         raise AdqlSemanticError(

@@ -89,7 +89,7 @@ def bind_window(binder: Binder, node: nodes.FunctionCall) -> Expr:
 def _function(node: nodes.FunctionCall, name: str) -> WindowFunction:
     function = WINDOW_FUNCTIONS.get(name)
     if function is None:
-        hint = suggestion(name, [*WINDOW_FUNCTIONS, *AGGREGATES])
+        hint = suggestion(name, [*WINDOW_FUNCTIONS, *AGGREGATES], node.name.span)
         raise AdqlSemanticError(f"{node.name.name} is no window function", node.name.span, hint or "leave OVER out")
     if not function.least_args <= len(node.args) <= function.most_args:
         raise AdqlSemanticError(

@@ -91,7 +91,10 @@ def _field(field: Field) -> dict[str, str]:
 
 
 def faults(error: UserFault, query: str) -> list[dict[str, Any]]:
-    """Those of a query with their places, lines and columns from 1 in characters, the end exclusive."""
+    """Those of a query with their places and what repairs them.
+
+    Lines and columns are counted from 1, the offsets of ``fixes`` from 0, in characters; the ends are exclusive.
+    """
     cause = error.__cause__
     if isinstance(error, QueryFault) and isinstance(cause, AdqlError):
         return [_fault(each, query) for each in (cause.errors if isinstance(cause, AdqlErrors) else (cause,))]
@@ -99,7 +102,9 @@ def faults(error: UserFault, query: str) -> list[dict[str, Any]]:
 
 
 def _fault(error: AdqlError, query: str) -> dict[str, Any]:
-    said = {"message": error.message, "hint": error.hint}
+    said: dict[str, Any] = {"message": error.message, "hint": error.hint}
+    if error.fixes:
+        said["fixes"] = [{"start": fix.span.start, "end": fix.span.end, "text": fix.text} for fix in error.fixes]
     if error.span == NOWHERE:
         return said
     (line, column), (end_line, end_column) = (line_and_column(query, offset) for offset in error.span)

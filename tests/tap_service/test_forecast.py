@@ -93,6 +93,17 @@ class TestEstimate:
         assert "hlaf" in fault["message"]
         assert "half" in fault["hint"]
 
+    def test_what_repairs_a_fault(self, service: Served) -> None:
+        query = "SELECT '😀' AS x, hlaf FROM svc.numbers"
+        (fault,) = errors(estimate(service, query))
+        (fix,) = fault["fixes"]
+        assert fix == {"start": 17, "end": 21, "text": "half"}
+        assert estimate(service, query[: fix["start"]] + fix["text"] + query[fix["end"] :]).status_code == 200
+
+    def test_a_fault_without_a_repair(self, service: Served) -> None:
+        (fault,) = errors(estimate(service, "SELECT n FROM svc.numbers WHERE n > 'a'"))
+        assert "fixes" not in fault
+
     def test_each_of_several_faults(self, service: Served) -> None:
         found = errors(estimate(service, "SELECT one, n, two FROM svc.numbers"))
         assert [(fault["column"], fault["endColumn"]) for fault in found] == [(8, 11), (16, 19)]
