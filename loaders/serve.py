@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import signal
 import socket
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import uvicorn
 from loaders import commands
 from loaders.control import ControlServer, opened
 from loaders.errors import LoadError
+from loaders.first_queries import first_queries
 from loaders.progress import Reporter
 from loaders.settings import settings
 from loaders.shipped import load_demo
@@ -25,24 +28,6 @@ from tap_service.storage.jobs import JobStoreUnavailable
 
 #: How long running responses may go on after the signal.
 _GRACE_SECONDS = 5
-
-_TO_TRY = """
-Skyhouse serves {url}/tap and stops with Ctrl-C. Open {url}/ in a browser, or try:
-
-  in Python with pyvo
-    import pyvo
-    pyvo.dal.TAPService("{url}/tap").search(
-        "SELECT TOP 10 tyc_id, ra, dec, vt_mag FROM tycho2.bright "
-        "WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(56.75, 24.12, 1)) ORDER BY vt_mag").to_table()
-
-  with STILTS
-    stilts tapquery tapurl={url}/tap sync=true \\
-      adql="SELECT type, COUNT(*) AS n FROM openngc.objects GROUP BY type"
-
-  with curl
-    curl -d LANG=ADQL -d FORMAT=csv {url}/tap/sync \\
-      --data-urlencode "QUERY=SELECT TOP 5 * FROM tycho2.bright ORDER BY vt_mag"
-"""
 
 
 def serve(data_path: Path, host: str, port: int, reporter: Reporter, *, demo: bool) -> int:
@@ -67,11 +52,12 @@ def _serve(data_path: Path, listener: socket.socket, url: str, reporter: Reporte
             load_demo(engine, reporter)
         _make(data_path)
         app = create_app(config, engine)
-        server = _Server(url, reporter, app)
+        metadata = app.state.services.metadata
+        server = _Server(app, lambda: reporter.output(first_queries(engine, metadata.catalogue, url)))
         if config.clickhouse_url:  # other commands reach the engine themselves
             server.run(sockets=[listener])
             return
-        control = ControlServer(engine, data_path, app.state.services.metadata.refresh)
+        control = ControlServer(engine, data_path, metadata.refresh)
         control.start()
         try:
             server.run(sockets=[listener])
@@ -80,16 +66,15 @@ def _serve(data_path: Path, listener: socket.socket, url: str, reporter: Reporte
 
 
 class _Server(uvicorn.Server):
-    """Tells what to try once it answers."""
+    """Calls ``started`` once it answers."""
 
-    def __init__(self, url: str, reporter: Reporter, app: Any) -> None:
+    def __init__(self, app: Any, started: Callable[[], None]) -> None:
         super().__init__(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=_GRACE_SECONDS, **SERVER))
-        self._said = _TO_TRY.format(url=url)
-        self._reporter = reporter
+        self._started = started
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        self._reporter.output(self._said)
+        await asyncio.to_thread(self._started)
 
 
 def _make(data_path: Path) -> None:

@@ -27,8 +27,8 @@ def examples(engine: Engine, catalogue: Catalogue) -> tuple[Example, ...]:
     """Examples for the first tables of ``catalogue``; a cone lies on a position that the table has."""
     written = [example for schema in catalogue.schemas for example in _of_schema(catalogue, schema)]
     shown = {table for example in written for table in example.tables}
-    others = [entry for entry in catalogue.entries if not _is_tap_schema(entry.schema) and entry.qualified not in shown]
-    made = [example for entry in others[:_TABLES_SHOWN] for example in _of_table(engine, catalogue, entry)]
+    others = [entry for entry in catalogue.entries if not is_tap_schema(entry.schema) and entry.qualified not in shown]
+    made = [example for entry in others[:_TABLES_SHOWN] for example in of_table(engine, catalogue, entry)]
     return (*written, *made, _ABOUT_TABLES)
 
 
@@ -41,7 +41,8 @@ _ABOUT_TABLES = Example(
 )
 
 
-def _is_tap_schema(schema: Schema) -> bool:
+def is_tap_schema(schema: Schema) -> bool:
+    """Whether it is the schema that describes the others."""
     return schema.name.upper() == "TAP_SCHEMA"
 
 
@@ -62,34 +63,47 @@ def _ident(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]", "_", name)
 
 
-def _of_table(engine: Engine, catalogue: Catalogue, entry: TableEntry) -> Iterator[Example]:
-    ident = _ident(f"t-{entry.qualified}")
-    table = f"{published(entry.schema.name)}.{published(entry.table.name)}"
-    columns = [column.name for column in entry.table.columns if column.principal] or [
-        column.name for column in entry.table.columns
-    ]
-    few = ", ".join(published(name) for name in columns[:_FEW_COLUMNS])
-    yield Example(
-        f"{ident}-top",
-        f"First rows of {entry.qualified}",
-        f"SELECT TOP 10 {few}\nFROM {table}",
-        entry.table.description,
-        (entry.qualified,),
-    )
+def of_table(engine: Engine, catalogue: Catalogue, entry: TableEntry) -> Iterator[Example]:
+    """The first rows of a table, and a cone around a position that it has. Raises EngineError."""
+    yield example_of_rows(entry)
     if entry.table.layout.position is None:
         return
     lon, lat = (published(name) for name in entry.table.layout.position)
+    table = _published(entry)
     query = f"SELECT TOP {_POSITIONS_TRIED} {lon}, {lat} FROM {table}"
     if (position := _a_position(engine, catalogue, query)) is None:
         return
     centre = ", ".join(f"{value:.4f}" for value in position)
     yield Example(
-        f"{ident}-cone",
+        f"{_ident(f't-{entry.qualified}')}-cone",
         f"{entry.qualified} around a position",
-        f"SELECT {few}\nFROM {table}\nWHERE 1 = CONTAINS(POINT({lon}, {lat}), CIRCLE({centre}, {_CONE_DEGREES}))",
+        f"SELECT {_few_columns(entry)}\nFROM {table}\n"
+        f"WHERE 1 = CONTAINS(POINT({lon}, {lat}), CIRCLE({centre}, {_CONE_DEGREES}))",
         f"All rows within {_CONE_DEGREES} degrees of ({centre}), ICRS.",
         (entry.qualified,),
     )
+
+
+def example_of_rows(entry: TableEntry) -> Example:
+    """The first rows of a table."""
+    return Example(
+        f"{_ident(f't-{entry.qualified}')}-top",
+        f"First rows of {entry.qualified}",
+        f"SELECT TOP 10 {_few_columns(entry)}\nFROM {_published(entry)}",
+        entry.table.description,
+        (entry.qualified,),
+    )
+
+
+def _published(entry: TableEntry) -> str:
+    return f"{published(entry.schema.name)}.{published(entry.table.name)}"
+
+
+def _few_columns(entry: TableEntry) -> str:
+    columns = [column.name for column in entry.table.columns if column.principal] or [
+        column.name for column in entry.table.columns
+    ]
+    return ", ".join(published(name) for name in columns[:_FEW_COLUMNS])
 
 
 def _a_position(engine: Engine, catalogue: Catalogue, query: str) -> tuple[float, float] | None:
