@@ -14,6 +14,7 @@ class Extension(NamedTuple):
 
 
 EXTENSIONS = (
+    Extension("CROSS JOIN", "a CROSS JOIN b: each row of the one with each of the other, as FROM a, b"),
     Extension(
         "CASE", "CASE WHEN condition THEN value ... [ELSE value] END, and CASE value WHEN value THEN value ... END"
     ),

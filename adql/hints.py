@@ -50,7 +50,6 @@ _WORDS = {
 
 _RESERVED_WORDS = {
     "FETCH": _TOP,
-    "CROSS": "a product is written with a comma, FROM a, b, or as a JOIN b",
     "WITH": "WITH stands once, at the head of the whole query",
     "ESCAPE": "LIKE has no ESCAPE in ADQL",
     "INTO": _NO_STORING,

@@ -298,7 +298,7 @@ class DerivedTable(TableReference):
 
 @dataclass(frozen=True, slots=True)
 class Join(TableReference):
-    """``kind`` is 'INNER', 'LEFT', 'RIGHT' or 'FULL'; at most one of natural, on, using; with none it is a product."""
+    """``kind`` is 'INNER', 'LEFT', 'RIGHT', 'FULL' or 'CROSS'; at most one of natural, on, using, of CROSS none."""
 
     kind: str
     natural: bool

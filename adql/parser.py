@@ -1,7 +1,7 @@
 """ADQL text to the syntax tree: recursive descent over the closed grammar of ADQL 2.1 and Skyhouse's extensions.
 
-Extensions: CASE, window functions, TRUE and FALSE, 0x literals, ~ & | ^, array elements, subqueries as values, boolean
-columns as conditions, TABLESAMPLE (percent). One semicolon may end the query.
+Extensions: CROSS JOIN, CASE, window functions, TRUE and FALSE, 0x literals, ~ & | ^, array elements, subqueries as
+values, boolean columns as conditions, TABLESAMPLE (percent). One semicolon may end the query.
 """
 
 from __future__ import annotations

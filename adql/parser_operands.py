@@ -50,7 +50,7 @@ class OperandParser(WindowParser):
         return NumberLiteral(span, number_value(text, span), text)
 
     def _string(self) -> Expression:
-        """Pieces with a line end between them are one string (SQL-92)."""
+        """Pieces with blanks, line ends or comments between them are one string (grammar of ADQL 2.0)."""
         first = self.at
         value = self.texts[first][1:-1].replace("''", "'")
         self.at = first + 1
@@ -58,8 +58,6 @@ class OperandParser(WindowParser):
             return StringLiteral(self.span_at(first), value)
         pieces = [value]
         while self.kinds[self.at] == STRING:
-            if "\n" not in self.text[self.ends[self.at - 1] : self.starts[self.at]]:
-                self.fail("an operator", "two strings are joined by ||; a quote inside a string is written twice: ''")
             pieces.append(self.texts[self.at][1:-1].replace("''", "'"))
             self.at += 1
         return StringLiteral(self.span_from(first), "".join(pieces))

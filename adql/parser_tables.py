@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from adql.errors import AdqlSyntaxError
 from adql.lexer import NAME, NUMBER, WORD, number_value
 from adql.nodes import (
@@ -18,7 +20,7 @@ from adql.nodes import (
 )
 from adql.parser_operands import OperandParser
 
-_JOIN_WORDS = frozenset({"NATURAL", "INNER", "LEFT", "RIGHT", "FULL", "JOIN"})
+_JOIN_WORDS = frozenset({"NATURAL", "CROSS", "INNER", "LEFT", "RIGHT", "FULL", "JOIN"})
 _ALIAS = (WORD, NAME, "AS")
 
 
@@ -41,12 +43,13 @@ class TableParser(OperandParser):
         """``left``, which began at token ``first``, with the joins that follow it, from the left."""
         while self.kinds[self.at] in _JOIN_WORDS:
             natural = self.take("NATURAL")
-            kind = self._join_kind()
+            kind = "CROSS" if not natural and self.take("CROSS") else self._join_kind()
+            self.expect("JOIN")
             right = self._table()
             on = None
             using: tuple[Identifier, ...] = ()
-            if natural and self.kinds[self.at] in ("ON", "USING"):
-                self.fail("the next table or clause", "NATURAL JOIN takes no condition: it joins on all common columns")
+            if (natural or kind == "CROSS") and self.kinds[self.at] in ("ON", "USING"):
+                self._fail_with_condition(natural)
             if self.take("ON"):
                 on = self.condition()
             elif self.take("USING"):
@@ -63,8 +66,13 @@ class TableParser(OperandParser):
             self.at += 1
             if kind != "INNER":
                 self.take("OUTER")
-        self.expect("JOIN")
         return kind
+
+    def _fail_with_condition(self, natural: bool) -> NoReturn:
+        hint = "CROSS JOIN takes no condition: it pairs all rows; leave CROSS out"
+        if natural:
+            hint = "NATURAL JOIN takes no condition: it joins on all common columns"
+        self.fail("the next table or clause", hint)
 
     def _using(self) -> tuple[Identifier, ...]:
         opening = self.open(levels=0, said="( and the columns of USING")

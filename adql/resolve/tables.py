@@ -17,6 +17,11 @@ from clickhouse_schema.words import published
 if TYPE_CHECKING:
     from adql.resolve.queries import Queries
 
+_JOIN_CONDITIONS = (
+    "write ON condition or USING (columns) after the table, NATURAL JOIN to join on all common columns, or CROSS JOIN"
+    " to pair all rows"
+)
+
 
 class Tables:
     """Binds the FROM clauses of a statement; ``queries`` binds the subqueries in them."""
@@ -130,9 +135,10 @@ class Tables:
                 condition = Binder(self.queries, Scope(sources, visible, parent, self.context.fresh), "ON").condition(
                     node.on
                 )
-        elif node.kind != "INNER":
-            raise AdqlSemanticError(f"{node.kind} JOIN needs ON or USING", node.span)
-        return Join(node.kind, left, right, condition), sources, visible
+        elif node.kind != "CROSS":
+            raise AdqlSemanticError(f"this {node.kind} JOIN has no condition", node.right.span, _JOIN_CONDITIONS)
+        kind = "INNER" if node.kind == "CROSS" else node.kind
+        return Join(kind, left, right, condition), sources, visible
 
 
 def _check_aliases(sources: list[Source], references: tuple[nodes.TableReference, ...]) -> None:

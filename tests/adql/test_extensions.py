@@ -19,6 +19,7 @@ _EXTENSIONS = _TEXT.split("## Extensions")[1].split("\n## ")[0]
 
 #: the form of each extension -> a query of it and its answer
 EXAMPLES: dict[str, tuple[str, Rows]] = {
+    "CROSS JOIN": ("SELECT COUNT(*) FROM small.stars CROSS JOIN small.spectra", [(81,)]),
     "CASE": ("SELECT CASE WHEN id = 1 THEN 'x' ELSE 'y' END, CASE id WHEN 2 THEN 5 END FROM small.stars WHERE id = 1", [("x", None)]),
     "OVER": ("SELECT id, SUM(id) OVER (ORDER BY id ROWS 1 PRECEDING) FROM small.stars WHERE id < 3", [(1, 1), (2, 3)]),
     "TABLESAMPLE": ("SELECT COUNT(*) FROM small.stars TABLESAMPLE (100) REPEATABLE (4)", [(9,)]),

@@ -89,6 +89,24 @@ def test_precedence_of_values(text: str, tree: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "string"),
+    [
+        ("'a' 'b'", "ab"),
+        ("'a'\t'b'\r\n'c'", "abc"),
+        ("'a'--c'\n'b'", "ab"),
+        ("'a''b' '''' 'c'", "a'b'c"),
+        ("'' ''", ""),
+        ("'x' '' ' y'", "x y"),
+    ],
+)
+def test_strings_in_pieces(text: str, string: str) -> None:
+    literal = value(text)
+    assert isinstance(literal, n.StringLiteral)
+    assert literal.value == string
+    assert literal.span == (7, 7 + len(text))
+
+
+@pytest.mark.parametrize(
     ("text", "tree"),
     [
         ("a = 1 OR b = 2 AND c = 3", "((a = 1) OR ((b = 2) AND (c = 3)))"),
