@@ -23,6 +23,7 @@ from adql.bound import (
     Subquery,
     conjuncts,
     has_window,
+    relations,
     select_expressions,
     walk,
 )
@@ -104,11 +105,23 @@ def _relation(relation: Relation, select: Select, depth: int) -> Iterator[str]:
         yield from _relation(relation.right, select, depth + 1)
 
 
+def is_match(join: Join) -> bool:
+    """Whether a join is a cross-match, as ``crossmatch`` makes them: by equal cubes of the sky."""
+    outputs = {
+        (leaf.relation, output.alias): output.expr
+        for leaf in relations(join)
+        if isinstance(leaf, Derived) and isinstance(leaf.query, Select)
+        for output in leaf.query.outputs
+    }
+    keys = (side for c in conjuncts(join.condition) if isinstance(c, Call) and c.name == "=" for side in c.args)
+    made = (outputs.get((key.relation, key.name)) for key in keys if isinstance(key, Column))
+    return any(isinstance(expr, Call) and expr.name.startswith("CUBE") for expr in made)
+
+
 def _how(join: Join) -> str:
-    conditions = conjuncts(join.condition)
-    if any(isinstance(c, Call) and c.name.startswith("VECTORS ") for c in conditions):
+    if is_match(join):
         return "by nearness, in cubes of the sky"
-    if any(is_equality(c, join) for c in conditions):
+    if any(is_equality(c, join) for c in conjuncts(join.condition)):
         return "by equal values"
     return "of every row with every row"
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from tap_service.models.job import Info
 from tap_service.services.execution import Execution
+from tap_service.services.stages import Stage, Stages
 from tap_service.storage.engine import Progress
 
 #: a fraction below this foretells nothing
@@ -23,6 +24,9 @@ class JobProgress:
         self._began = time.monotonic()
         self._seen: Progress | None = None
         self._before = _NOTHING
+        self._stages = Stages(execution.translation.query)
+        self._stage = Stage.PREPARING
+        self._written = 0
         #: the plan in words
         self.plan = ""
         #: how far a job in pieces is
@@ -33,11 +37,18 @@ class JobProgress:
         """As far as the engine has told."""
         return self._seen.read_bytes if self._seen else 0
 
-    def seen(self, progress: Progress) -> None:
-        """What the engine says now. A job in pieces asks it for one after the other."""
-        if self._seen is not None and progress.read_rows < self._seen.read_rows:
-            self._before = self._so_far
-        self._seen = progress
+    def seen(self, progress: Progress | None) -> None:
+        """What the engine says now, None if it is not at work. A job in pieces asks it for one after the other."""
+        report = self._execution.report
+        if progress is None:
+            if report.rows and self.pieces is None:
+                self._stage = Stage.WRITING
+            return
+        last = self._seen or _NOTHING
+        if progress.read_rows < last.read_rows:
+            self._before, last = self._so_far, _NOTHING
+        self._stage = self._stages.stage(last, progress, written=report.rows > self._written)
+        self._seen, self._written = progress, report.rows
 
     @property
     def _so_far(self) -> Progress:
@@ -48,23 +59,25 @@ class JobProgress:
             before.read_bytes + seen.read_bytes,
             seen.total_rows,
             max(before.peak_memory, seen.peak_memory),
+            before.joined_rows + seen.joined_rows,
         )
 
     def while_running(self) -> Info:
-        """``percent`` is of the rows that the engine expects to read: joins and sorts go on after the last of them.
+        """``percent`` is of the rows that the engine expects to read, while nothing else is known to take the time.
 
-        How long they do is not told.
+        How long joins, groups and sorts go on is not told, but that they do.
         """
         elapsed = time.monotonic() - self._began
-        info: dict[str, str | int | float] = {**self._work(elapsed)}
+        info: dict[str, str | int | float] = {**self._work(elapsed), "stage": self._stage}
         if self.pieces is not None:
             return {**info, **self.pieces()}
         if self._seen is not None and self._seen.total_rows:
             fraction = min(self._seen.read_rows / self._seen.total_rows, 0.99)
             info["rowsExpected"] = self._seen.total_rows
-            info["percent"] = int(fraction * 100)
-            if fraction >= _FORETOLD_FROM and self._seen.read_rows < self._seen.total_rows:
-                info["secondsLeft"] = round(elapsed * (1 - fraction) / fraction, 1)
+            if self._stage is Stage.READING and self._stages.join is None:
+                info["percent"] = int(fraction * 100)
+                if fraction >= _FORETOLD_FROM:
+                    info["secondsLeft"] = round(elapsed * (1 - fraction) / fraction, 1)
         return info
 
     def at_end(self) -> Info:

@@ -16,6 +16,7 @@ from tap_service.models.instants import now
 from tap_service.models.job import Job, JobError
 from tap_service.services.execution import Execution
 from tap_service.services.job_info import JobProgress
+from tap_service.services.stages import Stage
 from tap_service.storage.engine import Engine, EngineError
 from tap_service.storage.jobs import IllegalTransition, JobStore, NoSuchJob
 
@@ -88,8 +89,7 @@ class JobMonitor:
             _log.warning("the progress of jobs cannot be seen now: %s", error)
             return
         for each in running:
-            if each.job.query_id in found:
-                each.progress.seen(found[each.job.query_id])
+            each.progress.seen(found.get(each.job.query_id))
 
     def _run(self) -> None:
         while not self._closing.wait(JOB_TICK_SECONDS):
@@ -106,7 +106,7 @@ class JobMonitor:
 
     def _live(self, job: Job) -> None:
         with suppress(NoSuchJob, IllegalTransition):  # it is told when it begins
-            self._jobs.report(job.job_id, job.attempt, now(), {})
+            self._jobs.report(job.job_id, job.attempt, now(), {"stage": Stage.PREPARING})
 
     def _report(self, running: RunningJob) -> None:
         """Tell the store that the job lives and how far it is; stop it if it is ours no more, or has had its time."""

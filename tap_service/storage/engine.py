@@ -97,13 +97,15 @@ class EngineSilent(EngineUnavailable):
 class Progress:
     """What the engine has done for a running query. ``total_rows`` is its guess of the rows to read, 0 = unknown.
 
-    ``peak_memory`` in bytes, on the busiest server of a cluster.
+    ``peak_memory`` in bytes, on the busiest server of a cluster. ``joined_rows``: pairs that its joins have found, by
+    their keys alone; of a cluster those of the server that was asked.
     """
 
     read_rows: int
     read_bytes: int
     total_rows: int
     peak_memory: int
+    joined_rows: int = 0
 
 
 class Engine(Protocol):

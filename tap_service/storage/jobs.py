@@ -167,7 +167,8 @@ class JobStore(ABC):
         """
 
         def completed(job: Job) -> Job:
-            return replace(job, end_time=at, result=result, fingerprint=fingerprint, info={**job.info, **info})
+            kept = {**_at_end(job.info), **info}
+            return replace(job, end_time=at, result=result, fingerprint=fingerprint, info=kept)
 
         end = _only({EXECUTING}, lambda job: replace(completed(job), phase=ExecutionPhase.COMPLETED), attempt)
         return self._change(job_id, lambda job: job if job.result == result else end(job))
@@ -277,8 +278,8 @@ class JobStore(ABC):
 
 
 def _at_end(info: Info) -> Info:
-    """What was told while the job ran, without what it still had before it."""
-    return {name: value for name, value in info.items() if name != "secondsLeft"}
+    """What was told while the job ran, without what is true only then."""
+    return {name: value for name, value in info.items() if name not in ("stage", "secondsLeft")}
 
 
 def _quote(job: Job, at: datetime, info: Info) -> datetime | None:

@@ -17,12 +17,17 @@ def progress(query: Callable[[str], pa.Table], query_ids: Sequence[str]) -> dict
     """
     wanted = ", ".join(quoting.string(query_id) for query_id in query_ids) or "NULL"
     found = query(
-        "SELECT Settings['log_comment'] AS asked, read_rows, read_bytes, total_rows_approx, peak_memory_usage "
+        "SELECT Settings['log_comment'] AS asked, read_rows, read_bytes, total_rows_approx, peak_memory_usage,"
+        " ProfileEvents['JoinResultRowCount'] AS joined_rows "
         f"FROM system.processes WHERE asked IN ({wanted}) AND is_initial_query"
     )
     return {
         row["asked"]: Progress(
-            row["read_rows"], row["read_bytes"], row["total_rows_approx"], max(row["peak_memory_usage"], 0)
+            row["read_rows"],
+            row["read_bytes"],
+            row["total_rows_approx"],
+            max(row["peak_memory_usage"], 0),
+            row["joined_rows"],
         )
         for row in found.to_pylist()
     }

@@ -81,8 +81,20 @@ describe('words', () => {
 
     it('tell how far it is', () => {
         expect(progressWords(job)).toEqual(['works']);
-        const info = { percent: 41.9, pieces: 12, piecesDone: 4, secondsLeft: 200, rowsWritten: 1200 };
+        expect(progressWords({ ...job, info: { stage: 'matching', rowsWritten: 5 } })).toEqual([
+            'matching',
+            '5 rows so far',
+        ]);
+        const info = {
+            stage: 'reading',
+            percent: 41.9,
+            pieces: 12,
+            piecesDone: 4,
+            secondsLeft: 200,
+            rowsWritten: 1200,
+        };
         expect(progressWords({ ...job, info })).toEqual([
+            'reading',
             '41 %',
             'piece 5 of 12',
             '3 min 20 s left',

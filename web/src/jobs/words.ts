@@ -28,12 +28,13 @@ export function instantText(instant: number): string {
 /** How far a running job is, piece by piece of a sentence. */
 export function progressWords(job: Job): string[] {
     const said = text.jobs.progress;
-    const { percent, pieces, piecesDone, rowsWritten, secondsLeft } = job.info;
+    const { percent, pieces, piecesDone, rowsWritten, secondsLeft, stage } = job.info;
     if (job.phase === 'QUEUED') {
         return [said.waiting, ...(job.quote ? [said.endAt(instantText(job.quote))] : [])];
     }
     return [
-        percent === undefined ? said.working : said.percent(Math.floor(percent)),
+        ...(stage || percent === undefined ? [stage ?? said.working] : []),
+        ...(percent === undefined ? [] : [said.percent(Math.floor(percent))]),
         ...(pieces ? [said.pieces(Math.min((piecesDone ?? 0) + 1, pieces), pieces)] : []),
         ...(secondsLeft ? [said.left(duration(secondsLeft))] : []),
         ...(rowsWritten ? [said.written(counted(rowsWritten, 'row'))] : []),

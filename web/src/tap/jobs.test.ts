@@ -40,7 +40,7 @@ describe('a job of a UWS document', () => {
             read(
                 job(
                     'EXECUTING',
-                    `<uws:jobInfo><workClass>long</workClass><percent>77</percent><secondsLeft>1.5</secondsLeft>
+                    `<uws:jobInfo><workClass>long</workClass><stage>reading</stage><percent>77</percent><secondsLeft>1.5</secondsLeft>
 <plan>in one: it is small
   read 3 columns</plan></uws:jobInfo>`,
                 ),
@@ -51,6 +51,7 @@ describe('a job of a UWS document', () => {
         expect('quote' in told || 'started' in told).toBe(false);
         expect(told.info).toEqual({
             workClass: 'long',
+            stage: 'reading',
             percent: 77,
             secondsLeft: 1.5,
             plan: 'in one: it is small\n  read 3 columns',

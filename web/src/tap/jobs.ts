@@ -29,6 +29,8 @@ export interface JobInfo {
     readonly bytesRead?: number;
     readonly peakMemory?: number;
     readonly rowsExpected?: number;
+    /** of a running job: what the engine is doing, in a word */
+    readonly stage?: string;
     readonly percent?: number;
     readonly secondsLeft?: number;
     readonly pieces?: number;
@@ -199,7 +201,7 @@ function instant(from: Element, name: string): number | undefined {
     return Number.isNaN(value) ? undefined : value;
 }
 
-const WORDS = ['workClass', 'queryStatus', 'resultOf', 'plan'];
+const WORDS = ['workClass', 'stage', 'queryStatus', 'resultOf', 'plan'];
 
 function infoOf(from: Element | undefined): JobInfo {
     const told = [...(from?.children ?? [])].map(({ localName, textContent }) => {
