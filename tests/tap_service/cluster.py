@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tap_service.config import Config
+from tests.tap_service.processes import children, said_by
 
 ROOT = Path(__file__).parents[2]
 
@@ -59,9 +60,5 @@ class Workers:
 
     def _all(self) -> list[tuple[int, bool]]:
         """Each process that the main one, or a thread of it, has started, and whether it is the caretaker."""
-        lists = Path(f"/proc/{self.process.pid}/task").glob("*/children")
-        found = []
-        for pid in (int(pid) for each in lists for pid in each.read_text().split()):
-            with suppress(OSError):  # it has just ended
-                found.append((pid, b"workers.care" in Path(f"/proc/{pid}/cmdline").read_bytes()))
-        return found
+        found = children(self.process.pid)
+        return [(pid, b"workers.care" in line) for pid in found if (line := said_by(pid, "cmdline"))]

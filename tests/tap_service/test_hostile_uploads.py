@@ -23,6 +23,7 @@ from tap_service.config import Config
 from tap_service.services.reader_host import ReaderHost
 from tests.tap_service.asking import Job
 from tests.tap_service.conftest import Served
+from tests.tap_service.processes import children, open_files, said_by
 from tests.tap_service.test_hostile_files import REFUSED, arrow
 from tests.tap_service.test_job_recovery import SERVICE, Process
 
@@ -66,12 +67,6 @@ def refusal(answer: httpx.Response, status: int = 400) -> str:
     return said
 
 
-def children(process: int) -> list[int]:
-    """Processes that a process has started, whichever of its threads did."""
-    found = [path.read_text().split() for path in Path(f"/proc/{process}/task").glob("*/children")]
-    return [int(child) for some in found for child in some]
-
-
 def hosts(process: int) -> list[int]:
     """What the readers of a service are forked from."""
     return [child for child in children(process) if b"tap_service.readers.host" in said_by(child, "cmdline")]
@@ -79,14 +74,6 @@ def hosts(process: int) -> list[int]:
 
 def readers(process: int) -> list[int]:
     return [child for host in hosts(process) for child in children(host)]
-
-
-def said_by(process: int, what: str) -> bytes:
-    """A file of /proc, empty for a process that is gone."""
-    try:
-        return Path(f"/proc/{process}/{what}").read_bytes()
-    except (FileNotFoundError, ProcessLookupError):
-        return b""
 
 
 def peak(process: int) -> int:
@@ -269,21 +256,15 @@ def begun(service: Served, share: float = 0.5) -> socket.socket:
     return connection
 
 
-def held_files(directory: Path) -> int:
-    """Of this process, in a directory: they have no names."""
-    found = [os.readlink(path) for path in Path("/proc/self/fd").iterdir() if path.is_symlink()]
-    return sum(target.startswith(str(directory)) for target in found)
-
-
 def test_clients_that_vanish(serve: Callable[..., Served], tmp_path: Path, eventually: Any) -> None:
     service = serve(spool_path=tmp_path)
     clients = [begun(service) for _ in range(5)]
-    eventually(lambda: held_files(tmp_path) == 5)
+    eventually(lambda: open_files(tmp_path) == 5)
     assert list(tmp_path.iterdir()) == []
     assert ask(service).text == "n\r\n3\r\n"  # others go on while these say nothing more
     for client in clients:
         client.close()
-    eventually(lambda: held_files(tmp_path) == 0)
+    eventually(lambda: open_files(tmp_path) == 0)
 
 
 def test_no_room_for_files(serve: Callable[..., Served], tmp_path: Path) -> None:
@@ -400,7 +381,8 @@ class Address:
 
 def stored(process: Process) -> list[str]:
     """Uploaded tables in the engine."""
-    return [path.stem for path in (process.data / "clickhouse").rglob("upload_*.sql")]
+    names = [name for _, _, files in os.walk(process.data / "clickhouse") for name in files]
+    return [name.removesuffix(".sql") for name in names if name.startswith("upload_") and name.endswith(".sql")]
 
 
 def test_nothing_is_left_after_a_crash(process: Process, eventually: Callable[[Callable[[], bool]], None]) -> None:
