@@ -208,11 +208,15 @@ class Within(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """``part``: which of a sharded table a shard reads (``clickhouse_schema.placement``); '' = all of it."""
+    """``part``: which of a sharded table a shard reads (``clickhouse_schema.placement``); '' = all of it.
+
+    ``span``: the table with its alias in FROM.
+    """
 
     relation: int
     entry: TableEntry
     part: str = ""
+    span: Span = field(default=NOWHERE, compare=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,7 @@ class Tables:
             query = self._sampled(entry, node.sample)
             source.outputs = query.outputs
             return Derived(source.relation, query), [source], visible_columns(source)
-        return Scan(source.relation, entry), [source], visible_columns(source)
+        return Scan(source.relation, entry, span=node.span), [source], visible_columns(source)
 
     def _sampled(self, entry: TableEntry, sample: nodes.Sample) -> Select:
         """The table's rows whose hash, of its id or else of all columns, is low enough: the same ones each time."""

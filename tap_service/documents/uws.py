@@ -112,6 +112,10 @@ def _info(job: Job) -> Markup:
             "bytesForeseen": foreseen.bytes,
             "secondsForeseen": round(foreseen.seconds, 3),
         }
+        if (result := foreseen.result) is not None:
+            told |= {"resultRowsForeseen": result.rows, "resultRowsPrecision": result.precision}
+        if foreseen.warning and job.info.get("queryStatus") != "OK":
+            told["warning"] = foreseen.warning
     told |= job.info
     if not told:
         return Markup("")

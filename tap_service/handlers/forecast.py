@@ -27,6 +27,7 @@ from tap_service.handlers.vosi import named
 from tap_service.models.parameters import tap_parameters
 from tap_service.models.work import WorkClass
 from tap_service.services.forecast import Forecast
+from tap_service.services.row_limit import RowLimit
 
 router = APIRouter()
 
@@ -72,9 +73,23 @@ def told(found: Forecast, config: Config) -> dict[str, Any]:
             "hard": config.hard_maxrec,
             "asyncHard": config.async_hard_maxrec,
         },
+        "result": _result(found.row_limit),
         "syncSeconds": config.sync_seconds,
         "fields": [_field(field) for field in found.fields],
         "tables": found.tables,
+    }
+
+
+def _result(limit: RowLimit) -> dict[str, Any]:
+    """The rows of the result, and what the row limit will do to them."""
+    rows, sample = limit.rows, limit.sample
+    return {
+        "rows": rows and rows.rows,
+        "precision": rows and rows.precision,
+        "limit": limit.limit,
+        "order": limit.order,
+        "warning": limit.warning,
+        "sample": sample and {"start": sample.at, "end": sample.at, "text": sample.text},
     }
 
 

@@ -5,16 +5,33 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Literal
+
+#: how well a number of rows is known
+Precision = Literal["exact", "about", "at most"]
+
+
+@dataclass(frozen=True, slots=True)
+class ResultRows:
+    """How many rows a query gives if no row limit cuts them."""
+
+    rows: int
+    precision: Precision
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """``rows`` and ``bytes`` that the engine will read, ``seconds`` that it will work, and the ``kind`` of work."""
+    """``rows`` and ``bytes`` that the engine will read, ``seconds`` that it will work, and the ``kind`` of work.
+
+    ``result``: the rows that it gives, None if nobody knows; ``warning``: what the row limit will cut, '' for nothing.
+    """
 
     rows: int
     bytes: int
     seconds: float
     kind: str
+    result: ResultRows | None = None
+    warning: str = ""
 
 
 class WorkClass(StrEnum):

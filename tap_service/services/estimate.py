@@ -33,7 +33,7 @@ from adql.bound import (
     selects,
     walk,
 )
-from adql.regions import Moc
+from adql.regions import Moc, Region, cover
 from adql.resolve.constants import constant
 from adql.rewrite.joins import is_equality
 from adql.translate import Translation
@@ -42,7 +42,9 @@ from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.healpix import ORDER
 from clickhouse_schema.quoting import string
 from tap_service.models.uploads import SCHEMA as UPLOADED
-from tap_service.models.work import Estimate
+from tap_service.models.work import Estimate, ResultRows
+from tap_service.services.result_rows import RowCounter
+from tap_service.services.row_limit import without_limit
 from tap_service.storage.engine import Engine
 
 #: rows of one granule (the engine's default): the least that is read at a place
@@ -111,6 +113,18 @@ class Estimator:
         rate = self._rates.rates().get(kind, _FIRST_RATES[kind])
         pairs = sum(_pairs(select.from_, reads)[1] for select in selects(translation.query))
         return Estimate(round(rows), round(size), size / 1e9 * rate + pairs * _PAIR_SECONDS, kind)
+
+    def result_rows(self, translation: Translation, version: int) -> ResultRows | None:
+        """How many rows the query gives without a row limit; None if nobody knows."""
+        query = without_limit(translation)
+
+        def covered(entry: TableEntry, region: Region) -> float:
+            cells, size = cover(region), self._size(entry, version)
+            inside, all_ = (_covered(size.order, Moc.of_cells(part)) for part in (cells.inside, cells.all))
+            return float(((inside + all_) / 2 * size.rows[:-1]).sum())  # half of each cell on the border
+
+        counter = RowCounter(lambda entry: float(self._size(entry, version).rows.sum()), covered)
+        return None if query is None else counter.count(query)
 
     def spread(self, translation: Translation, entry: TableEntry, version: int) -> tuple[int, NDArray[np.float64]]:
         """The rows of one table that the query reaches, by NESTED cell of the order that comes first."""

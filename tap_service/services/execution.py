@@ -24,6 +24,7 @@ from tap_service.exceptions import (
 from tap_service.serializers import OK, SerializationError, Serializer, Status, overflow
 from tap_service.services.behind import OneBehind
 from tap_service.services.clock import WorkClock
+from tap_service.services.row_limit import RowLimit
 from tap_service.services.spool import SpoolClosed
 from tap_service.services.uploads import Loaded
 from tap_service.services.value_faults import meaning
@@ -61,12 +62,13 @@ class Source(Protocol):
 
 @dataclass(slots=True)
 class Report:
-    """What has become of a query so far. Times are seconds."""
+    """What has become of a query so far. Times are seconds. ``warning``: that the row limit has cut its result."""
 
     status: str = ""
     rows: int = 0
     bytes: int = 0
     error: str = ""
+    warning: str = ""
     seconds: dict[str, float] = field(default_factory=dict)
 
 
@@ -78,11 +80,12 @@ def status_of(failure: ServiceError) -> str:
 class Execution:
     """Runs once, on one thread; ``stop`` may come from any other.
 
-    ``limit`` is the number of rows to give: the translation was made with one more, which is how an overflow is seen.
+    ``row_limit`` has the number of rows to give: the translation was made with one more, which is how an overflow is
+    seen.
     """
 
     def __init__(
-        self, engine: Engine, translation: Translation, serializer: Serializer, query_id: str, limit: int, way_out: str
+        self, engine: Engine, translation: Translation, serializer: Serializer, query_id: str, row_limit: RowLimit
     ) -> None:
         self.query_id = query_id
         self.clock = WorkClock()
@@ -93,8 +96,7 @@ class Execution:
         self.source: Source = engine
         self.translation = translation
         self._serializer = serializer
-        self.limit = limit
-        self._way_out = way_out
+        self.row_limit = row_limit
         #: what the query needs in the engine, removed by ``close``
         self.uploads: Loaded | None = None
         #: called with the first rows, in the thread of the run; what it raises is the run's failure
@@ -102,6 +104,10 @@ class Execution:
         self._stopped: ServiceError | None = None
         self._head = b""
         self._began = False
+
+    @property
+    def limit(self) -> int:
+        return self.row_limit.limit
 
     def give_way(self, niceness: int) -> None:
         """Let the engine's threads for this query, where it may, take the processors after those of lower niceness."""
@@ -141,7 +147,7 @@ class Execution:
 
     def _write_rows(self, sink: Sink) -> Status:
         if self.limit == 0:
-            return overflow(0, self._way_out)
+            return self._overflow()
         translation = self.translation
         stream = self.source.stream(translation.sql, query_id=self.query_id, settings=translation.settings)
         with ExitStack() as stack:
@@ -155,7 +161,12 @@ class Execution:
                 if batch.num_rows > room:
                     break
             behind.finish()
-        return OK if batch is None else overflow(self.limit, self._way_out)
+        return OK if batch is None else self._overflow()
+
+    def _overflow(self) -> Status:
+        status = overflow(self.limit, self.row_limit.after_cut)
+        self.report.warning = status.text
+        return status
 
     def _encode(self, sink: Sink, batch: pa.RecordBatch) -> None:
         self._write(sink, self._serializer.rows(batch))

@@ -10,16 +10,21 @@ from clickhouse_schema.datatypes import Field
 from tap_service.models.parameters import TapParameters
 from tap_service.models.work import Estimate
 from tap_service.services.preparation import Preparation
+from tap_service.services.row_limit import RowLimit
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """``estimate``: None if the engine tells nothing; ``fields``: of the result; ``tables``: those that it reads."""
+    """``estimate``: None if the engine tells nothing; ``fields``: of the result; ``tables``: those that it reads.
+
+    ``row_limit``: what it does to the result.
+    """
 
     estimate: Estimate | None
     plan: tuple[str, ...]
     fields: tuple[Field, ...]
     tables: tuple[str, ...]
+    row_limit: RowLimit
 
 
 def forecast(
@@ -31,6 +36,6 @@ def forecast(
         translation = execution.translation
         plan = () if translation.query is None else tuple(plan_lines(translation.query))
         tables = tuple(dict.fromkeys(entry.qualified for entry in translation.tables))
-        return Forecast(preparation.foresee(translation), plan, translation.fields, tables)
+        return Forecast(preparation.foresee(execution), plan, translation.fields, tables, execution.row_limit)
     finally:
         execution.close()

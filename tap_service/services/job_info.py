@@ -96,6 +96,8 @@ class JobProgress:
             info["plan"] = self.plan
         if report.status:
             info["queryStatus"] = report.status
+        if report.warning:
+            info["warning"] = report.warning
         if self._seen is not None:
             so_far = self._so_far
             info["rowsRead"] = so_far.read_rows

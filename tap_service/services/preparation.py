@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +19,13 @@ from tap_service.exceptions import QueryFault, ServiceError, ServiceUnavailable
 from tap_service.models.instants import now, written
 from tap_service.models.job import Job
 from tap_service.models.parameters import TapParameters, tap_parameters
-from tap_service.models.work import Estimate
+from tap_service.models.work import Estimate, ResultRows
 from tap_service.serializers import ResultInfo
 from tap_service.services.estimate import Estimator
 from tap_service.services.execution import Execution
 from tap_service.services.metadata import Metadata
 from tap_service.services.names import Sesame
+from tap_service.services.row_limit import RowLimit, row_limit
 from tap_service.services.uploads import Uploads
 from tap_service.storage.engine import Engine, EngineError
 from tap_service.storage.jobs import JobStoreUnavailable
@@ -79,13 +81,15 @@ class Preparation:
     ) -> Execution:
         began = time.monotonic()
         translation = self._translate(parameters.query, limit, catalogue)
+        rows = self._result_rows(translation)
+        foreseen = row_limit(limit, hard_maxrec, rows, translation, parameters.query)
+        info = self._info(parameters, translation, foreseen)
         execution = Execution(
             self._engine,
             translation,
-            parameters.format.serializer(translation.fields, self._info(parameters, translation, limit), self._scratch),
+            parameters.format.serializer(translation.fields, info, self._scratch),
             query_id=query_id,
-            limit=limit,
-            way_out=_way_out(limit, hard_maxrec),
+            row_limit=foreseen,
         )
         execution.report.seconds["translate"] = time.monotonic() - began
         return execution
@@ -99,10 +103,12 @@ class Preparation:
         self._metadata.refresh()
         return self._metadata.snapshot.version
 
-    def foresee(self, translation: Translation) -> Estimate | None:
-        """What the query will cost; None if the engine does not tell what it has."""
+    def foresee(self, execution: Execution) -> Estimate | None:
+        """What the query will cost and give; None if the engine does not tell what it has."""
+        limit = execution.row_limit
         try:
-            return self._estimator.estimate(translation, self._metadata.snapshot.version)
+            cost = self._estimator.estimate(execution.translation, self._metadata.snapshot.version)
+            return replace(cost, result=limit.rows, warning=limit.warning)
         except (EngineError, JobStoreUnavailable) as error:
             _log.warning("the cost of a query cannot be foreseen now: %s", error)
             return None
@@ -117,7 +123,7 @@ class Preparation:
             if asks_others(parameters) or len(parameters.query) > FORESEEN_CHARACTERS:
                 return None
             hard_maxrec = self._config.async_hard_maxrec
-            return self.foresee(self.prepare(parameters, "", hard_maxrec, owner=job.owner).translation)
+            return self.foresee(self.prepare(parameters, "", hard_maxrec, owner=job.owner))
         except ServiceError:
             return None
 
@@ -140,12 +146,20 @@ class Preparation:
         if foreseen is not None:
             self._estimator.learn(foreseen, bytes_read, seconds)
 
-    def _info(self, parameters: TapParameters, translation: Translation, limit: int) -> ResultInfo:
+    def _result_rows(self, translation: Translation) -> ResultRows | None:
+        try:
+            return self._estimator.result_rows(translation, self._metadata.snapshot.version)
+        except EngineError as error:
+            _log.warning("the rows of a result cannot be foreseen now: %s", error)
+            return None
+
+    def _info(self, parameters: TapParameters, translation: Translation, limit: RowLimit) -> ResultInfo:
         schemas = {entry.schema.name: entry.schema for entry in translation.tables}.values()
         return ResultInfo(
             parameters.query,
             self._config.title,
-            limit,
+            limit.limit,
+            notes=(limit.warning,) if limit.warning else (),
             citations=tuple(dict.fromkeys(schema.citation for schema in schemas if schema.citation)),
             rights=tuple(dict.fromkeys(schema.licence for schema in schemas if schema.licence)),
             software=PRODUCT,
@@ -166,9 +180,3 @@ class Preparation:
 def asks_others(parameters: TapParameters) -> bool:
     """Whether the translation may have to wait for a table or another service: other queries do not wait with it."""
     return bool(parameters.uploads) or "ivo_simbadpoint" in parameters.query.lower()
-
-
-def _way_out(limit: int, hard: int) -> str:
-    if limit < hard:
-        return f"Ask for more with MAXREC, up to {hard}."
-    return "No request gets more here: ask in parts, such as one region or range of values at a time."

@@ -110,7 +110,7 @@ class QueryService:
     def _prepared(self, asked: Asked, query_id: str) -> tuple[Execution, Lane]:
         """And where it waits for its turn: light queries do not wait behind heavy ones."""
         execution = self._preparation.prepare(asked.parameters, query_id, self._config.hard_maxrec, owner=asked.owner)
-        foreseen = self._preparation.foresee(execution.translation)
+        foreseen = self._preparation.foresee(execution)
         is_quick = foreseen is not None and foreseen.seconds < QUICK_SECONDS
         if is_quick:
             return execution, self._quick

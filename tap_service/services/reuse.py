@@ -21,7 +21,7 @@ from tap_service.storage.results import ResultMissing
 _TRUE, _FALSE = ("true", "1"), ("false", "0", "")
 
 #: of the first job's info, what is true of its result
-_OF_RESULT = ("rowsWritten", "bytesWritten", "rowLimit", "queryStatus")
+_OF_RESULT = ("rowsWritten", "bytesWritten", "rowLimit", "queryStatus", "warning")
 
 
 def reuse_asked(pairs: Sequence[Pair]) -> bool:

@@ -153,7 +153,7 @@ class JobRunner:
         """The job with what could not be foreseen when it was queued; its new class, if it is one, counts at once."""
         if job.foreseen is not None or execution.translation.query is None:
             return job
-        foreseen = self._preparation.foresee(execution.translation)
+        foreseen = self._preparation.foresee(execution)
         try:
             return job if foreseen is None else self._jobs.foresee(job.job_id, job.attempt, now(), foreseen)
         except JobStoreUnavailable as error:

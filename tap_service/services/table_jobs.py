@@ -25,6 +25,7 @@ from tap_service.readers.position import position_of
 from tap_service.serializers import ResultInfo
 from tap_service.services.execution import Execution
 from tap_service.services.preparation import Preparation
+from tap_service.services.row_limit import RowLimit
 from tap_service.services.table_files import path_of
 from tap_service.services.user_storage import Changed
 from tap_service.services.user_tables import UserTables, column_of, told
@@ -79,7 +80,7 @@ class TableJobs:
         info = ResultInfo(parameters.query, self._config.title, 1)
         translation = Translation("", {}, _FIELDS, (), None)
         execution = Execution(
-            self._engine, translation, parameters.format.serializer(_FIELDS, info), job.query_id, limit=1, way_out=""
+            self._engine, translation, parameters.format.serializer(_FIELDS, info), job.query_id, RowLimit(1, 1)
         )
         execution.source = _Work(self._engine, lambda stop: work(job, job.owner or "", stop))
         return execution

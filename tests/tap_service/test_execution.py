@@ -11,6 +11,7 @@ from clickhouse_schema.datatypes import INT, LONG, Field
 from tap_service.exceptions import InternalFault, QueryFault, QueryTooHeavy, ServiceUnavailable
 from tap_service.serializers import ResultInfo, find_format
 from tap_service.services.execution import Execution
+from tap_service.services.row_limit import RowLimit
 from tap_service.services.spool import SpoolClosed
 from tap_service.storage.embedded import EmbeddedEngine
 from tap_service.storage.scratch import NoRoom
@@ -42,7 +43,7 @@ def run(engine: EmbeddedEngine, sql: str, sink: Collected, form: str = "votable/
     fields = (Field("n", field),)
     translation = Translation(sql, dict(ONE_THREAD), fields, (), None)
     serializer = find_format(form).serializer(fields, ResultInfo())
-    execution = Execution(engine, translation, serializer, "test-execution", 1_000_000, "")
+    execution = Execution(engine, translation, serializer, "test-execution", RowLimit(1_000_000, 1_000_000))
     execution.run(sink)
     assert sink.ended
     return execution
