@@ -206,7 +206,7 @@ class Binder:
         return _negated(Call(BOOLEAN, "IS NULL", (self.bind(node.operand),), span=node.span), node.negated)
 
     def _exists(self, node: nodes.Exists) -> Expr:
-        return Exists(BOOLEAN, self.queries.query(node.query, self.scope), span=node.span)
+        return Exists(BOOLEAN, self.queries.inner(node.query, self.scope), span=node.span)
 
     def _scalar(self, node: nodes.ScalarSubquery) -> Expr:
         query = self.queries.subquery(node.query, self.scope, "a value")

@@ -76,11 +76,17 @@ class Queries:
         assert isinstance(node, nodes.Select)  # noqa: S101  there are two kinds
         return self._select(node, parent)
 
+    def inner(self, node: nodes.Query, parent: Scope | None) -> Query:
+        """A query inside of another one. Raises its last error, so that nobody misses the columns that are wrong."""
+        known = len(self.context.errors)
+        query = self.query(node, parent)
+        if len(self.context.errors) > known:
+            raise self.context.errors.pop()
+        return query
+
     def subquery(self, node: nodes.Query, parent: Scope, where: str) -> Query:
         """A subquery that must have one column."""
-        query = self.query(node, parent)
-        if not query.outputs:
-            raise self.context.errors.pop()
+        query = self.inner(node, parent)
         if len(query.outputs) != 1:
             raise AdqlSemanticError(
                 f"a subquery for {where} has one column; this one has {len(query.outputs)}", node.span
@@ -169,7 +175,7 @@ class Queries:
     # --- set operations
 
     def _set_operation(self, node: nodes.SetOperation, parent: Scope | None) -> SetOperation:
-        left, right = self.query(node.left, parent), self.query(node.right, parent)
+        left, right = self.inner(node.left, parent), self.inner(node.right, parent)
         if len(left.outputs) != len(right.outputs):
             raise AdqlSemanticError(
                 f"{node.op} joins queries with equally many columns;"

@@ -43,7 +43,7 @@ class Tables:
         if isinstance(node, nodes.Join):
             return self._join(node, parent)
         if isinstance(node, nodes.DerivedTable):
-            query = self.queries.query(node.query, parent)
+            query = self.queries.inner(node.query, parent)
             return self._derived(query, node.alias, node.span)
         assert isinstance(node, nodes.TableName)  # noqa: S101  there are three kinds
         common = self.queries.common.get(node.parts[0].name.lower()) if len(node.parts) == 1 else None
@@ -91,7 +91,7 @@ class Tables:
 
     def _common(self, table: nodes.CommonTable, node: nodes.TableName) -> tuple[Relation, list[Source], list[Visible]]:
         self._open.append(table.name.name.lower())
-        query = self.queries.query(table.query, None)
+        query = self.queries.inner(table.query, None)
         self._open.pop()
         return self._derived(query, node.alias or table.name, node.span)
 

@@ -152,7 +152,7 @@ HOSTILE = (*(place.replace("{}", piece) for piece in _PIECES for place in _PLACE
 
 #: of HOSTILE, those that are ADQL after all: texts, and words of ClickHouse as aliases
 _ADQL = {
-    *(_PLACES[i].format(text) for i in (0, 5) for text in ("'a\\'", "'\u202e'")),
+    *(_PLACES[i].format(text) for i in (0, 5) for text in ("'a\\'", "'a' 'b'", "'\u202e'")),
     *(_PLACES[i].format(name) for i in (3, 6) for name in ("inf", "nan", "c1", "hpx29", '"small`.`stars"')),
     "SELECT id FROM small.stars FINAL",
     "SELECT id FROM small.stars ASOF JOIN small.spectra USING (id)",

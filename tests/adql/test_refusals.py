@@ -35,6 +35,23 @@ def test_several_errors_are_told_at_once(small: Catalogue) -> None:
     assert caught.value.describe(query).count("line ") == 4
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT q.x FROM (SELECT nope AS x FROM small.stars) AS q",
+        "WITH q AS (SELECT nope AS x FROM small.stars) SELECT x FROM q",
+        "SELECT id FROM small.stars WHERE id > (SELECT q.x FROM (SELECT nope AS x, id FROM small.stars) AS q)",
+        "SELECT nope FROM small.stars UNION SELECT id FROM small.stars",
+        "SELECT id, mag FROM small.stars EXCEPT SELECT id, nope FROM small.stars",
+    ],
+)
+def test_what_follows_from_an_error_is_not_told(query: str, small: Catalogue) -> None:
+    with pytest.raises(AdqlError) as caught:
+        translate(query, small)
+    assert not isinstance(caught.value, AdqlErrors)
+    assert query[slice(*caught.value.span)] == "nope"
+
+
 def test_a_chain_of_common_tables_cannot_explode(small: Catalogue) -> None:
     """Each table uses the one before twice: 2^30 reads, refused before they are planned."""
     tables = ["t0 AS (SELECT id FROM small.stars)"]
