@@ -48,9 +48,10 @@ BODY_BYTES_PER_SECOND = 1000
 #: how long a refused connection is read on, in seconds
 LINGER_SECONDS = 2.0
 
-#: Headers of a result, for formats that have no place of their own for it: the limit in force, and how the query ended
-#: where that was known before the first byte left.
+#: Headers of a result, for formats that have no place of their own for it: the limit in force, the rows that are
+#: foreseen without it, and how the query ended where that was known before the first byte left.
 ROW_LIMIT_HEADER = "Skyhouse-Row-Limit"
+RESULT_ROWS_HEADER = "Skyhouse-Result-Rows"
 STATUS_HEADER = "Skyhouse-Query-Status"
 
 #: Header of a user's own table: when it goes if nobody uses it any more.

@@ -10,12 +10,12 @@ from starlette.datastructures import MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from tap_service.constants import PRODUCT, ROW_LIMIT_HEADER, STATUS_HEADER, TABLE_EXPIRES_HEADER
+from tap_service.constants import PRODUCT, RESULT_ROWS_HEADER, ROW_LIMIT_HEADER, STATUS_HEADER, TABLE_EXPIRES_HEADER
 
 _A_DAY = "86400"
 _EXPOSED = (
     "Location, Content-Disposition, Content-Range, Accept-Ranges, ETag, Retry-After, "
-    f"{ROW_LIMIT_HEADER}, {STATUS_HEADER}, {TABLE_EXPIRES_HEADER}"
+    f"{ROW_LIMIT_HEADER}, {RESULT_ROWS_HEADER}, {STATUS_HEADER}, {TABLE_EXPIRES_HEADER}"
 )
 #: the portal has its own policy; other pages, which show what anybody may have written, run and load nothing
 _FOR_BROWSERS = {

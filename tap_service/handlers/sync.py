@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
-from tap_service.constants import ROW_LIMIT_HEADER, STATUS_HEADER
+from tap_service.constants import RESULT_ROWS_HEADER, ROW_LIMIT_HEADER, STATUS_HEADER
 from tap_service.exceptions import ClientGone, UserFault
 from tap_service.handlers.context import Asker, Caller, Skyhouse
 from tap_service.handlers.form import Form, request_form
@@ -63,6 +63,8 @@ class ResultResponse(Response):
             "Cache-Control": "no-store",
             ROW_LIMIT_HEADER: str(answer.execution.limit),
         }
+        if (rows := answer.execution.row_limit.rows) is not None:
+            headers[RESULT_ROWS_HEADER] = str(rows)
         if answer.status:
             headers[STATUS_HEADER] = answer.status
         self.init_headers(headers)

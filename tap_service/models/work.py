@@ -18,6 +18,9 @@ class ResultRows:
     rows: int
     precision: Precision
 
+    def __str__(self) -> str:
+        return f"{self.rows}" if self.precision == "exact" else f"{self.precision} {self.rows}"
+
 
 @dataclass(frozen=True, slots=True)
 class Estimate:

@@ -1,7 +1,8 @@
 """Arrow IPC, stream and file. Columns are of ``field.type.arrow``; an array that is NULL or empty is NULL.
 
-The schema's metadata hold the description of the columns as a VOTable without data, under VOParquet's names. The last
-batch has no rows, and QUERY_STATUS among its own metadata: a stream without it is not whole.
+The schema's metadata hold the description of the columns as a VOTable without data, under VOParquet's names, and
+``note``: what is foreseen of the result. The last batch has no rows, and QUERY_STATUS among its own metadata: a stream
+without it is not whole.
 """
 
 from __future__ import annotations
@@ -34,12 +35,15 @@ def named_apart(fields: Sequence[Field]) -> tuple[Field, ...]:
     return tuple(replace(field, name=name) for field, name in zip(fields, names, strict=True))
 
 
-def described(fields: Sequence[Field], info: ResultInfo, status: Status) -> dict[str, str]:
-    """Key-value metadata of a whole result."""
-    return {
-        VERSION_KEY: CONVENTION,
-        CONTENT_KEY: metadata_document(fields, info, status).decode(),
-    }
+def described(fields: Sequence[Field], info: ResultInfo, status: Status | None) -> dict[str, str]:
+    """Key-value metadata of a result; ``status``: None before its end."""
+    said = {VERSION_KEY: CONVENTION, CONTENT_KEY: metadata_document(fields, info, status).decode()}
+    return said | ({"note": "\n".join(info.notes)} if info.notes else {})
+
+
+def told(status: Status) -> dict[str, str]:
+    """How the result ended, as key-value metadata."""
+    return {"QUERY_STATUS": status.value, "QUERY_STATUS.text": status.text}
 
 
 def arrow_schema(fields: Sequence[Field]) -> pa.Schema:
@@ -107,7 +111,7 @@ class ArrowStream(Serializer):
 
     def __init__(self, fields: Sequence[Field], info: ResultInfo, scratch: ScratchSpace = NO_SCRATCH) -> None:
         super().__init__(named_apart(fields), info, scratch)
-        self._schema = arrow_schema(self.fields).with_metadata(described(self.fields, info, Status("OK")))
+        self._schema = arrow_schema(self.fields).with_metadata(described(self.fields, info, None))
         self._out = Outbox()
         self._writer = self.new_writer(pa.PythonFile(self._out, "w"), self._schema)
 
@@ -123,7 +127,7 @@ class ArrowStream(Serializer):
         if status.value == "ERROR":
             return
         none = pa.record_batch([pa.array([], field.type) for field in self._schema], schema=self._schema)
-        self._writer.write_batch(none, custom_metadata={"QUERY_STATUS": status.value, "QUERY_STATUS.text": status.text})
+        self._writer.write_batch(none, custom_metadata=told(status))
         self._writer.close()
         yield self._out.take()
 

@@ -77,6 +77,8 @@ class Fits(Serializer):
         cards: dict[str, Card] = {"XTENSION": "BINTABLE", "BITPIX": 8, "NAXIS": 2}
         cards |= {"NAXIS1": width, "NAXIS2": self._waiting.count, "PCOUNT": heap, "GCOUNT": 1}
         cards |= {"TFIELDS": len(self._columns), "EXTNAME": "RESULT", "QSTATUS": status.value}
+        if status.text:
+            cards["QMESSAGE"] = in_ascii(status.text)
         if self.info.limit is not None:
             cards["MAXREC"] = self.info.limit
         for number, column in enumerate(self._columns, 1):

@@ -31,12 +31,13 @@ class Html(Serializer):
         style = _STYLE + (f"{right}{{text-align:right}}" if right else "")
         title = text(f"Result of {self.info.service or 'a query'}")
         query = element("pre", self.info.query) if self.info.query else ""
+        notes = "".join(element("p", note) for note in self.info.notes)
         return (
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
             f'<meta name="viewport" content="width=device-width">\n<title>{title}</title>\n<style>{style}</style>\n'
-            f"</head>\n<body>\n<h1>{title}</h1>\n{query}\n<table>\n<thead><tr>{''.join(map(_heading, self.fields))}"
-            "</tr></thead>\n<tbody>\n"
+            f"</head>\n<body>\n<h1>{title}</h1>\n{query}{notes}\n<table>\n"
+            f"<thead><tr>{''.join(map(_heading, self.fields))}</tr></thead>\n<tbody>\n"
         ).encode()
 
     def rows(self, batch: pa.RecordBatch) -> bytes:
@@ -48,7 +49,7 @@ class Html(Serializer):
     def footer(self, status: Status) -> Iterable[bytes]:
         ended = {"OK": "The result is whole.", "OVERFLOW": status.text, "ERROR": f"The query failed: {status.text}"}
         cited = [f"To cite: {citation}" for citation in self.info.citations]
-        said = [ended[status.value], *self.info.notes, *cited, *(f"Rights: {rights}" for rights in self.info.rights)]
+        said = [ended[status.value], *cited, *(f"Rights: {rights}" for rights in self.info.rights)]
         paragraphs = "".join(element("p", line) + "\n" for line in said)
         yield f"</tbody>\n</table>\n{paragraphs}</body>\n</html>\n".encode()
 

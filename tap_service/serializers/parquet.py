@@ -1,7 +1,7 @@
 """Parquet with the columns' description as a VOTable in the footer, by the IVOA's VOParquet note 1.0.
 
-Columns are as in Arrow IPC. The VOTable's QUERY_STATUS, at the end of the file like all of the footer, tells whether
-the rows were cut at the limit.
+Columns are as in Arrow IPC. QUERY_STATUS, in the VOTable and as a key of its own, at the end of the file like all of
+the footer, tells whether the rows were cut at the limit.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from clickhouse_schema.datatypes import Field
-from tap_service.serializers.arrow import Outbox, arrow_batches, arrow_schema, described, named_apart
+from tap_service.serializers.arrow import Outbox, arrow_batches, arrow_schema, described, named_apart, told
 from tap_service.serializers.result import ResultInfo, Serializer, Status
 from tap_service.storage.scratch import NO_SCRATCH, ScratchSpace
 
@@ -48,7 +48,7 @@ class Parquet(Serializer):
         if status.value == "ERROR":
             return
         self._write_group()
-        self._writer.add_key_value_metadata(described(self.fields, self.info, status))
+        self._writer.add_key_value_metadata(described(self.fields, self.info, status) | told(status))
         self._writer.close()
         yield self._out.take()
 

@@ -1,7 +1,8 @@
 """Text to read: columns aligned under their names, numbers to the right.
 
 The widths are those of the longest cells, so the rows wait until the last is known. NULL is blank; control characters
-in text, line ends too, are shown as spaces. The line of dashes tells readers where columns begin.
+in text, line ends too, are shown as spaces. The line of dashes tells readers where columns begin. A comment at the end
+says that the row limit has cut the result.
 """
 
 from __future__ import annotations
@@ -53,6 +54,8 @@ class PlainText(Serializer):
         yield _line(["-" * width for width in shown])
         for batch in self._waiting:
             yield join_text([_pad(*pair) for pair in zip(batch.columns, aligned, strict=True)], "", " ", "\n")
+        if status.text:
+            yield f"\n# {one_line(status.text)}\n".encode()  # readers take it for a comment
 
 
 def _cells(column: pa.Array, field: Field) -> pa.Array:

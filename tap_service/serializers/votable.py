@@ -86,8 +86,11 @@ class VOTable(Serializer):
         yield self.rest() + f"{self.data_end}</DATA>\n</TABLE>\n{after}{_closing(self.fields, self.info)}".encode()
 
 
-def metadata_document(fields: Sequence[Field], info: ResultInfo, status: Status) -> bytes:
-    """A VOTable without data: what other formats carry along as the description of their rows."""
+def metadata_document(fields: Sequence[Field], info: ResultInfo, status: Status | None) -> bytes:
+    """A VOTable without data: what other formats carry along as the description of their rows.
+
+    ``status``: None before the end of a result whose format says elsewhere how it ended.
+    """
     lines = [*_description(fields, info, status), "</TABLE>\n"]
     return (OPENING + RESOURCE + "\n".join(lines) + _closing(fields, info)).encode()
 
@@ -116,18 +119,18 @@ class _Ids:
 
 
 def _description(
-    fields: Sequence[Field], info: ResultInfo, status: Status, *, declares_null: bool = False
+    fields: Sequence[Field], info: ResultInfo, status: Status | None, *, declares_null: bool = False
 ) -> Iterable[Markup]:
     """The lines before the data, up to the last FIELD."""
     infos = (
-        query_status(status),
+        query_status(status) if status else Markup(""),
         named_info("standardID", "ivo://ivoa.net/std/TAP"),
         named_info("service", info.service),
         named_info("server_software", info.software),
         named_info("request_date", info.request_date),
         named_info("QUERY", info.query),
         named_info("MAXREC", "" if info.limit is None else str(info.limit)),
-        _execution_time(status),
+        _execution_time(status) if status else Markup(""),
         *(_citation(text) for text in info.citations),
         *(named_info("rights", text) for text in info.rights),
         *(named_info("note", note) for note in info.notes),

@@ -20,7 +20,7 @@ _MARGIN = 1.1
 class Sample:
     """What to insert into the query, after so many of its characters, to get rows from everywhere within the limit.
 
-    ``of``: the table as the query writes it.
+    ``of``: the table in words, as the query writes it where that is one line.
     """
 
     at: int
@@ -125,7 +125,8 @@ def _sample(query: Query, limit: int, rows: ResultRows | None, text: str) -> Sam
     if start == end:
         return None
     total = rows.rows * (_MARGIN if rows.precision == "about" else 1.0)
-    return Sample(end, f" TABLESAMPLE ({fitting_percentage(limit, total)})", text[start:end])
+    written = text[start:end] if text[start:end].isprintable() else query.from_.entry.qualified
+    return Sample(end, f" TABLESAMPLE ({fitting_percentage(limit, total)})", written)
 
 
 def fitting_percentage(limit: int, rows: float) -> str:

@@ -22,6 +22,7 @@ from tap_service.config import Config
 from tap_service.documents.error import error_document
 from tap_service.serializers import FORMATS
 from tests.tap_service.asking import ENDLESS
+from tests.tap_service.conftest import NUMBERS
 from tests.tap_service.serializers.readers import read
 
 
@@ -109,6 +110,7 @@ class TestLimits:
     def test_the_headers_tell_the_limit_and_the_end_of_a_short_result(self, service: Any, form: str) -> None:
         cut = service.ask("SELECT n FROM svc.numbers", MAXREC=7, FORMAT=form)
         assert cut.headers["skyhouse-row-limit"] == "7"
+        assert cut.headers["skyhouse-result-rows"] == str(NUMBERS)
         whole = service.ask("SELECT n FROM svc.numbers WHERE n < 7", MAXREC=7, FORMAT=form)
         assert whole.headers["skyhouse-row-limit"] == "7"
         if form != "votable":  # which says so itself, at its end

@@ -171,6 +171,8 @@ def _html(document: bytes) -> Columns:
 
 def _text(document: bytes) -> Columns:
     lines = document.decode().split("\n")[:-1]
+    if lines[-1].startswith("# "):  # that it was cut, after an empty line
+        lines = lines[:-2]
     starts = [0, *(number + 1 for number, mark in enumerate(lines[1]) if mark == " ")]
     ends = [*(start - 1 for start in starts[1:]), None]
     return [[line[start:end].strip() for line in lines[2:]] for start, end in zip(starts, ends, strict=True)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from typing import Any
 
 import duckdb
@@ -36,7 +37,9 @@ def in_votable(document: bytes) -> tuple[str, list[tuple[Any, ...]]]:
     [table] = votable.iter_tables()
     infos = {info.name: info.value for info in votable.resources[0].infos}
     assert infos["QUERY"] == INFO.query
-    return infos["QUERY_STATUS"], [(f.name, str(f.unit or ""), f.ucd, f.utype, f.description) for f in table.fields]
+    return infos.get("QUERY_STATUS", ""), [
+        (f.name, str(f.unit or ""), f.ucd, f.utype, f.description) for f in table.fields
+    ]
 
 
 @pytest.mark.parametrize("status", [OK, CUT], ids=lambda status: status.value)
@@ -48,6 +51,8 @@ class TestStatus:
         assert said == status.value
         assert [column[0] for column in columns] == ["a", "ra", "p", "A_2"]
         assert columns[1][1:] == ("deg", "pos.eq.ra", "x:y", "Where ω is")
+        assert metadata[b"QUERY_STATUS"] == status.value.encode()
+        assert metadata[b"QUERY_STATUS.text"] == status.text.encode()
 
     def test_arrow_has_it_in_its_last_batch(self, write: Any, status: Status) -> None:
         stream = pa.ipc.open_stream(write("arrow", FIELDS, COLUMNS, status=status, info=INFO))
@@ -55,7 +60,9 @@ class TestStatus:
         assert (last.num_rows, metadata[b"QUERY_STATUS"]) == (0, status.value.encode())
         assert metadata[b"QUERY_STATUS.text"] == status.text.encode()
         assert stream.schema.field("ra").metadata[b"unit"] == b"deg"
-        assert len(in_votable(stream.schema.metadata[CONTENT])[1]) == 4
+        description = stream.schema.metadata[CONTENT]
+        assert b"QUERY_STATUS" not in description  # nobody knows it yet
+        assert len(in_votable(description)[1]) == 4
         file = pa.ipc.open_file(write("arrow-file", FIELDS, COLUMNS, status=status, info=INFO))
         last, metadata = file.get_batch_with_custom_metadata(file.num_record_batches - 1)
         assert (last.num_rows, metadata[b"QUERY_STATUS"]) == (0, status.value.encode())
@@ -63,6 +70,7 @@ class TestStatus:
     def test_fits_has_it_in_its_headers(self, write: Any, status: Status) -> None:
         with fits.open(io.BytesIO(write("fits", FIELDS, COLUMNS, status=status, info=INFO))) as hdus:
             assert (hdus[1].header["QSTATUS"], hdus[1].header["MAXREC"]) == (status.value, 2)
+            assert hdus[1].header.get("QMESSAGE", "") == status.text
             assert in_votable(hdus[0].data.tobytes())[0] == status.value
             assert hdus[1].columns["ra"].unit == "deg"
             assert hdus[1].header["TCOMM2"] == "Where ? is"
@@ -81,6 +89,21 @@ class TestStatus:
         page = write("html", FIELDS, COLUMNS, status=status, info=INFO).decode()
         assert (status.text or "The result is whole.") in page
         assert "&lt;&amp;&gt;" in page
+
+
+@pytest.mark.parametrize("form", ALL)
+def test_no_cut_result_looks_whole(write: Any, form: str) -> None:
+    """Before the rows where that is foreseen, and at the end: in the bytes themselves wherever they have a place."""
+    note = "4 rows, and the limit is 2"
+    info = replace(INFO, notes=(note,))
+    document = write(form, FIELDS, COLUMNS, status=Status("OVERFLOW", "The rest is missing"), info=info)
+    kind = find_format(form).mime.partition(";")[0]
+    has_no_place = kind in ("text/csv", "text/tab-separated-values")
+    assert (note.encode() in document) is not (has_no_place or kind == "text/plain")
+    assert (b"The rest is missing" in document) is not (has_no_place or kind == "text/ecsv")
+    whole = write(form, FIELDS, COLUMNS, info=INFO)
+    assert b"OVERFLOW" not in whole
+    assert len(read(find_format(form).mime, document)) == len(read(find_format(form).mime, whole))
 
 
 @pytest.mark.parametrize("form", OTHERS)
