@@ -5,10 +5,15 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 
-#: ISO 8601 as clients write it: the time, its seconds, their fraction and the zone may be missing, and in an address
-#: the + of the zone may have become a space
-_WRITTEN = re.compile(
-    r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s*(Z|[ +-]\d\d(?::?\d\d)?)?)?", re.ASCII
+#: the zone may be missing, and in an address its + may have become a space
+_ZONE = r"\s*(Z|[ +-]\d\d(?::?\d\d)?)?"
+#: ISO 8601's extended and basic forms of calendar dates; each may end after any part but the century. YYYYMM is none
+_FORMS = tuple(
+    re.compile(form, re.ASCII)
+    for form in (
+        rf"(\d{{4}})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d)(?::(\d\d)(?::(\d\d)(?:[.,](\d{{1,9}}))?)?)?{_ZONE})?)?)?",
+        rf"(\d{{4}})(\d\d)(\d\d)(?:T(\d\d)(?:(\d\d)(?:(\d\d)(?:[.,](\d{{1,9}}))?)?)?{_ZONE})?",
+    )
 )
 
 
@@ -29,16 +34,23 @@ def written(instant: datetime) -> str:
 
 
 def read(text: str) -> datetime:
-    """An instant as a client writes it, in UTC if it names no zone. Raises ValueError with words for the client."""
-    match = _WRITTEN.fullmatch(text.strip())
+    """An instant as a client writes it in ISO 8601, in the extended or the basic form.
+
+    Parts that are left out at its end are the first ones (2015 is the beginning of that year), and no zone is UTC.
+    Raises ValueError with words for the client.
+    """
+    match = next((match for form in _FORMS if (match := form.fullmatch(text.strip()))), None)
     if match is None:
-        raise ValueError("an instant is written as in 2026-01-31T12:00:00.000Z, in UTC")
-    date, minutes, seconds, fraction, zone = match.groups()
-    micro = (fraction or "").ljust(6, "0")[:6]
+        raise ValueError(
+            "an instant is written as in 2026-01-31T12:00:00.000Z or 20260131T120000Z, in UTC; "
+            "it may end after any of its parts, as in 2026-01-31, 20260131, 2026-01 or 2026"
+        )
+    year, month, day, hour, minute, second, fraction, zone = match.groups()
+    date = f"{year}-{month or '01'}-{day or '01'}"
+    time = f"{hour or '00'}:{minute or '00'}:{second or '00'}.{(fraction or '').ljust(6, '0')[:6]}"
     offset = "+00:00" if zone in (None, "Z") else zone.replace(" ", "+")
     try:
-        instant = datetime.fromisoformat(f"{date}T{minutes or '00:00'}:{seconds or '00'}.{micro}{offset}")
-        return cut(instant)
+        return cut(datetime.fromisoformat(f"{date}T{time}{offset}"))
     except (ValueError, OverflowError) as error:
         raise ValueError(f"there is no such instant: {error}") from error
 

@@ -35,14 +35,29 @@ def test_reading(text: str, meant: str) -> None:
     [
         "",
         "now",
-        "2026",
-        "2026-01",
+        "202",
+        "202601",
+        "2026-1",
+        "2026-0131",
+        "202601-31",
         "2026-02-30",
+        "20260230",
+        "2026-00",
         "2026-13-01T00:00:00Z",
         "2026-01-31T25:00",
         "2026-01-31T12:00:60Z",
-        "2026-01-31T12",
+        "2026-01-31T",
         "2026-01-31Z",
+        "2026Z",
+        "20260131 120000",
+        "20260131T12:00",
+        "2026-01-31T1200",
+        "20260131T120",
+        "20260131T120060Z",
+        "20260131T12.5",
+        "2026-W05-6",
+        "2026-031",
+        "2026031",
         "٢026-01-31",
         "0001-01-01T00:00+10:00",
         "9999-12-31T23:00-10:00",
@@ -53,6 +68,20 @@ def test_reading(text: str, meant: str) -> None:
 def test_what_is_no_instant(text: str) -> None:
     with pytest.raises(ValueError, match=r"an instant is written as|there is no such instant"):
         read(text)
+
+
+@pytest.mark.parametrize("zone", ["", "Z", "+00", "-00:00"])
+def test_reduced_and_basic_forms(zone: str) -> None:
+    """Each part may be the last one; what is left out is the first of its kind."""
+    parts = ["2015", "10", "26", "07", "08", "09", "987"]
+    first = ["", "01", "01", "00", "00", "00", "000"]
+    separators = {"extended": ["", "-", "-", "T", ":", ":", "."], "basic": ["", "", "", "T", "", "", "."]}
+    for count in range(1, len(parts) + 1):
+        meant = "{}-{}-{}T{}:{}:{}.{}Z".format(*parts[:count], *first[count:])
+        for form, between in separators.items():
+            text = "".join(map(str.__add__, between, parts[:count])) + (zone if count > 3 else "")
+            if (form, count) != ("basic", 2):  # ISO 8601 has no YYYYMM
+                assert written(read(text)) == meant
 
 
 def test_writing() -> None:
