@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC
-
 from tap_service.documents.service import Availability
 from tap_service.documents.xml import DECLARATION, element, lines, optional, tag
+from tap_service.models.instants import written
 
 NAMESPACE = "http://www.ivoa.net/xml/VOSIAvailability/v1.0"
 
 
 def availability_document(said: Availability) -> bytes:
-    since = "" if said.up_since is None else said.up_since.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    since = "" if said.up_since is None else written(said.up_since)
     children = lines(
         element("vosi:available", "true" if said.available else "false"),
         optional("vosi:upSince", since),

@@ -18,6 +18,9 @@ _NAMESPACES = {
 }
 _VERSION = {"version": "1.1"}
 
+#: of what jobInfo tells: UWS leaves its content to the service
+_OURS = {"xmlns": "urn:skyhouse:job"}
+
 _AT_ONCE = 500
 
 
@@ -103,7 +106,9 @@ def _results(namespaces: dict[str, str], job: Job, url: str) -> Markup:
 
 
 def _info(job: Job) -> Markup:
-    """What was foreseen when the job was queued, and what its worker tells."""
+    """What was foreseen when the job was queued, and what its worker tells: in one element, for CADC's clients read
+    no jobInfo with several.
+    """
     told: dict[str, str | int | float] = {}
     if (foreseen := job.foreseen) is not None:
         told = {
@@ -119,7 +124,8 @@ def _info(job: Job) -> Markup:
     told |= job.info
     if not told:
         return Markup("")
-    return element("uws:jobInfo", lines(*(element(name, str(value)) for name, value in told.items())))
+    work = tag("work", _OURS, lines(*(element(name, str(value)) for name, value in told.items())))
+    return element("uws:jobInfo", work)
 
 
 def _instant(name: str, instant: datetime | None) -> Markup:

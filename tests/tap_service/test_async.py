@@ -200,7 +200,7 @@ class TestLife:
             job.run().wait()
             assert job.phase == "COMPLETED"
             assert job.fetch_result().to_table()["answer"].tolist() == [41]
-            assert job.job.jobinfo["rowsWritten"].text == "1"
+            assert job.job.jobinfo["work"]["rowsWritten"].text == "1"
         with pytest.raises(pyvo.DALQueryError, match="line 1, column 8: there is no column nn"):
             tap.run_async("SELECT nn FROM svc.numbers")
         assert tap.get_job_list(phases=["COMPLETED"], after=datetime.datetime(2026, 1, 1), last=5) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 
 from tap_service.documents.availability import availability_document
@@ -17,13 +18,22 @@ def test_availability(made):
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         '<vosi:availability xmlns:vosi="http://www.ivoa.net/xml/VOSIAvailability/v1.0">\n'
         "<vosi:available>true</vosi:available>\n"
-        "<vosi:upSince>2026-11-21T02:30:15Z</vosi:upSince>\n"
+        "<vosi:upSince>2026-11-21T02:30:15.000Z</vosi:upSince>\n"
         "<vosi:note>Fine &amp; &lt;well&gt;</vosi:note>\n"
         "</vosi:availability>\n"
     )
     down = availability_document(Availability(False)).decode()
     assert "<vosi:available>false</vosi:available>" in down
     assert "upSince" not in down
+
+
+def test_instants_have_milliseconds_in_every_document(made):
+    """CADC's clients read no others."""
+    found = {name: re.findall(r"\d{4}-\d\d-\d\dT[^<\"]*", document.decode()) for name, document in made.items()}
+    assert found["availability"]
+    assert found["job-completed"]
+    instants = [instant for some in found.values() for instant in some]
+    assert [instant for instant in instants if not re.fullmatch(r"[-\d]{10}T[\d:]{8}\.\d{3}Z", instant)] == []
 
 
 def test_every_format_is_declared_and_every_declared_value_is_taken(made):

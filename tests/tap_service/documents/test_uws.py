@@ -9,7 +9,7 @@ from pyvo.io import uws
 
 from tap_service.documents.uws import job_list
 from tap_service.models.job import JobReference
-from tests.tap_service.asking import HREF, NIL, UWS
+from tests.tap_service.asking import HREF, NIL, UWS, WORK
 from tests.tap_service.documents.conftest import PENDING
 
 
@@ -25,7 +25,7 @@ def test_pyvo_reads_a_job(made):
     [result] = job.results
     assert (result.id_, result.href) == ("result", "https://example.org/prefix/tap/async/0b/results/result")
     assert job.starttime.isot == "2026-11-21T02:30:15.040"
-    assert job.jobinfo["rowsRead"].value == 10**12
+    assert job.jobinfo["work"]["rowsRead"].value == 10**12
     failed = uws.parse_job(io.BytesIO(made["job-failed"]).read)
     assert failed.errorsummary.message.content == "no <column> \N{REPLACEMENT CHARACTER}"
 
@@ -40,6 +40,21 @@ def test_what_is_not_known_is_nil(made):
     ]
     assert job.findtext(UWS + "creationTime") == "2026-11-21T02:30:15.040Z"
     assert {job.get("version"), ET.fromstring(made["jobs"]).get("version")} == {"1.1"}
+
+
+def test_job_info_has_one_child_of_its_own_namespace(made):
+    """CADC's clients read no jobInfo with several children, or with text beside them."""
+    info = ET.fromstring(made["job-completed"]).find(UWS + "jobInfo")
+    assert (info.text or "").strip() == ""
+    [work] = info
+    assert work.tag == WORK + "work"
+    assert {part.tag.removeprefix(WORK): part.text for part in work} == {
+        "rowsRead": "1000000000000",
+        "percent": "100",
+        "seconds": "0.25",
+        "plan": "a <b> & c",
+    }
+    assert ET.fromstring(made["job-pending"]).find(UWS + "jobInfo") is None
 
 
 def test_pyvo_reads_a_list(made):

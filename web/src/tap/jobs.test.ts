@@ -40,9 +40,10 @@ describe('a job of a UWS document', () => {
             read(
                 job(
                     'EXECUTING',
-                    `<uws:jobInfo><workClass>long</workClass><stage>reading</stage><percent>77</percent><secondsLeft>1.5</secondsLeft>
+                    `<uws:jobInfo><work xmlns="urn:skyhouse:job">
+<workClass>long</workClass><stage>reading</stage><percent>77</percent><secondsLeft>1.5</secondsLeft>
 <plan>in one: it is small
-  read 3 columns</plan></uws:jobInfo>`,
+  read 3 columns</plan></work></uws:jobInfo>`,
                 ),
             ),
         );

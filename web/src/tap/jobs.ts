@@ -172,7 +172,8 @@ export function jobOf(source: Document | string): Job {
         executionDuration: Number(childText(root, 'executionDuration')),
         parameters,
         query: parameters.find(([name]) => name.toUpperCase() === 'QUERY')?.[1] ?? '',
-        info: infoOf(elements(root, 'jobInfo')[0]),
+        // in one element of the service's own
+        info: infoOf(elements(root, 'jobInfo')[0]?.children[0]),
         ...(failure && { error: errorOf(failure) }),
         ...(result && { result: resultOf(result) }),
     };
