@@ -46,8 +46,8 @@ PASSES_BEFORE: tuple[Pass, ...] = (left_deep, match_caps, nearest_matches, outer
 PASSES: tuple[Pass, ...] = (
     stored_shapes,
     add_covers,
-    cross_match,
     product_keys,
+    cross_match,
     join_order,
     outer_keys,
     hold_constants,

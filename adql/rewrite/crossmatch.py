@@ -34,7 +34,7 @@ from adql.bound import (
     transform,
 )
 from adql.resolve.constants import constant
-from adql.rewrite.joins import is_equality, replaced
+from adql.rewrite.joins import is_equality, replaced, with_keys
 from adql.rewrite.radius import Bounds, bounds
 from adql.rewrite.repeatable import is_repeatable
 from adql.rewrite.sizes import best_side, crowding, row_count
@@ -160,9 +160,10 @@ def _rewritten(select: Select, match: Match, fresh: Fresh) -> Select:
     own, others = _split(select, join)
     inner = [Call(BOOLEAN, "IS POSITION", match.right_position), *of_right, *own]
     condition = conjunction([*cells, *others])
-    joined = replace(
-        join, left=replaced(join.left, part, left.derived(of_left)), right=right.derived(inner), condition=condition
-    )
+    inside = left.derived(of_left)
+    if isinstance(part, Join):  # which the passes after this one do not meet any more
+        inside = replace(inside, query=with_keys(inside.query, fresh))
+    joined = replace(join, left=replaced(join.left, part, inside), right=right.derived(inner), condition=condition)
     select = replace(select, from_=replaced(select.from_, join, joined), where=_without(select, join, own))
     select = right.apply(left.apply(select))
     near = right.renamed(left.renamed(match.near))

@@ -15,6 +15,7 @@ from adql.bound import (
     InSubquery,
     Join,
     Literal,
+    Query,
     Relation,
     Scan,
     Select,
@@ -66,6 +67,12 @@ def outer_keys(select: Select, fresh: Fresh) -> Select:
     while (bare := _without_equality(select.from_)) is not None:
         select = with_equality(select, bare, fresh)
     return select
+
+
+def with_keys(query: Query, fresh: Fresh) -> Query:
+    """What ``join_order`` and ``outer_keys`` make of a SELECT that another pass has put together."""
+    assert isinstance(query, Select)  # noqa: S101  passes make nothing else
+    return outer_keys(join_order(query, fresh), fresh)
 
 
 def with_equality(select: Select, join: Join, fresh: Fresh) -> Select:

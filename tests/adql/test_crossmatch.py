@@ -171,6 +171,13 @@ _OF_C = "DISTANCE(POINT(b.ra, b.dec), POINT(c.ra, c.dec)) < 0.5"
         " ON DISTANCE(ivo_epoch_prop_pos(a.ra, a.dec, 0, 1000 * a.mag, 0, 0, 2000, 2016), POINT(b.ra, b.dec)) < 0.5",
         "SELECT a.id, b.id FROM matches.ones AS a LEFT JOIN (SELECT * FROM matches.others WHERE id < 300) AS b"
         " ON DISTANCE(POINT(a.ra, a.dec), ivo_epoch_prop_pos(b.ra, b.dec, 0, 1000 * b.mag, 0, 0, 2000, 2016)) < 0.5",
+        # and of several tables, which are joined otherwise
+        *(
+            f"SELECT COUNT(*), COUNT(a.id), COUNT(b.id) FROM matches.ones AS a {kind} JOIN matches.others AS b ON {condition} JOIN matches.ones AS c"
+            " ON DISTANCE(POINT(COALESCE(b.ra, a.ra), COALESCE(b.dec, a.dec)), POINT(c.ra, c.dec)) < 5"
+            for kind, condition in (("FULL", "a.mag + b.mag < 1"), ("LEFT", "a.mag > 5.5 AND b.mag < 1"), ("FULL", "a.mag < 1"), ("LEFT", "a.id = b.id"))
+        ),
+        "SELECT COUNT(*) FROM matches.ones AS a, matches.others AS b, matches.ones AS c WHERE a.id = b.id AND DISTANCE(POINT(a.ra + b.mag, a.dec), POINT(c.ra, c.dec)) < 5",
         # what is selected and grouped
         f"SELECT a.id, MIN(DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec))) FROM matches.ones AS a LEFT JOIN matches.others AS b ON {_NEAR} GROUP BY a.id",
         f"SELECT a.ra, a.dec, DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)), COUNT(*) FROM matches.ones AS a JOIN matches.others AS b ON {_NEAR} GROUP BY a.ra, a.dec, b.ra, b.dec",
