@@ -57,6 +57,9 @@ STATUS_HEADER = "Skyhouse-Query-Status"
 #: Header of a user's own table: when it goes if nobody uses it any more.
 TABLE_EXPIRES_HEADER = "Skyhouse-Table-Expires"
 
+#: Header of AuthVO, the IVOA's working draft on authentication: as whom the service knows the client.
+VISITOR_HEADER = "X-VO-Authenticated"
+
 #: How long the first bytes of such a format wait for the end of a short query.
 SETTLING_SECONDS = 0.25
 

@@ -54,9 +54,6 @@ class QueryTooHeavy(UserFault):
 
 class Unauthorized(UserFault):
     status = 401
-    headers: ClassVar[Mapping[str, str]] = {
-        "WWW-Authenticate": 'Basic realm="Skyhouse", charset="UTF-8", Bearer realm="Skyhouse"'
-    }
 
 
 class Forbidden(UserFault):

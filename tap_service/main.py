@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import h11
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 import web
@@ -20,6 +20,7 @@ from tap_service.documents.error import CONTENT_TYPE, error_document
 from tap_service.factory import build
 from tap_service.handlers import forecast, jobs, pages, results, sync, tables, vosi
 from tap_service.handlers.compression import Compressed
+from tap_service.handlers.context import visitor_of
 from tap_service.handlers.errors import FaultsCaught, add_error_handlers
 from tap_service.handlers.headers import CommonHeaders
 from tap_service.handlers.portal import portal_router
@@ -47,7 +48,7 @@ def create_app(config: Config, engine: Engine, portal: Path | None = None) -> Fa
     #: each with the place of its paths
     app.state.routers = (*(("/tap", router) for router in _OF_TAP), ("", pages.router), ("", shown))
     for prefix, router in app.state.routers:
-        app.include_router(router, prefix=prefix)
+        app.include_router(router, prefix=prefix, dependencies=[Depends(visitor_of)] if prefix else [])
     add_error_handlers(app)
     app.add_middleware(Compressed)
     app.add_middleware(FaultsCaught)

@@ -32,6 +32,7 @@ _NOTHING = Markup("")
 def capabilities_document(service: ServiceDescription, formats: Sequence[Format] = FORMATS) -> bytes:
     """The service's /capabilities. ``formats`` are the output formats it offers."""
     base = service.base_url
+    security = _security(service)
     document = tag(
         "vosi:capabilities",
         _NAMESPACES,
@@ -39,25 +40,30 @@ def capabilities_document(service: ServiceDescription, formats: Sequence[Format]
             _table_access(service, formats),
             _resource("ivo://ivoa.net/std/VOSI#capabilities", f"{base}/capabilities"),
             _resource("ivo://ivoa.net/std/VOSI#availability", f"{base}/availability"),
-            _resource("ivo://ivoa.net/std/VOSI#tables-1.1", f"{base}/tables", version="1.1"),
-            _resource("ivo://ivoa.net/std/DALI#examples", f"{base}/examples", kind="vr:WebBrowser"),
+            _resource("ivo://ivoa.net/std/VOSI#tables-1.1", f"{base}/tables", version="1.1", security=security),
+            _resource("ivo://ivoa.net/std/DALI#examples", f"{base}/examples", kind="vr:WebBrowser", security=security),
         ),
     )
     return (DECLARATION + document + "\n").encode()
 
 
-def _resource(standard: str, url: str, kind: str = "vs:ParamHTTP", version: str = "") -> Markup:
-    return element("capability", _interface(url, "full", kind, version), standardID=standard)
+def _resource(
+    standard: str, url: str, kind: str = "vs:ParamHTTP", version: str = "", security: Markup = _NOTHING
+) -> Markup:
+    return element("capability", _interface(url, "full", kind, version, security), standardID=standard)
 
 
-def _interface(url: str, use: str, kind: str, version: str, security: Markup = _NOTHING) -> Markup:
+def _interface(url: str, use: str, kind: str, version: str, security: Markup) -> Markup:
     role = "" if kind == "vr:WebBrowser" else "std"
     children = lines(element("accessURL", url, use=use), security)
     return tag("interface", {"xsi:type": kind, "role": role, "version": version}, children)
 
 
 def _security(service: ServiceDescription) -> Markup:
-    """The ways in. A method without an id is the anonymous one; a service without users says nothing."""
+    """The ways in to what knows its callers: clients take the interfaces without these for anonymous ones.
+
+    A method without an id is the anonymous one; a service without users says nothing.
+    """
     if not service.security_methods:
         return _NOTHING
     anonymous = (tag("securityMethod", {}),) if service.anonymous else ()

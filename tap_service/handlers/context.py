@@ -25,11 +25,11 @@ def origin_of(request: Request) -> Origin:
     return origin(headers, peer, request_url, config.trusted_proxies, config.public_url)
 
 
-async def caller_of(request: Request) -> Identity | None:
-    """Who has proved to ask; None is anonymous. Raises Unauthorized.
+async def visitor_of(request: Request) -> Identity | None:
+    """Who has proved to ask; None is anonymous. Every request below /tap comes by here.
 
-    A browser adds a password that it remembers to whatever another site's page makes it send: Forbidden, where that
-    could change something.
+    Raises Unauthorized for wrong credentials. A browser adds a password that it remembers to whatever another site's
+    page makes it send: Forbidden, where that could change something.
     """
     headers = request.headers.getlist("authorization")
     if (
@@ -38,7 +38,14 @@ async def caller_of(request: Request) -> Identity | None:
         and request.headers.get("sec-fetch-site") == "cross-site"
     ):
         raise Forbidden("a page of another site asks with your password: it needs a token instead")
-    return await services_of(request).identities.caller(headers)
+    request.state.visitor = await services_of(request).identities.identify(headers)
+    return cast("Identity | None", request.state.visitor)
+
+
+def caller_of(request: Request, visitor: Annotated[Identity | None, Depends(visitor_of)]) -> Identity | None:
+    """The visitor, who may use the service. Raises Unauthorized for anonymous ones where the service is closed."""
+    services_of(request).identities.admit(visitor)
+    return visitor
 
 
 Skyhouse = Annotated[Services, Depends(services_of)]

@@ -42,5 +42,5 @@ def describe_service(config: Config, identities: Identities, catalogue: Catalogu
         upload_methods=("inline", "http", "https"),
         upload_limit=Limit(config.upload_bytes, config.upload_bytes),
         anonymous=identities.anonymous,
-        security_methods=identities.security_methods,
+        security_methods=tuple(method.standard_id for method in identities.login_methods),
     )

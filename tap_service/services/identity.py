@@ -37,6 +37,18 @@ _ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "E
 _LONGEST_TOKEN = 16_384
 
 
+@dataclass(frozen=True, slots=True)
+class LoginMethod:
+    """A way to log in: its standard id (IVOA SSO 2.0, section 3) and its challenge (RFC 9110, section 11)."""
+
+    standard_id: str
+    challenge: str
+
+
+BASIC = LoginMethod("ivo://ivoa.net/sso#BasicAA", 'Basic realm="Skyhouse", charset="UTF-8"')
+BEARER = LoginMethod("ivo://ivoa.net/sso#OAuth", 'Bearer realm="Skyhouse"')
+
+
 class Issuer(BaseModel):
     """An entry of the file of token issuers. ``keys``: a JSON Web Key Set file (RFC 7517), relative to that file."""
 
@@ -116,19 +128,23 @@ class Identities:
         self._version = accounts.version if accounts else 0
 
     @property
-    def security_methods(self) -> tuple[str, ...]:
-        """Standard ids of the ways to log in that lead somewhere (IVOA SSO 2.0, section 3)."""
-        basic = ("ivo://ivoa.net/sso#BasicAA",) if self._accounts is not None and self._accounts.accounts() else ()
-        return basic + (("ivo://ivoa.net/sso#OAuth",) if self._issuers else ())
+    def login_methods(self) -> tuple[LoginMethod, ...]:
+        """Those that lead somewhere: passwords and tokens of local users, tokens of issuers."""
+        if self._accounts is not None and self._accounts.has_users:
+            return BASIC, BEARER
+        return (BEARER,) if self._issuers else ()
 
-    async def caller(self, authorization: Sequence[str]) -> Identity | None:
-        """Who has sent these Authorization headers; None is anonymous.
+    def admit(self, caller: Identity | None) -> None:
+        """Raises Unauthorized for anonymous callers where none are let in."""
+        if caller is None and not self.anonymous:
+            raise Unauthorized("this service is for its users: give a name and password, or a token")
 
-        Raises Unauthorized for wrong credentials, and for none where they are needed.
+    async def identify(self, authorization: Sequence[str]) -> Identity | None:
+        """Who has sent these Authorization headers; None, without any, is anonymous.
+
+        Raises Unauthorized for wrong credentials.
         """
         if not authorization:
-            if not self.anonymous:
-                raise Unauthorized("this service is for its users: give a name and password, or a token")
             return None
         scheme, _, credentials = authorization[0].strip().partition(" ")
         found = None

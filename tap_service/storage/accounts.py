@@ -85,6 +85,11 @@ class Accounts:
 
     # --- for the service
 
+    @property
+    def has_users(self) -> bool:
+        with self._lock:
+            return bool(self._connection.execute("SELECT EXISTS (SELECT 1 FROM user)").fetchone()[0])
+
     def by_password(self, name: str, password: str) -> Identity | None:
         """The user if the password is theirs. Takes as long for a name that does not exist."""
         with self._lock:

@@ -42,7 +42,9 @@ def accounts(path: Path) -> Any:
 
 def ask(identities: Identities, *headers: str) -> Identity | None:
     async def asked() -> Identity | None:
-        return await identities.caller(headers)
+        found = await identities.identify(headers)
+        identities.admit(found)
+        return found
 
     return asyncio.run(asked())
 
@@ -243,12 +245,12 @@ def test_many_wrong_passwords_do_not_keep_others_out(identities: Identities, acc
     good = basic("alice", "correct horse")
 
     async def crowd() -> None:
-        await identities.caller([good])
-        wrong: list[Coroutine[Any, Any, Any]] = [identities.caller([basic("alice", f"guess {i}")]) for i in range(20)]
+        await identities.identify([good])
+        wrong: list[Coroutine[Any, Any, Any]] = [identities.identify([basic("alice", f"guess {i}")]) for i in range(20)]
         guesses = [asyncio.ensure_future(guess) for guess in wrong]
         await asyncio.sleep(0)
-        assert await identities.caller([bearer])
-        assert await identities.caller([good])
+        assert await identities.identify([bearer])
+        assert await identities.identify([good])
         assert not all(guess.done() for guess in guesses)
         answers = await asyncio.gather(*guesses, return_exceptions=True)
         assert all(isinstance(answer, Unauthorized) for answer in answers)
