@@ -8,7 +8,6 @@ from xml.etree import ElementTree
 import httpx
 
 UWS = "{http://www.ivoa.net/xml/UWS/v1.0}"
-WORK = "{urn:skyhouse:job}"
 NIL = "{http://www.w3.org/2001/XMLSchema-instance}nil"
 HREF = "{http://www.w3.org/1999/xlink}href"
 
@@ -58,8 +57,8 @@ class Job:
 
     @property
     def info(self) -> dict[str, str | None]:
-        found = self.summary.find(f"{UWS}jobInfo/{WORK}work")
-        return {} if found is None else {part.tag.removeprefix(WORK): part.text for part in found}
+        found = self.summary.find(f"{UWS}jobInfo/work")
+        return {} if found is None else {part.tag: part.text for part in found}
 
     @property
     def message(self) -> str:

@@ -40,7 +40,7 @@ describe('a job of a UWS document', () => {
             read(
                 job(
                     'EXECUTING',
-                    `<uws:jobInfo><work xmlns="urn:skyhouse:job">
+                    `<uws:jobInfo><work>
 <workClass>long</workClass><stage>reading</stage><percent>77</percent><secondsLeft>1.5</secondsLeft>
 <plan>in one: it is small
   read 3 columns</plan></work></uws:jobInfo>`,

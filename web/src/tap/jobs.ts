@@ -172,7 +172,7 @@ export function jobOf(source: Document | string): Job {
         executionDuration: Number(childText(root, 'executionDuration')),
         parameters,
         query: parameters.find(([name]) => name.toUpperCase() === 'QUERY')?.[1] ?? '',
-        // in one element of the service's own
+        // in one element
         info: infoOf(elements(root, 'jobInfo')[0]?.children[0]),
         ...(failure && { error: errorOf(failure) }),
         ...(result && { result: resultOf(result) }),
