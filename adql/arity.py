@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from adql.angles import angle_in_text
+from adql.errors import NO_HINT, Fix, Hint
 from adql.nodes import Binary, ColumnRef, Expression, NullLiteral, NumberLiteral, StringLiteral, Unary
 from adql.words import ARGUMENTS, GEOMETRIES
 
@@ -24,7 +26,7 @@ def misfit(name: str, args: Sequence[Expression]) -> str:
     if name in GEOMETRIES:
         if _fits_geometry(name, args):
             return ""
-        return f"the arguments of {name} are those of {_FORMS[name]}{_bare_system(args)}"
+        return f"the arguments of {name} are those of {_FORMS[name]}"
     least, most = ARGUMENTS[name]
     count = len(args)
     if least <= count <= most and not (name == "DISTANCE" and count == 3):
@@ -32,11 +34,23 @@ def misfit(name: str, args: Sequence[Expression]) -> str:
     return f"{name} takes {_arguments(name)}, not {count}"
 
 
-def _bare_system(args: Sequence[Expression]) -> str:
-    """What to add to a message if the system was written as a name."""
-    if args and isinstance(args[0], ColumnRef) and (name := args[0].parts[0].name).upper() in _SYSTEMS:
-        return f"; a system is a text: '{name}'"
-    return ""
+_LOGARITHM = "LOG is the natural logarithm; to another base it is LOG(x) / LOG(base)"
+_DISTINCT_ROWS = "rows that differ are counted by SELECT COUNT(*) FROM (SELECT DISTINCT a, b FROM ...) AS q"
+
+
+def way_out(name: str, args: Sequence[Expression]) -> Hint:
+    """The hint about arguments that do not fit, or nothing."""
+    if name == "COUNT":
+        return Hint(_DISTINCT_ROWS if args else "COUNT(*) counts rows")
+    if name in ("LOG", "LOG10") and len(args) == 2:
+        return Hint(_LOGARITHM)
+    if name not in GEOMETRIES or not args:
+        return NO_HINT
+    first = args[0]
+    if isinstance(first, ColumnRef) and (system := first.parts[0].name).upper() in _SYSTEMS:
+        return Hint(f"a system is a text: '{system}'", (Fix(first.span, f"'{system}'"),))
+    angles = (angle_in_text(arg.value) for arg in args if isinstance(arg, StringLiteral))
+    return Hint(next((angle.hint for angle in angles if angle), ""))
 
 
 def _arguments(name: str) -> str:

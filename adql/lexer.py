@@ -11,12 +11,16 @@ import re
 from itertools import accumulate, compress
 from typing import NamedTuple
 
-from adql.errors import AdqlSyntaxError, Span, printable
+from adql.angles import angle_at
+from adql.errors import AdqlSyntaxError, Fix, Hint, Span, printable
+from adql.unreadable import BLANKS, unreadable
 from clickhouse_schema.words import RESERVED
 
 MAX_CHARACTERS = 1_000_000
 MAX_TOKENS = 200_000
 MAX_DIGITS = 400
+
+_FOR_LONG_LISTS = "upload long lists as a table and join it"
 
 WORD = "word"  # a regular identifier
 NAME = "name"  # a delimited identifier
@@ -54,7 +58,6 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-_BLANKS = " \t\r\n"
 _OPERATORS = ("<>", "!=", "<=", ">=", "||", *"-+*/(),.=<>&|^~[];")
 _KINDS = {word: word for word in (*RESERVED, *_OPERATORS)} | {word.lower(): word for word in RESERVED}
 _KINDS_BY_FIRST = {
@@ -81,8 +84,8 @@ def tokenise(text: str) -> Tokens:
         )
     parts = _TOKEN.split(text)  # what is between the tokens, and the tokens, by turns
     borders = list(accumulate(map(len, parts)))
-    if "".join(parts[::2]).strip(_BLANKS):
-        raise _unreadable(text, parts, borders)
+    if "".join(parts[::2]).strip(BLANKS):
+        raise unreadable(text, parts, borders)
     texts, starts, ends = parts[1::2], borders[:-1:2], borders[1::2]
     kind_of, kind_by_first = _KINDS.get, _KINDS_BY_FIRST
     kinds = [kind_of(token) or kind_of(token.upper()) or kind_by_first[token[0]] for token in texts]
@@ -104,8 +107,11 @@ def tokenise(text: str) -> Tokens:
     return Tokens(kinds, texts, starts, ends)
 
 
-def number_value(text: str, span: Span) -> int | float:
-    """The value of a number token: an int for digits alone and for hex, else a float."""
+def number_value(text: str, span: Span, query: str = "") -> int | float:
+    """The value of a number token: an int for digits alone and for hex, else a float.
+
+    ``query``: what the token stands in, at ``span``; without it only the token is looked at if it is no number.
+    """
     if len(text) > MAX_DIGITS:
         raise AdqlSyntaxError(f"this number has more than {MAX_DIGITS} characters", span)
     try:
@@ -115,61 +121,24 @@ def number_value(text: str, span: Span) -> int | float:
             return int(text)
         value = int(text, 16) if text[:2] in ("0x", "0X") else float(text)
     except ValueError:
-        raise AdqlSyntaxError(
-            f"{printable(text)} is neither a number nor a name",
-            span,
-            "leave a space after a number; a name that begins with a digit must be put in double quotes",
-        ) from None
+        raise _malformed(text, span, query) from None
     if math.isinf(value):
         raise AdqlSyntaxError("this number is too large: the greatest is about 1.8e308", span)
     return value
 
 
-# --- what cannot be read ----------------------------------------------------------------------------------------------
-
-_RUN = re.compile(r"_[0-9A-Za-z_]*")
-_FOR_LONG_LISTS = "upload long lists as a table and join it"
-
-_UNREADABLE: tuple[tuple[str, str], ...] = (
-    ("\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033", "typographic quotes: type straight ones, \" for names, ' for text"),
-    ("\u2018\u2019\u201a\u201b\u2032\u00b4", "typographic quotes: type the straight one, '"),
-    ("\u2010\u2011\u2012\u2013\u2014\u2212", "a typographic dash: type the minus sign, -"),
-    ("\u00d7\u22c5\u00b7", "multiplication is *"),
-    ("\u00f7", "division is /"),
-    ("\u2264", "type <="),
-    ("\u2265", "type >="),
-    ("\u2260", "type <>"),
-    ("\u00a0\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000", "type a plain space"),
-    ("\u200b\u200c\u200d\u2060\ufeff", "an invisible character: delete it"),
-    ("`", 'names are quoted with double quotes: "name"'),
-    ("%", "the remainder is MOD(a, b)"),
-    ("!", "'not' is NOT, 'unequal' is <> or !="),
-    ("$@?:{}", "ADQL has no parameters or variables: write the value itself"),
-    ("#", "a comment begins with --"),
-    ("\\", "a backslash has a meaning only inside quotes, where it stands for itself"),
-)
-_HINTS = {character: hint for characters, hint in _UNREADABLE for character in characters}
+_GROUPED = re.compile(r"\d{1,3}(_\d{3})+")
 
 
-def _unreadable(text: str, parts: list[str], borders: list[int]) -> AdqlSyntaxError:
-    """The error for the first character that is neither blank nor in a token."""
-    gaps = zip(parts[::2], borders[::2], strict=True)
-    gap, border = next((gap, border) for gap, border in gaps if gap.strip(_BLANKS))
-    start = border - len(gap.lstrip(_BLANKS))
-    character = text[start]
-    here = Span(start, start + 1)
-    if character == "'":
-        return AdqlSyntaxError(
-            "this string is not closed", here, "close it with '; a quote inside a string is written twice: ''"
-        )
-    if character == '"':
-        return AdqlSyntaxError("this quoted name is not closed", here, 'close it with "')
-    if run := _RUN.match(text, start):
-        hint = f'a name that begins with _ must be put in double quotes: "{printable(run[0])}"'
-        return AdqlSyntaxError(f"unexpected {printable(run[0])}", Span(*run.span()), hint)
-    if text.startswith("::", start):
-        return AdqlSyntaxError("unexpected ::", Span(start, start + 2), "conversion is CAST(value AS type)")
-    hint = _HINTS.get(character, "")
-    if not hint and character.isalpha():
-        hint = "a name with letters other than a to z must be put in double quotes"
-    return AdqlSyntaxError(f"unexpected character {printable(character)}", here, hint)
+def _malformed(text: str, span: Span, query: str) -> AdqlSyntaxError:
+    """The error for a token that begins with a digit and is no number."""
+    message = f"{printable(text)} is neither a number nor a name"
+    found = angle_at(query, span.start) if query else angle_at(text, 0)
+    if found:
+        place = Span(span.start, found.end if query else span.start + found.end)
+        return AdqlSyntaxError(f"{printable(text)} is no number", place, found.hint_at(place))
+    if _GROUPED.fullmatch(text):
+        hint = Hint("digits stand without a separator", (Fix(span, text.replace("_", "")),))
+        return AdqlSyntaxError(message, span, hint)
+    hint = Hint("leave a space after a number; a name that begins with a digit must be put in double quotes")
+    return AdqlSyntaxError(message, span, hint)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
+from adql.elsewhere import WORDS
 from adql.errors import AdqlSyntaxError
 from adql.lexer import END, NAME, WORD
 from adql.nodes import (
@@ -149,6 +150,9 @@ class Parser(TableParser):
             return SelectItem(star.span, star, None)
         expression = self.value_or_condition()
         alias = None
+        if self.is_word("OVER", self.at) and self.kinds[self.at - 1] == ")":
+            self.at += 1
+            self.fail("the window of OVER", f"{WORDS['OVER']}; a column is called so by AS OVER")
         if self.take("AS") or self.kinds[self.at] in (WORD, NAME):
             alias = self.identifier("a column alias (a name)")
         return SelectItem(self.span_from(first), expression, alias)

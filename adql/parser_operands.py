@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from adql import arity
-from adql.errors import AdqlSyntaxError
+from adql.elsewhere import about_function
+from adql.errors import AdqlSyntaxError, Fix, Hint
 from adql.lexer import NAME, NUMBER, STRING, WORD, number_value
 from adql.nodes import (
     BooleanLiteral,
@@ -31,12 +32,14 @@ from clickhouse_schema.words import RESERVED
 _NUMBERS = ("SMALLINT", "INTEGER", "BIGINT", "REAL", "DOUBLE")
 _TYPES = ("CHAR", "VARCHAR", "TIMESTAMP", *_NUMBERS, "POINT", "CIRCLE", "POLYGON")
 _TYPES_SAID = f"a type: {', '.join(_TYPES[:-1])} or {_TYPES[-1]}".replace("DOUBLE", "DOUBLE PRECISION")
-_TYPE_HINTS = {
-    **dict.fromkeys(("FLOAT", "NUMERIC", "DECIMAL", "FLOAT8", "FLOAT64"), "write DOUBLE PRECISION"),
-    **dict.fromkeys(("INT", "INT4", "INT32"), "write INTEGER"),
-    **dict.fromkeys(("LONG", "INT8", "INT64"), "write BIGINT"),
-    **dict.fromkeys(("TEXT", "STRING", "CHARACTER"), "write VARCHAR"),
-    **dict.fromkeys(("DATE", "DATETIME"), "write TIMESTAMP"),
+_TYPES_ELSEWHERE = {
+    **dict.fromkeys(("FLOAT", "NUMERIC", "DECIMAL", "NUMBER", "FLOAT8", "FLOAT64", "MONEY"), "DOUBLE PRECISION"),
+    **dict.fromkeys(("INT", "INT4", "INT32", "SIGNED"), "INTEGER"),
+    **dict.fromkeys(("TINYINT", "INT2", "INT16"), "SMALLINT"),
+    **dict.fromkeys(("LONG", "INT8", "INT64"), "BIGINT"),
+    **dict.fromkeys(("FLOAT4", "FLOAT32"), "REAL"),
+    **dict.fromkeys(("TEXT", "STRING", "CHARACTER", "VARCHAR2", "NVARCHAR", "NCHAR"), "VARCHAR"),
+    **dict.fromkeys(("DATE", "DATETIME", "DATETIME2"), "TIMESTAMP"),
 }
 
 
@@ -47,7 +50,7 @@ class OperandParser(WindowParser):
         at = self.at
         self.at = at + 1
         span, text = self.span_at(at), self.texts[at]
-        return NumberLiteral(span, number_value(text, span), text)
+        return NumberLiteral(span, number_value(text, span, self.text), text)
 
     def _string(self) -> Expression:
         """Pieces with blanks, line ends or comments between them are one string (grammar of ADQL 2.0)."""
@@ -110,17 +113,26 @@ class OperandParser(WindowParser):
             if not distinct:
                 self.take("ALL")
         if not star and (distinct or self.kinds[self.at] != ")"):
-            args = self.values()
+            args = self._arguments(name)
         self.close(opening)
         span = self.span_from(first)
         if kind in ARGUMENTS and not star and (wrong := arity.misfit(kind, args)):
-            raise AdqlSyntaxError(wrong, span)
+            raise AdqlSyntaxError(wrong, span, arity.way_out(kind, args))
         if not (self.is_word("OVER", self.at) and self.kinds[self.at + 1] == "("):
             return FunctionCall(span, name, args, distinct, star)
         if kind in RESERVED and kind not in SET_FUNCTIONS:
             self.fail("an operator", f"{kind} is no window function")
         window = self.window()
         return FunctionCall(self.span_from(first), name, args, distinct, star, window)
+
+    def _arguments(self, name: Identifier) -> tuple[Expression, ...]:
+        """Of a function of another dialect the name is the fault, also where the arguments are not ADQL either."""
+        try:
+            return self.values()
+        except AdqlSyntaxError:
+            if hint := about_function(name.name, name.span):
+                raise AdqlSyntaxError(f"there is no function {name.name}", name.span, hint) from None
+            raise
 
     def _require_function(self, kind: str, name: Identifier) -> None:
         if name.delimited:
@@ -138,7 +150,9 @@ class OperandParser(WindowParser):
         self.expect("AS", "AS and a type")
         kind = self.kinds[self.at]
         if kind not in _TYPES:
-            self.fail(_TYPES_SAID, _TYPE_HINTS.get(self.texts[self.at].upper(), ""))
+            known = _TYPES_ELSEWHERE.get(self.texts[self.at].upper())
+            fix = Fix(self.span_at(self.at), known or "")
+            self.fail(_TYPES_SAID, Hint(f"write {known}", (fix,)) if known else "")
         self.at += 1
         length = None
         if kind == "DOUBLE":
@@ -210,7 +224,7 @@ class OperandParser(WindowParser):
                 return ScalarSubquery(self.span_from(opening), query)
         expression = self.expression(OR, inner, begin)
         if self.kinds[self.at] == ",":
-            self.fail(") to close the (", "ADQL has no row values (a, b): compare each value by itself")
+            self.fail(") to close the (")
         self.close(opening)
         return expression
 

@@ -12,8 +12,8 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NoReturn
 
-from adql.errors import AdqlSyntaxError, Span
-from adql.hints import ELSEWHERE
+from adql.elsewhere import about_function
+from adql.errors import AdqlSyntaxError, Fix, Hint, Span
 from adql.nodes import (
     Between,
     Binary,
@@ -29,6 +29,7 @@ from adql.nodes import (
     InQuery,
     IsNull,
     Like,
+    NullLiteral,
     NumberLiteral,
     Query,
     ScalarSubquery,
@@ -36,6 +37,7 @@ from adql.nodes import (
     Unary,
 )
 from adql.parser_cursor import SUBQUERY_LEVELS, Cursor
+from adql.place import replaced
 from clickhouse_schema.words import RESERVED
 
 OR, AND, NOT, PREDICATE, VALUE, SIGN = 1, 2, 3, 4, 5, 11
@@ -119,13 +121,16 @@ class OperatorParser(Cursor):
         """A predicate, or what may be a boolean: a column, an element, CASE, COALESCE, a function not reserved."""
         if is_condition(expression) or isinstance(expression, _PERHAPS_BOOLEAN):
             return
-        hint = "compare it with another value"
+        hint = Hint("compare it with another value")
         if isinstance(expression, FunctionCall):
             name = expression.name.name.upper()
             if name not in RESERVED or name == "COALESCE":
                 return
             if name in ("CONTAINS", "INTERSECTS"):
-                hint = f"write 1 = {name}(...)"
+                span = expression.name.span
+                hint = Hint(f"write 1 = {name}(...)", (Fix(span, f"1 = {expression.name.name}"),))
+        elif isinstance(expression, NumberLiteral):
+            hint = Hint("compare it with another value; several values are compared by IN (1, 2)")
         raise AdqlSyntaxError("a condition is expected here, this is a value", expression.span, hint)
 
     # --- operators ---
@@ -141,7 +146,7 @@ class OperatorParser(Cursor):
             self.height = 0
             first = self.at
             left = self.operands.get(kinds[first], OperatorParser.no_operand)(self)
-        compared = False
+        compared = 0
         while (precedence := _PRECEDENCE.get(kinds[self.at], 0)) >= least:
             kind = kinds[self.at]
             if kind in _ASSOCIATIVE:
@@ -151,8 +156,8 @@ class OperatorParser(Cursor):
             elif precedence == PREDICATE:
                 self._require_one_comparison(compared)
                 self.require_value(left)
+                compared = self.at
                 left = self._predicate(left, first)
-                compared = True
             else:
                 self.require_value(left)
                 self.at += 1
@@ -167,8 +172,10 @@ class OperatorParser(Cursor):
     def no_operand(self) -> NoReturn:
         kind = self.kinds[self.at]
         if kind in RESERVED and self.kinds[self.at + 1] == "(":
-            hint = ELSEWHERE.get(kind) or f"{kind} is a reserved word and no function of ADQL"
-            self.fail("a value or a column name", hint)
+            if kind == "ON":
+                self.fail("a value or a column name")
+            hint = about_function(kind, self.span_at(self.at))
+            self.fail("a value or a column name", hint or f"{kind} is a reserved word and no function of ADQL")
         self.fail("a value or a column name")
 
     def _chain(self, left: Expression, kind: str, precedence: int) -> Expression:
@@ -195,9 +202,15 @@ class OperatorParser(Cursor):
 
     # --- predicates ---
 
-    def _require_one_comparison(self, compared: bool) -> None:
-        if compared:
-            self.fail("AND, OR or the end of the condition", "comparisons do not chain: write a < b AND b < c")
+    def _require_one_comparison(self, compared: int) -> None:
+        """``compared``: the operator of the comparison before this one, 0 without one."""
+        if not compared:
+            return
+        hint = Hint("comparisons do not chain: write a < b AND b < c")
+        if "||" in self.kinds[compared : self.at]:
+            at = self.kinds.index("||", compared)
+            hint = Hint("texts are joined by ||; 'or' is OR", (replaced(self, at, at, "OR"),))
+        self.fail("AND, OR or the end of the condition", hint)
 
     def _predicate(self, left: Expression, first: int) -> Expression:
         kind = self.kinds[self.at]
@@ -205,7 +218,10 @@ class OperatorParser(Cursor):
             self.at += 1
             if self.kinds[self.at] in ("ANY", "ALL", "SOME"):
                 self.fail("a value", "ADQL has no ANY, ALL or SOME; use IN, EXISTS, MIN or MAX in the subquery")
+            operator = self.at - 1
             right = self._bound()
+            if isinstance(left, NullLiteral) or isinstance(right, NullLiteral):
+                self._fail_null(kind, first, operator, isinstance(right, NullLiteral))
             return Binary(self.span_from(first), "<>" if kind == "!=" else kind, left, right)
         negated = self.take("NOT")
         kind = self.kinds[self.at]
@@ -222,11 +238,21 @@ class OperatorParser(Cursor):
             high = self._bound()
             return Between(self.span_from(first), left, low, high, negated)
         if negated:
-            self.fail("BETWEEN, IN, LIKE or ILIKE after NOT", "write IS NOT NULL" if kind == "NULL" else "")
+            self.fail("BETWEEN, IN, LIKE or ILIKE after NOT")
         self.at += 1
         negated = self.take("NOT")
         self.expect("NULL", "NULL" if negated else "NULL or NOT NULL")
         return IsNull(self.span_from(first), left, negated)
+
+    def _fail_null(self, kind: str, first: int, operator: int, is_right: bool) -> NoReturn:
+        """ADQL has no NULL as a value; in SQL such a comparison is never true, whatever the other side is."""
+        test = "IS NULL" if kind == "=" else "IS NOT NULL"
+        span, fix = self.span_from(first), Fix(Span(self.starts[operator], self.ends[self.at - 1]), test)
+        if not is_right:
+            fix = Fix(span, f"{self.text[self.starts[operator + 1] : span.end]} {test}")
+        known = kind in ("=", "<>", "!=")
+        hint = Hint(f"write {test}", (fix,)) if known else Hint("NULL is tested by IS NULL and IS NOT NULL")
+        raise AdqlSyntaxError(f"a comparison with NULL by {kind} is never true", span, hint)
 
     def _bound(self) -> Expression:
         """What a value is compared with: a value, after which the condition may go on."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from adql.errors import AdqlSyntaxError
+from adql.elsewhere import about_function
+from adql.errors import AdqlSyntaxError, Fix, Hint
 from adql.lexer import NAME, NUMBER, WORD, number_value
 from adql.nodes import (
     DerivedTable,
@@ -19,9 +20,11 @@ from adql.nodes import (
     TableReference,
 )
 from adql.parser_operands import OperandParser
+from clickhouse_schema.words import RESERVED
 
 _JOIN_WORDS = frozenset({"NATURAL", "CROSS", "INNER", "LEFT", "RIGHT", "FULL", "JOIN"})
 _ALIAS = (WORD, NAME, "AS")
+_IN_NAMES = ("/", "-", "+")
 
 
 class TableParser(OperandParser):
@@ -100,10 +103,28 @@ class TableParser(OperandParser):
         if len(parts) > 3:
             raise AdqlSyntaxError("a table has at most three parts: catalog.schema.table", self.span_from(first))
         if self.kinds[self.at] == "(":
-            self.fail("the next table or clause", "ADQL has no table functions")
+            hint = about_function(parts[-1].name, parts[-1].span)
+            self.fail("the next table or clause", hint or "ADQL has no table functions")
+        if self.kinds[self.at] in _IN_NAMES and self._is_glued(self.at):
+            self._fail_unquoted(self.at - 1)
         alias = None if self._at_sample() else self._alias()
         sample = self._sample() if self._at_sample() else None
         return TableName(self.span_from(first), tuple(parts), alias, sample)
+
+    def _is_glued(self, at: int) -> bool:
+        """Whether no blank stands before the token."""
+        return self.starts[at] == self.ends[at - 1]
+
+    def _fail_unquoted(self, first: int) -> NoReturn:
+        """A name as VizieR's I/239/hip_main: all that follows its first word without a blank belongs to it."""
+        while (self.kinds[self.at] in (*_IN_NAMES, ".", WORD, NUMBER) or self.kinds[self.at] in RESERVED) and (
+            self._is_glued(self.at)
+        ):
+            self.at += 1
+        span = self.span_from(first)
+        name = self.text[span.start : span.end]
+        hint = f'a name with other characters than letters, digits and _ must be put in double quotes: "{name}"'
+        raise AdqlSyntaxError(f"{name} is no name without quotes", span, Hint(hint, (Fix(span, f'"{name}"'),)))
 
     def _alias(self) -> Identifier | None:
         if self.take("AS") or self.kinds[self.at] in (WORD, NAME):

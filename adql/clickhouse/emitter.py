@@ -147,7 +147,9 @@ def _expr(expr: Expr) -> str:
     sql = _EMITTERS[type(expr)](expr)
     if len(sql) > MOST_SQL:
         raise AdqlSemanticError(
-            "this expression is too deep to be computed", expr.span, "compute parts of it in a subquery"
+            f"this expression is too deep to be computed: its SQL has more than {MOST_SQL} characters",
+            expr.span,
+            "compute parts of it in a subquery; give shapes with fewer vertices",
         )
     return sql
 

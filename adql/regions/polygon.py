@@ -32,6 +32,9 @@ _THINNEST = 1e-11
 #: Radians; below it polygons are as good as flat for their centroid
 SMALL = 1e-4
 
+#: Vertices: whether sides cross is looked for among all pairs of them
+_MOST_VERTICES = 5000
+
 #: points x edges that are in memory at once
 _BLOCK = 1 << 20
 
@@ -89,6 +92,11 @@ class Polygon(Region):
     _area: float = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        if len(self.vertices) > _MOST_VERTICES:
+            raise ShapeError(
+                f"a polygon of {len(self.vertices)} vertices; at most {_MOST_VERTICES} are taken",
+                "leave out vertices, or give the region as a MOC: REGION('order/cells ...')",
+            )
         for lon, lat in self.vertices:
             checked_position(lon, lat)
         points = _distinct(directions(*np.array(self.vertices, dtype=np.float64).reshape(-1, 2).T))

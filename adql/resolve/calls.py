@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from adql import nodes
 from adql.bound import UNTYPED, Aggregate, Call, Expr, Literal, Windowed, has_aggregate, walk
+from adql.elsewhere import about_function
 from adql.errors import AdqlSemanticError
 from adql.functions import AGGREGATES, FUNCTIONS, Function
-from adql.hints import ELSEWHERE
 from adql.metadata import unit_of
 from adql.resolve.constants import constant
 from adql.resolve.geometry import BOUND_HERE, bind_geometry
@@ -37,7 +37,7 @@ def bind_call(binder: Binder, node: nodes.FunctionCall) -> Expr:
         return _in_unit(binder, node)
     candidates = FUNCTIONS.get(name)
     if candidates is None:
-        hint = ELSEWHERE.get(name) or suggestion(name, _known_functions(), node.name.span)
+        hint = about_function(name, node.name.span) or suggestion(name, _known_functions(), node.name.span)
         raise AdqlSemanticError(
             f"there is no function {node.name.name}", node.name.span, hint or "/capabilities lists the functions"
         )

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from adql import nodes
 from adql.bound import UNTYPED, Call, Exists, Expr, InSubquery, Literal, Subquery
-from adql.errors import AdqlSemanticError, Span
+from adql.errors import AdqlSemanticError, Fix, Hint, Span, printable
 from adql.resolve.calls import bind_call
 from adql.resolve.chains import chain, operands
 from adql.resolve.constants import constant
 from adql.resolve.geometry_casts import cast_geometry
-from adql.resolve.scope import Scope
-from adql.resolve.types import CAST_TARGETS, as_timestamp, common_type, fits_number, is_null, with_instants
+from adql.resolve.scope import Scope, written
+from adql.resolve.types import (
+    CAST_TARGETS,
+    about_number,
+    as_timestamp,
+    common_type,
+    fits_number,
+    is_null,
+    with_instants,
+)
 from adql.resolve.vectors import bind_vector, is_vector, negative_vector
 from adql.resolve.windows import WINDOW_FUNCTIONS, bind_window
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, INT, LONG, TIMESTAMP, UNICODE, ColumnType
@@ -53,9 +61,9 @@ class Binder:
 
     def _require_number(self, expr: Expr, where: str) -> None:
         if not fits_number(expr):
-            hint = "texts are joined by ||" if where == "'+'" and expr.type.is_text else ""
-            if expr.type.is_timestamp:
-                hint = "ivo_to_mjd(...) makes a number of days of a timestamp"
+            hint = about_number(expr)
+            if not hint and where == "'+'" and expr.type.is_text:
+                hint = Hint("texts are joined by ||")
             raise AdqlSemanticError(f"{where} takes a number; this is {expr.type.adql}", expr.span, hint)
 
     def condition(self, node: nodes.Expression) -> Expr:
@@ -134,14 +142,15 @@ class Binder:
 
     def _integer(self, expr: Expr, op: str) -> None:
         if not expr.type.is_integer and not is_null(expr):
-            raise AdqlSemanticError(f"'{op}' takes integers; this is {expr.type.adql}", expr.span)
+            hint = "a power is POWER(a, b)" if op == "^" else ""
+            raise AdqlSemanticError(f"'{op}' takes integers; this is {expr.type.adql}", expr.span, hint)
 
     def _text(self, node: nodes.Expression) -> Expr:
         expr = self.bind(node)
         if not expr.type.is_text and not is_null(expr):
-            raise AdqlSemanticError(
-                f"'||' joins texts; this is {expr.type.adql}", node.span, "CAST(... AS VARCHAR) makes a text of it"
-            )
+            fixes = (Fix(node.span, f"CAST({written(node.parts)} AS VARCHAR)"),) if _is_column(node) else ()
+            hint = Hint("CAST(... AS VARCHAR) makes a text of it", fixes)
+            raise AdqlSemanticError(f"'||' joins texts; this is {expr.type.adql}", node.span, hint)
         return expr
 
     def compare(self, op: str, left: Expr, right: Expr, span: Span) -> Expr:
@@ -164,7 +173,7 @@ class Binder:
             if getattr(a, kind) and getattr(b, kind):
                 return left, right
         raise AdqlSemanticError(
-            f"'{op}' cannot compare {a.adql} with {b.adql}", left.span.to(right.span), _way_to_compare(a, b)
+            f"'{op}' cannot compare {a.adql} with {b.adql}", left.span.to(right.span), _way_to_compare(left, right)
         )
 
     # --- predicates
@@ -193,14 +202,25 @@ class Binder:
     def _like(self, node: nodes.Like) -> Expr:
         word = "ILIKE" if node.ignore_case else "LIKE"
         args = []
-        for part in (node.operand, node.pattern):
-            expr = self.bind(part)
+        for part, bind in ((node.operand, self.bind), (node.pattern, self._pattern)):
+            expr = bind(part)
             if not expr.type.is_text and not is_null(expr):
                 raise AdqlSemanticError(
                     f"{word} compares texts; this is {expr.type.adql}", part.span, "CAST(... AS VARCHAR) makes one"
                 )
             args.append(expr)
         return _negated(Call(BOOLEAN, word, tuple(args), span=node.span), node.negated)
+
+    def _pattern(self, node: nodes.Expression) -> Expr:
+        """Of LIKE; a text in double quotes is often meant, with the wildcards of a shell."""
+        try:
+            return self.bind(node)
+        except AdqlSemanticError as error:
+            if not (isinstance(node, nodes.ColumnRef) and len(node.parts) == 1 and node.parts[0].delimited):
+                raise
+            pattern = "'" + node.parts[0].name.replace("'", "''").replace("*", "%").replace("?", "_") + "'"
+            said = f"a pattern is written in single quotes, % for any characters and _ for one: {printable(pattern)}"
+            raise AdqlSemanticError(error.message, error.span, Hint(said, (Fix(node.span, pattern),))) from None
 
     def _is_null(self, node: nodes.IsNull) -> Expr:
         return _negated(Call(BOOLEAN, "IS NULL", (self.bind(node.operand),), span=node.span), node.negated)
@@ -327,8 +347,13 @@ _BINDERS: dict[type, Callable[..., Expr]] = {
 }
 
 
-def _way_to_compare(a: ColumnType, b: ColumnType) -> str:
-    """The hint for two types that do not compare."""
+def _is_column(node: nodes.Expression) -> TypeGuard[nodes.ColumnRef]:
+    return isinstance(node, nodes.ColumnRef)
+
+
+def _way_to_compare(left: Expr, right: Expr) -> str | Hint:
+    """The hint for two values whose types do not compare."""
+    a, b = left.type, right.type
     if a.is_geometry or b.is_geometry:
         return "compare geometries with CONTAINS, INTERSECTS or DISTANCE"
     if a.is_array or b.is_array:
@@ -338,5 +363,12 @@ def _way_to_compare(a: ColumnType, b: ColumnType) -> str:
             return "write CAST(... AS TIMESTAMP)"
         return "a time is written as text, '2026-01-31T12:00:00'"
     if a.is_boolean or b.is_boolean:
-        return "a condition is true by itself; a number is compared with 1 or 0"
-    return "numbers are written without quotes"
+        said = "a condition is true by itself; a number is compared with 1 or 0"
+        truths = (side for side in (left, right) if isinstance(side, Literal) and isinstance(side.value, bool))
+        return Hint(said, tuple(Fix(side.span, str(int(bool(side.value)))) for side in truths))
+    for side in (left, right):
+        if isinstance(side, Literal) and side.type.is_numeric:
+            return Hint("texts are written in single quotes", (Fix(side.span, f"'{side.value}'"),))
+        if side.type.is_text and (hint := about_number(side)):
+            return hint
+    return "numbers are written without quotes; CAST(... AS VARCHAR) makes a text of one"

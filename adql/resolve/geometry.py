@@ -39,6 +39,13 @@ from clickhouse_schema.datatypes import (
 if TYPE_CHECKING:
     from adql.resolve.expressions import Binder
 
+#: Of functions that take one point or its two coordinates, the form with coordinates
+_IN_NUMBERS = {
+    "CIRCLE": "of coordinates it is CIRCLE(longitude, latitude, radius), all in degrees",
+    "BOX": "of coordinates it is BOX(longitude, latitude, width, height), all in degrees",
+    "DISTANCE": "of coordinates it is DISTANCE(longitude1, latitude1, longitude2, latitude2), all in degrees",
+}
+
 _SHAPES = ("point", "circle", "polygon")
 
 #: What CONTAINS and INTERSECTS take: also columns of regions and of MOCs
@@ -264,6 +271,8 @@ def _shape(binder: Binder, node: nodes.Expression, name: str, *wanted: str) -> E
     if expr.type.xtype not in wanted:
         kinds = " or ".join(w.removeprefix("adql:").upper() for w in wanted)
         hint = "POINT(ra, dec) makes a point of two columns" if "point" in wanted else ""
+        if expr.type.is_numeric:
+            hint = _IN_NUMBERS.get(name, hint)
         if name == "REGION":
             hint = "regions are read from literals, and from columns whose xtype is adql:REGION or moc"
         raise AdqlSemanticError(f"{name} takes a {kinds}; this is {expr.type.adql}", node.span, hint)

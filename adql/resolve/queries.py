@@ -239,7 +239,9 @@ def _output_of(expression: nodes.Expression, outputs: list[Output]) -> Output | 
         place = expression.value
         if not isinstance(place, int) or not 1 <= place <= len(outputs):
             raise AdqlSemanticError(
-                f"ORDER BY {expression.text}: the result has columns 1 to {len(outputs)}", expression.span
+                f"ORDER BY {expression.text}: the result has columns 1 to {len(outputs)}",
+                expression.span,
+                "a number alone is the place of a selected column",
             )
         return outputs[place - 1]
     if isinstance(expression, nodes.ColumnRef) and len(expression.parts) == 1:

@@ -9,9 +9,13 @@ from typing import NamedTuple
 
 from adql import nodes
 from adql.bound import Column, Expr, Fresh, Output, columns
-from adql.errors import NO_HINT, AdqlSemanticError, Fix, Hint, Span
+from adql.elsewhere import about_column
+from adql.errors import NO_HINT, AdqlSemanticError, Fix, Hint, Span, printable
 from clickhouse_schema.catalogue import TableEntry, places
 from clickhouse_schema.words import published
+
+#: How much a name is like the one that is meant (difflib); in double quotes a text may be meant as well
+_LIKE, _LIKELY = 0.6, 0.75
 
 
 def same_name(written: nodes.Identifier, name: str) -> bool:
@@ -19,10 +23,10 @@ def same_name(written: nodes.Identifier, name: str) -> bool:
     return written.name == name if written.delimited else written.name.lower() == name.lower()
 
 
-def suggestion(name: str, known: Iterable[str], span: Span) -> Hint:
+def suggestion(name: str, known: Iterable[str], span: Span, likeness: float = _LIKE) -> Hint:
     """``did you mean x?`` in place of ``span``, or nothing; ``known`` as they are written in a query."""
     by_fold = {k.lower(): k for k in known}
-    close = get_close_matches(name.lower(), by_fold, n=1, cutoff=0.6)
+    close = get_close_matches(name.lower(), by_fold, n=1, cutoff=likeness)
     return meant(by_fold[close[0]], span) if close else NO_HINT
 
 
@@ -81,6 +85,13 @@ class Source:
         """
         if self.alias is not None:
             return len(parts) == 1 and same_name(parts[0], self.alias.name)
+        return self._is_table(parts)
+
+    def is_hidden(self, parts: Sequence[nodes.Identifier]) -> bool:
+        """Whether a qualifier names this table, but for the alias that it has."""
+        return self.alias is not None and self._is_table(parts)
+
+    def _is_table(self, parts: Sequence[nodes.Identifier]) -> bool:
         if self.entry is None or not same_name(parts[-1], self.entry.table.name):
             return False
         return len(parts) == 1 or (len(parts) == 2 and same_name(parts[0], self.entry.schema.name))
@@ -148,6 +159,14 @@ class Scope:
             raise AdqlSemanticError(
                 f"{written(qualifier)} names {len(called)} tables here", span, "give each its own alias"
             )
+        for source in self.sources:
+            if source.is_hidden(qualifier):
+                here = qualifier[0].span.to(qualifier[-1].span)
+                raise AdqlSemanticError(
+                    f"{written(qualifier)} is called {source.title} in this FROM clause",
+                    span,
+                    Hint(f"an alias hides the table's name: write {source.title}", (Fix(here, source.title),)),
+                )
         titles = [source.title for source in self.sources]
         raise AdqlSemanticError(
             f"there is no table {written(qualifier)} in this FROM clause",
@@ -207,17 +226,21 @@ class Scope:
                 span,
                 "write its expression again, or select it in a subquery",
             )
-        hint = suggestion(name.name, [published(v.name) for v in self.visible], span)
+        known = [published(v.name) for v in self.visible]
+        hint = about_column(name.name) or suggestion(name.name, known, span, _LIKELY if name.delimited else _LIKE)
         for source in self.sources:
-            close = get_close_matches(name.name.lower(), [n.lower() for n in source.names], n=1, cutoff=0.6)
-            if close and hint:
+            close = get_close_matches(name.name.lower(), [n.lower() for n in source.names], n=1, cutoff=_LIKE)
+            if close and hint.fixes:
                 exact = next(n for n in source.names if n.lower() == close[0])
                 hint = meant(published(exact), span, f" in {source.title}")
                 break
         if any(source.title.rpartition(".")[2].lower() == name.name.lower() for source in self.sources):
             hint = Hint(f"{name.name} is a table: name a column of it")
         if not hint and name.delimited:
-            hint = Hint("text is written in single quotes, 'like this'")
+            text = "'" + name.name.replace("'", "''") + "'"
+            hint = Hint(f"text is written in single quotes, {printable(text)}", (Fix(span, text),))
+        if not hint:
+            hint = Hint("text is written in single quotes; TAP_SCHEMA.columns lists the columns")
         return AdqlSemanticError(f"there is no column {written(parts)}", span, hint)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from adql import nodes
 from adql.bound import Call, Derived, Expr, Join, Literal, Output, Query, Relation, Scan, Select
-from adql.errors import AdqlSemanticError, Span
+from adql.elsewhere import about_table
+from adql.errors import AdqlSemanticError, Hint, Span
 from adql.resolve.expressions import Binder
 from adql.resolve.scope import Scope, Source, Visible, meant, same_name, suggestion, visible_columns, written
 from adql.resolve.types import common_type
@@ -110,12 +112,19 @@ class Tables:
             raise AdqlSemanticError(
                 f"table {written(parts)} is ambiguous: there is {titles}", span, "put the schema's name before it"
             )
-        known = [e.qualified for e in catalogue.entries]
-        by_table = {e.table.name.lower(): e.qualified for e in catalogue.entries}
-        last = parts[-1].name.lower()
-        here = parts[0].span.to(parts[-1].span)
-        hint = meant(by_table[last], here) if last in by_table else suggestion(written(parts), known, here)
-        raise AdqlSemanticError(
+        raise self._unknown(parts, span)
+
+    def _unknown(self, parts: tuple[nodes.Identifier, ...], span: Span) -> AdqlSemanticError:
+        entries = self.context.catalogue.entries
+        last, here = parts[-1].name.lower(), parts[0].span.to(parts[-1].span)
+        by_table = {e.table.name.lower(): _published(e) for e in entries}
+        hint = meant(by_table[last], here) if last in by_table else about_table(written(parts))
+        if parts[0].name.upper() == "TAP_UPLOAD":
+            hint = hint or Hint(f"a table that is uploaded comes with the query: UPLOAD={parts[-1].name},...")
+        hint = hint or suggestion(written(parts), [_published(e) for e in entries], here)
+        if not hint and (close := get_close_matches(last, by_table, n=1)):
+            hint = meant(by_table[close[0]], here)
+        return AdqlSemanticError(
             f"there is no table {written(parts)}", span, hint or "TAP_SCHEMA.tables lists the tables"
         )
 
@@ -139,6 +148,11 @@ class Tables:
             raise AdqlSemanticError(f"this {node.kind} JOIN has no condition", node.right.span, _JOIN_CONDITIONS)
         kind = "INNER" if node.kind == "CROSS" else node.kind
         return Join(kind, left, right, condition), sources, visible
+
+
+def _published(entry: TableEntry) -> str:
+    """The table's name as a query must write it."""
+    return f"{published(entry.schema.name)}.{published(entry.table.name)}"
 
 
 def _check_aliases(sources: list[Source], references: tuple[nodes.TableReference, ...]) -> None:

@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
+from adql.angles import angle_in_text
 from adql.bound import UNTYPED, Call, Expr, Literal
-from adql.errors import AdqlSemanticError, Span
+from adql.errors import NO_HINT, AdqlSemanticError, Fix, Hint, Span
 from adql.functions import KINDS, Function, Parameter
 from adql.functions.function import MOST_OF_A_PATTERN
 from adql.resolve.constants import constant
@@ -15,6 +16,9 @@ from clickhouse_schema.datatypes import CHAR, DOUBLE, FLOAT, INT, LONG, SHORT, T
 
 #: DALI 1.1 section 3.3.3, a trailing Z allowed
 _ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?Z?")
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_SLASHED = re.compile(r"(\d{4})[/.](\d\d?)[/.](\d\d?)|(\d{4})(\d\d)(\d\d)")
 
 CAST_TARGETS: dict[str, ColumnType] = {
     "SMALLINT": SHORT,
@@ -70,11 +74,25 @@ def chosen(candidates: Sequence[Function], args: Sequence[Expr]) -> Function | N
     return next((f for f, ps in parameters if all(map(fits, ps, args))), takers[0])
 
 
+def about_number(expr: Expr, *, degrees: bool = True) -> Hint:
+    """The way out if a number is wanted, maybe in ``degrees``, and it is in quotes, an angle or a time."""
+    if expr.type.is_timestamp:
+        return Hint("ivo_to_mjd(...) makes a number of days of a timestamp")
+    if not (isinstance(expr, Literal) and isinstance(expr.value, str)):
+        return NO_HINT
+    if _NUMBER.fullmatch(expr.value.strip()):
+        return Hint("numbers are written without quotes", (Fix(expr.span, expr.value.strip()),))
+    angle = angle_in_text(expr.value) if degrees else None
+    return angle.hint_at(expr.span) if angle else NO_HINT
+
+
 def check_argument(function: Function, parameter: Parameter, arg: Expr) -> None:
     """AdqlSemanticError unless ``arg`` is what ``parameter`` takes."""
     if not fits(parameter, arg):
         said = "NULL" if is_null(arg) else arg.type.adql
-        hint = "CAST(... AS TIMESTAMP) makes one of a text" if parameter.kind == "timestamp" else ""
+        hint = about_number(arg, degrees=False) if parameter.kind in ("number", "integer") else NO_HINT
+        if parameter.kind == "timestamp":
+            hint = Hint("CAST(... AS TIMESTAMP) makes one of a text")
         wanted = KINDS[parameter.kind]
         asked = f"{function.usage} takes {wanted} as {parameter.name}"
         if len(function.parameters) == 1:
@@ -129,8 +147,15 @@ def as_timestamp(expr: Expr, other: ColumnType) -> Expr:
         return expr
     iso = expr.value.replace(" ", "T").removesuffix("Z")
     if not (_ISO.fullmatch(expr.value) and _is_in_calendar(iso)):
-        raise AdqlSemanticError(f"'{expr.value}' is no timestamp", expr.span, "write it as '2026-01-31T12:00:00'")
+        raise AdqlSemanticError(f"'{expr.value}' is no timestamp", expr.span, _about_timestamp(expr))
     return Literal(TIMESTAMP, iso, span=expr.span)
+
+
+def _about_timestamp(expr: Literal) -> Hint:
+    parts = _SLASHED.fullmatch(str(expr.value))
+    day = "-".join(part.zfill(2) for part in parts.groups() if part) if parts else ""
+    fixes = (Fix(expr.span, f"'{day}'"),) if day and _is_in_calendar(day) else ()
+    return Hint("write it as '2026-01-31T12:00:00'", fixes)
 
 
 def _is_in_calendar(iso: str) -> bool:

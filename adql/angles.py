@@ -1,0 +1,85 @@
+"""Angles as astronomers write them, with units or in hours, minutes and seconds, and what ADQL has in their place."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from adql.errors import Fix, Hint, Span
+
+#: Names and signs of units, in lower case -> how many of it are a degree
+_UNITS = {
+    **dict.fromkeys(("deg", "degree", "degrees", "d", "\N{DEGREE SIGN}"), ""),
+    **dict.fromkeys(("arcmin", "arcmins", "arcminute", "arcminutes", "amin", "'", "\N{PRIME}"), "60."),
+    **dict.fromkeys(("arcsec", "arcsecs", "arcsecond", "arcseconds", "asec", "as", '"', "\N{DOUBLE PRIME}"), "3600."),
+    "mas": "3.6e6",
+    "uas": "3.6e9",
+}
+_ENDS = r"(?![A-Za-z0-9_])"
+_WORDS = "|".join(sorted(filter(str.isalpha, _UNITS), key=len, reverse=True))
+_SIGNS = "[" + "".join(unit for unit in _UNITS if not unit.isalpha()) + "]"
+_WITH_UNIT = re.compile(rf"(\d+\.?\d*|\.\d+)\s*((?:{_WORDS}){_ENDS}|{_SIGNS})", re.IGNORECASE)
+_SECONDS = r"(\d+\.?\d*)"
+_HOURS = re.compile(rf"(\d+)\s*h(?:\s*(\d+)\s*m(?:\s*{_SECONDS}\s*s?)?)?{_ENDS}", re.IGNORECASE)
+_DEGREES = re.compile(
+    rf"(\d+)\s*[d\N{{DEGREE SIGN}}]\s*(\d+)\s*[m'\N{{PRIME}}](?:\s*{_SECONDS}\s*[s\"\N{{DOUBLE PRIME}}]?)?{_ENDS}",
+    re.IGNORECASE,
+)
+_COLONS = re.compile(rf"(\d+)\s*:\s*(\d+)(?:\s*:\s*{_SECONDS})?{_ENDS}")
+_BLANKS = re.compile(rf"(\d+)\s+(\d+)\s+{_SECONDS}{_ENDS}")
+_BEFORE = re.compile(r"(?:\d+\.?\d*|\.\d+)\s*$")
+_LONGEST = 100
+
+
+class Angle(NamedTuple):
+    """An angle in a text up to ``end``; ``adql`` says the same, and is empty where hours or degrees may be meant."""
+
+    end: int
+    adql: str
+    hint: str
+
+    def hint_at(self, span: Span) -> Hint:
+        """The hint, for an angle that is at ``span`` of the query."""
+        return Hint(self.hint, (Fix(span, self.adql),) if self.adql else ())
+
+
+def angle_at(text: str, start: int) -> Angle | None:
+    """The angle whose first digit is at an offset; None if there is a plain number, or none."""
+    for pattern, function in ((_HOURS, "ivo_hms_to_degrees"), (_DEGREES, "ivo_dms_to_degrees")):
+        if found := pattern.match(text, start):
+            adql = f"{function}('{_sexagesimal(found)}')"
+            return Angle(found.end(), adql, f"angles are in degrees: {adql}")
+    if found := _WITH_UNIT.match(text, start):
+        number, divisor = found[1], _UNITS[found[2].lower()]
+        adql = f"{number}/{divisor}" if divisor else number
+        return Angle(found.end(), adql, f"angles are in degrees: {adql}")
+    if found := _COLONS.match(text, start) or _BLANKS.match(text, start):
+        shown = _sexagesimal(found)
+        return Angle(
+            found.end(), "",
+            f"angles are in degrees: ivo_hms_to_degrees('{shown}') of hours, ivo_dms_to_degrees('{shown}') of degrees",
+        )  # fmt: skip
+    return None
+
+
+def _sexagesimal(found: re.Match[str]) -> str:
+    return f"{found[1]}:{found[2] or '0'}:{found[3] or '0'}"
+
+
+def angle_in_text(text: str) -> Angle | None:
+    """The angle that a whole text is, maybe with a sign."""
+    bare = text.strip()
+    sign = bare[:1] if bare[:1] in ("+", "-") else ""
+    found = angle_at(bare, len(sign))
+    if found is None or found.end != len(bare):
+        return None
+    return found._replace(adql=sign + found.adql if found.adql else "")
+
+
+def angle_around(text: str, sign: int) -> tuple[Span, Angle] | None:
+    """The angle of whose characters after the first digits one is at the offset ``sign``."""
+    digits = _BEFORE.search(text, max(0, sign - _LONGEST), sign)
+    found = angle_at(text, digits.start()) if digits else None
+    if digits is None or found is None or found.end <= sign:
+        return None
+    return Span(digits.start(), found.end), found

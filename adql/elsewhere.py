@@ -1,0 +1,135 @@
+"""Words, functions and columns of other dialects, and what ADQL has in their place."""
+
+from __future__ import annotations
+
+from adql.errors import NO_HINT, Fix, Hint, Span
+
+TOP = "rows are limited by TOP: SELECT TOP 10 ..."
+NO_STORING = "a query returns rows; it cannot store them"
+WITHOUT_TABLE = "every SELECT reads a table; for a value alone SELECT TOP 1 value FROM TAP_SCHEMA.tables"
+#: A table of every service, for values alone
+ANY_TABLE = "TAP_SCHEMA.tables"
+
+_PATTERNS = "patterns are compared with LIKE or ILIKE"
+_CONTAINED = "write LIKE '%part%', % stands for any characters"
+
+#: Words of other dialects that are names in ADQL, so that the slip may show one token later.
+WORDS = {
+    "LIMIT": TOP,
+    "FORMAT": "the format of the result is the parameter RESPONSEFORMAT, not part of the query",
+    "SETTINGS": "ADQL has no SETTINGS",
+    "OUTFILE": NO_STORING,
+    **dict.fromkeys(("RLIKE", "REGEXP", "SIMILAR", "GLOB"), _PATTERNS),
+    **dict.fromkeys(("STARTS", "STARTSWITH", "ENDSWITH"), _CONTAINED),
+    "DIV": "whole division is FLOOR(a / b)",
+    "QUALIFY": "put the window function in a subquery and its condition in the outer WHERE",
+    "MINUS": "the difference of two queries is EXCEPT",
+    "RECURSIVE": "ADQL has no recursive WITH",
+    "LATERAL": "ADQL has no LATERAL",
+    "APPLY": "ADQL has no APPLY; use a subquery in SELECT, or a JOIN",
+    "TABLESAMPLE": "a sample is TABLESAMPLE (percent) [REPEATABLE (seed)], after the alias of the table",
+    **dict.fromkeys(("OVER", "WINDOW"), "write the window where it is used: OVER (PARTITION BY ... ORDER BY ...)"),
+    "FILTER": "count or sum a CASE: COUNT(CASE WHEN condition THEN 1 END)",
+    **dict.fromkeys(("GROUPS", "EXCLUDE"), "a frame is ROWS or RANGE BETWEEN start AND end"),
+    "NULLS": "ADQL has no NULLS FIRST or NULLS LAST, and no IGNORE NULLS",
+    "IGNORE": "NULLs are values like others to window functions",
+    **dict.fromkeys(("ANTI", "SEMI", "ASOF"), "ADQL has no such join; use EXISTS or NOT EXISTS"),
+}
+
+#: Such words that another one replaces
+REPLACED_WORDS = {
+    "ASCENDING": "ASC",
+    "DESCENDING": "DESC",
+    "ORDERBY": "ORDER BY",
+    "GROUPBY": "GROUP BY",
+    "ISNULL": "IS NULL",
+    "NOTNULL": "IS NOT NULL",
+}
+
+_CASE = "write CASE WHEN condition THEN a ELSE b END"
+_LENGTH = "a length is tested by LIKE '___' or gavo_match('^.{3,5}$', s)"
+_FIRST = "the first n characters are CAST(s AS VARCHAR(n))"
+_MATCHES = "a regular expression is tested by 1 = gavo_match(pattern, s)"
+_NOW = "write the time itself, '2026-01-31T12:00:00'"
+_TIMES = "times are compared with texts, t >= '2026-01-31', and ivo_to_mjd(t) is a number of days"
+_APART = "write DISTANCE(POINT(ra1, dec1), POINT(ra2, dec2)) < degrees"
+_NO_EDITING = "ADQL has no function that changes texts but LOWER and UPPER; compare with LIKE"
+
+#: Functions of other dialects, in upper case -> what does the same here
+_ELSEWHERE = {
+    "ISNULL": "write COALESCE(a, b), or a IS NULL",
+    **dict.fromkeys(("IF", "IIF", "DECODE"), _CASE),
+    "NULLIF": "write CASE WHEN a <> b THEN a END",
+    "SIGN": "write CASE WHEN x < 0 THEN -1 WHEN x > 0 THEN 1 ELSE 0 END",
+    "LOG2": "write LOG(x) / LOG(2)",
+    "CBRT": "write POWER(x, 1/3.)",
+    "SQUARE": "write POWER(x, 2)",
+    **dict.fromkeys(("SIND", "COSD", "TAND"), "SIN, COS and TAN take radians: SIN(RADIANS(x))"),
+    **dict.fromkeys(("CONCAT", "CONCAT_WS"), "texts are joined by ||"),
+    **dict.fromkeys(("LEN", "LENGTH", "CHAR_LENGTH", "CHARACTER_LENGTH", "OCTET_LENGTH"), _LENGTH),
+    **dict.fromkeys(("SUBSTR", "SUBSTRING", "LEFT"), _FIRST),
+    **dict.fromkeys(("REGEXP_LIKE", "REGEXP_MATCH", "REGEXP_MATCHES", "REGEXP"), _MATCHES),
+    **dict.fromkeys(("CHARINDEX", "INSTR", "STRPOS", "LOCATE", "POSITION"), _CONTAINED),
+    **dict.fromkeys(("TRIM", "LTRIM", "RTRIM", "REPLACE", "TRANSLATE", "RIGHT", "LPAD", "RPAD"), _NO_EDITING),
+    **dict.fromkeys(("NOW", "GETDATE", "TODAY", "CURRENT_DATE", "CURRENT_TIMESTAMP"), _NOW),
+    **dict.fromkeys(("TIMESTAMP", "TO_TIMESTAMP", "TO_DATE", "DATE"), "write CAST(s AS TIMESTAMP)"),
+    **dict.fromkeys(("EXTRACT", "YEAR", "MONTH", "DAY", "DATE_TRUNC", "DATE_PART", "DATEPART"), _TIMES),
+    **dict.fromkeys(("DATEDIFF", "DATEADD", "DATE_ADD", "DATE_SUB", "TIMESTAMPDIFF"), _TIMES),
+    **dict.fromkeys(("STRING_AGG", "GROUP_CONCAT", "LISTAGG"), "write ivo_string_agg(s, ', ')"),
+    **dict.fromkeys(("QUANTILE", "PERCENTILE", "PERCENTILE_CONT"), "write skyhouse_quantile(x, 0.9)"),
+    **dict.fromkeys(("TO_CHAR", "STR"), "write CAST(x AS VARCHAR)"),
+    **dict.fromkeys(("CONVERT", "TO_NUMBER", "TRY_CAST", "TRY_CONVERT"), "write CAST(x AS type)"),
+    **dict.fromkeys(("Q3C_RADIAL_QUERY", "Q3C_JOIN", "Q3C_DIST"), _APART),
+    **dict.fromkeys(("FGETNEARBYOBJEQ", "FGETNEARESTOBJEQ", "FGETOBJFROMRECT"), _APART),
+}  # fmt: skip
+
+#: Functions that have another name here and take the same arguments
+_RENAMED = {
+    **dict.fromkeys(("IFNULL", "NVL"), "COALESCE"),
+    "LN": "LOG",
+    **dict.fromkeys(("POW", "PWR"), "POWER"),
+    "CEIL": "CEILING",
+    "TRUNC": "TRUNCATE",
+    **dict.fromkeys(("ATN2", "ARCTAN2"), "ATAN2"),
+    "ARCSIN": "ASIN",
+    "ARCCOS": "ACOS",
+    "ARCTAN": "ATAN",
+    **dict.fromkeys(("LCASE", "TOLOWER"), "LOWER"),
+    **dict.fromkeys(("UCASE", "TOUPPER"), "UPPER"),
+    **dict.fromkeys(("RANDOM", "RND"), "RAND"),
+    **dict.fromkeys(("MEAN", "AVERAGE"), "AVG"),
+    **dict.fromkeys(("STDEV", "STD"), "STDDEV"),
+    "STDEVP": "STDDEV_POP",
+    "VAR": "VARIANCE",
+    "VARP": "VAR_POP",
+    "MINIMUM": "MIN",
+    "MAXIMUM": "MAX",
+    "ANGULAR_DISTANCE": "DISTANCE",
+}  # fmt: skip
+
+#: Columns and constants of other dialects, in upper case
+_COLUMNS = {
+    **dict.fromkeys(("ROWNUM", "ROWNUMBER"), TOP),
+    "PERCENT": "TOP takes a number of rows; a share of them is TABLESAMPLE (10) after the table",
+    **dict.fromkeys(("SYSDATE", "SYSTIMESTAMP"), _NOW),
+    **dict.fromkeys(("NAN", "INF", "INFINITY"), "ADQL has no literal for it; a missing value is NULL: IS NULL"),
+}
+
+#: Tables of other dialects, in upper case
+_TABLES = {"DUAL": WITHOUT_TABLE}
+
+
+def about_function(name: str, span: Span) -> Hint:
+    """What stands here for a function of another dialect, whose name is at ``span``."""
+    if renamed := _RENAMED.get(name.upper()):
+        return Hint(f"it is {renamed} in ADQL", (Fix(span, renamed),))
+    return Hint(_ELSEWHERE.get(name.upper(), ""))
+
+
+def about_column(name: str) -> Hint:
+    """What stands here for a column that another dialect has in every table."""
+    return Hint(_COLUMNS[name.upper()]) if name.upper() in _COLUMNS else NO_HINT
+
+
+def about_table(name: str) -> Hint:
+    return Hint(_TABLES[name.upper()]) if name.upper() in _TABLES else NO_HINT
