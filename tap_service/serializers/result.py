@@ -55,7 +55,7 @@ OK = Status("OK")
 
 def overflow(limit: int, way_out: str) -> Status:
     """The result was cut at ``limit`` rows; ``way_out`` is a sentence on how to get the rest."""
-    rows = "1 row" if limit == 1 else f"{limit} rows"
+    rows = "1 row" if limit == 1 else f"{limit:,} rows"
     said = f"The result was cut at {rows}, the row limit of this request (MAXREC). {way_out}"
     return Status("OVERFLOW", said.rstrip())
 

@@ -127,11 +127,37 @@ class TestWriting:
         query.get_by_role("button", name="Line 1, column 12").click()
         query.keyboard.type("vt_mag")
         expect(underlined).to_have_count(0)
+        expect(query.get_by_role("button", name=re.compile("^Change to"))).to_have_count(0)
         expect(estimate(query)).to_contain_text("120,521 rows")
         query.keyboard.press("End")
         query.keyboard.type(",")
         expect(query.get_by_text("a comma too many")).to_be_visible()
         shot(query, "query-fault")
+
+    def test_did_you_mean_is_a_button(self, query: Page, shot: Shot) -> None:
+        """In the list of faults, in the editor's tip, and by a key; each can be undone, and none loses the cursor."""
+        wrong = "SELECT DISTNCE(ra, dec, 10, 20) AS d, '😀' AS s,\nvt_magg FROM tycho2.bright"
+        right = wrong.replace("DISTNCE", "DISTANCE").replace("vt_magg", "vt_mag")
+        write(query, wrong)
+        button = query.get_by_role("button", name="Change to DISTANCE")
+        button.press("Enter")
+        expect(editor(query)).to_be_focused()
+        assert written(query) == wrong.replace("DISTNCE", "DISTANCE")
+        query.keyboard.press("Control+z")
+        assert written(query) == wrong
+        query.get_by_role("button", name="Change to vt_mag").click()
+        assert written(query) == wrong.replace("vt_magg", "vt_mag")
+        expect(query.locator(".cm-lintRange-error")).to_have_count(1)  # the service has been asked again
+        query.locator(".cm-lintRange-error").hover()
+        query.locator(".cm-tooltip").get_by_role("button", name="Change to DISTANCE").click()
+        assert written(query) == right
+        query.keyboard.press("Control+z")
+        expect(button).to_be_enabled()
+        query.get_by_role("button", name="Line 1, column 8").click()
+        query.keyboard.press("Alt+Enter")
+        assert written(query) == right
+        expect(estimate(query)).to_contain_text("120,521 rows")
+        shot(query, "query-corrected")
 
     def test_a_click_in_the_tree_inserts(self, query: Page) -> None:
         write(query, "SELECT ra FROM ")
@@ -183,6 +209,30 @@ class TestRunning:
         query.get_by_label("Row limit").fill("12")
         run(query)
         expect(rows(query, "12 rows")).to_be_visible()
+
+    def test_what_the_row_limit_cuts_is_said(self, query: Page, shot: Shot, accessible: Callable[[Page], None]) -> None:
+        """Before the run and in the result, in every view of it; a sample and a higher limit are one click away."""
+        write(query, "SELECT ra, dec FROM tycho2.bright AS b")
+        will_cut = query.get_by_text("120,521 rows: the row limit of 100,000 will cut the result.")
+        expect(will_cut).to_contain_text("parts of the sky would be missing")
+        shot(query, "query-cut-foreseen")
+        run(query)
+        was_cut = query.get_by_text("The row limit cut the result at 100,000 of 120,521 rows.")
+        expect(was_cut).to_contain_text("parts of the sky are missing")
+        expect(will_cut).to_be_hidden()
+        result(query).get_by_role("tab", name="Plot").click()
+        expect(was_cut).to_be_visible()
+        accessible(query)
+        shot(query, "query-cut")
+        query.get_by_role("button", name="Run a sample of 82 %, from the whole sky").click()
+        assert written(query) == "SELECT ra, dec FROM tycho2.bright AS b TABLESAMPLE (82)"
+        expect(rows(query, r"9\d,\d{3} rows")).to_be_visible()
+        expect(was_cut).to_be_hidden()
+        editor(query).press("Control+z")
+        query.get_by_role("button", name="Run with all 120,521 rows").click()
+        expect(rows(query, "120,521 rows")).to_be_visible()
+        expect(query.get_by_label("Row limit")).to_have_value("120521")
+        expect(was_cut).to_be_hidden()
 
     def test_stops_at_once(self, query: Page, portal_url: str) -> None:
         write(query, ENDLESS)

@@ -55,6 +55,16 @@ const look = EditorView.theme({
     },
     '.cm-lintPoint-error::after': { borderBottomColor: 'var(--bad)' },
     '.cm-diagnostic-error': { borderLeftColor: 'var(--bad)' },
+    '.cm-diagnosticAction': {
+        margin: '0 0 6px 10px',
+        padding: '2px 8px',
+        border: '1px solid var(--line)',
+        borderRadius: 'var(--radius)',
+        background: 'var(--accent-soft)',
+        color: 'var(--text)',
+        fontFamily: 'var(--sans)',
+        fontSize: '13px',
+    },
     '.cm-tooltip': {
         color: 'var(--text)',
         backgroundColor: 'var(--raised)',

@@ -30,6 +30,7 @@ import { text } from '../text';
 import type { Tables } from './columns';
 import { completions } from './completion';
 import { adql, appearance } from './dialect';
+import { changesOf, fixLabel, type Change } from './fixes';
 import { functions, functionsOf, type FunctionInfo } from './functions';
 import { callHints, hoverHints } from './hints';
 import { same, tokenise } from './lexer';
@@ -51,6 +52,8 @@ export class QueryEditor {
     readonly #extensions: Extension;
     #functions: readonly FunctionInfo[] = functionsOf([]);
     #shown = '';
+    /** the underlined faults that the service can correct */
+    #corrections: readonly Diagnostic[] = [];
 
     constructor(parent: HTMLElement, events: EditorEvents, tables: Tables) {
         this.#extensions = this.#all(events, tables);
@@ -95,10 +98,18 @@ export class QueryEditor {
         this.#view.dispatch({ changes, selection: { anchor }, annotations: isolateHistory.of('full') });
     }
 
+    /** Make these changes, which can be undone together. */
+    change(changes: readonly Change[]): void {
+        const annotations = isolateHistory.of('full');
+        this.#view.dispatch({ changes: [...changes], annotations, userEvent: 'input', scrollIntoView: true });
+        this.focus();
+    }
+
     /** Underline the faults; `offset` is where the text begins that they are faults of. */
     underline(faults: readonly QueryFault[], offset = 0): void {
         const doc = this.#view.state.doc.toString();
         const found = faults.map((fault) => this.#diagnostic(fault, doc, offset));
+        this.#corrections = found.filter(({ actions }) => actions);
         this.#view.dispatch(setDiagnostics(this.#view.state, found));
     }
 
@@ -119,7 +130,13 @@ export class QueryEditor {
 
     #diagnostic(fault: QueryFault, doc: string, offset: number): Diagnostic {
         const message = [fault.message, fault.hint].filter(Boolean).join('\n');
+        const { fixes } = fault;
+        const correct = (view: EditorView): void => {
+            // of another text the places are not known
+            if (view.state.doc.toString() === doc) this.change(changesOf(doc, fixes ?? [], offset));
+        };
         return {
+            ...(fixes && { actions: [{ name: fixLabel(doc.slice(offset), fixes), apply: correct }] }),
             ...shifted(rangeOf(doc.slice(offset), fault), offset),
             severity: 'error',
             message,
@@ -130,6 +147,14 @@ export class QueryEditor {
                 return element;
             },
         };
+    }
+
+    /** Correct the fault at the cursor; false if there is none that can be. */
+    #correct(view: EditorView): boolean {
+        const { head } = view.state.selection.main;
+        const found = this.#corrections.find(({ from, to }) => from <= head && head <= to);
+        found?.actions?.[0]?.apply(view, found.from, found.to);
+        return found !== undefined;
     }
 
     async #learn(): Promise<void> {
@@ -169,7 +194,7 @@ export class QueryEditor {
             }),
             callHints(known),
             hoverHints(tables, known),
-            keys(),
+            keys((view) => this.#correct(view)),
             EditorView.domEventHandlers({ beforeinput: typedOver }),
             EditorView.updateListener.of(({ docChanged, selectionSet, state }) => {
                 if (docChanged) events.changed(state.doc.toString());
@@ -206,11 +231,12 @@ function typedOver(event: InputEvent, view: EditorView): boolean {
 }
 
 /** The page's own keys, such as Ctrl+Enter, are the page's. Tab leaves the editor unless a completion is shown. */
-function keys(): Extension {
+function keys(correct: (view: EditorView) => boolean): Extension {
     const others = [...closeBracketsKeymap, ...searchKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap];
     const own = [
         { key: 'Tab', run: acceptCompletion },
         { key: 'Enter', run: written },
+        { key: 'Alt-Enter', run: correct },
     ];
     return [Prec.highest(keymap.of(own)), keymap.of([...others, ...defaultKeymap])];
 }

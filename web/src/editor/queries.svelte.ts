@@ -3,8 +3,9 @@
 import { keep, kept } from '../kept';
 import type { Source, View } from '../results/model';
 import { router } from '../router.svelte';
-import type { QueryFault } from '../tap/estimate';
+import type { Fix, QueryFault } from '../tap/estimate';
 import { text } from '../text';
+import { changed, changesOf, type Change } from './fixes';
 import { newId } from './id';
 import { QueryTab, type KeptTab } from './tab.svelte';
 
@@ -12,6 +13,7 @@ import { QueryTab, type KeptTab } from './tab.svelte';
 export interface EditorHandle {
     insert(text: string): void;
     replace(adql: string): void;
+    change(changes: readonly Change[]): void;
     goTo(fault: QueryFault, offset?: number): void;
     focus(): void;
 }
@@ -63,6 +65,14 @@ export class Queries {
         if (this.editor) this.editor.insert(inserted);
         else tab.adql = tab.adql.slice(0, tab.cursor) + inserted + tab.adql.slice(tab.cursor);
         this.#go();
+    }
+
+    /** Make the service's replacements in the shown query, which begins at `offset`; they can be undone. */
+    correct(fixes: readonly Fix[], offset = 0): void {
+        const tab = this.current;
+        const changes = changesOf(tab.adql, fixes, offset);
+        if (this.editor) this.editor.change(changes);
+        else tab.adql = changed(tab.adql, changes);
     }
 
     /** Show a result that is not of a query typed here: a job's, or a table that another program sent. */

@@ -13,16 +13,42 @@ export interface Estimate {
     readonly workClass: WorkClass | null;
     /** steps in words, each above those that it gets its rows from */
     readonly plan: readonly string[];
+    /** what the row limit will do to the result */
+    readonly result: ResultForeseen;
     /** row limits: without MAXREC, and of any request */
     readonly maxrec: { readonly default: number; readonly hard: number };
     /** how long a query at /sync may work */
     readonly syncSeconds: number;
 }
 
+/** The rows of a result, and what the row limit will cut of them. */
+export interface ResultForeseen {
+    /** without a row limit; null where nobody knows */
+    readonly rows: number | null;
+    readonly precision: 'exact' | 'about' | 'at most' | null;
+    /** the row limit that applies */
+    readonly limit: number;
+    /** sky: rows come by their place in the sky; asked: the query has an ORDER BY */
+    readonly order: 'sky' | 'asked' | '';
+    /** what is foreseen to be cut, in words; '' if nothing is */
+    readonly warning: string;
+    /** makes the query one of a sample of the table that the limit does not cut */
+    readonly sample: Fix | null;
+}
+
+/** A replacement in the query: places from 0, in Unicode code points, the end exclusive. */
+export interface Fix {
+    readonly start: number;
+    readonly end: number;
+    readonly text: string;
+}
+
 /** A fault of the query. Lines and columns from 1, in Unicode code points, the end exclusive. */
 export interface QueryFault {
     readonly message: string;
     readonly hint?: string;
+    /** replacements that together do what the hint says, in the order of the text, apart from each other */
+    readonly fixes?: readonly Fix[];
     readonly line?: number;
     readonly column?: number;
     readonly endLine?: number;

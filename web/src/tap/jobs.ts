@@ -25,6 +25,8 @@ export interface JobInfo {
     readonly bytesWritten?: number;
     readonly rowLimit?: number;
     readonly queryStatus?: string;
+    /** that the row limit will cut the result, or has */
+    readonly warning?: string;
     readonly rowsRead?: number;
     readonly bytesRead?: number;
     readonly peakMemory?: number;
@@ -202,13 +204,17 @@ function instant(from: Element, name: string): number | undefined {
     return Number.isNaN(value) ? undefined : value;
 }
 
-const WORDS = ['workClass', 'stage', 'queryStatus', 'resultOf', 'plan'];
+const WORDS = ['workClass', 'stage', 'queryStatus', 'warning', 'resultOf', 'plan'];
 
 function infoOf(from: Element | undefined): JobInfo {
-    const told = [...(from?.children ?? [])].map(({ localName, textContent }) => {
-        const value = textContent.trim();
-        return [localName, WORDS.includes(localName) ? value : Number(value)] as const;
-    });
+    const [first, ...others] = from?.children ?? [];
+    // the service may hold it together by an element of its own
+    const told = [...((others.length === 0 && first?.children.length ? first : from)?.children ?? [])].map(
+        ({ localName, textContent }) => {
+            const value = textContent.trim();
+            return [localName, WORDS.includes(localName) ? value : Number(value)] as const;
+        },
+    );
     return Object.fromEntries(told.filter(([, value]) => typeof value === 'string' || Number.isFinite(value)));
 }
 

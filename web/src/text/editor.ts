@@ -91,6 +91,31 @@ export const editor = {
         async: 'runs as a job',
         planned: 'What the service will do',
     },
+    fix: {
+        to: (inserted: string) => `Change to ${inserted}`,
+        remove: (removed: string) => `Remove ${removed}`,
+        all: 'Correct it',
+    },
+    cut: {
+        foreseen: (rows: string, limit: string) => `${rows} rows: the row limit of ${limit} will cut the result.`,
+        likely: (rows: string, limit: string) =>
+            `About ${rows} rows: the row limit of ${limit} will probably cut the result.`,
+        missing: {
+            sky: 'Rows come in HEALPix order, so parts of the sky would be missing.',
+            asked: 'The last rows in the order of the query would be missing.',
+        },
+        off: (given: string) => `The row limit cut the result at ${given} rows; there are more.`,
+        offOf: (given: string, rows: string) => `The row limit cut the result at ${given} of ${rows} rows.`,
+        about: 'about ',
+        missed: {
+            sky: 'Rows come in HEALPix order: parts of the sky are missing.',
+            asked: 'The last rows in the order of the query are missing.',
+        },
+        ways: 'What to do about the row limit',
+        all: (rows: string) => `Run with all ${rows} rows`,
+        upTo: (rows: string) => `Run with up to ${rows} rows`,
+        sample: (percent: string, sky: boolean) => `Run a sample of ${percent} %${sky ? ', from the whole sky' : ''}`,
+    },
     uploads: 'Your files, uploaded with the query',
     sent: (names: string) => `sends ${names}`,
     lost: (names: string) =>
@@ -126,6 +151,7 @@ export const editor = {
             ['Ctrl+Space', 'Complete: tables, columns, functions'],
             ['Tab', 'Take the completion; otherwise leave the editor'],
             ['F8', 'To the next error'],
+            ['Alt+Enter', 'Make the correction of the error at the cursor'],
             ['Shift+Alt+F', 'Tidy the query'],
             ['Ctrl+/', 'Comment lines in or out'],
             ['Ctrl+F', 'Search and replace'],
