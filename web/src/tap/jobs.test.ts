@@ -59,15 +59,6 @@ describe('a job of a UWS document', () => {
         });
     });
 
-    it('has its figures also where one element holds them together', () => {
-        const held = '<info><percent>7</percent><warning>The row limit will cut it.</warning></info>';
-        const info = jobOf(read(job('EXECUTING', `<uws:jobInfo>${held}</uws:jobInfo>`))).info;
-        expect(info).toEqual({ percent: 7, warning: 'The row limit will cut it.' });
-        expect(jobOf(read(job('QUEUED', '<uws:jobInfo><percent>7</percent></uws:jobInfo>'))).info).toEqual({
-            percent: 7,
-        });
-    });
-
     it('has its result, or its error with the place', () => {
         const done = jobOf(
             read(

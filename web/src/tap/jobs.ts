@@ -207,14 +207,10 @@ function instant(from: Element, name: string): number | undefined {
 const WORDS = ['workClass', 'stage', 'queryStatus', 'warning', 'resultOf', 'plan'];
 
 function infoOf(from: Element | undefined): JobInfo {
-    const [first, ...others] = from?.children ?? [];
-    // the service may hold it together by an element of its own
-    const told = [...((others.length === 0 && first?.children.length ? first : from)?.children ?? [])].map(
-        ({ localName, textContent }) => {
-            const value = textContent.trim();
-            return [localName, WORDS.includes(localName) ? value : Number(value)] as const;
-        },
-    );
+    const told = [...(from?.children ?? [])].map(({ localName, textContent }) => {
+        const value = textContent.trim();
+        return [localName, WORDS.includes(localName) ? value : Number(value)] as const;
+    });
     return Object.fromEntries(told.filter(([, value]) => typeof value === 'string' || Number.isFinite(value)));
 }
 
