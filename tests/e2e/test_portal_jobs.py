@@ -112,8 +112,8 @@ class TestLife:
     ) -> None:
         job = started(page, portal_url, LONG)
         row = rows(page)
-        expect(row.get_by_role("progressbar")).to_have_attribute("value", re.compile(r"\d"))
-        expect(row).to_contain_text(re.compile(r"\d+ %"))
+        expect(row).to_contain_text("joining")  # how far a join is nobody knows
+        expect(row.get_by_role("progressbar")).not_to_have_attribute("value", re.compile(""))
         expect(page.get_by_role("banner").get_by_text("1 job running")).to_be_visible()
         shot(page, "jobs-running")
 

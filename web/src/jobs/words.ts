@@ -33,7 +33,9 @@ export function progressWords(job: Job): string[] {
         return [said.waiting, ...(job.quote ? [said.endAt(instantText(job.quote))] : [])];
     }
     return [
-        ...(stage || percent === undefined ? [stage ?? said.working] : []),
+        ...(stage || percent === undefined
+            ? [(said.stages as Readonly<Record<string, string>>)[stage ?? ''] ?? said.working]
+            : []),
         ...(percent === undefined ? [] : [said.percent(Math.floor(percent))]),
         ...(pieces ? [said.pieces(Math.min((piecesDone ?? 0) + 1, pieces), pieces)] : []),
         ...(secondsLeft ? [said.left(duration(secondsLeft))] : []),
