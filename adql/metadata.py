@@ -93,7 +93,7 @@ def _asked(args: Sequence[Expr]) -> str:
 
 
 _RULES: dict[str, Callable[[Sequence[Expr]], str]] = {
-    **dict.fromkeys(("NEG", "ABS", "ROUND", "TRUNCATE", "CEILING", "FLOOR", "CAST", "ONE ZERO"), _own),
+    **dict.fromkeys(("NEG", "ABS", "ROUND", "TRUNCATE", "CEILING", "FLOOR", "CAST", "EXACT", "ONE ZERO"), _own),
     **dict.fromkeys(("+", "-", "MOD", "COALESCE", "GREATEST", "LEAST"), common_unit),
     "*": _times,
     "/": _over,

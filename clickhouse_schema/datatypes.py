@@ -110,6 +110,14 @@ class ColumnType:
     def is_integer(self) -> bool:
         return not self.arraysize and self.datatype in INTEGERS
 
+    def is_mixed_with(self, other: ColumnType) -> bool:
+        """Whether one of two types of numbers is of integers, and the other is not."""
+        return self.is_numeric and other.is_numeric and self.is_integer != other.is_integer
+
+    def rounds(self, other: ColumnType) -> bool:
+        """Whether numbers of this type are too coarse for some integers of the ``other``."""
+        return self.is_mixed_with(other) and other.datatype == "long"
+
     @property
     def is_boolean(self) -> bool:
         return not self.arraysize and self.datatype == "boolean"

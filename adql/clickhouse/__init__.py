@@ -19,6 +19,8 @@ SETTINGS: dict[str, str | int] = {
     # chains of = and <> are made IN by the resolver; made by the engine, they tell -0.0 from 0.0
     "optimize_min_equality_disjunction_chain_length": 1 << 31,
     "optimize_min_inequality_conjunction_chain_length": 1 << 31,
+    # the resolver puts equalities of WHERE into ON where they may be compared by hash
+    "query_plan_merge_filter_into_join_condition": 0,
     # 26.9 writes down granules that a join's filter emptied as empty by WHERE alone, for all queries that follow
     "use_query_condition_cache": 0,
     "max_query_size": 64 << 20,

@@ -13,12 +13,29 @@ _ISO = r"^\d{4}-\d\d-\d\d([T ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?)?Z?
 
 def widened(kind: ColumnType, expr: Expr, emit: Emit) -> str:
     """A value widened to the common type of several."""
-    text = emit(expr)
     if kind.is_array and expr.type == UNTYPED:
         return f"CAST([], {string(kind.clickhouse)})"  # the NULL of arrays
     if kind == UNTYPED or kind.is_array or expr.type.clickhouse == kind.clickhouse:
-        return text
-    return f"CAST({text}, {_nullable(kind)})"
+        return emit(expr)
+    return held(kind, expr, emit)
+
+
+def held(kind: ColumnType, expr: Expr, emit: Emit) -> str:
+    """A value as a type that holds NULL: the same number, an error where ``kind`` does not hold it."""
+    value = emit(expr)
+    if not kind.rounds(expr.type):
+        return f"CAST({value}, {_nullable(kind)})"
+    return f"if(isNull({value}), NULL, accurateCast(ifNull({value}, 0), {string(kind.clickhouse)}))"
+
+
+def exact_or_null(kind: ColumnType, value: str) -> str:
+    """A number, SQL, in another type; NULL where that does not hold it exactly."""
+    return f"accurateCastOrNull({value}, {string(kind.clickhouse)})"
+
+
+def no_nan(value: str) -> str:
+    """A real, SQL, with NULL for NaN, which by hash equals itself."""
+    return f"if(isNaN({value}), NULL, {value})"
 
 
 def _nullable(kind: ColumnType) -> str:

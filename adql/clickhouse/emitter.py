@@ -33,6 +33,7 @@ from adql.bound import (
     has_aggregate,
 )
 from adql.clickhouse.aggregates import aggregate
+from adql.clickhouse.casts import exact_or_null, no_nan
 from adql.clickhouse.geometry import constant_shape, covered, within
 from adql.clickhouse.operators import OPERATORS
 from adql.clickhouse.partial import STATES, merged
@@ -137,7 +138,7 @@ def _join_condition(expr: Expr) -> str:
 def _filter(expr: Expr) -> str:
     """A conjunct of WHERE, where false and unknown are alike."""
     if isinstance(expr, InSubquery):
-        return f"({_expr(expr.operand)} {_in(expr)} ({_query(expr.query)}))"
+        return f"({_expr(expr.operand)} {_in(expr)} ({_members(expr)}))"
     if isinstance(expr, Call) and expr.name == "OR" and all(isinstance(arg, InSubquery) for arg in expr.args):
         return f"({' OR '.join(_filter(arg) for arg in expr.args)})"
     return _expr(expr)
@@ -205,8 +206,21 @@ def _in_subquery(expr: InSubquery) -> str:
     counts = f"(SELECT (count(), countIf(isNull(t0.{column}))) FROM ({rows}) AS t0)"
     return (
         f"multiIf({counts}.1 = 0, false, isNull({operand}), NULL, "
-        f"ifNull({operand} {_in(expr)} ({rows}), false), true, {counts}.2 > 0, NULL, false)"
+        f"ifNull({operand} {_in(expr)} ({_members(expr)}), false), true, {counts}.2 > 0, NULL, false)"
     )
+
+
+def _members(expr: InSubquery) -> str:
+    """The rows of ``expr``'s query, with NULL for those that equal no value of the operand's type."""
+    rows, [output], kind = _query(expr.query), expr.query.outputs, expr.operand.type
+    member = f"t0.{output.alias}"
+    if kind.is_mixed_with(output.expr.type):
+        member = exact_or_null(kind, member)
+    elif kind.is_numeric and not kind.is_integer:
+        member = no_nan(member)
+    else:
+        return rows
+    return f"SELECT {member} AS {output.alias} FROM ({rows}) AS t0"
 
 
 def _in(expr: InSubquery) -> str:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeGuard
 
 from adql.bound import Call, Expr, Literal
-from adql.clickhouse.casts import cast, widened
+from adql.clickhouse.casts import cast, exact_or_null, held, no_nan, widened
 from adql.clickhouse.cells import CELLS
 from adql.clickhouse.geometry import GEOMETRY, Emit
 from adql.clickhouse.matching import MATCHING
 from adql.clickhouse.vectors import VECTORS
 from adql.resolve.constants import constant
+from clickhouse_schema.datatypes import DOUBLE, LONG, ColumnType
 from clickhouse_schema.quoting import string
 
 
@@ -77,17 +79,27 @@ def _in(expr: Call, emit: Emit) -> str:
     return tests[0] if len(tests) == 1 else f"({' OR '.join(tests)})"
 
 
-def _is_listed(item: Expr) -> bool:
+def _is_listed(item: Expr) -> TypeGuard[Literal]:
     return isinstance(item, Literal) and item.value is not None and not item.type.is_timestamp
 
 
-def _in_known(operand: Expr, items: list[Expr], emit: Emit) -> str:
-    value, listed = emit(operand), [emit(i) for i in items]
+def _in_known(operand: Expr, items: list[Literal], emit: Emit) -> str:
+    value, listed = emit(operand), items
     if operand.type.is_numeric and any(not a.type.is_integer for a in (operand, *items)):
-        # IN would convert the items to a narrower column's type; and it tells -0.0 from 0.0
-        value = f"(toFloat64({value}) + 0.)"
-        listed = [f"({text} + 0.)" if constant(i) == 0 else text for text, i in zip(listed, items, strict=True)]
-    return f"({value} IN ({', '.join(listed)}))"
+        listed = _of_type(operand.type, items)
+        if not listed:
+            return f"({value} = {emit(items[0])})"  # never true, and unknown for NULL
+        if not operand.type.is_integer:  # IN would convert the items to REAL; and it tells -0.0 from 0.0
+            value = f"(toFloat64({value}) + 0.)"
+    return f"({value} IN ({', '.join(emit(i) for i in listed)}))"
+
+
+def _of_type(kind: ColumnType, items: list[Literal]) -> list[Literal]:
+    """Numbers in the engine's widest type of integers or reals, without those that it does not hold exactly."""
+    values = [i.value for i in items if isinstance(i.value, (int, float))]
+    if kind.is_integer:
+        return [Literal(LONG, int(v)) for v in values if float(v).is_integer() and -(1 << 63) <= v < 1 << 63]
+    return [Literal(DOUBLE, float(v) + 0.0) for v in values if float(v) == v]
 
 
 def _is_null(expr: Call, emit: Emit) -> str:
@@ -153,9 +165,12 @@ OPERATORS: dict[str, Callable[[Call, Emit], str]] = {
     "COALESCE": _coalesce,
     "CASE": _case,
     "CAST": cast,
+    "EXACT": lambda e, emit: held(e.type, e.args[0], emit),
+    "EXACT OR NULL": lambda e, emit: exact_or_null(e.type, emit(e.args[0])),
     "ELEMENT": _element,
     "SAMPLED": _sampled,
     "ONE ZERO": lambda e, emit: f"({emit(e.args[0])} + to{e.type.clickhouse}(0))",
+    "NO NAN": lambda e, emit: no_nan(emit(e.args[0])),
     "HELD": lambda e, emit: f"materialize({emit(e.args[0])})",
     "ONE": lambda e, emit: f"(1 + ignore({emit(e.args[0])}))",
     "0 OR 1": lambda e, emit: f"toInt32({emit(e.args[0])})",

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from adql.bound import UNTYPED, Aggregate, Expr, Frame, Order, Windowed
 from adql.clickhouse.aggregates import aggregate
+from adql.clickhouse.casts import held
 from adql.clickhouse.geometry import Emit
 from adql.functions import AGGREGATES
 from clickhouse_schema.datatypes import ColumnType
-from clickhouse_schema.quoting import string
 
 #: Beyond every 64-bit integer by more than an offset; 128-bit keys leave room for it.
 _BEYOND_INTEGERS = 1 << 100
@@ -49,7 +49,7 @@ def _with_null(kind: ColumnType, value: Expr, emit: Emit) -> str:
 
     The cast stands also where the declared type is the wanted one: the engine's own may be narrower.
     """
-    return emit(value) if kind == UNTYPED else f"CAST({emit(value)}, {string(f'Nullable({kind.clickhouse})')})"
+    return emit(value) if kind == UNTYPED else held(kind, value, emit)
 
 
 def _over(expr: Windowed, order_by: str, emit: Emit) -> str:

@@ -14,7 +14,7 @@ from adql.resolve.constants import constant
 from adql.resolve.geometry import BOUND_HERE, bind_geometry
 from adql.resolve.names import bind_named_position
 from adql.resolve.scope import suggestion
-from adql.resolve.types import as_timestamp, check_argument, chosen, common_type, with_instants
+from adql.resolve.types import as_timestamp, check_argument, chosen, common_type, in_type, with_instants
 from adql.units import UnitFault, conversion
 from adql.words import ARGUMENTS
 from clickhouse_schema.datatypes import DOUBLE, LONG, TIMESTAMP, UNICODE
@@ -78,7 +78,7 @@ def _alike(args: tuple[Expr, ...], name: str, node: nodes.FunctionCall) -> tuple
     kind = common_type(args, name, node.span)
     if kind == UNTYPED:
         return args
-    return tuple(a if a.type == kind else Call(kind, "CAST", (a,), span=a.span) for a in args)
+    return tuple(a if a.type == kind else in_type(a, kind) for a in args)
 
 
 def set_function(binder: Binder, node: nodes.FunctionCall, name: str, *, over_groups: bool = False) -> Aggregate:

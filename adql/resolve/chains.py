@@ -11,12 +11,9 @@ from collections.abc import Iterator
 from adql import nodes
 from adql.bound import Call, Expr, Literal
 from adql.errors import Span
-from clickhouse_schema.datatypes import BOOLEAN
+from clickhouse_schema.datatypes import BOOLEAN, ColumnType
 
 _GATHERED = {"OR": "=", "AND": "<>"}
-
-#: Integers up to here are exact as DOUBLE, which IN compares reals as.
-_EXACT = 1 << 53
 
 
 def operands(node: nodes.Binary) -> Iterator[nodes.Expression]:
@@ -33,20 +30,19 @@ def operands(node: nodes.Binary) -> Iterator[nodes.Expression]:
 
 def chain(op: str, parts: list[Expr], span: Span) -> Expr:
     """``parts`` joined by ``op``, 'AND' or 'OR'."""
-    found: dict[tuple[Expr, bool], list[Expr]] = {}
+    found: dict[Expr, list[Expr]] = {}
     places = [_compared(op, part) for part in parts]
     for place in places:
         if place is not None:
             value, literal = place
-            found.setdefault((value, literal.type.is_integer), []).append(literal)
+            found.setdefault(value, []).append(literal)
     kept: list[Expr] = []
     for part, place in zip(parts, places, strict=True):
-        key = (place[0], place[1].type.is_integer) if place is not None else None
-        if key is None or len(found[key]) == 1:
+        if place is None or len(found[place[0]]) == 1:
             kept.append(part)
-        elif found[key]:
-            kept.append(_membership(op, key[0], found[key], part.span))
-            found[key] = []  # it stands where the first of its comparisons did
+        elif found[place[0]]:
+            kept.append(_membership(op, place[0], found[place[0]], part.span))
+            found[place[0]] = []  # it stands where the first of its comparisons did
     return kept[0] if len(kept) == 1 else Call(BOOLEAN, op, tuple(kept), span=span)
 
 
@@ -56,19 +52,13 @@ def _compared(op: str, part: Expr) -> tuple[Expr, Literal] | None:
         return None
     for value, literal in (part.args, part.args[::-1]):
         if isinstance(literal, Literal) and literal.value is not None and not isinstance(value, Literal):
-            return (value, literal) if _is_exact(value, literal) else None
+            return (value, literal) if _is_listed(value.type, literal.type) else None
     return None
 
 
-def _is_exact(value: Expr, literal: Literal) -> bool:
+def _is_listed(value: ColumnType, literal: ColumnType) -> bool:
     """Whether IN compares as the comparison did."""
-    if literal.type.is_text:
-        return value.type.is_text
-    if not (literal.type.is_numeric and value.type.is_numeric):
-        return False
-    if literal.type.is_integer and value.type.is_integer:
-        return True
-    return value.type.datatype != "long" and isinstance(literal.value, (int, float)) and abs(literal.value) <= _EXACT
+    return (value.is_text and literal.is_text) or (value.is_numeric and literal.is_numeric)
 
 
 def _membership(op: str, value: Expr, literals: list[Expr], span: Span) -> Expr:

@@ -11,6 +11,7 @@ from adql.bound import (
     Aggregate,
     Call,
     Column,
+    Derived,
     Expr,
     Fresh,
     Literal,
@@ -19,11 +20,12 @@ from adql.bound import (
     Query,
     Select,
     SetOperation,
+    conjunction,
     has_aggregate,
     relations,
 )
 from adql.correlation import SubqueryExpr, free
-from adql.errors import AdqlErrors, AdqlSemanticError
+from adql.errors import NOWHERE, AdqlErrors, AdqlSemanticError
 from adql.functions.names import Positions
 from adql.metadata import common_unit, field_of
 from adql.resolve.context import Context
@@ -31,9 +33,9 @@ from adql.resolve.expressions import Binder
 from adql.resolve.names import KnownNames
 from adql.resolve.scope import Scope, same_name, visible_columns, written
 from adql.resolve.tables import Tables
-from adql.resolve.types import common_type
+from adql.resolve.types import common_type, in_type
 from clickhouse_schema.catalogue import Catalogue, TableEntry
-from clickhouse_schema.datatypes import CHAR, ColumnType
+from clickhouse_schema.datatypes import BOOLEAN, CHAR, ColumnType
 
 
 def resolve(
@@ -94,9 +96,12 @@ class Queries:
         return query
 
     def unified(self, operand: Expr, query: Query, where: str) -> tuple[Expr, Query]:
-        """A value and a subquery's one column, both of their common type."""
-        kind = common_type([operand, query.outputs[0].expr], where, operand.span)
-        return _cast(operand, kind), _unified(query, [kind])
+        """A value and a subquery's one column of a common type, but for an integer and a real: IN compares these."""
+        value = query.outputs[0].expr
+        kind = common_type([operand, value], where, operand.span)
+        if operand.type.is_mixed_with(value.type):
+            return operand, query
+        return in_type(operand, kind), _unified(query, [kind])
 
     # --- SELECT
 
@@ -187,6 +192,8 @@ class Queries:
             for i, (a, b) in enumerate(zip(left.outputs, right.outputs, strict=True), 1)
         ]
         relation = self.context.next_relation(node.span)
+        if node.op != "UNION":
+            right, kinds = self._without_unequal(left, right, kinds)
         outputs = []
         for output, other, kind in zip(left.outputs, right.outputs, kinds, strict=True):
             unit = common_unit([output.expr, other.expr])
@@ -197,6 +204,31 @@ class Queries:
         order_by = tuple(self._set_order(term, outputs) for term in node.order_by)
         left, right = _unified(left, kinds), _unified(right, kinds)
         return SetOperation(node.op, node.all, left, right, relation, tuple(outputs), order_by, None, node.offset or 0)
+
+    def _without_unequal(self, left: Query, right: Query, kinds: list[ColumnType]) -> tuple[Query, list[ColumnType]]:
+        """The right side of EXCEPT or INTERSECT where an integer is compared with a real, and the columns' types.
+
+        The result has values of the left side only, so it keeps its type. Of the right side's rows those that equal
+        none in that type change nothing, and are left out.
+        """
+        pairs = list(zip(left.outputs, right.outputs, kinds, strict=True))
+        if not any(a.expr.type.is_mixed_with(b.expr.type) for a, b, _ in pairs):
+            return right, kinds
+        derived = Derived(self.context.next_relation(NOWHERE), right)
+        outputs: list[Output] = []
+        equal: list[Expr] = []
+        types: list[ColumnType] = []
+        for output, other, kind in pairs:
+            value: Expr = Column(other.expr.type, derived.relation, other.alias, other.field)
+            if output.expr.type.is_mixed_with(other.expr.type):
+                kind = output.expr.type
+                unknown = Call(BOOLEAN, "IS NULL", (value,))
+                value = Call(kind, "EXACT OR NULL", (value,))
+                lost = Call(BOOLEAN, "IS NULL", (value,))
+                equal.append(Call(BOOLEAN, "OR", (unknown, Call(BOOLEAN, "NOT", (lost,)))))
+            types.append(kind)
+            outputs.append(Output(self.context.fresh.alias(), value, other.field))
+        return Select(derived, conjunction(equal), (), None, tuple(outputs), False, (), None, 0), types
 
     def _set_order(self, term: nodes.OrderTerm, outputs: list[Output]) -> Order:
         found = _output_of(term.expression, outputs)
@@ -255,20 +287,13 @@ def _output_of(expression: nodes.Expression, outputs: list[Output]) -> Output | 
 
 
 def _unified(query: Query, kinds: list[ColumnType]) -> Query:
-    """Outputs cast to the common type of both sides of a set operation."""
+    """Outputs cast to the common type of both sides of a set operation: mixed ones are variants to the engine."""
     if isinstance(query, SetOperation):
-        outputs = [replace(o, expr=_cast(o.expr, k)) for o, k in zip(query.outputs, kinds, strict=True)]
+        outputs = [replace(o, expr=in_type(o.expr, k)) for o, k in zip(query.outputs, kinds, strict=True)]
         return replace(query, outputs=tuple(outputs))
     return replace(
-        query, outputs=tuple(replace(o, expr=_cast(o.expr, k)) for o, k in zip(query.outputs, kinds, strict=True))
+        query, outputs=tuple(replace(o, expr=in_type(o.expr, k)) for o, k in zip(query.outputs, kinds, strict=True))
     )
-
-
-def _cast(expr: Expr, kind: ColumnType) -> Expr:
-    """The engine's own type may be a narrower one than the declared, and unions of mixed types are variants to it."""
-    if kind.is_array:
-        return expr
-    return Call(kind, "CAST", (expr,), span=expr.span)
 
 
 # --- checks -----------------------------------------------------------------------------------------------------------

@@ -60,6 +60,16 @@ def common_type(args: Sequence[Expr], where: str, span: Span) -> ColumnType:
     raise AdqlSemanticError(f"{where} mixes {names}", span, "all its values must be of one kind")
 
 
+def in_type(expr: Expr, kind: ColumnType) -> Expr:
+    """A value in the common type of several: the same number, an error where ``kind`` does not hold it.
+
+    The cast stands also where ``expr`` has the type: the engine's own may be narrower.
+    """
+    if kind.is_array:
+        return expr
+    return Call(kind, "EXACT" if kind.rounds(expr.type) else "CAST", (expr,), span=expr.span)
+
+
 def fits(parameter: Parameter, arg: Expr) -> bool:
     """Whether ``arg`` is what ``parameter`` takes. A bare NULL is of every type, but no literal."""
     return _FITS[parameter.kind](arg)

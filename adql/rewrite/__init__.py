@@ -30,7 +30,7 @@ from adql.rewrite.constants import hold_constants
 from adql.rewrite.crossmatch import cross_match
 from adql.rewrite.decorrelate import decorrelate
 from adql.rewrite.footprints import stored_shapes
-from adql.rewrite.joins import join_order, left_deep, outer_keys, product_keys
+from adql.rewrite.joins import join_order, keys_of_where, left_deep, outer_keys
 from adql.rewrite.nearest import nearest_matches
 from adql.rewrite.outer_matches import outer_matches
 from adql.rewrite.small_sides import small_sides
@@ -46,7 +46,7 @@ PASSES_BEFORE: tuple[Pass, ...] = (left_deep, match_caps, nearest_matches, outer
 PASSES: tuple[Pass, ...] = (
     stored_shapes,
     add_covers,
-    product_keys,
+    keys_of_where,
     cross_match,
     join_order,
     outer_keys,

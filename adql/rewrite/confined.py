@@ -177,10 +177,17 @@ def _never(expr: Expr, negated: bool) -> bool:
         return expr.value is None or bool(expr.value) == negated
     if not (isinstance(expr, Call) and expr.name in ("=", "<>")):
         return False
-    left, right = (constant(arg) for arg in expr.args)
+    left, right = (_number(arg) for arg in expr.args)
     if left is None or right is None:
         return False
     return ((left == right) == (expr.name == "=")) == negated
+
+
+def _number(expr: Expr) -> int | float | None:
+    """The number of a literal as it is, of a constant expression in floating point; None of anything else."""
+    value = constant(expr)
+    exact = expr.value if isinstance(expr, Literal) else None
+    return exact if value is not None and isinstance(exact, int) else value
 
 
 # --- regions ----------------------------------------------------------------------------------------------------------

@@ -39,9 +39,9 @@ def left_deep(select: Select, fresh: Fresh) -> Select:
     return select
 
 
-def product_keys(select: Select, fresh: Fresh) -> Select:  # noqa: ARG001  passes are called alike
-    """Equalities of WHERE that join the tables of a product go into its ON, where the engine hashes by them."""
-    while (found := _key_of_product(select, select.from_)) is not None:
+def keys_of_where(select: Select, fresh: Fresh) -> Select:  # noqa: ARG001  passes are called alike
+    """Equalities of WHERE that join tables of inner joins go into their ON, where the engine hashes by them."""
+    while (found := _key_of_where(select, select.from_)) is not None:
         join, keys = found
         joined = replace(join, condition=conjunction([*conjuncts(join.condition), *keys]))
         rest = [c for c in conjuncts(select.where) if c not in keys]
@@ -49,14 +49,14 @@ def product_keys(select: Select, fresh: Fresh) -> Select:  # noqa: ARG001  passe
     return select
 
 
-def _key_of_product(select: Select, relation: Relation) -> tuple[Join, list[Expr]] | None:
+def _key_of_where(select: Select, relation: Relation) -> tuple[Join, list[Expr]] | None:
     if not isinstance(relation, Join):
         return None
-    below = _key_of_product(select, relation.left)
+    if relation.kind == "FULL":
+        return None  # to its rows of the right side alone WHERE applies too
+    below = _key_of_where(select, relation.left)
     if below is not None or relation.kind != "INNER":
         return below
-    if any(is_equality(c, relation) for c in conjuncts(relation.condition)):
-        return None
     here = {leaf.relation for leaf in relations(relation)}
     keys = [c for c in conjuncts(select.where) if is_equality(c, relation) and {x.relation for x in columns(c)} <= here]
     return (relation, keys) if keys else None

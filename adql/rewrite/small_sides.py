@@ -239,9 +239,9 @@ def _id_hint(end: End, query: Select) -> Hint:
     return Hint(end, lambda columns: InSubquery(BOOLEAN, columns[0], query))
 
 
-def _same_kind(a: Column, b: Column) -> bool:
-    """Whether the engine compares them in an IN as SQL does: both integers or both texts."""
-    return (a.type.is_integer and b.type.is_integer) or (a.type.is_text and b.type.is_text)
+def _same_kind(value: Column, there: Column) -> bool:
+    """Whether the engine selects by them in an IN as SQL compares: numbers with integers, or texts."""
+    return (value.type.is_numeric and there.type.is_integer) or (value.type.is_text and there.type.is_text)
 
 
 def _flat(

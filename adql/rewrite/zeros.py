@@ -23,7 +23,7 @@ from adql.bound import (
     map_select,
 )
 from adql.rewrite.joins import is_equality
-from clickhouse_schema.datatypes import DOUBLE
+from clickhouse_schema.datatypes import LONG
 
 
 def one_zero(select: Select, fresh: Fresh) -> Select:  # noqa: ARG001  passes are called alike
@@ -77,14 +77,21 @@ def _joins(relation: Relation) -> Relation:
 def _key(condition: Expr, join: Join) -> Expr:
     if isinstance(condition, Call) and condition.name in ("AND", "OR"):
         return condition.with_children(tuple([_key(part, join) for part in condition.args]))
-    if not is_equality(condition, join):
+    if not (isinstance(condition, Call) and is_equality(condition, join)):
         return condition
-    if not any(_is_float(side) for side in condition.children):
+    left, right = condition.children
+    if left.type.is_mixed_with(right.type):
+        return condition.with_children(tuple([_whole(side) if _is_float(side) else side for side in (left, right)]))
+    if not _is_float(left):
         return condition
-    # the engine finds no type that holds both a BIGINT and a DOUBLE
-    return condition.with_children(
-        tuple(_one_zero(side) if _is_float(side) else Call(DOUBLE, "CAST", (side,)) for side in condition.children)
-    )
+    if condition.name == "=":
+        right = Call(right.type, "NO NAN", (right,), span=right.span)
+    return condition.with_children((_one_zero(left), _one_zero(right)))
+
+
+def _whole(expr: Expr) -> Expr:
+    """A real as the integer that it equals: no type of the engine holds both a BIGINT and a DOUBLE."""
+    return Call(LONG, "EXACT OR NULL", (expr,), span=expr.span)
 
 
 def _is_float(expr: Expr) -> bool:

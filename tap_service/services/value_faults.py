@@ -35,6 +35,11 @@ def meaning(fault: ValueFault) -> str:
     said = str(fault)
     if found := _OUT_OF_RANGE.search(said):
         kind = _ADQL.get(found[1], found[1])
+        if kind == "DOUBLE PRECISION":
+            return (
+                "a BIGINT has too many digits for a column of DOUBLE: CAST the values of DOUBLE to BIGINT, or"
+                " the others AS DOUBLE PRECISION, which rounds them"
+            )
         if "Int128" in said:
             return f"an integer result does not fit {kind}: compute with CAST(... AS DOUBLE PRECISION)"
         return f"a value does not fit {kind}: CAST it to a wider type"

@@ -126,6 +126,8 @@ PAIRS: list[tuple[str, str]] = [
     ("SELECT a.id, b.id, c.id FROM small.stars AS a LEFT JOIN (small.spectra AS b JOIN small.stars AS c ON b.star = c.id) ON a.id = b.id", ""),
     ("SELECT a.id, b.id, c.id FROM small.stars AS a RIGHT JOIN small.spectra AS b ON a.id = b.star RIGHT JOIN small.stars AS c ON c.id = b.id", ""),
     ("SELECT a.id, b.id, c.id FROM small.stars AS a JOIN small.spectra AS b ON a.id = b.star FULL JOIN small.stars AS c ON c.id = b.id", ""),
+    ("SELECT a.id, b.id, c.id FROM small.stars AS a JOIN small.spectra AS b ON a.id > 0 FULL JOIN small.stars AS c ON a.id = c.n_obs WHERE a.id = b.star", ""),
+    ("SELECT a.id, b.id, c.id FROM small.stars AS a JOIN small.spectra AS b ON a.name = b.name LEFT JOIN small.stars AS c ON a.id = c.n_obs WHERE a.mag = b.flux", ""),
     # one group
     ("SELECT 1 FROM small.stars HAVING 1 = 1", ""),
     ("SELECT 1 FROM small.stars WHERE id > 100 HAVING 1 = 1", ""),
