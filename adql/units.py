@@ -54,6 +54,16 @@ def conversion(source: str, target: str) -> tuple[str, float]:
     return wanted, _exact(factor)
 
 
+def is_same(first: str, second: str) -> bool:
+    """Whether they are one unit, maybe in two spellings."""
+    if first == second or not (first and second):
+        return first == second
+    try:
+        return conversion(first, second)[1] == 1
+    except UnitFault:
+        return False
+
+
 def _factor(source: UnitBase | None, target: UnitBase | None) -> float | None:
     if source is None or target is None:
         return None

@@ -9,12 +9,12 @@ from adql.bound import UNTYPED, Aggregate, Call, Expr, Literal, Windowed, has_ag
 from adql.elsewhere import about_function
 from adql.errors import AdqlSemanticError
 from adql.functions import AGGREGATES, FUNCTIONS, Function
-from adql.metadata import unit_of
 from adql.resolve.constants import constant
 from adql.resolve.geometry import BOUND_HERE, bind_geometry
 from adql.resolve.names import bind_named_position
 from adql.resolve.scope import suggestion
 from adql.resolve.types import as_timestamp, check_argument, chosen, common_type, in_type, with_instants
+from adql.unit_rules import unit_of
 from adql.units import UnitFault, conversion
 from adql.words import ARGUMENTS
 from clickhouse_schema.datatypes import DOUBLE, LONG, TIMESTAMP, UNICODE
@@ -140,11 +140,10 @@ def _in_unit(binder: Binder, node: nodes.FunctionCall) -> Expr:
         raise AdqlSemanticError("IN_UNIT takes the unit as a text", target.span, "write IN_UNIT(x, 'arcsec/yr')")
     source = unit_of(value)
     if not source:
-        raise AdqlSemanticError(
-            "IN_UNIT takes a value whose unit is known; this one has none",
-            value.span,
-            "TAP_SCHEMA.columns has the units",
-        )
+        hint = "TAP_SCHEMA.columns has the units"
+        if isinstance(value, Call) and value.name in ("*", "/"):
+            hint = "a number has no unit, so of its product or quotient with a column none is known: convert the column"
+        raise AdqlSemanticError("IN_UNIT takes a value whose unit is known; this one has none", value.span, hint)
     try:
         unit, factor = conversion(source, target.value)
     except UnitFault as fault:

@@ -27,13 +27,14 @@ from adql.bound import (
 from adql.correlation import SubqueryExpr, free
 from adql.errors import NOWHERE, AdqlErrors, AdqlSemanticError
 from adql.functions.names import Positions
-from adql.metadata import common_unit, field_of
+from adql.metadata import field_of
 from adql.resolve.context import Context
 from adql.resolve.expressions import Binder
 from adql.resolve.names import KnownNames
 from adql.resolve.scope import Scope, same_name, visible_columns, written
 from adql.resolve.tables import Tables
 from adql.resolve.types import common_type, in_type
+from adql.unit_rules import common_unit
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.datatypes import BOOLEAN, CHAR, ColumnType
 

@@ -39,7 +39,7 @@ test('the nearest of each', () => {
         `SELECT
   a.id,
   b.tyc_id,
-  DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)) * 3600 AS separation_arcsec
+  IN_UNIT(DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)), 'arcsec') AS separation_arcsec
 FROM TAP_UPLOAD.mine AS a
 JOIN tycho2.bright AS b
   ON 1 = skyhouse_nearest(1, POINT(a.ra, a.dec), POINT(b.ra, b.dec), 2 / 3600.)`,
@@ -71,7 +71,7 @@ test('without columns of the left all of it is kept of rows without a partner', 
 
 test('a pair of tables without columns still gives the separation', () => {
     const bare = { left: { ...mine, columns: [] }, right: { ...stars, columns: [] } };
-    expect(matchAdql(match(bare))).toMatch(/^SELECT\n {2}DISTANCE\(.*\) \* 3600 AS separation_arcsec\nFROM/);
+    expect(matchAdql(match(bare))).toMatch(/^SELECT\n {2}IN_UNIT\(DISTANCE\(.*\), 'arcsec'\) AS separation_arcsec\nFROM/);
 });
 
 test('odd names are quoted, equal ones told apart', () => {
@@ -81,7 +81,7 @@ test('odd names are quoted, equal ones told apart', () => {
         `SELECT
   a.ra AS ra_1_2, a."my mag", a."size", a.ra_1, a."a""b",
   b.RA AS RA_2, b.tyc_id,
-  DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)) * 3600 AS separation_arcsec`,
+  IN_UNIT(DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)), 'arcsec') AS separation_arcsec`,
     );
 });
 

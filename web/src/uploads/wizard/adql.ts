@@ -54,7 +54,7 @@ export function matchAdql(match: Match): string {
     const lines = [
         ...listed('a', left.columns, outputs.left),
         ...listed('b', right.columns, outputs.right),
-        `${called('DISTANCE', [point('a', left), point('b', right)])} * 3600 AS ${outputs.separation}`,
+        `${called('IN_UNIT', [called('DISTANCE', [point('a', left), point('b', right)]), "'arcsec'"])} AS ${outputs.separation}`,
     ];
     return [
         `SELECT`,
