@@ -40,6 +40,7 @@ from adql.rewrite.repeatable import is_repeatable
 from adql.rewrite.sizes import best_side, crowding, row_count
 from adql.rewrite.spatial import NEARNESS
 from adql.rewrite.wrap import Wrapped, numbers, select_of
+from adql.rewrite.zeros import one_zero
 from adql.spherical import SMALLEST_CUBE
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, LONG
 
@@ -162,7 +163,7 @@ def _rewritten(select: Select, match: Match, fresh: Fresh) -> Select:
     condition = conjunction([*cells, *others])
     inside = left.derived(of_left)
     if isinstance(part, Join):  # which the passes after this one do not meet any more
-        inside = replace(inside, query=with_keys(inside.query, fresh))
+        inside = replace(inside, query=one_zero(with_keys(inside.query, fresh), fresh))
     joined = replace(join, left=replaced(join.left, part, inside), right=right.derived(inner), condition=condition)
     select = replace(select, from_=replaced(select.from_, join, joined), where=_without(select, join, own))
     select = right.apply(left.apply(select))

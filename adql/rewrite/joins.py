@@ -69,7 +69,7 @@ def outer_keys(select: Select, fresh: Fresh) -> Select:
     return select
 
 
-def with_keys(query: Query, fresh: Fresh) -> Query:
+def with_keys(query: Query, fresh: Fresh) -> Select:
     """What ``join_order`` and ``outer_keys`` make of a SELECT that another pass has put together."""
     assert isinstance(query, Select)  # noqa: S101  passes make nothing else
     return outer_keys(join_order(query, fresh), fresh)
