@@ -23,9 +23,24 @@ class ResultRows:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
-    """``rows`` and ``bytes`` that the engine will read, ``seconds`` that it will work, and the ``kind`` of work.
+class Steps:
+    """What is foreseen after the reading: pairs that joins find by their keys, and rows of the result to be written.
 
+    ``sure``: these are about so many; else conditions may leave fewer, or nobody knows.
+    """
+
+    joined: int
+    join_seconds: float
+    written: int
+    write_seconds: float
+    sure: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """``rows`` and ``bytes`` that the engine will read, ``seconds`` of all work, and the ``kind`` of work.
+
+    ``steps``: what of the work follows after the reading.
     ``result``: the rows that it gives, None if nobody knows; ``warning``: what the row limit will cut, '' for nothing.
     """
 
@@ -35,6 +50,7 @@ class Estimate:
     kind: str
     result: ResultRows | None = None
     warning: str = ""
+    steps: Steps | None = None
 
 
 class WorkClass(StrEnum):

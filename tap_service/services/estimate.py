@@ -1,5 +1,7 @@
 """What a query will cost: rows, bytes and seconds, from the density table over the cells that its covers leave.
 
+Seconds are those of the bytes that are read, at a rate that is learned, of the pairs of rows that joins find, and of
+the values that are written (``join_work``).
 It advises, for users and queues; only the time that a query takes refuses it. (The engine's own EXPLAIN ESTIMATE says
 20 million rows for a look-up by id.)
 """
@@ -7,8 +9,8 @@ It advises, for users and queues; only the time that a query takes refuses it. (
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -16,36 +18,33 @@ from numpy.typing import NDArray
 
 from adql.bound import (
     Aggregate,
-    Call,
-    Column,
-    Derived,
     Expr,
     Join,
-    Literal,
+    Output,
     Query,
-    Relation,
     Scan,
     Select,
     columns,
-    conjuncts,
     relations,
     select_expressions,
     selects,
     walk,
 )
+from adql.clickhouse import SETTINGS, emit
 from adql.regions import Moc, Region, cover
-from adql.resolve.constants import constant
-from adql.rewrite.joins import is_equality
 from adql.translate import Translation
 from clickhouse_schema.apply import density
 from clickhouse_schema.catalogue import TableEntry
-from clickhouse_schema.healpix import ORDER
+from clickhouse_schema.datatypes import DOUBLE, Field
 from clickhouse_schema.quoting import string
 from tap_service.models.uploads import SCHEMA as UPLOADED
-from tap_service.models.work import Estimate, ResultRows
+from tap_service.models.work import Estimate, ResultRows, Steps
+from tap_service.services.column_origins import ids_named
+from tap_service.services.join_work import JoinWork, join_work, write_seconds
 from tap_service.services.result_rows import RowCounter
 from tap_service.services.row_limit import without_limit
-from tap_service.storage.engine import Engine
+from tap_service.services.spread import Spread, covered_parts, radius_of
+from tap_service.storage.engine import Engine, EngineError
 
 #: rows of one granule (the engine's default): the least that is read at a place
 _GRANULE = 8192
@@ -53,19 +52,24 @@ _GRANULE = 8192
 #: Seconds of work per gigabyte read, to begin with, by what the engine does with it; each query that ends corrects it.
 _FIRST_RATES = {"scan": 0.5, "group": 1.0, "sort": 1.5, "join": 5.0}
 
-#: to try one pair of rows, where the engine has no key to find pairs by
-_PAIR_SECONDS = 5e-9
-
 #: bytes of a value where the engine does not tell: it does not of small tables
 _WIDTH = 8.0
 
 #: tables whose sizes are kept
 _MOST_SIZES = 1000
 
+#: what the mean of radii that depend on rows is taken of
+_SAMPLED_ROWS = 10_000
+_RADIUS = Field("r", DOUBLE)
+#: nobody waits longer for an estimate
+_QUICKLY: dict[str, str | int] = {"max_execution_time": 1}
+
 #: how much one query's figure counts
 _WEIGHT = 0.2
 #: and of how large a query it counts
 _TELLING_BYTES = 50e6
+#: and what part of its work its joins may be
+_MOST_LATER = 0.1
 
 
 class Rates(Protocol):
@@ -93,6 +97,7 @@ class Estimator:
         self._lock = threading.Lock()
         self._version = -1
         self._sizes: dict[str, _Size] = {}
+        self._radii: dict[str, float] = {}
         self._rates = rates
 
     def estimate(self, translation: Translation, version: int) -> Estimate:
@@ -101,18 +106,53 @@ class Estimator:
             return Estimate(0, 0, 0.0, "scan")
         cells = translation.cells
         rows, size = 0.0, 0.0
-        reads: dict[int, float] = {}
         for scan, stored, looked_up in _scans(translation.query):
             entry = scan.entry
             known = self._size(entry, version)
             read = _rows_read(known, cells.get(f"{entry.qualified}.hpx29"), looked_up)
-            reads[scan.relation] = read
             rows += read
             size += read * sum(known.widths.get(name) or _WIDTH for name in stored)
         kind = _kind(translation.query)
         rate = self._rates.rates().get(kind, _FIRST_RATES[kind])
-        pairs = sum(_pairs(select.from_, reads)[1] for select in selects(translation.query))
-        return Estimate(round(rows), round(size), size / 1e9 * rate + pairs * _PAIR_SECONDS, kind)
+        work = self._join_work(translation.query, version)
+        steps = Steps(
+            round(work.found),
+            work.seconds,
+            round(work.rows),
+            write_seconds(work.rows, len(translation.query.outputs)),
+            work.sure,
+        )
+        seconds = size / 1e9 * rate + steps.join_seconds + steps.write_seconds
+        return Estimate(round(rows), round(size), seconds, kind, steps=steps)
+
+    def _join_work(self, query: Query, version: int) -> JoinWork:
+        def rows_of(entry: TableEntry) -> Spread:
+            size = self._size(entry, version)
+            rows, others = size.rows[:-1].astype(np.float64), float(size.rows[-1])
+            anywhere, placeless = (0.0, others) if entry.table.layout.position else (others, 0.0)
+            return Spread(size.order, rows, np.ones(len(rows)), anywhere, placeless, frozenset((entry.storage,)))
+
+        return join_work(query, rows_of, self._mean_radius)
+
+    def _mean_radius(self, scan: Scan, radius: Expr) -> float | None:
+        """Of a circle as large as those of a sample of a table's rows in the mean; None if the engine does not tell."""
+        sampled = Select(
+            replace(scan, part=""), None, (), None, (Output("r", radius, _RADIUS),), False, (), _SAMPLED_ROWS, 0
+        )
+        key = emit(sampled)
+        with self._lock:
+            known = self._radii.get(key)
+        if known is None:
+            area = "if(r >= 0, pow(sin(radians(least(r, 180)) / 2), 2), 0)"
+            sql = f"SELECT avgOrDefault({area}) AS area FROM ({key})"
+            try:
+                known = radius_of(self._engine.query(sql, SETTINGS | _QUICKLY)["area"][0].as_py() or 0.0)
+            except EngineError:
+                return None  # such as after a second
+            with self._lock:
+                if scan.entry.schema.name != UPLOADED and len(self._radii) < _MOST_SIZES:
+                    self._radii[key] = known
+        return known
 
     def result_rows(self, translation: Translation, version: int) -> ResultRows | None:
         """How many rows the query gives without a row limit; None if nobody knows."""
@@ -120,18 +160,22 @@ class Estimator:
 
         def covered(entry: TableEntry, region: Region) -> float:
             cells, size = cover(region), self._size(entry, version)
-            inside, all_ = (_covered(size.order, Moc.of_cells(part)) for part in (cells.inside, cells.all))
+            inside, all_ = (covered_parts(size.order, Moc.of_cells(part)) for part in (cells.inside, cells.all))
             return float(((inside + all_) / 2 * size.rows[:-1]).sum())  # half of each cell on the border
 
         counter = RowCounter(lambda entry: float(self._size(entry, version).rows.sum()), covered)
-        return None if query is None else counter.count(query)
+        found = None if query is None else counter.count(query)
+        if found is None and translation.query is not None:
+            matched = self._join_work(translation.query, version).whole
+            return None if matched is None else ResultRows(round(matched), "about")
+        return found
 
     def spread(self, translation: Translation, entry: TableEntry, version: int) -> tuple[int, NDArray[np.float64]]:
         """The rows of one table that the query reaches, by NESTED cell of the order that comes first."""
         size = self._size(entry, version)
         rows = size.rows[:-1].astype(np.float64)
         cells = translation.cells.get(f"{entry.qualified}.hpx29")
-        return size.order, rows if cells is None else rows * _covered(size.order, cells)
+        return size.order, rows if cells is None else rows * covered_parts(size.order, cells)
 
     def density(self, entry: TableEntry, version: int) -> tuple[int, NDArray[np.int64]]:
         """The rows of a table by NESTED cell of the order that comes first, and after them those without position.
@@ -142,8 +186,9 @@ class Estimator:
         return size.order, size.rows
 
     def learn(self, estimate: Estimate, bytes_read: int, seconds: float) -> None:
-        """What a query of this kind has really taken; small ones tell nothing of the rate."""
-        if bytes_read < _TELLING_BYTES:
+        """What a query of this kind has really taken; small ones and those of many pairs tell nothing of the rate."""
+        later = estimate.steps.join_seconds if estimate.steps else 0.0
+        if bytes_read < _TELLING_BYTES or later > _MOST_LATER * estimate.seconds:
             return
         rate = self._rates.rates().get(estimate.kind, _FIRST_RATES[estimate.kind])
         self._rates.set_rate(estimate.kind, rate + _WEIGHT * (seconds / (bytes_read / 1e9) - rate))
@@ -151,7 +196,7 @@ class Estimator:
     def _size(self, entry: TableEntry, version: int) -> _Size:
         with self._lock:
             if version != self._version:
-                self._sizes, self._version = {}, version
+                self._sizes, self._radii, self._version = {}, {}, version
             known = self._sizes.get(entry.storage)
         if known is None:
             known = self._measured(entry)
@@ -193,37 +238,10 @@ def _scans(query: Query) -> Iterator[tuple[Scan, set[str], int]]:
                 yield leaf, used.get(leaf.relation, set()), _looked_up(select, leaf)
 
 
-def _pairs(relation: Relation, reads: Mapping[int, float]) -> tuple[float, float]:
-    """Rows of a join tree, at most, and the pairs that are tried where no equality ties two sides."""
-    if isinstance(relation, Scan):
-        return reads.get(relation.relation, 0.0), 0.0
-    if isinstance(relation, Derived):
-        leaves = [leaf for select in selects(relation.query) for leaf in relations(select.from_)]
-        return sum(reads.get(leaf.relation, 0.0) for leaf in leaves if isinstance(leaf, Scan)), 0.0
-    (left, tried_left), (right, tried_right) = (_pairs(side, reads) for side in (relation.left, relation.right))
-    tried = tried_left + tried_right
-    if any(is_equality(condition, relation) for condition in conjuncts(relation.condition)):
-        return max(left, right), tried
-    return left * right, tried + left * right
-
-
 def _looked_up(select: Select, scan: Scan) -> int:
     """How many ids a condition of WHERE names, 0 if there is none."""
-    ids = scan.entry.table.layout.id
-    for condition in conjuncts(select.where):
-        if not (isinstance(condition, Call) and condition.name in ("=", "IN")):
-            continue
-        operand, *values = condition.args
-        if isinstance(values[0], Column):
-            operand, values = values[0], [operand]
-        named = isinstance(operand, Column) and operand.relation == scan.relation and operand.name in ids[:1]
-        if named and all(_is_constant(value) for value in values):
-            return len(values)
-    return 0
-
-
-def _is_constant(value: Expr) -> bool:
-    return isinstance(value, Literal) or (isinstance(value, Call) and constant(value) is not None)
+    ids = scan.entry.table.layout.id[:1]
+    return ids_named(select, lambda column: column.relation == scan.relation and column.name in ids)
 
 
 def _rows_read(size: _Size, cells: Moc | None, looked_up: int) -> float:
@@ -234,20 +252,7 @@ def _rows_read(size: _Size, cells: Moc | None, looked_up: int) -> float:
         return total
     if not len(cells.ranges):
         return 0.0
-    return min(total, float((_covered(size.order, cells) * size.rows[:-1]).sum()) + _GRANULE)
-
-
-def _covered(order: int, cells: Moc) -> NDArray[np.float64]:
-    """How much of each NESTED cell of ``order`` is in ``cells``, from 0 to 1."""
-    if not len(cells.ranges):
-        return np.zeros(12 * 4**order)
-    edges = cells.ranges.ravel().astype(np.float64)
-    lengths = (cells.ranges[:, 1] - cells.ranges[:, 0]).astype(np.float64)
-    covered = np.repeat(np.cumsum(lengths), 2)
-    covered[::2] -= lengths
-    cell_size = 4.0 ** (ORDER - order)
-    borders = np.arange(12 * 4**order + 1) * cell_size
-    return np.asarray(np.diff(np.interp(borders, edges, covered)) / cell_size)
+    return min(total, float((covered_parts(size.order, cells) * size.rows[:-1]).sum()) + _GRANULE)
 
 
 def _kind(query: Query) -> str:

@@ -6,9 +6,13 @@ import time
 from collections.abc import Callable
 
 from tap_service.models.job import Info
+from tap_service.models.work import Estimate
 from tap_service.services.execution import Execution
 from tap_service.services.stages import Stage, Stages
 from tap_service.storage.engine import Progress
+
+#: what is told while there is something left to do
+_NEARLY_ALL = 0.99
 
 #: a fraction below this foretells nothing
 _FORETOLD_FROM = 0.05
@@ -19,8 +23,9 @@ _NOTHING = Progress(0, 0, 0, 0)
 class JobProgress:
     """Of one execution. The engine's words come late or never where a query is short: then they are not told."""
 
-    def __init__(self, execution: Execution) -> None:
+    def __init__(self, execution: Execution, foreseen: Estimate | None = None) -> None:
         self._execution = execution
+        self._foreseen = foreseen
         self._began = time.monotonic()
         self._seen: Progress | None = None
         self._before = _NOTHING
@@ -63,22 +68,41 @@ class JobProgress:
         )
 
     def while_running(self) -> Info:
-        """``percent`` is of the rows that the engine expects to read, while nothing else is known to take the time.
-
-        How long joins, groups and sorts go on is not told, but that they do.
-        """
+        """What is told is in docs/async.md."""
         elapsed = time.monotonic() - self._began
         info: dict[str, str | int | float] = {**self._work(elapsed), "stage": self._stage}
         if self.pieces is not None:
             return {**info, **self.pieces()}
         if self._seen is not None and self._seen.total_rows:
-            fraction = min(self._seen.read_rows / self._seen.total_rows, 0.99)
             info["rowsExpected"] = self._seen.total_rows
-            if self._stage is Stage.READING and self._stages.join is None:
+            fraction = self._fraction(self._seen)
+            if fraction is not None:
                 info["percent"] = int(fraction * 100)
                 if fraction >= _FORETOLD_FROM:
                     info["secondsLeft"] = round(elapsed * (1 - fraction) / fraction, 1)
         return info
+
+    def _fraction(self, seen: Progress) -> float | None:
+        """The part of the work that is done; None where that is not known.
+
+        Each step counts as many seconds as were foreseen for it. Nobody knows how far a group or a sort is; nor a join,
+        or the writing, when it has more rows than were foreseen, or when conditions may leave fewer.
+        """
+        if self._stage in (Stage.GROUPING, Stage.SORTING):
+            return None
+        read = min(seen.read_rows / seen.total_rows, 1.0)
+        steps = self._foreseen.steps if self._foreseen else None
+        if self._foreseen is None or steps is None or not steps.sure:
+            is_reading = self._stage is Stage.READING and self._stages.join is None
+            return min(read, _NEARLY_ALL) if is_reading else None
+        written = self._execution.report.rows
+        if seen.joined_rows > steps.joined or written > steps.written:
+            return None
+        reading = max(self._foreseen.seconds - steps.join_seconds - steps.write_seconds, 0.0)
+        done = reading * read
+        done += steps.join_seconds * (seen.joined_rows / steps.joined if steps.joined else 1.0)
+        done += steps.write_seconds * (written / steps.written if steps.written else 1.0)
+        return min(done / (reading + steps.join_seconds + steps.write_seconds), _NEARLY_ALL)
 
     def at_end(self) -> Info:
         pieces = self.pieces() if self.pieces else {}

@@ -33,7 +33,7 @@ class RunningJob:
     def __init__(self, job: Job, execution: Execution) -> None:
         self.job = job
         self.execution = execution
-        self.progress = JobProgress(execution)
+        self.progress = JobProgress(execution, job.foreseen)
         self.since = time.monotonic()
 
     def stop(self, reason: ServiceError) -> None:

@@ -2,6 +2,23 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from adql.translate import translate
+from clickhouse_schema.catalogue import Catalogue
+from tap_service.serializers import ResultInfo, find_format
+from tap_service.services.estimate import Estimator
+from tap_service.services.execution import Execution
+from tap_service.services.job_info import JobProgress
+from tap_service.services.row_limit import RowLimit
+from tap_service.storage.embedded import EmbeddedEngine
+from tap_service.storage.engine import Progress
+from tap_service.storage.jobs import JobStore
+from tap_service.storage.sqlite_jobs import SqliteJobStore
 from tests.tap_service.asking import create
 from tests.tap_service.conftest import NUMBERS, Served
 
@@ -17,3 +34,65 @@ def test_what_a_short_job_took(service: Served) -> None:
     assert info["rowsWritten"] == "1"
     assert int(info["bytesWritten"] or 0) == len(job.rows())
     assert (info["percent"], info["secondsLeft"], info["queryStatus"]) == ("100", "0", "OK")
+
+
+class Told:
+    """What jobInfo tells of a query while the engine's figures are these."""
+
+    def __init__(self, engine: EmbeddedEngine, catalogue: Catalogue, rates: JobStore, query: str) -> None:
+        translation = translate(query, catalogue)
+        serializer = find_format("csv").serializer(translation.fields, ResultInfo())
+        self.foreseen = Estimator(engine, rates).estimate(translation, 1)
+        self._execution = Execution(engine, translation, serializer, "told", RowLimit(10**9, 10**9))
+        self._progress = JobProgress(self._execution, self.foreseen)
+
+    def __call__(self, read: float, joined: float = 0.0, written: float = 0.0) -> tuple[str, int | None]:
+        """Stage and percent, with these parts of what was foreseen."""
+        steps = self.foreseen.steps
+        assert steps
+        self._execution.report.rows = round(written * steps.written)
+        seen = Progress(round(read * 1000), 0, 1000, 0, math.floor(joined * steps.joined))
+        self._progress.seen(seen)
+        info = self._progress.while_running()
+        percent = info.get("percent")
+        return str(info["stage"]), None if percent is None else int(percent)
+
+
+@pytest.fixture
+def told(demo_engine: EmbeddedEngine, demo_catalogue: Catalogue, tmp_path: Path) -> Iterator[Callable[[str], Told]]:
+    store = SqliteJobStore(tmp_path)
+    yield lambda query: Told(demo_engine, demo_catalogue, store, query)
+    store.close()
+
+
+APART = "DISTANCE(a.ra, a.dec, b.ra, b.dec)"
+STARS = "FROM tycho2.bright AS a JOIN tycho2.bright AS b ON"
+
+
+def test_percent_goes_on_after_the_last_row_is_read(told: Callable[[str], Told]) -> None:
+    match = told(f"SELECT a.ra {STARS} {APART} < 5")
+    looks = [match(0.5), match(1), match(1, 0.3, 0.3), match(1, 0.6, 0.6), match(1, 1, 0.9), match(1, 1, 1)]
+    assert [stage for stage, _ in looks] == ["reading", "matching", "matching", "matching", "matching", "writing"]
+    percents = [percent for _, percent in looks]
+    assert percents == sorted(percents, key=lambda percent: percent or 0)
+    assert percents[1] is not None
+    assert percents[1] < 5  # nearly all is in the pairs
+    assert percents[-1] == 99
+
+
+def test_no_percent_where_nobody_knows(told: Callable[[str], Told]) -> None:
+    match = told(f"SELECT a.ra {STARS} {APART} < 5")
+    assert match(1, 0.9, 0.9)[1] is not None
+    assert match(1, 1.2, 0.9) == ("matching", None)  # more than foreseen
+    assert match(1, 1.2, 1.2) == ("writing", None)
+    for query in (
+        f"SELECT a.ra {STARS} {APART} < 5 WHERE a.vt_mag < 7",  # perhaps fewer than foreseen
+        f"SELECT COUNT(*) {STARS} a.origin = b.origin",
+    ):
+        unsure = told(query)
+        assert [unsure(0.5), unsure(1, 0.2)][1][1] is None
+    ordered = told("SELECT ra FROM tycho2.bright ORDER BY vt_mag")
+    assert ordered(0.5)[1] is not None
+    assert ordered(1) == ("sorting", None)
+    grouped = told("SELECT origin, COUNT(*) FROM tycho2.bright GROUP BY origin")
+    assert grouped(1) == ("grouping", None)

@@ -1,0 +1,156 @@
+"""What is foreseen of joins, as relations: of forecasts to the rows that the engine gives, and to each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from adql.translate import translate
+from clickhouse_schema.catalogue import Catalogue
+from tap_service.models.work import Estimate, Steps, WorkClass
+from tap_service.services.estimate import Estimator
+from tap_service.storage.embedded import EmbeddedEngine
+from tap_service.storage.sqlite_jobs import SqliteJobStore
+
+STARS, OBJECTS = 120_521, 14_033
+#: how far a forecast may be off
+FACTOR = 2.0
+
+APART = "DISTANCE(a.ra, a.dec, b.ra, b.dec)"
+STAR_STAR = "FROM tycho2.bright AS a JOIN tycho2.bright AS b ON"
+OBJECT_STAR = "FROM openngc.objects AS a JOIN tycho2.bright AS b ON"
+NEAR_PLEIADES = "1 = CONTAINS(POINT({0}.ra, {0}.dec), CIRCLE(56.75, 24.1, 15))"
+
+Foresee = Callable[..., Estimate]
+
+
+@pytest.fixture
+def foresee(demo_engine: EmbeddedEngine, demo_catalogue: Catalogue, tmp_path: Path) -> Iterator[Foresee]:
+    store = SqliteJobStore(tmp_path)
+    estimator = Estimator(demo_engine, store)
+    yield lambda query, limit=None: estimator.estimate(translate(query, demo_catalogue, limit=limit), 1)
+    store.close()
+
+
+def steps(estimate: Estimate) -> Steps:
+    assert estimate.steps
+    return estimate.steps
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"SELECT a.ra {STAR_STAR} {APART} < 0.001",
+        f"SELECT a.ra {STAR_STAR} {APART} < 0.3",
+        f"SELECT a.ra {OBJECT_STAR} {APART} < 2",
+        f"SELECT a.ra {OBJECT_STAR} {APART} < 10 WHERE {NEAR_PLEIADES.format('a')}",
+        f"SELECT a.ra {OBJECT_STAR} {APART} < 10 WHERE {NEAR_PLEIADES.format('b')}",
+        f"SELECT a.ra {STAR_STAR} {APART} < 180 WHERE {NEAR_PLEIADES.format('a')} AND {NEAR_PLEIADES.format('b')}",
+        f"SELECT a.ra {STAR_STAR} 1 = CONTAINS(POINT(a.ra, a.dec), CIRCLE(b.ra, b.dec, b.vt_mag / 20))",
+        f"SELECT a.ra {OBJECT_STAR} {APART} < 1 + a.majax / 60",
+        f"SELECT a.ra {OBJECT_STAR} {APART} < b.vt_mag / 10 + a.majax / 60",
+        f"SELECT a.ra {OBJECT_STAR.replace('JOIN', 'LEFT JOIN')} {APART} < 0.1",
+        f"SELECT a.ra {OBJECT_STAR} 1 = skyhouse_nearest(2, POINT(a.ra, a.dec), POINT(b.ra, b.dec), 3)",
+        f"SELECT a.ra {OBJECT_STAR} {APART} < 0.5 JOIN tycho2.bright AS c ON DISTANCE(c.ra, c.dec, a.ra, a.dec) < 0.5",
+        f"SELECT a.ra FROM openngc.objects AS a, tycho2.bright AS b WHERE {APART} < 1",
+        f"SELECT a.ra FROM (SELECT ra, dec FROM openngc.objects) AS a JOIN tycho2.bright AS b ON {APART} < 1",
+        "SELECT a.ra FROM (SELECT TOP 20 * FROM openngc.objects) AS a, (SELECT TOP 300 * FROM tycho2.bright) AS b",
+        "SELECT ra FROM tycho2.bright UNION ALL SELECT ra FROM openngc.objects",
+    ],
+)
+def test_as_many_rows_as_come(
+    foresee: Foresee, demo_engine: EmbeddedEngine, demo_catalogue: Catalogue, query: str
+) -> None:
+    found = steps(foresee(query))
+    assert found.sure
+    counted = translate(f"SELECT COUNT(*) FROM ({query}) AS q", demo_catalogue)
+    true = demo_engine.query(counted.sql, counted.settings).column(0)[0].as_py()
+    assert true / FACTOR < found.written < true * FACTOR
+
+
+def test_products_are_exact(foresee: Foresee) -> None:
+    product = steps(foresee("SELECT a.ra FROM openngc.objects AS a, tycho2.bright AS b"))
+    assert product.joined == product.written == OBJECTS * STARS
+    compared = steps(foresee(f"SELECT COUNT(*) {OBJECT_STAR} a.ra < b.ra"))
+    outer = steps(foresee(f"SELECT COUNT(*) {OBJECT_STAR.replace('JOIN', 'LEFT JOIN')} a.ra < b.ra"))
+    assert compared.joined == OBJECTS * STARS
+    assert outer.joined >= OBJECTS * STARS
+    three = "SELECT COUNT(*) FROM openngc.objects AS a, tycho2.bright AS b, openngc.objects AS c"
+    assert steps(foresee(three)).joined == OBJECTS * STARS * (1 + OBJECTS)
+
+
+def test_the_wider_the_more(foresee: Foresee) -> None:
+    """Whatever the plan of the engine is for a radius."""
+    radii = [0.001 * 1.6**power for power in range(27)] + [180]
+    found = [foresee(f"SELECT a.ra {STAR_STAR} {APART} <= {radius}") for radius in radii]
+    written = [steps(each).written for each in found]
+    assert written == sorted(written)
+    assert STARS <= written[0] < 1.01 * STARS
+    assert written[-1] == STARS**2
+    assert found[-1].seconds > 1000 * found[0].seconds
+
+
+def test_a_region_leaves_less(foresee: Foresee) -> None:
+    """Whichever side it is of."""
+    query = f"SELECT a.ra {STAR_STAR} {APART} < 0.5"
+    everywhere, first, second = (
+        steps(foresee(query + where))
+        for where in ("", f" WHERE {NEAR_PLEIADES.format('a')}", f" WHERE {NEAR_PLEIADES.format('b')}")
+    )
+    assert first.written < everywhere.written / 20
+    assert second.written == pytest.approx(first.written, rel=0.3)
+
+
+def test_a_look_up_by_id_leaves_one(foresee: Foresee) -> None:
+    all_ = steps(foresee(f"SELECT b.ra {STAR_STAR} {APART} < 5"))
+    one = steps(foresee(f"SELECT b.ra {STAR_STAR} {APART} < 5 WHERE a.tyc_id = '1-13-1'"))
+    few = steps(foresee(f"SELECT b.ra {STAR_STAR} {APART} < 5 WHERE a.tyc_id IN ('1-13-1', '1-16-1')"))
+    assert 100 < one.written < all_.written / 10_000
+    assert few.written == pytest.approx(2 * one.written, abs=2)
+
+
+def test_what_is_not_known_is_told_so(foresee: Foresee) -> None:
+    """Conditions leave fewer; how often values occur, nobody has counted."""
+    query = f"SELECT a.ra {STAR_STAR} {APART} < 0.5"
+    filtered = steps(foresee(query + " WHERE a.vt_mag < 5"))
+    assert not filtered.sure
+    assert filtered.written == steps(foresee(query)).written
+    by_value = steps(foresee(f"SELECT COUNT(*) {STAR_STAR} a.origin = b.origin"))
+    assert not by_value.sure
+    assert by_value.joined >= STARS
+    assert not steps(foresee(f"SELECT COUNT(*) {STAR_STAR} a.tyc_id = b.tyc_id")).sure
+    some = f"SELECT name FROM openngc.objects AS a WHERE EXISTS (SELECT * FROM tycho2.bright AS b WHERE {APART} < 3)"
+    assert steps(foresee(some)).written <= OBJECTS
+
+
+def test_a_row_limit_ends_what_it_can_end(foresee: Foresee) -> None:
+    query = f"SELECT a.ra {STAR_STAR} {APART} < 25"
+    whole, cut = foresee(query), foresee(query, limit=100_001)
+    assert steps(cut).written == 100_001
+    assert cut.seconds < whole.seconds / 100
+    for keeping in (query + " ORDER BY b.ra", query.replace("a.ra FROM", "DISTINCT a.ra FROM")):
+        assert foresee(keeping, limit=100_001).seconds > whole.seconds / 2
+    unsure = foresee(query + " WHERE a.vt_mag < b.vt_mag", limit=100_001)
+    assert cut.seconds < unsure.seconds < whole.seconds
+
+
+def test_work_is_of_its_class(foresee: Foresee) -> None:
+    """What /sync, the queues and the portal go by."""
+
+    def work(query: str) -> WorkClass:
+        return WorkClass.of(foresee(query).seconds)
+
+    assert work(f"SELECT COUNT(*) {STAR_STAR} {APART} < 0.01") is WorkClass.SHORT
+    assert work(f"SELECT COUNT(*) {STAR_STAR} {APART} < 25") is not WorkClass.SHORT
+    assert work(f"SELECT a.ra, b.ra, a.vt_mag, b.vt_mag {STAR_STAR} {APART} < 90") is WorkClass.VERY_LONG
+    assert work(f"SELECT COUNT(*) {STAR_STAR} a.tyc_id = b.tyc_id") is WorkClass.SHORT
+
+
+def test_rows_and_values_that_are_written_are_work(foresee: Foresee) -> None:
+    tables = "FROM (SELECT TOP 50 * FROM openngc.objects) AS a, (SELECT TOP 100000 * FROM tycho2.bright) AS b"
+    counted, narrow, wide = (foresee(f"SELECT {what} {tables}") for what in ("COUNT(*)", "a.ra", "a.*, b.*"))
+    assert steps(narrow).written == steps(wide).written == 5_000_000
+    assert counted.seconds < narrow.seconds < wide.seconds / 10
+    assert narrow.seconds > 0.2

@@ -1,0 +1,122 @@
+"""Pairs of rows that are foreseen from counts in cells, against those that there are."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from adql.regions import Cone, Moc, cover, direction
+from adql.regions.locate import locate
+from clickhouse_schema.healpix import ORDER
+from tap_service.services.spread import Spread, pairs_within
+
+RADII = (0.0, 0.001, 0.02, 0.1, 0.3, 1.0, 2.5, 6.0, 15.0, 25.0, 50.0, 90.0, 130.0, 179.0, 180.0)
+ROWS = 8_000
+SAMPLED = 800
+
+#: how far a forecast may be off
+FACTOR = 2.0
+#: where so many pairs are there, at least, to be told from chance
+ENOUGH = 300
+
+#: by the order of their cells
+ORDERS = {"even": 5, "clusters": 6, "galaxy": 3, "field": 5}
+WHERE = {
+    "all": None,
+    "inside a cell": Cone(45.0, 2.0, 0.6),
+    "on a corner of large cells": Cone(45.0, 0.0, 5.0),
+    "at a pole": Cone(10.0, 89.0, 20.0),
+    "half of the sky": Cone(200.0, -30.0, 90.0),
+}
+
+Vectors = NDArray[np.float64]
+
+
+@cache
+def places(kind: str) -> Vectors:
+    """Unit vectors: all over the sky; in 60 crowds of a few degrees; along a great circle; in a field of 20 degrees."""
+    random = np.random.default_rng(len(kind))
+    found = random.normal(size=(ROWS, 3))
+    if kind == "clusters":
+        centres = random.normal(size=(60, 3))
+        centres /= np.linalg.norm(centres, axis=1)[:, None]
+        found = centres[random.integers(0, 60, ROWS)] + 0.03 * found
+    if kind == "galaxy":
+        found[:, 2] *= 0.2
+    if kind == "field":
+        found = direction(45.0, 2.0) + 0.17 * random.uniform(-1, 1, size=(ROWS, 3))
+    return np.asarray(found / np.linalg.norm(found, axis=1)[:, None])
+
+
+def table(kind: str, where: Cone | None) -> tuple[Vectors, Spread]:
+    """Rows in a region, and what is known of them: counts of all rows in cells, and the cells of the region."""
+    vectors, order = places(kind), ORDERS[kind]
+    cells = locate(vectors) >> (2 * (ORDER - order))
+    rows = np.bincount(cells, minlength=12 * 4**order).astype(np.float64)
+    spread = Spread(order, rows, np.ones(len(rows)), tables=frozenset((kind,)))
+    if where is None:
+        return vectors, spread
+    near = vectors @ np.array(direction(where.lon, where.lat)) >= np.cos(np.radians(where.radius))
+    covered = cover(where)
+    return vectors[near], spread.confined(Moc.of_cells(covered.all), Moc.of_cells(covered.inside))
+
+
+def true_pairs(a: Vectors, b: Vectors) -> NDArray[np.float64]:
+    """Within each of RADII, from a part of the rows of ``a``."""
+    part = a[:: max(1, len(a) // SAMPLED)]
+    apart = np.sort(np.degrees(np.arccos(np.clip(part @ b.T, -1.0, 1.0))).ravel())
+    return np.searchsorted(apart, RADII, side="right") * (len(a) / len(part))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "where"),
+    [
+        *(("even", "even", where) for where in ("all", "at a pole", "half of the sky")),
+        *(("field", "field", where) for where in WHERE if where not in ("at a pole", "half of the sky")),
+        *(("clusters", "clusters", where) for where in ("all", "half of the sky")),
+        ("clusters", "even", "all"),
+        ("clusters", "galaxy", "all"),
+        ("galaxy", "galaxy", "half of the sky"),
+        ("galaxy", "even", "at a pole"),
+    ],
+)
+def test_as_many_as_there_are(first: str, second: str, where: str) -> None:
+    (a, of_a), (b, of_b) = table(first, WHERE[where]), table(second, WHERE[where])
+    foreseen = np.array([pairs_within(of_a, of_b, radius) for radius in RADII])
+    assert (np.diff(foreseen) >= 0).all()  # the wider, the more
+    assert foreseen[-1] == pytest.approx(of_a.total * of_b.total)
+    true = true_pairs(a, b)
+    enough = (true > ENOUGH) & (np.array(RADII) > 0)
+    assert enough.sum() >= 6
+    off = foreseen[enough] / true[enough]
+    assert off.min() > 1 / FACTOR, dict(zip(np.array(RADII)[enough], off, strict=True))
+    assert off.max() < FACTOR, dict(zip(np.array(RADII)[enough], off, strict=True))
+
+
+def test_only_one_side_is_confined() -> None:
+    (a, of_a), (b, of_b) = table("clusters", WHERE["half of the sky"]), table("even", None)
+    foreseen = [pairs_within(of_a, of_b, radius) for radius in RADII]
+    assert foreseen == [pytest.approx(pairs_within(of_b, of_a, radius)) for radius in RADII]
+    off = np.array(foreseen)[5:] / true_pairs(a, b)[5:]
+    assert off.min() > 1 / FACTOR
+    assert off.max() < FACTOR
+
+
+def test_places_that_are_not_known() -> None:
+    """They are taken to be anywhere; rows without a place meet none."""
+    _, stars = table("even", None)
+    unknown = Spread.nowhere(100.0)
+    assert pairs_within(unknown, stars, 60.0) == pytest.approx(100 * ROWS / 4)
+    assert pairs_within(stars, unknown, 180.0) == pytest.approx(100 * ROWS)
+    lost = Spread(0, np.zeros(12), np.ones(12), placeless=50.0)
+    assert lost.total == 50.0
+    assert pairs_within(lost, stars, 180.0) == pairs_within(lost, lost, 180.0) == 0.0
+
+
+def test_nothing() -> None:
+    _, stars = table("even", None)
+    assert pairs_within(stars, stars, -1.0) == 0.0
+    assert pairs_within(stars, stars.confined(Moc.of(())), 90.0) == 0.0
