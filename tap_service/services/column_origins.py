@@ -35,12 +35,9 @@ class Origins:
         return next((s for s in sides if isinstance(s, Call) and s.name.startswith("CUBES")), None)
 
     def side(self, key: Expr) -> float | None:
-        """Of the cubes, in radii; None if these depend on rows."""
+        """Of the cubes, in radii of the sphere; None if it depends on rows."""
         cubes = self._cubes(key)
-        if cubes is None or cubes.name != "CUBES":
-            return None
-        side, reach = constant(cubes.args[2]), constant(cubes.args[3])
-        return None if side is None or not reach else side / reach
+        return constant(cubes.args[2]) if cubes is not None and cubes.name == "CUBES" else None
 
     def origin(self, expr: Expr) -> Expr:
         """What a column of a derived table is made of there, or further inside; other expressions as they are."""

@@ -102,7 +102,8 @@ class JobProgress:
         done = reading * read
         done += steps.join_seconds * (seen.joined_rows / steps.joined if steps.joined else 1.0)
         done += steps.write_seconds * (written / steps.written if steps.written else 1.0)
-        return min(done / (reading + steps.join_seconds + steps.write_seconds), _NEARLY_ALL)
+        whole = reading + steps.join_seconds + steps.write_seconds
+        return min(done / whole, _NEARLY_ALL) if whole else None
 
     def at_end(self) -> Info:
         pieces = self.pieces() if self.pieces else {}

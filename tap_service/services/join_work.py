@@ -39,9 +39,10 @@ from adql.bound import (
 from adql.regions import Moc
 from adql.resolve.constants import constant
 from adql.rewrite.joins import is_equality
+from adql.spherical import SMALLEST_CUBE
 from clickhouse_schema.catalogue import TableEntry
 from tap_service.services.column_origins import Origins, RadiusOf, ids_named
-from tap_service.services.spread import Spread, cap_area, matched, pairs_within, radius_of
+from tap_service.services.spread import MOST_ROWS, Spread, cap_area, matched, pairs_within, radius_of
 
 # Seconds, measured with chDB 4.4 on two cores of a shared machine, from the processor time of queries of the demo's
 # tables. They are for telling seconds from minutes and hours.
@@ -65,10 +66,10 @@ _VALUE_SECONDS = 4e-8
 #: in Selinger et al. 1979, Access path selection in a relational database management system).
 _PASSES = 0.1
 
-#: Pairs of the same cube to pairs within the radius, where the cube's side is f radii: (f + 2)^2 / pi in a plane along
-#: the cubes, and this much more in others, as measured
+#: Rows in cubes that touch a row's box are those within a square, in a plane along the cubes: of the cube's side and
+#: twice the radius. In other planes there are this much more, as measured.
 _OBLIQUE = 1.15
-#: f of cubes for radii that depend on rows: from 2 to 8 (``adql.spherical.level_of``)
+#: Sides of cubes for radii that depend on rows, in radii: from 2 to 8 (``adql.spherical.level_of``)
 _LEVEL_SIDE = 4.0
 
 _GEOMETRIC = frozenset(("NEAR", "NEARER", "DISTANCE", "VECTORS NEAR", "VECTORS NEARER", "VECTORS APART"))
@@ -111,7 +112,7 @@ class _Work:
     seconds: float = 0.0
 
     def plus(self, found: float, seconds: float) -> _Work:
-        return _Work(self.found + found, self.seconds + seconds)
+        return _Work(min(self.found + found, MOST_ROWS), min(self.seconds + seconds, MOST_ROWS))
 
 
 def write_seconds(rows: float, columns: int) -> float:
@@ -211,10 +212,12 @@ class _Counter:
             return Rows(left.spread.scaled(max(left.total, right.total)), sure=False)
         a, b = left.spread, right.spread
         pairs = pairs_within(a, b, radius)
-        side = next((f for key in keys if (f := self._origins.side(key)) is not None), _LEVEL_SIDE)
-        reached = radius_of(cap_area(radius) * _OBLIQUE * (side + 2) ** 2 / math.pi)
+        chord = 2 * math.sqrt(cap_area(radius))
+        sides = (self._origins.side(key) for key in keys)
+        side = next((known for known in sides if known is not None), max(_LEVEL_SIDE * chord, SMALLEST_CUBE))
+        reached = radius_of(_OBLIQUE * (side + 2 * chord) ** 2 / (4 * math.pi))
         self._add(candidates := pairs_within(a, b, reached), candidates * _CANDIDATE_SECONDS)
-        self.building += right.total * (1 + 2 / side) ** 3 * _COPY_SECONDS
+        self.building += right.total * (1 + 2 * chord / side) ** 3 * _COPY_SECONDS
         return Rows(matched(a, b, radius, pairs), left.sure and right.sure)
 
     def _equal(self, left: Rows, right: Rows, join: Join, keys: list[Expr]) -> Rows:

@@ -26,6 +26,9 @@ from clickhouse_schema.healpix import ORDER, centres
 
 Reals = NDArray[np.float64]
 
+#: of joins of joins: more are as hopeless, and no number that can be calculated with
+MOST_ROWS = 1e24
+
 #: cells that each one is compared with: the sum cell by cell takes some milliseconds then
 _MOST_CELLS = 200
 
@@ -64,7 +67,8 @@ class Spread:
         return replace(self, rows=self.rows * covered, part=part, anywhere=anywhere, placeless=0.0)
 
     def scaled(self, rows: float) -> Spread:
-        """With so many rows in all, spread as before."""
+        """With so many rows in all, spread as before; MOST_ROWS at most."""
+        rows = min(rows, MOST_ROWS)
         if not (total := self.total):
             return Spread.nowhere(rows, self.tables) if rows else self
         part = rows / total

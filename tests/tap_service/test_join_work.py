@@ -154,3 +154,24 @@ def test_rows_and_values_that_are_written_are_work(foresee: Foresee) -> None:
     assert steps(narrow).written == steps(wide).written == 5_000_000
     assert counted.seconds < narrow.seconds < wide.seconds / 10
     assert narrow.seconds > 0.2
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        *(f"SELECT a.ra {STAR_STAR} {APART} {than}" for than in ("<= 0", "< 0", "< -1", "< 400", "< 1e-300", "< 1e-9")),
+        f"SELECT TOP 0 a.ra {STAR_STAR} {APART} < 25",
+        "SELECT COUNT(*) FROM " + ", ".join(f"tycho2.bright AS t{number}" for number in range(80)),
+        "SELECT COUNT(*) FROM tycho2.bright AS a"
+        + "".join(f" JOIN tycho2.bright AS t{n} ON DISTANCE(a.ra, a.dec, t{n}.ra, t{n}.dec) < 150" for n in range(9)),
+        f"SELECT a.ra {STAR_STAR} {APART} < a.vt_mag / 0",
+        f"SELECT a.ra {STAR_STAR} {APART} < (SELECT MAX(majax) FROM openngc.objects)",
+        f"SELECT a.ra {STAR_STAR} 1 = 0 AND {APART} < 1",
+    ],
+)
+@pytest.mark.parametrize("limit", [None, 0, 101])
+def test_any_join_has_a_finite_forecast(foresee: Foresee, query: str, limit: int | None) -> None:
+    found = foresee(query, limit=limit)
+    assert 0 <= found.seconds < 1e25
+    assert steps(found).joined >= 0
+    assert steps(found).written >= 0
