@@ -82,7 +82,8 @@ class Preparation:
         began = time.monotonic()
         translation = self._translate(parameters.query, limit, catalogue)
         rows = self._result_rows(translation)
-        foreseen = row_limit(limit, hard_maxrec, rows, translation, parameters.query)
+        limits = RowLimit(limit, hard_maxrec, self._config.async_hard_maxrec)
+        foreseen = row_limit(limits, rows, translation, parameters.query)
         info = self._info(parameters, translation, foreseen)
         execution = Execution(
             self._engine,

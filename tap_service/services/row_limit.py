@@ -32,12 +32,14 @@ class Sample:
 class RowLimit:
     """The limit in force, the one that no such request may exceed, and what they mean for one query.
 
+    ``jobs``: the highest limit of jobs.
     ``rows``: what it would give without, None if nobody knows. ``order``: 'sky' if rows come by their place in the sky,
     'asked' if the query has an ORDER BY, '' for any other. ``sample``: None where a sample would answer another query.
     """
 
     limit: int
     hard: int
+    jobs: int = 0
     rows: ResultRows | None = None
     order: str = ""
     sample: Sample | None = None
@@ -76,6 +78,8 @@ class RowLimit:
         said = missing.get(self.order, "") if self.limit else ""
         if self.limit < self.hard:
             said += f"Ask for more with MAXREC, up to {self.hard}."
+        elif self.limit < self.jobs:
+            said += f"A job gives more, with MAXREC up to {self.jobs}."
         else:
             said += "No request gets more here: ask in parts, such as one region or range of values at a time."
         if self.sample is not None and self.limit:
@@ -83,12 +87,12 @@ class RowLimit:
         return said
 
 
-def row_limit(limit: int, hard: int, rows: ResultRows | None, translation: Translation, text: str) -> RowLimit:
-    """Of the query ``text`` that was translated."""
+def row_limit(given: RowLimit, rows: ResultRows | None, translation: Translation, text: str) -> RowLimit:
+    """What the ``given`` limits mean for the query ``text`` that was translated."""
     if translation.resolved is None:
-        return RowLimit(limit, hard, rows)
+        return replace(given, rows=rows)
     query = translation.resolved.query
-    return RowLimit(limit, hard, rows, _order(query), _sample(query, limit, rows, text))
+    return replace(given, rows=rows, order=_order(query), sample=_sample(query, given.limit, rows, text))
 
 
 def without_limit(translation: Translation) -> Query | None:

@@ -18,7 +18,7 @@ import pyvo
 
 from tap_service.models.instants import later, now, written
 from tests.tap_service.asking import ENDLESS, HREF, NIL, UWS, Job, create
-from tests.tap_service.conftest import Served
+from tests.tap_service.conftest import NUMBERS, Served
 
 THREE = "SELECT n FROM svc.numbers WHERE n < 3 ORDER BY n"
 ROWS = "n\r\n0\r\n1\r\n2\r\n"
@@ -391,8 +391,12 @@ class TestPhases:
             "rowsWritten": "7",
             "rowLimit": "7",
             "queryStatus": "OVERFLOW",
+            "resultRowsForeseen": str(NUMBERS),
+            "resultRowsPrecision": "exact",
             "percent": "100",
         }.items() <= job.info.items()
+        assert "The result was cut at 7 rows" in (job.info["warning"] or "")
+        assert f"The query gives {NUMBERS:,} rows" in (job.info["warning"] or "")
 
 
 class TestParameters:

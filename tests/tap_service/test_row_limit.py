@@ -88,7 +88,7 @@ def test_of_joins_nobody_knows(estimator: Estimator, demo_catalogue: Catalogue) 
 
 def limited(estimator: Estimator, catalogue: Catalogue, query: str, limit: int = 100_000) -> RowLimit:
     translation = translate(query, catalogue, limit=limit + 1)
-    return row_limit(limit, 10**7, estimator.result_rows(translation, 1), translation, query)
+    return row_limit(RowLimit(limit, 10**7), estimator.result_rows(translation, 1), translation, query)
 
 
 class TestWarning:
@@ -161,10 +161,12 @@ class TestSample:
 
 
 def test_what_was_cut_is_told_in_the_past() -> None:
-    found = RowLimit(10, 100, ResultRows(50, "about"), "sky")
+    found = RowLimit(10, 100, 0, ResultRows(50, "about"), "sky")
     assert found.after_cut == (
         "The query gives about 50 rows. Rows come in HEALPix order, so whole parts of the sky are missing. "
         "Ask for more with MAXREC, up to 100."
     )
     assert re.match("Ask for more", RowLimit(10, 100).after_cut)
+    assert RowLimit(100, 100, 1000).after_cut == "A job gives more, with MAXREC up to 1000."
+    assert "ask in parts" in RowLimit(1000, 1000, 1000).after_cut
     assert replace(found, limit=0).after_cut == "Ask for more with MAXREC, up to 100."

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 from pyvo.io import uws
 
-from tap_service.documents.uws import job_list
+from tap_service.documents.uws import job_document, job_list
 from tap_service.models.job import JobReference
+from tap_service.models.work import Estimate, ResultRows
 from tests.tap_service.asking import HREF, NIL, UWS
 from tests.tap_service.documents.conftest import PENDING
 
@@ -55,6 +57,24 @@ def test_job_info_has_one_child(made):
         "plan": "a <b> & c",
     }
     assert ET.fromstring(made["job-pending"]).find(UWS + "jobInfo") is None
+
+
+def test_the_row_limit_warns_before_the_run_and_after_a_cut():
+    """And no more of a result that turned out whole."""
+    foreseen = Estimate(7, 56, 0.1, "scan", ResultRows(7, "about"), "it will cut")
+    queued = replace(PENDING, foreseen=foreseen)
+    whole, cut = ({"queryStatus": "OK"}, {"queryStatus": "OVERFLOW", "warning": "it has cut"})
+
+    def told(job):
+        work = ET.fromstring(job_document(job, "http://localhost/tap/async/0a")).find(f"{UWS}jobInfo/work")
+        assert (work.findtext("resultRowsForeseen"), work.findtext("resultRowsPrecision")) == ("7", "about")
+        return work.findtext("warning")
+
+    assert [told(job) for job in (queued, replace(queued, info=whole), replace(queued, info=cut))] == [
+        "it will cut",
+        None,
+        "it has cut",
+    ]
 
 
 def test_pyvo_reads_a_list(made):
