@@ -5,6 +5,7 @@ A column's type is a ``ColumnType``: a VOTable datatype, its arraysize and its x
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -37,9 +38,12 @@ _ROWS = {
     "long":        ("Int64",   pa.int64(),   ">i8", "BIGINT",   "K", "INT64",        "int64"),
     "float":       ("Float32", pa.float32(), ">f4", "REAL",     "E", "FLOAT",        "float32"),
     "double":      ("Float64", pa.float64(), ">f8", "DOUBLE",   "D", "DOUBLE",       "float64"),
+    "floatComplex": ("Float32", pa.float32(), ">f4", "COMPLEX", "C", "FLOAT",        "float32"),
+    "doubleComplex": ("Float64", pa.float64(), ">f8", "COMPLEX", "M", "DOUBLE",      "float64"),
     "char":        ("String",  pa.string(),  "",    "CHAR",     "A", "BYTE_ARRAY STRING", "string"),
     "unicodeChar": ("String",  pa.string(),  "",    "CHAR",     "A", "BYTE_ARRAY STRING", "string"),
 }  # fmt: skip
+#: of a complex number the types are those of its real and imaginary part
 SCALARS = {votable: Scalar(votable, *rest) for votable, rest in _ROWS.items()}
 
 #: Felis' datatype words -> VOTable datatype
@@ -63,6 +67,10 @@ INTEGERS = ("unsignedByte", "short", "int", "long")
 FLOATS = ("float", "double")
 NUMBERS = (*INTEGERS, *FLOATS)
 
+#: datatypes of complex numbers -> datatype of the two parts of each
+COMPLEX = {"floatComplex": "float", "doubleComplex": "double"}
+
+
 #: microseconds since 1970, UTC: every DALI timestamp from 1900 to 2299
 _TIMESTAMP_CLICKHOUSE = "DateTime64(6, 'UTC')"
 _TIMESTAMP_ARROW = pa.timestamp("us", tz="UTC")
@@ -77,12 +85,15 @@ class ColumnType:
     """VOTable ``datatype``, ``arraysize`` ('' = scalar) and ``xtype`` ('' = none).
 
     Text is always ``arraysize`` '*' or a length; 'timestamp', 'point', 'circle', 'polygon', 'interval', 'moc' are
-    DALI's xtypes.
+    DALI's xtypes. An array of strings, '5x3' or '5x*', is one text: each string padded with blanks to its length, as
+    VOTable writes it. A complex number is an array of its real and its imaginary part. ``null``: the whole number that
+    stands for NULL in files, within arrays; None of arrays without NULLs.
     """
 
     datatype: str
     arraysize: str = ""
     xtype: str = ""
+    null: int | None = None
 
     @property
     def scalar(self) -> Scalar:
@@ -94,13 +105,45 @@ class ColumnType:
         return self.datatype in TEXT and self.xtype != "timestamp"
 
     @property
+    def least_bytes(self) -> int:
+        """Of a value where each has its declared size, also NULL; 0 where sizes vary."""
+        kind = self.as_stored
+        if not kind.arraysize or "*" in kind.arraysize:
+            return 0
+        item = 1 if kind.datatype in TEXT else max(kind.scalar.arrow.bit_width // 8, 1)
+        return item * math.prod(map(int, kind.arraysize.split("x")))
+
+    @property
+    def string_length(self) -> int:
+        """Of each string in an array of strings; 0 of other types."""
+        first, *others = self.arraysize.split("x")
+        return int(first) if others and self.datatype in TEXT else 0
+
+    @property
     def is_timestamp(self) -> bool:
         return self.xtype == "timestamp"
 
     @property
     def is_array(self) -> bool:
-        """An array of numbers or booleans (geometries included)."""
-        return bool(self.arraysize) and self.datatype not in TEXT
+        """Stored as an array of numbers or booleans (geometries and complex numbers included)."""
+        return self.is_complex or (bool(self.arraysize) and self.datatype not in TEXT)
+
+    @property
+    def has_null_elements(self) -> bool:
+        """An array whose elements may be NULL: VOTable has such booleans always, whole numbers by VALUES."""
+        return self.is_array and (self.datatype == "boolean" or self.null is not None)
+
+    @property
+    def is_complex(self) -> bool:
+        """A complex number, or an array of them."""
+        return self.datatype in COMPLEX
+
+    @property
+    def as_stored(self) -> ColumnType:
+        """The type without complex numbers: each is two numbers, the first axis of an array. Their bytes are alike."""
+        if not self.is_complex:
+            return self
+        return ColumnType(COMPLEX[self.datatype], f"2x{self.arraysize}" if self.arraysize else "2", self.xtype)
 
     @property
     def is_numeric(self) -> bool:
@@ -133,7 +176,8 @@ class ColumnType:
         if self.is_timestamp:
             return _TIMESTAMP_CLICKHOUSE
         if self.is_array:
-            return f"Array({self.scalar.clickhouse})"
+            item = self.scalar.clickhouse
+            return f"Array(Nullable({item}))" if self.has_null_elements else f"Array({item})"
         return self.scalar.clickhouse
 
     @property
@@ -149,7 +193,21 @@ class ColumnType:
         """Name for messages: 'BIGINT', 'DOUBLE[]', 'POINT', 'TIMESTAMP' ..."""
         if self.xtype in ("timestamp", "point", "circle", "polygon", "interval", "moc", REGION_XTYPE):
             return self.xtype.removeprefix("adql:").upper()
-        return self.scalar.adql + ("[]" if self.is_array else "")
+        return self.scalar.adql + ("[]" if self.arraysize and self.datatype not in TEXT else "")
+
+
+def units(text: str, kind: ColumnType) -> int:
+    """The characters of a text as VOTable counts them: in a ``unicodeChar`` those of 16 bits."""
+    return len(text) + (sum(character > "\uffff" for character in text) if kind.datatype == "unicodeChar" else 0)
+
+
+def can_be(number: int, datatype: str) -> bool:
+    """Whether it is a whole number of the type; False for types of others."""
+    if datatype not in INTEGERS:
+        return False
+    bits: int = SCALARS[datatype].arrow.bit_width
+    least = 0 if datatype == "unsignedByte" else -(1 << bits - 1)
+    return least <= number < least + (1 << bits)
 
 
 BOOLEAN = ColumnType("boolean")

@@ -15,8 +15,10 @@ from pydantic import model_validator
 
 from clickhouse_schema.cover import has_cover
 from clickhouse_schema.datatypes import (
+    COMPLEX,
     FELIS,
     FLOATS,
+    INTEGERS,
     NUMBERS,
     REGION_XTYPE,
     TEXT,
@@ -24,6 +26,7 @@ from clickhouse_schema.datatypes import (
     ColumnType,
     Field,
     TimeSystem,
+    can_be,
 )
 from clickhouse_schema.keys import Arraysize, Datatype, Index, Name, QualifierName, Strict, Text, Value, felis
 from clickhouse_schema.links import Link, Service
@@ -47,7 +50,8 @@ class Column(Strict):
     """A column. ``unit`` is in VOUnits, ``ucd`` is UCD1+; '' = none. ``length`` is the most characters of a text.
 
     ``values``: the only ones that rows may have, beside NULL; () = any. ``if_missing``: what a load does where a file
-    lacks the column: 'fill' it with NULL, 'leave_out' the column if no file has it; '' = refuse the file.
+    lacks the column: 'fill' it with NULL, 'leave_out' the column if no file has it; '' = refuse the file. ``null``: the
+    number that files have for NULL within arrays of whole numbers; None = nothing within them is NULL.
     """
 
     name: Name
@@ -69,6 +73,7 @@ class Column(Strict):
     links: tuple[Link, ...] = felis("skyhouse:links", ())
     values: tuple[Value, ...] = felis("skyhouse:values", ())
     if_missing: Literal["", "fill", "leave_out"] = felis("skyhouse:if_missing")
+    null: int | None = felis("skyhouse:null", None)
 
     @model_validator(mode="after")
     def _check_times(self) -> Column:
@@ -86,7 +91,8 @@ class Column(Strict):
     def _check_type(self) -> Column:
         """The VOTable keys may refine the datatype, never contradict it."""
         own = FELIS[self.datatype]
-        if self.votable_datatype and not (self.votable_datatype == own or {self.votable_datatype, own} <= TEXT):
+        refined = TEXT if own in TEXT else {own, *(word for word, part in COMPLEX.items() if part == own)}
+        if self.votable_datatype and self.votable_datatype not in refined:
             raise ValueError(
                 f"votable:datatype {self.votable_datatype!r} contradicts datatype {self.datatype!r}: drop it"
             )
@@ -97,8 +103,19 @@ class Column(Strict):
         if self.xtype in (REGION_XTYPE, "moc") and (own not in TEXT or self.datatype == "timestamp"):
             raise ValueError(f"votable:xtype {self.xtype!r} is for texts: datatype string or unicode")
         size = _GEOMETRIES.get(self.xtype, self.arraysize)
-        if self.xtype in _GEOMETRIES and (own not in FLOATS or self.arraysize != size):
+        numbers = NUMBERS if self.xtype == "interval" else FLOATS
+        if self.xtype in _GEOMETRIES and (self.type.datatype not in numbers or self.arraysize != size):
             raise ValueError(f"votable:xtype {self.xtype!r} needs datatype double and votable:arraysize '{size}'")
+        return self
+
+    @model_validator(mode="after")
+    def _check_null(self) -> Column:
+        if self.null is None:
+            return self
+        if not (self.arraysize and FELIS[self.datatype] in INTEGERS):
+            raise ValueError("skyhouse:null is for arrays of whole numbers: other columns need no number for NULL")
+        if not can_be(self.null, FELIS[self.datatype]):
+            raise ValueError(f"skyhouse:null is {self.null}, which no {self.datatype!r} can be")
         return self
 
     @model_validator(mode="after")
@@ -121,7 +138,7 @@ class Column(Strict):
         arraysize = self.arraysize
         if datatype in TEXT and not arraysize:
             arraysize = f"{self.length}*" if self.length else "*"
-        return ColumnType(datatype, arraysize, self.xtype)
+        return ColumnType(datatype, arraysize, self.xtype, self.null)
 
     @property
     def field(self) -> Field:

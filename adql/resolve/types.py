@@ -85,9 +85,11 @@ def chosen(candidates: Sequence[Function], args: Sequence[Expr]) -> Function | N
 
 
 def about_number(expr: Expr, *, degrees: bool = True) -> Hint:
-    """The way out if a number is wanted, maybe in ``degrees``, and it is in quotes, an angle or a time."""
+    """The way out if a number is wanted, maybe in ``degrees``, and it is in quotes, an angle, a time or complex."""
     if expr.type.is_timestamp:
         return Hint("ivo_to_mjd(...) makes a number of days of a timestamp")
+    if expr.type.is_complex:
+        return Hint("c[1] is the real part of a complex number c, c[2] its imaginary part")
     if not (isinstance(expr, Literal) and isinstance(expr.value, str)):
         return NO_HINT
     if _NUMBER.fullmatch(expr.value.strip()):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from adql.bound import Call, Expr
 from adql.errors import AdqlSemanticError, Span
-from adql.resolve.types import fits_number
+from adql.resolve.types import about_number, fits_number
 from clickhouse_schema.datatypes import DOUBLE, FLOATS, LONG, NUMBERS, ColumnType
 
 
@@ -18,7 +18,7 @@ def bind_vector(op: str, left: Expr, right: Expr, span: Span) -> Expr:
     """``v + w``, ``v * 2``, ``1 / v`` ...; one side is a vector."""
     for side in (left, right):
         if not (is_vector(side) or fits_number(side)):
-            raise AdqlSemanticError(f"'{op}' takes numbers; this is {side.type.adql}", side.span)
+            raise AdqlSemanticError(f"'{op}' takes numbers; this is {side.type.adql}", side.span, about_number(side))
     real = op == "/" or left.type.datatype in FLOATS or right.type.datatype in FLOATS
     element = DOUBLE if real else LONG
     return Call(ColumnType(element.datatype, _size(op, left, right, span)), f"VECTOR {op}", (left, right), span=span)

@@ -28,23 +28,28 @@ from pydantic import ValidationError
 from adql.errors import printable
 from clickhouse_schema.checks import UNSTORABLE, is_kept
 from clickhouse_schema.cover import has_cover
-from clickhouse_schema.datatypes import UNICODE, ColumnType, Field
+from clickhouse_schema.datatypes import CHAR, INTEGERS, UNICODE, ColumnType, Field
 from clickhouse_schema.model import Column, Layout, Table
 from tap_service.readers import open_upload
 from tap_service.readers.bytestream import ByteStream
 from tap_service.readers.columns import felis_column
 from tap_service.readers.conform import Conformer
+from tap_service.readers.convert import NULL_INSIDE
 from tap_service.readers.csv import CsvSource
 from tap_service.readers.ecsv import EcsvSource
 from tap_service.readers.errors import ReadError
 from tap_service.readers.position import position_of
 from tap_service.readers.source import Fault, Source
+from tap_service.readers.votable import VotableSource
 
 #: What a full disk, a full quota and a too large file are told as
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 _OPEN_FILES = 64
 _SHOWN_CALLS = 20
+
+#: The whole numbers that stand for NULL within arrays of a file that has another mark of it
+_SPARE = {"unsignedByte": 255, "short": -(2**15), "int": -(2**31), "long": -(2**63)}
 
 #: Of the model of a table as JSON: names, units, descriptions
 _LONGEST_MODEL = 8 << 20
@@ -215,6 +220,7 @@ def _written(table: Table, source: Source, request: Request) -> tuple[int, Fault
     """The number of rows, or the first bad one."""
     limits = request.limits
     conformer = Conformer(table, source)
+    least = sum(column.type.least_bytes for column in table.columns)
     rows = size = 0
     with open(request.rows, "wb") as file, pa.ipc.new_stream(file, conformer.schema) as writer:
         for piece in source.pieces(conformer.source_names):
@@ -222,7 +228,7 @@ def _written(table: Table, source: Source, request: Request) -> tuple[int, Fault
             if faults:
                 return rows, faults[0]
             rows += batch.num_rows
-            size += batch.nbytes
+            size += max(batch.nbytes, batch.num_rows * least)
             if rows > limits.rows:
                 raise _too_many_rows(limits)
             if size > limits.unpacked_bytes:
@@ -249,8 +255,8 @@ def _check_cells(batch: pa.RecordBatch, before: int, most: int) -> None:
 def _replanned(plan: _Plan, source: Source, fault: Fault) -> bool:
     """Whether the columns can be taken otherwise so that this row is good.
 
-    Positions out of range are none, text that is not ASCII is Unicode, too short a length of texts is none, and types
-    that were guessed get wider.
+    Positions out of range are none, text that is not ASCII is Unicode, too short a length of texts is none, timestamps
+    that the engine has not stay texts, and types that were guessed get wider.
     """
     if plan.position and fault.column in plan.position and "outside" in fault.reason:
         plan.position = None
@@ -261,9 +267,13 @@ def _replanned(plan: _Plan, source: Source, fault: Fault) -> bool:
     before = plan.fields[place]
     wider: ColumnType | None = None
     if before.type.datatype == "char" and before.type.is_text and "ASCII" in fault.reason:
-        wider = UNICODE
+        wider = replace(before.type, datatype="unicodeChar") if before.type.string_length else UNICODE
     elif before.type.is_text and fault.reason.startswith("longer than"):
         wider = replace(before.type, arraysize="*")
+    elif before.type.is_timestamp and isinstance(source, VotableSource):
+        wider = CHAR
+    elif before.type.datatype in INTEGERS and fault.reason == NULL_INSIDE:
+        wider = replace(before.type, null=_SPARE[before.type.datatype])
     elif isinstance(source, CsvSource) and not isinstance(source, EcsvSource):
         wider = source.widen(before)
     if wider is None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from clickhouse_schema.datatypes import Field
+from clickhouse_schema.datatypes import FELIS, Field
 
-#: VOTable datatype -> Felis' word
+#: VOTable datatype -> Felis' word; where that says less, the datatype itself is kept beside it
 _WORDS = {
     "boolean": "boolean",
     "unsignedByte": "byte",
@@ -17,6 +17,8 @@ _WORDS = {
     "double": "double",
     "char": "string",
     "unicodeChar": "unicode",
+    "floatComplex": "float",
+    "doubleComplex": "double",
 }
 
 
@@ -27,8 +29,12 @@ def felis_column(field: Field) -> dict[str, Any]:
         column["datatype"] = "timestamp"
     else:
         column["datatype"] = _WORDS[field.type.datatype]
+        if FELIS[column["datatype"]] != field.type.datatype:
+            column["votable:datatype"] = field.type.datatype
         if field.type.arraysize and not _is_unbounded(field):
             column["votable:arraysize"] = field.type.arraysize
+        if field.type.null is not None:
+            column["skyhouse:null"] = field.type.null
         if field.type.xtype:
             column["votable:xtype"] = field.type.xtype
     said = {
@@ -42,5 +48,8 @@ def felis_column(field: Field) -> dict[str, Any]:
 
 def _is_unbounded(field: Field) -> bool:
     """Whether no bound of a text's length is to be kept. Of a ``unicodeChar`` none is: files count characters in it as
-    often as units of UTF-16, and a value that is longer than declared could be loaded but never be sent."""
+    often as units of UTF-16, and a value that is longer than declared could be loaded but never be sent. The length of
+    the strings of an array says where each begins."""
+    if field.type.string_length:
+        return False
     return field.type.is_text and (field.type.arraysize == "*" or field.type.datatype == "unicodeChar")

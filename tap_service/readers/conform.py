@@ -20,10 +20,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from clickhouse_schema.cover import cover_column, is_read, shape_column
-from clickhouse_schema.datatypes import FLOATS
+from clickhouse_schema.datatypes import FLOATS, ColumnType
 from clickhouse_schema.model import Column, Table
 from tap_service.readers import shapes
-from tap_service.readers.convert import caster
+from tap_service.readers.convert import NULL_INSIDE, caster
 from tap_service.readers.errors import ReadError
 from tap_service.readers.source import Fault, Piece, Source
 
@@ -142,7 +142,7 @@ def _fitted(given: pa.Array, fitting: _Fitting) -> tuple[pa.Array, dict[int, str
         for row in np.flatnonzero(pc.fill_null(mask, False).to_numpy(zero_copy_only=False)).tolist():
             bad.setdefault(row, reason)
     if type_.is_array:
-        array = _empty_for_null(array)
+        array = _empty_for_null(shapes.without_nan(type_, array))
         return array, shapes.faults(type_, array) | bad
     if fitting.nan_is_null:
         return pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array), bad
@@ -170,11 +170,16 @@ def _misfits(cast: Callable[[pa.Array], pa.Array], given: pa.Array, offset: int)
         cast(given)
     except _MISFITS as error:
         if len(given) < 2:
-            return {offset + row: "not valid UTF-8" if "UTF8" in str(error) else "" for row in range(len(given))}
+            return dict.fromkeys(range(offset, offset + len(given)), _reason(str(error)))
         middle = len(given) // 2
         first = _misfits(cast, given.slice(0, middle), offset)
         return first | _misfits(cast, given.slice(middle), offset + middle)
     return {}
+
+
+def _reason(said: str) -> str:
+    """What a cast says of a value, in the words of a fault; '' if it has no more to say than that it does not fit."""
+    return "not valid UTF-8" if "UTF8" in said else said if said == NULL_INSIDE else ""
 
 
 def _checks(column: Column, table: Table) -> tuple[Check, ...]:
@@ -195,16 +200,24 @@ def _checks(column: Column, table: Table) -> tuple[Check, ...]:
         )
     if column.values:
         checks.append(_none_of(column.values, type_.arrow))
-    length = type_.arraysize.rstrip("*")
-    if type_.is_text and length.isdigit():
-        checks.append(_longer_than(int(length), type_.datatype))
-    elif type_.is_array and not type_.arraysize.endswith("*"):
-        checks.append(_not_of_length(math.prod(int(part) for part in length.split("x"))))
+    checks += _checks_of_length(type_)
     position = table.layout.position
     if position and column.name in position:
         low, high, what = (0.0, 360.0, "longitude") if column.name == position[0] else (-90.0, 90.0, "latitude")
         checks.append(_out_of(low, high, what))
     return tuple(checks)
+
+
+def _checks_of_length(kind: ColumnType) -> list[Check]:
+    """By arraysize: '8' and '8*' bound a text; arrays are of a size, or of whole steps along the last axis."""
+    *inner, last = kind.as_stored.arraysize.split("x")
+    step = math.prod(map(int, inner))
+    bound = last.rstrip("*")
+    if kind.is_text:
+        return [_longer_than(step * int(bound), kind.datatype)] if bound else []
+    if not kind.is_array:
+        return []
+    return [_not_of_length(step * int(bound))] if bound == last else [_not_in_steps(step)] if step > 1 else []
 
 
 def _none_of(values: tuple[int | str, ...], arrow: pa.DataType) -> Check:
@@ -238,6 +251,15 @@ def _longer_than(length: int, datatype: str) -> Check:
 
 def _not_of_length(length: int) -> Check:
     return lambda _, array: (pc.not_equal(pc.list_value_length(array), length), f"not {length} values")
+
+
+def _not_in_steps(step: int) -> Check:
+    def check(_: pa.Array, array: pa.Array) -> tuple[pa.Array, str]:
+        counts = pc.list_value_length(array)
+        rest = pc.subtract(counts, pc.multiply(pc.divide(counts, step), step))
+        return pc.not_equal(rest, 0), f"not a multiple of {step} values"
+
+    return check
 
 
 def _out_of(low: float, high: float, what: str) -> Check:

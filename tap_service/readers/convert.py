@@ -8,14 +8,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from clickhouse_schema.datatypes import ColumnType
+from clickhouse_schema.datatypes import INTEGERS, ColumnType
 
 Caster = Callable[[pa.Array], pa.Array]
+
+#: An element of an array without value, in texts
+NO_VALUE = "null"
+
+#: What is said of one that its column has no room for
+NULL_INSIDE = "has a NULL inside the array"
 
 #: As written in CSV files, VOTable and FITS; None is what stands for no value.
 _BOOLEANS = {"true": True, "t": True, "1": True, "false": False, "f": False, "0": False, "": None, "?": None}
@@ -122,27 +130,40 @@ def _time_from_text(array: pa.Array) -> pa.Array:
 
 
 def _array(wanted: ColumnType) -> Caster:
-    """Lists of any kind; an element without value is NaN, and refused where there is no NaN."""
+    """Lists of any kind; an element without value is NaN of numbers, NULL of booleans, and refused of others."""
     floating = pa.types.is_floating(wanted.scalar.arrow)
 
     def cast(array: pa.Array) -> pa.Array:
         lists = array.cast(wanted.arrow, safe=not floating)
-        if lists.flatten().null_count == 0:
+        values = lists.flatten()
+        if wanted.null is not None:
+            return _relisted(lists, pc.if_else(pc.equal(values, wanted.null), pa.scalar(None, values.type), values))
+        if values.null_count == 0 or wanted.has_null_elements:
             return lists
         if not floating:
-            raise ValueError("a value inside the array is missing")
-        values = lists.values.fill_null(float("nan"))
-        return pa.ListArray.from_arrays(lists.offsets, values, mask=lists.is_null())
+            raise ValueError(NULL_INSIDE)
+        return _relisted(lists, values.fill_null(float("nan")))
 
     return cast
 
 
+def _relisted(lists: pa.Array, values: pa.Array) -> pa.Array:
+    """The lists with other elements, those of ``flatten``."""
+    sizes = lists.value_lengths().fill_null(0).to_numpy()
+    offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int32)
+    return pa.ListArray.from_arrays(pa.array(offsets), values, mask=lists.is_null())
+
+
 def _array_from_text(wanted: ColumnType) -> Caster:
     """Arrays in text files: JSON (ECSV) or values with blanks or commas between them (VOTable, DALI)."""
+    if wanted.datatype == "boolean":
+        listed = _listed_truths
+    else:
+        listed = partial(_listed_numbers, bits=wanted.scalar.arrow.bit_width if wanted.datatype in INTEGERS else 0)
 
     def cast(array: pa.Array) -> pa.Array:
         try:
-            rows = [None if not text else _listed(text) for text in _text(array).to_pylist()]
+            rows = [None if not text else listed(text) for text in _text(array).to_pylist()]
             return _array(wanted)(pa.array(rows, pa.list_(wanted.scalar.arrow)))
         except (ArithmeticError, RecursionError, TypeError) as error:
             raise ValueError(str(error)) from error
@@ -150,8 +171,35 @@ def _array_from_text(wanted: ColumnType) -> Caster:
     return cast
 
 
-def _listed(text: str) -> list[Any]:
+def _listed_numbers(text: str, bits: int) -> list[Any]:
+    """``bits``: of whole numbers; 0 of others."""
     if text.lstrip().startswith("["):
         values = json.loads(text)
         return [float(value) if isinstance(value, str) else value for value in values]
-    return [float(word) if not word.lstrip("+-").isdigit() else int(word) for word in text.replace(",", " ").split()]
+    if "_" in text:
+        raise ValueError("not a number")
+    words = text.replace(",", " ").split()
+    return [None if word == NO_VALUE else _whole(word, bits) if bits else float(word) for word in words]
+
+
+def _whole(word: str, bits: int) -> int | float:
+    """Also hexadecimal, which VOTable has for two's complements."""
+    if word[:2] in ("0x", "0X"):
+        value = int(word, 16)
+        return value - (1 << bits) if bits > 8 and value >> (bits - 1) else value
+    return int(word) if word.lstrip("+-").isdigit() else float(word)
+
+
+def _listed_truths(text: str) -> list[Any]:
+    """Booleans one by one; bits may stand side by side (VOTable)."""
+    if text.lstrip().startswith("["):
+        return list(json.loads(text))
+    values: list[bool | None] = []
+    for word in text.replace(",", " ").lower().split():
+        if word in _BOOLEANS:
+            values.append(_BOOLEANS[word])
+        elif set(word) <= {"0", "1"}:
+            values += [bit == "1" for bit in word]
+        else:
+            raise ValueError("not a truth value")
+    return values

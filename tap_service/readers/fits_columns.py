@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from clickhouse_schema.datatypes import ColumnType, Field
 from tap_service.readers.errors import ReadError
 
-#: TFORM letter -> VOTable datatype and bytes as stored
+#: TFORM letter -> VOTable datatype and bytes as stored, of complex numbers those of each part
 _LETTERS = {
     "L": ("boolean", "u1"),
     "X": ("boolean", "u1"),
@@ -27,6 +28,8 @@ _LETTERS = {
     "A": ("char", "u1"),
     "E": ("float", ">f4"),
     "D": ("double", ">f8"),
+    "C": ("floatComplex", ">f4"),
+    "M": ("doubleComplex", ">f8"),
 }
 
 #: TZERO by which FITS writes the integers that it has no type for, with the numpy and VOTable types they become.
@@ -41,6 +44,9 @@ _UNSIGNED = {
 Header = Mapping[str, Any]
 
 _FORM = re.compile(r"\s*(\d*)([A-Z])([A-Z]?)")
+
+#: TDIM of more than one axis
+_SIZES = re.compile(r"\s*\(\s*([1-9][0-9]{0,8}(?:\s*,\s*[1-9][0-9]{0,8}){1,4})\s*\)\s*")
 
 #: Bytes of the variable arrays of one piece of rows: what more is cannot be cut into rows by offsets of 32 bits.
 _MOST_OF_HEAP = 1 << 30
@@ -100,16 +106,22 @@ class FitsColumn:
         if heap is not None and self.is_variable:
             return self._variable(stored, heap)
         if self.letter == "A":
-            return _text(stored.reshape(len(stored), -1))
+            length = self.field.type.string_length
+            return _strings(stored, length) if length else _text(stored.reshape(len(stored), -1))
         if self.letter == "X":
             bits = np.unpackbits(stored.reshape(len(stored), -1), axis=1)[:, : self.repeat].astype(bool)
             return pa.array(bits[:, 0]) if self.repeat == 1 else _lists(pa.array(bits.ravel()), self.repeat, len(bits))
         values = self._values(stored.reshape(-1))
-        return _lists(values, self.repeat, len(stored)) if self.field.type.is_array else values
+        return _lists(values, self._parts * self.repeat, len(stored)) if self.field.type.is_array else values
+
+    @property
+    def _parts(self) -> int:
+        return 2 if self.field.type.is_complex else 1
 
     def _variable(self, stored: NDArray[Any], heap: Heap) -> pa.Array:
         counts, places = stored[:, 0].astype(np.int64), stored[:, 1].astype(np.int64)
         item = np.dtype(_LETTERS[self.letter][1])
+        counts *= self._parts
         if (counts > _MOST_OF_HEAP).any():
             raise ReadError(f"column {self.name} has an array of {counts.max()} values")
         data = heap.read(places, counts * item.itemsize)
@@ -180,12 +192,10 @@ def _column(header: Header, number: int, offset: int) -> tuple[FitsColumn, int]:
 
 def _stored(letter: str, repeat: int) -> tuple[int, Any]:
     """Bytes in a row, and the dtype."""
-    if letter in ("C", "M"):
-        return repeat * (8 if letter == "C" else 16), "V1"
     if letter not in _LETTERS:
         raise ValueError(f"the TFORM letter {letter} is none of FITS")
     item = np.dtype(_LETTERS[letter][1])
-    count = -(-repeat // 8) if letter == "X" else repeat
+    count = -(-repeat // 8) if letter == "X" else 2 * repeat if letter in "CM" else repeat
     return count * item.itemsize, (item, (count,))
 
 
@@ -194,16 +204,19 @@ def _type(
 ) -> tuple[ColumnType, str]:
     """The column's type, and why it cannot be read if it cannot."""
     if letter not in _LETTERS:
-        return ColumnType("char", "*"), "complex numbers have no counterpart in ADQL"
+        return ColumnType("char", "*"), f"its TFORM letter {letter} is none of FITS"
     if repeat == 0:
         return ColumnType("char", "*"), "it has no values"
     if letter == "X" and is_variable:
         return ColumnType("char", "*"), "variable arrays of bits are not read"
     datatype = _LETTERS[letter][0]
     if letter == "A":
-        if dimensions and "," in dimensions:
-            return ColumnType("char", "*"), "arrays of strings have no counterpart in ADQL"
+        sizes = _SIZES.fullmatch(dimensions or "")
+        if sizes and not is_variable and math.prod(map(int, sizes[1].split(","))) == repeat:
+            return ColumnType("char", sizes[1].replace(",", "x").replace(" ", "")), ""
         return ColumnType("char", "*" if is_variable else f"{repeat}*"), ""
+    if letter in "CM" and (scale, zero) != (1, 0):
+        return ColumnType("char", "*"), "complex numbers with TSCAL or TZERO are not read"
     if letter not in "LX" and (scale, zero) != (1, 0):
         unsigned = _UNSIGNED.get((letter, int(zero))) if scale == 1 else None
         datatype = unsigned[1] if unsigned else "double"
@@ -222,6 +235,15 @@ def _text(characters: NDArray[np.uint8]) -> pa.Array:
     return pa.Array.from_buffers(
         pa.binary(), len(characters), [None, pa.py_buffer(offsets), pa.py_buffer(np.ascontiguousarray(values))]
     )
+
+
+def _strings(characters: NDArray[np.uint8], length: int) -> pa.Array:
+    """Arrays of strings, each with blanks from its first NUL on."""
+    each = characters.reshape(-1, length)
+    ended = np.minimum.accumulate(each != 0, axis=1)
+    rows = np.where(ended, each, np.uint8(ord(" "))).reshape(len(characters), -1)
+    offsets = np.arange(len(rows) + 1, dtype=np.int32) * rows.shape[1]
+    return pa.Array.from_buffers(pa.binary(), len(rows), [None, pa.py_buffer(offsets), pa.py_buffer(rows.tobytes())])
 
 
 def _lists(values: pa.Array, length: int, rows: int) -> pa.Array:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from adql import stcs
@@ -51,6 +52,19 @@ def faults(kind: ColumnType, values: pa.Array) -> dict[int, str]:
             except ShapeError as error:
                 rows[int(of_size[place])] = error.message
     return rows
+
+
+def without_nan(kind: ColumnType, values: pa.Array) -> pa.Array:
+    """Points and circles of nothing but NaN are NULL: a fixed size has no other mark in FITS and VOTable's BINARY."""
+    if kind.xtype not in ("point", "circle"):
+        return values
+    numbers = values.flatten()
+    if not pc.any(pc.is_nan(numbers)).as_py():
+        return values
+    ends = np.cumsum(values.value_lengths().fill_null(0).to_numpy())
+    known = np.concatenate(([0], np.cumsum(~np.isnan(numbers.to_numpy()))))
+    starts = np.concatenate(([0], ends[:-1]))
+    return pc.if_else(pa.array(known[ends] > known[starts]), values, pa.scalar(None, values.type))
 
 
 def _surely_good(xtype: str, numbers: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tap_service.readers.bytestream import ByteStream
+from tap_service.readers.convert import NO_VALUE
 from tap_service.readers.errors import ReadError
 from tap_service.readers.fits import FitsSource
 from tap_service.readers.source import LONGEST_HEADER, LONGEST_ROW, PIECE_ROWS, Fault, Piece, numbered_from
@@ -89,8 +90,15 @@ class VotableSource:
         arrays = []
         for name in columns:
             place = next(i for i, column in enumerate(self._table.columns) if column.field.name == name)
-            null = self._table.columns[place].null.strip()
-            array = pa.array(by_column[place], pa.string())
+            column = self._table.columns[place]
+            null = column.null.strip()
+            cells = by_column[place]
+            if null and column.field.type.is_array:
+                cells = tuple(_without(null, cell) for cell in cells)
+                null = ""
+            array = pa.array(cells, pa.string())
+            if not (column.field.type.is_text or column.field.type.is_timestamp):
+                array = pc.ascii_trim_whitespace(array)
             for nothing in {"", null}:
                 array = pc.if_else(pc.equal(array, nothing), pa.scalar(None, pa.string()), array)
             arrays.append(array)
@@ -162,3 +170,8 @@ class VotableSource:
                     yield replace(piece, batch=piece.batch.rename_columns(list(columns)))
             except ReadError as error:
                 raise ReadError(str(error).replace(str(path), f"{self.path}: the FITS file inside")) from error
+
+
+def _without(null: str, cell: str | None) -> str:
+    """The elements of an array with ``NO_VALUE`` for those that have none."""
+    return " ".join(NO_VALUE if word == null else word for word in (cell or "").split())

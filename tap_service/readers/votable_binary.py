@@ -6,7 +6,6 @@ Only the lengths of variable arrays are looked at row by row; all values are tak
 from __future__ import annotations
 
 import math
-import re
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,9 +15,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from clickhouse_schema.datatypes import TEXT, units
 from tap_service.readers.errors import ReadError
 from tap_service.readers.source import LONGEST_ROW
-from tap_service.readers.votable_xml import VotableField
+from tap_service.readers.votable_xml import VotableField, null_of
 
 _ITEMS = {
     "boolean": "u1",
@@ -31,8 +31,8 @@ _ITEMS = {
     "double": ">f8",
     "char": "u1",
     "unicodeChar": ">u2",
-    "floatComplex": ">c8",
-    "doubleComplex": ">c16",
+    "floatComplex": ">f4",
+    "doubleComplex": ">f8",
 }
 _TRUE = np.frombuffer(b"Tt1", np.uint8)
 _FALSE = np.frombuffer(b"Ff0", np.uint8)
@@ -51,8 +51,13 @@ class _Layout:
         """Bytes of a fixed column."""
         return self.bytes_of(self.count or 0)
 
+    @property
+    def values(self) -> int:
+        """Of an item: a complex number has two."""
+        return 2 if self.column.field.type.is_complex else 1
+
     def bytes_of(self, count: int) -> int:
-        return -(-count // 8) if self.column.datatype == "bit" else count * self.item.itemsize
+        return -(-count // 8) if self.column.datatype == "bit" else count * self.values * self.item.itemsize
 
 
 class BinaryRows:
@@ -149,9 +154,10 @@ def _values(
     type_ = layout.column.field.type
     if layout.column.datatype == "bit":
         return _bits(whole, places, counts, null, is_array=type_.is_array)
+    counts = counts * layout.values
     gathered = _gathered(whole, places, counts * layout.item.itemsize)
-    if layout.column.datatype in ("char", "unicodeChar"):
-        return _texts(gathered, counts, null, wide=layout.column.datatype == "unicodeChar")
+    if layout.column.datatype in TEXT:
+        return _texts(layout, gathered, counts, null)
     items = _items(layout, gathered.view(layout.item))
     if type_.is_array:
         return pa.ListArray.from_arrays(
@@ -176,34 +182,50 @@ def _items(layout: _Layout, raw: NDArray[Any]) -> pa.Array:
         true, false = np.isin(raw, _TRUE), np.isin(raw, _FALSE)
         return pa.array(true, mask=~(true | false))
     mask = None
-    null = _whole_number(layout.column.null)
-    if null is not None and raw.dtype.kind in "iu":
+    null = null_of(layout.column.null)
+    if null is not None:
         mask = raw == null
     return pa.array(raw.astype(raw.dtype.newbyteorder("=")), mask=mask)
 
 
-def _whole_number(text: str) -> int | None:
-    """Also one written as hexadecimal; None for what is none that a column of a VOTable could hold."""
-    return int(text, 0) if re.fullmatch(r"\s*[-+]?(0[xX][0-9a-fA-F]{1,16}|[1-9][0-9]{0,18}|0)\s*", text) else None
-
-
 def _texts(
-    gathered: NDArray[np.uint8], counts: NDArray[np.int64], null: NDArray[np.bool_] | None, *, wide: bool
+    layout: _Layout, gathered: NDArray[np.uint8], counts: NDArray[np.int64], null: NDArray[np.bool_] | None
 ) -> pa.Array:
-    """Text up to the first NUL; an empty one is VOTable's text without a value."""
-    size = 2 if wide else 1
-    encoding = "utf-16-be" if wide else ""
+    """Texts up to the first NUL, those of fixed length without the blanks at their end.
+
+    Without flags of NULL (BINARY) an empty text is one.
+    """
+    type_ = layout.column.field.type
+    size = 2 if type_.datatype == "unicodeChar" else 1
+    decode = _utf16 if size == 2 else _text
+    length = type_.string_length
     data = gathered.tobytes()
-    ends = np.cumsum(counts * size).tolist()
-    texts: list[bytes | None] = []
+    texts: list[str | None] = []
     start = 0
-    for end in ends:
-        text = data[start:end]
-        if encoding:
-            text = text.decode(encoding, "replace").encode()
-        texts.append(text.split(b"\0", 1)[0].rstrip(b" ") or None)
+    for end in np.cumsum(counts * size).tolist():
+        if length:
+            chunks = (data[at : min(at + length * size, end)] for at in range(start, end, length * size))
+            pieces = ((decode(chunk), len(chunk) // size) for chunk in chunks)
+            text = "".join(piece + " " * (count - units(piece, type_)) for piece, count in pieces)
+        else:
+            text = decode(data[start:end])
+            text = text if layout.count is None else text.rstrip(" ")
+        texts.append(text if null is not None or text.strip(" ") else None)
         start = end
-    return pa.array(texts, pa.binary(), mask=null)
+    return pa.array(texts, pa.string(), mask=null)
+
+
+def _utf16(data: bytes) -> str:
+    return data.decode("utf-16-be", "replace").split("\0", 1)[0]
+
+
+def _text(data: bytes) -> str:
+    """ASCII is what the standard has; some write UTF-8, and STIL the low byte of each character, which is Latin-1."""
+    data = data.split(b"\0", 1)[0]
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
 
 
 def _bits(

@@ -8,10 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from xml.parsers import expat
 
-from clickhouse_schema.datatypes import ColumnType, Field
+from clickhouse_schema.datatypes import (
+    CHAR,
+    FLOATS,
+    NUMBERS,
+    REGION_XTYPE,
+    SCALARS,
+    TEXT,
+    TIMESTAMP,
+    ColumnType,
+    Field,
+    can_be,
+)
 from tap_service.readers.errors import ReadError
 from tap_service.readers.source import LONGEST_ROW, MOST_COLUMNS
 
@@ -186,6 +197,9 @@ def votable_field(attributes: dict[str, str]) -> VotableField:
     """Of the attributes of a FIELD or PARAM, with its description and VALUES' null among them."""
     datatype, arraysize = attributes.get("datatype", ""), attributes.get("arraysize", "").strip()
     type_, unusable = _type(datatype, arraysize, attributes.get("xtype", ""))
+    null = null_of(attributes.get("null", ""))
+    if isinstance(null, int) and type_.is_array and can_be(null, type_.datatype):
+        type_ = replace(type_, null=null)
     described = Field(
         attributes.get("name", attributes.get("ID", "")),
         type_,
@@ -197,28 +211,54 @@ def votable_field(attributes: dict[str, str]) -> VotableField:
     return VotableField(described, datatype, arraysize, attributes.get("null", ""), unusable)
 
 
-_ARRAYSIZE = re.compile(r"([0-9]{1,9}x){0,4}([0-9]{1,9}\*?|\*)?")
+_ARRAYSIZE = re.compile(r"(([0-9]{1,9}x){0,4}([0-9]{1,9}\*?|\*))?")
+
+#: arraysize of DALI's geometries; a polygon has any that is of one axis
+_GEOMETRIES = {"point": "2", "circle": "3", "interval": "2"}
 
 
 def _type(datatype: str, arraysize: str, xtype: str) -> tuple[ColumnType, str]:
     """The type, and why the column cannot be loaded if it cannot."""
-    text = ColumnType("char", "*")
     if not _ARRAYSIZE.fullmatch(arraysize):
-        return text, f"its arraysize {arraysize!r} is none of VOTable"
-    if datatype in ("char", "unicodeChar"):
-        if "x" in arraysize:
-            return text, "arrays of strings have no counterpart in ADQL"
-        if xtype.lower() in ("timestamp", "adql:timestamp"):
-            return ColumnType("char", "*", "timestamp"), ""
-        xtype = "" if xtype.lower().startswith("adql:") else xtype
-        return ColumnType(datatype, arraysize or "1", xtype), ""
-    if datatype == "bit":
-        return ColumnType("boolean", "" if arraysize in ("", "1") else arraysize), ""
-    if datatype in ("floatComplex", "doubleComplex"):
-        return text, "complex numbers have no counterpart in ADQL"
-    if datatype not in ("boolean", "unsignedByte", "short", "int", "long", "float", "double"):
-        return text, f"its datatype {datatype!r} is none of VOTable"
-    return ColumnType(datatype, "" if arraysize == "1" else arraysize, xtype), ""
+        return CHAR, f"its arraysize {arraysize!r} is none of VOTable"
+    if datatype == "bit":  # readers differ in what they take for the bits of a column, not in booleans
+        datatype = "boolean"
+    if datatype not in SCALARS:
+        return CHAR, f"its datatype {datatype!r} is none of VOTable"
+    if datatype in TEXT:
+        if xtype.lower().removeprefix("adql:") == "timestamp" and "x" not in arraysize:
+            return TIMESTAMP, ""
+        return ColumnType(datatype, arraysize or "1", _xtype_of_text(xtype)), ""
+    arraysize = "" if arraysize == "1" else arraysize
+    if xtype == "polygon" and datatype in FLOATS and arraysize and "x" not in arraysize:
+        return ColumnType(datatype, "*", xtype), ""
+    return ColumnType(datatype, arraysize, _xtype_of_numbers(xtype, datatype, arraysize)), ""
+
+
+def _xtype_of_text(xtype: str) -> str:
+    """What texts can be; ADQL 2.0's own words but one name what has other datatypes now."""
+    if xtype.lower() == REGION_XTYPE.lower():
+        return REGION_XTYPE
+    is_other = xtype.lower().startswith("adql:") or xtype in (*_GEOMETRIES, "polygon", "timestamp")
+    return "" if is_other else xtype
+
+
+def _xtype_of_numbers(xtype: str, datatype: str, arraysize: str) -> str:
+    """DALI's geometries have to be of their datatype and arraysize: numbers of others are no such thing."""
+    if xtype in _GEOMETRIES:
+        numbers = NUMBERS if xtype == "interval" else FLOATS
+        return xtype if datatype in numbers and arraysize == _GEOMETRIES[xtype] else ""
+    return "" if xtype.lower().startswith("adql:") or xtype in ("polygon", "moc", "timestamp") else xtype
+
+
+def null_of(text: str) -> int | float | None:
+    """Of VALUES: a whole number, also written as hexadecimal, or another one; None for what no number of VOTable is."""
+    if re.fullmatch(r"\s*[-+]?(0[xX][0-9a-fA-F]{1,16}|[1-9][0-9]{0,18}|0)\s*", text):
+        return int(text, 0)
+    try:
+        return float(text)
+    except ValueError:
+        return None
 
 
 def _count(text: str) -> int | None:

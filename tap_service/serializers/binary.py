@@ -6,8 +6,9 @@ variable width, whose item count is the last member of the record. Records and v
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -17,24 +18,13 @@ from clickhouse_schema.datatypes import FLOATS, INTEGERS, TEXT, Field
 from tap_service.serializers.columns import absent, as_numpy, binary, join, lengths, parts, timestamps
 from tap_service.serializers.result import SerializationError
 
-#: the integer that stands for NULL in BINARY: the end of the range that data use least
-NULL_INTEGERS = {"unsignedByte": 255, "short": -(2**15), "int": -(2**31), "long": -(2**63)}
-
-
-def null_integer(field: Field) -> int | None:
-    """The value that a BINARY FIELD declares for NULL, None where it needs none."""
-    return NULL_INTEGERS[field.type.datatype] if field.nullable and field.type.datatype in INTEGERS else None
-
 
 def fixed_size(field: Field) -> int | None:
-    """Number of items of a cell (1 for a scalar), None where it varies."""
-    arraysize = field.type.arraysize
+    """Number of items of a cell (1 for a scalar, 2 for a complex number), None where it varies."""
+    arraysize = field.type.as_stored.arraysize
     if field.type.is_timestamp or "*" in arraysize:
         return None
-    size = 1
-    for extent in arraysize.split("x") if arraysize else ():
-        size *= int(extent)
-    return size
+    return math.prod(map(int, arraysize.split("x"))) if arraysize else 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +35,14 @@ class _Group:
 
 
 class RowEncoder:
-    """Encodes conformed columns; ``flags`` puts BINARY2's null flags before each row."""
+    """Encodes conformed columns; ``flags`` puts BINARY2's null flags before each row.
+
+    Without flags a whole number that is NULL is the one that the type declares for it, and so it is within arrays.
+    """
 
     def __init__(self, fields: Sequence[Field], *, flags: bool) -> None:
-        self._fields = tuple(fields)
+        self._fields = tuple(replace(field, type=field.type.as_stored) for field in fields)
+        self._parts = tuple(2 if field.type.is_complex else 1 for field in fields)
         self._flags = flags
         self._groups = self._layout()
 
@@ -85,7 +79,7 @@ class RowEncoder:
                 record[str(index)] = self._cells(columns[index], self._fields[index])
             if group.variable is not None:
                 counts, cells = self._variable(columns[group.variable], self._fields[group.variable])
-                record["count"] = counts
+                record["count"] = counts // self._parts[group.variable]
                 pieces += [_piece(record), cells]
             elif not pieces:
                 return record.tobytes()
@@ -115,7 +109,7 @@ class RowEncoder:
         items = self._items(column.flatten(), field).reshape(-1, size)
         if present.all():
             return items
-        cells = np.full((len(column), size), self._nothing(field), items.dtype)
+        cells = np.full((len(column), size), _nothing(field), _item(field))
         cells[present] = items
         return cells
 
@@ -134,33 +128,17 @@ class RowEncoder:
         if field.type.datatype == "boolean":
             codes = pc.if_else(array, pa.scalar(ord("T"), pa.uint8()), pa.scalar(ord("F"), pa.uint8()))
             return as_numpy(pc.fill_null(codes, 0))
-        self._check_nulls(array, field)
         if array.null_count:
-            array = pc.fill_null(array, pa.scalar(self._nothing(field), array.type))
+            if field.type.null is None and field.type.datatype in INTEGERS and (field.type.is_array or not self._flags):
+                raise SerializationError(f"column {field.name!r} has an array with a NULL inside, which VOTable lacks")
+            array = array.cast(field.type.scalar.arrow)
+            array = pc.fill_null(array, pa.scalar(_nothing(field), array.type))
         return as_numpy(array)
 
-    def _check_nulls(self, array: pa.Array, field: Field) -> None:
-        if field.type.datatype in FLOATS:
-            return
-        if self._flags and array.null_count and field.type.is_array:
-            raise SerializationError(f"column {field.name!r} has an array with a NULL inside, which BINARY2 lacks")
-        marker = None if self._flags else null_integer(field)
-        if marker is not None and pc.any(pc.equal(array, pa.scalar(marker, array.type))).as_py():
-            raise SerializationError(
-                f"column {field.name!r} has the value {marker}, which stands for NULL in BINARY: "
-                "ask for RESPONSEFORMAT=votable (BINARY2)"
-            )
 
-    def _nothing(self, field: Field) -> float | int:
-        """What stands in the bytes of a NULL."""
-        if field.type.datatype in FLOATS:
-            return float("nan")
-        if self._flags or field.type.datatype == "boolean":
-            return 0
-        marker = null_integer(field)
-        if marker is None:
-            raise SerializationError(f"column {field.name!r} is declared without NULL, but has one")
-        return marker
+def _nothing(field: Field) -> float | int:
+    """What stands in the bytes of a NULL."""
+    return float("nan") if field.type.datatype in FLOATS else field.type.null or 0
 
 
 def _item(field: Field) -> str:

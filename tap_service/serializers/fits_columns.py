@@ -9,10 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from clickhouse_schema.datatypes import FLOATS, INTEGERS, SCALARS, ColumnType, Field
+from clickhouse_schema.datatypes import FLOATS, SCALARS, ColumnType, Field
 from tap_service.serializers.binary import fixed_size, padded
 from tap_service.serializers.columns import as_numpy, lengths, parts, timestamps
 from tap_service.serializers.fits_header import Card
+from tap_service.serializers.nulls import NullMark
 from tap_service.serializers.padding import Widths
 from tap_service.serializers.result import SerializationError
 
@@ -23,6 +24,8 @@ class FitsColumn(ABC):
     def __init__(self, field: Field, name: str) -> None:
         self.field = field
         self._name = name
+        #: numbers of an item
+        self._parts = 2 if field.type.is_complex else 1
 
     def see(self, array: pa.Array) -> pa.Array:
         """The array as ``fill`` wants it."""
@@ -72,27 +75,22 @@ class _Fixed(FitsColumn):
     def __init__(self, field: Field, name: str) -> None:
         super().__init__(field, name)
         self._size = fixed_size(field) or 1
-        self._datatype = field.type.datatype
-        self._null: int | None = None
-        self._has_null = False
-        self._least, self._most = 0, 0
+        self._mark = NullMark(field, fills_arrays=True)
 
     def see(self, array: pa.Array) -> pa.Array:
         counts = lengths(array) if self.field.type.is_array else None
         if counts is not None and ((counts != 0) & (counts != self._size)).any():
             raise SerializationError(f"column {self.field.name!r} is declared with {self._size} items, a value has not")
-        items = array.flatten() if counts is not None else array
-        self._has_null |= items.null_count > 0 or (counts is not None and not counts.all())
-        if self._datatype in INTEGERS and len(items) > items.null_count:
-            bounds = pc.min_max(items)
-            self._least = min(self._least, bounds["min"].as_py())
-            self._most = max(self._most, bounds["max"].as_py())
+        self._mark.see(array)
         return array
 
     def settle(self, rows: int) -> int:  # noqa: ARG002
-        if self._has_null and self._datatype in INTEGERS:
-            self._datatype, self._null = _marked(self.field, self._least, self._most)
+        self._mark.settle()
         return 0
+
+    @property
+    def _datatype(self) -> str:
+        return self._mark.datatype
 
     def member(self, descriptor: str) -> tuple[str, tuple[int, ...]]:  # noqa: ARG002
         dtype = "u1" if self._datatype == "boolean" else SCALARS[self._datatype].numpy
@@ -109,25 +107,25 @@ class _Fixed(FitsColumn):
 
     def form(self, descriptor: str) -> str:  # noqa: ARG002
         letter = SCALARS[self._datatype].fits
-        return f"{self._size}{letter}" if self.field.type.is_array else letter
+        return f"{self._size // self._parts}{letter}" if self.field.type.is_array else letter
 
     def cards(self, descriptor: str) -> dict[str, Card]:
         cards = super().cards(descriptor)
-        if self._null is not None:
-            cards["TNULL"] = self._null
+        if self._mark.number is not None:
+            cards["TNULL"] = self._mark.number
         if "x" in self.field.type.arraysize:
-            cards["TDIM"] = f"({self.field.type.arraysize.replace('x', ',')})"
+            cards["TDIM"] = _dimensions(self.field.type.arraysize)
         return cards
 
     @property
     def as_written(self) -> Field:
-        return replace(self.field, type=replace(self.field.type, datatype=self._datatype))
+        return self._mark.applied(self.field)
 
     @property
     def _nothing(self) -> float | int:
-        if self._datatype in FLOATS:
+        if self._datatype in FLOATS or self.field.type.is_complex:
             return float("nan")
-        return self._null or 0
+        return self._mark.number or 0
 
     def _items(self, array: pa.Array) -> np.ndarray:
         if self._datatype == "boolean":
@@ -143,41 +141,51 @@ class _Variable(FitsColumn):
 
     def __init__(self, field: Field, name: str) -> None:
         super().__init__(field, name)
-        self._letter = field.type.scalar.fits
-        self._item = np.dtype("u1" if field.type.datatype == "boolean" else field.type.scalar.numpy)
+        self._mark = NullMark(field, fills_arrays=False)
         self._longest = self._items = 0
 
     def see(self, array: pa.Array) -> pa.Array:
         counts = lengths(array)
-        if array.flatten().null_count and self.field.type.datatype in INTEGERS:
-            raise SerializationError(f"column {self.field.name!r} has an array with a NULL inside, which FITS lacks")
+        self._mark.see(array)
         self._longest = max(self._longest, int(counts.max(initial=0)))
         self._items += int(counts.sum())
         return array
 
     def settle(self, rows: int) -> int:  # noqa: ARG002
+        self._mark.settle()
         return self._items * self._item.itemsize
+
+    @property
+    def _item(self) -> np.dtype:
+        datatype = self._mark.datatype
+        return np.dtype("u1" if datatype == "boolean" else SCALARS[datatype].numpy)
 
     def member(self, descriptor: str) -> tuple[str, tuple[int, ...]]:
         return descriptor, (2,)
 
     def fill(self, cells: np.ndarray, array: pa.Array, heap_at: int) -> int:
-        return _point(cells, lengths(array), self._item.itemsize, heap_at)
+        return _point(cells, lengths(array) // self._parts, self._parts * self._item.itemsize, heap_at)
 
     def in_heap(self, array: pa.Array) -> bytes:
         items = array.flatten()
         if self.field.type.datatype == "boolean":
             return _truths(items).tobytes()
         if items.null_count:
-            items = pc.fill_null(items, float("nan"))
+            items = items.cast(SCALARS[self._mark.datatype].arrow)
+            items = pc.fill_null(items, float("nan") if self._mark.number is None else self._mark.number)
         return as_numpy(items).astype(self._item).tobytes()
+
+    def cards(self, descriptor: str) -> dict[str, Card]:
+        cards = super().cards(descriptor)
+        return cards if self._mark.number is None else cards | {"TNULL": self._mark.number}
 
     @property
     def as_written(self) -> Field:
-        return replace(self.field, type=replace(self.field.type, arraysize="*"))
+        field = self._mark.applied(self.field)
+        return replace(field, type=replace(field.type, arraysize="*"))
 
     def form(self, descriptor: str) -> str:
-        return f"1{_pointer(descriptor)}{self._letter}({self._longest})"
+        return f"1{_pointer(descriptor)}{SCALARS[self._mark.datatype].fits}({self._longest // self._parts})"
 
 
 class _Text(FitsColumn):
@@ -218,10 +226,24 @@ class _Text(FitsColumn):
     def form(self, descriptor: str) -> str:
         return f"{self._width}A" if self._in_rows else f"1{_pointer(descriptor)}A({self._width})"
 
+    def cards(self, descriptor: str) -> dict[str, Card]:
+        cards = super().cards(descriptor)
+        if self._in_rows and "x" in self._arraysize:
+            cards["TDIM"] = _dimensions(self._arraysize)
+        return cards
+
     @property
     def as_written(self) -> Field:
-        arraysize = str(self._width) if self._in_rows else "*"
-        return replace(self.field, type=ColumnType("char", arraysize, self.field.type.xtype))
+        return replace(self.field, type=ColumnType("char", self._arraysize, self.field.type.xtype))
+
+    @property
+    def _arraysize(self) -> str:
+        """An array of strings stays one where whole strings are in the rows."""
+        length = self.field.type.string_length
+        if not self._in_rows:
+            return f"{length}x*" if length else "*"
+        is_whole = length and self._width % length == 0
+        return f"{length}x{self._width // length}" if is_whole else str(self._width)
 
     @property
     def _width(self) -> int:
@@ -235,18 +257,9 @@ def column_for(field: Field, name: str) -> FitsColumn:
     return _Variable(field, name) if fixed_size(field) is None else _Fixed(field, name)
 
 
-def _marked(field: Field, least: int, most: int) -> tuple[str, int]:
-    """The narrowest integer type with room for the values and for one that stands for NULL, and that one."""
-    for datatype in INTEGERS[INTEGERS.index(field.type.datatype) :]:
-        info = np.iinfo(SCALARS[datatype].arrow.to_pandas_dtype())
-        ends = (info.max, info.min) if datatype == "unsignedByte" else (info.min, info.max)
-        for end in ends:
-            if not least <= end <= most:
-                return datatype, int(end)
-    raise SerializationError(
-        f"column {field.name!r} has NULL, the least and the greatest number of 64 bits, which FITS cannot tell apart: "
-        "ask for another format, such as RESPONSEFORMAT=votable"
-    )
+def _dimensions(arraysize: str) -> str:
+    """TDIM."""
+    return f"({arraysize.replace('x', ',')})"
 
 
 def _truths(array: pa.Array) -> np.ndarray:

@@ -50,8 +50,8 @@ def nested(column: pa.Array, field: Field, spelling: Spelling, inner: Sequence[i
 
 
 def extents(field: Field) -> list[int | None]:
-    """Sizes of the axes of an array, the fastest first; None where one varies."""
-    return [None if "*" in size else int(size) for size in field.type.arraysize.split("x")]
+    """Sizes of the axes of an array, the fastest first; None where one varies. The parts of complex numbers are one."""
+    return [None if "*" in size else int(size) for size in field.type.as_stored.arraysize.split("x")]
 
 
 def scalars(column: pa.Array, field: Field, spelling: Spelling) -> pa.Array:
@@ -63,7 +63,7 @@ def scalars(column: pa.Array, field: Field, spelling: Spelling) -> pa.Array:
     if field.type.datatype == "boolean":
         return pc.if_else(column, spelling.true, spelling.false).cast(pa.large_string())
     words = column.cast(pa.large_string())
-    if field.type.datatype not in FLOATS or not len(column):
+    if field.type.as_stored.datatype not in FLOATS or not len(column):
         return words
     unbounded = pc.invert(pc.is_finite(column))
     if not pc.any(unbounded).as_py():
@@ -85,10 +85,12 @@ def _elements(column: pa.Array, field: Field, spelling: Spelling) -> pa.Array:
     if not flat.null_count:
         return words
     unknown = spelling.unknown
+    if unknown is None and field.type.null is not None:
+        unknown = str(field.type.null)
     if unknown is None and field.type.datatype in INTEGERS:
         raise SerializationError(f"column {field.name!r} has an array with a NULL inside, which this format lacks")
     if unknown is None:
-        unknown = spelling.nan if field.type.datatype in FLOATS else "?"
+        unknown = spelling.nan if field.type.as_stored.datatype in FLOATS else "?"
     return pc.fill_null(words, unknown)
 
 

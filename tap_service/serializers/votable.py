@@ -8,7 +8,7 @@ What a serialization cannot carry is defined here:
 - ``char`` is ASCII: any other character is written '?' (the loader declares such columns ``unicodeChar``);
 - TABLEDATA cannot hold the characters that XML forbids: U+FFFD, or '?' in ``char``;
 - an empty string or array and NULL are one in TABLEDATA and BINARY, NaN and NULL are one in BINARY;
-- BINARY marks a NULL integer by a value declared in VALUES; data with that value are refused.
+- a NULL integer is a value declared in VALUES, in BINARY, and within arrays in all serializations.
 """
 
 from __future__ import annotations
@@ -24,12 +24,14 @@ import pybase64
 
 from clickhouse_schema.datatypes import Field
 from tap_service.documents.xml import DECLARATION, Markup, element, start_tag, tag
-from tap_service.serializers.binary import RowEncoder, null_integer
+from tap_service.serializers.binary import RowEncoder, fixed_size
 from tap_service.serializers.columns import conform, join_text, parts
 from tap_service.serializers.links import links_by_place, service_resources
+from tap_service.serializers.nulls import NullMark
 from tap_service.serializers.parallel import by_column
 from tap_service.serializers.result import ResultInfo, Serializer, Status
 from tap_service.serializers.text import Spelling, cells, replaced
+from tap_service.serializers.waiting import WaitingRows
 from tap_service.storage.scratch import NO_SCRATCH, ScratchSpace
 
 NAMESPACE = "http://www.ivoa.net/xml/VOTable/v1.3"
@@ -66,13 +68,11 @@ def _citation(text: str) -> Markup:
 class VOTable(Serializer):
     """The document around the rows; a subclass writes what is inside DATA."""
 
-    #: VALUES null is needed where the serialization has no other way to say NULL
-    declares_null = False
     data_start = ""
     data_end = ""
 
     def header(self) -> bytes:
-        lines = [*_description(self.fields, self.info, Status("OK"), declares_null=self.declares_null)]
+        lines = [*_description(self.fields, self.info, Status("OK"))]
         return (OPENING + RESOURCE + "\n".join([*lines, "<DATA>" + self.data_start])).encode()
 
     def rest(self) -> bytes:
@@ -118,9 +118,7 @@ class _Ids:
         return "" if field.time_system is None else self.times[field.time_system]
 
 
-def _description(
-    fields: Sequence[Field], info: ResultInfo, status: Status | None, *, declares_null: bool = False
-) -> Iterable[Markup]:
+def _description(fields: Sequence[Field], info: ResultInfo, status: Status | None) -> Iterable[Markup]:
     """The lines before the data, up to the last FIELD."""
     infos = (
         query_status(status) if status else Markup(""),
@@ -142,11 +140,10 @@ def _description(
     yield Markup("<TABLE>")
     links = links_by_place(info.links.of_columns, ids.fields)
     for place, (field, ident) in enumerate(zip(fields, ids.fields, strict=True)):
-        null = null_integer(field) if declares_null else None
-        yield _field(field, ident, ids.ref(field), null, links.get(place, Markup("")))
+        yield _field(field, ident, ids.ref(field), links.get(place, Markup("")))
 
 
-def _field(field: Field, ident: str, ref: str, null: int | None, links: Markup) -> Markup:
+def _field(field: Field, ident: str, ref: str, links: Markup) -> Markup:
     kind = field.type
     attributes = {
         "ID": ident,
@@ -160,7 +157,7 @@ def _field(field: Field, ident: str, ref: str, null: int | None, links: Markup) 
         "ref": ref,
     }
     description = element("DESCRIPTION", field.description) if field.description else ""
-    values = "" if null is None else element("VALUES", null=str(null))
+    values = "" if kind.null is None else element("VALUES", null=str(kind.null))
     return tag("FIELD", attributes, Markup(description + values + links))
 
 
@@ -184,42 +181,69 @@ def field_ids(names: Sequence[str], taken_already: Iterable[str] = ()) -> list[s
     return ids
 
 
-class _Stream(VOTable):
-    """Rows as bytes in base64."""
+class Binary2(VOTable):
+    """BINARY2: every value and every NULL as it is, and the fastest to write and to read."""
 
-    flags: bool
+    data_start = '<BINARY2>\n<STREAM encoding="base64">\n'
+    data_end = "\n</STREAM>\n</BINARY2>"
 
     def __init__(self, fields: Sequence[Field], info: ResultInfo, scratch: ScratchSpace = NO_SCRATCH) -> None:
         super().__init__(fields, info, scratch)
-        self._encoder = RowEncoder(self.fields, flags=self.flags)
+        self._encoder = RowEncoder(self.fields, flags=True)
         self._kept = b""
 
     def rows(self, batch: pa.RecordBatch) -> bytes:
-        """base64 of all whole triples of bytes; one or two bytes wait for the next batch."""
-        data = self._kept + self._encoder.encode(conform(batch, self.fields))
-        whole = len(data) - len(data) % 3
-        self._kept = data[whole:]
-        return pybase64.b64encode(memoryview(data)[:whole])
+        text, self._kept = _base64(self._kept + self._encoder.encode(conform(batch, self.fields)))
+        return text
 
     def rest(self) -> bytes:
         return pybase64.b64encode(self._kept)
 
 
-class Binary2(_Stream):
-    """BINARY2: every value and every NULL as it is, and the fastest to write and to read."""
-
-    data_start = '<BINARY2>\n<STREAM encoding="base64">\n'
-    data_end = "\n</STREAM>\n</BINARY2>"
-    flags = True
+def _base64(data: bytes) -> tuple[bytes, bytes]:
+    """base64 of all whole triples of bytes, and the one or two bytes that wait for more."""
+    whole = len(data) - len(data) % 3
+    return pybase64.b64encode(memoryview(data)[:whole]), data[whole:]
 
 
-class Binary(_Stream):
-    """BINARY: for readers from before VOTable 1.3."""
+class Binary(VOTable):
+    """BINARY: for readers from before VOTable 1.3.
 
-    declares_null = True
+    A whole number that is NULL is one that no other row has, which VALUES declares: so the rows wait until the last is
+    known. Where all numbers of a type are taken, the column is of a wider one.
+    """
+
     data_start = '<BINARY>\n<STREAM encoding="base64">\n'
     data_end = "\n</STREAM>\n</BINARY>"
-    flags = False
+
+    def __init__(self, fields: Sequence[Field], info: ResultInfo, scratch: ScratchSpace = NO_SCRATCH) -> None:
+        super().__init__(fields, info, scratch)
+        self._marks = [NullMark(field, fills_arrays=fixed_size(field) is not None) for field in fields]
+        self._waiting = WaitingRows(scratch)
+
+    def header(self) -> bytes:
+        return b""
+
+    def rows(self, batch: pa.RecordBatch) -> bytes:
+        arrays = conform(batch, self.fields)
+        for mark, array in zip(self._marks, arrays, strict=True):
+            mark.see(array)
+        if batch.num_rows:
+            self._waiting.add(pa.record_batch(arrays, names=[str(number) for number in range(len(arrays))]))
+        return b""
+
+    def footer(self, status: Status) -> Iterable[bytes]:
+        for mark in self._marks:
+            mark.settle()
+        self.fields = tuple(mark.applied(field) for mark, field in zip(self._marks, self.fields, strict=True))
+        encoder = RowEncoder(self.fields, flags=False)
+        yield super().header()
+        kept = b""
+        for batch in self._waiting:
+            text, kept = _base64(kept + encoder.encode(batch.columns))
+            yield text
+        yield pybase64.b64encode(kept)
+        yield from super().footer(status)
 
 
 class TableData(VOTable):

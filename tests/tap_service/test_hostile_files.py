@@ -56,6 +56,8 @@ def stream(data: bytes, kind: str = "BINARY", attributes: str = 'encoding="base6
 
 INT = '<FIELD name="a" datatype="int"/>'
 DOUBLES = '<FIELD name="a" datatype="double" arraysize="*"/>'
+COMPLEX = '<FIELD name="a" datatype="doubleComplex" arraysize="*"/>'
+STRINGS = '<FIELD name="a" datatype="char" arraysize="999999999x*"/>'
 ROW = "<TABLEDATA><TR><TD>1</TD></TR></TABLEDATA>"
 LAUGHS = "<!DOCTYPE x [" + "".join(f'<!ENTITY a{i + 1} "&a{i};&a{i};">' for i in range(40)) + "]>"
 
@@ -160,7 +162,23 @@ REFUSED: dict[str, tuple[bytes, str]] = {
     "gzip stream": (document(INT, stream(b"abcd", attributes='encoding="gzip"')), "only base64"),
     "no base64": (document(INT, "<BINARY><STREAM encoding='base64'>%%%%</STREAM></BINARY>"), "no base64"),
     "no fits inside": (document(INT, stream(b"hello", "FITS")), "the FITS file inside has no binary table"),
-    "complex": (document('<FIELD name="a" datatype="doubleComplex"/>', stream(b"\0" * 16)), "complex numbers"),
+    "complex length": (document(COMPLEX, stream(b"\xff\xff\xff\xffabcd")), "ends inside row 1"),
+    "complex parts": (document(COMPLEX, ROW), "not a multiple of 2 values"),
+    "complex cell": (document(COMPLEX, ROW.replace("1", "1 2 " * 8200)), "more than 65536 bytes"),
+    "run of bits": (
+        document(COMPLEX.replace("doubleComplex", "bit"), ROW.replace("1", "10" * 40_000)),
+        "more than 65536 bytes",
+    ),
+    "no bits": (
+        document(COMPLEX.replace("doubleComplex", "bit"), ROW.replace("1", "12")),
+        "does not fit the type BOOLEAN",
+    ),
+    "size of nothing": (
+        document(COMPLEX.replace("*", "999999999"), ROW.replace("1", "")),
+        "take more than 33554432 bytes",
+    ),
+    "long string": (document(STRINGS.replace("*", "9999"), ROW), "take more than 33554432 bytes"),
+    "long string, in binary": (document(STRINGS, stream(b"\0\0\0\5abcdefg")), "ends inside row 2"),
     "long description": (
         document(f'<FIELD name="a" datatype="int"><DESCRIPTION>{"x" * (9 << 20)}</DESCRIPTION></FIELD>', ROW),
         "descriptions of the columns take more than",

@@ -41,10 +41,13 @@ def plain(value: Any) -> Any:
         return [plain(item) for item in flat(value)] or None
     if isinstance(value, bytes):
         return value.decode()
-    return value.item() if isinstance(value, np.generic) else value
+    value = value.item() if isinstance(value, np.generic) else value
+    return [value.real, value.imag] if isinstance(value, complex) else value
 
 
 def flat(items: Sequence[Any]) -> list[Any]:
+    """Without inner lists; complex numbers are two."""
+    items = [[item.real, item.imag] if isinstance(item, complex) else item for item in items]
     return [inner for item in items for inner in (flat(item) if isinstance(item, list) else [item])]
 
 
@@ -91,7 +94,7 @@ def _fits_column(table: fits.BinTableHDU, number: int) -> list[Any]:
             return [{b"T": True, b"F": False}.get(bytes(item)) for item in np.atleast_1d(value)]
         if "A" in column.format:  # one text, or its characters where they are in the heap
             return "".join(value) or None
-        items = np.ravel(np.asarray(value)).tolist()
+        items = flat(np.ravel(np.asarray(value)).tolist())
         return [None if item == column.null and column.null is not None else item for item in items]
 
     read = [one(value) for value in values]

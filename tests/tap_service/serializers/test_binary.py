@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from clickhouse_schema.datatypes import INT, ColumnType, Field
-from tap_service.serializers import SerializationError
+from clickhouse_schema.datatypes import DOUBLE, INT, ColumnType, Field
+from tap_service.serializers import SerializationError, find_format
+from tests.tap_service.serializers.readers import read
 
 NAN = float("nan")
 INF = float("inf")
@@ -107,20 +108,31 @@ def test_row_of_fixed_and_variable_cells(write):
     assert stream(write("votable/b2", fields, columns)) == bytes.fromhex(first + second)
 
 
-def test_binary_declares_its_null_only_where_nulls_can_be(write):
-    fields = [Field("a", INT), Field("b", INT, nullable=False), Field("c", ColumnType("double"))]
-    document = write("votable/b", fields, [[1], [-(2**31)], [1.0]])
-    assert document.count(b"<VALUES") == 1
-    assert b'<FIELD ID="a" name="a" datatype="int"><VALUES null="-2147483648"/></FIELD>' in document
-    assert b"<VALUES" not in write("votable/b2", fields, [[1], [2], [1.0]])
+@pytest.mark.parametrize(
+    ("kind", "values", "datatype", "null"),
+    [
+        (INT, [1, None], "int", -(2**31)),
+        (INT, [-(2**31), None], "int", 2**31 - 1),
+        (INT, [-(2**31), 1], "int", None),
+        (ColumnType("unsignedByte"), [0, 255, None], "short", -(2**15)),
+        (ColumnType("short", "*"), [[-(2**15), None], []], "short", 2**15 - 1),
+        (ColumnType("short", "2"), [[1, 2], None], "short", -(2**15)),
+        (DOUBLE, [1.0, None], "double", None),
+    ],
+)
+def test_binary_declares_a_number_for_null_that_no_row_has(write, kind, values, datatype, null):
+    document = write("votable/b", [Field("x", kind)], [values], cuts=(1,))
+    assert f'name="x" datatype="{datatype}"'.encode() in document
+    assert document.count(b"<VALUES") == (null is not None)
+    assert null is None or f'<VALUES null="{null}"/>'.encode() in document
+    [read_back] = read(find_format("votable/b").mime, document)
+    assert read_back == [None if value == [] else value for value in values]
+    assert b"<VALUES" not in write("votable/b2", [Field("x", INT)], [[1, None]])
 
 
 @pytest.mark.parametrize(
     ("responseformat", "field", "value", "message"),
     [
-        ("votable/b", Field("x", INT), -(2**31), "has the value -2147483648, which stands for NULL"),
-        ("votable/b", Field("x", INT, nullable=False), None, "declared without NULL"),
-        ("votable/b", Field("x", ColumnType("int", "2"), nullable=False), None, "declared without NULL"),
         ("votable/b2", Field("x", ColumnType("int", "*")), [1, None], "has an array with a NULL inside"),
         ("votable/td", Field("x", ColumnType("int", "*")), [1, None], "has an array with a NULL inside"),
         ("votable", Field("x", ColumnType("double", "2")), [1.0], "declared with 2 items"),

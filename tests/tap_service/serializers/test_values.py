@@ -30,6 +30,7 @@ def same(one: Any, other: Any) -> bool:
 
 def meant(form: str, kind: ColumnType, cell: Any) -> Any:
     """A word as the type says; other formats have typed values already, but for JSON's names of what is no number."""
+    kind = kind.as_stored
     if isinstance(cell, list):
         return [meant(form, ColumnType(kind.datatype), item) for item in cell]
     if kind.is_text or kind.is_timestamp:
@@ -39,7 +40,7 @@ def meant(form: str, kind: ColumnType, cell: Any) -> Any:
     if kind.is_array:
         return [meant(form, ColumnType(kind.datatype), item) for item in cell.split(" ")] if cell else None
     if kind.datatype == "boolean":
-        return {"true": True, "false": False, "": None}[cell]
+        return {"true": True, "false": False, "": None, "?": None}[cell]
     if not cell:
         return None
     if kind.is_integer:
@@ -86,7 +87,8 @@ def of_kind(kind: ColumnType) -> st.SearchStrategy[Any]:
         return st.datetimes(datetime(1900, 1, 1), datetime(2299, 12, 31), timezones=st.just(UTC))
     if kind.is_text:
         return TEXT if kind.arraysize == "*" else st.text("ab", min_size=1, max_size=4)
-    items = ITEMS[kind.datatype]
+    kind = kind.as_stored
+    items = ITEMS[kind.datatype].filter(lambda item: kind.null is None or item != kind.null)
     if not kind.is_array:
         return items
     unit = math.prod(int(size) for size in kind.arraysize.split("x") if size != "*")
