@@ -81,8 +81,7 @@ def _edges(vertices: str) -> str:
         for j, k in ((2, 3), (3, 1), (1, 2))
     ]
     edge = f"(a.1, a.2, a.3, b.1, b.2, b.3, {', '.join(n)})"
-    after = f"arrayPushBack(arrayPopFront({vertices}), {vertices}[1])"
-    return f"arrayMap((a, b) -> {edge}, {vertices}, {after})"
+    return f"arrayMap((a, b) -> {edge}, {vertices}, arrayRotateLeft({vertices}, 1))"
 
 
 def _literal(region: Polygon) -> str:

@@ -71,6 +71,9 @@ def test_constants_are_refused_where_they_stand(shape: str, message: str, at: st
         ("CONTAINS(POINT(SQRT(-1 - id), 2), CIRCLE(1, 2, 3))", None),
         ("CONTAINS(POINT(1, 2), POLYGON(0, 0, 5, 0, 5, SQRT(-1 - id)))", None),
         ("DISTANCE(POINT(1, 2), POINT(NULLIF(id, 0), 2))", None),
+        # and so are constants that are none, which the engine computes beforehand
+        ("COORD1(CENTROID(BOX('FK4', id, 2, NULL, 3)))", None),
+        ("AREA(BOX('FK4', id, 2, 1 / 0.0, 3))", None),
         # polygons of rows: without three distinct vertices a line, crossing ones have what they wind around
         ("CONTAINS(POINT(1, 1), POLYGON(0, 0, 2 + id, 2, 0, 0))", 0),
         ("CONTAINS(POINT(2, 2), POLYGON(0, 0, 2 + id, 2, 0, 0))", 1),
