@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PACKAGES := adql clickhouse_schema loaders tap_service workers
 NPM := cd web && PATH="$(CURDIR)/$(BIN):$$PATH" npm --loglevel=error
 
-.PHONY: demo test check portal bench equality cluster-test lock clean
+.PHONY: demo test check portal bench equality fuzz cluster-test lock clean
 
 demo: $(VENV)/demo
 	$(BIN)/skyhouse demo
@@ -35,6 +35,12 @@ equality: $(VENV)/test
 	@for shards in 1 3 7; do \
 	    $(BIN)/python -m pytest tests/adql tests/cluster/test_equality.py tests/cluster/test_random_queries.py --shards $$shards --timeout 600 \
 	        --ignore tests/adql/test_planning.py --ignore tests/adql/test_obscore.py || exit 1; done
+
+# Random texts, queries, conditions and requests, so many of each and other ones each time: make fuzz EXAMPLES=50000
+EXAMPLES ?= 5000
+fuzz: $(VENV)/test
+	SKYHOUSE_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest tests/adql/test_fuzz.py tests/adql/test_differential.py \
+	    tests/tap_service/test_fuzzed_requests.py --timeout 0
 
 # On a real cluster: make cluster-test URL=http://ch1:8123,http://ch2:8123 (tests/cluster/real.py has the rest)
 cluster-test: $(VENV)/test

@@ -1,0 +1,168 @@
+"""Any text at all gives rows, or a fault that tells its author what is wrong: never an error of the service's own.
+
+``make fuzz`` tries many more than ``make test``, other ones each time: ``SKYHOUSE_EXAMPLES`` says how many, and
+``SKYHOUSE_SEED`` repeats a run.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from adql.errors import AdqlError, AdqlErrors
+from adql.pieces import divide
+from adql.translate import Translation, statement, translate
+from clickhouse_schema.catalogue import Catalogue
+from tap_service.exceptions import QueryTooHeavy, ServiceError, UserFault
+from tap_service.serializers import OK, ResultInfo
+from tap_service.serializers.formats import FORMATS
+from tap_service.services.execution import faults_told
+from tap_service.services.value_faults import meaning
+from tap_service.storage.engine import Engine, EngineError, ValueFault
+from tap_service.storage.scratch import Budget, ScratchSpace
+from tests.adql.conftest import Rows, asked
+from tests.adql.fuzz_queries import Fuzzer
+from tests.adql.fuzz_tables import fuzz_catalogues
+
+_EXAMPLES = int(os.environ.get("SKYHOUSE_EXAMPLES", "0"))
+_SEED = int(os.environ.get("SKYHOUSE_SEED", time.time_ns() if _EXAMPLES else "0"))
+
+#: In one run of the tests: texts that are translated only, queries that run, conditions that divide rows
+_TEXTS, _QUERIES, _CONDITIONS = 400, 80, 30
+
+#: ClickHouse's FUNCTION_THROW_IF_VALUE_IS_NON_ZERO
+_THROWN = 395
+
+#: Rows of a result that are looked at
+_LIMIT = 50
+
+
+def _dice(count: int) -> Iterator[tuple[int, random.Random]]:
+    """Each with its number, which with the seed gives the same query again."""
+    for number in range(_SEED, _SEED + (_EXAMPLES or count)):
+        yield number, random.Random(number)
+
+
+@pytest.fixture(scope="module")
+def catalogues(engine: Engine) -> tuple[Catalogue, Catalogue]:
+    return fuzz_catalogues(engine)
+
+
+@pytest.fixture(scope="module")
+def scratch(tmp_path_factory: pytest.TempPathFactory) -> ScratchSpace:
+    return ScratchSpace(tmp_path_factory.mktemp("scratch"), Budget(1 << 30))
+
+
+def _translated(text: str, catalogue: Catalogue) -> Translation | None:
+    """All that the service makes of a text before it runs; None for a fault, which must lie within the text."""
+    try:
+        translation = translate(text, catalogue, limit=_LIMIT)
+    except AdqlError as error:
+        _check_fault(error, text)
+        return None
+    resolved = translation.resolved
+    assert resolved is not None
+    assert statement(resolved).sql == translation.sql
+    divide(resolved)
+    _ = translation.links, translation.cells
+    return translation
+
+
+def _check_fault(fault: AdqlError, text: str) -> None:
+    for part in fault.errors if isinstance(fault, AdqlErrors) else (fault,):
+        spans = [part.span, *(fix.span for fix in part.fixes)]
+        assert all(0 <= span.start <= span.end <= len(text) for span in spans), part.message
+        assert part.message
+    assert fault.describe(text)
+
+
+def _run(translation: Translation, number: int, engine: Engine, scratch: ScratchSpace) -> None:
+    """Write the result in one of the formats. Raises what ``faults_told`` makes of what goes wrong."""
+    with faults_told(f"fuzz {number}"):
+        kind = FORMATS[number % len(FORMATS)]
+        serializer = kind.serializer(translation.fields, ResultInfo(links=translation.links), scratch)
+        serializer.header()
+        with engine.stream(translation.sql, settings=translation.settings) as batches:
+            for batch in batches:
+                assert batch.num_columns == len(translation.fields)
+                for column, field in zip(batch.columns, translation.fields, strict=True):
+                    column.cast(field.type.arrow)
+                serializer.rows(batch)
+        for _ in serializer.footer(OK):
+            pass
+
+
+def _is_explained(cause: BaseException | None) -> bool:
+    """Whether the fault does not have to speak the engine's words; the message of a throwIf is ours."""
+    return not isinstance(cause, ValueFault) or cause.code == _THROWN or meaning(cause) != str(cause)
+
+
+def _failures(texts: Iterator[tuple[int, str]], judge: Callable[[int, str], None]) -> list[str]:
+    found = []
+    for number, text in texts:
+        try:
+            judge(number, text)
+        except UserFault as fault:
+            if isinstance(fault, QueryTooHeavy) or not _is_explained(fault.__cause__):
+                found.append(f"{number}: {fault}\n{text}")
+        except Exception as error:  # whatever it is, the text that makes it is what is wanted
+            cause = error.__cause__ if isinstance(error, ServiceError) and error.__cause__ else error
+            detail = cause.detail if isinstance(cause, EngineError) else repr(cause)
+            found.append(f"{number}: {detail}\n{text}")
+    return found
+
+
+def test_texts_are_translated_or_refused(catalogues: tuple[Catalogue, Catalogue]) -> None:
+    texts = ((number, Fuzzer(dice).text()) for number, dice in _dice(_TEXTS))
+
+    def judge(number: int, text: str) -> None:
+        _translated(text, catalogues[number % 2])
+
+    assert _failures(texts, judge) == []
+
+
+def test_queries_give_what_is_declared(
+    engine: Engine, catalogues: tuple[Catalogue, Catalogue], scratch: ScratchSpace
+) -> None:
+    answered = 0
+
+    def judge(number: int, text: str) -> None:
+        nonlocal answered
+        if (translation := _translated(text, catalogues[number % 2])) is not None:
+            _run(translation, number, engine, scratch)
+            answered += 1
+
+    assert _failures(((number, Fuzzer(dice).query()) for number, dice in _dice(_QUERIES)), judge) == []
+    assert answered > (_EXAMPLES or _QUERIES) / 5
+
+
+def test_conditions_divide_rows_in_three(engine: Engine, catalogues: tuple[Catalogue, Catalogue]) -> None:
+    """WHERE and ON, which are planned, leave the rows that the same condition is true of as a value, which is not."""
+    plain, sized = catalogues
+
+    def count(values: str, from_: str, catalogue: Catalogue) -> Rows:
+        query = f"SELECT {values} FROM {from_}"
+        translate(query, catalogue)
+        with faults_told("fuzz"):
+            return asked(engine, catalogue, query)
+
+    def judge(_: int, text: str) -> None:
+        tables, condition = text.split("\n")
+        ways = (condition, f"NOT ({condition})")
+        sums = ", ".join(f"COALESCE(SUM(CASE WHEN {way} THEN 1 ELSE 0 END), 0)" for way in ways)
+        try:
+            wanted = count(sums, tables, plain)[0]
+            found = [count("COUNT(*)", f"{tables} WHERE {way}", sized)[0][0] for way in ways]
+            if (joined := tables.replace(", ", " JOIN ")) != tables:
+                found[0:0] = count("COUNT(*)", f"{joined} ON {condition}", sized)[0]
+                wanted = (wanted[0], *wanted)
+        except (AdqlError, UserFault):
+            return
+        assert tuple(found) == wanted
+
+    texts = ((number, "\n".join(Fuzzer(dice, steady=True).partition())) for number, dice in _dice(_CONDITIONS))
+    assert _failures(texts, judge) == []
