@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -222,6 +223,12 @@ class TestRunning:
         expect(will_cut).to_be_hidden()
         result(query).get_by_role("tab", name="Plot").click()
         expect(was_cut).to_be_visible()
+        part = "Only the first 100,000 rows of the result"
+        expect(result(query).get_by_role("application")).to_have_attribute("aria-label", re.compile(part))
+        result(query).get_by_role("button", name="Save", exact=True).click()
+        with query.expect_download() as picture:
+            query.get_by_role("button", name="SVG").click()
+        assert part in Path(picture.value.path()).read_text(encoding="utf-8")
         accessible(query)
         shot(query, "query-cut")
         query.get_by_role("button", name="Run a sample of 82 %, from the whole sky").click()

@@ -10,7 +10,7 @@ import type { View } from './view';
 const said = text.plots;
 
 /** What the plot shows, with ranges and the number of points. */
-export function description(data: Data, fields: readonly Field[], view: View, chosen: number): string {
+export function description(data: Data, fields: readonly Field[], view: View, chosen: number, part = ''): string {
     const { kind, frame } = data.settings;
     const words: string[] = [];
     if (kind === 'sky') words.push(said.description.sky(said.frames[frame]));
@@ -21,6 +21,7 @@ export function description(data: Data, fields: readonly Field[], view: View, ch
         if (kind !== 'histogram') words.push(range(y.label, [view.v0, view.v1], y.log));
     }
     words.push(said.description.points(data.points.count));
+    if (part) words.push(part);
     if (chosen) words.push(said.description.chosen(chosen));
     return `${words.join('; ')}.`;
 }
@@ -40,6 +41,11 @@ export function status({ points, settings }: Data, table: Pick<Table, 'shown' | 
     if (table.chosenCount) words.push(said.status.chosen(table.chosenCount));
     if (table.state.phase === 'loading') words.push(said.status.loading);
     return words.join(' · ');
+}
+
+/** That the rows are not the whole result; '' if they are. */
+export function partOf({ state, rows }: Pick<Table, 'state' | 'rows'>): string {
+    return state.phase === 'complete' && state.overflow !== undefined ? said.status.part(rows) : '';
 }
 
 /** Why there is nothing to see; '' if there is something. */

@@ -33,10 +33,19 @@ export interface Scene {
     readonly histogram: Histogram | undefined;
     /** the picture is being moved: maps may be coarser for now */
     readonly moving: boolean;
+    /** that rows are missing, to be read on the picture itself; '' if none are */
+    readonly note: string;
 }
 
-/** Draws everything: ground, points or densities, axes, legend. */
+/** Draws everything: ground, points or densities, axes, legend, and that rows are missing. */
 export function paint(pen: Pen, scene: Scene): void {
+    paintPlot(pen, scene);
+    const { note, box, theme } = scene;
+    const style = { colour: theme.warn, baseline: 'top', halo: theme.ground } as const;
+    if (note) pen.text(note, box.left + 6, box.top + 6, style);
+}
+
+function paintPlot(pen: Pen, scene: Scene): void {
     const { size, theme } = scene;
     pen.fill(0, 0, size.width, size.height, theme.ground);
     const { kind } = scene.data.settings;

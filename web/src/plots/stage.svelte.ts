@@ -7,6 +7,7 @@ import { paint, type Scene } from './paint';
 import { canvasPen } from './pen';
 import { arranged, type Plot } from './plot.svelte';
 import { prepared } from './pixels';
+import { partOf } from './describe';
 import { AXES } from './settings';
 import type { Host } from './pointing';
 import { themeAt, type Theme } from './theme';
@@ -45,7 +46,8 @@ export class Stage implements Host {
         const { chosen, fields } = plot.table;
         const { box, view, histogram } = arranged(data, plot.table, size, plot.view);
         const ratio = window.devicePixelRatio;
-        return { data, fields, view, box, size, theme, ratio, chosen, histogram, moving: this.moving };
+        const note = partOf(plot.table);
+        return { data, fields, view, box, size, theme, ratio, chosen, histogram, note, moving: this.moving };
     });
 
     constructor(readonly plot: Plot) {}

@@ -94,6 +94,7 @@ export const plots = {
         missing: (rows: number) => `${count(rows)} without a value`,
         notPositive: (rows: number) => `${count(rows)} not above 0, which a log axis cannot show`,
         loading: 'rows are still coming',
+        part: (rows: number) => `Only the first ${counted(rows, 'row')} of the result`,
         chosen: (rows: number) => `${count(rows)} chosen`,
     },
     problems: {

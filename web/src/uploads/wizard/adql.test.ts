@@ -71,7 +71,9 @@ test('without columns of the left all of it is kept of rows without a partner', 
 
 test('a pair of tables without columns still gives the separation', () => {
     const bare = { left: { ...mine, columns: [] }, right: { ...stars, columns: [] } };
-    expect(matchAdql(match(bare))).toMatch(/^SELECT\n {2}IN_UNIT\(DISTANCE\(.*\), 'arcsec'\) AS separation_arcsec\nFROM/);
+    expect(matchAdql(match(bare))).toMatch(
+        /^SELECT\n {2}IN_UNIT\(DISTANCE\(.*\), 'arcsec'\) AS separation_arcsec\nFROM/,
+    );
 });
 
 test('odd names are quoted, equal ones told apart', () => {
