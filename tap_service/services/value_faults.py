@@ -13,6 +13,7 @@ _ADQL = {"Int16": "SMALLINT", "Int32": "INTEGER", "Int64": "BIGINT", "Float32": 
 _OUT_OF_RANGE = re.compile(r"cannot be safely converted into type (\w+)")
 _PATTERN = re.compile(r"cannot compile re2: (.*?), error: (.*?)(?:: .*)?\. Look at", re.DOTALL)
 _TEXT = re.compile(r"Cannot parse string '(.*?)' as (\w+)", re.DOTALL)
+_NO_INTEGER = re.compile(r"Cannot parse string to type (\w+)")
 
 #: what the engine says -> what it means
 _MEANINGS = (
@@ -45,6 +46,9 @@ def meaning(fault: ValueFault) -> str:
         return f"a value does not fit {kind}: CAST it to a wider type"
     if found := _TEXT.search(said):
         return f"the text '{found[1]}' is no {_ADQL.get(found[2], found[2])}: leave such rows out, with LIKE or CASE"
+    if found := _NO_INTEGER.search(said):
+        kind = _ADQL.get(found[1], found[1])
+        return f"a text is no {kind}, or beyond its range: leave such rows out, with LIKE or CASE"
     if found := _PATTERN.search(said):
         return f"'{printable(found[1])}' is no regular expression: {found[2]}; their syntax is that of RE2"
     return next((text for sign, text in _MEANINGS if sign in said), said)

@@ -14,6 +14,8 @@ import pytest
         ("CAST(n + 100000 AS SMALLINT)", "a value does not fit SMALLINT"),
         ("CAST(SQRT(-1 - n) AS INTEGER)", "CAST of NaN or infinity to an integer"),
         ("CAST(word AS INTEGER)", "is no INTEGER: leave such rows out"),
+        ("CAST(LOWER('') AS SMALLINT)", "a text is no SMALLINT, or beyond its range"),
+        ("CAST('70000' AS SMALLINT)", "a text is no SMALLINT, or beyond its range"),
         ("CAST(word AS DOUBLE PRECISION)", "a text is no number"),
         ("CAST(word AS TIMESTAMP)", "a text is no timestamp"),
         ("(SELECT n FROM svc.numbers WHERE n < 2)", "gave several rows"),
