@@ -3,6 +3,7 @@
 AdqlError                the text cannot be answered; the user reads it
 ├── AdqlSyntaxError      not ADQL (lexer, parser)
 ├── AdqlSemanticError    ADQL, but a name, type or value in it is wrong (resolver, rewrite passes)
+│   └── FormError        a function where it cannot stand; too many or few arguments or columns
 └── AdqlUnsupported      ADQL that Skyhouse does not answer yet, said with the way out
 AdqlErrors               several AdqlError found in one query, reported together
 """
@@ -81,6 +82,10 @@ class AdqlSyntaxError(AdqlError):
 
 class AdqlSemanticError(AdqlError):
     """A name is unknown or ambiguous, a type does not fit, or a value is out of range."""
+
+
+class FormError(AdqlSemanticError):
+    """A number of arguments or columns that does not fit, or a function that cannot stand here, whatever the types."""
 
 
 class AdqlUnsupported(AdqlError):

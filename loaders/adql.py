@@ -1,9 +1,10 @@
-"""What the service makes of a query: its SQL, the ranges it reads and the engine's plan; and the grammar alone."""
+"""What the service makes of a query: its SQL, the ranges it reads and the engine's plan; or what it says of it without
+its tables."""
 
 from __future__ import annotations
 
 from adql.errors import AdqlError, line_and_column
-from adql.parser import parse
+from adql.resolve.tableless import check_without_tables
 from adql.translate import translate
 from clickhouse_schema.apply import read_catalogue
 from loaders.errors import LoadError
@@ -27,11 +28,14 @@ def adql(engine: Engine, query: str, explain: bool, reporter: Reporter) -> None:
         reporter.output(engine.explain(translation.sql, translation.settings))
 
 
-def parsed(line: str) -> str:
-    """``OK`` or ``ERROR line:column message`` for one query, written on one line with \\n, \\t and \\\\ escaped."""
+def checked(line: str) -> str:
+    """``OK``, or ``ERROR line:column message`` for a query that no tables make valid.
+
+    It is written on one line, with \\n, \\t and \\\\ escaped.
+    """
     text = _unescaped(line)
     try:
-        parse(text)
+        check_without_tables(text)
     except AdqlError as error:
         row, column = line_and_column(text, error.span.start)
         return f"ERROR {row}:{column} {' '.join(error.message.split())}"

@@ -10,7 +10,7 @@ import typer
 
 from clickhouse_schema.yaml_writer import as_yaml
 from loaders import commands, control, schemas_cli, shards_cli, users
-from loaders.adql import parsed
+from loaders.adql import checked
 from loaders.describe import described, doubts
 from loaders.options import Data
 from loaders.plan import split_name
@@ -115,13 +115,15 @@ def adql(
     query: Annotated[str, typer.Argument(help="The query; - with --parse-only reads one a line from standard input.")],
     data: Data,
     explain: Annotated[bool, typer.Option("--explain", help="Also the ranges and the engine's plan.")] = False,
-    parse_only: Annotated[bool, typer.Option("--parse-only", help="Say OK or ERROR line:column message.")] = False,
+    parse_only: Annotated[
+        bool, typer.Option("--parse-only", help="Without tables: OK or ERROR line:column message.")
+    ] = False,
 ) -> None:
     """Print the SQL that a query becomes."""
     if not parse_only:
         _work(data, "adql", {"query": query, "explain": explain})
     for line in sys.stdin if query == "-" else [query.replace("\\", "\\\\")]:
-        print(parsed(line.rstrip("\r\n")), flush=True)
+        print(checked(line.rstrip("\r\n")), flush=True)
 
 
 @app.command()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from adql import nodes
 from adql.bound import UNTYPED, Aggregate, Call, Expr, Literal, Windowed, has_aggregate, walk
 from adql.elsewhere import about_function
-from adql.errors import AdqlSemanticError
+from adql.errors import AdqlSemanticError, FormError
 from adql.functions import AGGREGATES, FUNCTIONS, Function
 from adql.resolve.constants import constant
 from adql.resolve.geometry import BOUND_HERE, bind_geometry
@@ -53,9 +53,7 @@ def _known_functions() -> list[str]:
 def _known(binder: Binder, node: nodes.FunctionCall, candidates: tuple[Function, ...]) -> Expr:
     if not any(f.takes(len(node.args)) for f in candidates):
         usages = " or ".join(f.usage for f in candidates)
-        raise AdqlSemanticError(
-            f"{node.name.name} does not take {len(node.args)} arguments", node.span, f"it is {usages}"
-        )
+        raise FormError(f"{node.name.name} does not take {len(node.args)} arguments", node.span, f"it is {usages}")
     args = tuple(binder.bind(a) for a in node.args)
     function = chosen(candidates, args)
     assert function is not None  # noqa: S101  one takes as many arguments
@@ -87,12 +85,12 @@ def set_function(binder: Binder, node: nodes.FunctionCall, name: str, *, over_gr
         hint = ""
         if binder.clause == "WHERE":
             hint = f"conditions on groups stand in HAVING; to compare with all rows write (SELECT {name}(...) FROM ...)"
-        raise AdqlSemanticError(f"{name} cannot stand in {binder.clause}", node.span, hint)
+        raise FormError(f"{name} cannot stand in {binder.clause}", node.span, hint)
     if node.star:
         return Aggregate(LONG, "COUNT", (), span=node.span)
     function = AGGREGATES[name]
     if not function.takes(len(node.args)):
-        raise AdqlSemanticError(
+        raise FormError(
             f"{node.name.name} does not take {len(node.args)} arguments", node.span, f"it is {function.usage}"
         )
     args = tuple(binder.bind(a) for a in node.args)

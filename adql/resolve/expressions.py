@@ -52,7 +52,7 @@ class Binder:
     # --- entries
 
     def bind(self, node: nodes.Expression) -> Expr:
-        return _BINDERS[type(node)](self, node)
+        return BINDERS[type(node)](self, node)
 
     def number(self, node: nodes.Expression, where: str) -> Expr:
         expr = self.bind(node)
@@ -324,7 +324,7 @@ def _bounded_distance(op: str, left: Expr, right: Expr, span: Span) -> Expr | No
     return _negated(near, op in (">", ">="))
 
 
-_BINDERS: dict[type, Callable[..., Expr]] = {
+BINDERS: dict[type, Callable[..., Expr]] = {
     nodes.NumberLiteral: Binder._number,
     nodes.StringLiteral: Binder._string,
     nodes.BooleanLiteral: Binder._boolean,

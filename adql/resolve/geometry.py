@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from adql import nodes, stcs
 from adql.bound import Call, Column, Expr, Literal, Shape, Within
-from adql.errors import AdqlSemanticError, Span
+from adql.errors import AdqlSemanticError, FormError, Span
 from adql.frames import frame, frame_of_system, turned_region
 from adql.regions import Cone, Moc, Nothing, Polygon, Region, ShapeError, box, measures, relations
 from adql.resolve.constants import constant
@@ -104,7 +104,7 @@ def _system(node: nodes.FunctionCall, name: str) -> tuple[str, tuple[nodes.Expre
 def _count(node: nodes.FunctionCall, args: tuple[nodes.Expression, ...], *counts: int) -> None:
     if len(args) not in counts:
         wanted = " or ".join(str(c) for c in counts)
-        raise AdqlSemanticError(f"{node.name.name} takes {wanted} arguments, not {len(args)}", node.span)
+        raise FormError(f"{node.name.name} takes {wanted} arguments, not {len(args)}", node.span)
 
 
 def _position(

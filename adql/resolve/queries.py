@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import ClassVar
 
 from adql import nodes
 from adql.bound import (
@@ -25,7 +26,7 @@ from adql.bound import (
     relations,
 )
 from adql.correlation import SubqueryExpr, free
-from adql.errors import NOWHERE, AdqlErrors, AdqlSemanticError
+from adql.errors import NOWHERE, AdqlErrors, AdqlSemanticError, FormError
 from adql.functions.names import Positions
 from adql.metadata import field_of
 from adql.resolve.context import Context
@@ -47,24 +48,31 @@ def resolve(
     ``positions``: who knows the positions of named objects, if anybody may be asked.
     """
     context = Context(catalogue, fresh, KnownNames(positions))
-    queries = Queries(context)
-    query = None
-    with context.collect():
-        query = queries.statement(statement)
-    if context.errors:
-        errors = sorted(context.errors, key=lambda error: error.span)
-        raise errors[0] if len(errors) == 1 else AdqlErrors(errors)
-    assert query is not None  # noqa: S101  without errors there is a query
+    query = Queries(context).resolved(statement)
     return query, tuple(context.tables.values())
 
 
 class Queries:
-    """Binds queries; one object serves a whole statement."""
+    """Binds queries; one object serves a whole statement. ``tableless`` has one that knows no tables."""
+
+    binder: ClassVar[type[Binder]] = Binder
+    from_clauses: ClassVar[type[Tables]] = Tables
 
     def __init__(self, context: Context) -> None:
         self.context = context
         self.common: dict[str, nodes.CommonTable] = {}
-        self.tables = Tables(self)
+        self.tables = self.from_clauses(self)
+
+    def resolved(self, node: nodes.Statement) -> Query:
+        """The bound query; AdqlError with every error found."""
+        query = None
+        with self.context.collect():
+            query = self.statement(node)
+        if self.context.errors:
+            errors = sorted(self.context.errors, key=lambda error: error.span)
+            raise errors[0] if len(errors) == 1 else AdqlErrors(errors)
+        assert query is not None  # noqa: S101  without errors there is a query
+        return query
 
     def statement(self, node: nodes.Statement) -> Query:
         for table in node.common_tables:
@@ -90,11 +98,13 @@ class Queries:
     def subquery(self, node: nodes.Query, parent: Scope, where: str) -> Query:
         """A subquery that must have one column."""
         query = self.inner(node, parent)
-        if len(query.outputs) != 1:
-            raise AdqlSemanticError(
-                f"a subquery for {where} has one column; this one has {len(query.outputs)}", node.span
-            )
+        if self.width(query) not in (1, None):
+            raise FormError(f"a subquery for {where} has one column; this one has {len(query.outputs)}", node.span)
         return query
+
+    def width(self, query: Query) -> int | None:
+        """The number of its columns, None if that is not known."""
+        return len(query.outputs)
 
     def unified(self, operand: Expr, query: Query, where: str) -> tuple[Expr, Query]:
         """A value and a subquery's one column of a common type, but for an integer and a real: IN compares these."""
@@ -112,14 +122,14 @@ class Queries:
         where = None
         if node.where is not None:
             with self.context.collect():
-                where = Binder(self, scope, "WHERE").condition(node.where)
+                where = self.binder(self, scope, "WHERE").condition(node.where)
         outputs = self._outputs(node, scope)
         group_by = tuple(self._group_term(term, scope, node, outputs) for term in node.group_by)
         having = None
         if node.having is not None:
             with self.context.collect():
-                having = Binder(self, scope, "HAVING", aggregates=True).condition(node.having)
-        order_by = tuple(self._order_term(term, scope, outputs) for term in node.order_by)
+                having = self.binder(self, scope, "HAVING", aggregates=True).condition(node.having)
+        order_by = tuple(self.order_term(term, scope, outputs) for term in node.order_by)
         select = Select(
             from_, where, group_by, having, tuple(outputs), node.distinct, order_by, node.top, node.offset or 0
         )
@@ -129,38 +139,38 @@ class Queries:
         return select
 
     def _outputs(self, node: nodes.Select, scope: Scope) -> list[Output]:
-        binder = Binder(self, scope, "SELECT", aggregates=True)
+        binder = self.binder(self, scope, "SELECT", aggregates=True)
         outputs: list[Output] = []
         stems: dict[str, str] = {}
         for item in node.items:
             with self.context.collect():
                 if isinstance(item.expression, nodes.Star):
-                    outputs.extend(self._star(item.expression, scope))
+                    outputs.extend(self.star(item.expression, scope))
                 else:
                     expr = binder.bind(item.expression)
-                    output = self._output(expr, _output_name(item))
+                    output = self.output(expr, _output_name(item))
                     outputs.append(output)
                     if isinstance(item.expression, nodes.FunctionCall):
                         stems[output.alias] = item.expression.name.name.lower()
         return _named(outputs, stems)
 
-    def _output(self, expr: Expr, name: str) -> Output:
+    def output(self, expr: Expr, name: str) -> Output:
         if expr.type == UNTYPED:
             expr = Call(CHAR, "CAST", (expr,), span=expr.span)
         return Output(self.context.fresh.alias(), expr, field_of(expr, name))
 
-    def _star(self, node: nodes.Star, scope: Scope) -> Iterable[Output]:
+    def star(self, node: nodes.Star, scope: Scope) -> Iterable[Output]:
         visible = scope.visible
         if node.qualifier:
             visible = visible_columns(scope.sources_called(node.qualifier, node.span))
-        return [self._output(v.bind(node.span), v.name) for v in visible]
+        return [self.output(v.bind(node.span), v.name) for v in visible]
 
     def _group_term(self, term: nodes.Expression, scope: Scope, node: nodes.Select, outputs: Sequence[Output]) -> Expr:
         """An input column or expression; an output's name where there is no such column.
 
         The output itself, then: of its expression bound again the subqueries would not be the same ones.
         """
-        binder = Binder(self, scope, "GROUP BY")
+        binder = self.binder(self, scope, "GROUP BY")
         if isinstance(term, nodes.ColumnRef) and len(term.parts) == 1:
             named = [i for i in node.items if i.alias is not None and same_name(term.parts[0], i.alias.name)]
             if named and not any(same_name(term.parts[0], v.name) for v in scope.visible):
@@ -170,24 +180,27 @@ class Queries:
             return binder.bind(term)
         return Literal(UNTYPED, None)
 
-    def _order_term(self, term: nodes.OrderTerm, scope: Scope, outputs: list[Output]) -> Order:
+    def order_term(self, term: nodes.OrderTerm, scope: Scope, outputs: list[Output]) -> Order:
         found = _output_of(term.expression, outputs)
         if found is not None:
             return Order(found.expr, term.descending)
         with self.context.collect():
-            return Order(Binder(self, scope, "ORDER BY", aggregates=True).bind(term.expression), term.descending)
+            return Order(self.binder(self, scope, "ORDER BY", aggregates=True).bind(term.expression), term.descending)
         return Order(Literal(UNTYPED, None), term.descending)
 
     # --- set operations
 
-    def _set_operation(self, node: nodes.SetOperation, parent: Scope | None) -> SetOperation:
+    def _set_operation(self, node: nodes.SetOperation, parent: Scope | None) -> Query:
         left, right = self.inner(node.left, parent), self.inner(node.right, parent)
-        if len(left.outputs) != len(right.outputs):
-            raise AdqlSemanticError(
-                f"{node.op} joins queries with equally many columns;"
-                f" these have {len(left.outputs)} and {len(right.outputs)}",
-                node.span,
+        widths = self.width(left), self.width(right)
+        if None not in widths and widths[0] != widths[1]:
+            raise FormError(
+                f"{node.op} joins queries with equally many columns; these have {widths[0]} and {widths[1]}", node.span
             )
+        return self.united(node, left, right)
+
+    def united(self, node: nodes.SetOperation, left: Query, right: Query) -> Query:
+        """Of two queries with equally many columns."""
         kinds = [
             common_type([a.expr, b.expr], f"{node.op}, column {i},", node.span)
             for i, (a, b) in enumerate(zip(left.outputs, right.outputs, strict=True), 1)

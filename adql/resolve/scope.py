@@ -132,17 +132,17 @@ class Scope:
 
     def find(self, parts: tuple[nodes.Identifier, ...], span: Span) -> Expr:
         """The column of a reference, here or in the queries around; AdqlSemanticError if it is unknown or ambiguous."""
-        found = self._find_here(parts, span)
+        found = self.find_here(parts, span)
         if found is not None:
             return found
         around = self.parent
         while around is not None:
-            found = around._find_here(parts, span)
+            found = around.find_here(parts, span)
             if found is not None:
                 self._fresh.is_correlated = True
                 return found
             around = around.parent
-        raise self._unknown(parts, span)
+        raise self.unknown(parts, span)
 
     def is_around(self, expr: Expr) -> bool:
         """Whether all its columns, one at least, are those of queries around."""
@@ -175,7 +175,7 @@ class Scope:
             or f"there is {', '.join(titles)}",
         )
 
-    def _find_here(self, parts: tuple[nodes.Identifier, ...], span: Span) -> Expr | None:
+    def find_here(self, parts: tuple[nodes.Identifier, ...], span: Span) -> Expr | None:
         column = parts[-1]
         if len(parts) == 1:
             candidates = [v for v in self._folded().get(column.name.lower(), ()) if same_name(column, v.name)]
@@ -207,7 +207,7 @@ class Scope:
                 self._by_fold.setdefault(v.name.lower(), []).append(v)
         return self._by_fold
 
-    def _unknown(self, parts: tuple[nodes.Identifier, ...], span: Span) -> AdqlSemanticError:
+    def unknown(self, parts: tuple[nodes.Identifier, ...], span: Span) -> AdqlSemanticError:
         name = parts[-1]
         if len(parts) > 1:
             source = self.sources_called(parts[:-1], span)

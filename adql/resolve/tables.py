@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from adql import nodes
 from adql.bound import Call, Derived, Expr, Join, Literal, Output, Query, Relation, Scan, Select
 from adql.elsewhere import about_table
 from adql.errors import AdqlSemanticError, Hint, Span
-from adql.resolve.expressions import Binder
 from adql.resolve.scope import Scope, Source, Visible, meant, same_name, suggestion, visible_columns, written
 from adql.resolve.types import common_type
 from clickhouse_schema.catalogue import TableEntry
@@ -25,13 +24,21 @@ _JOIN_CONDITIONS = (
 )
 
 
+class Side(NamedTuple):
+    """One side of a join."""
+
+    relation: Relation
+    sources: list[Source]
+    visible: list[Visible]
+
+
 class Tables:
     """Binds the FROM clauses of a statement; ``queries`` binds the subqueries in them."""
 
     def __init__(self, queries: Queries) -> None:
         self.queries = queries
         self.context = queries.context
-        self._open: list[str] = []  # the WITH tables that are being bound, the innermost last
+        self.open: list[str] = []  # the WITH tables that are being bound, the innermost last
 
     def from_clause(self, references: tuple[nodes.TableReference, ...], parent: Scope | None) -> tuple[Relation, Scope]:
         relation, sources, visible = self._table(references[0], parent)
@@ -49,19 +56,22 @@ class Tables:
             return self._derived(query, node.alias, node.span)
         assert isinstance(node, nodes.TableName)  # noqa: S101  there are three kinds
         common = self.queries.common.get(node.parts[0].name.lower()) if len(node.parts) == 1 else None
-        if common is not None and same_name(node.parts[0], common.name.name) and self._is_defined(common, node.span):
+        if common is not None and same_name(node.parts[0], common.name.name) and self.is_defined(common, node.span):
             if node.sample is not None:
                 raise AdqlSemanticError(
                     "TABLESAMPLE takes a table of the catalogue", node.sample.span, "sample it in WITH"
                 )
             return self._common(common, node)
-        entry = self._entry(node.parts, node.span)
-        source = Source(self.context.next_relation(node.span), node.alias, entry)
+        entry = self.entry(node.parts, node.span)
+        source = self.source(self.context.next_relation(node.span), node, entry)
         if node.sample is not None:
             query = self._sampled(entry, node.sample)
             source.outputs = query.outputs
             return Derived(source.relation, query), [source], visible_columns(source)
         return Scan(source.relation, entry, span=node.span), [source], visible_columns(source)
+
+    def source(self, relation: int, node: nodes.TableName, entry: TableEntry) -> Source:
+        return Source(relation, node.alias, entry)
 
     def _sampled(self, entry: TableEntry, sample: nodes.Sample) -> Select:
         """The table's rows whose hash, of its id or else of all columns, is low enough: the same ones each time."""
@@ -78,10 +88,10 @@ class Tables:
         source = Source(self.context.next_relation(span), alias, outputs=query.outputs)
         return Derived(source.relation, query), [source], visible_columns(source)
 
-    def _is_defined(self, table: nodes.CommonTable, span: Span) -> bool:
+    def is_defined(self, table: nodes.CommonTable, span: Span) -> bool:
         """Whether a WITH table may be used here: a later one may not, and none uses itself."""
         names = list(self.queries.common)
-        inside = self._open[-1] if self._open else None
+        inside = self.open[-1] if self.open else None
         if inside is None:
             return True
         name = table.name.name.lower()
@@ -92,12 +102,12 @@ class Tables:
         return names.index(name) < names.index(inside)
 
     def _common(self, table: nodes.CommonTable, node: nodes.TableName) -> tuple[Relation, list[Source], list[Visible]]:
-        self._open.append(table.name.name.lower())
+        self.open.append(table.name.name.lower())
         query = self.queries.inner(table.query, None)
-        self._open.pop()
+        self.open.pop()
         return self._derived(query, node.alias or table.name, node.span)
 
-    def _entry(self, parts: tuple[nodes.Identifier, ...], span: Span) -> TableEntry:
+    def entry(self, parts: tuple[nodes.Identifier, ...], span: Span) -> TableEntry:
         found: tuple[TableEntry, ...] = ()
         catalogue = self.context.catalogue
         if len(parts) == 1:
@@ -129,25 +139,35 @@ class Tables:
         )
 
     def _join(self, node: nodes.Join, parent: Scope | None) -> tuple[Relation, list[Source], list[Visible]]:
-        left, left_sources, left_visible = self._table(node.left, parent)
-        right, right_sources, right_visible = self._table(node.right, parent)
-        sources = left_sources + right_sources
-        _mark_optional(node.kind, left_sources, right_sources)
-        shared = _shared_names(node, left_visible, right_visible)
+        left, right = Side(*self._table(node.left, parent)), Side(*self._table(node.right, parent))
+        sources = left.sources + right.sources
+        _mark_optional(node.kind, left.sources, right.sources)
+        shared = self.shared_names(node, left, right)
         if shared is not None:
-            merged, visible = _merge(node, shared, left_visible, right_visible)
-            return Join(node.kind, left, right, merged), sources, visible
-        visible = left_visible + right_visible
+            merged, visible = _merge(node, shared, left.visible, right.visible)
+            return Join(node.kind, left.relation, right.relation, merged), sources, visible
+        visible = left.visible + right.visible
         condition: Expr | None = None
         if node.on is not None:
+            scope = Scope(sources, visible, parent, self.context.fresh)
             with self.context.collect():
-                condition = Binder(self.queries, Scope(sources, visible, parent, self.context.fresh), "ON").condition(
-                    node.on
-                )
-        elif node.kind != "CROSS":
+                condition = self.queries.binder(self.queries, scope, "ON").condition(node.on)
+        elif node.kind != "CROSS" and not (node.using or node.natural):
             raise AdqlSemanticError(f"this {node.kind} JOIN has no condition", node.right.span, _JOIN_CONDITIONS)
         kind = "INNER" if node.kind == "CROSS" else node.kind
-        return Join(kind, left, right, condition), sources, visible
+        return Join(kind, left.relation, right.relation, condition), sources, visible
+
+    def shared_names(self, node: nodes.Join, left: Side, right: Side) -> list[nodes.Identifier] | None:
+        """The join columns of USING or NATURAL; None for other joins."""
+        if node.using:
+            return list(node.using)
+        if not node.natural:
+            return None
+        names = {v.name.lower() for v in right.visible}
+        shared = [v.name for v in left.visible if v.name.lower() in names]
+        if not shared:
+            raise AdqlSemanticError("NATURAL JOIN of tables without a common column", node.span, "write JOIN ... ON")
+        return [nodes.Identifier(node.span, name, False) for name in dict.fromkeys(shared)]
 
 
 def _published(entry: TableEntry) -> str:
@@ -180,19 +200,6 @@ def _mark_optional(kind: str, left: list[Source], right: list[Source]) -> None:
     if kind in ("RIGHT", "FULL"):
         for source in left:
             source.optional = True
-
-
-def _shared_names(node: nodes.Join, left: list[Visible], right: list[Visible]) -> list[nodes.Identifier] | None:
-    """The join columns of USING or NATURAL; None for other joins."""
-    if node.using:
-        return list(node.using)
-    if not node.natural:
-        return None
-    names = {v.name.lower() for v in right}
-    shared = [v.name for v in left if v.name.lower() in names]
-    if not shared:
-        raise AdqlSemanticError("NATURAL JOIN of tables without a common column", node.span, "write JOIN ... ON")
-    return [nodes.Identifier(node.span, name, False) for name in dict.fromkeys(shared)]
 
 
 def _merge(

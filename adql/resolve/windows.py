@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from adql import nodes
 from adql.bound import Expr, Frame, Literal, Order, Windowed, walk
-from adql.errors import AdqlSemanticError
+from adql.errors import AdqlSemanticError, FormError
 from adql.functions import AGGREGATES
 from adql.resolve.calls import set_function
 from adql.resolve.scope import suggestion
@@ -61,7 +61,7 @@ def bind_window(binder: Binder, node: nodes.FunctionCall) -> Expr:
     assert node.over is not None  # noqa: S101  that is why it is called
     name = node.name.name.upper()
     if binder.clause not in _CLAUSES:
-        raise AdqlSemanticError(
+        raise FormError(
             f"a window function cannot stand in {binder.clause}", node.span, _SUBQUERY.format(node.name.name)
         )
     partition_by = tuple(binder.bind(p) for p in node.over.partition_by)
@@ -92,9 +92,7 @@ def _function(node: nodes.FunctionCall, name: str) -> WindowFunction:
         hint = suggestion(name, [*WINDOW_FUNCTIONS, *AGGREGATES], node.name.span)
         raise AdqlSemanticError(f"{node.name.name} is no window function", node.name.span, hint or "leave OVER out")
     if not function.least_args <= len(node.args) <= function.most_args:
-        raise AdqlSemanticError(
-            f"{name} does not take {len(node.args)} arguments", node.span, f"it is {function.usage}"
-        )
+        raise FormError(f"{name} does not take {len(node.args)} arguments", node.span, f"it is {function.usage}")
     return function
 
 

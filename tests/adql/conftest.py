@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 
+from adql.resolve.tableless import check_without_tables
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.model import Column, Layout, Schema, Table
@@ -159,8 +160,9 @@ def other() -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def asked(engine: Engine, catalogue: Catalogue, query: str) -> Rows:
-    """The rows of an ADQL query, with the declared Arrow types."""
+    """The rows of an ADQL query, with the declared Arrow types; what has rows is accepted without its tables too."""
     translation = translate(query, catalogue)
+    check_without_tables(query)
     answer = engine.query(translation.sql, translation.settings)
     if not answer.num_columns:
         return []

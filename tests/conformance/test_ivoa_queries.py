@@ -13,14 +13,19 @@ from typing import NamedTuple
 
 import pytest
 
-from adql.errors import AdqlSyntaxError
+from adql.errors import AdqlError, AdqlSyntaxError
 from adql.parser import parse
+from adql.resolve.tableless import check_without_tables
 
 # Functions that the suite declares.
 FUNCTIONS = frozenset({"ivo_healpix_index", "eso_dateadd_sec", "eso_intersection"})
 
-# INNER JOIN without a condition: invalid for the suite, valid by the grammar of ADQL 2.1, which makes it optional.
+# INNER JOIN without a condition: invalid for the suite, valid by the grammar of ADQL 2.1, which makes it optional; refused
+# beyond the syntax.
 DISPUTED = "2_from.xml#d4c3a72c"
+
+# Valid as syntax: a shape that a point is to contain, and columns of a table that FROM does not have.
+MEANINGLESS = ("O1_geometrical_functions.xml#6297254e", "O1_geometrical_functions.xml#e03ce418")
 
 _ESCAPED = {"n": "\n", "t": "\t", "\\": "\\"}
 
@@ -41,9 +46,19 @@ def read_cases(text: str) -> list[Case]:
 
 
 def verdict(query: str) -> str:
+    """Of the syntax, with the functions that the suite declares."""
     try:
         parse(query, FUNCTIONS)
     except AdqlSyntaxError:
+        return "invalid"
+    return "valid"
+
+
+def judgement(query: str) -> str:
+    """Of all that can be said without tables, with our own functions."""
+    try:
+        check_without_tables(query)
+    except AdqlError:
         return "invalid"
     return "valid"
 
@@ -76,3 +91,9 @@ def test_reader_undoes_the_escapes() -> None:
 def test_verdict(case: Case) -> None:
     expected = "valid" if case.source.endswith(DISPUTED) else case.label
     assert verdict(case.query) == expected
+
+
+def test_judgement(case: Case) -> None:
+    undeclared = any(f"{function}(" in case.query.lower() for function in FUNCTIONS - {"ivo_healpix_index"})
+    refused = undeclared or case.source.endswith(MEANINGLESS)
+    assert judgement(case.query) == ("invalid" if refused else case.label)

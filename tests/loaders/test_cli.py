@@ -319,12 +319,15 @@ def test_a_value_that_makes_numbers_text_is_told(tmp_path: Path) -> None:
 
 def test_parse_only(tmp_path: Path) -> None:
     queries = "SELECT 1 FROM t\nSELECT a\\n FROM\\tt WHERE b = 'x\\\\y'\nSELECT a\\nFROM t WHERE\n\n"
+    queries += "SELECT ABS(a) FROM s.t\nSELECT nothing(a) FROM t\nSELECT a,\\n ABS('x') FROM t\n"
     code, out, _ = skyhouse(tmp_path, "adql", "--parse-only", "-", given=queries)
     assert code == 0
     lines = out.splitlines()
     assert lines[:2] == ["OK", "OK"]
     assert lines[2].startswith("ERROR 2:")
     assert lines[3].startswith("ERROR 1:1 ")
+    assert lines[4:6] == ["OK", "ERROR 1:8 there is no function nothing"]
+    assert lines[6].startswith("ERROR 2:6 ABS takes a number")
     assert not (tmp_path / "data").exists()
 
 
