@@ -210,6 +210,11 @@ def _partners(i: int, x: str, y: str) -> int:
         ("WHERE NOT EXISTS (SELECT 1 FROM b WHERE b.{y} = a.{x})", lambda n: n == 0),
         ("WHERE (SELECT COUNT(*) FROM b WHERE b.{y} = a.{x} AND b.id + a.id > -1) > 1", lambda n: n > 1),
         ("WHERE CASE WHEN EXISTS (SELECT 1 FROM b WHERE b.{y} = a.{x}) THEN 1 END = 1", lambda n: n > 0),
+        (
+            "WHERE EXISTS (SELECT b.{x} FROM b WHERE b.id = a.id AND b.{x} = b.{x}"
+            " INTERSECT SELECT b.{y} FROM b WHERE b.id + a.id > -1)",
+            lambda n: n > 0,
+        ),
         ("WHERE (SELECT MAX(b.one) FROM b WHERE b.{y} = a.{x}) = 1", lambda n: n > 0),
     ],
 )
@@ -224,7 +229,7 @@ def test_literals(engine: Engine, catalogue: Catalogue) -> None:
     """Alone and several of them, as a chain or as a list: the engine's IN takes the type of what is compared."""
     numbers = [float(text) if set(text) & {".", "e"} else int(text) for text in LITERALS]
     pairs = list(zip(LITERALS, numbers, LITERALS[1:], numbers[1:], strict=False))
-    shown = [f"{{0}} {op} {text}" for text in LITERALS for op in COMPARISONS]
+    shown = [f"{{0}} {op} {text}" for text in LITERALS for op in ("=", "<", "<=")]
     for first, _, second, _ in pairs:
         shown += [f"{{0}} IN ({first}, {second})", f"{{0}} = {first} OR {{0}} = {second}"]
         shown += [f"NOT ({{0}} <> {first} AND {{0}} <> {second})", f"{{0}} NOT IN ({first}, NULL)"]
@@ -234,7 +239,7 @@ def test_literals(engine: Engine, catalogue: Catalogue) -> None:
 
     def row(value: Number) -> Iterator[bool | None]:
         for number in numbers:
-            yield from (None if value is None else compare(value, number) for compare in COMPARISONS.values())
+            yield from (None if value is None else COMPARISONS[op](value, number) for op in ("=", "<", "<="))
         for _, first, _, second in pairs:
             yield from [_member(value, [first, second])] * 3
             yield False if _equal(value, first) else None
