@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from adql.bound import Call, Column, Derived, Expr, Join, Literal, Relation, Scan, Select, columns, conjuncts, transform
 from adql.resolve.constants import constant
 from adql.rewrite.radius import bounds
+from clickhouse_schema.placement import SHARD
 
 #: The radius, in degrees, of as large a circle as those of a table's rows in the mean; None if nobody knows
 RadiusOf = Callable[[Scan, Expr], float | None]
@@ -41,9 +42,15 @@ class Origins:
 
     def origin(self, expr: Expr) -> Expr:
         """What a column of a derived table is made of there, or further inside; other expressions as they are."""
+        *_, last = self.way(expr)
+        return last
+
+    def way(self, expr: Expr) -> Iterator[Expr]:
+        """The columns from the outermost to the innermost, and what this one is made of."""
+        yield expr
         while isinstance(expr, Column) and (made := self._made.get((expr.relation, expr.name))) is not None:
             expr = made
-        return expr
+            yield expr
 
     def resolved(self, expr: Expr) -> Expr:
         """Of stored columns."""
@@ -74,6 +81,11 @@ class Origins:
             for relation, part in zip(used, (limits.left, limits.right), strict=True)
         ]
         return None if any(part is None for part in parts) else sum(part or 0.0 for part in parts)
+
+    def is_shard(self, expr: Expr) -> bool:
+        """Whether it is the number of a row's shard."""
+        made = self.origin(expr)
+        return isinstance(made, Column) and made.name == SHARD
 
     def is_id_column(self, column: Column) -> bool:
         """Whether it is the first column of its table's id."""

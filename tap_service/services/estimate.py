@@ -129,7 +129,8 @@ class Estimator:
         def rows_of(entry: TableEntry) -> Spread:
             size = self._size(entry, version)
             rows, others = size.rows[:-1].astype(np.float64), float(size.rows[-1])
-            anywhere, placeless = (0.0, others) if entry.table.layout.position else (others, 0.0)
+            is_placed = entry.table.layout.position is not None and bool(rows.any())  # and counted
+            anywhere, placeless = (0.0, others) if is_placed else (others, 0.0)
             return Spread(size.order, rows, np.ones(len(rows)), anywhere, placeless, frozenset((entry.storage,)))
 
         return join_work(query, rows_of, self._mean_radius)

@@ -218,7 +218,9 @@ class _Counter:
         reached = radius_of(_OBLIQUE * (side + 2 * chord) ** 2 / (4 * math.pi))
         self._add(candidates := pairs_within(a, b, reached), candidates * _CANDIDATE_SECONDS)
         self.building += right.total * (1 + 2 * chord / side) ** 3 * _COPY_SECONDS
-        return Rows(matched(a, b, radius, pairs), left.sure and right.sure)
+        if a.anywhere or b.anywhere:
+            self.sure = False
+        return Rows(matched(a, b, radius, pairs), left.sure and right.sure and self.sure)
 
     def _equal(self, left: Rows, right: Rows, join: Join, keys: list[Expr]) -> Rows:
         found = max(left.total, right.total)
@@ -265,6 +267,10 @@ class _Counter:
             return isinstance(condition.args[0], InCells) or self._is_of_levels(condition)
         if not isinstance(condition, Call):
             return False
+        if condition.name == "=" and all(isinstance(arg, Literal) for arg in condition.args):
+            return condition.args[0] == condition.args[1]  # from the plan for a cluster
+        if condition.name == "IN" and self._origins.is_shard(condition.args[0]):
+            return True  # of the cells
         if _is_near(condition) or condition.name == "IS POSITION" or _is_disguised(condition):
             return True
         return self._origins.is_cubes(condition) or self._is_radius(condition)
@@ -283,9 +289,9 @@ class _Counter:
         rank, most = self._origins.origin(condition.args[0]), condition.args[1]
         if not (isinstance(rank, Windowed) and rank.name == "ROW_NUMBER" and len(rank.partition_by) == 1):
             return None
-        (row,) = rank.partition_by
-        rows = self._leaves.get(row.relation) if isinstance(row, Column) else None
-        return None if rows is None or not isinstance(most, Literal) else float(most.value or 0) * rows.total
+        way = [part.relation for part in self._origins.way(rank.partition_by[0]) if isinstance(part, Column)]
+        rows = [self._leaves[relation].total for relation in way if relation in self._leaves]
+        return float(most.value or 0) * min(rows) if rows and isinstance(most, Literal) else None
 
 
 def _kept(kind: str, left: Rows, right: Rows, found: Rows) -> Rows:

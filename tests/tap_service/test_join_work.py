@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from adql.translate import translate
-from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.catalogue import Catalogue, TableEntry
+from clickhouse_schema.model import Column, Layout, Schema, Table
+from clickhouse_schema.placement import CLUSTER, MAP_ORDER, Placement, ShardMap
 from tap_service.models.work import Estimate, Steps, WorkClass
 from tap_service.services.estimate import Estimator
 from tap_service.storage.embedded import EmbeddedEngine
@@ -68,6 +70,51 @@ def test_as_many_rows_as_come(
     counted = translate(f"SELECT COUNT(*) FROM ({query}) AS q", demo_catalogue)
     true = demo_engine.query(counted.sql, counted.settings).column(0)[0].as_py()
     assert true / FACTOR < found.written < true * FACTOR
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"SELECT a.ra {STAR_STAR} {APART} < 2",
+        f"SELECT a.ra {STAR_STAR} {APART} < 0.5 WHERE {NEAR_PLEIADES.format('a')}",
+        f"SELECT a.ra {OBJECT_STAR} {APART} < 1 + a.majax / 60",
+        f"SELECT a.ra {OBJECT_STAR} 1 = skyhouse_nearest(2, POINT(a.ra, a.dec), POINT(b.ra, b.dec), 3)",
+        f"SELECT COUNT(*) {OBJECT_STAR} {APART} < 3",
+        f"SELECT COUNT(*) {OBJECT_STAR} a.ra < b.ra",
+        f"SELECT a.ra {STAR_STAR} a.tyc_id = b.tyc_id",
+    ],
+)
+def test_the_same_on_a_cluster(
+    demo_engine: EmbeddedEngine, demo_catalogue: Catalogue, tmp_path: Path, query: str
+) -> None:
+    cells = 12 * 4**MAP_ORDER
+    shards = ShardMap(MAP_ORDER, (*(cell * 3 // cells for cell in range(cells)), 0))
+    cluster = Catalogue(
+        demo_catalogue.schemas,
+        counts=demo_catalogue.counts,
+        crowding=demo_catalogue.crowding,
+        placement=Placement(CLUSTER, shards),
+    )
+    store = SqliteJobStore(tmp_path)
+    estimator = Estimator(demo_engine, store)
+    here, there = (steps(estimator.estimate(translate(query, each), 1)) for each in (demo_catalogue, cluster))
+    store.close()
+    assert there.sure == here.sure
+    assert there.joined == pytest.approx(here.joined, rel=0.01)
+    assert there.written == pytest.approx(here.written, rel=0.01)
+
+
+def test_uploaded_rows_may_be_anywhere(demo_engine: EmbeddedEngine, demo_catalogue: Catalogue, tmp_path: Path) -> None:
+    """Nobody has counted them by place; they have one all the same."""
+    columns = tuple(Column(name=name, datatype="double") for name in ("ra", "dec"))
+    mine = Table(name="mine", columns=columns, layout=Layout(position=("ra", "dec")))
+    entry = TableEntry(Schema(name="TAP_UPLOAD", tables=(mine,)), mine, 1000, stored="`skyhouse`.`upload_1`")
+    query = f"SELECT a.ra FROM TAP_UPLOAD.mine AS a JOIN tycho2.bright AS b ON {APART} < 60"
+    store = SqliteJobStore(tmp_path)
+    found = steps(Estimator(demo_engine, store).estimate(translate(query, demo_catalogue.plus((entry,))), 1))
+    store.close()
+    assert not found.sure
+    assert found.written == pytest.approx(1000 * STARS / 4, rel=0.01)
 
 
 def test_products_are_exact(foresee: Foresee) -> None:
