@@ -47,6 +47,8 @@ def way_out(name: str, args: Sequence[Expression]) -> Hint:
     if name not in GEOMETRIES or not args:
         return NO_HINT
     first = args[0]
+    if name == "CIRCLE" and len(args) - isinstance(first, StringLiteral) == 2:
+        return Hint("the radius is missing, in degrees")
     if isinstance(first, ColumnRef) and (system := first.parts[0].name).upper() in _SYSTEMS:
         return Hint(f"a system is a text: '{system}'", (Fix(first.span, f"'{system}'"),))
     angles = (angle_in_text(arg.value) for arg in args if isinstance(arg, StringLiteral))

@@ -15,7 +15,6 @@ _CONTAINED = "write LIKE '%part%', % stands for any characters"
 
 #: Words of other dialects that are names in ADQL, so that the slip may show one token later.
 WORDS = {
-    "LIMIT": TOP,
     "FORMAT": "the format of the result is the parameter RESPONSEFORMAT, not part of the query",
     "SETTINGS": "ADQL has no SETTINGS",
     "OUTFILE": NO_STORING,
@@ -41,6 +40,7 @@ REPLACED_WORDS = {
     "ASCENDING": "ASC",
     "DESCENDING": "DESC",
     "ORDERBY": "ORDER BY",
+    "SORT": "ORDER",
     "GROUPBY": "GROUP BY",
     "ISNULL": "IS NULL",
     "NOTNULL": "IS NOT NULL",

@@ -140,6 +140,10 @@ def _about_reserved(place: Place, expected: str) -> Hint:
         return Hint("a time is written as text, '2026-01-31T12:00:00', or CAST from it", (deleted(place, at, at),))
     if kind in _AFTER_VALUES and before in _OPERANDS:
         return Hint(_AFTER_VALUES[kind])
+    if kind == "WHERE" and before in ("AND", "OR"):
+        return Hint("WHERE stands once, before the first condition", (deleted(place, at, at),))
+    if kind == "OUTER":
+        return Hint("write LEFT, RIGHT or FULL OUTER JOIN")
     if kind == "WITH" and after == ["("]:
         return Hint("ADQL has no hints on tables")
     if kind == "BETWEEN" and "a value" in expected:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 from adql.elsewhere import ANY_TABLE, TOP, WITHOUT_TABLE
 from adql.errors import NO_HINT, Fix, Hint
 from adql.lexer import END, NAME, NUMBER, WORD
 from adql.place import Place, appended, deleted, opening, replaced
 
+_WHOLE = re.compile(r"'?(\d+)(?:\.0*)?'?")
 _SET_OPERATORS = ("UNION", "EXCEPT", "INTERSECT")
 
 
-def about_rows(place: Place, _expected: str) -> Hint:
+def about_rows(place: Place, expected: str) -> Hint:
     """LIMIT, FETCH FIRST and a TOP in the wrong place."""
     at, kinds = place.at, place.kinds
     for first in (at, at - 1):
@@ -22,6 +25,8 @@ def about_rows(place: Place, _expected: str) -> Hint:
     if kinds[at] == "DISTINCT" and kinds[at - 2] == "TOP":
         swapped = (replaced(place, at - 2, at, f"DISTINCT TOP {place.texts[at - 1]}"),)
         return Hint("DISTINCT stands after SELECT, before TOP", swapped)
+    if expected == "a whole number after TOP" and (found := _WHOLE.fullmatch(place.texts[at])):
+        return Hint("write it without a point or quotes", (replaced(place, at, at, found[1]),))
     if kinds[at] == "(" and kinds[at - 1] == "TOP":
         bare = kinds[at + 1 : at + 3] == [NUMBER, ")"]
         return Hint(

@@ -100,6 +100,8 @@ def _about_row(place: Place) -> Hint:
     if operator := {"=": "IN", "<>": "NOT IN", "!=": "NOT IN"}.get(kinds[bracket - 1]):
         fix = replaced(place, bracket - 1, bracket - 1, operator)
         return Hint(f"a value is compared with several by {operator} (a, b)", (fix,))
+    if kinds[bracket - 1] == "DISTINCT":
+        return Hint("rows that differ are counted by SELECT COUNT(*) FROM (SELECT DISTINCT a, b FROM ...) AS q")
     if kinds[bracket - 1] != "BETWEEN":
         return Hint("ADQL has no row values (a, b): compare each value by itself")
     closing = at + 2 if kinds[at + 2] == ")" else 0
@@ -190,6 +192,10 @@ def about_others(place: Place, expected: str) -> Hint:
         return Hint("* has no alias")
     if kind == "AS" and before == ")" and "TABLESAMPLE" in (text.upper() for text in texts[:at]):
         return Hint("the alias of a table stands before TABLESAMPLE")
+    if kind == "*" and "table name" in expected:
+        return Hint("a query reads tables by their names")
+    if expected.startswith("( and the columns") and kind in (WORD, NAME):
+        return Hint("write USING (column)", (replaced(place, at, at, f"({texts[at]})"),))
     if expected == "( after EXISTS":
         return Hint("EXISTS takes a subquery: EXISTS (SELECT * FROM ...)")
     if expected == "PRECISION after DOUBLE":

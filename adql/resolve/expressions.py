@@ -255,7 +255,9 @@ class Binder:
         if operand.type.is_array:
             raise AdqlSemanticError(f"CAST cannot make {node.target} of {operand.type.adql}", node.span)
         if target.is_timestamp and not (operand.type.is_text or operand.type.is_timestamp or is_null(operand)):
-            raise AdqlSemanticError(f"CAST cannot make TIMESTAMP of {operand.type.adql}", node.span)
+            raise AdqlSemanticError(
+                f"CAST cannot make TIMESTAMP of {operand.type.adql}", node.span, "times are made of texts in ISO 8601"
+            )
         if operand.type.is_timestamp and not (target.is_timestamp or target.is_text):
             raise AdqlSemanticError(f"CAST cannot make {node.target} of TIMESTAMP", node.span)
         if target.is_timestamp and isinstance(operand, Literal):
@@ -361,11 +363,14 @@ def _way_to_compare(left: Expr, right: Expr) -> str | Hint:
     if a.is_timestamp or b.is_timestamp:
         if a.is_text or b.is_text:
             return "write CAST(... AS TIMESTAMP)"
-        return "a time is written as text, '2026-01-31T12:00:00'"
+        return "a time is written as text, '2026-01-31T12:00:00'; ivo_to_mjd(...) makes a number of days of one"
     if a.is_boolean or b.is_boolean:
         said = "a condition is true by itself; a number is compared with 1 or 0"
         truths = (side for side in (left, right) if isinstance(side, Literal) and isinstance(side.value, bool))
         return Hint(said, tuple(Fix(side.span, str(int(bool(side.value)))) for side in truths))
+    texts = [side for side in (left, right) if isinstance(side, Literal) and isinstance(side.value, str)]
+    if texts and isinstance(left, Literal) and isinstance(right, Literal) and not about_number(texts[0]):
+        return "names of columns are written without quotes, or in double quotes"
     for side in (left, right):
         if isinstance(side, Literal) and side.type.is_numeric:
             return Hint("texts are written in single quotes", (Fix(side.span, f"'{side.value}'"),))

@@ -99,7 +99,11 @@ class Queries:
         """A subquery that must have one column."""
         query = self.inner(node, parent)
         if self.width(query) not in (1, None):
-            raise FormError(f"a subquery for {where} has one column; this one has {len(query.outputs)}", node.span)
+            raise FormError(
+                f"a subquery for {where} has one column; this one has {len(query.outputs)}",
+                node.span,
+                "name the one that is meant after SELECT",
+            )
         return query
 
     def width(self, query: Query) -> int | None:

@@ -85,13 +85,13 @@ class Source:
         """
         if self.alias is not None:
             return len(parts) == 1 and same_name(parts[0], self.alias.name)
-        return self._is_table(parts)
+        return self.is_table(parts)
 
     def is_hidden(self, parts: Sequence[nodes.Identifier]) -> bool:
         """Whether a qualifier names this table, but for the alias that it has."""
-        return self.alias is not None and self._is_table(parts)
+        return self.alias is not None and self.is_table(parts)
 
-    def _is_table(self, parts: Sequence[nodes.Identifier]) -> bool:
+    def is_table(self, parts: Sequence[nodes.Identifier]) -> bool:
         if self.entry is None or not same_name(parts[-1], self.entry.table.name):
             return False
         return len(parts) == 1 or (len(parts) == 2 and same_name(parts[0], self.entry.schema.name))
@@ -209,6 +209,8 @@ class Scope:
 
     def unknown(self, parts: tuple[nodes.Identifier, ...], span: Span) -> AdqlSemanticError:
         name = parts[-1]
+        if any(len(parts) > 1 and source.is_table(parts) for source in self.sources):
+            return AdqlSemanticError(f"{written(parts)} is a table", span, "name a column of it")
         if len(parts) > 1:
             source = self.sources_called(parts[:-1], span)
             return AdqlSemanticError(
@@ -236,6 +238,10 @@ class Scope:
                 break
         if any(source.title.rpartition(".")[2].lower() == name.name.lower() for source in self.sources):
             hint = Hint(f"{name.name} is a table: name a column of it")
+        within = name.name.split(".")
+        if name.delimited and len(within) > 1 and within[-1].lower() in self._folded():
+            whole = ".".join(map(published, within))
+            hint = Hint(f"each part of a name has its own quotes: {whole}", (Fix(span, whole),))
         if not hint and name.delimited:
             text = "'" + name.name.replace("'", "''") + "'"
             hint = Hint(f"text is written in single quotes, {printable(text)}", (Fix(span, text),))

@@ -103,6 +103,8 @@ def check_argument(function: Function, parameter: Parameter, arg: Expr) -> None:
     if not fits(parameter, arg):
         said = "NULL" if is_null(arg) else arg.type.adql
         hint = about_number(arg, degrees=False) if parameter.kind in ("number", "integer") else NO_HINT
+        if parameter.kind == "text":
+            hint = Hint("CAST(... AS VARCHAR) makes a text")
         if parameter.kind == "timestamp":
             hint = Hint("CAST(... AS TIMESTAMP) makes one of a text")
         wanted = KINDS[parameter.kind]

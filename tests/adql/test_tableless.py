@@ -85,6 +85,10 @@ def test_some_tables_may_make_it_valid(query: str) -> None:
     check_without_tables(query)
 
 
+def test_equalities_of_one_column_have_no_limit() -> None:
+    check_without_tables("SELECT a FROM t WHERE " + " OR ".join(f"a = {i}" for i in range(1500)))
+
+
 def test_what_is_accepted_with_tables_is_so_without() -> None:
     """The queries of all other tests are checked as they are asked, see conftest."""
     for query in [*(better for *_, better in SLIPS if better), *(query for query, _ in EXAMPLES.values())]:
