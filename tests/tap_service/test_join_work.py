@@ -46,15 +46,15 @@ def steps(estimate: Estimate) -> Steps:
     [
         f"SELECT a.ra {STAR_STAR} {APART} < 0.001",
         f"SELECT a.ra {STAR_STAR} {APART} < 0.3",
-        f"SELECT a.ra {OBJECT_STAR} {APART} < 2",
+        f"SELECT a.ra {OBJECT_STAR} {APART} < 1.5",
         f"SELECT a.ra {OBJECT_STAR} {APART} < 10 WHERE {NEAR_PLEIADES.format('a')}",
         f"SELECT a.ra {OBJECT_STAR} {APART} < 10 WHERE {NEAR_PLEIADES.format('b')}",
         f"SELECT a.ra {STAR_STAR} {APART} < 180 WHERE {NEAR_PLEIADES.format('a')} AND {NEAR_PLEIADES.format('b')}",
-        f"SELECT a.ra {STAR_STAR} 1 = CONTAINS(POINT(a.ra, a.dec), CIRCLE(b.ra, b.dec, b.vt_mag / 20))",
+        f"SELECT a.ra {STAR_STAR} 1 = CONTAINS(POINT(a.ra, a.dec), CIRCLE(b.ra, b.dec, b.vt_mag / 40))",
         f"SELECT a.ra {OBJECT_STAR} {APART} < 1 + a.majax / 60",
-        f"SELECT a.ra {OBJECT_STAR} {APART} < b.vt_mag / 10 + a.majax / 60",
+        f"SELECT a.ra {OBJECT_STAR} {APART} < b.vt_mag / 20 + a.majax / 60",
         f"SELECT a.ra {OBJECT_STAR.replace('JOIN', 'LEFT JOIN')} {APART} < 0.1",
-        f"SELECT a.ra {OBJECT_STAR} 1 = skyhouse_nearest(2, POINT(a.ra, a.dec), POINT(b.ra, b.dec), 3)",
+        f"SELECT a.ra {OBJECT_STAR} 1 = skyhouse_nearest(2, POINT(a.ra, a.dec), POINT(b.ra, b.dec), 1.5)",
         f"SELECT a.ra {OBJECT_STAR} {APART} < 0.5 JOIN tycho2.bright AS c ON DISTANCE(c.ra, c.dec, a.ra, a.dec) < 0.5",
         f"SELECT a.ra FROM openngc.objects AS a, tycho2.bright AS b WHERE {APART} < 1",
         f"SELECT a.ra FROM (SELECT ra, dec FROM openngc.objects) AS a JOIN tycho2.bright AS b ON {APART} < 1",
@@ -130,7 +130,7 @@ def test_products_are_exact(foresee: Foresee) -> None:
 
 def test_the_wider_the_more(foresee: Foresee) -> None:
     """Whatever the plan of the engine is for a radius."""
-    radii = [0.001 * 1.6**power for power in range(27)] + [180]
+    radii = [0.001 * 2.2**power for power in range(16)] + [180]
     found = [foresee(f"SELECT a.ra {STAR_STAR} {APART} <= {radius}") for radius in radii]
     written = [steps(each).written for each in found]
     assert written == sorted(written)

@@ -14,13 +14,13 @@ from clickhouse_schema.healpix import ORDER
 from tap_service.services.spread import Spread, pairs_within
 
 RADII = (0.0, 0.001, 0.02, 0.1, 0.3, 1.0, 2.5, 6.0, 15.0, 25.0, 50.0, 90.0, 130.0, 179.0, 180.0)
-ROWS = 8_000
-SAMPLED = 800
+ROWS = 6_000
+SAMPLED = 500
 
 #: how far a forecast may be off
 FACTOR = 2.0
 #: where so many pairs are there, at least, to be told from chance
-ENOUGH = 300
+ENOUGH = 250
 
 #: by the order of their cells
 ORDERS = {"even": 5, "clusters": 6, "galaxy": 3, "field": 5}
