@@ -7,6 +7,7 @@ crossed by the border (``Region.classify``); those are divided, or kept as borde
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from adql.regions.region import INSIDE, OUTSIDE, Region
 from clickhouse_schema.healpix import ORDER, Cells, max_radius
@@ -30,6 +31,7 @@ class Cover:
         return tuple(sorted(cells.items()))
 
 
+@lru_cache(maxsize=64)  # a query and its estimate ask for the same one
 def cover(region: Region, most_cells: int = MOST_CELLS) -> Cover:
     """The cells that hold every point of the region, about ``most_cells`` of them."""
     inside: list[tuple[int, tuple[int, ...]]] = []

@@ -31,7 +31,8 @@ from adql.bound import (
     walk,
 )
 from adql.clickhouse import SETTINGS, emit
-from adql.regions import Moc, Region, cover
+from adql.regions import Moc, Region
+from adql.rewrite.spatial import cover_of
 from adql.translate import Translation
 from clickhouse_schema.apply import density
 from clickhouse_schema.catalogue import TableEntry
@@ -160,7 +161,7 @@ class Estimator:
         query = without_limit(translation)
 
         def covered(entry: TableEntry, region: Region) -> float:
-            cells, size = cover(region), self._size(entry, version)
+            cells, size = cover_of(region), self._size(entry, version)
             inside, all_ = (covered_parts(size.order, Moc.of_cells(part)) for part in (cells.inside, cells.all))
             return float(((inside + all_) / 2 * size.rows[:-1]).sum())  # half of each cell on the border
 
