@@ -270,7 +270,7 @@ def _replanned(plan: _Plan, source: Source, fault: Fault) -> bool:
         wider = replace(before.type, datatype="unicodeChar") if before.type.string_length else UNICODE
     elif before.type.is_text and fault.reason.startswith("longer than"):
         wider = replace(before.type, arraysize="*")
-    elif before.type.is_timestamp and isinstance(source, VotableSource):
+    elif before.type.is_timestamp and isinstance(source, VotableSource | EcsvSource):
         wider = CHAR
     elif before.type.datatype in INTEGERS and fault.reason == NULL_INSIDE:
         wider = replace(before.type, null=_SPARE[before.type.datatype])

@@ -171,11 +171,17 @@ def _array_from_text(wanted: ColumnType) -> Caster:
     return cast
 
 
+def _flat(values: list[Any]) -> list[Any]:
+    """Without inner lists: those of several axes, the last one of ``arraysize`` outermost."""
+    while any(isinstance(value, list) for value in values):
+        values = [item for value in values for item in (value if isinstance(value, list) else [value])]
+    return values
+
+
 def _listed_numbers(text: str, bits: int) -> list[Any]:
     """``bits``: of whole numbers; 0 of others."""
     if text.lstrip().startswith("["):
-        values = json.loads(text)
-        return [float(value) if isinstance(value, str) else value for value in values]
+        return [float(value) if isinstance(value, str) else value for value in _flat(json.loads(text))]
     if "_" in text:
         raise ValueError("not a number")
     words = text.replace(",", " ").split()
@@ -193,7 +199,7 @@ def _whole(word: str, bits: int) -> int | float:
 def _listed_truths(text: str) -> list[Any]:
     """Booleans one by one; bits may stand side by side (VOTable)."""
     if text.lstrip().startswith("["):
-        return list(json.loads(text))
+        return _flat(json.loads(text))
     values: list[bool | None] = []
     for word in text.replace(",", " ").lower().split():
         if word in _BOOLEANS:

@@ -13,6 +13,10 @@ from tap_service.readers.bytestream import ByteStream
 from tap_service.readers.csv import CsvSource, Dialect
 from tap_service.readers.errors import ReadError
 from tap_service.readers.source import LONGEST_HEADER, MOST_COLUMNS
+from tap_service.readers.votable_xml import column_type
+
+#: Of an array, as schema files have them
+_MOST_AXES = 5
 
 #: ECSV datatype -> VOTable datatype
 _DATATYPES = {
@@ -110,6 +114,8 @@ def _fields(columns: list[dict[str, Any]], unusable: dict[str, str]) -> Iterator
             unusable[name] = f"the datatype {kind.strip()[:60]} cannot be stored"
             continue
         meta = _mapping(column.get("meta"))
+        if xtype := _plain(meta.get("xtype")):
+            type_, _ = column_type(type_.datatype, type_.arraysize, xtype)
         unit = column.get("unit", "")
         yield Field(
             name,
@@ -129,10 +135,13 @@ def _type(column: dict[str, Any]) -> ColumnType | None:
     item, bracket, shape = subtype.partition("[")
     if not bracket:
         return ColumnType("unicodeChar", "*")  # JSON of any kind stays text
-    if item not in _DATATYPES or item == "string" or "," in shape:
+    if item not in _DATATYPES or item == "string":
         return None
-    length = shape.rstrip("]")
-    return ColumnType(_DATATYPES[item], length if length.isdigit() else "*")
+    slowest, *faster = (size.strip() for size in shape.rstrip("]").split(","))
+    sizes = [*reversed(faster), slowest if slowest.isdigit() else "*"]
+    if len(sizes) > _MOST_AXES or not all(size.isdigit() for size in faster):
+        return None
+    return ColumnType(_DATATYPES[item], "x".join(sizes))
 
 
 def _plain(value: Any) -> str:

@@ -29,7 +29,8 @@ class ParquetSource:
         except (pa.ArrowException, OSError) as error:
             raise ReadError(f"{path} is not readable as Parquet: {error}") from error
         self.rows: int | None = self._file.metadata.num_rows
-        told = arrow_columns(schema, str(path))
+        # what a writer adds at its end is in the footer alone, not in the Arrow schema that is kept there
+        told = arrow_columns(schema.with_metadata(self._file.metadata.metadata), str(path))
         self.fields, self.description, self.unusable = told.fields, told.description, told.unusable
 
     def pieces(self, columns: tuple[str, ...]) -> Iterator[Piece]:

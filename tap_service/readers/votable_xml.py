@@ -196,7 +196,7 @@ class VotableParser:
 def votable_field(attributes: dict[str, str]) -> VotableField:
     """Of the attributes of a FIELD or PARAM, with its description and VALUES' null among them."""
     datatype, arraysize = attributes.get("datatype", ""), attributes.get("arraysize", "").strip()
-    type_, unusable = _type(datatype, arraysize, attributes.get("xtype", ""))
+    type_, unusable = column_type(datatype, arraysize, attributes.get("xtype", ""))
     null = null_of(attributes.get("null", ""))
     if isinstance(null, int) and type_.is_array and can_be(null, type_.datatype):
         type_ = replace(type_, null=null)
@@ -217,7 +217,7 @@ _ARRAYSIZE = re.compile(r"(([0-9]{1,9}x){0,4}([0-9]{1,9}\*?|\*))?")
 _GEOMETRIES = {"point": "2", "circle": "3", "interval": "2"}
 
 
-def _type(datatype: str, arraysize: str, xtype: str) -> tuple[ColumnType, str]:
+def column_type(datatype: str, arraysize: str, xtype: str) -> tuple[ColumnType, str]:
     """The type, and why the column cannot be loaded if it cannot."""
     if not _ARRAYSIZE.fullmatch(arraysize):
         return CHAR, f"its arraysize {arraysize!r} is none of VOTable"

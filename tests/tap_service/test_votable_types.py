@@ -13,6 +13,7 @@ import subprocess
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -23,14 +24,19 @@ import pytest
 from astropy.io import votable
 from astropy.table import Table
 
+from clickhouse_schema.datatypes import CIRCLE, MOC, POLYGON, REGION, TIMESTAMP, ColumnType, Field
+from clickhouse_schema.model import Table as StoredTable
 from loaders.describe import described
 from loaders.drop import drop
 from loaders.load import LoadRequest, load
 from tap_service.readers import open_source
+from tap_service.readers.apart import Request, answered
 from tap_service.serializers import FORMATS
 from tap_service.storage.embedded import EmbeddedEngine
 from tests.loaders.test_evolve import Said
 from tests.tap_service.conftest import Served
+from tests.tap_service.serializers.conftest import write_document
+from tests.tap_service.test_hostile_files import LIMITS
 from tests.tap_service.test_uploads import ask
 from tests.tap_service.votable_cells import Column, read, written
 
@@ -437,3 +443,26 @@ def test_complex_numbers_and_strings_in_fits(service: Served) -> None:
             ("char", "3x2"),
         ]
         assert rows == [[1, 1.5 - 2j, [1 + 2j, 3 + 4j], "ab cde"], [2, complex(0, np.float32(0.1)), [5j, 6], "x     "]]
+
+
+@pytest.mark.parametrize("form", ["parquet", "arrow", "ecsv"])
+def test_results_of_other_formats_can_be_uploaded(tmp_path: Path, form: str) -> None:
+    """With the types that their descriptions tell beside the data: a footprint stays one."""
+    kinds = [REGION, MOC, POLYGON, CIRCLE, TIMESTAMP, ColumnType("double", "2x3"), ColumnType("int", "2x*")]
+    values: list[Any] = ["circle 1 2 3", "0/1", [1.0, 2.0, 3.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0]]
+    values += [datetime(2015, 10, 26, tzinfo=UTC), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0], [1, 2, 3, 4]]
+    if form != "ecsv":
+        kinds += [ColumnType("floatComplex"), ColumnType("doubleComplex", "2"), ColumnType("char", "3x2")]
+        values += [[1.5, -2.0], [1.0, 2.0, 3.0, 4.0], "ab c  "]
+    fields = [Field(f"c{number}", kind) for number, kind in enumerate(kinds)]
+    path = tmp_path / "result"
+    path.write_bytes(write_document(form, fields, [[value, None] for value in values]))
+    answer_ = answered(Request(str(path), str(tmp_path / "rows"), "t", "", LIMITS))
+    assert answer_.error == ""
+    found = StoredTable.model_validate_json(answer_.table).columns
+    # what is variable in some axis is flat in ECSV
+    expected = [replace(kind, arraysize="*") if form == "ecsv" and "2x*" in kind.arraysize else kind for kind in kinds]
+    same = [(c.type.datatype.replace("unicodeChar", "char"), c.type.arraysize, c.type.xtype) for c in found]
+    assert same == [(kind.datatype, kind.arraysize, kind.xtype) for kind in expected]
+    rows = pa.ipc.open_stream((tmp_path / "rows").read_bytes()).read_all()
+    assert [rows[field.name].to_pylist()[0] for field in fields] == values
