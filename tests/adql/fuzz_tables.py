@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.cover import cover_column, shape_column
+from clickhouse_schema.ddl import create_table
 from clickhouse_schema.model import Column, Layout, Schema, Table
 from tap_service.models.uploads import SCHEMA as UPLOADED
 from tap_service.readers import shapes
@@ -55,8 +56,8 @@ UPLOAD = Table(name="mine", columns=FEW.columns, layout=Layout(position=("ra", "
 
 _EVER = (datetime(1900, 1, 1, tzinfo=UTC), datetime(2020, 2, 29, 23, 59, 59, 999_999, tzinfo=UTC), datetime(2299, 12, 31, tzinfo=UTC))  # fmt: skip
 _POOLS: dict[str, Sequence[Any]] = {
-    "ra": (0.0, 10.0, 10.0001, 359.9999, 360.0, -10.0, 180.0, math.nan, math.inf, None),
-    "dec": (0.0, 20.0, 20.0001, 90.0, -90.0, -20.0, 89.9999, math.nan, 200.0, None),
+    "ra": (0.0, 10.0, 10.0001, 359.9999, 360.0, 180.0, 270.0, math.nan, None),
+    "dec": (0.0, 20.0, 20.0001, 90.0, -90.0, -20.0, 89.9999, math.nan, -45.0, None),
     "b": (0, 1, 255, None),
     "s": (0, 1, -1, 32767, -32768, None),
     "i": (0, 1, -1, 2**31 - 1, -(2**31), None),
@@ -97,8 +98,11 @@ def _batches(table: Table) -> list[pa.RecordBatch]:
 def fuzz_catalogues(engine: Engine) -> tuple[Catalogue, Catalogue]:
     """The tables in the engine, with an upload; as nobody has counted them, and as if all but one were large."""
     engine.execute("CREATE DATABASE IF NOT EXISTS fuzz")
-    for table in (*FUZZ.tables, UPLOAD):
+    for table in FUZZ.tables:
         store(engine, "fuzz", table, _batches(table))
+    engine.execute("DROP TABLE IF EXISTS fuzz.mine SYNC")  # uploads are on one server alone
+    engine.execute(create_table(UPLOAD, "fuzz.mine"))
+    engine.insert("fuzz.mine", _batches(UPLOAD))
     upload = TableEntry(Schema(name=UPLOADED, tables=(UPLOAD,)), UPLOAD, rows=7, stored="`fuzz`.`mine`")
     plain = catalogue_of(engine, FUZZ)
     counts = {("fuzz", "kinds"): 50_000_000, ("fuzz", "few"): 12, ("fuzz", "none"): 30_000_000}
