@@ -7,10 +7,8 @@ chord is short.
 
 from __future__ import annotations
 
-import math
-import sys
-
-from adql.regions import direction
+from adql.regions.chords import near_chord
+from adql.regions.sphere import ROUNDING, direction, direction_sql
 
 Vector = tuple[str, ...]
 
@@ -33,8 +31,7 @@ def unit_vector(lon: str, lat: str, lon_value: float | None, lat_value: float | 
     if lon_value is not None and lat_value is not None:
         x, y, z = direction(lon_value, lat_value)
         return f"({x!r})", f"({y!r})", f"({z!r})"
-    ra, dec = f"radians(toFloat64({lon}))", f"radians(toFloat64({lat}))"
-    return f"(cos({dec}) * cos({ra}))", f"(cos({dec}) * sin({ra}))", f"sin({dec})"
+    return direction_sql(f"toFloat64({lon})", f"toFloat64({lat})")
 
 
 def known_vector(lon: str, lat: str, lon_value: float | None, lat_value: float | None) -> Vector:
@@ -57,18 +54,15 @@ def separation(a: Vector, b: Vector) -> str:
 def nearness(a: Vector, b: Vector, radius: str, value: float | None, *, strict: bool) -> str:
     """Whether the separation of unit vectors is at most (``strict``: less than) ``radius`` degrees.
 
-    One comparison of squared chords where the radius is a constant, ``value``.
+    Two directions within ``ROUNDING`` of the radius are at it. A radius below 0 reaches nothing, one of 180 and more
+    everything, unless ``strict``; the condition is NULL where a vector is. One comparison of squared chords
+    (``adql.regions.chords``) where the radius is a constant, ``value``.
     """
-    if value is None:
-        return f"({separation(a, b)} {'<' if strict else '<='} radians({radius}))"
-    half = math.radians(value) / 2
-    if value <= 90:
-        most = 4 * math.sin(half) ** 2
-        if value > 0:
-            most = max(most, sys.float_info.min)  # equal positions are nearer than any radius whose square underflows
-        return f"({_squared(a, b, '-')} {'<' if strict else '<='} {most!r})"
-    least = 4 * math.cos(half) ** 2 if value < 180 or strict else 0.0
-    return f"({_squared(a, b, '+')} {'>' if strict else '>='} {least!r})"
+    if value is not None:
+        return near_chord(_squared(a, b, "-"), _squared(a, b, "+"), value, strict=strict)
+    if strict:
+        return f"({separation(a, b)} < radians({radius}))"
+    return f"({separation(a, b)} <= if({radius} < 0, -1, radians({radius}) + {ROUNDING!r}))"
 
 
 def is_position(lon: str, lat: str) -> str:
@@ -94,6 +88,12 @@ def side_of(level: str) -> str:
 def cube(vector: Vector, side: str, level: str = "0") -> str:
     """Number of the cube that a unit vector is in."""
     return _packed([_number(component, side) for component in vector], level)
+
+
+def cube_number(place: tuple[int, ...]) -> int:
+    """What ``cube`` gives for the cube that begins at ``place``, in sides."""
+    x, y, z = (p + _BIAS for p in place)
+    return x << 40 | y << 20 | z
 
 
 def cubes(vector: Vector, side: str, reach: str, level: str = "0") -> str:

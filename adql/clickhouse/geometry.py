@@ -10,13 +10,13 @@ from collections.abc import Callable
 from adql.bound import Call, Covered, Expr, Literal, Shape, Within
 from adql.errors import AdqlUnsupported
 from adql.frames import rotated
-from adql.regions import Cone, Moc, Nothing, Polygon, ShapeError, columns, row_relations, stored, stored_mocs
+from adql.regions import Cone, Moc, Nothing, Polygon, ShapeError, columns, reaches, row_relations, stored, stored_mocs
 from adql.regions.membership import Row, membership
 from adql.regions.relations import has_moc
 from adql.regions.stored import Stored
 from adql.resolve.constants import constant
 from adql.resolve.geometry import constant_region, coordinates
-from adql.spherical import cube, cubes, is_position, nearness, separation, unit_vector
+from adql.spherical import nearness, separation, unit_vector
 from clickhouse_schema.cover import span
 from clickhouse_schema.healpix import index_sql
 from clickhouse_schema.quoting import string
@@ -137,6 +137,15 @@ def _text_of_shape(expr: Call, emit: Emit) -> str:
     return f"if(empty({numbers}), NULL, arrayStringConcat(arrayMap(n -> toString(n), {numbers}), ' '))"
 
 
+#: Forms of how far apart the centres of two circles may be, by radii
+REACHES = {"REACH INSIDE": reaches.inside_sql, "REACH TOUCHING": reaches.touching_sql}
+
+
+def _reach(expr: Call, emit: Emit) -> str:
+    first, second = (f"toFloat64({emit(a)})" for a in expr.args)
+    return REACHES[expr.name](first, second)
+
+
 # --- separations ------------------------------------------------------------------------------------------------------
 
 
@@ -145,35 +154,15 @@ def _near(expr: Call, emit: Emit) -> str:
     first, second = _vector(lon1, lat1, emit), _vector(lon2, lat2, emit)
     test = nearness(first, second, emit(radius), constant(radius), strict=expr.name == "NEARER")
     # a NULL makes the test NULL by itself
-    numbers = [f"toFloat64({emit(a)})" for a in expr.args if constant(a) is None]
+    of_reach = radius.args if isinstance(radius, Call) and radius.name in REACHES else (radius,)
+    parts = (lon1, lat1, lon2, lat2, *of_reach)
+    numbers = [f"toFloat64({emit(a)})" for a in parts if constant(a) is None]
     return f"if(isNaN({' + '.join(numbers)}), NULL, {test})" if numbers else test
 
 
 def _distance(expr: Call, emit: Emit) -> str:
     lon1, lat1, lon2, lat2 = expr.args
     return f"degrees({separation(_vector(lon1, lat1, emit), _vector(lon2, lat2, emit))})"
-
-
-def _axis(expr: Call, emit: Emit) -> str:
-    return _vector(expr.args[0], expr.args[1], emit)["XYZ".index(expr.name)]
-
-
-def _vectors_near(expr: Call, emit: Emit) -> str:
-    *vectors, radius = (emit(a) for a in expr.args)
-    strict = expr.name.endswith("NEARER")
-    return nearness(tuple(vectors[:3]), tuple(vectors[3:]), radius, constant(expr.args[6]), strict=strict)
-
-
-def _cube(expr: Call, emit: Emit) -> str:
-    return cube(_vector(expr.args[0], expr.args[1], emit), emit(expr.args[2]))
-
-
-def _cubes(expr: Call, emit: Emit) -> str:
-    return cubes(_vector(expr.args[0], expr.args[1], emit), emit(expr.args[2]), emit(expr.args[3]))
-
-
-def _is_position(expr: Call, emit: Emit) -> str:
-    return is_position(*(emit(a) for a in expr.args))
 
 
 # --- shapes of columns ------------------------------------------------------------------------------------------------
@@ -292,14 +281,7 @@ GEOMETRY: dict[str, Callable[[Call, Emit], str]] = {
     "DISTANCE": _distance,
     "NEAR": _near,
     "NEARER": _near,
-    "X": _axis,
-    "Y": _axis,
-    "Z": _axis,
-    "VECTORS NEAR": _vectors_near,
-    "VECTORS NEARER": _vectors_near,
-    "CUBE": _cube,
-    "CUBES": _cubes,
-    "IS POSITION": _is_position,
+    **dict.fromkeys(REACHES, _reach),
     "SHAPES CONTAIN": _related,
     "SHAPES MEET": _related,
     "SHAPE OF TEXT": _shape_of_text,

@@ -3,6 +3,8 @@
 sphere      unit vectors, positions, separations; ShapeError
 locate      HEALPix index of directions
 region      the contract of a region
+chords      angles compared by squared chords
+circles     SQL of whether a row's position is in one of many circles
 cone, polygon, interval, moc    the shapes
 sectors     the edges of a polygon of many vertices that matter for a position
 algebra     unions, intersections, complements

@@ -15,12 +15,15 @@ from dataclasses import dataclass
 from adql.regions.cone import Cone
 from adql.regions.membership import number
 from adql.regions.polygon import SMALL, Polygon
-from adql.regions.sphere import ROUNDING, direction
+from adql.regions.sphere import ROUNDING, direction, direction_sql
 
 Vector = tuple[str, str, str]
 
 #: Degrees (4 microarcsec) that a cap is wider than needed
 _SPARE = 1e-9
+
+#: Direction of vertex i of DALI's coordinates c
+_VERTEX: Vector = direction_sql("c[2 * i - 1]", "c[2 * i]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +50,7 @@ RowShape = Circle | Edges
 
 def polygon(coordinates: str) -> Edges:
     """From SQL of Array(Float64): lon1, lat1, lon2, lat2 ... in degrees, DALI's polygon."""
-    ra, dec = "radians(c[2 * i - 1])", "radians(c[2 * i])"
-    vertex = f"(cos({dec}) * cos({ra}), cos({dec}) * sin({ra}), sin({dec}))"
+    vertex = f"({', '.join(_VERTEX)})"
     vertices = f"arrayMap(i -> {vertex}, range(1, intDiv(length(c), 2) + 1))"
     return Edges(let({"c": coordinates}, let({"v": vertices}, _edges("v"))))
 
@@ -270,8 +272,7 @@ def _position(x: str, y: str, z: str) -> str:
 
 def discs(coordinates: str) -> str:
     """SQL of Array(Tuple(vector, radius)) that a polygon of DALI coordinates lies in if its cap is no hemisphere."""
-    ra, dec = "radians(c[2 * i - 1])", "radians(c[2 * i])"
-    vertex = f"((cos({dec}) * cos({ra}), cos({dec}) * sin({ra}), sin({dec})), 0.)"
+    vertex = f"(({', '.join(_VERTEX)}), 0.)"
     return let({"c": coordinates}, f"arrayMap(i -> {vertex}, range(1, intDiv(length(c), 2) + 1))")
 
 
@@ -305,8 +306,7 @@ def latitude(x: str, y: str, z: str) -> str:
 
 def transformed(coordinates: str, count: int | None, turn: Callable[[Vector], Vector]) -> str:
     """DALI numbers, SQL of Array(Float64), with the first ``count`` positions (None: all) turned, the rest kept."""
-    ra, dec = "radians(c[2 * i - 1])", "radians(c[2 * i])"
-    x, y, z = turn((f"cos({dec}) * cos({ra})", f"cos({dec}) * sin({ra})", f"sin({dec})"))
+    x, y, z = turn(_VERTEX)
     count_sql = "intDiv(length(c), 2)" if count is None else f"least({count}, length(c))"
     vectors = f"arrayMap(i -> ({x}, {y}, {z}), range(1, n + 1))"
     positions = f"arrayFlatten(arrayMap(v -> {_position('v.1', 'v.2', 'v.3')}, {vectors}))"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -16,7 +16,7 @@ _POINT = 1e-11
 
 @dataclass(frozen=True, slots=True)
 class Cone(Region):
-    """All directions within ``radius`` degrees of (lon, lat); with radius 0, a point.
+    """All directions within ``radius`` degrees of (lon, lat); with radius 0, a point. ``is_open``: without the border.
 
     Numbers are not checked, see ``circle``: the cover of a distance below 0 is empty, that of one above 180 the sky.
     """
@@ -24,6 +24,7 @@ class Cone(Region):
     lon: float
     lat: float
     radius: float
+    is_open: bool = field(default=False, kw_only=True)
 
     @property
     def is_point(self) -> bool:
@@ -35,7 +36,8 @@ class Cone(Region):
         return np.array([direction(self.lon, self.lat)])
 
     def contains(self, points: Vectors) -> Mask:
-        return np.asarray(self.distance(points) <= ROUNDING)
+        apart = self.distance(points)
+        return np.asarray(apart < 0 if self.is_open else apart <= ROUNDING)
 
     def distance(self, points: Vectors) -> Reals:
         return separations(points, self.centre) - math.radians(self.radius)

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from adql.regions.algebra import Complement, Intersection, Nothing, Union, WholeSky
+from adql.regions.chords import near_chord
+from adql.regions.circles import in_some
 from adql.regions.cone import Cone
 from adql.regions.interval import Range
 from adql.regions.moc import Moc
@@ -22,7 +24,7 @@ from adql.regions.sectors import sectors
 from adql.regions.sphere import ROUNDING, Reals, Vectors, direction, directions, dots
 from clickhouse_schema.healpix import ORDER
 
-#: Edges of a polygon from which they are divided into sectors
+#: Edges of a polygon from which they are divided into sectors, circles of a union from which they are into cubes
 _MANY = 12
 
 
@@ -52,14 +54,8 @@ def membership(region: Region, row: Row) -> str:
 
 
 def _cone(cone: Cone, row: Row) -> str:
-    """Squared chords: |a-b|^2 <= 4 sin^2(r/2) up to 90 degrees, |a+b|^2 >= 4 cos^2(r/2) above."""
     centre = direction(cone.lon, cone.lat)
-    half = math.radians(cone.radius) / 2
-    if cone.radius <= 90:
-        # a separation within rounding: chord 2 sin(r/2), grown by it
-        limit = (2 * math.sin(half) + ROUNDING) ** 2
-        return f"({_squared(row, centre, '-')} <= {number(limit)})"
-    return f"({_squared(row, centre, '+')} >= {number(max(0.0, 2 * math.cos(half) - ROUNDING) ** 2)})"
+    return near_chord(_squared(row, centre, "-"), _squared(row, centre, "+"), cone.radius, strict=cone.is_open)
 
 
 def _squared(row: Row, centre: tuple[float, float, float], sign: str) -> str:
@@ -203,12 +199,21 @@ def _all(regions: tuple[Region, ...], row: Row, word: str) -> str:
     return f"({word.join(membership(r, row) for r in regions)})"
 
 
+def _union(region: Union, row: Row) -> str:
+    """Of many circles all at once (``regions.circles``)."""
+    many = [part for part in region.parts if isinstance(part, Cone) and 0 <= part.radius <= 90]
+    if len(many) < _MANY:
+        return _all(region.parts, row, " OR ")
+    rest = [membership(part, row) for part in region.parts if not (isinstance(part, Cone) and 0 <= part.radius <= 90)]
+    return f"({' OR '.join([in_some(many, (row.x, row.y, row.z)), *rest])})"
+
+
 _MEMBERSHIP: dict[type, Callable[..., str]] = {
     Cone: _cone,
     Polygon: _polygon,
     Range: _range,
     Moc: _moc,
-    Union: lambda region, row: _all(region.parts, row, " OR "),
+    Union: _union,
     Intersection: lambda region, row: _all(region.parts, row, " AND "),
     Complement: lambda region, row: f"(NOT {membership(region.part, row)})",
     WholeSky: lambda _region, _row: "1",

@@ -29,14 +29,21 @@ class ShapeError(ValueError):
 
 
 def direction(lon: float, lat: float) -> tuple[float, float, float]:
-    """Unit vector of a position in degrees."""
-    ra, dec = math.radians(lon), math.radians(lat)
+    """Unit vector of a position in degrees; the longitude is taken modulo 360 first, which rounds nothing."""
+    ra, dec = math.radians(lon - math.trunc(lon / 360) * 360.0), math.radians(lat)
     return math.cos(dec) * math.cos(ra), math.cos(dec) * math.sin(ra), math.sin(dec)
 
 
+def direction_sql(lon: str, lat: str) -> tuple[str, str, str]:
+    """``direction`` as ClickHouse SQL, of SQL of degrees in Float64, with the same rounding but for sine and cosine."""
+    ra, dec = f"radians({lon} % 360.)", f"radians({lat})"
+    return f"(cos({dec}) * cos({ra}))", f"(cos({dec}) * sin({ra}))", f"sin({dec})"
+
+
 def directions(lon: ArrayLike, lat: ArrayLike) -> Vectors:
-    """Unit vectors of positions in degrees."""
-    ra, dec = np.radians(np.atleast_1d(lon)), np.radians(np.atleast_1d(lat))
+    """``direction`` of many positions."""
+    whole = np.atleast_1d(np.asarray(lon, dtype=np.float64))
+    ra, dec = np.radians(whole - np.trunc(whole / 360) * 360.0), np.radians(np.atleast_1d(lat))
     return np.stack((np.cos(dec) * np.cos(ra), np.cos(dec) * np.sin(ra), np.sin(dec)), axis=-1)
 
 

@@ -13,7 +13,7 @@ from adql.regions.columns import Circle, Edges, RowShape, Vector
 from adql.regions.membership import number
 from adql.regions.normal_form import normal_form, shape_rows
 from adql.regions.region import Region
-from adql.regions.sphere import ROUNDING
+from adql.regions.sphere import ROUNDING, direction_sql
 
 #: A direction that no border meets but by chance: for regions without a border
 _ANYWHERE: Vector = ("0.36", "0.48", "0.8")
@@ -46,8 +46,7 @@ def by_kind(stored: Stored, single: Callable[[RowShape], str], several: str) -> 
 
 
 def _centre(shape: str) -> Vector:
-    ra, dec = f"radians({shape}[3])", f"radians({shape}[4])"
-    return f"(cos({dec}) * cos({ra}))", f"(cos({dec}) * sin({ra}))", f"sin({dec})"
+    return direction_sql(f"{shape}[3]", f"{shape}[4]")
 
 
 def has(stored: Stored, place: Vector) -> str:
@@ -164,11 +163,7 @@ def cap(stored: Stored, value: str) -> str:
 def _disc_of_range() -> str:
     """Around the middle of range s, as far as its corners; all of the sky if it is more than half of the longitudes."""
     width = "if(s[4] - s[3] >= 360, 360., positiveModulo(s[4] - s[3], 360.))"
-    ra, dec = "radians(s[3] + w / 2)", "radians((s[5] + s[6]) / 2)"
-    middle: Vector = (f"(cos({dec}) * cos({ra}))", f"(cos({dec}) * sin({ra}))", f"sin({dec})")
-    corners = []
-    for lat in ("radians(s[5])", "radians(s[6])"):
-        corner: Vector = (f"(cos({lat}) * cos(radians(s[3])))", f"(cos({lat}) * sin(radians(s[3])))", f"sin({lat})")
-        corners.append(columns.separation(middle, corner))
+    middle = direction_sql("(s[3] + w / 2)", "(s[5] + s[6]) / 2")
+    corners = [columns.separation(middle, direction_sql("s[3]", lat)) for lat in ("s[5]", "s[6]")]
     reach = f"if(w <= 180, greatest({', '.join(corners)}), pi())"
     return columns.let({"w": width}, f"[(({', '.join(middle)}), {reach})]")

@@ -1,7 +1,8 @@
 """Chains of AND and OR: flat, with the equalities of one value gathered into IN.
 
 ``x = 1 OR x = 2 OR c`` becomes ``x IN (1, 2) OR c``, and ``x <> 1 AND x <> 2`` becomes ``NOT (x IN (1, 2))``: the same
-in SQL's three values. The engine takes tens of thousands of values in an IN; so many ORs it refuses.
+in SQL's three values. The engine takes tens of thousands of values in an IN; so many ORs it refuses. Many circles
+become one region (``adql.resolve.circles``).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from adql import nodes
 from adql.bound import Call, Expr, Literal
 from adql.errors import Span
+from adql.resolve.circles import with_unions
 from clickhouse_schema.datatypes import BOOLEAN, ColumnType
 
 _GATHERED = {"OR": "=", "AND": "<>"}
@@ -30,6 +32,7 @@ def operands(node: nodes.Binary) -> Iterator[nodes.Expression]:
 
 def chain(op: str, parts: list[Expr], span: Span) -> Expr:
     """``parts`` joined by ``op``, 'AND' or 'OR'."""
+    parts = with_unions(op, parts, span)
     found: dict[Expr, list[Expr]] = {}
     places = [_compared(op, part) for part in parts]
     for place in places:

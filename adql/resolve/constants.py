@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import math
+
 from adql.bound import Call, Expr, Literal
+from adql.regions import reaches
 
 
 def constant(expr: Expr) -> float | None:
     """The number that an expression of literals stands for; None if it depends on rows, is NULL or not finite."""
     if isinstance(expr, Literal) and isinstance(expr.value, (int, float)) and not isinstance(expr.value, bool):
-        return float(expr.value)
+        return _finite(float(expr.value))
     if not isinstance(expr, Call):
         return None
     values = [constant(a) for a in expr.args]
     if any(v is None for v in values):
         return None
-    return _evaluate(expr, [v for v in values if v is not None])
+    return _finite(_evaluate(expr, [v for v in values if v is not None]))
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) else None
 
 
 def _evaluate(expr: Call, values: list[float]) -> float | None:
@@ -29,5 +36,9 @@ def _evaluate(expr: Call, values: list[float]) -> float | None:
             return a * b
         case "/", [a, b] if b != 0 and not expr.type.is_integer:
             return a / b
+        case "REACH INSIDE", [outer, inner]:
+            return reaches.inside(outer, inner)
+        case "REACH TOUCHING", [a, b]:
+            return reaches.touching(a, b)
         case _:
             return None

@@ -311,19 +311,20 @@ def _predicate_value(op: str, value: Expr, literal: Expr) -> Expr | None:
 
 
 def _bounded_distance(op: str, left: Expr, right: Expr, span: Span) -> Expr | None:
-    """``DISTANCE(p, q) < r`` as NEAR(lon1, lat1, lon2, lat2, r): what covers and cross-matches are made of.
+    """``DISTANCE(p, q) <= r`` as NEAR(lon1, lat1, lon2, lat2, r): what covers and cross-matches are made of.
 
-    ``> r`` is its negation, for a constant: an unknown position is not far away.
+    ``< r`` is NEARER, ``= r`` is NEAR and not NEARER, ``> r``, ``>= r`` and ``<> r`` are the negations of these, for a
+    constant: an unknown position is not far away.
     """
-    if not (isinstance(left, Call) and left.name == "DISTANCE" and op in ("<", "<=", ">", ">=")):
+    if not (isinstance(left, Call) and left.name == "DISTANCE"):
         return None
-    radius = constant(right)
-    if radius is not None and not 0 <= radius <= 180:
-        return None  # trivially false or true: the plain comparison says so
-    if radius is None and op in (">", ">="):
+    if op not in ("<", "<=") and constant(right) is None:
         return None
-    near = Call(BOOLEAN, "NEAR" if op in ("<=", ">") else "NEARER", (*left.args, right), span=span)
-    return _negated(near, op in (">", ">="))
+    near, nearer = (Call(BOOLEAN, name, (*left.args, right), span=span) for name in ("NEAR", "NEARER"))
+    if op in ("=", "<>"):
+        at = near if constant(right) == 0 else Call(BOOLEAN, "AND", (near, _negated(nearer, True)), span=span)
+        return _negated(at, op == "<>")
+    return _negated(near if op in ("<=", ">") else nearer, op in (">", ">="))
 
 
 BINDERS: dict[type, Callable[..., Expr]] = {

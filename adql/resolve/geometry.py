@@ -4,7 +4,8 @@ A POINT is Call 'POINT'(lon, lat), a CIRCLE is Call 'CIRCLE'(lon, lat, radius), 
 region of constants is a Shape; one of columns is Call 'POLYGON'(lon1, lat1, ...) or 'BOX'(lon, lat, width, height).
 CONTAINS and INTERSECTS become '0 OR 1'(condition), with the condition
 
-* NEAR(lon1, lat1, lon2, lat2, r), great-circle separation <= r degrees, of points and circles;
+* NEAR(lon1, lat1, lon2, lat2, r), great-circle separation <= r degrees, of points and circles; of two circles r is
+  'REACH INSIDE'(outer radius, inner radius) or 'REACH TOUCHING'(radius, radius), see ``adql.regions.reaches``;
 * Within, of a point and a Shape;
 * 'SHAPES CONTAIN' and 'SHAPES MEET' for the rest; between constants, its value.
 """
@@ -317,23 +318,19 @@ def _relation(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expres
 
 
 def _condition(name: str, first: Expr, second: Expr, span: Span) -> Expr:
+    one, other = constant_region(first), constant_region(second)
+    if one is not None and other is not None:
+        known = relations.contains(one, other) if name == "CONTAINS" else relations.intersects(one, other)
+        return Literal(BOOLEAN, bool(known), span=span)
     if not (_is_round(first) and _is_round(second)):
         point, shape = (second, first) if second.type.xtype == "point" else (first, second)
-        one, other = constant_region(first), constant_region(second)
-        if one is not None and other is not None:
-            known = relations.contains(one, other) if name == "CONTAINS" else relations.intersects(one, other)
-            return Literal(BOOLEAN, bool(known), span=span)
         if point.type.xtype == "point" and isinstance(shape, Shape):
             position, region = without_turn_around(coordinates(point), shape.region)
             return Within(BOOLEAN, *position, region, span=span)
         return Call(BOOLEAN, "SHAPES CONTAIN" if name == "CONTAINS" else "SHAPES MEET", (first, second), span=span)
-    if name == "CONTAINS":
-        reach = radius_of(second)
-        if first.type.xtype == "circle":
-            reach = Call(DOUBLE, "-", (reach, radius_of(first)), span=span)
-    else:
-        radii = [radius_of(shape) for shape in (first, second) if shape.type.xtype == "circle"]
-        reach = radii[0] if len(radii) == 1 else Call(DOUBLE, "+", tuple(radii), span=span)
+    radii = [radius_of(shape) for shape in (second, first) if shape.type.xtype == "circle"]
+    together = "REACH INSIDE" if name == "CONTAINS" else "REACH TOUCHING"
+    reach = radii[0] if len(radii) == 1 else Call(DOUBLE, together, tuple(radii), span=span)
     start, end = without_turn(coordinates(first), coordinates(second))
     return Call(BOOLEAN, "NEAR", (*start, *end, reach), span=span)
 

@@ -32,6 +32,7 @@ from adql.rewrite.decorrelate import decorrelate
 from adql.rewrite.footprints import stored_shapes
 from adql.rewrite.joins import join_order, keys_of_where, left_deep, outer_keys
 from adql.rewrite.nearest import nearest_matches
+from adql.rewrite.never import empty_joins
 from adql.rewrite.outer_matches import outer_matches
 from adql.rewrite.small_sides import small_sides
 from adql.rewrite.spatial import add_covers
@@ -40,7 +41,15 @@ from adql.rewrite.zeros import one_zero, with_one_zero, with_one_zero_inside
 Pass = Callable[[Select, Fresh], Select]
 
 #: Before the SELECTs inside, which they make or add to
-PASSES_BEFORE: tuple[Pass, ...] = (left_deep, match_caps, nearest_matches, outer_matches, carry, small_sides)
+PASSES_BEFORE: tuple[Pass, ...] = (
+    left_deep,
+    empty_joins,
+    match_caps,
+    nearest_matches,
+    outer_matches,
+    carry,
+    small_sides,
+)
 
 #: After them
 PASSES: tuple[Pass, ...] = (

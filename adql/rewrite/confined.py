@@ -21,9 +21,8 @@ from adql.bound import Call, Column, Expr, Literal, Within
 from adql.regions import Complement, Cone, Intersection, Region, Union, direction
 from adql.regions.discs import Discs
 from adql.resolve.constants import constant
+from adql.rewrite.never import NEARNESS, is_never
 from adql.rewrite.ranges import bounds, coordinate_range
-
-NEARNESS = ("NEAR", "NEARER")
 
 #: Columns of longitude and latitude of one relation
 Position = tuple[Column, Column]
@@ -84,10 +83,8 @@ def confinements(expr: Expr, is_position: IsPosition, negated: bool = False) -> 
         if (expr.name == "AND") != negated:
             said = [confinements(part, is_position, negated) for part in parts]
             return together(said if negated else [*said, *ranges(parts, is_position)])
-        return _either([confinements(part, is_position, negated) for part in parts if not _never(part, negated)])
-    if expr.name in NEARNESS:
-        return _near(expr, negated)
-    return {} if negated else _compared_distance(expr)
+        return _either([confinements(part, is_position, negated) for part in parts if not is_never(part, negated)])
+    return _near(expr, negated) if expr.name in NEARNESS else {}
 
 
 def together(said: Iterable[dict[Position, Confinement]]) -> dict[Position, Confinement]:
@@ -138,6 +135,7 @@ def _chain(expr: Call, name: str) -> list[Expr]:
 def _leaf(position: Position, region: Region, negated: bool, *, whole: bool) -> dict[Position, Confinement]:
     if position[0].relation != position[1].relation:
         return {}
+    region = union([region])  # of many circles put together
     return {position: Confinement(Complement(region) if negated else region, whole)}
 
 
@@ -150,44 +148,11 @@ def _near(expr: Call, negated: bool) -> dict[Position, Confinement]:
     return {}
 
 
-def _compared_distance(expr: Call) -> dict[Position, Confinement]:
-    """``DISTANCE(...) = r``; other comparisons are nearnesses already, but for trivial ones."""
-    if expr.name != "=":
-        return {}
-    distance, radius = expr.args if constant(expr.args[0]) is None else expr.args[::-1]
-    if not (isinstance(distance, Call) and distance.name == "DISTANCE"):
-        return {}
-    said = _near(Call(expr.type, "NEAR", (*distance.args, radius)), negated=False)
-    return {
-        position: Confinement(Intersection((c.region, Complement(c.region))), whole=False)
-        for position, c in said.items()
-    }
-
-
 def _constant_cone(lon: Expr, lat: Expr, radius: Expr) -> Cone | None:
     values = constant(lon), constant(lat), constant(radius)
     if any(v is None for v in values):
         return None
     return Cone(*(v for v in values if v is not None))
-
-
-def _never(expr: Expr, negated: bool) -> bool:
-    """Whether a condition of constants cannot be true (false, if ``negated``)."""
-    if isinstance(expr, Literal):
-        return expr.value is None or bool(expr.value) == negated
-    if not (isinstance(expr, Call) and expr.name in ("=", "<>")):
-        return False
-    left, right = (_number(arg) for arg in expr.args)
-    if left is None or right is None:
-        return False
-    return ((left == right) == (expr.name == "=")) == negated
-
-
-def _number(expr: Expr) -> int | float | None:
-    """The number of a literal as it is, of a constant expression in floating point; None of anything else."""
-    value = constant(expr)
-    exact = expr.value if isinstance(expr, Literal) else None
-    return exact if value is not None and isinstance(exact, int) else value
 
 
 # --- regions ----------------------------------------------------------------------------------------------------------

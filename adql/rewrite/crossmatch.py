@@ -35,10 +35,10 @@ from adql.bound import (
 )
 from adql.resolve.constants import constant
 from adql.rewrite.joins import is_equality, replaced, with_keys
+from adql.rewrite.never import NEARNESS
 from adql.rewrite.radius import Bounds, bounds
 from adql.rewrite.repeatable import is_repeatable
 from adql.rewrite.sizes import best_side, crowding, row_count
-from adql.rewrite.spatial import NEARNESS
 from adql.rewrite.wrap import Wrapped, numbers, select_of
 from adql.rewrite.zeros import one_zero
 from adql.spherical import SMALLEST_CUBE
@@ -116,9 +116,6 @@ def matches(join: Join, conditions: list[Expr]) -> list[Match]:
 def _match(join: Join, condition: Expr) -> Match | None:
     if not (isinstance(condition, Call) and condition.name in NEARNESS):
         return None
-    radius = constant(condition.args[4])
-    if radius is not None and not 0 <= radius <= 180:
-        return None
     first, second = condition.args[0:2], condition.args[2:4]
     for left, right in ((first, second), (second, first)):
         part = _part_of(join.left, left)
@@ -185,7 +182,7 @@ def _cells(match: Match, left: Wrapped, right: Wrapped, fresh: Fresh) -> tuple[C
     radius = constant(match.radius)
     if radius is None:
         return _levelled(match, left, right, fresh)
-    reach = 2 * math.sin(math.radians(min(radius, 180.0)) / 2)
+    reach = 2 * math.sin(math.radians(max(0.0, min(radius, 180.0))) / 2)
     side = max(reach * best_side(radius, crowding(left.relation)), SMALLEST_CUBE)
     cube = left.export(Call(LONG, "CUBE", (*match.left_position, _double(side))))
     cubes = right.export(Call(LONG, "CUBES", (*match.right_position, _double(side), _double(reach))))

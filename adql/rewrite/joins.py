@@ -75,14 +75,14 @@ def with_keys(query: Query, fresh: Fresh) -> Select:
     return outer_keys(join_order(query, fresh), fresh)
 
 
-def with_equality(select: Select, join: Join, fresh: Fresh) -> Select:
-    """``select`` with an equality in the ON of ``join`` that is always true."""
+def with_equality(select: Select, join: Join, fresh: Fresh, value: Literal = ONE) -> Select:
+    """``select`` with an equality of 1 and ``value`` in the ON of ``join``: without a value it is always true."""
     wrapped = Wrapped(join.right, select, fresh)
-    key = wrapped.export(ONE)
+    key = wrapped.export(value)
     anchor = _any_column(next(relations(join.left)))
     # the engine wants an equality of columns of both sides: 1 = 1 in disguise
-    always = Call(BOOLEAN, "=", (Call(INT, "ONE", (anchor,)), key))
-    joined = replace(join, right=wrapped.derived(), condition=conjunction([always, *conjuncts(join.condition)]))
+    equal = Call(BOOLEAN, "=", (Call(INT, "ONE", (anchor,)), key))
+    joined = replace(join, right=wrapped.derived(), condition=conjunction([equal, *conjuncts(join.condition)]))
     return wrapped.apply(replace(select, from_=replaced(select.from_, join, joined)))
 
 

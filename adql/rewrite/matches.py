@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from adql.bound import Call, Column, Expr, Join, Relation, Select, columns, conjuncts, relations
 from adql.resolve.constants import constant
-from adql.rewrite.confined import NEARNESS
+from adql.rewrite.never import NEARNESS
 
 #: Degrees of a chain of matches, at most
 _FARTHEST = 30.0

@@ -48,6 +48,10 @@ def _of_call(radius: Call, left: frozenset[int], right: frozenset[int]) -> Bound
         case "-":
             negative = Call(DOUBLE, "NEG", (args[1],))
             return _sum(bounds(args[0], left, right), bounds(negative, left, right))
+        case "REACH INSIDE":
+            return bounds(args[0], left, right)
+        case "REACH TOUCHING":
+            return _sum(bounds(args[0], left, right), bounds(args[1], left, right))
         case "*" if (constant(args[0]) or -1) > 0:
             return _each(bounds(args[1], left, right), lambda part: Call(DOUBLE, "*", (args[0], part)))
         case "*" | "/" if (constant(args[1]) or -1) > 0 and radius.type == DOUBLE:

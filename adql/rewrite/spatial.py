@@ -31,10 +31,8 @@ from adql.bound import (
 )
 from adql.regions import MOST_CELLS, Complement, Cover, Grown, Intersection, Moc, Region, Union, cover
 from adql.regions.discs import Discs
-from adql.rewrite.confined import NEARNESS, Confined, Confinement, Position, confinements, ranges, together
+from adql.rewrite.confined import Confined, Confinement, Position, confinements, ranges, together
 from clickhouse_schema.datatypes import BOOLEAN, LONG, Field
-
-__all__ = ["HPX29", "NEARNESS", "add_covers", "cells_read", "index_of"]
 
 HPX29 = "hpx29"
 
