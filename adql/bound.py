@@ -151,6 +151,23 @@ class Exists(Expr):
 
 
 @dataclass(frozen=True, slots=True)
+class Lookup(Expr):
+    """Of ``values`` the one whose key equals ``operand``; ``otherwise`` if there is none. Keys are of one kind."""
+
+    operand: Expr
+    keys: tuple[int | float | str, ...]
+    values: tuple[int | float | str | bool | None, ...]
+    otherwise: Expr
+
+    @property
+    def children(self) -> tuple[Expr, ...]:
+        return self.operand, self.otherwise
+
+    def with_children(self, children: tuple[Expr, ...]) -> Expr:
+        return replace(self, operand=children[0], otherwise=children[1])
+
+
+@dataclass(frozen=True, slots=True)
 class InCells(Expr):
     """Whether a HEALPix index of order 29 lies in one of the NESTED ``cells``, given as (order, cells)."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import cycle
 
-from adql.bound import Aggregate, Call, Column, Expr, Literal, Subquery, Windowed, walk
+from adql.bound import Aggregate, Call, Column, Expr, Literal, Lookup, Subquery, Windowed, walk
 from adql.resolve.constants import constant
 from adql.units import is_same, product, raised
 
@@ -40,7 +40,11 @@ def unit_of(expr: Expr) -> str:
         return expr.query.outputs[0].field.unit
     if isinstance(expr, (Aggregate, Windowed)):
         return _unit_of_group(expr)
-    if not isinstance(expr, Call) or expr.type.is_text or expr.type.is_boolean:
+    if expr.type.is_text or expr.type.is_boolean:
+        return ""
+    if isinstance(expr, Lookup):
+        return common_unit([expr.otherwise])
+    if not isinstance(expr, Call):
         return ""
     rule = RULES.get(expr.name)
     return rule(expr.args) if rule else ""

@@ -20,6 +20,7 @@ from adql.bound import (
     InSubquery,
     Join,
     Literal,
+    Lookup,
     Query,
     Relation,
     Scan,
@@ -34,6 +35,7 @@ from adql.bound import (
 )
 from adql.clickhouse.aggregates import aggregate
 from adql.clickhouse.casts import exact_or_null, no_nan
+from adql.clickhouse.choices import lookup
 from adql.clickhouse.geometry import constant_shape, covered, within
 from adql.clickhouse.operators import OPERATORS
 from adql.clickhouse.partial import STATES, merged
@@ -253,6 +255,7 @@ _EMITTERS: dict[type, Callable[..., str]] = {
     InSubquery: _in_subquery,
     Exists: _exists,
     InCells: _in_cells,
+    Lookup: partial(lookup, emit=_expr),
     Within: partial(within, emit=_expr),
     Shape: partial(constant_shape, emit=_expr),
     Covered: partial(covered, emit=_expr),

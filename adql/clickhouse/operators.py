@@ -8,6 +8,7 @@ from typing import TypeGuard
 from adql.bound import Call, Expr, Literal
 from adql.clickhouse.casts import cast, exact_or_null, held, no_nan, widened
 from adql.clickhouse.cells import CELLS
+from adql.clickhouse.choices import case
 from adql.clickhouse.geometry import GEOMETRY, Emit
 from adql.clickhouse.matching import MATCHING
 from adql.clickhouse.vectors import VECTORS
@@ -130,12 +131,6 @@ def _coalesce(expr: Call, emit: Emit) -> str:
     return f"coalesce({', '.join(widened(expr.type, a, emit) for a in expr.args)})"
 
 
-def _case(expr: Call, emit: Emit) -> str:
-    *pairs, otherwise = expr.args
-    parts = [emit(a) if i % 2 == 0 else widened(expr.type, a, emit) for i, a in enumerate(pairs)]
-    return f"multiIf({', '.join((*parts, widened(expr.type, otherwise, emit)))})"
-
-
 def _element(expr: Call, emit: Emit) -> str:
     array, index = (emit(a) for a in expr.args)
     place = expr.args[1]
@@ -163,7 +158,7 @@ OPERATORS: dict[str, Callable[[Call, Emit], str]] = {
     "LIKE": _like,
     "ILIKE": _like,
     "COALESCE": _coalesce,
-    "CASE": _case,
+    "CASE": case,
     "CAST": cast,
     "EXACT": lambda e, emit: held(e.type, e.args[0], emit),
     "EXACT OR NULL": lambda e, emit: exact_or_null(e.type, emit(e.args[0])),

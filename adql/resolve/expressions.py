@@ -10,6 +10,7 @@ from adql.bound import UNTYPED, Call, Exists, Expr, InSubquery, Literal, Subquer
 from adql.errors import AdqlSemanticError, Fix, Hint, Span, printable
 from adql.resolve.calls import bind_call
 from adql.resolve.chains import chain, operands
+from adql.resolve.choices import choice
 from adql.resolve.constants import constant
 from adql.resolve.geometry_casts import cast_geometry
 from adql.resolve.scope import Scope, written
@@ -268,17 +269,19 @@ class Binder:
     def _case(self, node: nodes.Case) -> Expr:
         conditions: list[Expr] = []
         results: list[Expr] = []
+        operand = self.bind(node.operand) if node.operand is not None else None
         for when in node.whens:
-            if node.operand is None:
+            if operand is None:
                 conditions.append(self.condition(when.condition))
             else:
-                conditions.append(self.compare("=", self.bind(node.operand), self.bind(when.condition), when.span))
+                conditions.append(self.compare("=", operand, self.bind(when.condition), when.span))
             results.append(self.bind(when.result))
         results.append(self.bind(node.otherwise) if node.otherwise else Literal(UNTYPED, None, span=node.span))
         results = with_instants(results)
         kind = common_type(results, "CASE", node.span)
-        pairs = [part for pair in zip(conditions, results, strict=False) for part in pair]
-        return Call(kind, "CASE", (*pairs, results[-1]), span=node.span)
+        chosen, tested = choice(kind, [*zip(conditions, results[:-1], strict=True)], results[-1], node.span)
+        self.queries.context.count_branches(tested, node.span)
+        return chosen
 
     def _element(self, node: nodes.Element) -> Expr:
         array = self.bind(node.array)
