@@ -57,10 +57,15 @@ def _side(reaches: Reals) -> float:
 def _near(centres: Vectors, reaches: Reals, side: float) -> dict[int, list[int]]:
     """The circles, counted from 1, that touch each cube, by its number."""
     found: dict[int, list[int]] = {}
-    low, high = (np.floor((centres + sign * reaches[:, None]) / side).astype(int) for sign in (-1, 1))
-    for i, (first, last) in enumerate(zip(low.tolist(), high.tolist(), strict=True)):
-        for place in product(*(range(a, b + 1) for a, b in zip(first, last, strict=True))):
-            corner = np.array(place) * side
-            if np.sum((centres[i] - np.clip(centres[i], corner, corner + side)) ** 2) <= reaches[i] ** 2:
+    for i, (centre, reach) in enumerate(zip(centres.tolist(), reaches.tolist(), strict=True)):
+        axes = [_places(coordinate, reach, side) for coordinate in centre]
+        for place in product(*axes):
+            if sum(axis[p] for axis, p in zip(axes, place, strict=True)) <= reach**2:
                 found.setdefault(cube_number(place), []).append(i + 1)
     return found
+
+
+def _places(coordinate: float, reach: float, side: float) -> dict[int, float]:
+    """Along one axis, the places of cubes within ``reach``, and the squares of their distances."""
+    first, last = (math.floor((coordinate + sign * reach) / side) for sign in (-1, 1))
+    return {p: max(p * side - coordinate, coordinate - (p + 1) * side, 0.0) ** 2 for p in range(first, last + 1)}
