@@ -112,11 +112,12 @@ def _about_statements(place: Place, _expected: str) -> Hint:
 
 
 def _about_misspelt(place: Place, _expected: str) -> Hint:
-    neighbours = (at for at in (place.at, place.at - 1) if place.kinds[at] == WORD)
-    return next(filter(None, (_misspelt(place, at) for at in neighbours)), NO_HINT)
+    return _misspelt(place, place.at) or _misspelt(place, place.at - 1)
 
 
 def _misspelt(place: Place, at: int) -> Hint:
+    if place.kinds[at] != WORD:
+        return NO_HINT
     word = place.texts[at]
     close = get_close_matches(word.upper(), _MISSPELT, n=1, cutoff=0.74)
     if not close:

@@ -8,7 +8,7 @@ from adql import elsewhere
 from adql.angles import angle_at
 from adql.errors import NO_HINT, Fix, Hint, Span
 from adql.lexer import END, NAME, NUMBER, STRING, WORD
-from adql.place import Place, appended, deleted, opening, replaced
+from adql.place import Place, appended, before_bracket, deleted, opening, replaced
 from adql.words import GEOMETRIES
 from clickhouse_schema.words import RESERVED, published
 
@@ -29,7 +29,7 @@ def about_numbers(place: Place, expected: str) -> Hint:
         hint = f'a name that begins with a digit must be put in double quotes: "{name}"'
         return Hint(hint, (replaced(place, at, at, f'"{name}"{point}{rest}'),))
     if place.kinds[at - 1] == NUMBER and place.kinds[at] in _OPERANDS:
-        called = place.kinds[opening(place, at) - 1]
+        called = before_bracket(place, at)
         if called == "IN":
             return Hint("is a comma missing before it?", (appended(place, at - 1, ","),))
         found = angle_at(place.text, place.starts[at - 1])
@@ -104,7 +104,7 @@ def _about_row(place: Place) -> Hint:
         return Hint("rows that differ are counted by SELECT COUNT(*) FROM (SELECT DISTINCT a, b FROM ...) AS q")
     if kinds[bracket - 1] != "BETWEEN":
         return Hint("ADQL has no row values (a, b): compare each value by itself")
-    closing = at + 2 if kinds[at + 2] == ")" else 0
+    closing = at + 2 if kinds[at + 2 : at + 3] == [")"] else 0
     bounds = place.text[place.ends[bracket] : place.starts[at]], place.texts[at + 1]
     fixes = (replaced(place, bracket, closing, " AND ".join(bounds)),) if closing else ()
     return Hint("write BETWEEN a AND b", fixes)
@@ -213,7 +213,7 @@ def about_others(place: Place, expected: str) -> Hint:
 
 
 def _about_star(place: Place) -> Hint:
-    called = opening(place, place.at) - 1
+    called = max(0, opening(place, place.at) - 1)
     if place.kinds[called] == WORD and get_close_matches(place.texts[called].upper(), ["COUNT"], cutoff=0.7):
         return Hint("did you mean COUNT?", (replaced(place, called, called, "COUNT"),))
     return elsewhere.about_function(place.texts[called], place.span_at(called)) or Hint("only COUNT(*) takes a *")

@@ -50,3 +50,9 @@ def opening(place: Place, at: int) -> int:
         if depth < 0:
             return token
     return -1
+
+
+def before_bracket(place: Place, at: int) -> str:
+    """What stands before the bracket that is open at a token, as the name of a function does."""
+    bracket = opening(place, at)
+    return place.kinds[bracket - 1] if bracket > 0 else ""

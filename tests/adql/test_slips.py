@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Sequence
 from itertools import pairwise
@@ -100,6 +101,24 @@ def test_no_slip_is_listed_twice() -> None:
 
 def test_every_fix_leads_on() -> None:
     assert sum(repaired(query) != query for query in REFUSED) > len(REFUSED) / 4
+
+
+def test_damaged_slips_are_refused_with_a_place() -> None:
+    """Whatever else is cut, doubled or moved in them."""
+    dice = random.Random(20)
+    pieces = [re.findall(r"\w+|\s+|\S", query) for query in (*REFUSED, *(query for _, _, _, query, _ in SLIPS))]
+    for _ in range(3000):
+        damaged = list(dice.choice(pieces))
+        for _ in range(dice.randint(1, 2)):
+            at = dice.randint(0, len(damaged))
+            damaged[at : at + dice.randint(0, 2)] = [dice.choice(dice.choice(pieces) or [" "])] * dice.randint(0, 2)
+        query = "".join(damaged)
+        fault = fault_of(query)
+        if fault is not None:
+            assert 0 <= fault.span.start <= fault.span.end <= len(query)
+            assert all(0 <= fix.span.start < fix.span.end <= len(query) for fix in fault.fixes), query
+            assert all(one.span.end <= other.span.start for one, other in pairwise(fault.fixes)), query
+            assert not fault.fixes or applied(query, fault.fixes) != query
 
 
 def test_what_other_dialects_have_is_none_of_ours() -> None:
