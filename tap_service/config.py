@@ -284,7 +284,8 @@ class Config(BaseSettings):
         title="Disk for results on their way to clients, in bytes",
         description=(
             "Shared by all results. When it is full, the result that needs more is ended with an error. "
-            "Results in FITS and text, which begin with their length, wait in as much again; so do files of requests."
+            "Results in FITS, text and VOTable's BINARY, which begin with what depends on all rows, wait in as much "
+            "again; so do files of requests."
         ),
     )
     spool_path: Path = Field(
