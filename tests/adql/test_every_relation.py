@@ -211,16 +211,15 @@ def _expected(form: str, answers: NDArray[np.bool_]) -> set[tuple[int | None, in
 
 
 #: Circles of the rows' radii; of radii that the query knows, so that it knows of some that nothing is inside
-_IN_ALL_FORMS = {
-    ("CONTAINS", first, second)
-    for first, second in (("circle", "circle"), ("disc", "disc"), ("wide disc", "disc"), ("disc", "wide disc"))
-}
+_IN_ALL_FORMS = {("CONTAINS", first, second) for first, second in (("circle", "circle"), ("wide disc", "disc"))}
 
 
 def _forms(number: int, relation: Relation) -> list[str]:
-    """All of circles in circles; of others one in turn."""
+    """All of circles in circles; of others one in turn, of every second that is not of round shapes alone."""
     if (relation.name, relation.first, relation.second) in _IN_ALL_FORMS:
         return [*_FORMS]
+    if number % 2 and not {relation.first, relation.second} <= _ROUND:
+        return []
     return [form for k, form in enumerate(_FORMS) if (k + number) % len(_FORMS) == 0]
 
 
