@@ -65,8 +65,8 @@ def in_type(expr: Expr, kind: ColumnType) -> Expr:
 
     The cast stands also where ``expr`` has the type: the engine's own may be narrower.
     """
-    if kind.is_array:
-        return expr
+    if kind.is_array:  # beside one stands another, or a NULL
+        return expr if expr.type.is_array else Call(kind, "COALESCE", (Literal(UNTYPED, None),), span=expr.span)
     return Call(kind, "EXACT" if kind.rounds(expr.type) else "CAST", (expr,), span=expr.span)
 
 

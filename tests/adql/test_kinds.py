@@ -61,6 +61,7 @@ CASES: list[tuple[str, list[tuple[Any, ...]]]] = [
     ("SELECT span + span, span * 10, span[2] - span[1], counts + 1, -counts FROM obs", [([2.0, 4.0], [10.0, 20.0], 1.0, [2, 3, 4], [-1, -2, -3]), ([], [], None, [], []), ([0.0, 1.0], [0.0, 5.0], 0.5, [8, 9, 10], [-7, -8, -9])]),
     ("SELECT span FROM obs WHERE span[1] < 0.5", [([0.0, 0.5],)]),
     ("SELECT t FROM obs WHERE id = 1 UNION SELECT NULL FROM obs", [(_EARLY,), (None,)]),
+    ("SELECT pos FROM obs WHERE id = 1 UNION SELECT NULL FROM obs", [([10.0, 20.0],), ([],)]),
     ("SELECT id FROM obs WHERE flag <> FALSE OR flag IS NULL", [(1,), (2,)]),
     ("SELECT id FROM obs WHERE NOT flag", [(3,)]),
     ("SELECT flag, COUNT(*), MAX(flag) FROM obs GROUP BY flag", [(False, 1, False), (True, 1, True), (None, 1, None)]),
