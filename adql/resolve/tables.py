@@ -130,6 +130,8 @@ class Tables:
         by_table = {e.table.name.lower(): _published(e) for e in entries}
         hint = meant(by_table[last], here) if last in by_table else about_table(written(parts))
         if parts[0].name.upper() == "TAP_UPLOAD":
+            uploaded = [_published(e) for e in entries if e.schema.name.upper() == "TAP_UPLOAD"]
+            hint = hint or suggestion(written(parts), uploaded, here)
             hint = hint or Hint(f"a table that is uploaded comes with the query: UPLOAD={parts[-1].name},...")
         hint = hint or suggestion(written(parts), [_published(e) for e in entries], here)
         if not hint and (close := get_close_matches(last, by_table, n=1)):
