@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from adql.regions.sphere import ROUNDING
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine import Engine
@@ -107,14 +109,20 @@ _EXTREMES = ("5e-324", "1e-309", "2.3e-308", "1e-160", "1e-154", "1e-20", "-0.0"
 def test_extreme_radii(ask_matches: Callable[[str], Rows], match_catalogue: Catalogue, engine: Engine) -> None:
     """Whichever way the sizes of the tables make a match go, the pairs are those of the plain comparison."""
     near = "DISTANCE(a.ra, a.dec, b.ra, b.dec)"
-    bounds = [f"{near} {operator} {radius}" for radius in _EXTREMES for operator in ("<", "<=")]
+    bounds = [(operator, radius) for radius in _EXTREMES for operator in ("<", "<=")]
     from_ = "FROM matches.ones AS a JOIN matches.others AS b ON"
-    sums = ", ".join(f"SUM(CASE WHEN {_each_pair_tested(bound)} THEN 1 ELSE 0 END)" for bound in bounds)
+    sums = ", ".join(f"SUM(CASE WHEN {_as_numbers(near, *bound)} THEN 1 ELSE 0 END)" for bound in bounds)
     wanted = ask_matches(f"SELECT {sums} {from_} a.id >= 0 OR b.id >= 0")[0]
     sized = replace(match_catalogue, counts={("matches", "ones"): 100, ("matches", "others"): 10**7})
     for catalogue in (match_catalogue, sized):
-        found = tuple(asked(engine, catalogue, f"SELECT COUNT(*) {from_} {bound}")[0][0] for bound in bounds)
+        found = tuple(asked(engine, catalogue, f"SELECT COUNT(*) {from_} {near} {o} {r}")[0][0] for o, r in bounds)
         assert dict(zip(bounds, found, strict=True)) == dict(zip(bounds, wanted, strict=True))
+
+
+def _as_numbers(near: str, operator: str, radius: str) -> str:
+    """The comparison of every pair as plain numbers; borders count as inside, to the rounding of positions."""
+    border = math.degrees(ROUNDING) if operator == "<=" and float(radius) >= 0 else 0.0
+    return f"{_each_pair_tested(near)} {operator} {float(radius) + border!r}"
 
 
 def _each_pair_tested(query: str) -> str:
