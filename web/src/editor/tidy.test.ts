@@ -4,6 +4,7 @@ import { tidied } from './tidy';
 
 const CASES: [string, string][] = [
     ['select * from t', 'SELECT *\nFROM t'],
+    ['select 1 from t cross join u', 'SELECT 1\nFROM t\n    CROSS JOIN u'],
     [
         'select a.ra,-b.x as y from s.t as a left outer join u b on a.id=b.id and b.z>-1 where x between 1 and 2 or not n in(\'a\',"B c")',
         `SELECT a.ra, -b.x AS y

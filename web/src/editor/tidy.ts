@@ -18,7 +18,7 @@ const CLAUSES = [
     'INTERSECT',
     'WITH',
 ];
-const BEFORE_JOIN = ['NATURAL', 'INNER', 'LEFT', 'RIGHT', 'FULL', 'OUTER'];
+const BEFORE_JOIN = ['NATURAL', 'CROSS', 'INNER', 'LEFT', 'RIGHT', 'FULL', 'OUTER'];
 const UPPER: ReadonlySet<string> = new Set([...KEYWORDS, ...TYPES]);
 /** Words that a parenthesis stands apart from; before others it is that of a call. */
 const APART: ReadonlySet<string> = new Set([...KEYWORDS, ...CONTEXTUAL].filter((word) => word !== 'CAST'));

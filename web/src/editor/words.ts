@@ -31,8 +31,8 @@ export const RESERVED: ReadonlySet<string> = new Set([...words(ADQL_WORDS), ...w
 /** Words that mean something in ADQL here: they are highlighted and completed. The others are reserved only. */
 export const KEYWORDS: readonly string[] = words(`
     SELECT DISTINCT ALL TOP FROM AS WHERE AND OR NOT IN IS NULL BETWEEN LIKE ILIKE EXISTS CASE WHEN THEN ELSE END
-    GROUP BY HAVING ORDER ASC DESC OFFSET UNION EXCEPT INTERSECT WITH INNER LEFT RIGHT FULL OUTER NATURAL JOIN ON
-    USING CAST TRUE FALSE`);
+    GROUP BY HAVING ORDER ASC DESC OFFSET UNION EXCEPT INTERSECT WITH INNER LEFT RIGHT FULL OUTER CROSS NATURAL JOIN
+    ON USING CAST TRUE FALSE`);
 
 /** Words of the extensions, which are names everywhere else. */
 export const CONTEXTUAL: readonly string[] = words(`
@@ -46,6 +46,7 @@ export const PHRASES: readonly string[] = [
     'ORDER BY',
     'PARTITION BY',
     'LEFT JOIN',
+    'CROSS JOIN',
     'UNION ALL',
     'IS NULL',
     'IS NOT NULL',
