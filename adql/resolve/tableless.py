@@ -179,6 +179,9 @@ class _Tables(Tables):
             return None
         return super().shared_names(node, left, right)
 
+    def merged_type(self, left: Expr, right: Expr, name: nodes.Identifier) -> ColumnType:
+        return UNTYPED if _is_unknown(left) or _is_unknown(right) else super().merged_type(left, right, name)
+
 
 class _Queries(Queries):
     binder: ClassVar[type[Binder]] = _Binder

@@ -12,7 +12,7 @@ from adql.errors import AdqlSemanticError, Hint, Span
 from adql.resolve.scope import Scope, Source, Visible, meant, same_name, suggestion, visible_columns, written
 from adql.resolve.types import common_type
 from clickhouse_schema.catalogue import TableEntry
-from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, LONG
+from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, LONG, ColumnType
 from clickhouse_schema.words import published
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class Tables:
         _mark_optional(node.kind, left.sources, right.sources)
         shared = self.shared_names(node, left, right)
         if shared is not None:
-            merged, visible = _merge(node, shared, left.visible, right.visible)
+            merged, visible = self._merge(node, shared, left.visible, right.visible)
             return Join(node.kind, left.relation, right.relation, merged), sources, visible
         visible = left.visible + right.visible
         condition: Expr | None = None
@@ -158,6 +158,28 @@ class Tables:
             raise AdqlSemanticError(f"this {node.kind} JOIN has no condition", node.right.span, _JOIN_CONDITIONS)
         kind = "INNER" if node.kind == "CROSS" else node.kind
         return Join(kind, left.relation, right.relation, condition), sources, visible
+
+    def _merge(
+        self, node: nodes.Join, names: list[nodes.Identifier], left: list[Visible], right: list[Visible]
+    ) -> tuple[Expr, list[Visible]]:
+        """Equality of the shared columns, and the columns in SQL's order: shared ones once, then each side's rest."""
+        parts, merged = [], []
+        taken: set[int] = set()
+        for name in names:
+            a, b = _side(name, left, "left"), _side(name, right, "right")
+            taken |= {id(a), id(b)}
+            x, y = a.bind(name.span), b.bind(name.span)
+            kind = self.merged_type(x, y, name)
+            parts.append(Call(BOOLEAN, "=", (x, y), span=name.span))
+            shown = {"RIGHT": y, "FULL": Call(kind, "COALESCE", (x, y), span=name.span)}.get(node.kind, x)
+            merged.append(Visible(a.name, merged=shown))
+        rest = [v for v in (*left, *right) if id(v) not in taken]
+        condition = parts[0] if len(parts) == 1 else Call(BOOLEAN, "AND", tuple(parts))
+        return condition, merged + rest
+
+    def merged_type(self, left: Expr, right: Expr, name: nodes.Identifier) -> ColumnType:
+        """Of the one column that USING or NATURAL makes of two."""
+        return common_type([left, right], f"column {name.name} of the join", name.span)
 
     def shared_names(self, node: nodes.Join, left: Side, right: Side) -> list[nodes.Identifier] | None:
         """The join columns of USING or NATURAL; None for other joins."""
@@ -202,25 +224,6 @@ def _mark_optional(kind: str, left: list[Source], right: list[Source]) -> None:
     if kind in ("RIGHT", "FULL"):
         for source in left:
             source.optional = True
-
-
-def _merge(
-    node: nodes.Join, names: list[nodes.Identifier], left: list[Visible], right: list[Visible]
-) -> tuple[Expr, list[Visible]]:
-    """Equality of the shared columns, and the columns in SQL's order: shared ones once, then the rest of each side."""
-    parts, merged = [], []
-    taken: set[int] = set()
-    for name in names:
-        a, b = _side(name, left, "left"), _side(name, right, "right")
-        taken |= {id(a), id(b)}
-        x, y = a.bind(name.span), b.bind(name.span)
-        kind = common_type([x, y], f"column {name.name} of the join", name.span)
-        parts.append(Call(BOOLEAN, "=", (x, y), span=name.span))
-        shown = {"RIGHT": y, "FULL": Call(kind, "COALESCE", (x, y), span=name.span)}.get(node.kind, x)
-        merged.append(Visible(a.name, merged=shown))
-    rest = [v for v in (*left, *right) if id(v) not in taken]
-    condition = parts[0] if len(parts) == 1 else Call(BOOLEAN, "AND", tuple(parts))
-    return condition, merged + rest
 
 
 def _side(name: nodes.Identifier, visible: list[Visible], side: str) -> Visible:

@@ -17,6 +17,7 @@ Thing = TypeVar("Thing")
 
 INT, FLOAT, TEXT, TIME, BOOL = "int", "float", "text", "time", "bool"
 VALUES = (INT, FLOAT, TEXT, TIME)
+_ADQL_TYPES = {INT: "BIGINT", FLOAT: "DOUBLE PRECISION", TEXT: "VARCHAR", TIME: "TIMESTAMP"}
 
 
 @dataclass(frozen=True)
@@ -220,7 +221,7 @@ class Values(ABC):
             instant = self.pick(_INSTANTS)  # a text beside a timestamp
             b = Twin(f"'{instant}'", f"'{instant}'::TIMESTAMP", TIME)
         if self.chance(12):
-            b = Twin("NULL", "NULL")
+            b = Twin(f"CAST(NULL AS {_ADQL_TYPES[kind]})", "NULL")  # ADQL compares with no bare NULL
         if self.chance(4):
             return made(self.pick(("({0} BETWEEN {1} AND {2})", "({0} NOT BETWEEN {1} AND {2})")), a, b, c, kind=BOOL)
         return made(f"({{0}} {self.pick(_COMPARISONS)} {{1}})", a, b, kind=BOOL)

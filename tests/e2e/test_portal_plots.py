@@ -48,7 +48,7 @@ def plotted(page: Page, portal_url: str, query: str, maxrec: int = 200_000) -> d
     page.goto("about:blank")
     page.goto(f"{portal_url}#/query?adql={quote(query)}")
     page.get_by_label("How it runs").select_option("at once")
-    page.get_by_label("Row limit").fill(str(maxrec))
+    page.get_by_role("spinbutton", name="Row limit").fill(str(maxrec))
     page.get_by_role("button", name="Run", exact=False).filter(has_text="▶").click()
     page.get_by_role("tab", name="Plot", exact=True).click()
     expect(page.locator(".rows").locator("visible=true").first).not_to_contain_text("…")

@@ -208,7 +208,7 @@ class TestRunning:
 
     def test_the_row_limit(self, query: Page) -> None:
         write(query, "SELECT ra FROM tycho2.bright")
-        query.get_by_label("Row limit").fill("12")
+        query.get_by_role("spinbutton", name="Row limit").fill("12")
         run(query)
         expect(rows(query, "12 rows")).to_be_visible()
 
@@ -239,7 +239,7 @@ class TestRunning:
         editor(query).press("Control+z")
         query.get_by_role("button", name="Run with all 120,521 rows").click()
         expect(rows(query, "120,521 rows")).to_be_visible()
-        expect(query.get_by_label("Row limit")).to_have_value("120521")
+        expect(query.get_by_role("spinbutton", name="Row limit")).to_have_value("120521")
         expect(was_cut).to_be_hidden()
 
     def test_stops_at_once(self, query: Page, portal_url: str) -> None:
@@ -300,7 +300,7 @@ class TestTabs:
         write(query, "SELECT 'first' FROM tycho2.bright")
         query.get_by_role("button", name="New query").click()
         write(query, "SELECT 'second' FROM tycho2.bright")
-        query.get_by_label("Row limit").fill("55")
+        query.get_by_role("spinbutton", name="Row limit").fill("55")
         tabs(query).nth(1).dblclick()
         query.get_by_label("New name of the tab").fill("My stars")
         query.keyboard.press("Enter")
@@ -308,7 +308,7 @@ class TestTabs:
         query.reload()
         expect(tabs(query)).to_have_text(["Query 1", "My stars"])
         expect(editor(query)).to_contain_text("second")
-        expect(query.get_by_label("Row limit")).to_have_value("55")
+        expect(query.get_by_role("spinbutton", name="Row limit")).to_have_value("55")
         tabs(query).first.click()
         expect(editor(query)).to_contain_text("first")
 

@@ -37,7 +37,7 @@ def asked(page: Page, portal_url: str, query: str, maxrec: int | None = None) ->
     page.goto(f"{portal_url}#/query?adql={quote(query)}")
     page.get_by_label("How it runs").select_option("at once")
     if maxrec is not None:
-        page.get_by_label("Row limit").fill(str(maxrec))
+        page.get_by_role("spinbutton", name="Row limit").fill(str(maxrec))
     page.get_by_role("button", name="Run", exact=False).filter(has_text="▶").click()
     return page.get_by_role("grid")
 

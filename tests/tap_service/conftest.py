@@ -93,6 +93,10 @@ class Served:
                 received += piece
             return received
 
+    def refresh(self) -> None:
+        """Read the catalogue now, which the service does every second."""
+        self.server.config.app.state.services.metadata.refresh()
+
     def metric(self, name: str, **labels: str) -> float:
         value = self.server.config.app.state.services.metrics.registry.get_sample_value(name, labels)
         return 0.0 if value is None else value

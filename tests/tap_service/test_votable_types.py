@@ -202,6 +202,7 @@ def test_every_value_that_is_loaded_comes_back(service: Served, svc_engine: Embe
             for c, before in zip(columns, [c.values for c in loaded] or [()] * len(columns), strict=True)
         ]
     try:
+        service.refresh()
         response = service.ask("SELECT * FROM lt.types ORDER BY id")
         assert response.status_code == 200, response.text
         assert_same(loaded, read(response.content), "votable/b2")
@@ -351,10 +352,13 @@ COMPLEX = (
 
 
 @pytest.fixture(scope="module")
-def complex_table(svc_engine: EmbeddedEngine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def complex_table(
+    svc_engine: EmbeddedEngine, service: Served, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
     path = tmp_path_factory.mktemp("complex")
     (path / "t.vot").write_bytes(written(COMPLEX, "BINARY2"))
     load(svc_engine, LoadRequest((path / "t.vot",), "lt.complex", path / "rejects.csv", max_errors=0), Said())
+    service.refresh()
     yield "lt.complex"
     drop(svc_engine, "lt.complex", Said())
 
