@@ -92,7 +92,9 @@ def row_limit(given: RowLimit, rows: ResultRows | None, translation: Translation
     if translation.resolved is None:
         return replace(given, rows=rows)
     query = translation.resolved.query
-    return replace(given, rows=rows, order=_order(query), sample=_sample(query, given.limit, rows, text))
+    topped = rows is not None and translation.top is not None and translation.top <= rows.rows
+    sample = None if topped else _sample(query, given.limit, rows, text)  # of how many rows TOP took these is not known
+    return replace(given, rows=rows, order=_order(query), sample=sample)
 
 
 def without_limit(translation: Translation) -> Query | None:
