@@ -162,6 +162,12 @@ class TestLife:
         expect(rows(page).get_by_text("Stopped", exact=True)).to_be_visible()
         expect(news.get_by_text("has been stopped")).to_have_count(0)
 
+    def test_a_cut_result_is_told_in_the_list(self, page: Page, portal: Served, portal_url: str, alice: User) -> None:
+        made(portal, "SELECT ra FROM openngc.objects", alice, MAXREC="5")
+        page.goto(f"{portal_url}#/jobs")
+        sign_in(page, "alice")
+        expect(rows(page).get_by_text("cut at the row limit of 5")).to_be_visible()
+
     def test_a_failure_has_its_reason_and_place(self, page: Page, portal_url: str, shot: Shot) -> None:
         started(page, portal_url, FAULTY)
         row = rows(page)

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Job } from '../tap/jobs';
 import { change, remembered } from './memory';
 import { Places } from './places';
-import { endText, progressWords, titleOf } from './words';
+import { cutText, endText, progressWords, titleOf } from './words';
 
 vi.hoisted(() => Object.assign(globalThis, { document: { baseURI: 'http://localhost/' } }));
 
@@ -80,7 +80,7 @@ describe('words', () => {
     });
 
     it('tell how far it is', () => {
-        expect(progressWords(job)).toEqual(['works']);
+        expect(progressWords(job)).toEqual(['working']);
         expect(progressWords({ ...job, info: { stage: 'matching', rowsWritten: 5 } })).toEqual([
             'matching',
             '5 rows so far',
@@ -114,5 +114,11 @@ describe('words', () => {
         expect(endText('a', 'COMPLETED')).toContain('complete');
         expect(endText('a', 'ERROR')).toContain('failed');
         expect(endText('a', 'ABORTED')).toContain('stopped');
+        expect(endText('SELECT '.repeat(12), 'COMPLETED')).toMatch(/^“.{39,40}…” is complete$/);
+    });
+
+    it('tell a cut result', () => {
+        expect(cutText({ queryStatus: 'OVERFLOW', rowLimit: 100_000 })).toBe('cut at the row limit of 100,000');
+        expect(cutText({ queryStatus: 'OK', rowLimit: 100_000 })).toBe('');
     });
 });

@@ -5,15 +5,22 @@ import { count, counted, duration, size, text } from '../text';
 
 const LONGEST_TITLE = 90;
 
+/** Of a title within a sentence, so that the rest of it is read too. */
+const LONGEST_QUOTED = 40;
+
 /** The title of a job that nobody has named: the first words of its query, or what it does. */
 export function titleOf(job: Job | undefined): string {
     if (!job) return text.jobs.untitled;
     const words = job.query.replace(/\s+/g, ' ').trim();
-    if (words) return words.length > LONGEST_TITLE ? `${words.slice(0, LONGEST_TITLE)}…` : words;
+    if (words) return shortened(words, LONGEST_TITLE);
     const table = parameter(job, 'TABLE');
     if (table) return parameter(job, 'INDEX') ? text.jobs.indexJob(table) : text.jobs.saveJob(table);
     return job.runId || text.jobs.untitled;
 }
+
+/** The first characters of a text, so many at most, and an ellipsis in the place of the others. */
+const shortened = (words: string, most: number): string =>
+    words.length > most ? `${words.slice(0, most).trimEnd()}…` : words;
 
 /** The value of a parameter, '' if it was not given; names have no case. */
 export function parameter(job: Job, name: string): string {
@@ -57,6 +64,11 @@ export function readText({ rowsRead, bytesRead }: JobInfo): string {
     return rowsRead === undefined ? '' : text.jobs.read(counted(rowsRead, 'row'), size(bytesRead ?? 0));
 }
 
+/** "cut at the row limit of 100,000"; '' of a result that is whole. */
+export function cutText({ queryStatus, rowLimit }: JobInfo): string {
+    return queryStatus === 'OVERFLOW' ? text.jobs.overflow(count(rowLimit ?? 0)) : '';
+}
+
 /** The rows of the result so far; '' if none are told. */
 export function rowsText({ rowsWritten }: JobInfo): string {
     return rowsWritten === undefined ? '' : count(rowsWritten);
@@ -65,6 +77,7 @@ export function rowsText({ rowsWritten }: JobInfo): string {
 /** "“…” is complete", or how else it has ended. */
 export function endText(title: string, phase: Phase): string {
     const said = text.jobs.watch;
-    if (phase === 'COMPLETED') return said.completed(title);
-    return phase === 'ERROR' ? said.failed(title) : said.stopped(title);
+    const brief = shortened(title, LONGEST_QUOTED);
+    if (phase === 'COMPLETED') return said.completed(brief);
+    return phase === 'ERROR' ? said.failed(brief) : said.stopped(brief);
 }

@@ -97,7 +97,7 @@ export const jobs = {
         label: (title: string) => `Progress of ${title}`,
         waiting: 'waits for its turn',
         endAt: (at: string) => `foreseen to end at ${at}`,
-        working: 'works',
+        working: 'working',
         stages: {
             preparing: 'preparing',
             reading: 'reading',
