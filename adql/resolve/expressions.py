@@ -191,7 +191,12 @@ class Binder:
         for item in node.items:
             operand, bound = self.comparable(operand, self.bind(item), "IN")
             items.append(bound)
-        return _negated(Call(BOOLEAN, "IN", (operand, *items), span=node.span), node.negated)
+        known = [i for i in items if _is_known(i)]
+        tests = [Call(BOOLEAN, "IN", (operand, *known), span=node.span)] if known else []
+        # what depends on rows is compared, so that joins by it are those of other comparisons
+        tests += [Call(BOOLEAN, "=", (operand, i), span=node.span) for i in items if not _is_known(i)]
+        condition = tests[0] if len(tests) == 1 else Call(BOOLEAN, "OR", tuple(tests), span=node.span)
+        return _negated(condition, node.negated)
 
     def _in_query(self, node: nodes.InQuery) -> Expr:
         operand = self.bind(node.operand)
@@ -297,6 +302,10 @@ class Binder:
 
 def _negated(expr: Expr, negated: bool) -> Expr:
     return Call(BOOLEAN, "NOT", (expr,), span=expr.span) if negated else expr
+
+
+def _is_known(item: Expr) -> bool:
+    return isinstance(item, Literal) or constant(item) is not None
 
 
 def _is_predicate_value(expr: Expr) -> bool:

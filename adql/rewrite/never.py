@@ -39,10 +39,13 @@ def is_never(condition: Expr, negated: bool = False) -> bool:
 
 
 def _number(expr: Expr) -> int | float | None:
-    """The number of a literal as it is, of a constant expression in floating point; None of anything else."""
-    value = constant(expr)
-    exact = expr.value if isinstance(expr, Literal) else None
-    return exact if value is not None and isinstance(exact, int) else value
+    """The number of a literal with its sign; None of anything else, since ``constant`` rounds integers."""
+    if isinstance(expr, Call) and expr.name == "NEG":
+        value = _number(expr.args[0])
+        return None if value is None else -value
+    if isinstance(expr, Literal) and isinstance(expr.value, (int, float)) and not isinstance(expr.value, bool):
+        return expr.value
+    return None
 
 
 def _is_never_near(condition: Call, negated: bool) -> bool:

@@ -107,6 +107,7 @@ JOINS = {
     " DISTANCE(POINT(COALESCE(b.one, a.one), a.one), POINT(c.one, c.one)) < 1": "left",
     "FROM a RIGHT JOIN b ON a.{x} = b.{y}": "right",
     "FROM a FULL JOIN b ON a.{x} = b.{y}": "left right",
+    "FROM a FULL JOIN b ON a.{x} IN (b.{y}, b.{y})": "left right",
     _KEYED.format(x="{x}", y="{y}", join="JOIN", using="USING (k)"): "",
     _KEYED.format(x="{x}", y="{y}", join="FULL JOIN", using="USING (k)"): "left right",
     _KEYED.format(x="{x}", y="{y}", join="NATURAL RIGHT JOIN", using=""): "right",
@@ -256,6 +257,10 @@ def test_literals_compared_with_each_other(engine: Engine, catalogue: Catalogue)
     # what is known to be never true beside a position
     query = "SELECT COUNT(*) FROM a WHERE {} OR (id < 0 AND 1 = CONTAINS(POINT(double_, double_), CIRCLE(0, 0, 1)))"
     assert asked(engine, catalogue, query.format("9007199254740993 <> 9007199254740992.0")) == [(_COUNT,)]
+    assert asked(engine, catalogue, query.format("9007199254740992 + 1 = 9007199254740993")) == [(_COUNT,)]
+    assert asked(
+        engine, catalogue, "SELECT id FROM a WHERE id = 0 AND 2 * 4503599627370496 + 1 = -(-9007199254740993)"
+    ) == [(0,)]
 
 
 # --- set operations ---------------------------------------------------------------------------------------------------
