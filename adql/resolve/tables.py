@@ -193,27 +193,6 @@ class Tables:
             raise AdqlSemanticError("NATURAL JOIN of tables without a common column", node.span, "write JOIN ... ON")
         return [nodes.Identifier(node.span, name, False) for name in dict.fromkeys(shared)]
 
-    def _merge(
-        self, node: nodes.Join, names: list[nodes.Identifier], left: list[Visible], right: list[Visible]
-    ) -> tuple[Expr, list[Visible]]:
-        """Equality of the shared columns, and the columns in SQL's order: shared ones once, then the rest of each."""
-        parts, merged = [], []
-        taken: set[int] = set()
-        for name in names:
-            a, b = _side(name, left, "left"), _side(name, right, "right")
-            taken |= {id(a), id(b)}
-            x, y = a.bind(name.span), b.bind(name.span)
-            kind = self.merged_type(x, y, name)
-            parts.append(Call(BOOLEAN, "=", (x, y), span=name.span))
-            shown = {"RIGHT": y, "FULL": Call(kind, "COALESCE", (x, y), span=name.span)}.get(node.kind, x)
-            merged.append(Visible(a.name, merged=shown))
-        rest = [v for v in (*left, *right) if id(v) not in taken]
-        condition = parts[0] if len(parts) == 1 else Call(BOOLEAN, "AND", tuple(parts))
-        return condition, merged + rest
-
-    def merged_type(self, left: Expr, right: Expr, name: nodes.Identifier) -> ColumnType:
-        return common_type([left, right], f"column {name.name} of the join", name.span)
-
 
 def _published(entry: TableEntry) -> str:
     """The table's name as a query must write it."""
