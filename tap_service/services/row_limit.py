@@ -125,6 +125,8 @@ def _sample(query: Query, limit: int, rows: ResultRows | None, text: str) -> Sam
     """TABLESAMPLE of the table that an unordered SELECT takes all its rows from."""
     if not isinstance(query, Select) or query.is_grouped or query.distinct or query.order_by or has_window(query):
         return None
+    if query.offset:
+        return None  # a sample may have fewer rows than are left out
     if not isinstance(query.from_, Scan) or rows is None or not 0 < limit < rows.rows:
         return None
     start, end = query.from_.span

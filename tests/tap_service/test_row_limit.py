@@ -145,6 +145,7 @@ class TestSample:
             "SELECT ra, RANK() OVER (ORDER BY ra) AS r FROM tycho2.bright",
             "SELECT ra FROM tycho2.bright UNION ALL SELECT ra FROM openngc.objects",
             "SELECT ra FROM (SELECT ra FROM tycho2.bright) AS q",
+            "SELECT ra FROM tycho2.bright OFFSET 1000",  # a sample of 10 rows has none after these
             "SELECT ra FROM tycho2.bright TABLESAMPLE (90)",
             "SELECT TOP 1000 ra FROM tycho2.bright",  # how many rows there are without TOP is not known
         ],
