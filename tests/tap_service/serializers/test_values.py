@@ -36,7 +36,7 @@ def meant(form: str, kind: ColumnType, cell: Any) -> Any:
     if kind.is_text or kind.is_timestamp:
         return cell if cell or form in TELL_EMPTY_TEXT else None
     if not isinstance(cell, str):
-        return float(np.float32(cell)) if kind.datatype == "float" and isinstance(cell, float) else cell
+        return cell if kind.datatype != "float" or cell is None else float(np.float32(cell))
     if kind.is_array:
         return [meant(form, ColumnType(kind.datatype), item) for item in cell.split(" ")] if cell else None
     if kind.datatype == "boolean":
