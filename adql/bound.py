@@ -413,6 +413,14 @@ def relations(relation: Relation) -> Iterator[Scan | Derived]:
         yield relation
 
 
+def joins(relation: Relation) -> Iterator[Join]:
+    """The joins of a join tree, the inner ones before those around them."""
+    if isinstance(relation, Join):
+        yield from joins(relation.left)
+        yield from joins(relation.right)
+        yield relation
+
+
 def columns(expr: Expr) -> Iterator[Column]:
     """The columns below an expression, subqueries not entered."""
     return (e for e in walk(expr) if isinstance(e, Column))

@@ -12,7 +12,7 @@ from adql.clickhouse.choices import case
 from adql.clickhouse.geometry import GEOMETRY, Emit
 from adql.clickhouse.matching import MATCHING
 from adql.clickhouse.vectors import VECTORS
-from adql.resolve.constants import constant
+from adql.resolve.constants import constant, exact_number
 from clickhouse_schema.datatypes import DOUBLE, LONG, ColumnType
 from clickhouse_schema.quoting import string
 
@@ -97,10 +97,8 @@ def _in_known(operand: Expr, items: list[Literal], emit: Emit) -> str:
 
 def _of_type(kind: ColumnType, items: list[Literal]) -> list[Literal]:
     """Numbers in the engine's widest type of integers or reals, without those that it does not hold exactly."""
-    values = [i.value for i in items if isinstance(i.value, (int, float))]
-    if kind.is_integer:
-        return [Literal(LONG, int(v)) for v in values if float(v).is_integer() and -(1 << 63) <= v < 1 << 63]
-    return [Literal(DOUBLE, float(v) + 0.0) for v in values if float(v) == v]
+    numbers = [exact_number(i.value, kind) for i in items if isinstance(i.value, (int, float))]
+    return [Literal(LONG if kind.is_integer else DOUBLE, n) for n in numbers if n is not None]
 
 
 def _is_null(expr: Call, emit: Emit) -> str:

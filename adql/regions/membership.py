@@ -201,11 +201,17 @@ def _all(regions: tuple[Region, ...], row: Row, word: str) -> str:
 
 def _union(region: Union, row: Row) -> str:
     """Of many circles all at once (``regions.circles``)."""
-    many = [part for part in region.parts if isinstance(part, Cone) and 0 <= part.radius <= 90]
-    if len(many) < _MANY:
+    circles: list[Cone] = []
+    others: list[Region] = []
+    for part in region.parts:
+        if isinstance(part, Cone) and 0 <= part.radius <= 90:
+            circles.append(part)
+        else:
+            others.append(part)
+    if len(circles) < _MANY:
         return _all(region.parts, row, " OR ")
-    rest = [membership(part, row) for part in region.parts if not (isinstance(part, Cone) and 0 <= part.radius <= 90)]
-    return f"({' OR '.join([in_some(many, (row.x, row.y, row.z)), *rest])})"
+    tests = [in_some(circles, (row.x, row.y, row.z)), *(membership(part, row) for part in others)]
+    return f"({' OR '.join(tests)})"
 
 
 _MEMBERSHIP: dict[type, Callable[..., str]] = {

@@ -11,6 +11,7 @@ from itertools import groupby
 
 from adql.bound import Call, Expr, Literal, Lookup
 from adql.errors import Span
+from adql.resolve.constants import exact_number
 from clickhouse_schema.datatypes import ColumnType
 
 #: Branches from which a look-up is made
@@ -85,6 +86,4 @@ def _key(literal: Literal, kind: ColumnType) -> Key | None:
     if isinstance(value, str):
         return value
     assert isinstance(value, (int, float))  # noqa: S101  see _looked_up
-    if kind.is_integer:
-        return int(value) if value == value // 1 and -(1 << 63) <= value < 1 << 63 else None
-    return float(value) + 0.0 if float(value) == value else None
+    return exact_number(value, kind)

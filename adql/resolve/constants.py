@@ -6,6 +6,7 @@ import math
 
 from adql.bound import Call, Expr, Literal
 from adql.regions import reaches
+from clickhouse_schema.datatypes import ColumnType
 
 
 def constant(expr: Expr) -> float | None:
@@ -18,6 +19,13 @@ def constant(expr: Expr) -> float | None:
     if any(v is None for v in values):
         return None
     return _finite(_evaluate(expr, [v for v in values if v is not None]))
+
+
+def exact_number(value: int | float, kind: ColumnType) -> int | float | None:
+    """A number in the engine's widest type of integers or of reals, as ``kind`` is; None if that does not hold it."""
+    if kind.is_integer:
+        return int(value) if value == value // 1 and -(1 << 63) <= value < 1 << 63 else None
+    return float(value) + 0.0 if float(value) == value else None
 
 
 def _finite(value: float | None) -> float | None:

@@ -28,6 +28,7 @@ from adql.bound import (
     columns,
     conjunction,
     conjuncts,
+    joins,
     relations,
     select_expressions,
     walk,
@@ -170,15 +171,11 @@ def _filters(select: Select, choice: Choice) -> tuple[list[Expr], list[Expr]]:
     conditions = list(conjuncts(select.where))
     side = numbers(choice.join.left if choice.of_left else choice.join.right)
     kept = choice.join.kind == "INNER" or choice.of_left
-    full = any(isinstance(j, Join) and j.kind == "FULL" for j in _joins(select.from_))
+    full = any(join.kind == "FULL" for join in joins(select.from_))
     if choice.mutual or not kept or full:
         return [], conditions
     before = [c for c in conditions if (used := {x.relation for x in columns(c)}) and used <= side]
     return before, [c for c in conditions if c not in before]
-
-
-def _joins(relation: Relation) -> list[Join]:
-    return [*_joins(relation.left), *_joins(relation.right), relation] if isinstance(relation, Join) else []
 
 
 def _kept(pairs: Join, before: list[Expr], shown: list[Expr], best: list[Expr], fresh: Fresh) -> Derived:

@@ -47,8 +47,7 @@ class RowLimit:
     @property
     def cuts(self) -> bool:
         """Whether it is foreseen to cut the result; with MAXREC=0 nobody wants rows."""
-        known = self.rows is not None and self.rows.precision != "at most"
-        return known and 0 < self.limit < (self.rows.rows if self.rows else 0)
+        return self.rows is not None and self.rows.precision != "at most" and 0 < self.limit < self.rows.rows
 
     @property
     def warning(self) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from adql.bound import Join, Query, Relation, SetOperation, has_window, selects
+from adql.bound import Query, SetOperation, has_window, joins, selects
 from adql.plan import is_match
 from tap_service.storage.engine import Progress
 
@@ -30,11 +30,11 @@ class Stages:
 
     def __init__(self, query: Query | None) -> None:
         selected = [] if query is None else list(selects(query))
-        joins = [join for select in selected for join in _joins(select.from_)]
+        found = [join for select in selected for join in joins(select.from_)]
         #: MATCHING or JOINING, if there is a join
         self.join: Stage | None = None
-        if joins:
-            self.join = Stage.MATCHING if any(is_match(join) for join in joins) else Stage.JOINING
+        if found:
+            self.join = Stage.MATCHING if any(map(is_match, found)) else Stage.JOINING
         self._groups = any(select.is_grouped or select.distinct for select in selected)
         self._sorts = any(select.order_by or has_window(select) for select in selected)
         if isinstance(query, SetOperation):
@@ -56,9 +56,3 @@ class Stages:
         if self._sorts:
             return Stage.SORTING
         return self.join or Stage.READING
-
-
-def _joins(relation: Relation) -> list[Join]:
-    if not isinstance(relation, Join):
-        return []
-    return [relation, *_joins(relation.left), *_joins(relation.right)]
