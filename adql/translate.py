@@ -5,20 +5,21 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import dataclass, field, replace
 
-from adql.bound import Fresh, Query
-from adql.clickhouse import DISTRIBUTED, KEEP_JOIN_ORDER, RAISES, SETTINGS, WRITTEN_ORDER, emit
-from adql.functions.names import Positions
-from adql.links import links_of
-from adql.parser import parse
+from adql.clickhouse.emitter import emit
+from adql.clickhouse.engine_settings import DISTRIBUTED, KEEP_JOIN_ORDER, RAISES, SETTINGS, WRITTEN_ORDER
+from adql.functions.object_name_functions import Positions
+from adql.ir.bound import Fresh, Query
 from adql.regions import Moc
 from adql.resolve import resolve
+from adql.result_links import links_of
 from adql.rewrite import rewrite
 from adql.rewrite.distribute import distribute
-from adql.rewrite.spatial import cells_read
+from adql.rewrite.spatial_covers import cells_read
+from adql.syntax.parser import parse
 from clickhouse_schema.catalogue import Catalogue, TableEntry
+from clickhouse_schema.column_links import NO_LINKS, ResultLinks
 from clickhouse_schema.datatypes import Field
-from clickhouse_schema.links import NO_LINKS, ResultLinks
-from clickhouse_schema.placement import Placement
+from clickhouse_schema.shard_map import Placement
 
 
 @dataclass(frozen=True, slots=True)

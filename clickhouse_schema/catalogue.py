@@ -8,9 +8,9 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 
 from clickhouse_schema.datatypes import Field
-from clickhouse_schema.model import Column, Schema, Table
-from clickhouse_schema.placement import LOCAL, ROWS, Placement
-from clickhouse_schema.placement import stored as stored_part
+from clickhouse_schema.schema_model import Column, Schema, Table
+from clickhouse_schema.shard_map import LOCAL, ROWS, Placement
+from clickhouse_schema.shard_map import stored as stored_part
 
 _SHAPES = ("point", "circle", "polygon")
 

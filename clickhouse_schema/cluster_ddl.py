@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from clickhouse_schema.ddl import columns, create_table, stored_columns
-from clickhouse_schema.model import Table
-from clickhouse_schema.placement import CLUSTER, LOCAL, MARGIN, OVERLAP, SHARD, stored
+from clickhouse_schema.cluster_topology import Topology
 from clickhouse_schema.quoting import identifier, string
-from clickhouse_schema.topology import Topology
+from clickhouse_schema.schema_model import Table
+from clickhouse_schema.shard_map import CLUSTER, LOCAL, MARGIN, OVERLAP, SHARD, stored
+from clickhouse_schema.table_ddl import columns, create_table, stored_columns
 
 #: What other servers have nothing of
 _NEW: Mapping[str, str] = {}

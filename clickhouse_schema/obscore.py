@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.model import Schema, Table
-from clickhouse_schema.problems import Problem
+from clickhouse_schema.schema_model import Schema, Table
+from clickhouse_schema.schema_problem import Problem
 
 #: Name and identifier of the data model, as services declare them.
 DATA_MODEL = ("ObsCore-1.1", "ivo://ivoa.net/std/ObsCore#core-1.1")

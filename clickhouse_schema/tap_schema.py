@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow as pa
 
 from clickhouse_schema.catalogue import Catalogue, TableEntry
-from clickhouse_schema.model import Column, ForeignKey, Schema, Table
-from clickhouse_schema.words import published
+from clickhouse_schema.reserved_words import published
+from clickhouse_schema.schema_model import Column, ForeignKey, Schema, Table
 
 NAME = "TAP_SCHEMA"
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import yaml
 
-from clickhouse_schema.model import ForeignKey, Schema, Table
-from clickhouse_schema.references import default_id
+from clickhouse_schema.felis_references import default_id
+from clickhouse_schema.schema_model import ForeignKey, Schema, Table
 
 
 def write_schema(schema: Schema) -> str:

@@ -16,17 +16,33 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 import web
 from tap_service.config import Config
 from tap_service.constants import LINGER_SECONDS, MAX_REQUEST_HEAD, PRODUCT
-from tap_service.documents.error import CONTENT_TYPE, error_document
-from tap_service.factory import build
-from tap_service.handlers import forecast, jobs, pages, results, sync, tables, vosi
-from tap_service.handlers.compression import Compressed
-from tap_service.handlers.context import visitor_of
-from tap_service.handlers.errors import FaultsCaught, add_error_handlers
-from tap_service.handlers.headers import CommonHeaders
-from tap_service.handlers.portal import portal_router
-from tap_service.storage.engine import Engine
+from tap_service.documents.error_document import CONTENT_TYPE, error_document
+from tap_service.factory.service_factory import build
+from tap_service.handlers import (
+    async_routes,
+    forecast_routes,
+    page_routes,
+    result_routes,
+    sync_routes,
+    user_table_routes,
+    vosi_routes,
+)
+from tap_service.handlers.error_responses import FaultsCaught, add_error_handlers
+from tap_service.handlers.portal_routes import portal_router
+from tap_service.handlers.request_context import visitor_of
+from tap_service.handlers.response_compression import Compressed
+from tap_service.handlers.response_headers import CommonHeaders
+from tap_service.storage.engine.engine import Engine
 
-_OF_TAP = (sync.router, jobs.router, results.router, tables.router, vosi.router, forecast.router, pages.tap_router)
+_OF_TAP = (
+    sync_routes.router,
+    async_routes.router,
+    result_routes.router,
+    user_table_routes.router,
+    vosi_routes.router,
+    forecast_routes.router,
+    page_routes.tap_router,
+)
 
 
 def create_app(config: Config, engine: Engine, portal: Path | None = None) -> FastAPI:
@@ -35,7 +51,7 @@ def create_app(config: Config, engine: Engine, portal: Path | None = None) -> Fa
     ``portal``: the build of the portal, the project's own by default. Where there is none, `/` is a plain page.
     """
     services = build(config, engine)
-    shown = portal_router(portal or web.DIST) or pages.door_router
+    shown = portal_router(portal or web.DIST) or page_routes.door_router
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -46,7 +62,7 @@ def create_app(config: Config, engine: Engine, portal: Path | None = None) -> Fa
     app = FastAPI(title=config.title, lifespan=lifespan, openapi_url=None, redirect_slashes=False)
     app.state.services = services
     #: each with the place of its paths
-    app.state.routers = (*(("/tap", router) for router in _OF_TAP), ("", pages.router), ("", shown))
+    app.state.routers = (*(("/tap", router) for router in _OF_TAP), ("", page_routes.router), ("", shown))
     for prefix, router in app.state.routers:
         app.include_router(router, prefix=prefix, dependencies=[Depends(visitor_of)] if prefix else [])
     add_error_handlers(app)

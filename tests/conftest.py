@@ -12,11 +12,11 @@ import requests
 from hypothesis import settings
 
 import web
-from clickhouse_schema import apply
+from clickhouse_schema import catalogue_store
 from clickhouse_schema.catalogue import Catalogue
-from loaders.progress import ConsoleReporter
-from loaders.shipped import load_demo
-from tap_service.storage.embedded import EmbeddedEngine
+from loaders.pipeline.progress_reporter import ConsoleReporter
+from loaders.tables.shipped_schemas import load_demo
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 
 settings.register_profile("skyhouse", deadline=None)  # how long an example takes is the machine's business
 settings.load_profile("skyhouse")
@@ -61,7 +61,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedEngine]
 @pytest.fixture(scope="session")
 def demo_engine(engine: EmbeddedEngine) -> EmbeddedEngine:
     """The engine with the demo's tables, tycho2.bright and openngc.objects, loaded as ``skyhouse demo`` loads them."""
-    apply.initialise(engine)
+    catalogue_store.initialise(engine)
     with ConsoleReporter() as reporter:
         load_demo(engine, reporter)
     return engine
@@ -69,4 +69,4 @@ def demo_engine(engine: EmbeddedEngine) -> EmbeddedEngine:
 
 @pytest.fixture
 def demo_catalogue(demo_engine: EmbeddedEngine) -> Catalogue:
-    return apply.read_catalogue(demo_engine)
+    return catalogue_store.read_catalogue(demo_engine)

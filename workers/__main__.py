@@ -1,5 +1,5 @@
 """``python -m workers`` is ``skyhouse-worker``."""
 
-from workers.cli import main
+from workers.worker_command import main
 
 main()

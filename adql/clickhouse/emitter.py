@@ -8,7 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from adql.bound import (
+from adql.clickhouse.case_sql import lookup
+from adql.clickhouse.cast_sql import exact_or_null, no_nan
+from adql.clickhouse.operator_sql import OPERATORS
+from adql.clickhouse.partial_aggregate_sql import STATES, merged
+from adql.clickhouse.set_function_sql import aggregate
+from adql.clickhouse.sky.geometry_sql import constant_shape, covered, within
+from adql.clickhouse.window_sql import ordered, windowed
+from adql.errors import AdqlSemanticError
+from adql.functions import FUNCTIONS, PARTS
+from adql.ir.bound import (
     Aggregate,
     Call,
     Column,
@@ -33,16 +42,7 @@ from adql.bound import (
     conjuncts,
     has_aggregate,
 )
-from adql.clickhouse.aggregates import aggregate
-from adql.clickhouse.casts import exact_or_null, no_nan
-from adql.clickhouse.choices import lookup
-from adql.clickhouse.geometry import constant_shape, covered, within
-from adql.clickhouse.operators import OPERATORS
-from adql.clickhouse.partial import STATES, merged
-from adql.clickhouse.windows import ordered, windowed
-from adql.errors import AdqlSemanticError
-from adql.functions import FUNCTIONS, PARTS
-from adql.resolve.types import chosen
+from adql.resolve.type_rules import chosen
 from clickhouse_schema.healpix import ORDER
 from clickhouse_schema.quoting import identifier, string
 

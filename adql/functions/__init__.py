@@ -1,26 +1,26 @@
 """The table of functions: the only door from a function's name to SQL, which also feeds /capabilities.
 
-Geometry functions are bound in ``adql.resolve.geometry``; their names are listed here. The SQL forms give the declared
-ClickHouse type and NULL for NULL.
+Geometry functions are bound in ``adql.resolve.geometry_binder``; their names are listed here. The SQL forms give the
+declared ClickHouse type and NULL for NULL.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from adql.functions.astrometry import ASTROMETRY, COORDINATES
-from adql.functions.choices import CHOICES
-from adql.functions.dates import DATES
+from adql.functions.astrometry_functions import ASTROMETRY, COORDINATES
+from adql.functions.comparison_functions import CHOICES
+from adql.functions.date_functions import DATES
 from adql.functions.function import KINDS, Function, Parameter, SetFunction
-from adql.functions.geometry import GEOMETRICAL
-from adql.functions.healpix import CENTERS, HEALPIX
-from adql.functions.matching import MATCHING
-from adql.functions.mathematical import DRAWS, MATHEMATICAL, RANDOM
-from adql.functions.names import NAMES
-from adql.functions.photometry import PHOTOMETRY
-from adql.functions.sexagesimal import SEXAGESIMAL
-from adql.functions.statistics import ADQL_SET_FUNCTIONS, STATISTICS
-from adql.functions.text import CONDITIONS, STRING, TEXTS
+from adql.functions.geometry_functions import GEOMETRICAL
+from adql.functions.match_functions import MATCHING
+from adql.functions.mathematical_functions import DRAWS, MATHEMATICAL, RANDOM
+from adql.functions.object_name_functions import NAMES
+from adql.functions.photometry_functions import PHOTOMETRY
+from adql.functions.pixel_functions import CENTERS, HEALPIX
+from adql.functions.set_functions import ADQL_SET_FUNCTIONS, STATISTICS
+from adql.functions.sexagesimal_functions import SEXAGESIMAL
+from adql.functions.text_functions import CONDITIONS, STRING, TEXTS
 
 __all__ = [
     "ADQL_GEO",

@@ -19,14 +19,14 @@ stored_mocs     MOCs as tables keep them, as SQL
 row_relations   SQL of CONTAINS and INTERSECTS of any two shapes, of rows or constant
 """
 
-from adql.regions.algebra import Complement, Grown, Intersection, Nothing, Union, WholeSky
 from adql.regions.cone import Cone, circle
-from adql.regions.covers import MOST_CELLS, Cover, cover
-from adql.regions.interval import Range
+from adql.regions.coordinate_interval import Range
+from adql.regions.healpix_cover import MOST_CELLS, Cover, cover
 from adql.regions.moc import Moc
 from adql.regions.polygon import Polygon, box
 from adql.regions.region import Region
-from adql.regions.sphere import ShapeError, direction
+from adql.regions.region_algebra import Complement, Grown, Intersection, Nothing, Union, WholeSky
+from adql.regions.unit_vectors import ShapeError, direction
 
 __all__ = [
     "MOST_CELLS",

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from adql.regions.algebra import Complement, Intersection, Union
 from adql.regions.cone import Cone
-from adql.regions.interval import Range
+from adql.regions.coordinate_interval import Range
 from adql.regions.polygon import Polygon
 from adql.regions.region import Region
-from adql.regions.sphere import ROUNDING, Mask, Reals, Vectors, separations
+from adql.regions.region_algebra import Complement, Intersection, Union
+from adql.regions.unit_vectors import ROUNDING, Mask, Reals, Vectors, separations
 
 #: Angles along a curve within this are the same crossing
 _SAME = 1e-9

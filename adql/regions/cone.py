@@ -8,7 +8,16 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from adql.regions.region import Region
-from adql.regions.sphere import ROUNDING, Mask, Reals, ShapeError, Vectors, checked_position, direction, separations
+from adql.regions.unit_vectors import (
+    ROUNDING,
+    Mask,
+    Reals,
+    ShapeError,
+    Vectors,
+    checked_position,
+    direction,
+    separations,
+)
 
 #: Degrees (4e-8 arcsec)
 _POINT = 1e-11

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from adql.regions.locate import locate
+from adql.regions.pixel_index import locate
 from adql.regions.region import BORDER, INSIDE, OUTSIDE, SLACK, Classes, Region
-from adql.regions.sphere import Mask, Reals, ShapeError, Vectors, position
+from adql.regions.unit_vectors import Mask, Reals, ShapeError, Vectors, position
 from clickhouse_schema.healpix import ORDER, Cells, centres, max_radius
 
 Ranges = NDArray[np.int64]

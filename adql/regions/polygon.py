@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from adql.regions.region import Region
-from adql.regions.sphere import (
+from adql.regions.unit_vectors import (
     ROUNDING,
     Mask,
     Reals,

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 from numpy.typing import NDArray
 
-from adql.regions.sphere import Mask, Reals, Vectors
+from adql.regions.unit_vectors import Mask, Reals, Vectors
 from clickhouse_schema.healpix import Cells, max_radius
 
 #: Rounding of directions and distances, in radians; far above 1e-15, far below a cell of order 29.

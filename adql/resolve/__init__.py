@@ -4,6 +4,6 @@
 ``geometry`` bind values, ``types`` says which of them go together.
 """
 
-from adql.resolve.queries import resolve
+from adql.resolve.query_binder import resolve
 
 __all__ = ["resolve"]

@@ -7,12 +7,12 @@ from dataclasses import replace
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from adql import nodes
-from adql.bound import Column, Expr, Fresh, Output, columns
-from adql.elsewhere import about_column
 from adql.errors import NO_HINT, AdqlSemanticError, Fix, Hint, Span, printable
+from adql.ir.bound import Column, Expr, Fresh, Output, columns
+from adql.syntax import nodes
+from adql.syntax.hints.other_dialects import about_column
 from clickhouse_schema.catalogue import TableEntry, places
-from clickhouse_schema.words import published
+from clickhouse_schema.reserved_words import published
 
 #: How much a name is like the one that is meant (difflib); in double quotes a text may be meant as well
 _LIKE, _LIKELY = 0.6, 0.75

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from adql.bound import (
+from adql.ir.bound import (
     Call,
     Column,
     Derived,
@@ -24,19 +24,19 @@ from adql.bound import (
     map_select,
     transform,
 )
-from adql.rewrite.caps import match_caps
-from adql.rewrite.carry import carry
-from adql.rewrite.constants import hold_constants
+from adql.rewrite.constant_conditions import hold_constants
 from adql.rewrite.crossmatch import cross_match
 from adql.rewrite.decorrelate import decorrelate
-from adql.rewrite.footprints import stored_shapes
-from adql.rewrite.joins import join_order, keys_of_where, left_deep, outer_keys
-from adql.rewrite.nearest import nearest_matches
-from adql.rewrite.never import empty_joins
+from adql.rewrite.impossible_conditions import empty_joins
+from adql.rewrite.join_trees import join_order, keys_of_where, left_deep, outer_keys
+from adql.rewrite.nearest_neighbours import nearest_matches
+from adql.rewrite.negative_zeros import one_zero, with_one_zero, with_one_zero_inside
 from adql.rewrite.outer_matches import outer_matches
-from adql.rewrite.small_sides import small_sides
-from adql.rewrite.spatial import add_covers
-from adql.rewrite.zeros import one_zero, with_one_zero, with_one_zero_inside
+from adql.rewrite.region_transfer import carry
+from adql.rewrite.shape_column_covers import stored_shapes
+from adql.rewrite.shape_matches import match_caps
+from adql.rewrite.small_side_filters import small_sides
+from adql.rewrite.spatial_covers import add_covers
 
 Pass = Callable[[Select, Fresh], Select]
 

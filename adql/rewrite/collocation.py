@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from adql.bound import (
+from adql.ir.bound import (
     Call,
     Column,
     Derived,
@@ -28,12 +28,12 @@ from adql.bound import (
     transform,
     walk,
 )
-from adql.correlation import SubqueryExpr
+from adql.ir.constants import constant
+from adql.ir.free_columns import SubqueryExpr
 from adql.regions import Moc
-from adql.resolve.constants import constant
-from adql.rewrite.spatial import HPX29
+from adql.rewrite.spatial_covers import HPX29
 from clickhouse_schema.healpix import NO_POSITION, centres, max_radius
-from clickhouse_schema.placement import LOCAL, MARGIN, ShardMap
+from clickhouse_schema.shard_map import LOCAL, MARGIN, ShardMap
 
 #: Conditions that bound the separation of two positions -> how many arguments tell of each
 _NEAR = {"NEAR": 2, "NEARER": 2, "VECTORS NEAR": 3, "VECTORS NEARER": 3}

@@ -5,7 +5,8 @@ the match radius touches (its bounding box: a superset by construction, at poles
 have the one cube they are in. Equal cubes give the candidates, each pair once; the exact test on the vectors, computed
 once a row, decides.
 
-Where the radius depends on rows there is a grid for each of a few levels of radii (``adql.spherical``), and a cube's
+Where the radius depends on rows there is a grid for each of a few levels of radii
+(``adql.clickhouse.sky.separation_sql``), and a cube's
 number tells its level: a row is repeated for the cubes of its own radius' level, the rows of the other side for each
 level that there is. So a few large radii cost their own pairs alone.
 """
@@ -15,7 +16,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from adql.bound import (
+from adql.clickhouse.sky.separation_sql import SMALLEST_CUBE
+from adql.ir.bound import (
     UNTYPED,
     Call,
     Column,
@@ -33,15 +35,14 @@ from adql.bound import (
     relations,
     transform,
 )
-from adql.resolve.constants import constant
-from adql.rewrite.joins import is_equality, replaced, with_keys
-from adql.rewrite.never import NEARNESS
-from adql.rewrite.radius import Bounds, bounds
-from adql.rewrite.repeatable import is_repeatable
-from adql.rewrite.sizes import best_side, crowding, row_count
-from adql.rewrite.wrap import Wrapped, numbers, select_of
-from adql.rewrite.zeros import one_zero
-from adql.spherical import SMALLEST_CUBE
+from adql.ir.constants import constant
+from adql.rewrite.derived_tables import Wrapped, numbers, select_of
+from adql.rewrite.impossible_conditions import NEARNESS
+from adql.rewrite.join_trees import is_equality, replaced, with_keys
+from adql.rewrite.match_sizes import best_side, crowding, row_count
+from adql.rewrite.negative_zeros import one_zero
+from adql.rewrite.radius_bounds import Bounds, bounds
+from adql.rewrite.repeatable_relations import is_repeatable
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, LONG
 
 _AXES = ("X", "Y", "Z")

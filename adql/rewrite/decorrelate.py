@@ -17,7 +17,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from adql.bound import (
+from adql.errors import AdqlUnsupported
+from adql.ir.bound import (
     Aggregate,
     Call,
     Column,
@@ -43,7 +44,7 @@ from adql.bound import (
     transform,
     walk,
 )
-from adql.correlation import (
+from adql.ir.free_columns import (
     SubqueryExpr,
     free,
     free_of,
@@ -53,10 +54,9 @@ from adql.correlation import (
     substituted,
     substituted_in,
 )
-from adql.errors import AdqlUnsupported
-from adql.rewrite.joins import replaced
-from adql.rewrite.keyed import MARK, Around, Keyed, columns_of, is_one_row, keyed, null, of_nothing
-from adql.rewrite.wrap import ONE, names_of, numbers, select_of, selected
+from adql.rewrite.derived_tables import ONE, names_of, numbers, select_of, selected
+from adql.rewrite.join_trees import replaced
+from adql.rewrite.keyed_subqueries import MARK, Around, Keyed, columns_of, is_one_row, keyed, null, of_nothing
 from clickhouse_schema.datatypes import BOOLEAN, LONG
 
 _TRUE, _FALSE = Literal(BOOLEAN, True), Literal(BOOLEAN, False)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from adql.bound import (
+from adql.ir.bound import (
     Call,
     Column,
     Derived,
@@ -43,14 +43,14 @@ from adql.bound import (
     transform,
     walk,
 )
-from adql.correlation import SubqueryExpr, substituted_in
+from adql.ir.free_columns import SubqueryExpr, substituted_in
 from adql.rewrite.collocation import Collocation, shards_read, source, spine, stored
-from adql.rewrite.joins import is_equality, replaced, with_equality
-from adql.rewrite.repeatable import is_steady
-from adql.rewrite.sizes import row_count
-from adql.rewrite.wrap import Wrapped, numbers
+from adql.rewrite.derived_tables import Wrapped, numbers
+from adql.rewrite.join_trees import is_equality, replaced, with_equality
+from adql.rewrite.match_sizes import row_count
+from adql.rewrite.repeatable_relations import is_steady
 from clickhouse_schema.datatypes import BOOLEAN, INT, LONG, Field
-from clickhouse_schema.placement import LOCAL, SHARD, Placement
+from clickhouse_schema.shard_map import LOCAL, SHARD, Placement
 
 
 def distribute(query: Query, placement: Placement, fresh: Fresh) -> Query:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from adql.bound import (
+from adql.ir.bound import (
     Call,
     Column,
     Derived,
@@ -28,12 +28,12 @@ from adql.bound import (
     relations,
     transform,
 )
-from adql.resolve.constants import constant
+from adql.ir.constants import constant
 from adql.rewrite.crossmatch import Match, matches
-from adql.rewrite.joins import is_equality, replaced
-from adql.rewrite.repeatable import is_repeatable
-from adql.rewrite.small_sides import small_sides
-from adql.rewrite.wrap import names_of, null_of, numbers, renamed, select_of, selected, used_outside
+from adql.rewrite.derived_tables import names_of, null_of, numbers, renamed, select_of, selected, used_outside
+from adql.rewrite.join_trees import is_equality, replaced
+from adql.rewrite.repeatable_relations import is_repeatable
+from adql.rewrite.small_side_filters import small_sides
 from clickhouse_schema.datatypes import BOOLEAN
 
 

@@ -11,14 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tap_service.readers.arrow import ArrowSource
-from tap_service.readers.csv import CsvSource, TsvSource
-from tap_service.readers.ecsv import EcsvSource
-from tap_service.readers.errors import ReadError
-from tap_service.readers.fits import FitsSource
-from tap_service.readers.parquet import ParquetSource
-from tap_service.readers.source import Source
-from tap_service.readers.votable import VotableSource
+from tap_service.readers.arrow_reader import ArrowSource
+from tap_service.readers.csv_reader import CsvSource, TsvSource
+from tap_service.readers.ecsv_reader import EcsvSource
+from tap_service.readers.fits_reader import FitsSource
+from tap_service.readers.parquet_reader import ParquetSource
+from tap_service.readers.read_error import ReadError
+from tap_service.readers.table_source import Source
+from tap_service.readers.votable_reader import VotableSource
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Arrow batches in, bytes out, a format in a file. ``FORMATS`` is the table of them, ``find_format`` the way in."""
 
-from tap_service.serializers.formats import FORMATS, Format, UnknownFormatError, find_format
-from tap_service.serializers.result import OK, ResultInfo, SerializationError, Serializer, Status, overflow
+from tap_service.serializers.output_formats import FORMATS, Format, UnknownFormatError, find_format
+from tap_service.serializers.serializer import OK, ResultInfo, SerializationError, Serializer, Status, overflow
 
 __all__ = [
     "FORMATS",

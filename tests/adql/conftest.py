@@ -13,11 +13,11 @@ import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 
-from adql.resolve.tableless import check_without_tables
+from adql.resolve.tableless_check import check_without_tables
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.model import Column, Layout, Schema, Table
-from tap_service.storage.engine import Engine
+from clickhouse_schema.schema_model import Column, Layout, Schema, Table
+from tap_service.storage.engine.engine import Engine
 from tests.adql.crossmatch_sky import MATCHES, Sky
 from tests.adql.sky import positions
 from tests.adql.storing import catalogue_of, store

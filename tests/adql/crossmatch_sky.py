@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from clickhouse_schema.model import Column, Layout, Schema, Table
-from tap_service.storage.engine import Engine
+from clickhouse_schema.schema_model import Column, Layout, Schema, Table
+from tap_service.storage.engine.engine import Engine
 from tests.adql.sky import positions, separation
 from tests.adql.storing import store
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from adql.functions import AGGREGATES, FUNCTIONS, Function
 from clickhouse_schema.datatypes import ColumnType
-from clickhouse_schema.model import Table
+from clickhouse_schema.schema_model import Table
 from tests.adql.fuzz_tables import FUZZ, UPLOAD
 
 #: Values that computers find hard, by kind

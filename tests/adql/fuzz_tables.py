@@ -11,12 +11,12 @@ from typing import Any
 import pyarrow as pa
 
 from clickhouse_schema.catalogue import Catalogue, TableEntry
-from clickhouse_schema.cover import cover_column, shape_column
-from clickhouse_schema.ddl import create_table
-from clickhouse_schema.model import Column, Layout, Schema, Table
-from tap_service.models.uploads import SCHEMA as UPLOADED
-from tap_service.readers import shapes
-from tap_service.storage.engine import Engine
+from clickhouse_schema.schema_model import Column, Layout, Schema, Table
+from clickhouse_schema.shape_cover import cover_column, shape_column
+from clickhouse_schema.table_ddl import create_table
+from tap_service.models.upload_parameter import SCHEMA as UPLOADED
+from tap_service.readers import shape_columns
+from tap_service.storage.engine.engine import Engine
 from tests.adql.storing import catalogue_of, store
 
 _ID = Column(name="id", datatype="int", nullable=False)
@@ -89,7 +89,7 @@ def _batches(table: Table) -> list[pa.RecordBatch]:
         values = [pool[(i + number + i // len(pool) * (number % 3)) % len(pool)] for i in range(size)]
         arrays[column.name] = pa.array(values, column.type.arrow)
         if column.type.is_text and column.type.is_geometry:
-            shape, cover, bad = shapes.read(column.type, arrays[column.name])
+            shape, cover, bad = shape_columns.read(column.type, arrays[column.name])
             assert not bad
             arrays |= {shape_column(column.name): shape, cover_column(column.name): cover}
     return pa.table(arrays).to_batches() if size else []

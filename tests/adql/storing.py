@@ -13,14 +13,14 @@ import pyarrow as pa
 
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.cluster_ddl import create_sharded
-from clickhouse_schema.ddl import create_table, given_columns
+from clickhouse_schema.cluster_topology import Topology, read_topology
 from clickhouse_schema.healpix import index_sql
-from clickhouse_schema.model import Schema, Table
-from clickhouse_schema.overlap import Overlap
-from clickhouse_schema.placement import CLUSTER, LOCAL, MAP_ORDER, OVERLAP, SHARD, Placement, ShardMap, stored
+from clickhouse_schema.overlap_sql import Overlap
 from clickhouse_schema.quoting import identifier
-from clickhouse_schema.topology import Topology, read_topology
-from tap_service.storage.engine import Engine
+from clickhouse_schema.schema_model import Schema, Table
+from clickhouse_schema.shard_map import CLUSTER, LOCAL, MAP_ORDER, OVERLAP, SHARD, Placement, ShardMap, stored
+from clickhouse_schema.table_ddl import create_table, given_columns
+from tap_service.storage.engine.engine import Engine
 
 #: Degrees of the overlap of tables with a position: matches of more are not done by the shards alone
 OVERLAP_RADIUS = 1.0

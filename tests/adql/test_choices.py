@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from adql.errors import AdqlUnsupported
-from adql.resolve.context import MOST_BRANCHES
+from adql.resolve.resolution import MOST_BRANCHES
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
 from tests.adql.conftest import Rows

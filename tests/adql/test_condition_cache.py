@@ -6,9 +6,9 @@ import pyarrow as pa
 
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.ddl import create_table
-from clickhouse_schema.model import Column, Layout, Schema, Table
-from tap_service.storage.engine import Engine
+from clickhouse_schema.schema_model import Column, Layout, Schema, Table
+from clickhouse_schema.table_ddl import create_table
+from tap_service.storage.engine.engine import Engine
 from tests.adql.conftest import asked
 
 COLUMNS = (

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from adql.bound import Query, select_expressions, selects, walk
-from adql.correlation import SubqueryExpr, free
 from adql.errors import AdqlError
+from adql.ir.bound import Query, select_expressions, selects, walk
+from adql.ir.free_columns import SubqueryExpr, free
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from tap_service.storage.engine import Engine, ValueFault
+from tap_service.storage.engine.engine import Engine, ValueFault
 from tests.adql.conftest import Ask, asked, comparable
 
 #: more by hand: SKYHOUSE_EXAMPLES=20000

@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from adql.regions.sphere import ROUNDING
+from adql.regions.unit_vectors import ROUNDING
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from tap_service.storage.engine import Engine
+from tap_service.storage.engine.engine import Engine
 from tests.adql.conftest import Rows, asked
 from tests.adql.crossmatch_sky import Pairs, Sky
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, note, reject, settings
 
 from clickhouse_schema.catalogue import Catalogue
-from tap_service.storage.engine import Engine
+from tap_service.storage.engine.engine import Engine
 from tests.adql.conftest import Rows, asked, comparable, independent_engine
 from tests.adql.twin_queries import queries
 from tests.adql.twins import Twin

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from astropy.coordinates import SkyCoord
 
-from adql.pieces import Division, divide
+from adql.division.divide_query import Division, divide
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.healpix import ORDER
-from clickhouse_schema.model import Column, ForeignKey, Layout, Schema, Table
-from clickhouse_schema.placement import CLUSTER, MAP_ORDER, Placement, ShardMap
+from clickhouse_schema.schema_model import Column, ForeignKey, Layout, Schema, Table
+from clickhouse_schema.shard_map import CLUSTER, MAP_ORDER, Placement, ShardMap
 
 SHARDS = 6
 

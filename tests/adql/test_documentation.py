@@ -11,13 +11,13 @@ import pytest
 
 from adql.errors import AdqlError
 from adql.functions import ADQL_GEO, AGGREGATES, MATHEMATICAL, STATISTICS, STRING, USER_DEFINED
-from adql.functions.statistics import ADQL_SET_FUNCTIONS
-from adql.resolve.geometry import GEOMETRY
-from adql.resolve.types import CAST_TARGETS
-from adql.resolve.windows import WINDOW_FUNCTIONS
+from adql.functions.set_functions import ADQL_SET_FUNCTIONS
+from adql.resolve.geometry_binder import GEOMETRY
+from adql.resolve.type_rules import CAST_TARGETS
+from adql.resolve.window_binder import WINDOW_FUNCTIONS
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from tap_service.storage.engine import Engine, ValueFault
+from tap_service.storage.engine.engine import Engine, ValueFault
 from tests.adql.conftest import Ask, asked
 
 _DOCS = Path(__file__).parents[2] / "docs"

@@ -14,10 +14,10 @@ import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 
-from clickhouse_schema.cover import cover_column, shape_column
-from clickhouse_schema.model import Column, Layout, Schema, Table
-from tap_service.readers import shapes
-from tap_service.storage.engine import Engine
+from clickhouse_schema.schema_model import Column, Layout, Schema, Table
+from clickhouse_schema.shape_cover import cover_column, shape_column
+from tap_service.readers import shape_columns
+from tap_service.storage.engine.engine import Engine
 from tests.adql import plain_shapes
 from tests.adql.conftest import Rows, asked
 from tests.adql.plain_shapes import Circles, Polygons, Shapes, in_plane, unit
@@ -107,7 +107,7 @@ class _Rows:
         values |= {"s": [*self.texts, None, None, None]}
         values |= {name: [*getattr(self, name).tolist(), *more] for name, more in unknown.items()}
         arrays = {c.name: pa.array(values[c.name], c.type.arrow) for c in table.columns}
-        shape, number, bad = shapes.read(_COLUMNS[-1].type, arrays["s"])
+        shape, number, bad = shape_columns.read(_COLUMNS[-1].type, arrays["s"])
         assert not bad
         return pa.RecordBatch.from_pydict(arrays | {shape_column("s"): shape, cover_column("s"): number})
 

@@ -17,9 +17,9 @@ import pytest
 
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.model import Column, Layout, Schema, Table
-from tap_service.services.value_faults import meaning
-from tap_service.storage.engine import Engine, ValueFault
+from clickhouse_schema.schema_model import Column, Layout, Schema, Table
+from tap_service.services.queries.value_errors import meaning
+from tap_service.storage.engine.engine import Engine, ValueFault
 from tests.adql.conftest import Rows, asked
 from tests.adql.storing import catalogue_of, store
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from adql.extensions import EXTENSIONS
+from adql.syntax.extensions import EXTENSIONS
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.model import Column, Schema, Table
-from clickhouse_schema.words import RESERVED
+from clickhouse_schema.reserved_words import RESERVED
+from clickhouse_schema.schema_model import Column, Schema, Table
 from tests.adql.conftest import Ask, Rows
 
 _TEXT = (Path(__file__).parents[2] / "docs" / "adql.md").read_text(encoding="utf-8")

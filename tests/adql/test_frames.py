@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from astropy.coordinates import FK5, ICRS, BarycentricMeanEcliptic, FK4NoETerms, Galactic, SkyCoord
 
-from adql.frames import FROM_ICRS, frame, frame_of_system, rotated, rotation, transform
 from adql.regions import ShapeError
-from adql.regions.sphere import directions, separations
+from adql.regions.celestial_frames import FROM_ICRS, frame, frame_of_system, rotated, rotation, transform
+from adql.regions.unit_vectors import directions, separations
 from tests.adql.sky import positions
 
 ASTROPY = {

@@ -13,7 +13,7 @@ from adql.errors import AdqlError
 from adql.functions import USER_DEFINED
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from tap_service.storage.engine import Engine, ValueFault
+from tap_service.storage.engine.engine import Engine, ValueFault
 from tests.adql.conftest import Ask, asked
 
 _STAR = "7.606083572, 11.79044105, 125, 300"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from adql.errors import AdqlError
-from adql.functions.names import NameFault
+from adql.functions.object_name_functions import NameFault
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from tap_service.storage.engine import Engine
+from tap_service.storage.engine.engine import Engine
 
 _BARNARD = (269.452076958619, 4.69336496657667)
 

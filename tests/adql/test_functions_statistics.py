@@ -14,8 +14,8 @@ from adql.errors import AdqlError
 from adql.functions import AGGREGATES
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.model import Column, Layout, Schema, Table
-from tap_service.storage.engine import Engine
+from clickhouse_schema.schema_model import Column, Layout, Schema, Table
+from tap_service.storage.engine.engine import Engine
 from tests.adql.conftest import Ask, Rows, asked
 from tests.adql.storing import catalogue_of, store
 

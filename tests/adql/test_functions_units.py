@@ -9,10 +9,10 @@ import astropy.units as u
 import pytest
 
 from adql.errors import AdqlSemanticError
+from adql.ir.unit_arithmetic import UnitFault, conversion, product, raised
 from adql.translate import translate
-from adql.units import UnitFault, conversion, product, raised
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.model import Column, Layout, Schema, Table
+from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from tests.adql.conftest import Ask
 
 _UNITS = {

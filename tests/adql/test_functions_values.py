@@ -14,8 +14,8 @@ from astropy.time import Time
 from numpy.typing import NDArray
 
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.model import Column, Layout, Schema, Table
-from tap_service.storage.engine import Engine
+from clickhouse_schema.schema_model import Column, Layout, Schema, Table
+from tap_service.storage.engine.engine import Engine
 from tests.adql.conftest import Rows, asked
 from tests.adql.sky import positions, separation
 from tests.adql.storing import catalogue_of, store

@@ -7,7 +7,7 @@ import pytest
 from adql.errors import AdqlError
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from tap_service.storage.engine import Engine, ValueFault
+from tap_service.storage.engine.engine import Engine, ValueFault
 from tests.adql.conftest import asked
 
 ONE = "FROM small.stars WHERE id = 1"

@@ -19,9 +19,9 @@ from lark import Lark, LarkError, Token
 from lark.grammar import NonTerminal, Symbol
 
 from adql.errors import AdqlSyntaxError
-from adql.lexer import tokenise
-from adql.parser import parse
-from clickhouse_schema.words import RESERVED
+from adql.syntax.lexer import tokenise
+from adql.syntax.parser import parse
+from clickhouse_schema.reserved_words import RESERVED
 
 HERE = Path(__file__).parent
 TEXT = (HERE / "grammar.lark").read_text(encoding="utf-8")

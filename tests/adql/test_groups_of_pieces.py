@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from adql.pieces import Whole, divide
+from adql.division.divide_query import Whole, divide
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from tap_service.storage.embedded import EmbeddedEngine
-from tap_service.storage.merge_tables import merge_table
-from tap_service.storage.query_tables import DATABASE
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tap_service.storage.engine.merge_tables import merge_table
+from tap_service.storage.engine.query_tables import DATABASE
 from tests.adql.conftest import Rows, comparable
 from tests.adql.test_pieces import cut, division, piecewise, rows  # noqa: F401
 

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from adql.errors import AdqlError
 from adql.functions import AGGREGATES, FUNCTIONS
-from adql.resolve.geometry import GEOMETRY
+from adql.resolve.geometry_binder import GEOMETRY
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from tap_service.storage.engine import Engine
+from tap_service.storage.engine.engine import Engine
 from tests.adql.conftest import Ask
 
 #: where a value may stand: SELECT list, WHERE, TOP, FROM, alias ...

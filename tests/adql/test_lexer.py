@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adql.errors import AdqlSyntaxError, Span
-from adql.lexer import (
+from adql.syntax.lexer import (
     COMMENT,
     END,
     MAX_CHARACTERS,

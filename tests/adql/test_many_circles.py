@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from adql.clickhouse.sky.chord_sql import most_chord
+from adql.clickhouse.sky.circle_grid_sql import in_some
 from adql.regions import Cone, Union, direction
-from adql.regions.chords import most_chord
-from adql.regions.circles import in_some
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from tap_service.storage.engine import Engine
+from tap_service.storage.engine.engine import Engine
 from tests.adql.conftest import Positions, Rows, asked
 from tests.adql.sky import HARD_PLACES, inside, positions, separation
 

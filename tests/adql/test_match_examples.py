@@ -9,7 +9,7 @@ import pytest
 
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from tap_service.storage.engine import Engine
+from tap_service.storage.engine.engine import Engine
 
 _TEXT = (Path(__file__).parents[2] / "docs" / "adql.md").read_text(encoding="utf-8")
 _SECTION = _TEXT.split("## Cross-matches\n")[1].split("\n## ")[0]

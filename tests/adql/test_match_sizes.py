@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from adql.rewrite.sizes import best_side
+from adql.rewrite.match_sizes import best_side
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
 from tests.adql.crossmatch_sky import MATCHES

@@ -12,10 +12,10 @@ from astropy.coordinates import SkyCoord
 from cdshealpix.nested import healpix_to_lonlat, lonlat_to_healpix, neighbours
 from numpy.typing import NDArray
 
-from adql.neighbours import cells_around, order_for
-from clickhouse_schema.adjacent import REACH
+from adql.clickhouse.sky.neighbour_cell_sql import cells_around, order_for
+from clickhouse_schema.adjacent_cells import REACH
 from clickhouse_schema.healpix import NO_POSITION, ORDER
-from tap_service.storage.engine import Engine
+from tap_service.storage.engine.engine import Engine
 
 
 def _cells(order: int, count: int = 2000) -> NDArray[np.uint64]:

@@ -11,12 +11,12 @@ import pytest
 
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.cover import cover_column, shape_column
-from clickhouse_schema.ddl import create_table
+from clickhouse_schema.shape_cover import cover_column, shape_column
+from clickhouse_schema.table_ddl import create_table
 from clickhouse_schema.yaml_reader import read_schema
-from loaders.shipped import schema_file
-from tap_service.readers import shapes
-from tap_service.storage.engine import Engine
+from loaders.tables.shipped_schemas import schema_file
+from tap_service.readers import shape_columns
+from tap_service.storage.engine.engine import Engine
 from tests.adql.conftest import asked
 
 ROWS = 6_000
@@ -49,7 +49,7 @@ def observations(engine: Engine) -> Iterator[Engine]:
         ra[i], dec[i] = place
     places = zip(ra.tolist(), dec.tolist(), radius.tolist(), strict=True)
     regions = pa.array([f"Circle ICRS {a} {b} {r}" if i % 10 else None for i, (a, b, r) in enumerate(places)])
-    shape, cover, _ = shapes.read(table.column("s_region").type, regions)
+    shape, cover, _ = shape_columns.read(table.column("s_region").type, regions)
     given = {
         "s_ra": ra,
         "s_dec": dec,

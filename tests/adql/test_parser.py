@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from adql import nodes as n
 from adql.errors import AdqlSyntaxError
-from adql.parser import parse
+from adql.syntax import nodes as n
+from adql.syntax.parser import parse
 
 
 def select(text: str) -> n.Select:

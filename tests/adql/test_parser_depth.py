@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import pytest
 
 from adql.errors import AdqlSyntaxError
-from adql.nodes import Node
-from adql.parser import parse
-from adql.parser_cursor import MAX_DEPTH, MAX_HEIGHT
+from adql.syntax.cursor import MAX_DEPTH, MAX_HEIGHT
+from adql.syntax.nodes import Node
+from adql.syntax.parser import parse
 
 # What is repeated at the head, the kernel, what is repeated at the tail.
 NESTS = {

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adql.errors import AdqlSyntaxError, line_and_column
-from adql.lexer import tokenise
-from adql.nodes import Node
-from adql.parser import parse
+from adql.syntax.lexer import tokenise
+from adql.syntax.nodes import Node
+from adql.syntax.parser import parse
 
 QUERIES = Path(__file__).parent / "queries"
 PARAGRAPHS = (QUERIES / "valid.adql").read_text(encoding="utf-8").split("\n\n")

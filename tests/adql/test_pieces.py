@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from adql.pieces import Division, Whole, borders, divide
-from adql.rewrite.spatial import cells_read
+from adql.division.divide_query import Division, Whole, borders, divide
+from adql.rewrite.spatial_covers import cells_read
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.healpix import NO_POSITION
-from tap_service.storage.embedded import EmbeddedEngine
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.adql.conftest import Rows, comparable
 
 #: of joins, which take the engine longer to plan, fewer

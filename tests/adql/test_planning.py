@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.model import Column, Layout, Schema, Table
-from clickhouse_schema.placement import Placement, ShardMap
-from tap_service.storage.engine import Engine
+from clickhouse_schema.schema_model import Column, Layout, Schema, Table
+from clickhouse_schema.shard_map import Placement, ShardMap
+from tap_service.storage.engine.engine import Engine
 from tests.adql.planning import COLUMNS, COUNTS, PLANNED, SIZES, Sky, fill
 from tests.adql.sky import HARD_PLACES, inside, separation
 

@@ -9,7 +9,7 @@ import pytest
 
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from tap_service.storage.engine import Engine
+from tap_service.storage.engine.engine import Engine
 
 _HERE = Path(__file__).parent
 _TEXT = (_HERE.parents[1] / "docs" / "adql-productions.md").read_text(encoding="utf-8")

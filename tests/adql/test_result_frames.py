@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.datatypes import TimeSystem
-from clickhouse_schema.model import Column, Schema
+from clickhouse_schema.schema_model import Column, Schema
 
 _COLUMNS = [
     *({"name": name, "datatype": "double"} for name in ("ra", "dec", "x")),

@@ -8,7 +8,7 @@ import pytest
 
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.model import Schema
+from clickhouse_schema.schema_model import Schema
 
 _OBS = {
     "name": "obs",

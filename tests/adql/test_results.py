@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from adql.functions import FUNCTIONS, Function
-from adql.functions.matching import MATCHING
+from adql.functions.match_functions import MATCHING
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.datatypes import DOUBLE, INT, LONG, POINT, SHORT, UNICODE, Field
-from tap_service.storage.engine import Engine
+from tap_service.storage.engine.engine import Engine
 
 _ARGUMENTS = {
     "number": ("id", "mag", "parallax", "n_obs", "big / 4"),

@@ -9,11 +9,11 @@ import pytest
 from astropy.coordinates import FK5, ICRS, BarycentricMeanEcliptic, FK4NoETerms, Galactic, SkyCoord
 
 from adql.errors import AdqlError
-from adql.frames import transform
-from adql.regions.sphere import directions, separations
+from adql.regions.celestial_frames import transform
+from adql.regions.unit_vectors import directions, separations
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from tap_service.storage.engine import Engine
+from tap_service.storage.engine.engine import Engine
 from tests.adql.conftest import Positions, asked
 from tests.adql.sky import BORDER_ARCSEC
 

@@ -9,17 +9,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from adql import stcs
 from adql.errors import AdqlError
-from adql.regions import Cone, Moc, Polygon, Region, box, relations
-from adql.regions.covers import cover
+from adql.regions import Cone, Moc, Polygon, Region, box, region_relations, stcs
+from adql.regions.healpix_cover import cover
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.cover import cover_column, shape_column
-from clickhouse_schema.ddl import create_table
-from clickhouse_schema.model import Column, Layout, Schema, Table
-from tap_service.readers import shapes
-from tap_service.storage.engine import Engine
+from clickhouse_schema.schema_model import Column, Layout, Schema, Table
+from clickhouse_schema.shape_cover import cover_column, shape_column
+from clickhouse_schema.table_ddl import create_table
+from tap_service.readers import shape_columns
+from tap_service.storage.engine.engine import Engine
 from tests.adql.conftest import Rows, asked
 from tests.adql.sky import HARD_PLACES, separation
 
@@ -91,9 +90,9 @@ def obs(engine: Engine, shapes_of: Sky) -> Catalogue:
     for column in OBS.columns[1:]:
         values = [v if v is not None or column.type.is_text else [] for v in shapes_of.rows[column.name]]
         columns[column.name] = pa.array(values, column.type.arrow)
-        assert not shapes.faults(column.type, columns[column.name])
+        assert not shape_columns.faults(column.type, columns[column.name])
         if column.type.is_text:
-            shape, number, bad = shapes.read(column.type, columns[column.name])
+            shape, number, bad = shape_columns.read(column.type, columns[column.name])
             assert not bad
             columns |= {shape_column(column.name): shape, cover_column(column.name): number}
     engine.insert("footprints.obs", pa.table(columns).to_batches())
@@ -143,10 +142,10 @@ def test_relations_with_a_constant_are_those_of_constants(
 ) -> None:
     """INTERSECTS and CONTAINS both ways, as values; and one as a condition, which prunes."""
     known = [r for r in shapes_of.regions[column] if r is not None]
-    expected = {f"INTERSECTS({column}, {text})": [relations.intersects(r, region) for r in known]}
-    expected[f"CONTAINS({text}, {column})"] = [relations.contains(region, r) for r in known]
+    expected = {f"INTERSECTS({column}, {text})": [region_relations.intersects(r, region) for r in known]}
+    expected[f"CONTAINS({text}, {column})"] = [region_relations.contains(region, r) for r in known]
     if not text.startswith("POINT"):
-        expected[f"CONTAINS({column}, {text})"] = [relations.contains(r, region) for r in known]
+        expected[f"CONTAINS({column}, {text})"] = [region_relations.contains(r, region) for r in known]
     rows = ask(f"SELECT {', '.join(expected)} FROM obs ORDER BY id")
     for (relation, answers), values in zip(expected.items(), zip(*rows, strict=True), strict=True):
         assert list(values) == [*map(int, answers), None], relation
@@ -167,8 +166,8 @@ def test_relations_of_two_columns_of_a_row(ask: Callable[[str], Rows], shapes_of
             one, other = regions[a], regions[b]
             assert one is not None
             assert other is not None
-            assert meets == relations.intersects(one, other), (i, a, b)
-            assert contained == relations.contains(one, other), (i, a, b)
+            assert meets == region_relations.intersects(one, other), (i, a, b)
+            assert contained == region_relations.contains(one, other), (i, a, b)
 
 
 def test_regions_of_two_rows(ask: Callable[[str], Rows], shapes_of: Sky) -> None:
@@ -184,7 +183,10 @@ def test_regions_of_two_rows(ask: Callable[[str], Rows], shapes_of: Sky) -> None
         one, other = regions[a], regions[b]
         assert one is not None
         assert other is not None
-        assert (meets, contained) == (relations.intersects(one, other), relations.contains(one, other)), (a, b)
+        assert (meets, contained) == (region_relations.intersects(one, other), region_relations.contains(one, other)), (
+            a,
+            b,
+        )
     assert {(meets, contained) for _, _, meets, contained in rows} == {(0, 0), (1, 0), (1, 1)}
 
 

@@ -7,11 +7,11 @@ import pytest
 
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.cover import cover_column, shape_column
-from clickhouse_schema.ddl import create_table
-from clickhouse_schema.model import Column, Layout, Schema, Table
-from tap_service.readers import shapes
-from tap_service.storage.engine import Engine
+from clickhouse_schema.schema_model import Column, Layout, Schema, Table
+from clickhouse_schema.shape_cover import cover_column, shape_column
+from clickhouse_schema.table_ddl import create_table
+from tap_service.readers import shape_columns
+from tap_service.storage.engine.engine import Engine
 from tests.adql.conftest import asked
 from tests.adql.sky import HARD_PLACES, positions
 
@@ -64,8 +64,8 @@ def joined(engine: Engine) -> Engine:
     fields = {"id": pa.array(range(len(texts) + 1), pa.int32())}
     for column, values in zip(_SHAPES, ([*circles, []], [*polygons, []], [*texts, None]), strict=True):
         fields[column.name] = pa.array(values, column.type.arrow)
-        assert not shapes.faults(column.type, fields[column.name])
-    shape, number, bad = shapes.read(_SHAPES[2].type, fields["s"])
+        assert not shape_columns.faults(column.type, fields[column.name])
+    shape, number, bad = shape_columns.read(_SHAPES[2].type, fields["s"])
     assert not bad
     fields |= {shape_column("s"): shape, cover_column("s"): number}
     engine.insert("joined.fields", pa.table(fields).to_batches())

@@ -7,13 +7,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from adql import stcs
-from adql.frames import transform
-from adql.regions import Cone, Polygon, Region, box
-from adql.regions.sphere import directions
+from adql.regions import Cone, Polygon, Region, box, stcs
+from adql.regions.celestial_frames import transform
+from adql.regions.unit_vectors import directions
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from tap_service.storage.engine import Engine
+from tap_service.storage.engine.engine import Engine
 from tests.adql.conftest import Positions, Rows, asked
 
 STAR = "POLYGON(40, 41, 45, 35, 50, 41, 45, 50, 44, 42)"

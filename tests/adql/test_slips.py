@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from adql.elsewhere import about_function
 from adql.errors import AdqlError, AdqlErrors, Fix, Span, line_and_column
 from adql.functions import AGGREGATES, FUNCTIONS
+from adql.syntax.hints.other_dialects import about_function
+from adql.syntax.reserved_functions import ARGUMENTS
 from adql.translate import translate
-from adql.words import ARGUMENTS
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.model import Column, Schema, Table
+from clickhouse_schema.schema_model import Column, Schema, Table
 from tests.adql.conftest import SMALL
 
 QUERIES = Path(__file__).parent / "queries"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from tap_service.storage.engine import Engine
+from tap_service.storage.engine.engine import Engine
 from tests.adql.conftest import Positions, Rows, asked
 from tests.adql.sky import HARD_PLACES, inside, separation
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from adql.frames import rotation, transform, turned_region
 from adql.regions import (
     Complement,
     Cone,
@@ -20,8 +19,9 @@ from adql.regions import (
     WholeSky,
     box,
 )
-from adql.regions.sphere import directions
-from adql.stcs import parse
+from adql.regions.celestial_frames import rotation, transform, turned_region
+from adql.regions.stcs import parse
+from adql.regions.unit_vectors import directions
 from tests.adql.regions.shapes import BORDER
 from tests.adql.sky import positions
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from adql.errors import AdqlError, line_and_column
-from adql.resolve.tableless import check_without_tables
+from adql.resolve.tableless_check import check_without_tables
 from tests.adql.test_extensions import EXAMPLES
 from tests.adql.test_slips import SLIPS, fault_of
 

@@ -19,15 +19,15 @@ import pytest
 from astropy.coordinates import Angle, angular_separation
 from astropy.time import Time
 
-from adql.bound import Call, Select, select_expressions, walk
 from adql.functions import ADQL_GEO, AGGREGATES, FUNCTIONS
-from adql.resolve.windows import WINDOW_FUNCTIONS
+from adql.ir.bound import Call, Select, select_expressions, walk
+from adql.ir.unit_rules import RULES
+from adql.resolve.window_binder import WINDOW_FUNCTIONS
 from adql.translate import Translation, translate
-from adql.unit_rules import RULES
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.model import Column, Layout, Schema, Table
-from clickhouse_schema.units import vounit
-from tap_service.storage.engine import Engine
+from clickhouse_schema.schema_model import Column, Layout, Schema, Table
+from clickhouse_schema.vounit import vounit
+from tap_service.storage.engine.engine import Engine
 from tests.adql.storing import catalogue_of, store
 
 CGS = "erg.Hz**-1.s**-1.cm**-2"

@@ -8,7 +8,7 @@ import pytest
 from adql.errors import AdqlError
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from tap_service.storage.engine import Engine
+from tap_service.storage.engine.engine import Engine
 from tests.adql.conftest import Ask, asked, comparable
 
 _FRAMES = (

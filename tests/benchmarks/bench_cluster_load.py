@@ -18,9 +18,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from clickhouse_schema import apply
-from loaders.progress import ConsoleReporter
-from tap_service.storage.clickhouse import ClickHouseEngine
+from clickhouse_schema import catalogue_store
+from loaders.pipeline.progress_reporter import ConsoleReporter
+from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.benchmarks.bench_load import write_file
 from tests.cluster.in_process import served_cluster
 
@@ -65,14 +65,16 @@ class Cluster:
     def served(self) -> Iterator[str]:
         with served_cluster(self.folder, self._shards) as url:
             engine = ClickHouseEngine(url)
-            apply.initialise(engine)
+            catalogue_store.initialise(engine)
             engine.close()
             yield url
 
 
 def command(url: str, *arguments: str) -> subprocess.Popen[bytes]:
     environment = {**os.environ, "SKYHOUSE_CLICKHOUSE_URL": url}
-    return subprocess.Popen([sys.executable, "-c", "from loaders.cli import main; main()", *arguments], env=environment)
+    return subprocess.Popen(
+        [sys.executable, "-c", "from loaders.cli.main import main; main()", *arguments], env=environment
+    )
 
 
 def seconds(process: subprocess.Popen[bytes]) -> float:

@@ -23,12 +23,12 @@ import httpx
 import uvicorn
 
 from adql.translate import translate
-from clickhouse_schema.apply import initialise, read_catalogue
-from loaders.progress import ConsoleReporter
-from loaders.serve import load_demo
+from clickhouse_schema.catalogue_store import initialise, read_catalogue
+from loaders.cli.serve_command import load_demo
+from loaders.pipeline.progress_reporter import ConsoleReporter
 from tap_service.config import Config
 from tap_service.main import SERVER, create_app
-from tap_service.storage.embedded import EmbeddedEngine
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 
 ROUNDS = 100
 RADII = (0.1, 1.0, 5.0)

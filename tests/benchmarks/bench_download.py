@@ -22,9 +22,9 @@ from typing import Any
 
 import httpx
 
-from clickhouse_schema.apply import initialise, register
-from clickhouse_schema.model import Schema
-from tap_service.storage.embedded import EmbeddedEngine
+from clickhouse_schema.catalogue_store import initialise, register
+from clickhouse_schema.schema_model import Schema
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.benchmarks.bench_cone import served
 from tests.benchmarks.bench_formats import CREATE, FIELDS
 

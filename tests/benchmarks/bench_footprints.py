@@ -17,13 +17,13 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from adql.regions.sphere import directions
+from adql.regions.unit_vectors import directions
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.ddl import create_table
-from clickhouse_schema.model import Column, Layout, Schema, Table
-from tap_service.readers import shapes
-from tap_service.storage.embedded import EmbeddedEngine
+from clickhouse_schema.schema_model import Column, Layout, Schema, Table
+from clickhouse_schema.table_ddl import create_table
+from tap_service.readers import shape_columns
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 
 COUNT = 1_000_000
 TEXTS = 20_000
@@ -65,12 +65,12 @@ def main() -> None:
     rows = rectangles(COUNT)
     kind = OBS.column("footprint").type
     began = time.perf_counter()
-    shapes.faults(kind, rows["footprint"].combine_chunks())
+    shape_columns.faults(kind, rows["footprint"].combine_chunks())
     print(f"checked {COUNT / (time.perf_counter() - began):,.0f} rectangles a second")
     numbers = rows["footprint"].slice(0, TEXTS).to_pylist()
     texts = pa.array(["Polygon ICRS " + " ".join(map(repr, vertices)) for vertices in numbers])
     began = time.perf_counter()
-    shapes.read(Column(name="s", datatype="string", xtype="adql:REGION").type, texts)
+    shape_columns.read(Column(name="s", datatype="string", xtype="adql:REGION").type, texts)
     print(f"read {TEXTS / (time.perf_counter() - began):,.0f} texts a second")
     with tempfile.TemporaryDirectory() as folder:
         engine = EmbeddedEngine(Path(folder))

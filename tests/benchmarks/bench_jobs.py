@@ -19,16 +19,16 @@ from pathlib import Path
 
 import httpx
 
-from clickhouse_schema.apply import initialise
+from clickhouse_schema.catalogue_store import initialise
 from tap_service.config import Config
-from tap_service.models.instants import later, now
-from tap_service.models.job import ExecutionPhase, Job, JobFilter
-from tap_service.storage.clickhouse import ClickHouseEngine
-from tap_service.storage.embedded import EmbeddedEngine
-from tap_service.storage.engine import Engine
-from tap_service.storage.jobs import JobStore
-from tap_service.storage.redis_jobs import RedisJobStore
-from tap_service.storage.sqlite_jobs import SqliteJobStore
+from tap_service.models.timestamps import later, now
+from tap_service.models.uws_job import ExecutionPhase, Job, JobFilter
+from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tap_service.storage.engine.engine import Engine
+from tap_service.storage.jobs.job_store import JobStore
+from tap_service.storage.jobs.redis_job_store import RedisJobStore
+from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
 from tests.tap_service.cluster import Workers
 from tests.tap_service.conftest import served
 from tests.tap_service.storage.redis_server import RedisServer, redis_server

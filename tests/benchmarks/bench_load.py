@@ -16,14 +16,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from clickhouse_schema.ddl import create_table
-from clickhouse_schema.model import Layout
 from clickhouse_schema.quoting import string
-from loaders.control import opened
-from loaders.load import LoadRequest, load
-from loaders.progress import ConsoleReporter
-from loaders.staging import Storage
-from tap_service.storage.engine import Engine
+from clickhouse_schema.schema_model import Layout
+from clickhouse_schema.table_ddl import create_table
+from loaders.cli.control_socket import opened
+from loaders.pipeline.load_table import LoadRequest, load
+from loaders.pipeline.progress_reporter import ConsoleReporter
+from loaders.pipeline.staging_table import Storage
+from tap_service.storage.engine.engine import Engine
 
 ROWS = 5_000_000
 GROUP = 500_000

@@ -28,11 +28,11 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from adql.translate import translate
-from clickhouse_schema.apply import read_catalogue
-from loaders.control import opened
-from loaders.load import LoadRequest, load
-from loaders.progress import ConsoleReporter
-from tap_service.storage.engine import Engine
+from clickhouse_schema.catalogue_store import read_catalogue
+from loaders.cli.control_socket import opened
+from loaders.pipeline.load_table import LoadRequest, load
+from loaders.pipeline.progress_reporter import ConsoleReporter
+from tap_service.storage.engine.engine import Engine
 
 ROUNDS = 5
 RADIUS = 1 / 3600

@@ -18,10 +18,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from adql.translate import translate
-from clickhouse_schema.apply import read_catalogue
-from loaders.control import opened
-from loaders.load import LoadRequest, load
-from loaders.progress import ConsoleReporter
+from clickhouse_schema.catalogue_store import read_catalogue
+from loaders.cli.control_socket import opened
+from loaders.pipeline.load_table import LoadRequest, load
+from loaders.pipeline.progress_reporter import ConsoleReporter
 
 CROWDING = 41_000
 RADIUS = 0.1

@@ -19,14 +19,14 @@ from pathlib import Path
 import pyarrow as pa
 
 from adql import rewrite
-from adql.bound import Fresh, Select
-from adql.rewrite.carry import carry
-from adql.rewrite.small_sides import small_sides
+from adql.ir.bound import Fresh, Select
+from adql.rewrite.region_transfer import carry
+from adql.rewrite.small_side_filters import small_sides
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.ddl import create_table
-from clickhouse_schema.model import Column, Layout, Schema, Table
-from tap_service.storage.embedded import EmbeddedEngine
+from clickhouse_schema.schema_model import Column, Layout, Schema, Table
+from clickhouse_schema.table_ddl import create_table
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.benchmarks.bench_translate import milliseconds
 
 ROWS = 20_000_000

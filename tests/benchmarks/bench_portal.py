@@ -27,10 +27,10 @@ from urllib.parse import quote
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from clickhouse_schema.apply import initialise, register, update_density
-from clickhouse_schema.ddl import create_table
-from clickhouse_schema.model import Schema
-from tap_service.storage.embedded import EmbeddedEngine
+from clickhouse_schema.catalogue_store import initialise, register, update_density
+from clickhouse_schema.schema_model import Schema
+from clickhouse_schema.table_ddl import create_table
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.benchmarks.bench_cone import served
 
 ROWS = 1_000_000

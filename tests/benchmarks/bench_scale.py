@@ -20,15 +20,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from clickhouse_schema.balance import balanced
-from clickhouse_schema.ddl import create_table
-from clickhouse_schema.model import Column, Layout, Table
-from clickhouse_schema.overlap import Overlap
-from clickhouse_schema.placement import ShardMap
-from loaders.control import opened
-from loaders.load import LoadRequest, load
-from loaders.progress import ConsoleReporter
-from tap_service.storage.engine import Engine
+from clickhouse_schema.overlap_sql import Overlap
+from clickhouse_schema.schema_model import Column, Layout, Table
+from clickhouse_schema.shard_balance import balanced
+from clickhouse_schema.shard_map import ShardMap
+from clickhouse_schema.table_ddl import create_table
+from loaders.cli.control_socket import opened
+from loaders.pipeline.load_table import LoadRequest, load
+from loaders.pipeline.progress_reporter import ConsoleReporter
+from tap_service.storage.engine.engine import Engine
 
 #: rows, and bytes of a row as it is defined: Wang et al. 2011, "Qserv", table 1
 OBJECTS, SOURCES, FORCED = (26e9, 2000), (1.8e12, 650), (21e12, 30)

@@ -19,14 +19,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from adql.translate import translate
-from clickhouse_schema.apply import read_catalogue, read_placement
 from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.catalogue_store import read_catalogue, read_placement
 from clickhouse_schema.healpix import index_sql
-from clickhouse_schema.overlap import Overlap
-from clickhouse_schema.placement import Placement
-from loaders.load import LoadRequest, load
-from loaders.progress import ConsoleReporter
-from tap_service.storage.engine import Engine
+from clickhouse_schema.overlap_sql import Overlap
+from clickhouse_schema.shard_map import Placement
+from loaders.pipeline.load_table import LoadRequest, load
+from loaders.pipeline.progress_reporter import ConsoleReporter
+from tap_service.storage.engine.engine import Engine
 from tests.cluster.in_process import in_process_cluster
 
 ROUNDS = 7

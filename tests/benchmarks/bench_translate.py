@@ -11,14 +11,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from adql.bound import Fresh
-from adql.clickhouse import emit
-from adql.parser import parse
+from adql.clickhouse.emitter import emit
+from adql.ir.bound import Fresh
 from adql.resolve import resolve
 from adql.rewrite import rewrite
+from adql.syntax.parser import parse
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.model import Column, Layout, Schema, Table
+from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from tests.adql.test_grammar import grammar
 
 _SECONDS = 0.5

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clickhouse_schema.balance import balanced, by_shard, moved, weights_of
-from clickhouse_schema.placement import MAP_ORDER, Placement, ShardMap
+from clickhouse_schema.shard_balance import balanced, by_shard, moved, weights_of
+from clickhouse_schema.shard_map import MAP_ORDER, Placement, ShardMap
 
 _CELLS = 12 * 4**MAP_ORDER
 

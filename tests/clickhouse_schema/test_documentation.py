@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from clickhouse_schema.links import InputParam, Link, Service
-from clickhouse_schema.model import Column, Layout, Schema, Table
+from clickhouse_schema.column_links import InputParam, Link, Service
+from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from clickhouse_schema.yaml_reader import read_schema
 
 PAGE = (Path(__file__).parents[2] / "docs" / "schema-yaml.md").read_text()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from clickhouse_schema.cluster_topology import SINGLE
 from clickhouse_schema.datatypes import FELIS
-from clickhouse_schema.ddl import create_table, projections
-from clickhouse_schema.drift import Drift, drift
-from clickhouse_schema.model import Column, ForeignKey, Layout, Table
-from clickhouse_schema.topology import SINGLE
-from tap_service.storage.engine import Engine
+from clickhouse_schema.schema_drift import Drift, drift
+from clickhouse_schema.schema_model import Column, ForeignKey, Layout, Table
+from clickhouse_schema.table_ddl import create_table, projections
+from tap_service.storage.engine.engine import Engine
 
 SHAPES = (
     Column(name="circle", datatype="double", arraysize="3", xtype="circle"),

@@ -10,7 +10,7 @@ import pytest
 from astropy.coordinates import Latitude, Longitude
 
 from clickhouse_schema.healpix import NO_POSITION, ORDER, centres, index_sql, max_radius
-from tap_service.storage.engine import Engine
+from tap_service.storage.engine.engine import Engine
 
 
 def _vectors(lon: Longitude, lat: Latitude) -> np.ndarray:

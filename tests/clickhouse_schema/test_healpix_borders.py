@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from clickhouse_schema.healpix import NO_POSITION, ORDER, centres, index_sql, max_radius
-from tap_service.storage.engine import Engine
+from tap_service.storage.engine.engine import Engine
 
 #: Rounding of the positions and of the formula, radians.
 _ROUNDING = 1e-14

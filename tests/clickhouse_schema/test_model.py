@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from clickhouse_schema.datatypes import CHAR, POINT, TIMESTAMP, UNICODE, ColumnType
-from clickhouse_schema.model import Column, Example, ForeignKey, Layout, Schema, Table
+from clickhouse_schema.schema_model import Column, Example, ForeignKey, Layout, Schema, Table
 from clickhouse_schema.tap_schema import TAP_SCHEMA
 
 

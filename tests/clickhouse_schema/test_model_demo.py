@@ -12,7 +12,7 @@ import loaders.demo
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.datatypes import UNICODE, from_arrow
-from clickhouse_schema.model import Example, Schema
+from clickhouse_schema.schema_model import Example, Schema
 from clickhouse_schema.yaml_reader import read_schema
 
 DEMO = Path(loaders.demo.__file__).parent

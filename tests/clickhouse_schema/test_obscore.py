@@ -6,11 +6,11 @@ import pytest
 
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.model import Column, Schema, Table
 from clickhouse_schema.obscore import DATA_MODEL, MANDATORY, data_models
-from clickhouse_schema.problems import SchemaError
+from clickhouse_schema.schema_model import Column, Schema, Table
+from clickhouse_schema.schema_problem import SchemaError
 from clickhouse_schema.yaml_reader import read_schema
-from loaders.shipped import schema_file
+from loaders.tables.shipped_schemas import schema_file
 
 #: Section 4 of the standard: of what is mandatory, what must not be NULL
 NOT_NULL = {"calib_level", "obs_collection", "obs_id", "obs_publisher_did"}

@@ -13,9 +13,9 @@ from cdshealpix.nested import healpix_to_lonlat, lonlat_to_healpix
 from numpy.typing import NDArray
 
 from clickhouse_schema.healpix import NO_POSITION, ORDER
-from clickhouse_schema.overlap import Overlap
-from clickhouse_schema.placement import MAP_ORDER, ShardMap
-from tap_service.storage.engine import Engine
+from clickhouse_schema.overlap_sql import Overlap
+from clickhouse_schema.shard_map import MAP_ORDER, ShardMap
+from tap_service.storage.engine.engine import Engine
 
 _CELLS = 12 * 4**MAP_ORDER
 _chance = random.Random(6)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from clickhouse_schema.ucd import fault
+from clickhouse_schema.ucd_words import fault
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from astropy import units
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clickhouse_schema.units import vounit
+from clickhouse_schema.vounit import vounit
 
 REWRITTEN = {
     "km/s": "km.s**-1",

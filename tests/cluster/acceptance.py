@@ -20,18 +20,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from clickhouse_schema.apply import initialise, read_catalogue
-from clickhouse_schema.placement import LOCAL, OVERLAP, SHARD
-from clickhouse_schema.topology import read_topology
-from loaders import cluster_staging
-from loaders.drop import drop
-from loaders.load import LoadRequest, Mode, load
-from loaders.progress import ConsoleReporter
-from loaders.verify import verify
+from clickhouse_schema.catalogue_store import initialise, read_catalogue
+from clickhouse_schema.cluster_topology import read_topology
+from clickhouse_schema.shard_map import LOCAL, OVERLAP, SHARD
+from loaders.cluster import cluster_storage
+from loaders.pipeline.load_table import LoadRequest, Mode, load
+from loaders.pipeline.progress_reporter import ConsoleReporter
+from loaders.tables.drop_table import drop
+from loaders.tables.verify_table import verify
 from tap_service.config import Config
-from tap_service.storage.embedded import EmbeddedEngine
-from tap_service.storage.engine import Engine
-from tap_service.storage.engines import remote_engine
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tap_service.storage.engine.engine import Engine
+from tap_service.storage.engine.engine_choice import remote_engine
 from tests.adql.conftest import asked, comparable
 from tests.cluster import real
 from tests.cluster.dying import Dying, Killed
@@ -126,7 +126,7 @@ def _real() -> Cluster:
 
 def _in_process(stack: ExitStack, folder: Path) -> Cluster:
     patch = stack.enter_context(pytest.MonkeyPatch.context())
-    patch.setattr(cluster_staging, "LINGER_SECONDS", 0)  # nobody reads what is replaced
+    patch.setattr(cluster_storage, "LINGER_SECONDS", 0)  # nobody reads what is replaced
     url = stack.enter_context(served_cluster(folder, 3))
     ways = [stack.enter_context(relay(urlsplit(url).port or 0)) for _ in range(2)]
     by_url = {way.url: way for way in ways}

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from tap_service.storage.clickhouse import ClickHouseEngine
+from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.cluster.in_process import in_process_cluster
 
 

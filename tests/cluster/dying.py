@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tap_service.storage.engine import Engine
+from tap_service.storage.engine.engine import Engine
 
 
 class Killed(Exception):

@@ -1,6 +1,6 @@
 """A cluster of several shards in one process: chDB with ClickHouse's real Distributed engine, behind the stand-in.
 
-All shards of the cluster ``skyhouse`` are the server itself (``clickhouse_schema.topology``), so no rows go over a
+All shards of the cluster ``skyhouse`` are the server itself (``clickhouse_schema.cluster_topology``), so no rows go over a
 network, but each query is cut up for the shards and put together as on a cluster. A process holds one data path, so each
 cluster has its own process, which ends with the one that started it.
 
@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from clickhouse_schema import apply
-from tap_service.storage.clickhouse import ClickHouseEngine
+from clickhouse_schema import catalogue_store
+from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.cluster.serving import process_of, serve
 from tests.tap_service.storage.clickhouse_server import free_port
 
@@ -35,7 +35,7 @@ def in_process_cluster(folder: Path, shards: int) -> Iterator[ClickHouseEngine]:
     with served_cluster(folder, shards) as url:
         engine = ClickHouseEngine(url)
         try:
-            apply.initialise(engine)
+            catalogue_store.initialise(engine)
             yield engine
         finally:
             engine.close()

@@ -10,13 +10,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from clickhouse_schema import apply
+from clickhouse_schema import catalogue_store
 from clickhouse_schema.catalogue import Catalogue, TableEntry
-from clickhouse_schema.ddl import create_table
-from clickhouse_schema.model import Column, Layout, Schema, Table
-from loaders.load import LoadRequest, Mode, load
-from loaders.progress import Reporter
-from tap_service.storage.engine import Engine
+from clickhouse_schema.schema_model import Column, Layout, Schema, Table
+from clickhouse_schema.table_ddl import create_table
+from loaders.pipeline.load_table import LoadRequest, Mode, load
+from loaders.pipeline.progress_reporter import Reporter
+from tap_service.storage.engine.engine import Engine
 
 _PLACED = """
 - name: {}
@@ -186,4 +186,6 @@ def fill(engine: Engine, folder: Path, reporter: Reporter) -> None:
 
 def catalogue_of(engine: Engine) -> Catalogue:
     uploads = Schema(name="TAP_UPLOAD", tables=(MINE,))
-    return apply.read_catalogue(engine).plus((TableEntry(uploads, MINE, 30, stored="`night_uploads`.`mine`"),))
+    return catalogue_store.read_catalogue(engine).plus(
+        (TableEntry(uploads, MINE, 30, stored="`night_uploads`.`mine`"),)
+    )

@@ -11,8 +11,8 @@ import subprocess
 from urllib.parse import urlsplit
 
 from tap_service.config import Config
-from tap_service.storage.engine import Engine
-from tap_service.storage.engines import remote_engine
+from tap_service.storage.engine.engine import Engine
+from tap_service.storage.engine.engine_choice import remote_engine
 
 IS_GIVEN = "CLUSTER_URL" in os.environ
 

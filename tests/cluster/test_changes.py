@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from clickhouse_schema import apply
+from clickhouse_schema import catalogue_store
 from clickhouse_schema.catalogue import TableEntry
+from clickhouse_schema.cluster_topology import read_topology
 from clickhouse_schema.healpix import index_sql
-from clickhouse_schema.placement import LOCAL, MARGIN, SHARD
-from clickhouse_schema.topology import read_topology
-from loaders import cluster_staging
-from loaders.commands import run
-from loaders.drop import drop
-from loaders.load import LoadRequest, load
-from tap_service.storage.clickhouse import ClickHouseEngine
+from clickhouse_schema.shard_map import LOCAL, MARGIN, SHARD
+from loaders.cli.data_commands import run
+from loaders.cluster import cluster_storage
+from loaders.pipeline.load_table import LoadRequest, load
+from loaders.tables.drop_table import drop
+from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.cluster.test_loads import Said
 
 SCHEMA = """\
@@ -47,7 +47,7 @@ def live(cluster_of: Callable[[int], ClickHouseEngine], tmp_path_factory: pytest
     engine = cluster_of(3)
     code, lines = _said(engine, "apply", tmp_path_factory.mktemp("schema"), SCHEMA)
     assert (code, lines) == (0, ["the table live.stars is missing", "live.stars is not in the catalogue"])
-    placement = apply.read_placement(engine)
+    placement = catalogue_store.read_placement(engine)
     assert placement is not None
     rows = f"(SELECT number AS id, number % 360 AS ra, number % 179 - 89. AS dec FROM numbers({ROWS}))"
     shard = placement.map.sql(index_sql("ra", "dec"))
@@ -63,7 +63,7 @@ def _said(engine: ClickHouseEngine, command: str, folder: Path, schema: str) -> 
 
 
 def _entry(engine: ClickHouseEngine, name: str) -> TableEntry:
-    [entry] = [e for e in apply.read_catalogue(engine).entries if e.qualified == f"live.{name}"]
+    [entry] = [e for e in catalogue_store.read_catalogue(engine).entries if e.qualified == f"live.{name}"]
     return entry
 
 
@@ -112,7 +112,7 @@ def test_what_was_added_is_loaded_into(live: ClickHouseEngine, tmp_path: Path) -
 def test_a_table_that_was_dropped_is_made_anew(
     live: ClickHouseEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster_staging, "LINGER_SECONDS", 0)
+    monkeypatch.setattr(cluster_storage, "LINGER_SECONDS", 0)
     assert _said(live, "apply", tmp_path, MORE)[0] == 0
     (tmp_path / "bands.csv").write_text("band\ni\n")
     request = LoadRequest(

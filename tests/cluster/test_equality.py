@@ -16,10 +16,10 @@ import pytest
 
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.placement import OVERLAP
-from clickhouse_schema.topology import read_topology
-from tap_service.storage.clickhouse import ClickHouseEngine
-from tap_service.storage.engine import Engine
+from clickhouse_schema.cluster_topology import read_topology
+from clickhouse_schema.shard_map import OVERLAP
+from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
+from tap_service.storage.engine.engine import Engine
 from tests.adql import test_correlated, test_extensions, test_groups_of_pieces, test_pieces, test_semantics
 from tests.adql.conftest import CONTENT, SKY, SMALL, asked, comparable, sky_rows
 from tests.adql.crossmatch_sky import MATCHES, Sky

@@ -11,17 +11,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from clickhouse_schema import apply
+from clickhouse_schema import catalogue_store
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.cluster_ddl import create_sharded, drop_sharded
-from clickhouse_schema.placement import LOCAL
-from clickhouse_schema.topology import read_topology
-from loaders import moves
-from loaders.drop import drop
-from loaders.errors import LoadError
-from loaders.load import LoadRequest, load
-from loaders.verify import verify
-from tap_service.storage.clickhouse import ClickHouseEngine
+from clickhouse_schema.cluster_topology import read_topology
+from clickhouse_schema.shard_map import LOCAL
+from loaders.cluster import rebalance
+from loaders.load_error import LoadError
+from loaders.pipeline.load_table import LoadRequest, load
+from loaders.tables.drop_table import drop
+from loaders.tables.verify_table import verify
+from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.cluster.dying import Dying, Killed
 from tests.cluster.in_process import served_cluster
 from tests.cluster.test_loads import Said
@@ -77,7 +77,7 @@ def data(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     data = tmp_path_factory.mktemp("moved")
     with served_cluster(data, 2) as url:
         engine = ClickHouseEngine(url)
-        apply.initialise(engine)
+        catalogue_store.initialise(engine)
         for name in COUNTS:
             request = LoadRequest((folder / f"{name}.parquet",), f"sky.{name}", folder / "r", folder / "sky.yaml")
             load(engine, request, Said())
@@ -90,14 +90,14 @@ def grown(data: Path) -> Iterator[ClickHouseEngine]:
     """The same cluster with a third shard."""
     with served_cluster(data, 3) as url:
         engine = ClickHouseEngine(url)
-        apply.initialise(engine)
+        catalogue_store.initialise(engine)
         yield engine
         engine.close()
 
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(moves, "LINGER_SECONDS", 0.2)
+    monkeypatch.setattr(rebalance, "LINGER_SECONDS", 0.2)
 
 
 def _counts(engine: ClickHouseEngine, catalogue: Catalogue) -> dict[str, int]:
@@ -125,10 +125,10 @@ def test_a_server_without_tables_gets_them(grown: ClickHouseEngine) -> None:
     for name in ("notes", "notes__margin", "notes__overlap_rows"):
         grown.execute(f"DROP TABLE sky.{name} SYNC")
     said = Said()
-    moves.prepare(grown, said)
-    moves.prepare(grown, said)
+    rebalance.prepare(grown, said)
+    rebalance.prepare(grown, said)
     assert said.lines == ["making sky.notes", "all servers have all tables", "all servers have all tables"]
-    assert _counts(grown, apply.read_catalogue(grown)) == COUNTS
+    assert _counts(grown, catalogue_store.read_catalogue(grown)) == COUNTS
 
 
 class Registering(Dying):
@@ -142,7 +142,7 @@ class Registering(Dying):
         try:
             super().execute(sql, *rest, **options)
         except Killed:
-            apply.register(self._engine, self._entry.schema, self._entry.table)
+            catalogue_store.register(self._engine, self._entry.schema, self._entry.table)
             self._left = 1 << 30
 
 
@@ -158,24 +158,24 @@ class Registering(Dying):
     ],
 )
 def test_a_move_that_is_killed(text: str, count: int, is_done: bool, grown: ClickHouseEngine) -> None:
-    before = apply.read_catalogue(grown)
+    before = catalogue_store.read_catalogue(grown)
     with pytest.raises(Killed):
-        moves.move(Dying(grown, text, count), 0, Said())
-    after = apply.read_catalogue(grown)
+        rebalance.move(Dying(grown, text, count), 0, Said())
+    after = catalogue_store.read_catalogue(grown)
     assert (before.placement != after.placement) == is_done
     assert _counts(grown, before) == _counts(grown, after) == COUNTS
 
 
 def test_what_was_left_is_dropped_by_the_next_move(grown: ClickHouseEngine) -> None:
-    placement = apply.read_placement(grown)
+    placement = catalogue_store.read_placement(grown)
     assert placement is not None
     assert (placement.generation, placement.map.shards) == (1, 3)
     assert "objects__local_rows" in _tables(grown)
     said = Said()
-    moves.move(grown, 0, said)
+    rebalance.move(grown, 0, said)
     assert said.lines == ["the shards are balanced"]
     assert _tables(grown) == sorted(f"{t}__1__{part}_rows" for t in COUNTS for part in ("local", "overlap"))
-    moves.plan(grown, 0, said)
+    rebalance.plan(grown, 0, said)
     rows = [int(line.split()[2].replace(",", "")) for line in said.lines if line.startswith("shard ")]
     assert sum(rows) == sum(COUNTS.values())
     assert max(rows) < 1.25 * min(rows)
@@ -190,7 +190,7 @@ def test_who_reads_meanwhile_sees_each_row_once(grown: ClickHouseEngine) -> None
 
     def read() -> None:
         while not ended.is_set():
-            found = _counts(grown, apply.read_catalogue(grown))
+            found = _counts(grown, catalogue_store.read_catalogue(grown))
             asked[0] += 1
             if found != COUNTS:
                 wrong.append(found)
@@ -198,38 +198,38 @@ def test_who_reads_meanwhile_sees_each_row_once(grown: ClickHouseEngine) -> None
     reader = threading.Thread(target=read)
     reader.start()
     try:
-        moves.move(grown, 2, Said())
+        rebalance.move(grown, 2, Said())
     finally:
         ended.set()
         reader.join()
     assert asked[0] > 2
     assert wrong == []
-    placement = apply.read_placement(grown)
+    placement = catalogue_store.read_placement(grown)
     assert placement is not None
     assert (placement.generation, placement.map.shards) == (2, 2)
     _verified(grown)
 
 
 def test_while_something_is_loaded_nothing_moves(grown: ClickHouseEngine, folder: Path) -> None:
-    catalogue = apply.read_catalogue(grown)
+    catalogue = catalogue_store.read_catalogue(grown)
     [entry] = [entry for entry in catalogue.entries if entry.qualified == "sky.objects"]
     for base, name in (("fresh", "fresh"), (entry.place[1] + "_1", "objects")):
         for statement in create_sharded(entry.table, "sky", base, read_topology(grown)):
             grown.execute(statement)
         with pytest.raises(LoadError, match=f"a load into sky.{name} has not ended, so nothing was moved"):
-            moves.move(grown, 3, Said())
+            rebalance.move(grown, 3, Said())
         for statement in drop_sharded("sky", base, read_topology(grown)):
             grown.execute(statement)
     with pytest.raises(LoadError, match="something was loaded meanwhile, so nothing was moved"):
-        moves.move(Registering(grown, entry), 3, Said())
+        rebalance.move(Registering(grown, entry), 3, Said())
     assert {table.partition("__")[2][0] for table in _tables(grown)} == {"2"}
     with pytest.raises(LoadError, match="the cluster has 3 shards in remote_servers, not 4"):
-        moves.move(grown, 4, Said())
-    assert apply.read_placement(grown) == catalogue.placement
+        rebalance.move(grown, 4, Said())
+    assert catalogue_store.read_placement(grown) == catalogue.placement
     assert _counts(grown, catalogue) == COUNTS
 
 
 def test_children_whose_parents_are_gone_are_told(grown: ClickHouseEngine) -> None:
     drop(grown, "sky.objects", Said())
     with pytest.raises(LoadError, match="which is not there: load it, or drop sky"):
-        moves.plan(grown, 0, Said())
+        rebalance.plan(grown, 0, Said())

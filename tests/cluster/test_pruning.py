@@ -11,15 +11,15 @@ from collections.abc import Callable
 import pytest
 
 from adql.translate import translate
-from clickhouse_schema.apply import read_placement
 from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.catalogue_store import read_placement
 from clickhouse_schema.cluster_ddl import create_sharded
+from clickhouse_schema.cluster_topology import read_topology
 from clickhouse_schema.healpix import index_sql
-from clickhouse_schema.model import Column, Layout, Schema, Table
-from clickhouse_schema.overlap import Overlap
-from clickhouse_schema.placement import LOCAL, OVERLAP, SHARD
-from clickhouse_schema.topology import read_topology
-from tap_service.storage.clickhouse import ClickHouseEngine
+from clickhouse_schema.overlap_sql import Overlap
+from clickhouse_schema.schema_model import Column, Layout, Schema, Table
+from clickhouse_schema.shard_map import LOCAL, OVERLAP, SHARD
+from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 
 SHARDS = 7
 ROWS = 1_000_000  # 122 granules and a few

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from adql.bound import (
+from adql.division.divide_query import Division, divide
+from adql.errors import AdqlError
+from adql.ir.bound import (
     Derived,
     InSubquery,
     Join,
@@ -24,15 +26,13 @@ from adql.bound import (
     select_expressions,
     walk,
 )
-from adql.errors import AdqlError
-from adql.pieces import Division, divide
 from adql.rewrite.collocation import source
 from adql.translate import translate
-from clickhouse_schema import apply
+from clickhouse_schema import catalogue_store
 from clickhouse_schema.catalogue import Catalogue
-from loaders import cluster_staging, moves
-from loaders.verify import verify
-from tap_service.storage.clickhouse import ClickHouseEngine
+from loaders.cluster import cluster_storage, rebalance
+from loaders.tables.verify_table import verify
+from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.adql.conftest import Rows, asked, comparable
 from tests.cluster.in_process import served_cluster
 from tests.cluster.night_tables import catalogue_of, fill, write_files
@@ -59,18 +59,18 @@ def engines(
     folder = tmp_path_factory.mktemp("night")
     write_files(folder)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cluster_staging, "LINGER_SECONDS", 0)
-        patch.setattr(moves, "LINGER_SECONDS", 0.1)
+        patch.setattr(cluster_storage, "LINGER_SECONDS", 0)
+        patch.setattr(rebalance, "LINGER_SECONDS", 0.1)
         with served_cluster(_made(folder / "one"), 0) as one, served_cluster(_made(folder / "cluster"), shards) as many:
             found = ClickHouseEngine(one), ClickHouseEngine(many)
             for engine in found:
-                apply.initialise(engine)
+                catalogue_store.initialise(engine)
                 fill(engine, folder, Said())
             if shards > 2:
-                moves.move(found[1], shards - 1, Said())
+                rebalance.move(found[1], shards - 1, Said())
             if is_thorough:
-                moves.move(found[1], 0, Said())
-            for entry in apply.read_catalogue(found[1]).entries if is_thorough else ():
+                rebalance.move(found[1], 0, Said())
+            for entry in catalogue_store.read_catalogue(found[1]).entries if is_thorough else ():
                 if entry.schema.name == "night":
                     verify(found[1], entry.qualified, Said())
             yield found

@@ -11,19 +11,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from clickhouse_schema import apply, drift
+from clickhouse_schema import catalogue_store, schema_drift
 from clickhouse_schema.catalogue import TableEntry
-from clickhouse_schema.model import Column, Schema, Table
-from clickhouse_schema.topology import Topology
-from loaders import cluster_staging, commands, moves, replicas
-from loaders.additions import Additions
-from loaders.drop import drop
-from loaders.errors import LoadError
-from loaders.load import LoadRequest, load
-from loaders.state import AppendState, Load
-from loaders.storages import known_storage
-from tap_service.storage.clickhouse import ClickHouseEngine
-from tap_service.storage.engine import EngineUnavailable, QueryTimeout
+from clickhouse_schema.cluster_topology import Topology
+from clickhouse_schema.schema_model import Column, Schema, Table
+from loaders.cli import data_commands
+from loaders.cluster import cluster_storage, rebalance, replica_sync
+from loaders.load_error import LoadError
+from loaders.pipeline.append_rows import Additions
+from loaders.pipeline.load_state import AppendState, Load
+from loaders.pipeline.load_table import LoadRequest, load
+from loaders.pipeline.table_storage import known_storage
+from loaders.tables.drop_table import drop
+from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
+from tap_service.storage.engine.engine import EngineUnavailable, QueryTimeout
 from tests.cluster.test_layout import STARS
 from tests.cluster.test_loads import Said, stars
 
@@ -51,7 +52,7 @@ def engine(cluster_of: Callable[[int], ClickHouseEngine]) -> ClickHouseEngine:
 @pytest.fixture
 def files(engine: ClickHouseEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The folder of two files, the first of which is loaded."""
-    monkeypatch.setattr(cluster_staging, "LINGER_SECONDS", 0)
+    monkeypatch.setattr(cluster_storage, "LINGER_SECONDS", 0)
     pq.write_table(stars(0, ROWS), tmp_path / "stars.parquet")
     pq.write_table(stars(ROWS, 10), tmp_path / "few.parquet")
     (tmp_path / "copied.yaml").write_text(SCHEMA)
@@ -109,20 +110,20 @@ class _Slow:
 
 def test_what_takes_long_to_copy_is_waited_for() -> None:
     slow: Any = _Slow(3)
-    replicas.settle(slow, SERVERS, ["`s`.`t`", "`s`.`u`"])
+    replica_sync.settle(slow, SERVERS, ["`s`.`t`", "`s`.`u`"])
     sync = "SYSTEM SYNC REPLICA ON CLUSTER `skyhouse` {} LIGHTWEIGHT"
     assert slow.statements == [*[sync.format("`s`.`t`")] * 4, sync.format("`s`.`u`")]
     away: Any = _Slow(3, is_away=True)
     with pytest.raises(EngineUnavailable):
-        replicas.settle(away, SERVERS, ["`s`.`t`"])
+        replica_sync.settle(away, SERVERS, ["`s`.`t`"])
     here: Any = _Slow(0)
-    replicas.settle(here, Topology(3), ["`s`.`t`"])
+    replica_sync.settle(here, Topology(3), ["`s`.`t`"])
     assert here.statements == []
 
 
 def test_a_move_reads_what_all_servers_have(engine: ClickHouseEngine, files: Path, told: list[str]) -> None:
     """Another server than the one that was written to may be the one that is read."""
-    cluster = moves._Cluster(engine, 2)
+    cluster = rebalance._Cluster(engine, 2)
     cluster._topology = SERVERS
     [entry] = [entry for entry in cluster.entries if entry.schema.name == "copied"]
     old, new = (cluster._base(entry, placement) for placement in (cluster.placement, cluster.wanted))
@@ -142,8 +143,8 @@ def test_an_addition_reads_a_gateway_that_all_servers_have(
     engine: ClickHouseEngine, files: Path, told: list[str]
 ) -> None:
     """It may be finished through another server than the one that it was begun through."""
-    storage = known_storage(engine, "copied.stars", apply.read_catalogue(engine))
-    assert isinstance(storage, cluster_staging.ClusterStorage)
+    storage = known_storage(engine, "copied.stars", catalogue_store.read_catalogue(engine))
+    assert isinstance(storage, cluster_storage.ClusterStorage)
     live = storage.live_state()
     assert live is not None
     sizes = storage.sizes()
@@ -165,11 +166,11 @@ def test_a_load_onto_a_table_attaches_what_all_servers_have(
     engine: ClickHouseEngine, files: Path, told: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One server of each shard attaches the parts that it has itself."""
-    storage = known_storage(engine, "copied.stars", apply.read_catalogue(engine))
-    assert isinstance(storage, cluster_staging.ClusterStorage)
+    storage = known_storage(engine, "copied.stars", catalogue_store.read_catalogue(engine))
+    assert isinstance(storage, cluster_storage.ClusterStorage)
     live = storage.live_state()
     assert live is not None
-    monkeypatch.setattr(cluster_staging, "partitions", lambda *_: ["'all'"])
+    monkeypatch.setattr(cluster_storage, "partitions", lambda *_: ["'all'"])
     storage.topology = SERVERS
     storage.begin(live.entry, live.entry.tables[0], live, onto_live=True)
     attached = next(i for i, sql in enumerate(told) if "ATTACH PARTITION" in sql)
@@ -182,11 +183,11 @@ def test_a_new_server_has_all_of_what_is_whole_before_it_is_asked(
     engine: ClickHouseEngine, files: Path, monkeypatch: pytest.MonkeyPatch, told: list[str]
 ) -> None:
     whole = TableEntry(Schema(name="copied"), Table(name="bands", columns=(Column(name="band", datatype="string"),)))
-    catalogue = apply.read_catalogue(engine).plus((whole,))
-    monkeypatch.setattr(moves.apply, "read_catalogue", lambda _: catalogue)
-    monkeypatch.setattr(moves, "read_topology", lambda _: SERVERS)
-    monkeypatch.setattr(moves, "creation", lambda *_: [])
-    moves.prepare(engine, Said())
+    catalogue = catalogue_store.read_catalogue(engine).plus((whole,))
+    monkeypatch.setattr(rebalance.apply, "read_catalogue", lambda _: catalogue)
+    monkeypatch.setattr(rebalance, "read_topology", lambda _: SERVERS)
+    monkeypatch.setattr(rebalance, "creation", lambda *_: [])
+    rebalance.prepare(engine, Said())
     assert "SYNC `copied`.`bands`" in _in_short(told)
     assert "SYNC `copied`.`stars`" not in _in_short(told)
 
@@ -195,8 +196,8 @@ def test_no_server_waits_for_who_reads_a_table_that_goes(
     engine: ClickHouseEngine, files: Path, told: list[str]
 ) -> None:
     """It does what all are told one after the other: all loads would wait for the longest query."""
-    storage = known_storage(engine, "copied.stars", apply.read_catalogue(engine))
-    assert isinstance(storage, cluster_staging.ClusterStorage)
+    storage = known_storage(engine, "copied.stars", catalogue_store.read_catalogue(engine))
+    assert isinstance(storage, cluster_storage.ClusterStorage)
     storage.topology = SERVERS
     storage.drop_live()
     rows = [sql for sql in told if "append" not in sql]
@@ -219,7 +220,7 @@ def test_a_server_that_gets_tables_gets_their_comments() -> None:
             return pa.table({"uuid": ["1b0e3a4c-0000-4000-8000-000000000000"]})
 
     other: Any = Other()
-    statements = drift.creation(other, SERVERS, "s", STARS, "stars")
+    statements = schema_drift.creation(other, SERVERS, "s", STARS, "stars")
     assert statements[-1] == ("ALTER TABLE `s`.`stars__local` ON CLUSTER `skyhouse` MODIFY COMMENT '{\"it\\'s\": 1}'")
     assert sum("MODIFY COMMENT" in statement for statement in statements) == 1
 
@@ -229,16 +230,16 @@ def test_nothing_is_added_to_a_table_of_which_nothing_is_known(engine: ClickHous
     engine.execute("ALTER TABLE copied.stars__local_rows MODIFY COMMENT ''")
     with pytest.raises(LoadError, match=r"nothing tells how copied\.stars was loaded, so nothing can be added"):
         load(engine, _append(files), Said())
-    (entry,) = apply.read_catalogue(engine).find("stars", True, "copied", True)
+    (entry,) = catalogue_store.read_catalogue(engine).find("stars", True, "copied", True)
     assert engine.query(f"SELECT count() AS n FROM {entry.storage}").column(0).to_pylist() == [ROWS]
 
 
 def test_what_changes_the_catalogue_goes_to_one_server(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is read back to be written further is there, also when that server dies in between."""
     given: list[object] = []
-    monkeypatch.setitem(commands.COMMANDS, "drop", lambda engine, *_: given.append(engine))
+    monkeypatch.setitem(data_commands.COMMANDS, "drop", lambda engine, *_: given.append(engine))
     servers: Any = SimpleNamespace(each=lambda: ["one server", "another one"])
-    assert commands.run(servers, "drop", {"table": "copied.stars"}, Said()) == 0
+    assert data_commands.run(servers, "drop", {"table": "copied.stars"}, Said()) == 0
     assert given == ["one server"]
 
 

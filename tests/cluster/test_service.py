@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 from numpy.typing import NDArray
 
-from loaders.load import LoadRequest, load
-from loaders.progress import ConsoleReporter
+from loaders.pipeline.load_table import LoadRequest, load
+from loaders.pipeline.progress_reporter import ConsoleReporter
 from tap_service.config import Config
-from tap_service.storage.clickhouse import ClickHouseEngine
+from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.adql.sky import inside, positions, separation
 from tests.tap_service.asking import create
 from tests.tap_service.conftest import Served, served

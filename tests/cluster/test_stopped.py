@@ -8,17 +8,18 @@ from typing import Any
 
 import pytest
 
-import loaders.load
-from clickhouse_schema import apply
-from clickhouse_schema.placement import LOCAL, OVERLAP, SHARD
-from loaders import chunks, moves
-from loaders.drop import drop
-from loaders.errors import LoadError
-from loaders.evolve import evolve
-from loaders.load import LoadRequest, load
-from loaders.tables import tables
-from loaders.verify import verify
-from tap_service.storage.clickhouse import ClickHouseEngine
+import loaders.pipeline.load_table
+from clickhouse_schema import catalogue_store
+from clickhouse_schema.shard_map import LOCAL, OVERLAP, SHARD
+from loaders.cluster import rebalance
+from loaders.load_error import LoadError
+from loaders.pipeline import chunk_reader
+from loaders.pipeline.load_table import LoadRequest, load
+from loaders.tables.drop_table import drop
+from loaders.tables.schema_apply import evolve
+from loaders.tables.table_list import tables
+from loaders.tables.verify_table import verify
+from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.cluster.dying import Dying, Killed
 from tests.cluster.in_process import in_process_cluster
 from tests.cluster.test_loads import SCHEMA, Said, cluster, folder, request, rows_table
@@ -70,7 +71,7 @@ def test_an_addition_that_was_stopped_is_finished_before_the_table_changes(
     with pytest.raises(LoadError, match=r"few\.parquet to night\.stars was stopped: any load into it finishes it"):
         evolve(cluster, wider, Said())
     with pytest.raises(LoadError, match=r"a load into night\.stars has not ended, .*: any load into it finishes that"):
-        moves.move(cluster, 2, Said())
+        rebalance.move(cluster, 2, Said())
     load(cluster, request(folder, "few", "append"), Said())
     verify(cluster, "night.stars", Said())
     evolve(cluster, wider, Said())
@@ -96,7 +97,7 @@ def test_a_drop_that_was_stopped_leaves_no_dead_end(cluster: ClickHouseEngine, f
     stop(cluster, "DROP TABLE", count, lambda dying: drop(dying, "night.stars", Said()))
     left = stored(cluster)
     assert left
-    assert not any(entry.schema.name == "night" for entry in apply.read_catalogue(cluster).entries)
+    assert not any(entry.schema.name == "night" for entry in catalogue_store.read_catalogue(cluster).entries)
     with pytest.raises(LoadError, match=r"skyhouse drop night\.stars"):
         evolve(cluster, folder / "night.yaml", Said())
     if count == 4:
@@ -124,9 +125,9 @@ def test_what_drop_says_of_a_load_beside_a_table(cluster: ClickHouseEngine, fold
 def test_what_a_stopped_move_leaves_is_no_load(
     cluster: ClickHouseEngine, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(moves, "LINGER_SECONDS", 0)
+    monkeypatch.setattr(rebalance, "LINGER_SECONDS", 0)
     load(cluster, request(folder), Said())
-    stop(cluster, "MODIFY COMMENT", 1, lambda dying: moves.move(dying, 2, Said()))
+    stop(cluster, "MODIFY COMMENT", 1, lambda dying: rebalance.move(dying, 2, Said()))
     said = Said()
     tables(cluster, said)
     assert said.lines[0].endswith("  left of a move, load or drop that was stopped: start it again")
@@ -168,18 +169,18 @@ def test_shards_that_move_while_a_file_is_read(
     cluster: ClickHouseEngine, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rows would go into the tables that were moved from, and be dropped with them."""
-    monkeypatch.setattr(moves, "LINGER_SECONDS", 0)
+    monkeypatch.setattr(rebalance, "LINGER_SECONDS", 0)
     load(cluster, request(folder), Said())
-    read = chunks.chunks
+    read = chunk_reader.chunks
 
-    def moving(*given: Any) -> Iterator[chunks.Chunk]:
-        moves.move(cluster, 2, Said())
+    def moving(*given: Any) -> Iterator[chunk_reader.Chunk]:
+        rebalance.move(cluster, 2, Said())
         return read(*given)
 
     with monkeypatch.context() as patch:
-        patch.setattr(loaders.load, "chunks", moving)
+        patch.setattr(loaders.pipeline.load_table, "chunks", moving)
         with pytest.raises(LoadError, match="the shards were moved meanwhile"):
             load(cluster, request(folder, "few", "append"), Said())
     load(cluster, request(folder, "few", "append"), Said())
     verify(cluster, "night.stars", Said())
-    moves.move(cluster, 3, Said())
+    rebalance.move(cluster, 3, Said())

@@ -20,12 +20,12 @@ from xml.etree import ElementTree
 import pyarrow as pa
 import pytest
 
-from clickhouse_schema import appends, user_tables
+from clickhouse_schema import append_record, user_table_record
 from clickhouse_schema.cluster_ddl import create_sharded
-from clickhouse_schema.ddl import create_table
-from clickhouse_schema.placement import LOCAL, OVERLAP, stored
+from clickhouse_schema.cluster_topology import Topology
+from clickhouse_schema.shard_map import LOCAL, OVERLAP, stored
+from clickhouse_schema.table_ddl import create_table
 from clickhouse_schema.tap_schema import TAP_SCHEMA
-from clickhouse_schema.topology import Topology
 from clickhouse_schema.yaml_reader import read_schema
 from tests.cluster.zookeeper import zookeeper
 from tests.compose.serving import ADMIN, ENVIRONMENT, users_file
@@ -70,8 +70,8 @@ def statements() -> list[str]:
         listening.execute(statement)
     for table in TAP_SCHEMA.tables:
         listening.execute(create_table(table, stored(TAP_SCHEMA.name, table.name), CLUSTER))
-    appends.initialise(listening, CLUSTER)
-    user_tables.initialise(listening, CLUSTER)
+    append_record.initialise(listening, CLUSTER)
+    user_table_record.initialise(listening, CLUSTER)
     made = [statement for statement in listening.statements if statement.startswith("CREATE")]
     assert all(" ON CLUSTER `skyhouse`" in statement for statement in made)
     return [*(f"CREATE DATABASE IF NOT EXISTS {name}" for name in databases), *(as_sent(each) for each in made)]

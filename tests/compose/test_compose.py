@@ -20,8 +20,8 @@ import pytest
 import yaml
 
 from tap_service.config import Config
-from tap_service.storage.clickhouse import ClickHouseEngine
-from tap_service.storage.embedded import EmbeddedEngine
+from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.compose.serving import ADMIN, ENVIRONMENT, users_file
 from tests.tap_service.conftest import served
 from tests.tap_service.storage.clickhouse_server import ROOT, free_port

@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from clickhouse_schema.apply import initialise, read_catalogue
-from loaders.control import opened
-from loaders.load import LoadRequest, load
-from loaders.progress import ConsoleReporter
-from loaders.verify import verify
+from clickhouse_schema.catalogue_store import initialise, read_catalogue
+from loaders.cli.control_socket import opened
+from loaders.pipeline.load_table import LoadRequest, load
+from loaders.pipeline.progress_reporter import ConsoleReporter
+from loaders.tables.verify_table import verify
 from tap_service.config import Config
-from tap_service.storage.clickhouse import ClickHouseEngine
-from tap_service.storage.engine import EngineError
+from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
+from tap_service.storage.engine.engine import EngineError
 from tests.compose.serving import USERS, served_as
 from tests.tap_service.conftest import Served, served
 from tests.tap_service.storage.clickhouse_server import ROOT

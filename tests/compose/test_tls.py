@@ -17,11 +17,11 @@ import pytest
 import redis
 
 from tap_service.config import Config
-from tap_service.models.work import WorkClass
-from tap_service.services.celery_dispatch import CeleryDispatcher, celery_app, queue_of
-from tap_service.storage.embedded import EmbeddedEngine
-from tap_service.storage.engine import EngineUnavailable
-from tap_service.storage.engines import remote_engine
+from tap_service.models.work_class import WorkClass
+from tap_service.services.jobs.celery_dispatcher import CeleryDispatcher, celery_app, queue_of
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tap_service.storage.engine.engine import EngineUnavailable
+from tap_service.storage.engine.engine_choice import remote_engine
 from tests.compose.test_compose import COMPOSE, read
 from tests.tap_service.conftest import served
 from tests.tap_service.storage.clickhouse_server import ROOT, free_port

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from clickhouse_schema.catalogue import Catalogue
-from tap_service.storage.engine import Engine
+from tap_service.storage.engine.engine import Engine
 from tests.adql.conftest import asked
 from tests.adql.sky import BORDER_ARCSEC, separation
 

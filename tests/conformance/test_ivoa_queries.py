@@ -14,8 +14,8 @@ from typing import NamedTuple
 import pytest
 
 from adql.errors import AdqlError, AdqlSyntaxError
-from adql.parser import parse
-from adql.resolve.tableless import check_without_tables
+from adql.resolve.tableless_check import check_without_tables
+from adql.syntax.parser import parse
 
 # Functions that the suite declares.
 FUNCTIONS = frozenset({"ivo_healpix_index", "eso_dateadd_sec", "eso_intersection"})

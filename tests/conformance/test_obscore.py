@@ -21,9 +21,9 @@ from pyvo.utils.prototype import PrototypeWarning
 
 from clickhouse_schema.obscore import DATA_MODEL, MANDATORY
 from clickhouse_schema.yaml_reader import read_schema
-from loaders.control import hand_over
-from loaders.progress import ConsoleReporter
-from loaders.shipped import example_file, schema_file
+from loaders.cli.control_socket import hand_over
+from loaders.pipeline.progress_reporter import ConsoleReporter
+from loaders.tables.shipped_schemas import example_file, schema_file
 from tests.conformance.conftest import stilts
 
 PAGE = (Path(__file__).parents[2] / "docs" / "obscore.md").read_text()
@@ -37,7 +37,7 @@ def _command(line: str, folder: Path, data: Path) -> str:
     program, *arguments = shlex.split(words)
     assert program == "skyhouse"
     done = subprocess.run(
-        [sys.executable, "-c", "from loaders.cli import main; main()", *arguments],
+        [sys.executable, "-c", "from loaders.cli.main import main; main()", *arguments],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": os.getcwd(), "SKYHOUSE_DATA": str(data)},
         capture_output=True,

@@ -17,7 +17,7 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
 
 from tap_service.config import Config
-from tap_service.storage.embedded import EmbeddedEngine
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.tap_service.conftest import Served, served
 from tests.tap_service.users import write_accounts
 

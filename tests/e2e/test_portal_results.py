@@ -19,7 +19,7 @@ from astropy.io import fits
 from playwright.sync_api import Locator, Page, expect
 
 from tap_service.config import Config
-from tap_service.storage.embedded import EmbeddedEngine
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.e2e.conftest import Shot
 from tests.tap_service.conftest import Served, served
 from tests.tap_service.users import USERS, user

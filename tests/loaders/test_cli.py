@@ -23,7 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from loaders.control import hand_over
+from loaders.cli.control_socket import hand_over
 from tests.loaders.test_first_queries import suggested
 
 
@@ -47,7 +47,7 @@ class Said:
         return
 
 
-MAIN = "import sys; from loaders import chunks; chunks.CHUNK_ROWS = 20_000; from loaders.cli import main; main()"
+MAIN = "import sys; from loaders import chunks; chunks.CHUNK_ROWS = 20_000; from loaders.cli.main import main; main()"
 
 
 def start(folder: Path, *arguments: str, **options: object) -> subprocess.Popen[str]:

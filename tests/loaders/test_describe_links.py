@@ -8,12 +8,12 @@ import pytest
 
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.model import Schema
+from clickhouse_schema.schema_model import Schema
 from clickhouse_schema.yaml_reader import read_schema
 from clickhouse_schema.yaml_writer import as_yaml
-from loaders.describe import described
+from loaders.tables.describe_file import described
 from tap_service.readers import open_source
-from tap_service.readers.errors import ReadError
+from tap_service.readers.read_error import ReadError
 from tap_service.serializers import OK, ResultInfo, find_format
 
 DECLARED = """\

@@ -11,10 +11,10 @@ import pytest
 
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.ddl import create_table
-from clickhouse_schema.model import Column, Layout, Schema, Table
-from loaders.first_queries import first_queries
-from tap_service.storage.engine import Engine, EngineUnavailable
+from clickhouse_schema.schema_model import Column, Layout, Schema, Table
+from clickhouse_schema.table_ddl import create_table
+from loaders.cli.first_queries import first_queries
+from tap_service.storage.engine.engine import Engine, EngineUnavailable
 
 URL = "http://127.0.0.1:8000"
 

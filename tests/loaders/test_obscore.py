@@ -11,17 +11,17 @@ import pytest
 from astropy.table import Table
 from typer.testing import CliRunner
 
-from clickhouse_schema import apply
+from clickhouse_schema import catalogue_store
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.obscore import DATA_MODEL, MANDATORY, data_models
-from loaders.cli import app
-from loaders.drop import drop
-from loaders.errors import LoadError
-from loaders.load import LoadRequest, load
-from loaders.shipped import example_file, given_schema, schema_file, schema_names
-from loaders.verify import verify
-from tap_service.readers.errors import ReadError
-from tap_service.storage.embedded import EmbeddedEngine
+from loaders.cli.main import app
+from loaders.load_error import LoadError
+from loaders.pipeline.load_table import LoadRequest, load
+from loaders.tables.drop_table import drop
+from loaders.tables.shipped_schemas import example_file, given_schema, schema_file, schema_names
+from loaders.tables.verify_table import verify
+from tap_service.readers.read_error import ReadError
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.adql.conftest import asked
 from tests.loaders.test_load import Said
 
@@ -41,9 +41,9 @@ GOOD = {
 @pytest.fixture
 def obscore(engine: EmbeddedEngine) -> Iterator[EmbeddedEngine]:
     """The tests' engine, whose ``ivoa.ObsCore`` is gone afterwards."""
-    apply.initialise(engine)
+    catalogue_store.initialise(engine)
     yield engine
-    if apply.read_catalogue(engine).find("ObsCore", True, "ivoa"):
+    if catalogue_store.read_catalogue(engine).find("ObsCore", True, "ivoa"):
         drop(engine, TABLE, Said())
 
 
@@ -56,13 +56,13 @@ def _request(folder: Path, rows: list[dict[str, str]], name: str = "obs.csv") ->
 
 
 def _entry(engine: EmbeddedEngine) -> TableEntry:
-    [entry] = apply.read_catalogue(engine).find("ObsCore", True, "ivoa")
+    [entry] = catalogue_store.read_catalogue(engine).find("ObsCore", True, "ivoa")
     return entry
 
 
 def _ids(engine: EmbeddedEngine, condition: str) -> list[str]:
     query = f"SELECT obs_id FROM ivoa.ObsCore WHERE {condition} ORDER BY obs_id"
-    return [row[0] for row in asked(engine, apply.read_catalogue(engine), query)]
+    return [row[0] for row in asked(engine, catalogue_store.read_catalogue(engine), query)]
 
 
 def _column(engine: EmbeddedEngine, name: str) -> list[object]:
@@ -74,7 +74,7 @@ def test_the_example_is_loaded_whole(obscore: EmbeddedEngine, tmp_path: Path) ->
     files = (example_file("obscore"),)
     load(obscore, LoadRequest(files, TABLE, tmp_path / "r", schema_file("obscore"), strict=True, max_errors=0), said)
     assert said.lines == ["loaded 45 rows into ivoa.ObsCore"]
-    assert data_models(apply.read_catalogue(obscore)) == (DATA_MODEL,)
+    assert data_models(catalogue_store.read_catalogue(obscore)) == (DATA_MODEL,)
     verify(obscore, TABLE, said)
     assert "s_region: the shapes and covers of 45 rows checked" in said.lines
     names = [column.name for column in _entry(obscore).table.columns]
@@ -84,9 +84,9 @@ def test_the_example_is_loaded_whole(obscore: EmbeddedEngine, tmp_path: Path) ->
     assert len(_ids(obscore, "s_region IS NULL AND dataproduct_type IS NOT NULL")) == 2
     assert len(_ids(obscore, "s_ra IS NULL")) == 1
     for example in _entry(obscore).schema.examples:
-        assert asked(obscore, apply.read_catalogue(obscore), example.query), example.name
+        assert asked(obscore, catalogue_store.read_catalogue(obscore), example.query), example.name
     drop(obscore, TABLE, said)
-    assert data_models(apply.read_catalogue(obscore)) == ()
+    assert data_models(catalogue_store.read_catalogue(obscore)) == ()
 
 
 def test_shipped_schemas_are_named() -> None:
@@ -116,7 +116,7 @@ def test_columns_that_files_lack(obscore: EmbeddedEngine, tmp_path: Path) -> Non
     assert unknown == "in a file and not loaded, for the schema file has no such columns: pol_sates"
     assert _column(obscore, "obs_title") == [None, "Über"]
     assert _column(obscore, "pol_states") == [None, None]
-    assert data_models(apply.read_catalogue(obscore)) == (DATA_MODEL,)
+    assert data_models(catalogue_store.read_catalogue(obscore)) == (DATA_MODEL,)
     # what is appended has the columns of the table
     third = _request(tmp_path, [GOOD | {"obs_id": "c", "pol_states": "/I/", "proposal_id": "p"}], "third.csv")
     load(obscore, replace(third, schema_file=None, mode="append"), Said())
@@ -132,7 +132,7 @@ def test_columns_that_every_file_has(obscore: EmbeddedEngine, tmp_path: Path, na
     row = {key: value for key, value in GOOD.items() if key != name}
     with pytest.raises(ReadError, match=f"obs.csv has no column {name} of table ObsCore"):
         load(obscore, _request(tmp_path, [row]), Said())
-    assert data_models(apply.read_catalogue(obscore)) == ()
+    assert data_models(catalogue_store.read_catalogue(obscore)) == ()
 
 
 def test_another_unit_than_the_standards_is_told(obscore: EmbeddedEngine, tmp_path: Path) -> None:

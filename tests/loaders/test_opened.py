@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from clickhouse_schema import apply
-from loaders import commands, control
-from tap_service.storage.engine import EngineUnavailable, StorageFull
+from clickhouse_schema import catalogue_store
+from loaders.cli import control_socket, data_commands
+from tap_service.storage.engine.engine import EngineUnavailable, StorageFull
 from tests.loaders.test_load import Said
 
 
@@ -32,9 +32,9 @@ def test_on_a_full_disk_what_is_there_can_be_read(
     def full(engine: object) -> None:
         raise StorageFull("Cannot reserve 1.00 MiB")
 
-    monkeypatch.setattr(control, "EmbeddedEngine", Standing)
-    monkeypatch.setattr(apply, "initialise", full)
-    with control.opened(tmp_path) as engine:
+    monkeypatch.setattr(control_socket, "EmbeddedEngine", Standing)
+    monkeypatch.setattr(catalogue_store, "initialise", full)
+    with control_socket.opened(tmp_path) as engine:
         assert isinstance(engine, Standing)
     assert "no space is left: Cannot reserve 1.00 MiB" in caplog.text
 
@@ -43,9 +43,9 @@ def test_a_command_that_loses_the_engine_tells_the_way_out(tmp_path: Path, monke
     def lost(*_: Any) -> None:
         raise EngineUnavailable("the engine does not answer")
 
-    monkeypatch.setitem(commands.COMMANDS, "load", lost)
+    monkeypatch.setitem(data_commands.COMMANDS, "load", lost)
     said = Said()
-    assert commands.run(Standing(tmp_path), "load", {"table": "a.b"}, said) == 1  # type: ignore[arg-type]
+    assert data_commands.run(Standing(tmp_path), "load", {"table": "a.b"}, said) == 1  # type: ignore[arg-type]
     assert said.messages == [
         "error: the engine failed: the engine does not answer: start the same load again when it does"
     ]

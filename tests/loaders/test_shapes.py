@@ -11,16 +11,16 @@ import pyarrow.csv
 import pytest
 
 from adql.regions import Cone, Moc
-from adql.regions.sphere import directions
+from adql.regions.unit_vectors import directions
 from adql.translate import translate
-from clickhouse_schema import apply
-from clickhouse_schema.cover import EVERYWHERE, NOWHERE
+from clickhouse_schema import catalogue_store
 from clickhouse_schema.datatypes import CIRCLE, MOC, POINT, POLYGON, REGION
-from loaders.errors import LoadError
-from loaders.load import LoadRequest, load
-from loaders.verify import verify
-from tap_service.readers import shapes
-from tap_service.storage.embedded import EmbeddedEngine
+from clickhouse_schema.shape_cover import EVERYWHERE, NOWHERE
+from loaders.load_error import LoadError
+from loaders.pipeline.load_table import LoadRequest, load
+from loaders.tables.verify_table import verify
+from tap_service.readers import shape_columns
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.loaders.test_load import Said, loading
 
 __all__ = ["loading"]
@@ -90,7 +90,7 @@ def test_shapes_are_loaded_found_and_verified(loading: EmbeddedEngine, tmp_path:
     assert {f"{name}: the shapes and covers of 5 rows checked" for name in ("c", "v", "s_region", "m")} <= set(
         said.lines
     )
-    catalogue = apply.read_catalogue(loading)
+    catalogue = catalogue_store.read_catalogue(loading)
     for condition, expected in (
         ("CONTAINS(POINT(10, 20), c)", [1, 3]),
         ("CONTAINS(POINT(10, 20), v)", [1]),
@@ -124,24 +124,26 @@ def test_covers_hold_their_shapes(loading: EmbeddedEngine) -> None:
     rng = np.random.default_rng(4)
     for size in 10.0 ** np.arange(-7, 2):
         centre = Cone(float(rng.uniform(0, 360)), float(rng.choice([-90, 0, 41.8, 90])), float(size))
-        number = shapes.cover_number(centre.centre, np.radians([size]))
-        assert shapes.is_covered(CIRCLE, [centre.lon, centre.lat, size], number)
-        assert number == EVERYWHERE or not shapes.is_covered(CIRCLE, [centre.lon, centre.lat, 10 * size + 1e-5], number)
+        number = shape_columns.cover_number(centre.centre, np.radians([size]))
+        assert shape_columns.is_covered(CIRCLE, [centre.lon, centre.lat, size], number)
+        assert number == EVERYWHERE or not shape_columns.is_covered(
+            CIRCLE, [centre.lon, centre.lat, 10 * size + 1e-5], number
+        )
     far = directions(np.array([0.0, 180.0]), np.array([0.0, 0.0]))
-    assert shapes.cover_number(far, np.zeros(2)) == EVERYWHERE
-    assert not shapes.is_covered(CIRCLE, [], 7)
-    assert shapes.is_covered(MOC, [], NOWHERE)
+    assert shape_columns.cover_number(far, np.zeros(2)) == EVERYWHERE
+    assert not shape_columns.is_covered(CIRCLE, [], 7)
+    assert shape_columns.is_covered(MOC, [], NOWHERE)
 
 
 def test_texts_and_their_shapes() -> None:
     texts = pa.array(["Circle 1 2 3", None, " ", "Polygon 3", "Union (Circle 1 2 3 Union (Position 5 6 AllSky))"])
-    read, covers, bad = shapes.read(REGION, texts)
+    read, covers, bad = shape_columns.read(REGION, texts)
     assert read.to_pylist() == [
         [[0, 1, 1, 2, 3]], [], [], [], [[0, 1, 1, 2, 3], [1, 1, 5, 6, 0], [2, 1, 0, 0, 180]],
     ]  # fmt: skip
     assert covers.to_pylist()[1:] == [NOWHERE, NOWHERE, NOWHERE, EVERYWHERE]
     assert list(bad) == [3]
-    mocs, covers, bad = shapes.read(MOC, pa.array(["3/0-1", "4/", None]))
+    mocs, covers, bad = shape_columns.read(MOC, pa.array(["3/0-1", "4/", None]))
     assert mocs.to_pylist() == [Moc.parse("3/0-1").ranges.ravel().tolist(), [], []]
     assert covers.to_pylist()[1:] == [NOWHERE, NOWHERE]
     assert not bad
@@ -163,14 +165,14 @@ def test_plain_texts_are_read_as_all_others() -> None:
         "Circle 1 2",
         "Circle 1 2 3 4",
     ]
-    shapes_, covers, bad = shapes.read(REGION, pa.array(plain + wrong))
-    again, same, worse = shapes.read(REGION, pa.array([f"Union ({text})" for text in plain + wrong]))
+    shapes_, covers, bad = shape_columns.read(REGION, pa.array(plain + wrong))
+    again, same, worse = shape_columns.read(REGION, pa.array([f"Union ({text})" for text in plain + wrong]))
     assert shapes_.to_pylist() == again.to_pylist()
     assert covers.to_pylist() == same.to_pylist()
     assert list(bad) == list(worse) == list(range(len(plain), len(plain) + len(wrong)))
 
 
 def test_clearly_convex_polygons_and_points_pass_quickly() -> None:
-    assert shapes.faults(POLYGON, pa.array([[0, 0, 1, 0, 1, 1, 0, 1.0], [], [0, 0, 0, 1, 1.0, 1]])) == {}
-    assert shapes.faults(POINT, pa.array([[0, 91.0], [0, 90.0], [float("inf"), 0]])).keys() == {0, 2}
-    assert shapes.faults(REGION, pa.array(["anything"])) == {}
+    assert shape_columns.faults(POLYGON, pa.array([[0, 0, 1, 0, 1, 1, 0, 1.0], [], [0, 0, 0, 1, 1.0, 1]])) == {}
+    assert shape_columns.faults(POINT, pa.array([[0, 91.0], [0, 90.0], [float("inf"), 0]])).keys() == {0, 2}
+    assert shape_columns.faults(REGION, pa.array(["anything"])) == {}

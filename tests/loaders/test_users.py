@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from loaders.cli import app
+from loaders.cli.main import app
 from tap_service.models.identity import Identity
 from tap_service.storage.accounts import ACCOUNTS_FILE, Accounts
 

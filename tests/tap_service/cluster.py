@@ -61,4 +61,4 @@ class Workers:
     def _all(self) -> list[tuple[int, bool]]:
         """Each process that the main one, or a thread of it, has started, and whether it is the caretaker."""
         found = children(self.process.pid)
-        return [(pid, b"workers.care" in line) for pid in found if (line := said_by(pid, "cmdline"))]
+        return [(pid, b"workers.caretaker" in line) for pid in found if (line := said_by(pid, "cmdline"))]

@@ -15,14 +15,14 @@ import httpx
 import pytest
 import uvicorn
 
-from clickhouse_schema.apply import initialise, register
-from clickhouse_schema.ddl import create_table
-from clickhouse_schema.model import Schema
+from clickhouse_schema.catalogue_store import initialise, register
+from clickhouse_schema.schema_model import Schema
+from clickhouse_schema.table_ddl import create_table
 from tap_service.config import Config
 from tap_service.main import SERVER, create_app
-from tap_service.storage.clickhouse import ClickHouseEngine
-from tap_service.storage.embedded import EmbeddedEngine
-from tap_service.storage.engine import Engine
+from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tap_service.storage.engine.engine import Engine
 from tests.tap_service.cluster import Workers
 from tests.tap_service.storage.redis_server import redis_server
 from tests.tap_service.storage.stand_in import standing_in

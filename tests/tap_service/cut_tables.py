@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from clickhouse_schema.apply import register, update_density
-from clickhouse_schema.ddl import create_table
-from clickhouse_schema.model import Schema
-from tap_service.storage.engine import Engine
+from clickhouse_schema.catalogue_store import register, update_density
+from clickhouse_schema.schema_model import Schema
+from clickhouse_schema.table_ddl import create_table
+from tap_service.storage.engine.engine import Engine
 
 #: rows of cut.stars and cut.others; ids count from 0, every hundredth has no position
 STARS, OTHERS = 20_000, 4_000

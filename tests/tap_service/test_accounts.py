@@ -16,9 +16,9 @@ import pytest
 import yaml
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from tap_service.exceptions import Unauthorized
 from tap_service.models.identity import Identity
-from tap_service.services.identity import Identities, IssuersError, read_issuers
+from tap_service.service_errors import Unauthorized
+from tap_service.services.site.authentication import Identities, IssuersError, read_issuers
 from tap_service.storage.accounts import AccountError, Accounts
 
 

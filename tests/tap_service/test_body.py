@@ -9,8 +9,8 @@ import httpx
 import pytest
 from fastapi import Request
 
-from tap_service.exceptions import BodyTooSlow, ClientGone
-from tap_service.handlers import form
+from tap_service.handlers import request_form as form
+from tap_service.service_errors import BodyTooSlow, ClientGone
 from tests.tap_service.conftest import Served
 
 

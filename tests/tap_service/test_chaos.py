@@ -18,8 +18,8 @@ from xml.etree import ElementTree
 import httpx
 import pytest
 
-from tap_service.models.job import JobFilter
-from tap_service.storage.redis_jobs import RedisJobStore
+from tap_service.models.uws_job import JobFilter
+from tap_service.storage.jobs.redis_job_store import RedisJobStore
 from tests.tap_service.asking import FINISHED, UWS
 from tests.tap_service.cluster import Workers
 from tests.tap_service.test_cluster_faults import Cluster, _cluster, cluster

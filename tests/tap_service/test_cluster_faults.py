@@ -13,9 +13,9 @@ from typing import Any
 import httpx
 import pytest
 
-from clickhouse_schema.apply import initialise
+from clickhouse_schema.catalogue_store import initialise
 from tap_service.config import Config
-from tap_service.storage.clickhouse import ClickHouseEngine
+from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.tap_service.asking import UWS, Job, create
 from tests.tap_service.cluster import Workers
 from tests.tap_service.conftest import Served, served

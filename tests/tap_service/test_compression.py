@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tap_service.handlers.compression import accepted, zstd
+from tap_service.handlers.response_compression import accepted, zstd
 from tests.tap_service.asking import ENDLESS, create
 
 QUERY = "SELECT n, word FROM svc.numbers WHERE n < 40000 ORDER BY n"

@@ -16,10 +16,10 @@ import pytest
 import pyvo
 from pyvo.dal.adhoc import DatalinkQuery, DatalinkResults
 
-from clickhouse_schema.apply import read_catalogue, register, unregister
-from clickhouse_schema.ddl import create_table
-from clickhouse_schema.model import Schema
-from tap_service.storage.embedded import EmbeddedEngine
+from clickhouse_schema.catalogue_store import read_catalogue, register, unregister
+from clickhouse_schema.schema_model import Schema
+from clickhouse_schema.table_ddl import create_table
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.tap_service.conftest import Served
 
 #: pyvo asks with stream=True and leaves connections to be collected

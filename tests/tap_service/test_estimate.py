@@ -9,10 +9,10 @@ import pytest
 
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from tap_service.models.work import Estimate
-from tap_service.services.estimate import Estimator
-from tap_service.storage.embedded import EmbeddedEngine
-from tap_service.storage.sqlite_jobs import SqliteJobStore
+from tap_service.models.work_class import Estimate
+from tap_service.services.queries.cost_estimate import Estimator
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
 
 STARS = 120_521
 GRANULE = 8192

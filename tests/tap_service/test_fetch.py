@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from tap_service.exceptions import UploadFault
-from tap_service.services.fetch import Fetcher
+from tap_service.service_errors import UploadFault
+from tap_service.services.uploads.url_fetch import Fetcher
 
 MOST = 100_000
 Script = Callable[[socket.socket], object]
@@ -186,7 +186,7 @@ def test_a_server_that_speaks_no_tls(tmp_path: Path) -> None:
     ],
 )
 def test_addresses_of_no_public_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: str) -> None:
-    monkeypatch.setattr("tap_service.services.fetch._connected", None)
+    monkeypatch.setattr("tap_service.services.uploads.url_fetch._connected", None)
     with pytest.raises(UploadFault) as fault:
         fetch(tmp_path, f"http://{host}:1/")
     # where the system knows no such name or address, nothing is asked either
@@ -220,7 +220,7 @@ def test_an_answer_that_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     """A name is looked up once for each connection, which goes to the address that was looked at."""
     names = Names(example_org=["192.0.2.1", "127.0.0.1"])
     monkeypatch.setattr(socket, "getaddrinfo", names)
-    monkeypatch.setattr("tap_service.services.fetch.is_public", lambda found: found[4][0] == "192.0.2.1")
+    monkeypatch.setattr("tap_service.services.uploads.url_fetch.is_public", lambda found: found[4][0] == "192.0.2.1")
     reached: list[str] = []
 
     class Watched(socket.socket):
@@ -245,6 +245,6 @@ def test_a_redirect_is_looked_up_anew(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_the_own_host_under_a_public_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As if 127.0.0.1 were public: it is this host's all the same."""
-    monkeypatch.setattr("tap_service.services.fetch.ip_address", lambda _: IPv4Address("8.8.8.8"))
+    monkeypatch.setattr("tap_service.services.uploads.url_fetch.ip_address", lambda _: IPv4Address("8.8.8.8"))
     with web(says(OK)) as port, pytest.raises(UploadFault, match="no address of the public internet"):
         fetch(tmp_path, f"http://127.0.0.1:{port}/")

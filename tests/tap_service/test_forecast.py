@@ -12,7 +12,7 @@ import pytest
 from cdshealpix import nested
 
 from tap_service.config import Config
-from tap_service.storage.embedded import EmbeddedEngine
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.tap_service.conftest import NUMBERS, Served
 from tests.tap_service.users import User, user
 

@@ -20,10 +20,10 @@ import pytest
 from astropy.table import Table
 
 from tap_service.config import Config
-from tap_service.exceptions import UploadFault
-from tap_service.readers.apart import Answer, Limits, Request, answered
-from tap_service.readers.bytestream import ByteStream
-from tap_service.services.table_files import TableFiles
+from tap_service.readers.byte_stream import ByteStream
+from tap_service.readers.sandboxed_reader import Answer, Limits, Request, answered
+from tap_service.service_errors import UploadFault
+from tap_service.services.uploads.table_files import TableFiles
 
 LIMITS = Limits(rows=100_000, columns=200, cell_bytes=1 << 16, unpacked_bytes=32 << 20, memory=1 << 30, seconds=20)
 UNFORESEEN = "hard to tell"

@@ -20,7 +20,7 @@ import pyarrow as pa
 import pytest
 
 from tap_service.config import Config
-from tap_service.services.reader_host import ReaderHost
+from tap_service.services.uploads.sandbox_client import ReaderHost
 from tests.tap_service.asking import Job
 from tests.tap_service.conftest import Served
 from tests.tap_service.processes import children, open_files, said_by
@@ -69,7 +69,7 @@ def refusal(answer: httpx.Response, status: int = 400) -> str:
 
 def hosts(process: int) -> list[int]:
     """What the readers of a service are forked from."""
-    return [child for child in children(process) if b"tap_service.readers.host" in said_by(child, "cmdline")]
+    return [child for child in children(process) if b"tap_service.readers.sandbox_host" in said_by(child, "cmdline")]
 
 
 def readers(process: int) -> list[int]:
@@ -299,7 +299,7 @@ LARGE = b"n\n" + b"1\n" * 4_000_000
 
 
 def test_many_slow_tables_have_one_limit(serve: Callable[..., Served], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tap_service.services.uploads._PATIENCE", 0)
+    monkeypatch.setattr("tap_service.services.uploads.query_uploads._PATIENCE", 0)
     many = ";".join(f"t{i},param:t" for i in range(20))
     assert "take more than 0 seconds to read: upload fewer at once" in refusal(ask(serve(), UPLOAD=many))
 

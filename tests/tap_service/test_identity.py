@@ -21,9 +21,9 @@ from pyvo.auth import AuthSession
 from pyvo.auth.securitymethods import BASIC
 from starlette.types import Message, Receive, Scope, Send
 
-from tap_service.handlers.headers import CommonHeaders
+from tap_service.handlers.response_headers import CommonHeaders
 from tap_service.models.identity import Identity
-from tap_service.services.identity import BEARER
+from tap_service.services.site.authentication import BEARER
 from tap_service.storage.accounts import Accounts
 from tests.tap_service.conftest import Served
 from tests.tap_service.users import USERS, user, write_accounts

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from tap_service.models.instants import cut, now, read, written
+from tap_service.models.timestamps import cut, now, read, written
 
 
 @pytest.mark.parametrize(

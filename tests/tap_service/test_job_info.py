@@ -11,14 +11,14 @@ import pytest
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.serializers import ResultInfo, find_format
-from tap_service.services.estimate import Estimator
-from tap_service.services.execution import Execution
-from tap_service.services.job_info import JobProgress
-from tap_service.services.row_limit import RowLimit
-from tap_service.storage.embedded import EmbeddedEngine
-from tap_service.storage.engine import Progress
-from tap_service.storage.jobs import JobStore
-from tap_service.storage.sqlite_jobs import SqliteJobStore
+from tap_service.services.jobs.job_info import JobProgress
+from tap_service.services.queries.cost_estimate import Estimator
+from tap_service.services.queries.query_execution import Execution
+from tap_service.services.queries.row_limit import RowLimit
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tap_service.storage.engine.engine import Progress
+from tap_service.storage.jobs.job_store import JobStore
+from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
 from tests.tap_service.asking import create
 from tests.tap_service.conftest import NUMBERS, Served
 

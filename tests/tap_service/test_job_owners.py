@@ -14,7 +14,8 @@ import pyvo
 from pyvo.auth import AuthSession
 from starlette.routing import Route
 
-from tap_service.handlers import jobs, results
+from tap_service.handlers import async_routes as jobs
+from tap_service.handlers import result_routes
 from tap_service.storage.accounts import Accounts
 from tests.tap_service.asking import HREF, UWS, Job, create
 from tests.tap_service.conftest import Served
@@ -82,7 +83,7 @@ def test_these_are_all_resources() -> None:
     tried = {(method, path.partition("?")[0]) for method, path, _ in RESOURCES}
     there = {
         (method, route.path.removeprefix("/async/{job_id}"))
-        for router in (jobs.router, results.router)
+        for router in (jobs.router, result_routes.router)
         for route in router.routes
         if isinstance(route, Route) and route.path.startswith("/async/{job_id}")
         for method in route.methods or ()

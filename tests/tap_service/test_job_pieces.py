@@ -14,8 +14,8 @@ import pytest
 from astropy.io import fits
 from astropy.io.votable import parse
 
-from clickhouse_schema.apply import unregister
-from tap_service.storage.embedded import EmbeddedEngine
+from clickhouse_schema.catalogue_store import unregister
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.tap_service.asking import Job, create
 from tests.tap_service.conftest import Served
 from tests.tap_service.cut_tables import CUT, STARS, make, replace

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from clickhouse_schema.apply import unregister
+from clickhouse_schema.catalogue_store import unregister
 from tap_service.config import Config
-from tap_service.storage.clickhouse import ClickHouseEngine
-from tap_service.storage.embedded import EmbeddedEngine
+from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.tap_service.asking import Job, create
 from tests.tap_service.cluster import Workers
 from tests.tap_service.conftest import served

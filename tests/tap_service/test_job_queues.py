@@ -12,9 +12,9 @@ import httpx
 import pytest
 
 from tap_service.config import Config
-from tap_service.models.instants import later, now, read, written
-from tap_service.models.job import JobFilter
-from tap_service.storage.clickhouse import ClickHouseEngine
+from tap_service.models.timestamps import later, now, read, written
+from tap_service.models.uws_job import JobFilter
+from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.tap_service.asking import Job, create
 from tests.tap_service.cluster import Workers
 from tests.tap_service.conftest import Served, served

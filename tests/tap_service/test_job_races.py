@@ -51,7 +51,7 @@ def test_a_job_store_that_does_not_answer(
     serve: Callable[..., Served], tmp_path: Path, eventually: Eventually, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another program holds the file: clients are asked to come back, and no job's end is lost."""
-    monkeypatch.setattr("tap_service.storage.sqlite_jobs._PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr("tap_service.storage.jobs.sqlite_job_store._PATIENCE_SECONDS", 0.05)
     service = serve(jobs_path=tmp_path, concurrent_jobs=1, user_running_jobs=1)
     job = create(service.tap, "SELECT COUNT(*) AS c FROM svc.numbers AS a JOIN svc.numbers AS b ON a.n = b.n")
     another = sqlite3.connect(tmp_path / "jobs.sqlite", isolation_level=None)

@@ -9,12 +9,12 @@ import pytest
 
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue, TableEntry
-from clickhouse_schema.model import Column, Layout, Schema, Table
-from clickhouse_schema.placement import CLUSTER, MAP_ORDER, Placement, ShardMap
-from tap_service.models.work import Estimate, Steps, WorkClass
-from tap_service.services.estimate import Estimator
-from tap_service.storage.embedded import EmbeddedEngine
-from tap_service.storage.sqlite_jobs import SqliteJobStore
+from clickhouse_schema.schema_model import Column, Layout, Schema, Table
+from clickhouse_schema.shard_map import CLUSTER, MAP_ORDER, Placement, ShardMap
+from tap_service.models.work_class import Estimate, Steps, WorkClass
+from tap_service.services.queries.cost_estimate import Estimator
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
 
 STARS, OBJECTS = 120_521, 14_033
 #: how far a forecast may be off

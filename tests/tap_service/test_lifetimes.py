@@ -12,18 +12,18 @@ from pathlib import Path
 
 import pytest
 
-from clickhouse_schema.apply import initialise
-from tap_service.models.instants import later, now
-from tap_service.models.job import ExecutionPhase, Job, JobResult
-from tap_service.models.pieces import Part, PieceWork
-from tap_service.services.lifetimes import Lifetimes
-from tap_service.storage.embedded import EmbeddedEngine
-from tap_service.storage.engine import QueryCancelled
-from tap_service.storage.jobs import NoSuchJob
-from tap_service.storage.local_results import LocalResultStore
-from tap_service.storage.merge_tables import table_name
-from tap_service.storage.results import ResultMissing
-from tap_service.storage.sqlite_jobs import SqliteJobStore
+from clickhouse_schema.catalogue_store import initialise
+from tap_service.models.piece_progress import Part, PieceWork
+from tap_service.models.timestamps import later, now
+from tap_service.models.uws_job import ExecutionPhase, Job, JobResult
+from tap_service.services.jobs.job_lifetimes import Lifetimes
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tap_service.storage.engine.engine import QueryCancelled
+from tap_service.storage.engine.merge_tables import table_name
+from tap_service.storage.jobs.job_store import NoSuchJob
+from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
+from tap_service.storage.results.local_result_store import LocalResultStore
+from tap_service.storage.results.result_store import ResultMissing
 
 ENDLESS = "SELECT number, sipHash64(number) AS hash FROM numbers(1000000000000)"
 

@@ -13,9 +13,9 @@ from urllib.parse import unquote
 import httpx
 import pytest
 
-from adql.functions.names import NameFault
+from adql.functions.object_name_functions import NameFault
 from tap_service.config import Config
-from tap_service.services.names import Sesame
+from tap_service.services.queries.sesame_resolver import Sesame
 
 _GOOD = (
     "# Barnard's star\t#Q1\n#=S=Simbad (CDS, via client/server):    1     0ms (from cache)\n%@ 2918\n%I.0 NAME Barnard's star\n"

@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from tap_service.constants import LANGUAGES
-from tap_service.exceptions import ParameterFault
-from tap_service.models.parameters import tap_parameters
+from tap_service.models.tap_parameters import tap_parameters
+from tap_service.service_errors import ParameterFault
 
 SELECT = "SELECT TOP 2 n FROM svc.numbers WHERE n < 2 ORDER BY n"
 ROWS = "n\r\n0\r\n1\r\n"

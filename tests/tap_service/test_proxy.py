@@ -14,7 +14,7 @@ import pytest
 import pyvo
 import requests
 
-from tap_service.services.address import origin
+from tap_service.services.site.client_address import origin
 from tests.tap_service.nginx import behind_nginx
 
 TRUSTED = (ip_network("10.0.0.0/8"),)

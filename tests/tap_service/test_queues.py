@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tap_service.exceptions import ServiceBusy, TooManyJobs
-from tap_service.models.instants import later, now
-from tap_service.models.job import ExecutionPhase, Job
-from tap_service.models.work import Estimate, Place, WorkClass
-from tap_service.services.queues import JobQueue, Rules, places_of, startable
-from tap_service.storage.sqlite_jobs import SqliteJobStore
+from tap_service.models.timestamps import later, now
+from tap_service.models.uws_job import ExecutionPhase, Job
+from tap_service.models.work_class import Estimate, Place, WorkClass
+from tap_service.service_errors import ServiceBusy, TooManyJobs
+from tap_service.services.jobs.job_queues import JobQueue, Rules, places_of, startable
+from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
 
 SHORT, LONG, VERY_LONG = WorkClass.SHORT, WorkClass.LONG, WorkClass.VERY_LONG
 SECONDS = {SHORT: 1.0, LONG: 60.0, VERY_LONG: 3600.0}

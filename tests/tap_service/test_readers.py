@@ -15,14 +15,14 @@ import pytest
 from astropy.io import fits, votable
 from astropy.table import MaskedColumn, Table
 
-from clickhouse_schema.model import Table as Model
+from clickhouse_schema.schema_model import Table as Model
 from clickhouse_schema.yaml_reader import read_schema
 from clickhouse_schema.yaml_writer import as_yaml
-from loaders.describe import described
+from loaders.tables.describe_file import described
 from tap_service.readers import open_source
-from tap_service.readers.conform import Conformer
-from tap_service.readers.errors import ReadError
-from tap_service.readers.source import Fault
+from tap_service.readers.conform_rows import Conformer
+from tap_service.readers.read_error import ReadError
+from tap_service.readers.table_source import Fault
 
 
 def read(path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
@@ -348,7 +348,7 @@ def test_csv_types_are_guessed(tmp_path: Path) -> None:
 
 
 def test_csv_rows_keep_their_lines_across_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tap_service.readers.csv._BLOCK", 100)
+    monkeypatch.setattr("tap_service.readers.csv_reader._BLOCK", 100)
     lines = [f'{number},"a\nb{number}"' if number % 3 == 0 else f"{number},b" for number in range(200)]
     lines[150] = "bad"
     (tmp_path / "t.csv").write_text("n,t\n" + "\n".join(lines))
@@ -359,8 +359,8 @@ def test_csv_rows_keep_their_lines_across_blocks(tmp_path: Path, monkeypatch: py
 
 
 def test_csv_with_a_quote_that_never_closes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tap_service.readers.csv._BLOCK", 100)
-    monkeypatch.setattr("tap_service.readers.csv.LONGEST_ROW", 1000)
+    monkeypatch.setattr("tap_service.readers.csv_reader._BLOCK", 100)
+    monkeypatch.setattr("tap_service.readers.csv_reader.LONGEST_ROW", 1000)
     (tmp_path / "t.csv").write_text('n,t\n1,x\n2,"open\n' + "3,y\n" * 1000)
     with pytest.raises(ReadError, match="a quote that opens in or after line"):
         read(tmp_path / "t.csv")

@@ -9,9 +9,9 @@ from typing import Any
 import httpx
 import pytest
 
-from clickhouse_schema.apply import register, unregister
-from clickhouse_schema.ddl import create_table
-from clickhouse_schema.model import Column, Schema, Table
+from clickhouse_schema.catalogue_store import register, unregister
+from clickhouse_schema.schema_model import Column, Schema, Table
+from clickhouse_schema.table_ddl import create_table
 from tap_service.storage.accounts import Accounts
 from tests.tap_service.asking import Job, create
 from tests.tap_service.conftest import Served

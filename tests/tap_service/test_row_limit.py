@@ -11,11 +11,11 @@ import pytest
 
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from tap_service.models.work import ResultRows
-from tap_service.services.estimate import Estimator
-from tap_service.services.row_limit import RowLimit, fitting_percentage, row_limit
-from tap_service.storage.embedded import EmbeddedEngine
-from tap_service.storage.sqlite_jobs import SqliteJobStore
+from tap_service.models.work_class import ResultRows
+from tap_service.services.queries.cost_estimate import Estimator
+from tap_service.services.queries.row_limit import RowLimit, fitting_percentage, row_limit
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
 
 STARS, GALAXIES = 120_521, 14_033
 CONE = "1 = CONTAINS(POINT(ra, dec), CIRCLE(56.75, 24.12, 30))"

@@ -9,9 +9,9 @@ import pytest
 from numpy.typing import NDArray
 
 from adql.regions import Cone, Moc, cover, direction
-from adql.regions.locate import locate
+from adql.regions.pixel_index import locate
 from clickhouse_schema.healpix import ORDER
-from tap_service.services.spread import Spread, pairs_within
+from tap_service.services.queries.row_density import Spread, pairs_within
 
 RADII = (0.0, 0.001, 0.02, 0.1, 0.3, 1.0, 2.5, 6.0, 15.0, 25.0, 50.0, 90.0, 130.0, 179.0, 180.0)
 ROWS = 6_000

@@ -6,8 +6,8 @@ import pytest
 
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from tap_service.services.stages import Stages
-from tap_service.storage.engine import Progress
+from tap_service.services.queries.query_stages import Stages
+from tap_service.storage.engine.engine import Progress
 
 MATCH = "DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)) < 0.1"
 JOIN = "FROM tycho2.bright AS a JOIN openngc.objects AS b ON"

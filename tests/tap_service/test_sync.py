@@ -19,7 +19,7 @@ import pyvo
 from astropy.io.votable import parse as parse_votable
 
 from tap_service.config import Config
-from tap_service.documents.error import error_document
+from tap_service.documents.error_document import error_document
 from tap_service.serializers import FORMATS
 from tests.tap_service.asking import ENDLESS
 from tests.tap_service.conftest import NUMBERS

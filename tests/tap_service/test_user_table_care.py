@@ -8,15 +8,15 @@ from datetime import timedelta
 import pyarrow as pa
 import pytest
 
-from clickhouse_schema import apply, user_tables
-from clickhouse_schema.ddl import create_table
-from clickhouse_schema.model import Column, Layout, Table
-from clickhouse_schema.user_tables import FILLING, LIVE, UserTable, new_name, stored
+from clickhouse_schema import catalogue_store, user_table_record
+from clickhouse_schema.schema_model import Column, Layout, Table
+from clickhouse_schema.table_ddl import create_table
+from clickhouse_schema.user_table_record import FILLING, LIVE, UserTable, new_name, stored
 from tap_service.config import Config
-from tap_service.models.instants import now
-from tap_service.services.user_storage import UserStorage
-from tap_service.services.user_table_care import UserTableCare, end_of
-from tap_service.storage.embedded import EmbeddedEngine
+from tap_service.models.timestamps import now
+from tap_service.services.user_tables.user_table_expiry import UserTableCare, end_of
+from tap_service.services.user_tables.user_table_storage import UserStorage
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 
 OWNER = "keeper'; DROP TABLE x --"
 TABLE = Table(
@@ -36,7 +36,7 @@ CONFIG = Config(user_table_days=10)
 def storage(svc_engine: EmbeddedEngine) -> Iterator[UserStorage]:
     made = UserStorage(CONFIG, svc_engine)
     yield made
-    for record in user_tables.tables_of(svc_engine, OWNER):
+    for record in user_table_record.tables_of(svc_engine, OWNER):
         made.remove(OWNER, record.table.name)
 
 
@@ -72,7 +72,7 @@ def test_what_is_replaced_goes_when_nobody_can_read_it(
     care.sweep()
     assert kept.storage not in names(svc_engine)
     assert again.storage in names(svc_engine)
-    assert apply.density(svc_engine, user_tables.DATABASE, again.storage).num_rows == 2
+    assert catalogue_store.density(svc_engine, user_table_record.DATABASE, again.storage).num_rows == 2
     storage.remove(OWNER, "KEPT")
     assert again.described in described(svc_engine)
     care.sweep()
@@ -115,13 +115,13 @@ def test_a_failure_leaves_nothing(svc_engine: EmbeddedEngine, storage: UserStora
 def test_a_table_that_nobody_uses_expires(
     svc_engine: EmbeddedEngine, kept: UserTable, idle: int, is_used: bool, is_kept: bool
 ) -> None:
-    user_tables.put(svc_engine, kept.model_copy(update={"changed": now() - timedelta(days=idle)}))
+    user_table_record.put(svc_engine, kept.model_copy(update={"changed": now() - timedelta(days=idle)}))
     if is_used:
-        user_tables.note_use(svc_engine, [kept.described])
+        user_table_record.note_use(svc_engine, [kept.described])
     UserTableCare(CONFIG.model_copy(update={"user_table_days": 0}), svc_engine).sweep()
-    assert user_tables.table_of(svc_engine, OWNER, "kept") is not None
+    assert user_table_record.table_of(svc_engine, OWNER, "kept") is not None
     UserTableCare(CONFIG, svc_engine).sweep()
-    assert (user_tables.table_of(svc_engine, OWNER, "kept") is not None) == is_kept
+    assert (user_table_record.table_of(svc_engine, OWNER, "kept") is not None) == is_kept
 
 
 def test_when_a_table_ends(kept: UserTable) -> None:
@@ -133,21 +133,21 @@ def test_when_a_table_ends(kept: UserTable) -> None:
 
 def test_another_version_of_skyhouse_describes_the_tables_anew(svc_engine: EmbeddedEngine, kept: UserTable) -> None:
     svc_engine.execute("ALTER TABLE skyhouse.own_columns DROP COLUMN std", {"mutations_sync": 2, "alter_sync": 2})
-    apply.initialise(svc_engine)
+    catalogue_store.initialise(svc_engine)
     where = f"WHERE described = '{kept.described}' AND std = 0"
     assert svc_engine.query(f"SELECT column_name FROM skyhouse.own_columns {where}").num_rows == 3
     assert svc_engine.query(f"SELECT table_name FROM skyhouse.own_tables {where[:-12]}").num_rows == 1
 
 
 def test_the_registry_keeps_its_order_when_the_clock_goes_back(svc_engine: EmbeddedEngine, kept: UserTable) -> None:
-    before = user_tables.version_of(svc_engine, OWNER)
+    before = user_table_record.version_of(svc_engine, OWNER)
     ahead = pa.record_batch(
         {"owner_key": ["x"], "name_key": ["y"], "document": [""], "version": pa.array([before + 10**15], pa.uint64())}
     )
     svc_engine.insert("skyhouse.user_tables", [ahead])
-    user_tables.put(svc_engine, kept.model_copy(update={"rows": 7}))
-    assert user_tables.version_of(svc_engine, OWNER) == before + 10**15 + 1
-    found = user_tables.table_of(svc_engine, OWNER, "kept")
+    user_table_record.put(svc_engine, kept.model_copy(update={"rows": 7}))
+    assert user_table_record.version_of(svc_engine, OWNER) == before + 10**15 + 1
+    found = user_table_record.table_of(svc_engine, OWNER, "kept")
     assert found is not None
     assert found.rows == 7
     svc_engine.execute("ALTER TABLE skyhouse.user_tables DELETE WHERE owner_key = 'x'", {"mutations_sync": 2})

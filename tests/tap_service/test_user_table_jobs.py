@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from astropy.io.votable import parse_single_table
 
-from tap_service.storage.embedded import EmbeddedEngine
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.tap_service.asking import Job, create
 from tests.tap_service.conftest import Served
 from tests.tap_service.users import User, user

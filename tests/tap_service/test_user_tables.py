@@ -19,11 +19,11 @@ from astropy.table import Table as AstropyTable
 from pyvo.utils.prototype import activate_features
 
 from tap_service.config import Config
-from tap_service.exceptions import ServiceBusy
-from tap_service.services.metadata import Metadata
-from tap_service.services.table_files import TableFiles
-from tap_service.services.user_tables import UserTables
-from tap_service.storage.embedded import EmbeddedEngine
+from tap_service.service_errors import ServiceBusy
+from tap_service.services.site.catalogue_cache import Metadata
+from tap_service.services.uploads.table_files import TableFiles
+from tap_service.services.user_tables.user_table_requests import UserTables
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.tap_service.asking import Job
 from tests.tap_service.conftest import Served
 from tests.tap_service.users import User, user

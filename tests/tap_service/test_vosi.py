@@ -18,10 +18,10 @@ import pytest
 import pyvo
 from pyvo.io.vosi import parse_availability
 
-from adql.extensions import EXTENSIONS, FEATURE_TYPE
 from adql.functions import USER_DEFINED
-from clickhouse_schema.apply import register, unregister
-from clickhouse_schema.model import Schema
+from adql.syntax.extensions import EXTENSIONS, FEATURE_TYPE
+from clickhouse_schema.catalogue_store import register, unregister
+from clickhouse_schema.schema_model import Schema
 from tap_service.config import Config
 from tap_service.constants import LANGUAGES
 from tap_service.serializers import FORMATS

@@ -6,10 +6,10 @@ import pytest
 
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.datatypes import ColumnType
-from clickhouse_schema.model import Column, ForeignKey, Schema, Table
-from tap_service.documents.tables import table_document, tableset_document, with_tables
-from tap_service.readers.errors import ReadError
-from tap_service.readers.vosi_table import read_definition, root
+from clickhouse_schema.schema_model import Column, ForeignKey, Schema, Table
+from tap_service.documents.tableset_document import table_document, tableset_document, with_tables
+from tap_service.readers.read_error import ReadError
+from tap_service.readers.vosi_table_reader import read_definition, root
 
 _HEAD = '<table xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:vs="http://www.ivoa.net/xml/VODataService/v1.1">'
 

@@ -26,14 +26,14 @@ from astropy.io import votable
 from astropy.table import Table
 
 from clickhouse_schema.datatypes import CIRCLE, MOC, POLYGON, REGION, TIMESTAMP, ColumnType, Field
-from clickhouse_schema.model import Table as StoredTable
-from loaders.describe import described
-from loaders.drop import drop
-from loaders.load import LoadRequest, load
+from clickhouse_schema.schema_model import Table as StoredTable
+from loaders.pipeline.load_table import LoadRequest, load
+from loaders.tables.describe_file import described
+from loaders.tables.drop_table import drop
 from tap_service.readers import open_source
-from tap_service.readers.apart import Request, answered
+from tap_service.readers.sandboxed_reader import Request, answered
 from tap_service.serializers import FORMATS
-from tap_service.storage.embedded import EmbeddedEngine
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.loaders.test_evolve import Said
 from tests.tap_service.conftest import Served
 from tests.tap_service.serializers.conftest import write_document

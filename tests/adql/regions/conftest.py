@@ -9,12 +9,12 @@ import pyarrow as pa
 import pytest
 from numpy.typing import NDArray
 
-from adql.clickhouse import SETTINGS
-from adql.regions.membership import Row
-from adql.regions.sphere import Vectors, directions
-from adql.spherical import unit_vector
+from adql.clickhouse.engine_settings import SETTINGS
+from adql.clickhouse.sky.membership_sql import Row
+from adql.clickhouse.sky.separation_sql import unit_vector
+from adql.regions.unit_vectors import Vectors, directions
 from clickhouse_schema.healpix import index_sql
-from tap_service.storage.engine import Engine
+from tap_service.storage.engine.engine import Engine
 from tests.adql.sky import positions
 
 Select = Callable[[str], NDArray[np.int64]]

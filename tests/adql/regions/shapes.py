@@ -9,10 +9,10 @@ import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from adql.frames import turned_region
 from adql.regions import Complement, Cone, Intersection, Moc, Polygon, Range, Region, Union, box
-from adql.regions.locate import locate
-from adql.regions.sphere import Vectors, direction, directions, position
+from adql.regions.celestial_frames import turned_region
+from adql.regions.pixel_index import locate
+from adql.regions.unit_vectors import Vectors, direction, directions, position
 from tests.adql.sky import HARD_PLACES, positions
 
 #: Radians; rows nearer to a border may fall on either side (1e-9 arcsec)

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 
 from adql.regions import MOST_CELLS, Moc, Nothing, Polygon, Region, WholeSky, cover
-from adql.regions.locate import locate
-from adql.regions.sphere import Vectors, separations
+from adql.regions.pixel_index import locate
+from adql.regions.unit_vectors import Vectors, separations
 from tests.adql.regions.shapes import BORDER, regions
 
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from adql.clickhouse.sky.membership_sql import Row, membership
 from adql.regions import Complement, Cone, Polygon, Range, Region, Union, WholeSky, box
-from adql.regions.membership import Row, membership
-from adql.regions.sphere import Vectors, directions
+from adql.regions.unit_vectors import Vectors, directions
 from tests.adql.regions.conftest import Select
 from tests.adql.regions.shapes import BORDER, around, comb, offset, places, planar, regions, sizes, stars
 from tests.adql.sky import positions, separation

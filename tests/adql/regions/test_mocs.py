@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adql.regions import Moc, ShapeError
-from adql.regions.locate import locate
-from adql.regions.sphere import directions
+from adql.regions.pixel_index import locate
+from adql.regions.unit_vectors import directions
 from clickhouse_schema.healpix import index_sql
 from tests.adql.sky import positions
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from adql.clickhouse.sky import row_relation_sql, row_shape_sql
 from adql.regions import (
     Complement,
     Cone,
@@ -22,12 +23,10 @@ from adql.regions import (
     Union,
     WholeSky,
     box,
-    columns,
-    row_relations,
 )
-from adql.regions.relations import contains, intersects
-from adql.regions.sphere import direction, directions
-from adql.stcs import parse
+from adql.regions.region_relations import contains, intersects
+from adql.regions.stcs import parse
+from adql.regions.unit_vectors import direction, directions
 from tests.adql.regions.shapes import around, offset, places, simple, sizes, stars
 
 FIXTURES = [HealthCheck.function_scoped_fixture]
@@ -99,13 +98,13 @@ def has_corner_at(shape: Region, border_of: Region) -> bool:
     return bool((np.abs(border_of.distance(corners)) < 1e-12).any())
 
 
-def as_columns(shape: Region) -> columns.Circle | columns.Edges:
+def as_columns(shape: Region) -> row_shape_sql.Circle | row_shape_sql.Edges:
     """The shape by values that are no constants to the engine."""
     if isinstance(shape, Cone):
         x, y, z = (f"materialize({c!r})" for c in direction(shape.lon, shape.lat))
-        return columns.Circle((x, y, z), f"materialize({shape.radius!r})")
+        return row_shape_sql.Circle((x, y, z), f"materialize({shape.radius!r})")
     assert isinstance(shape, Polygon)
-    return columns.polygon(f"materialize([{', '.join(repr(float(c)) for v in shape.vertices for c in v)}])")
+    return row_shape_sql.polygon(f"materialize([{', '.join(repr(float(c)) for v in shape.vertices for c in v)}])")
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=FIXTURES)
@@ -115,10 +114,10 @@ def test_columns_equal_constants(evaluate: Any, pair: tuple[Any, ...]) -> None:
     assume(not has_corner_at(one, other) and not has_corner_at(other, one))
     first, second = as_columns(one), as_columns(other)
     sql = [
-        row_relations.contains(first, second),
-        row_relations.intersects(first, second),
-        row_relations.contains(first, other),
-        row_relations.intersects(one, second),
+        row_relation_sql.contains(first, second),
+        row_relation_sql.intersects(first, second),
+        row_relation_sql.contains(first, other),
+        row_relation_sql.intersects(one, second),
     ]
     within, common = contains(one, other), intersects(one, other)
     assert evaluate(sql) == [within, common, within, common]
@@ -174,18 +173,18 @@ def test_combinations_with_columns(evaluate: Any) -> None:
     small, far = as_columns(Cone(10, 10, 0.5)), as_columns(Cone(30, 30, 1))
     both = Union((one, two))
     sql = [
-        row_relations.intersects(small, both), row_relations.intersects(far, both), row_relations.contains(both, as_columns(Cone(12, 10, 4))),
-        row_relations.contains(both, small), row_relations.contains(small, Complement(two)), row_relations.intersects(small, Complement(one)),
-        row_relations.contains(far, WholeSky()), row_relations.intersects(far, Nothing()), row_relations.contains(small, Intersection((one, Cone(10, 10, 2)))),
+        row_relation_sql.intersects(small, both), row_relation_sql.intersects(far, both), row_relation_sql.contains(both, as_columns(Cone(12, 10, 4))),
+        row_relation_sql.contains(both, small), row_relation_sql.contains(small, Complement(two)), row_relation_sql.intersects(small, Complement(one)),
+        row_relation_sql.contains(far, WholeSky()), row_relation_sql.intersects(far, Nothing()), row_relation_sql.contains(small, Intersection((one, Cone(10, 10, 2)))),
     ]  # fmt: skip
     assert evaluate(sql) == [1, 0, 1, 0, 1, 0, 1, 0, 1]
 
 
 def test_a_closing_vertex_may_be_repeated_in_columns(evaluate: Any) -> None:
-    closed = columns.polygon("materialize([0., 0, 10, 0, 10, 10, 0, 0])")
+    closed = row_shape_sql.polygon("materialize([0., 0, 10, 0, 10, 10, 0, 0])")
     inside, outside, vertex = (as_columns(Cone(lon, lat, 0)) for lon, lat in ((8, 3), (3, 8), (0, 0)))
-    assert evaluate([row_relations.contains(p, closed) for p in (inside, outside, vertex)]) == [1, 0, 1]
-    area, centroid = evaluate([columns.area(closed), columns.centroid(closed)])
+    assert evaluate([row_relation_sql.contains(p, closed) for p in (inside, outside, vertex)]) == [1, 0, 1]
+    area, centroid = evaluate([row_shape_sql.area(closed), row_shape_sql.centroid(closed)])
     plain = Polygon(((0, 0), (10, 0), (10, 10)))
     assert area == pytest.approx(plain.area)
     assert centroid == pytest.approx(plain.centroid)
@@ -193,4 +192,4 @@ def test_a_closing_vertex_may_be_repeated_in_columns(evaluate: Any) -> None:
 
 def test_what_columns_cannot_be_compared_with_is_said() -> None:
     with pytest.raises(ShapeError, match="a MOC compared with a shape from columns"):
-        row_relations.contains(as_columns(CIRCLE), Moc.parse("3/5"))
+        row_relation_sql.contains(as_columns(CIRCLE), Moc.parse("3/5"))

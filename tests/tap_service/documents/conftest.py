@@ -12,17 +12,24 @@ from typing import Any
 import pytest
 
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.links import InputParam, Service
-from clickhouse_schema.model import Column, ForeignKey, Layout, Schema, Table
+from clickhouse_schema.column_links import InputParam, Service
+from clickhouse_schema.schema_model import Column, ForeignKey, Layout, Schema, Table
 from clickhouse_schema.tap_schema import TAP_SCHEMA
-from tap_service.documents.availability import availability_document
-from tap_service.documents.capabilities import capabilities_document
-from tap_service.documents.error import error_document
-from tap_service.documents.examples import examples_document
-from tap_service.documents.service import Availability, Example, Feature, FeatureList, Limit, ServiceDescription
-from tap_service.documents.tables import table_document, tableset_document
-from tap_service.documents.uws import job_document, job_list, parameters_document, results_document
-from tap_service.models.job import ExecutionPhase, Job, JobError, JobReference, JobResult
+from tap_service.documents.availability_document import availability_document
+from tap_service.documents.capabilities_document import capabilities_document
+from tap_service.documents.error_document import error_document
+from tap_service.documents.examples_document import examples_document
+from tap_service.documents.service_description import (
+    Availability,
+    Example,
+    Feature,
+    FeatureList,
+    Limit,
+    ServiceDescription,
+)
+from tap_service.documents.tableset_document import table_document, tableset_document
+from tap_service.documents.uws_documents import job_document, job_list, parameters_document, results_document
+from tap_service.models.uws_job import ExecutionPhase, Job, JobError, JobReference, JobResult
 
 
 def column(name: str, datatype: str, **keys: Any) -> Column:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import xml.etree.ElementTree as ET
 
-from tap_service.documents.availability import availability_document
-from tap_service.documents.capabilities import capabilities_document
-from tap_service.documents.service import Availability, ServiceDescription
+from tap_service.documents.availability_document import availability_document
+from tap_service.documents.capabilities_document import capabilities_document
+from tap_service.documents.service_description import Availability, ServiceDescription
 from tap_service.serializers import FORMATS, find_format
 
 XHTML = "{http://www.w3.org/1999/xhtml}"

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyvo.dal import DALQueryError, DALResults
 
-from tap_service.documents.error import error_document
+from tap_service.documents.error_document import error_document
 
 
 def test_whole_document():

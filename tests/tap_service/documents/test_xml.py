@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tap_service.documents.xml import Markup, element, lines, optional, tag
+from tap_service.xml_text import Markup, element, lines, optional, tag
 
 #: lone surrogates too: a query's text comes from the network
 ANYTHING = st.text(st.characters(), max_size=40) | st.text("\x00\x08\t\n\r <>&\"'\ufffe\uffff\ud800]é𝄞", max_size=20)

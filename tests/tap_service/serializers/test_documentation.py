@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 from astropy.io import fits
 
+from clickhouse_schema.column_links import InputParam, Link, PlacedLink, PlacedService, ResultLinks, Service
 from clickhouse_schema.datatypes import CHAR, FLOAT, POINT, SCALARS, TEXT, TIMESTAMP, UNICODE, ColumnType, Field, Scalar
-from clickhouse_schema.links import InputParam, Link, PlacedLink, PlacedService, ResultLinks, Service
 from tap_service.serializers import FORMATS, ResultInfo, overflow
 from tests.tap_service.serializers.values import ALL, LOSSES
 

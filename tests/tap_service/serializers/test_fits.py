@@ -11,7 +11,7 @@ from astropy.io import fits
 
 from clickhouse_schema.datatypes import INT, LONG, POINT, SHORT, UNICODE, ColumnType, Field
 from tap_service.serializers import SerializationError
-from tap_service.serializers import fits as fits_module
+from tap_service.serializers import fits_serializer as fits_module
 from tap_service.serializers.fits_header import header
 from tests.tap_service.serializers.readers import read
 

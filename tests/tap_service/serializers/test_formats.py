@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tap_service.serializers import FORMATS, UnknownFormatError, find_format
-from tap_service.serializers.separated import Csv, CsvWithoutHeader, Tsv
-from tap_service.serializers.votable import Binary, Binary2, TableData
+from tap_service.serializers.csv_serializer import Csv, CsvWithoutHeader, Tsv
+from tap_service.serializers.votable_serializer import Binary, Binary2, TableData
 
 VOTABLE = "application/x-votable+xml"
 

@@ -14,10 +14,10 @@ import pytest
 from astropy.io import fits
 from astropy.io.votable import parse, validate
 
+from clickhouse_schema.column_links import InputParam, Link, PlacedLink, PlacedService, ResultLinks, Service
 from clickhouse_schema.datatypes import CHAR, DOUBLE, INT, TIMESTAMP, ColumnType, Field
-from clickhouse_schema.links import InputParam, Link, PlacedLink, PlacedService, ResultLinks, Service
 from tap_service.serializers import ResultInfo, overflow
-from tap_service.serializers.arrow import CONTENT_KEY
+from tap_service.serializers.arrow_serializer import CONTENT_KEY
 
 VOTABLES = ("votable/b2", "votable/b", "votable/td")
 

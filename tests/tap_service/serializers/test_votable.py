@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from clickhouse_schema.datatypes import CHAR, DOUBLE, INT, POINT, TIMESTAMP, UNICODE, ColumnType, Field, TimeSystem
 from tap_service.serializers import FORMATS, ResultInfo, Status, overflow
-from tap_service.serializers.votable import field_ids
+from tap_service.serializers.votable_serializer import field_ids
 
 VOTABLES = ("votable/b2", "votable/b", "votable/td")
 

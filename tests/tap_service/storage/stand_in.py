@@ -327,7 +327,7 @@ def _without_schema(stream: bytes) -> bytes:
 
 
 def main(data: str, port: str) -> None:
-    from tap_service.storage.embedded import EmbeddedEngine
+    from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 
     engine = EmbeddedEngine(Path(data))
     server = StandIn(str(engine.data_path / "clickhouse"), int(port))

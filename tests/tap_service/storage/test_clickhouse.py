@@ -9,9 +9,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from tap_service.storage.clickhouse import ClickHouseEngine
-from tap_service.storage.embedded import EmbeddedEngine
-from tap_service.storage.engine import EngineError, EngineUnavailable, QueryCancelled, ValueFault
+from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tap_service.storage.engine.engine import EngineError, EngineUnavailable, QueryCancelled, ValueFault
 from tests.tap_service.storage.clickhouse_server import ClickHouseServer, free_port
 from tests.tap_service.storage.stand_in import Faults, StandIn, standing_in
 
@@ -175,7 +175,7 @@ def test_a_server_killed_in_mid_query_and_started_again(apart: ClickHouseServer)
 def test_a_server_that_hangs_holds_no_reader_that_is_told_to_stop(
     apart: ClickHouseServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tap_service.storage.clickhouse._SHORT_SECONDS", 1)
+    monkeypatch.setattr("tap_service.storage.engine.clickhouse_engine._SHORT_SECONDS", 1)
     engine = ClickHouseEngine(apart.url)
     reading = threading.Event()
     ended: list[Exception] = []

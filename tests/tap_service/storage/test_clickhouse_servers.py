@@ -10,17 +10,11 @@ from contextlib import ExitStack
 import pyarrow as pa
 import pytest
 
-from tap_service.storage import endpoints
-from tap_service.storage.clickhouse import ClickHouseEngine
-from tap_service.storage.clickhouse_servers import ClickHouseServers
-from tap_service.storage.embedded import EmbeddedEngine
-from tap_service.storage.engine import (
-    EngineError,
-    EngineSilent,
-    EngineUnavailable,
-    QueryCancelled,
-    ValueFault,
-)
+from tap_service.storage.engine import server_endpoints
+from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
+from tap_service.storage.engine.clickhouse_servers import ClickHouseServers
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tap_service.storage.engine.engine import EngineError, EngineSilent, EngineUnavailable, QueryCancelled, ValueFault
 from tests.tap_service.storage.clickhouse_server import ClickHouseServer, free_port
 from tests.tap_service.storage.stand_in import Faults, StandIn, standing_in
 
@@ -33,7 +27,7 @@ Eventually = Callable[[Callable[[], bool]], None]
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(endpoints, "_FIRST_SECONDS", 0.01)
+    monkeypatch.setattr(server_endpoints, "_FIRST_SECONDS", 0.01)
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tap_service.storage.embedded import EmbeddedEngine, hold
-from tap_service.storage.engine import EngineUnavailable
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine, hold
+from tap_service.storage.engine.engine import EngineUnavailable
 
 
 def run(script: str, *arguments: str) -> str:

@@ -10,9 +10,9 @@ from datetime import UTC, datetime
 import pyarrow as pa
 import pytest
 
-from tap_service.storage.clickhouse import ClickHouseEngine
-from tap_service.storage.embedded import EmbeddedEngine
-from tap_service.storage.engine import (
+from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
+from tap_service.storage.engine.engine import (
     Engine,
     EngineError,
     QueryCancelled,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tap_service.storage.engine import EngineError, EngineUnavailable, QueryCancelled, StorageFull, ValueFault
-from tap_service.storage.faults import translated
+from tap_service.storage.engine.engine import EngineError, EngineUnavailable, QueryCancelled, StorageFull, ValueFault
+from tap_service.storage.engine.engine_errors import translated
 
 
 @pytest.mark.parametrize(

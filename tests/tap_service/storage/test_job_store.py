@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from tap_service.models.instants import later, now
-from tap_service.models.job import ExecutionPhase, Job, JobError, JobFilter, JobResult
-from tap_service.models.pieces import Part, PieceWork
-from tap_service.models.work import Estimate, Place
-from tap_service.storage.jobs import IllegalTransition, JobStore, JobStoreUnavailable, NoSuchJob
-from tap_service.storage.redis_jobs import RedisJobStore
-from tap_service.storage.sqlite_jobs import SqliteJobStore
+from tap_service.models.piece_progress import Part, PieceWork
+from tap_service.models.timestamps import later, now
+from tap_service.models.uws_job import ExecutionPhase, Job, JobError, JobFilter, JobResult
+from tap_service.models.work_class import Estimate, Place
+from tap_service.storage.jobs.job_store import IllegalTransition, JobStore, JobStoreUnavailable, NoSuchJob
+from tap_service.storage.jobs.redis_job_store import RedisJobStore
+from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
 from tests.tap_service.storage.redis_server import RedisServer, redis_server
 
 PENDING, QUEUED, EXECUTING = ExecutionPhase.PENDING, ExecutionPhase.QUEUED, ExecutionPhase.EXECUTING

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 import redis
 
-from tap_service.models.instants import later
-from tap_service.models.job import ExecutionPhase, Job, JobFilter
-from tap_service.storage.jobs import IllegalTransition, JobStoreUnavailable, NoSuchJob
-from tap_service.storage.redis_jobs import RedisJobStore, _Record
+from tap_service.models.timestamps import later
+from tap_service.models.uws_job import ExecutionPhase, Job, JobFilter
+from tap_service.storage.jobs.job_store import IllegalTransition, JobStoreUnavailable, NoSuchJob
+from tap_service.storage.jobs.redis_job_store import RedisJobStore, _Record
 from tests.tap_service.storage.redis_server import RedisServer, redis_server
 from tests.tap_service.storage.test_job_store import FAULT, RESULT, T0, brought_to, made
 

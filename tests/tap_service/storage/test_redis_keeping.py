@@ -6,7 +6,7 @@ from pathlib import Path
 
 import redis
 
-from tap_service.storage.redis_keeping import may_lose
+from tap_service.storage.jobs.redis_persistence import may_lose
 from tests.tap_service.storage.redis_server import redis_server
 
 

@@ -10,9 +10,9 @@ import pytest
 from moto.server import ThreadedMotoServer
 from s3fs import S3FileSystem
 
-from tap_service.storage.fsspec_results import FsspecResultStore
-from tap_service.storage.local_results import LocalResultStore
-from tap_service.storage.results import ResultMissing, ResultStore
+from tap_service.storage.results.fsspec_result_store import FsspecResultStore
+from tap_service.storage.results.local_result_store import LocalResultStore
+from tap_service.storage.results.result_store import ResultMissing, ResultStore
 
 LONG = bytes(range(256)) * 20_000
 

@@ -1,0 +1,136 @@
+"""Functions of pixel indices: HEALPix, and the cube of q3c."""
+
+from __future__ import annotations
+
+import math
+
+from adql.errors import Span
+from adql.functions.function import Function, Parameter
+from adql.ir.bound import Call, Expr
+from clickhouse_schema.datatypes import DOUBLE, LONG, POINT
+from clickhouse_schema.healpix import index_sql
+
+#: characters of an operand that is more than a column: the formula of the index names each fifty times
+_LONG = 60
+
+
+def _healpix(order: str, lon: str, lat: str) -> str:
+    """Positions that have no pixel get the number after the last one, which to a user is NULL."""
+    if len(lon) > _LONG or len(lat) > _LONG:
+        return f"arrayMap((lon, lat) -> {_index(order, 'lon', 'lat')}, [{lon}], [{lat}])[1]"
+    return _index(order, lon, lat)
+
+
+def _healpix_of_point(order: str, point: str) -> str:
+    index = _index(order, "arrayElementOrNull(p, 1)", "arrayElementOrNull(p, 2)")
+    return f"arrayMap(p -> {index}, [{point}])[1]"
+
+
+def _index(order: str, lon: str, lat: str) -> str:
+    return f"toInt64(nullIf({index_sql(lon, lat, int(order))}, {12 * 4 ** int(order)}))"
+
+
+def _center(args: tuple[Expr, ...], span: Span) -> Expr:
+    return Call(POINT, "POINT", (Call(DOUBLE, "PIXEL LON", args), Call(DOUBLE, "PIXEL LAT", args)), span=span)
+
+
+class _Pixel:
+    """The centre of pixel ``i``, SQL, of order ``order``, a literal. Formulas: ``clickhouse_schema.healpix``."""
+
+    def __init__(self, order: str) -> None:
+        self.nside = 1 << int(order)
+        base = f"intDiv(i, {self.nside**2})"
+        self.row = f"intDiv({base}, 4)"  # of base pixels: 0 north, 1 equator, 2 south
+        place = f"mortonDecode(2, toUInt64(ifNull(positiveModulo(i, {self.nside**2}), 0)))"
+        self.x, self.y = f"toInt64({place}.1)", f"toInt64({place}.2)"
+        self.ring = f"((2 + {self.row}) * {self.nside} - {self.x} - {self.y} - 1)"
+        #: number of the ring in its cap, of pixels a side there
+        self.cap = f"least({self.ring}, {4 * self.nside} - {self.ring}, {self.nside})"
+        self.eighth = f"(2 * modulo({base}, 4) + ({self.row} != 1))"
+
+    def lon(self, index: str) -> str:
+        turned = f"positiveModulo(45 * ({self.eighth} + ({self.x} - {self.y}) / {self.cap}), 360.)"
+        return self._of(index, turned)
+
+    def lat(self, index: str) -> str:
+        from_pole = f"(90 - 2 * degrees(asin({self.cap} / {math.sqrt(6) * self.nside!r})))"
+        between = f"degrees(asin(({2 * self.nside} - {self.ring}) * 2 / {3 * self.nside}))"
+        in_caps = f"if({self.ring} < {self.nside}, {from_pole}, -{from_pole})"
+        return self._of(index, f"if({self.cap} < {self.nside}, {in_caps}, {between})")
+
+    def _of(self, index: str, value: str) -> str:
+        """The index is an expression of any length: it is written once."""
+        known = f"if(i BETWEEN 0 AND {12 * self.nside**2 - 1}, {value}, NULL)"
+        return f"arrayMap(i -> {known}, [{index}])[1]"
+
+
+def _of_source_id(order: str, source_id: str) -> str:
+    """A source_id of Gaia begins with the index at order 12, in units of 2^35."""
+    return f"if({source_id} >= 0, intDiv({source_id}, {2**35 * 4 ** (12 - int(order))}), NULL)"
+
+
+_Q3C_SIDE = 1 << 30
+
+
+def _q3c(lon: str, lat: str) -> str:
+    """Faces of a cube, each a plane that is cut into quarters (Koposov & Bartunov 2006, ASP Conf. 351, 735).
+
+    Face 0 is around the north pole, 1 to 4 are around the equator from longitude 0, 5 is around the south pole.
+    """
+    ra, dec = f"positiveModulo(toFloat64({lon}), 360.)", f"radians(toFloat64({lat}))"
+    side = f"intDiv(modulo({ra} + 45, 360.), 90)"
+    across, up = f"tan(radians({ra} - 90 * {side}))", f"tan({dec}) / cos(radians({ra} - 90 * {side}))"
+    face = f"multiIf({up} > 1, 0, {up} < -1, 5, {side} + 1)"
+    at_pole = f"sin(radians({ra})) / tan({dec})"
+    x = f"multiIf({up} > 1, {at_pole}, {up} < -1, -{at_pole}, {across})"
+    y = f"if(abs({up}) > 1, -cos(radians({ra})) / tan({dec}), {up})"
+    places = (f"toUInt32(least(greatest(({z} / 2 + 0.5) * {_Q3C_SIDE}, 0), {_Q3C_SIDE - 1}))" for z in (x, y))
+    index = f"toInt64({face} * {_Q3C_SIDE**2} + mortonEncode({', '.join(places)}))"
+    return f"if(isFinite({lon}) AND abs({lat}) <= 90, {index}, NULL)"
+
+
+_ORDER = Parameter("hpxOrder", "order", "INTEGER")
+
+HEALPIX = (
+    Function(
+        "ivo_healpix_index",
+        (_ORDER, Parameter("long", "number", "REAL"), Parameter("lat", "number", "REAL")),
+        LONG, _healpix,
+        "Index of the HEALPix pixel (NESTED) of order hpxOrder that contains the position (long, lat) in degrees.",
+        returns="BIGINT",
+    ),
+    Function(
+        "ivo_healpix_index",
+        (_ORDER, Parameter("point", "point", "POINT")),
+        LONG, _healpix_of_point,
+        "Index of the HEALPix pixel (NESTED) of order hpxOrder that contains the point.",
+        returns="BIGINT",
+    ),
+    Function(
+        "ivo_healpix_center",
+        (_ORDER, Parameter("hpxIndex", "integer", "INTEGER")),
+        POINT, "",
+        "Center of the HEALPix pixel (NESTED) hpxIndex of order hpxOrder; NULL if there is no such pixel.",
+        returns="POINT", expand=_center,
+    ),
+    Function(
+        "gaia_healpix_index",
+        (Parameter("norder", "gaia order", "INTEGER"), Parameter("source_id", "integer", "BIGINT")),
+        LONG, _of_source_id,
+        "Index of the HEALPix pixel (NESTED) of order norder, at most 12, that a Gaia source_id begins with.",
+        returns="BIGINT",
+    ),
+    Function(
+        "gavo_ipix",
+        (Parameter("long", "number", "REAL"), Parameter("lat", "number", "REAL")),
+        LONG, _q3c,
+        "Index of the q3c pixel (2^30 a side) that contains the position (long, lat) in degrees.",
+        returns="BIGINT",
+    ),
+)  # fmt: skip
+
+#: What coordinates of centers are made of
+CENTERS = {
+    "PIXEL LON": lambda order, index: _Pixel(order).lon(index),
+    "PIXEL LAT": lambda order, index: _Pixel(order).lat(index),
+}

@@ -1,0 +1,26 @@
+"""What a result says of its columns: unit, UCD and description carried from the tables through expressions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from adql.ir.bound import Aggregate, Column, Expr, Windowed
+from adql.ir.unit_rules import OWN_VALUES, unit_of
+from clickhouse_schema.datatypes import Field
+
+_NEVER_NULL = ("COUNT", "ROW_NUMBER", "RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST", "NTILE")
+
+
+def field_of(expr: Expr, name: str) -> Field:
+    """What VOTable says of a result column.
+
+    Of expressions that is their type and, where it is known, their unit; the rest is that of columns and extremes.
+    """
+    if isinstance(expr, Column):
+        return expr.field if name == expr.field.name else replace(expr.field, name=name)
+    if isinstance(expr, (Aggregate, Windowed)):
+        argument = expr.args[0] if expr.args else None
+        if isinstance(argument, Column) and expr.name in OWN_VALUES:
+            return Field(name, expr.type, unit_of(expr), argument.field.ucd, "", argument.field.description)
+        return Field(name, expr.type, unit_of(expr), nullable=expr.name not in _NEVER_NULL)
+    return Field(name, expr.type, unit_of(expr))

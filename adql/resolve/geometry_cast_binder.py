@@ -1,0 +1,64 @@
+"""CAST to and from geometries: texts are DALI's numbers (``12.5 -3``); of literals also STC-S and named shapes."""
+
+from __future__ import annotations
+
+import re
+
+from adql.errors import AdqlSemanticError, Span
+from adql.ir.bound import Call, Expr, Literal, Shape
+from adql.regions import Cone, Polygon, Region, ShapeError, circle, stcs
+from adql.resolve.type_rules import is_null
+from adql.syntax import nodes
+from clickhouse_schema.datatypes import CIRCLE, DOUBLE, INT, POINT, POLYGON, UNICODE, ColumnType
+
+GEOMETRY_TARGETS: dict[str, ColumnType] = {"POINT": POINT, "CIRCLE": CIRCLE, "POLYGON": POLYGON}
+
+_COUNTS = {"POINT": "2", "CIRCLE": "3", "POLYGON": "at least 6"}
+
+_NUMBERS = re.compile(r"[-+.\d\seE,]+")
+
+
+def cast_geometry(node: nodes.Cast, operand: Expr) -> Expr | None:
+    """The cast of a bound operand; None if no geometry has to do with it."""
+    target = GEOMETRY_TARGETS.get(node.target)
+    if target is None:
+        return _text_of(node, operand) if operand.type.is_geometry and operand.type.is_array else None
+    if operand.type.xtype == target.xtype:
+        return operand
+    if isinstance(operand, Literal) and isinstance(operand.value, str):
+        return _constant(node.target, operand.value, node.operand.span, node.span)
+    if not (operand.type.is_text or is_null(operand)) or isinstance(operand, Shape):
+        raise AdqlSemanticError(f"CAST cannot make {node.target} of {operand.type.adql}", node.span)
+    return Call(target, "SHAPE OF TEXT", (operand,), span=node.span)
+
+
+def _text_of(node: nodes.Cast, shape: Expr) -> Expr:
+    if node.target not in ("CHAR", "VARCHAR"):
+        raise AdqlSemanticError(f"CAST cannot make {node.target} of {shape.type.adql}", node.span)
+    text = Call(UNICODE, "TEXT OF SHAPE", (shape,), span=node.span)
+    if node.length is None:
+        return text
+    return Call(UNICODE, "CAST", (text, Literal(INT, node.length)), span=node.span)
+
+
+def _constant(target: str, text: str, at: Span, span: Span) -> Expr:
+    try:
+        region = _region(target, text)
+    except ShapeError as error:
+        raise AdqlSemanticError(f"CAST to {target}: {error.message}", at, error.hint) from error
+    if target == "POLYGON":
+        return Shape(POLYGON, region, span=span)
+    assert isinstance(region, Cone)  # noqa: S101  see _region
+    numbers = (region.lon, region.lat) if target == "POINT" else (region.lon, region.lat, region.radius)
+    parts = tuple(Literal(DOUBLE, float(n), span=at) for n in numbers)
+    return Call(GEOMETRY_TARGETS[target], target, parts, span=span)
+
+
+def _region(target: str, text: str) -> Region:
+    region = stcs.parse(f"{target} {text}" if _NUMBERS.fullmatch(text) and text.strip() else text)
+    kind = "POLYGON" if isinstance(region, Polygon) else "CIRCLE" if isinstance(region, Cone) else ""
+    if isinstance(region, Cone) and target == "POINT" and region.radius == 0:
+        kind = "POINT"
+    if kind != target:
+        raise ShapeError(f"'{text}' is no {target}", f"write {_COUNTS[target]} numbers, in degrees")
+    return circle(region.lon, region.lat, region.radius) if isinstance(region, Cone) else region

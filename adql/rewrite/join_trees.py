@@ -1,0 +1,171 @@
+"""Join trees as ClickHouse takes them: left-deep, without RIGHT, and with an equality in every outer join's ON."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from adql.ir.bound import (
+    Aggregate,
+    Call,
+    Column,
+    Derived,
+    Exists,
+    Expr,
+    Fresh,
+    InSubquery,
+    Join,
+    Literal,
+    Query,
+    Relation,
+    Scan,
+    Select,
+    Subquery,
+    columns,
+    conjunction,
+    conjuncts,
+    relations,
+    walk,
+)
+from adql.rewrite.derived_tables import ONE, Wrapped
+from clickhouse_schema.datatypes import BOOLEAN, INT
+
+
+def left_deep(select: Select, fresh: Fresh) -> Select:
+    """The pass that comes first: no RIGHT, no join on the right of a join."""
+    select = replace(select, from_=without_right(select.from_))
+    while (nested := _nested_right(select.from_)) is not None:
+        wrapped = Wrapped(nested, select, fresh)
+        select = wrapped.apply(replace(select, from_=replaced(select.from_, nested, wrapped.derived())))
+    return select
+
+
+def keys_of_where(select: Select, fresh: Fresh) -> Select:  # noqa: ARG001  passes are called alike
+    """Equalities of WHERE that join tables of inner joins go into their ON, where the engine hashes by them."""
+    while (found := _key_of_where(select, select.from_)) is not None:
+        join, keys = found
+        joined = replace(join, condition=conjunction([*conjuncts(join.condition), *keys]))
+        rest = [c for c in conjuncts(select.where) if c not in keys]
+        select = replace(select, from_=replaced(select.from_, join, joined), where=conjunction(rest))
+    return select
+
+
+def _key_of_where(select: Select, relation: Relation) -> tuple[Join, list[Expr]] | None:
+    if not isinstance(relation, Join):
+        return None
+    if relation.kind == "FULL":
+        return None  # to its rows of the right side alone WHERE applies too
+    below = _key_of_where(select, relation.left)
+    if below is not None or relation.kind != "INNER":
+        return below
+    here = {leaf.relation for leaf in relations(relation)}
+    keys = [c for c in conjuncts(select.where) if is_equality(c, relation) and {x.relation for x in columns(c)} <= here]
+    return (relation, keys) if keys else None
+
+
+def outer_keys(select: Select, fresh: Fresh) -> Select:
+    """The pass that comes last: an outer join without an equality gets one that is always true."""
+    while (bare := _without_equality(select.from_)) is not None:
+        select = with_equality(select, bare, fresh)
+    return select
+
+
+def with_keys(query: Query, fresh: Fresh) -> Select:
+    """What ``join_order`` and ``outer_keys`` make of a SELECT that another pass has put together."""
+    assert isinstance(query, Select)  # noqa: S101  passes make nothing else
+    return outer_keys(join_order(query, fresh), fresh)
+
+
+def with_equality(select: Select, join: Join, fresh: Fresh, value: Literal = ONE) -> Select:
+    """``select`` with an equality of 1 and ``value`` in the ON of ``join``: without a value it is always true."""
+    wrapped = Wrapped(join.right, select, fresh)
+    key = wrapped.export(value)
+    anchor = _any_column(next(relations(join.left)))
+    # the engine wants an equality of columns of both sides: 1 = 1 in disguise
+    equal = Call(BOOLEAN, "=", (Call(INT, "ONE", (anchor,)), key))
+    joined = replace(join, right=wrapped.derived(), condition=conjunction([equal, *conjuncts(join.condition)]))
+    return wrapped.apply(replace(select, from_=replaced(select.from_, join, joined)))
+
+
+def join_order(select: Select, fresh: Fresh) -> Select:
+    """Tells whether the engine may order the joins anew.
+
+    It merges joined derived tables for that, and fails where a condition in ON has then no side: constant outputs, and
+    joins without an equality of both sides.
+    """
+    if isinstance(select.from_, Join) and not _is_plain(select.from_):
+        fresh.keeps_join_order = True
+    return select
+
+
+def _is_plain(relation: Relation) -> bool:
+    if isinstance(relation, Scan):
+        return True
+    if isinstance(relation, Derived):
+        return all(_varies(o.expr) for o in relation.query.outputs)
+    parts = conjuncts(relation.condition)
+    keyed = any(is_equality(c, relation) for c in parts) and all(_varies(c) for c in parts)
+    return keyed and _is_plain(relation.left) and _is_plain(relation.right)
+
+
+def _varies(expr: Expr) -> bool:
+    """Whether surely no constant is left of it when the engine computes what it can beforehand."""
+    parts = list(walk(expr))
+    unsure = any(
+        isinstance(e, (Subquery, Exists, InSubquery)) or (isinstance(e, Literal) and e.value is None) for e in parts
+    )
+    return not unsure and any(isinstance(e, (Column, Aggregate)) for e in parts)
+
+
+def without_right(relation: Relation) -> Relation:
+    """``a RIGHT JOIN b`` is ``b LEFT JOIN a``: outputs are named, so the sides' order does not show."""
+    if not isinstance(relation, Join):
+        return relation
+    left, right = without_right(relation.left), without_right(relation.right)
+    if relation.kind == "RIGHT":
+        return Join("LEFT", right, left, relation.condition)
+    return replace(relation, left=left, right=right)
+
+
+def _nested_right(relation: Relation) -> Join | None:
+    """A join that stands on the right of another one, the innermost first."""
+    if not isinstance(relation, Join):
+        return None
+    below = _nested_right(relation.left) or _nested_right(relation.right)
+    if below is not None:
+        return below
+    return relation.right if isinstance(relation.right, Join) else None
+
+
+def _without_equality(relation: Relation) -> Join | None:
+    if not isinstance(relation, Join):
+        return None
+    below = _without_equality(relation.left)
+    if below is not None or relation.kind == "INNER":
+        return below
+    return None if any(is_equality(c, relation) for c in conjuncts(relation.condition)) else relation
+
+
+def is_equality(condition: Expr, join: Join) -> bool:
+    """``f(columns of one side) = g(columns of the other)``, or with NULL the same as NULL"""
+    if not (isinstance(condition, Call) and condition.name in ("=", "SAME")):
+        return False
+    right = {leaf.relation for leaf in relations(join.right)}
+    sides = [{c.relation in right for c in columns(arg)} for arg in condition.args]
+    return sides in ([{True}, {False}], [{False}, {True}])
+
+
+def _any_column(leaf: Scan | Derived) -> Column:
+    if isinstance(leaf, Derived):
+        output = leaf.query.outputs[0]
+        return Column(output.expr.type, leaf.relation, output.alias, output.field)
+    column = leaf.entry.table.columns[0]
+    return Column(column.type, leaf.relation, column.name, column.field)
+
+
+def replaced(relation: Relation, old: Relation, new: Relation) -> Relation:
+    """The join tree with one part of it exchanged."""
+    if relation is old:
+        return new
+    if not isinstance(relation, Join):
+        return relation
+    return replace(relation, left=replaced(relation.left, old, new), right=replaced(relation.right, old, new))

@@ -1,0 +1,83 @@
+"""Radii of matches that depend on rows: bounds by what each side alone knows.
+
+For f(a, b) <= g(a) + h(b) each side knows how far it has to look, without the other side's rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from adql.ir.bound import Call, Expr, Literal, columns
+from adql.ir.constants import constant
+from clickhouse_schema.datatypes import DOUBLE
+
+_ZERO = Literal(DOUBLE, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The radius is at most the sum of both, negative ones counted as 0; None: of constants alone 0.
+
+    A bound is NULL only where the radius is.
+    """
+
+    left: Expr | None
+    right: Expr | None
+
+
+def bounds(radius: Expr, left: frozenset[int], right: frozenset[int]) -> Bounds | None:
+    """Of an expression over columns of the relations ``left`` and ``right``; None if no such bounds are known."""
+    used = {column.relation for column in columns(radius)}
+    if not used <= left | right:
+        return None
+    if used <= right:
+        return Bounds(None, radius)
+    if used <= left:
+        return Bounds(radius, None)
+    if not isinstance(radius, Call):
+        return None
+    return _of_call(radius, left, right)
+
+
+def _of_call(radius: Call, left: frozenset[int], right: frozenset[int]) -> Bounds | None:
+    args = radius.args
+    match radius.name:
+        case "+":
+            return _sum(bounds(args[0], left, right), bounds(args[1], left, right))
+        case "-":
+            negative = Call(DOUBLE, "NEG", (args[1],))
+            return _sum(bounds(args[0], left, right), bounds(negative, left, right))
+        case "REACH INSIDE":
+            return bounds(args[0], left, right)
+        case "REACH TOUCHING":
+            return _sum(bounds(args[0], left, right), bounds(args[1], left, right))
+        case "*" if (constant(args[0]) or -1) > 0:
+            return _each(bounds(args[1], left, right), lambda part: Call(DOUBLE, "*", (args[0], part)))
+        case "*" | "/" if (constant(args[1]) or -1) > 0 and radius.type == DOUBLE:
+            return _each(bounds(args[0], left, right), lambda part: Call(DOUBLE, radius.name, (part, args[1])))
+        case "SQRT":
+            return _each(bounds(args[0], left, right), lambda part: Call(DOUBLE, "SQRT", (_positive(part),)))
+    return None
+
+
+def _sum(first: Bounds | None, second: Bounds | None) -> Bounds | None:
+    if first is None or second is None:
+        return None
+    return Bounds(_plus(first.left, second.left), _plus(first.right, second.right))
+
+
+def _plus(first: Expr | None, second: Expr | None) -> Expr | None:
+    if first is None or second is None:
+        return first or second
+    return Call(DOUBLE, "+", (_positive(first), _positive(second)))
+
+
+def _each(of: Bounds | None, change: Callable[[Expr], Expr]) -> Bounds | None:
+    if of is None:
+        return None
+    return Bounds(*(None if part is None else change(part) for part in (of.left, of.right)))
+
+
+def _positive(expr: Expr) -> Expr:
+    return Call(DOUBLE, "AT LEAST 0", (expr,), span=expr.span)

@@ -1,0 +1,63 @@
+"""Tables that answer the same each time they are read: only these may stand twice in a query where one is meant."""
+
+from __future__ import annotations
+
+from adql.functions.mathematical_functions import DRAWS
+from adql.ir.bound import (
+    Aggregate,
+    Call,
+    Derived,
+    Exists,
+    Expr,
+    InSubquery,
+    Join,
+    Query,
+    Relation,
+    Scan,
+    SetOperation,
+    Subquery,
+    Windowed,
+    select_expressions,
+    selects,
+    walk,
+)
+
+#: Sums of floating-point numbers depend on the order in which the rows are read.
+_STEADY_AGGREGATES = ("COUNT", "MIN", "MAX")
+
+_CHANCES = (*DRAWS, "ROW NUMBER")
+
+
+def draws_lots(query: Query) -> bool:
+    """Whether random numbers or a sample make the answer another one each time."""
+    parts = (part for select in selects(query) for expr in select_expressions(select) for part in walk(expr))
+    return any(isinstance(part, Call) and part.name in (*DRAWS, "SAMPLED") for part in parts)
+
+
+def is_repeatable(relation: Relation) -> bool:
+    if isinstance(relation, Scan):
+        return True
+    if isinstance(relation, Derived):
+        return _is_repeatable_query(relation.query)
+    assert isinstance(relation, Join)  # noqa: S101  there are three kinds
+    return is_repeatable(relation.left) and is_repeatable(relation.right)
+
+
+def _is_repeatable_query(query: Query) -> bool:
+    """No part of it depends on an order of rows, or on chance."""
+    if query.limit is not None or query.offset:
+        return False
+    if isinstance(query, SetOperation):
+        return _is_repeatable_query(query.left) and _is_repeatable_query(query.right)
+    if not is_repeatable(query.from_):
+        return False
+    return all(is_steady(part) for expr in select_expressions(query) for part in walk(expr))
+
+
+def is_steady(expr: Expr) -> bool:
+    """Whether an expression, its parts aside, has the same value each time."""
+    if isinstance(expr, (Subquery, InSubquery, Exists)):
+        return _is_repeatable_query(expr.query)
+    if isinstance(expr, Aggregate):
+        return expr.name in _STEADY_AGGREGATES or expr.type.is_integer
+    return not (isinstance(expr, Windowed) or (isinstance(expr, Call) and expr.name in _CHANCES))

@@ -1,0 +1,79 @@
+"""How many arguments the reserved functions take: part of ADQL's grammar, unlike their types."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from adql.errors import NO_HINT, Fix, Hint
+from adql.syntax.hints.angle_notations import angle_in_text
+from adql.syntax.nodes import Binary, ColumnRef, Expression, NullLiteral, NumberLiteral, StringLiteral, Unary
+from adql.syntax.reserved_functions import ARGUMENTS, GEOMETRIES
+
+_NEVER_POINTS = (NumberLiteral, StringLiteral, NullLiteral, Unary, Binary)
+
+_SYSTEMS = frozenset({"ICRS", "FK5", "FK4", "J2000", "B1950", "GALACTIC", "ECLIPTIC"})
+
+_FORMS = {
+    "POINT": "POINT([system,] longitude, latitude)",
+    "CIRCLE": "CIRCLE([system,] centre, radius) or CIRCLE([system,] longitude, latitude, radius)",
+    "BOX": "BOX([system,] centre, width, height) or BOX([system,] longitude, latitude, width, height)",
+    "POLYGON": "POLYGON([system,] three or more points) or POLYGON([system,] three or more longitudes and latitudes)",
+}
+
+
+def misfit(name: str, args: Sequence[Expression]) -> str:
+    """What is wrong with the arguments of the reserved function ``name``, or nothing."""
+    if name in GEOMETRIES:
+        if _fits_geometry(name, args):
+            return ""
+        return f"the arguments of {name} are those of {_FORMS[name]}"
+    least, most = ARGUMENTS[name]
+    count = len(args)
+    if least <= count <= most and not (name == "DISTANCE" and count == 3):
+        return ""
+    return f"{name} takes {_arguments(name)}, not {count}"
+
+
+_LOGARITHM = "LOG is the natural logarithm; to another base it is LOG(x) / LOG(base)"
+_DISTINCT_ROWS = "rows that differ are counted by SELECT COUNT(*) FROM (SELECT DISTINCT a, b FROM ...) AS q"
+
+
+def way_out(name: str, args: Sequence[Expression]) -> Hint:
+    """The hint about arguments that do not fit, or nothing."""
+    if name == "COUNT":
+        return Hint(_DISTINCT_ROWS if args else "COUNT(*) counts rows")
+    if name in ("LOG", "LOG10") and len(args) == 2:
+        return Hint(_LOGARITHM)
+    if name not in GEOMETRIES or not args:
+        return NO_HINT
+    first = args[0]
+    if name == "CIRCLE" and len(args) - isinstance(first, StringLiteral) == 2:
+        return Hint("the radius is missing, in degrees")
+    if isinstance(first, ColumnRef) and (system := first.parts[0].name).upper() in _SYSTEMS:
+        return Hint(f"a system is a text: '{system}'", (Fix(first.span, f"'{system}'"),))
+    angles = (angle_in_text(arg.value) for arg in args if isinstance(arg, StringLiteral))
+    return Hint(next((angle.hint for angle in angles if angle), ""))
+
+
+def _arguments(name: str) -> str:
+    least, most = ARGUMENTS[name]
+    if name == "DISTANCE":
+        return "2 points or 4 coordinates"
+    if least == most:
+        return {0: "no arguments", 1: "1 argument"}.get(least, f"{least} arguments")
+    if most - least == 1:
+        return f"{least} or {most} arguments"
+    return f"at least {least} argument"
+
+
+def _fits_geometry(name: str, args: Sequence[Expression]) -> bool:
+    """A system is a string or NULL; a point is not a number, and in the other form every coordinate is one argument."""
+    shape = args[1:] if args and isinstance(args[0], StringLiteral | NullLiteral) else args
+    count = len(shape)
+    if name == "POINT":
+        return count == 2
+    if name == "POLYGON":
+        points = not any(isinstance(arg, _NEVER_POINTS) for arg in shape)
+        return (count >= 6 and count % 2 == 0) or (points and count >= 3)
+    with_coordinates = 3 if name == "CIRCLE" else 4
+    return count == with_coordinates or (count == with_coordinates - 1 and not isinstance(shape[0], _NEVER_POINTS))

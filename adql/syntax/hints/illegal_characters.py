@@ -1,0 +1,132 @@
+"""Characters that begin no token: what was meant, for the error and its fixes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+
+from adql.errors import NO_HINT, AdqlSyntaxError, Fix, Hint, Span, printable
+from adql.syntax.hints.angle_notations import angle_around
+from clickhouse_schema.reserved_words import published
+
+BLANKS = " \t\r\n"
+
+_SINGLE_QUOTES = "\u2018\u2019\u201a\u201b\u2032\u00b4"
+_DOUBLE_QUOTES = "\u201c\u201d\u201e\u201f\u00ab\u00bb\u2033"
+_SPACES = "\u00a0\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+_INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff"
+_PARAMETERS = "ADQL has no parameters or variables: write the value itself"
+
+#: Characters, the hint, and what takes their place
+_TYPED: tuple[tuple[str, str, str], ...] = (
+    (_DOUBLE_QUOTES, "typographic quotes: type straight ones, \" for names, ' for text", '"'),
+    (_SINGLE_QUOTES, "typographic quotes: type the straight one, '", "'"),
+    ("\u2010\u2011\u2012\u2013\u2014\u2212", "a typographic dash: type the minus sign, -", "-"),
+    ("\u00d7\u22c5\u00b7", "multiplication is *", "*"),
+    ("\u00f7", "division is /", "/"),
+    ("\u2264", "type <=", "<="),
+    ("\u2265", "type >=", ">="),
+    ("\u2260", "type <>", "<>"),
+    (_SPACES, "type a plain space", " "),
+    (_INVISIBLE, "an invisible character: delete it", ""),
+    ("\uff0c", "type a plain comma", ","),
+    ("#", "a comment begins with --", "--"),
+    ("\N{DEGREE SIGN}", "angles are in degrees, without a sign", ""),
+)
+_HINTS = {
+    "`": 'names are quoted with double quotes: "name"',
+    "%": "the remainder is MOD(a, b)",
+    "!": "'not' is NOT, 'unequal' is <> or !=",
+    "{": f"{_PARAMETERS}; a list is written in parentheses",
+    **dict.fromkeys("$@?:}", _PARAMETERS),
+    "\\": "a backslash has a meaning only inside quotes, where it stands for itself",
+}
+_UNDERSCORED = re.compile(r"_[0-9A-Za-z_]*")
+_TOP = re.compile(r"\bTOP\s+(\d+)\s*$", re.IGNORECASE)
+_IN = re.compile(r"\bIN\s*$", re.IGNORECASE)
+
+
+def unreadable(text: str, parts: Sequence[str], borders: Sequence[int]) -> AdqlSyntaxError:
+    """The error for the first character that is neither blank nor in a token.
+
+    ``parts``: what is between the tokens, and the tokens, by turns; ``borders``: where each of them ends.
+    """
+    start = next(_strangers(parts, borders))
+    character = text[start]
+    here = Span(start, start + 1)
+    angle = angle_around(text, start) if start and not text[start - 1].isspace() else None
+    if character == "'":
+        hint = "close it with '; a quote inside a string is written twice: ''"
+        if angle:
+            hint += f"; {angle[1].hint}"
+        return AdqlSyntaxError("this string is not closed", here, hint)
+    if angle:
+        span, found = angle
+        return AdqlSyntaxError(f"{printable(text[span.start : span.end])} is no number", span, found.hint_at(span))
+    if character == '"':
+        return AdqlSyntaxError("this quoted name is not closed", here, 'close it with "')
+    if run := _UNDERSCORED.match(text, start):
+        span, name = Span(*run.span()), f'"{run[0]}"'
+        hint = f'a name that begins with _ must be put in double quotes: "{printable(run[0])}"'
+        return AdqlSyntaxError(f"unexpected {printable(run[0])}", span, Hint(hint, (Fix(span, name),)))
+    if text.startswith("::", start):
+        return AdqlSyntaxError("unexpected ::", Span(start, start + 2), "conversion is CAST(value AS type)")
+    return AdqlSyntaxError(f"unexpected character {printable(character)}", here, _hint(text, start, parts, borders))
+
+
+def _strangers(parts: Sequence[str], borders: Sequence[int]) -> Iterator[int]:
+    """The offsets of all characters that are neither blank nor in a token."""
+    for gap, end in zip(parts[::2], borders[::2], strict=True):
+        if gap.strip(BLANKS):
+            yield from (end - len(gap) + at for at, character in enumerate(gap) if character not in BLANKS)
+
+
+def _hint(text: str, start: int, parts: Sequence[str], borders: Sequence[int]) -> Hint:
+    character = text[start]
+    for characters, hint, replacement in _TYPED:
+        if character in characters:
+            alike = [at for at in _strangers(parts, borders) if text[at] in characters]
+            return Hint(hint, tuple(Fix(Span(at, at + 1), replacement) for at in alike))
+    if character in _SPECIAL and (special := _SPECIAL[character](text, start)):
+        return special
+    if character in _HINTS:
+        return Hint(_HINTS[character])
+    if not character.isalpha():
+        return NO_HINT
+    word = next(word for word in re.finditer(r"\w+", text) if word.start() <= start < word.end())
+    hint = "a name with letters other than a to z must be put in double quotes"
+    return Hint(hint, (Fix(Span(*word.span()), f'"{word[0]}"'),))
+
+
+def _backticks(text: str, start: int) -> Hint:
+    names = re.finditer(r"`([^`\n]+)`", text[start:])
+    fixes = (Fix(Span(start + name.start(), start + name.end()), published(name[1])) for name in names)
+    return Hint(_HINTS["`"], tuple(fixes))
+
+
+def _percent(text: str, start: int) -> Hint:
+    top = _TOP.search(text, 0, start)
+    if not top:
+        return NO_HINT
+    return Hint(f"TOP takes a number of rows; a share of them is TABLESAMPLE ({top[1]}) after the table")
+
+
+def _exclamation(text: str, start: int) -> Hint:
+    equal = re.compile(r"!\s*=").match(text, start)
+    return Hint(_HINTS["!"], (Fix(Span(*equal.span()), "<>"),)) if equal else NO_HINT
+
+
+def _brace(text: str, start: int) -> Hint:
+    end = text.find("}", start)
+    if end < 0 or not _IN.search(text, 0, start):
+        return NO_HINT
+    braces = (Fix(Span(start, start + 1), "("), Fix(Span(end, end + 1), ")"))
+    return Hint("IN takes a list in parentheses: IN (1, 2)", braces)
+
+
+_SPECIAL: dict[str, Callable[[str, int], Hint]] = {
+    "`": _backticks,
+    "%": _percent,
+    "!": _exclamation,
+    "{": _brace,
+}

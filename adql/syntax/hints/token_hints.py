@@ -1,0 +1,193 @@
+"""The way out of the common slips: what to write in place of a token that ADQL does not have there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from difflib import get_close_matches
+
+from adql.errors import NO_HINT, Fix, Hint
+from adql.syntax.hints import other_dialects
+from adql.syntax.hints.parse_position import Place, appended, deleted, replaced
+from adql.syntax.hints.row_limit_hints import about_rows, about_tables
+from adql.syntax.hints.symbol_hints import (
+    about_aliases,
+    about_brackets,
+    about_commas,
+    about_numbers,
+    about_operators,
+    about_others,
+)
+from adql.syntax.lexer import NAME, NUMBER, STRING, WORD
+from adql.syntax.reserved_functions import ARGUMENTS
+from clickhouse_schema.reserved_words import RESERVED
+
+_ONE_CONDITION = "each JOIN takes one condition, directly after its table; put nested joins in parentheses"
+_RESERVED_WORDS = {
+    "WITH": "WITH stands once, at the head of the whole query",
+    "ESCAPE": "LIKE has no ESCAPE in ADQL",
+    "INTO": other_dialects.NO_STORING,
+    "FETCH": other_dialects.TOP,
+    "TOP": "TOP stands after SELECT [DISTINCT], before the columns",
+    "DISTINCT": "DISTINCT stands after SELECT, before TOP, or first in COUNT, SUM, AVG, MIN or MAX",
+    "ORDER": "ORDER BY stands once, after GROUP BY and HAVING and before OFFSET",
+    "OFFSET": "OFFSET stands once, at the end: ORDER BY ... OFFSET n",
+    "WHERE": "WHERE stands once, after FROM and before GROUP BY; conditions on groups go in HAVING",
+    "GROUP": "GROUP BY stands once, after WHERE and before HAVING and ORDER BY",
+    "HAVING": "HAVING stands once, after GROUP BY and before ORDER BY",
+    "ON": _ONE_CONDITION,
+    "USING": _ONE_CONDITION,
+    "OVERLAPS": "compare the ends: a.low <= b.high AND b.low <= a.high",
+}
+_AFTER_VALUES = {
+    "CONTAINS": "a part of a text is found by LIKE '%part%', a position by 1 = CONTAINS(point, shape)",
+    "MOD": "the remainder is MOD(a, b)",
+}
+
+_CALLS = {"COUNT": "COUNT(*)", "PI": "PI()", "RAND": "RAND()"}
+_VERBS = frozenset(
+    {"INSERT", "UPDATE", "DELETE", "DROP", "CREATE", "ALTER", "GRANT", "REVOKE", "EXPLAIN", "SHOW", "DESCRIBE", "DESC"}
+    | {"TRUNCATE", "USE", "DECLARE", "SET", "EXEC", "EXECUTE", "MERGE", "CALL", "BEGIN", "COPY"}
+)
+_MISSPELT = (
+    *("SELECT", "FROM", "WHERE", "GROUP", "ORDER", "HAVING", "BETWEEN", "UNION", "EXCEPT", "INTERSECT", "OFFSET"),
+    *("DISTINCT", "LIKE", "USING", "NATURAL"),
+)
+_NEVER_NAMES = frozenset(
+    {"SELECT", "FROM", "WHERE", "GROUP", "ORDER", "BY", "HAVING", "AND", "OR", "NOT", "ON", "USING", "JOIN", "UNION"}
+    | {"EXCEPT", "INTERSECT", "AS", "WHEN", "THEN", "IN", "IS"}
+)
+_ENDS = ("the end of the query", "FROM")
+_OPERANDS = frozenset({WORD, NAME, NUMBER, STRING, ")"})
+
+
+def slip(place: Place, expected: str) -> Hint:
+    """The hint for the token that stands where ``expected`` should, or nothing."""
+    for rule in _RULES:
+        if hint := rule(place, expected):
+            return hint
+    return NO_HINT
+
+
+def _about_the_first(place: Place, _expected: str) -> Hint:
+    if place.at:
+        return NO_HINT
+    if place.kinds[0] == "/":
+        return Hint("a comment begins with --")
+    word = place.texts[0].upper()
+    if word in _VERBS:
+        return Hint("ADQL only reads: a query begins with SELECT or WITH")
+    if word == "FROM":
+        return Hint("the columns come first: SELECT ... FROM ...")
+    return _misspelt(place, 0)
+
+
+def _about_doubled(place: Place, _expected: str) -> Hint:
+    """A word twice in a row."""
+    at = place.at
+    kind = place.kinds[at]
+    if kind not in ("AND", "OR", "NOT", "SELECT", "FROM", "WHERE", "BY", "AS", "ON") or kind != place.kinds[at - 1]:
+        return NO_HINT
+    return Hint(f"{kind} stands twice", (deleted(place, at, at),))
+
+
+def _about_words(place: Place, expected: str) -> Hint:
+    """Words of other dialects, here or one token before, where they were taken for a name."""
+    at = place.at
+    left_out = place.kinds[at] == "EXCEPT" or place.kinds[at + 1 : at + 2] == ["("]
+    if place.kinds[at - 1] == "*" and expected == "FROM" and left_out:
+        return Hint("ADQL has no * without some of its columns: name those that are wanted")
+    if place.kinds[at - 2 : at + 1] == ["SELECT", "DISTINCT", "ON"]:
+        return Hint(
+            "DISTINCT is of whole rows; one row of each group has ROW_NUMBER() OVER (PARTITION BY a ORDER BY b) = 1,"
+            " computed in a subquery"
+        )
+    for neighbour in (at, at - 1):
+        if place.kinds[neighbour] == WORD:
+            word = place.texts[neighbour].upper()
+            if word in other_dialects.REPLACED_WORDS:
+                said = other_dialects.REPLACED_WORDS[word]
+                return Hint(f"it is {said} in ADQL", (replaced(place, neighbour, neighbour, said),))
+            if word in other_dialects.WORDS:
+                return Hint(other_dialects.WORDS[word])
+    return NO_HINT
+
+
+def _about_statements(place: Place, _expected: str) -> Hint:
+    if ";" in (place.kinds[place.at], place.kinds[place.at - 1]):
+        return Hint("one query at a time, and nothing after its ;")
+    return NO_HINT
+
+
+def _about_misspelt(place: Place, _expected: str) -> Hint:
+    return _misspelt(place, place.at) or _misspelt(place, place.at - 1)
+
+
+def _misspelt(place: Place, at: int) -> Hint:
+    if place.kinds[at] != WORD:
+        return NO_HINT
+    word = place.texts[at]
+    close = get_close_matches(word.upper(), _MISSPELT, n=1, cutoff=0.74)
+    if not close:
+        return NO_HINT
+    return Hint(f"did you mean {close[0]} in place of {word}?", (Fix(place.span_at(at), close[0]),))
+
+
+def _about_by(place: Place, expected: str) -> Hint:
+    if not expected.startswith("BY after"):
+        return NO_HINT
+    return Hint(f"write {expected.removeprefix('BY after ')} BY", (appended(place, place.at - 1, " BY"),))
+
+
+def _about_reserved(place: Place, expected: str) -> Hint:
+    """Names that are reserved words get the quotes they need, unless the word is surely meant as itself."""
+    at = place.at
+    kind, before, after = place.kinds[at], place.kinds[at - 1], place.kinds[at + 1 : at + 2]
+    if kind not in RESERVED:
+        return NO_HINT
+    if kind in ("DATE", "TIME", "TIMESTAMP") and after == [STRING]:
+        return Hint("a time is written as text, '2026-01-31T12:00:00', or CAST from it", (deleted(place, at, at),))
+    if kind in _AFTER_VALUES and before in _OPERANDS:
+        return Hint(_AFTER_VALUES[kind])
+    if kind == "WHERE" and before in ("AND", "OR"):
+        return Hint("WHERE stands once, before the first condition", (deleted(place, at, at),))
+    if kind == "OUTER":
+        return Hint("write LEFT, RIGHT or FULL OUTER JOIN")
+    if kind == "WITH" and after == ["("]:
+        return Hint("ADQL has no hints on tables")
+    if kind == "BETWEEN" and "a value" in expected:
+        return Hint("write value BETWEEN a AND b")
+    if kind in ARGUMENTS and kind not in _NEVER_NAMES and "a value" in expected:
+        call = _CALLS.get(kind, "")
+        hint = f"{kind} is a function: {call or f'{kind}(...)'}; to use the word as a name put it in double quotes"
+        return Hint(hint, (replaced(place, at, at, call),) if call else ())
+    written = place.texts[at]
+    quoted = Hint(
+        f'{written} is a reserved word; to use it as a name put it in double quotes: "{written}"',
+        (replaced(place, at, at, f'"{written}"'),),
+    )
+    if before == "AS" and kind != "FROM" and "name" in expected:
+        return quoted
+    if kind in _RESERVED_WORDS and not ("name" in expected and kind in ("TOP", "OFFSET")):
+        return Hint(_RESERVED_WORDS[kind])
+    if kind in _NEVER_NAMES:
+        return NO_HINT
+    return quoted if "name" in expected or expected in _ENDS else NO_HINT
+
+
+_RULES: tuple[Callable[[Place, str], Hint], ...] = (
+    _about_the_first,
+    _about_words,
+    about_tables,
+    about_rows,
+    _about_doubled,
+    about_operators,
+    _about_statements,
+    _about_misspelt,
+    about_aliases,
+    about_numbers,
+    about_commas,
+    about_brackets,
+    _about_by,
+    _about_reserved,
+    about_others,
+)

@@ -1,0 +1,144 @@
+"""ADQL text to tokens. One compiled expression reads them all; what it cannot read is an AdqlSyntaxError with a hint.
+
+Regular identifiers and keywords are ASCII; any character but the control ones may stand in strings, delimited
+identifiers and comments. A backslash is an ordinary character.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from itertools import accumulate, compress
+from typing import NamedTuple
+
+from adql.errors import AdqlSyntaxError, Fix, Hint, Span, printable
+from adql.syntax.hints.angle_notations import angle_at
+from adql.syntax.hints.illegal_characters import BLANKS, unreadable
+from clickhouse_schema.reserved_words import RESERVED
+
+MAX_CHARACTERS = 1_000_000
+MAX_TOKENS = 200_000
+MAX_DIGITS = 400
+
+_FOR_LONG_LISTS = "upload long lists as a table and join it"
+
+WORD = "word"  # a regular identifier
+NAME = "name"  # a delimited identifier
+NUMBER = "number"
+STRING = "string"
+COMMENT = "comment"
+END = "end"
+
+
+class Tokens(NamedTuple):
+    """Parallel lists, one entry a token; the last token is END.
+
+    A kind is one of the constants above, a reserved word in upper case, or an operator as written.
+    ``starts`` and ``ends`` are character offsets.
+    """
+
+    kinds: list[str]
+    texts: list[str]
+    starts: list[int]
+    ends: list[int]
+
+
+# A number takes along what is glued to it, so that 10abc is one malformed token and never two.
+_TOKEN = re.compile(
+    r"""
+    ( [A-Za-z][A-Za-z0-9_]*+
+    | [,()=*+/]
+    | 0[xX][0-9A-Za-z_.]*+
+    | \.?[0-9] (?: [eE][+-][0-9] | [0-9A-Za-z_.] )*+
+    | --[^\r\n]*+
+    | <> | != | <= | >= | \|\| | [-.<>&|^~\[\];]
+    | '(?: [^']++ | '' )*+'
+    | "(?: [^"]++ | "" )*+"
+    )
+    """,
+    re.VERBOSE,
+)
+_OPERATORS = ("<>", "!=", "<=", ">=", "||", *"-+*/(),.=<>&|^~[];")
+_KINDS = {word: word for word in (*RESERVED, *_OPERATORS)} | {word.lower(): word for word in RESERVED}
+_KINDS_BY_FIRST = {
+    **dict.fromkeys("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", WORD),
+    **dict.fromkeys("0123456789.", NUMBER),
+    "'": STRING,
+    '"': NAME,
+    "-": COMMENT,
+}
+_FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+
+
+def tokenise(text: str) -> Tokens:
+    """The tokens of a query; AdqlSyntaxError for what is none."""
+    if len(text) > MAX_CHARACTERS:
+        raise AdqlSyntaxError(
+            f"the query has {len(text)} characters; at most {MAX_CHARACTERS} are read", hint=_FOR_LONG_LISTS
+        )
+    if forbidden := _FORBIDDEN.search(text):
+        raise AdqlSyntaxError(
+            f"character {printable(forbidden[0])} is not allowed in a query",
+            Span(*forbidden.span()),
+            "control characters other than tab and line end are never part of a query",
+        )
+    parts = _TOKEN.split(text)  # what is between the tokens, and the tokens, by turns
+    borders = list(accumulate(map(len, parts)))
+    if "".join(parts[::2]).strip(BLANKS):
+        raise unreadable(text, parts, borders)
+    texts, starts, ends = parts[1::2], borders[:-1:2], borders[1::2]
+    kind_of, kind_by_first = _KINDS.get, _KINDS_BY_FIRST
+    kinds = [kind_of(token) or kind_of(token.upper()) or kind_by_first[token[0]] for token in texts]
+    if COMMENT in kinds:
+        kept = [kind is not COMMENT for kind in kinds]
+        texts, starts, ends = list(compress(texts, kept)), list(compress(starts, kept)), list(compress(ends, kept))
+        kinds = list(compress(kinds, kept))
+    if len(kinds) > MAX_TOKENS:
+        raise AdqlSyntaxError(
+            f"the query has more than {MAX_TOKENS} words and symbols",
+            Span(starts[MAX_TOKENS], ends[MAX_TOKENS]),
+            _FOR_LONG_LISTS,
+        )
+    end = ends[-1] if ends else 0
+    kinds.append(END)
+    texts.append("")
+    starts.append(end)
+    ends.append(end)
+    return Tokens(kinds, texts, starts, ends)
+
+
+def number_value(text: str, span: Span, query: str = "") -> int | float:
+    """The value of a number token: an int for digits alone and for hex, else a float.
+
+    ``query``: what the token stands in, at ``span``; without it only the token is looked at if it is no number.
+    """
+    if len(text) > MAX_DIGITS:
+        raise AdqlSyntaxError(f"this number has more than {MAX_DIGITS} characters", span)
+    try:
+        if "_" in text:
+            raise ValueError
+        if text.isdecimal():
+            return int(text)
+        value = int(text, 16) if text[:2] in ("0x", "0X") else float(text)
+    except ValueError:
+        raise _malformed(text, span, query) from None
+    if math.isinf(value):
+        raise AdqlSyntaxError("this number is too large: the greatest is about 1.8e308", span)
+    return value
+
+
+_GROUPED = re.compile(r"\d{1,3}(_\d{3})+")
+
+
+def _malformed(text: str, span: Span, query: str) -> AdqlSyntaxError:
+    """The error for a token that begins with a digit and is no number."""
+    message = f"{printable(text)} is neither a number nor a name"
+    found = angle_at(query, span.start) if query else angle_at(text, 0)
+    if found:
+        place = Span(span.start, found.end if query else span.start + found.end)
+        return AdqlSyntaxError(f"{printable(text)} is no number", place, found.hint_at(place))
+    if _GROUPED.fullmatch(text):
+        hint = Hint("digits stand without a separator", (Fix(span, text.replace("_", "")),))
+        return AdqlSyntaxError(message, span, hint)
+    hint = Hint("leave a space after a number; a name that begins with a digit must be put in double quotes")
+    return AdqlSyntaxError(message, span, hint)

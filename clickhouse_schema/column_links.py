@@ -1,0 +1,197 @@
+"""LINKs of columns, and services that take values of a table's columns, as VOTable and DataLink describe them.
+
+What an operator declares here goes into results as it is, so URLs are those of http and https alone, of a host that is
+written out, in RFC 3986's characters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, model_validator
+from pydantic import Field as Key
+
+from clickhouse_schema.datatypes import FELIS, INTEGERS, NUMBERS, TEXT, ColumnType
+from clickhouse_schema.strict_model import Arraysize, Datatype, Name, Strict, Text, felis
+
+#: A column's value in an href (VOTable 1.5, appendix A.1).
+_PLACE = re.compile(r"\$\{([^{}]*)\}")
+
+_REST = r"(?:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*"
+_HOST = r"(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?"
+_URL = re.compile(f"(?i:https?)://{_HOST}(?:[/?#]{_REST})?")
+_IVOID = re.compile(rf"(?i:ivo)://[A-Za-z0-9][A-Za-z0-9._~!*'()+=-]{{2,}}(?:[/?#]{_REST})?")
+
+_WORD = r"[A-Za-z0-9!#$&^_.+*-]+"
+_MEDIA_TYPE = re.compile(rf'{_WORD}/{_WORD}(?: ?; ?{_WORD}=(?:{_WORD}|"[ -!#-~]*"))*')
+
+
+def _line(value: str) -> str:
+    if not value.isprintable():
+        raise ValueError(f"{value!r} has a control character: only printable characters can be here")
+    return value
+
+
+def _not_empty(value: str) -> str:
+    if not value:
+        raise ValueError("is empty: give a text")
+    return value
+
+
+def _url(value: str) -> str:
+    if value and not _URL.fullmatch(value):
+        raise ValueError(f"{value!r} is no URL: write http:// or https://, a host, and what is not ASCII as %XX")
+    return value
+
+
+def _href(value: str) -> str:
+    """A place where a host or port should be is no URL, for a percent sign is none there."""
+    _line(value)
+    if not _URL.fullmatch(_PLACE.sub("%20", value)):
+        way_out = "write http:// or https://, a host, then any ${column}, and what is not ASCII as %XX"
+        raise ValueError(f"{value!r} is no URL: {way_out}")
+    return value
+
+
+def _access_url(value: str) -> str:
+    if not value or "#" in value:
+        raise ValueError(f"{value!r} is no URL that parameters could be appended to: write one without a fragment")
+    return _url(value)
+
+
+def _ivoid(value: str) -> str:
+    if value and not _IVOID.fullmatch(value):
+        raise ValueError(f"{value!r} is no IVOA identifier: write ivo://authority/name")
+    return value
+
+
+def _media_type(value: str) -> str:
+    if value and not _MEDIA_TYPE.fullmatch(value):
+        raise ValueError(f"{value!r} is no media type: write one as text/html")
+    return value
+
+
+Line = Annotated[str, AfterValidator(_line)]
+Option = Annotated[Line, AfterValidator(_not_empty)]
+Url = Annotated[str, AfterValidator(_url)]
+MediaType = Annotated[str, AfterValidator(_media_type)]
+IvoId = Annotated[str, AfterValidator(_ivoid)]
+Number = Annotated[int | float, Key(allow_inf_nan=False)]
+
+
+class Link(Strict):
+    """VOTable's LINK. In ``href``, ``${column}`` stands for that column's value in each row."""
+
+    href: Annotated[str, AfterValidator(_href)]
+    content_role: Literal["", "doc", "hints", "location", "query", "type"] = felis("content-role")
+    content_type: MediaType = felis("content-type")
+    title: Line = ""
+    value: Line = ""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns whose values ``href`` takes."""
+        return tuple(dict.fromkeys(_PLACE.findall(self.href)))
+
+    def href_with(self, names: Mapping[str, str]) -> str:
+        """``href`` with other names for its columns."""
+        return _PLACE.sub(lambda place: "${" + names[place[1]] + "}", self.href)
+
+
+class InputParam(Strict):
+    """What a service is given: of each row the value of column ``ref``, or always ``value``, or what the user says.
+
+    The last is described by the other keys: a type as columns have it, and the least and the greatest number, or the
+    texts that there are.
+    """
+
+    name: Name
+    ref: Line = ""
+    value: Line = ""
+    description: Text = ""
+    datatype: Datatype = "string"
+    arraysize: Arraysize = felis("votable:arraysize")
+    xtype: Line = felis("votable:xtype")
+    utype: Line = felis("votable:utype")
+    ucd: Line = felis("ivoa:ucd")
+    unit: Line = felis("ivoa:unit")
+    min: Number | None = None
+    max: Number | None = None
+    options: tuple[Option, ...] = ()
+
+    @model_validator(mode="after")
+    def _check(self) -> InputParam:
+        fields = type(self).model_fields.items()
+        said = {key: field.serialization_alias or key for key, field in fields if getattr(self, key) != field.default}
+        described = sorted(said[key] for key in said.keys() - {"name", "ref", "value", "description"})
+        if self.ref and self.value:
+            raise ValueError(f"the parameter {self.name} has ref, a column, and value, a constant: keep one of them")
+        if (self.ref or self.value) and described:
+            raise ValueError(f"the parameter {self.name} is not given by the user: take out {', '.join(described)}")
+        limits = [limit for limit in (self.min, self.max) if limit is not None]
+        if limits and self.type.datatype not in NUMBERS:
+            raise ValueError(f"the parameter {self.name} is no number: min and max are for numbers")
+        if self.type.datatype in INTEGERS and any(isinstance(limit, float) for limit in limits):
+            raise ValueError(f"the parameter {self.name} takes whole numbers: so must be min and max")
+        if self.options and self.type.datatype not in TEXT:
+            raise ValueError(f"the parameter {self.name} is no text: options are for texts")
+        return self
+
+    @property
+    def type(self) -> ColumnType:
+        """Of a constant, and of what the user gives."""
+        datatype = FELIS[self.datatype]
+        if datatype in TEXT and not (self.value + "".join(self.options)).isascii():
+            datatype = "unicodeChar"
+        xtype = "timestamp" if self.datatype == "timestamp" else self.xtype
+        return ColumnType(datatype, self.arraysize or ("*" if datatype in TEXT else ""), xtype)
+
+
+class Service(Strict):
+    """A service descriptor (DataLink 1.1, section 4). ``standard_id``: '' for a service of no standard."""
+
+    name: Name
+    description: Text = ""
+    standard_id: IvoId = felis("standardID")
+    resource_identifier: IvoId = felis("resourceIdentifier")
+    access_url: Annotated[str, AfterValidator(_access_url)] = felis("accessURL", ...)
+    content_type: MediaType = felis("contentType")
+    example_url: Url = felis("exampleURL")
+    input_params: Annotated[tuple[InputParam, ...], Key(min_length=1)] = felis("inputParams", ...)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns whose values it takes."""
+        return tuple(dict.fromkeys(param.ref for param in self.input_params if param.ref))
+
+
+# --- in results -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedLink:
+    """``link`` as the result's column number ``place`` has it; ``columns``: where those of its href are."""
+
+    place: int
+    link: Link
+    columns: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedService:
+    """``columns``: where in the result those are whose values ``service`` takes."""
+
+    service: Service
+    columns: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class ResultLinks:
+    of_columns: tuple[PlacedLink, ...] = ()
+    services: tuple[PlacedService, ...] = ()
+
+
+NO_LINKS = ResultLinks()

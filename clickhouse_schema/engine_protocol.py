@@ -1,0 +1,16 @@
+"""What this package needs of ``tap_service.storage.engine.engine.Engine``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+import pyarrow as pa
+
+
+class Engine(Protocol):
+    def execute(self, sql: str) -> None: ...
+
+    def query(self, sql: str) -> pa.Table: ...
+
+    def insert(self, table: str, batches: Iterable[pa.RecordBatch]) -> None: ...

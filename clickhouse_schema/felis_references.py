@@ -1,0 +1,140 @@
+"""Felis' references, which are ``@id``s of columns, turned into names; a column without ``@id`` has ``#table.column``.
+
+Works on the document as it was read, before its keys and types are checked; what is of another shape is left for that
+check.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from clickhouse_schema.schema_problem import Path, Problem
+
+
+class Target(NamedTuple):
+    table: str
+    column: str
+
+
+def default_id(table: str, column: str) -> str:
+    return f"#{table}.{column}"
+
+
+def resolved(data: dict[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
+    """The document with names for ids, VOUnit's key for FITS', and what was wrong with them."""
+    resolver = _Resolver(data)
+    tables = tuple(resolver.table(table, path) for table, path in _entries(data, "tables", ()))
+    return (data | {"tables": tables} if isinstance(data.get("tables"), tuple) else data), resolver.problems
+
+
+def _entries(data: Any, key: str, path: Path) -> Iterator[tuple[Any, Path]]:
+    listed = data.get(key) if isinstance(data, dict) else None
+    if isinstance(listed, tuple):
+        yield from ((entry, (*path, key, i)) for i, entry in enumerate(listed))
+
+
+class _Resolver:
+    def __init__(self, data: dict[str, Any]) -> None:
+        self.problems: list[Problem] = []
+        self._schema = data.get("name")
+        self._ids: dict[str, Target] = {}
+        self._collect(data)
+
+    def _collect(self, data: dict[str, Any]) -> None:
+        defaults: dict[str, Target] = {}
+        for table, table_path in _entries(data, "tables", ()):
+            for column, path in _entries(table, "columns", table_path):
+                if not (isinstance(column, dict) and isinstance(column.get("name"), str)):
+                    continue
+                target = Target(str(table.get("name")), column["name"])
+                defaults[default_id(*target)] = target
+                own = column.get("@id")
+                if not isinstance(own, str):
+                    continue
+                if own in self._ids:
+                    self.problems.append(Problem((*path, "@id"), f"@id {own!r} is taken by another column"))
+                self._ids[own] = target
+        self._ids = defaults | self._ids
+
+    def table(self, table: Any, path: Path) -> Any:
+        if not isinstance(table, dict):
+            return table
+        made = dict(table)
+        if isinstance(table.get("columns"), tuple):
+            made["columns"] = tuple(self._column(*entry) for entry in _entries(table, "columns", path))
+        if "primaryKey" in table:
+            made["primaryKey"] = self._own(table["primaryKey"], table, (*path, "primaryKey"))
+        if isinstance(table.get("constraints"), tuple):
+            made["constraints"] = tuple(
+                self._constraint(entry, table, at) for entry, at in _entries(table, "constraints", path)
+            )
+        return made
+
+    def _column(self, column: Any, path: Path) -> Any:
+        """``fits:tunit`` is Felis' other key for the unit."""
+        if not isinstance(column, dict) or "fits:tunit" not in column:
+            return column
+        if "ivoa:unit" in column:
+            self.problems.append(
+                Problem((*path, "fits:tunit"), "fits:tunit and ivoa:unit say one thing: keep one of them")
+            )
+        made = {"ivoa:unit": column["fits:tunit"]} | column
+        del made["fits:tunit"]
+        return made
+
+    def _constraint(self, constraint: Any, table: dict[str, Any], path: Path) -> Any:
+        if not isinstance(constraint, dict):
+            return constraint
+        made = {key: value for key, value in constraint.items() if key != "@type"}
+        if constraint.get("@type") != "ForeignKey":
+            message = "a constraint must have '@type: ForeignKey': take others out, Skyhouse does not enforce them"
+            self.problems.append(Problem((*path, "@type"), message))
+        if "columns" in constraint:
+            made["columns"] = self._own(constraint["columns"], table, (*path, "columns"))
+        made["referencedTable"] = ""
+        if isinstance(constraint.get("referencedColumns"), tuple):
+            targets = [self._target(ref, (*path, "referencedColumns")) for ref in constraint["referencedColumns"]]
+            made["referencedTable"] = targets[0].table if targets else ""
+            made["referencedColumns"] = tuple(target.column for target in targets)
+            if len({target.table for target in targets if target.column}) > 1:
+                message = "referencedColumns are in more than one table: a key refers to one"
+                self.problems.append(Problem((*path, "referencedColumns"), message))
+        return made
+
+    def _own(self, said: Any, table: dict[str, Any], path: Path) -> Any:
+        """Names of the table's own columns for their ids or names; one alone may stand without brackets."""
+        refs = (said,) if isinstance(said, str) else said
+        if not isinstance(refs, tuple):
+            return said
+        name = table.get("name")
+        columns = [column.get("name") for column, _ in _entries(table, "columns", ()) if isinstance(column, dict)]
+        made = []
+        for ref in refs:
+            target = self._ids.get(ref) if isinstance(ref, str) else None
+            if target and target.table == name:
+                made.append(target.column)
+            else:
+                made.append(ref)
+                if isinstance(ref, str) and ref not in columns:
+                    own = [key for key, value in self._ids.items() if value.table == name]
+                    self.problems.append(Problem(path, f"{ref!r} is no column of this table{_closest(ref, own)}"))
+        return tuple(made)
+
+    def _target(self, ref: Any, path: Path) -> Target:
+        """The referenced ``schema.table`` and column; columns of other schemas are written ``schema.table.column``."""
+        if isinstance(ref, str) and ref in self._ids:
+            target = self._ids[ref]
+            return Target(f"{self._schema}.{target.table}", target.column)
+        if isinstance(ref, str) and not ref.startswith("#") and ref.count(".") >= 2:
+            schema, table, column = ref.split(".", 2)
+            return Target(f"{schema}.{table}", column)
+        message = f"no column has the @id {ref!r}{_closest(str(ref), list(self._ids))}"
+        self.problems.append(Problem(path, f"{message} (a column of another schema is schema.table.column)"))
+        return Target("", "")
+
+
+def _closest(word: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(word, known, 1)
+    return f": did you mean {close[0]!r}?" if close else ""

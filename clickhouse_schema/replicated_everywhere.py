@@ -1,0 +1,56 @@
+"""Tables that every server of a cluster has whole, made on the servers that do not have them."""
+
+from __future__ import annotations
+
+from clickhouse_schema.cluster_topology import Topology
+from clickhouse_schema.engine_protocol import Engine
+from clickhouse_schema.quoting import identifier, string
+
+
+def create_database(engine: Engine, topology: Topology, name: str) -> None:
+    engine.execute(f"CREATE DATABASE IF NOT EXISTS {identifier(name)}{topology.on_cluster}")
+
+
+def create_whole(
+    engine: Engine,
+    topology: Topology,
+    database: str,
+    name: str,
+    columns: str,
+    order_by: str,
+    kind: str = "MergeTree",
+    *arguments: str,
+) -> None:
+    """Make a table of SQL ``columns`` unless it is there; ``kind`` and ``arguments`` as of ``Topology.engine``."""
+    uuid = known_uuid(engine, topology, database, name)
+    is_uuid = f" UUID {string(uuid)}" if uuid else ""
+    engine.execute(
+        f"CREATE TABLE IF NOT EXISTS {identifier(database)}.{identifier(name)}{is_uuid}{topology.on_cluster}"
+        f" ({columns}) ENGINE = {topology.engine(kind, *arguments)} ORDER BY {order_by}{topology.settings()}"
+    )
+
+
+def delete_soon(engine: Engine, table: str, where: str) -> None:
+    """Delete rows that nobody reads any more. By default the engine would wait until merges have taken them away."""
+    engine.execute(f"ALTER TABLE {table} DELETE WHERE {where} SETTINGS mutations_sync = 0")
+
+
+def known_uuid(engine: Engine, topology: Topology, database: str, name: str) -> str:
+    """The number that some server knows the table by: those of the same number are replicas. '' if none has it."""
+    if topology.is_one_server:
+        return ""
+    sql = (
+        f"SELECT toString(any(uuid)) AS uuid FROM {topology.everywhere('system.tables')}"
+        f" WHERE database = {string(database)} AND name = {string(name)} HAVING count() > 0"
+    )
+    found = engine.query(sql).to_pylist()
+    return str(found[0]["uuid"]) if found else ""
+
+
+def known_comment(engine: Engine, topology: Topology, database: str, name: str) -> str:
+    """The comment of a table on some server; '' if it has none. A server that got the table later has none."""
+    sql = (
+        f"SELECT max(comment) AS comment FROM {topology.everywhere('system.tables')}"
+        f" WHERE database = {string(database)} AND name = {string(name)}"
+    )
+    return str(engine.query(sql).to_pylist()[0]["comment"])

@@ -1,0 +1,269 @@
+"""The catalogue model: schemas, tables, columns and keys under Felis' YAML keys, and Skyhouse's storage layout.
+
+The models are values: strict (no coercion, no unknown key) and frozen. A field is known by its Felis key (``ivoa:ucd``)
+and by its Python name (``ucd``), in JSON documents too. ``yaml_reader`` reads the models from files, ``yaml_writer``
+writes them.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import pyarrow as pa
+from pydantic import Field as Key
+from pydantic import model_validator
+
+from clickhouse_schema.column_links import Link, Service
+from clickhouse_schema.datatypes import (
+    COMPLEX,
+    FELIS,
+    FLOATS,
+    INTEGERS,
+    NUMBERS,
+    REGION_XTYPE,
+    TEXT,
+    TIMESTAMP,
+    ColumnType,
+    Field,
+    TimeSystem,
+    can_be,
+)
+from clickhouse_schema.shape_cover import has_cover
+from clickhouse_schema.strict_model import Arraysize, Datatype, Index, Name, QualifierName, Strict, Text, Value, felis
+
+#: Of a table
+MOST_COLUMNS = 5000
+
+#: Numbers that DALI 1.1 (section 3.3) gives to one geometry: xtype -> arraysize.
+_GEOMETRIES = {"interval": "2", "point": "2", "circle": "3", "polygon": "*"}
+
+
+class TimeKeys(Strict):
+    """How a column's values are times. ``timeorigin``: a Julian date, or the name of one; timestamps need none."""
+
+    timescale: Literal["TAI", "TT", "UT", "UTC", "GPS", "TCG", "TCB", "TDB", "LOCAL", "UNKNOWN"]
+    refposition: Literal["TOPOCENTER", "GEOCENTER", "BARYCENTER", "HELIOCENTER", "EMBARYCENTER", "UNKNOWN"]
+    timeorigin: float | Literal["MJD-origin", "JD-origin"] | None = None
+
+
+class Column(Strict):
+    """A column. ``unit`` is in VOUnits, ``ucd`` is UCD1+; '' = none. ``length`` is the most characters of a text.
+
+    ``values``: the only ones that rows may have, beside NULL; () = any. ``if_missing``: what a load does where a file
+    lacks the column: 'fill' it with NULL, 'leave_out' the column if no file has it; '' = refuse the file. ``null``: the
+    number that files have for NULL within arrays of whole numbers; None = nothing within them is NULL.
+    """
+
+    name: Name
+    id: Text = felis("@id")
+    datatype: Datatype
+    length: Annotated[int, Key(ge=1, le=999_999_999)] | None = None
+    description: Text = ""
+    nullable: bool = True
+    arraysize: Arraysize = felis("votable:arraysize")
+    xtype: Text = felis("votable:xtype")
+    votable_datatype: Text = felis("votable:datatype")
+    utype: Text = felis("votable:utype")
+    ucd: Text = felis("ivoa:ucd")
+    unit: Text = felis("ivoa:unit")
+    principal: bool = felis("tap:principal", False)
+    std: bool = felis("tap:std", False)
+    column_index: Index | None = felis("tap:column_index", None)
+    times: TimeKeys | None = felis("skyhouse:timesys", None)
+    links: tuple[Link, ...] = felis("skyhouse:links", ())
+    values: tuple[Value, ...] = felis("skyhouse:values", ())
+    if_missing: Literal["", "fill", "leave_out"] = felis("skyhouse:if_missing")
+    null: int | None = felis("skyhouse:null", None)
+
+    @model_validator(mode="after")
+    def _check_times(self) -> Column:
+        if self.times is None:
+            return self
+        if not (self.type.is_timestamp or self.type.datatype in NUMBERS):
+            raise ValueError("skyhouse:timesys is for timestamps and numbers")
+        if self.type.is_timestamp != (self.times.timeorigin is None):
+            raise ValueError(
+                "skyhouse:timesys has a timeorigin for numbers, such as MJD-origin, and none for timestamps"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _check_type(self) -> Column:
+        """The VOTable keys may refine the datatype, never contradict it."""
+        own = FELIS[self.datatype]
+        refined = TEXT if own in TEXT else {own, *(word for word, part in COMPLEX.items() if part == own)}
+        if self.votable_datatype and self.votable_datatype not in refined:
+            raise ValueError(
+                f"votable:datatype {self.votable_datatype!r} contradicts datatype {self.datatype!r}: drop it"
+            )
+        if self.length is not None and own not in TEXT:
+            raise ValueError(f"length is for text: a {self.datatype!r} has none (arrays have votable:arraysize)")
+        if self.xtype == "timestamp" and own != "char":
+            raise ValueError("votable:xtype 'timestamp' is for datatype 'timestamp'")
+        if self.xtype in (REGION_XTYPE, "moc") and (own not in TEXT or self.datatype == "timestamp"):
+            raise ValueError(f"votable:xtype {self.xtype!r} is for texts: datatype string or unicode")
+        size = _GEOMETRIES.get(self.xtype, self.arraysize)
+        numbers = NUMBERS if self.xtype == "interval" else FLOATS
+        if self.xtype in _GEOMETRIES and (self.type.datatype not in numbers or self.arraysize != size):
+            raise ValueError(f"votable:xtype {self.xtype!r} needs datatype double and votable:arraysize '{size}'")
+        return self
+
+    @model_validator(mode="after")
+    def _check_null(self) -> Column:
+        if self.null is None:
+            return self
+        if not (self.arraysize and FELIS[self.datatype] in INTEGERS):
+            raise ValueError("skyhouse:null is for arrays of whole numbers: other columns need no number for NULL")
+        if not can_be(self.null, FELIS[self.datatype]):
+            raise ValueError(f"skyhouse:null is {self.null}, which no {self.datatype!r} can be")
+        return self
+
+    @model_validator(mode="after")
+    def _check_values(self) -> Column:
+        kind = self.type
+        if self.values and (kind.is_timestamp or not (kind.is_text or kind.is_integer)):
+            raise ValueError(f"skyhouse:values is for texts and whole numbers, not for {self.datatype!r}")
+        wrong = next((value for value in self.values if not _can_be(value, kind)), None)
+        if wrong is not None:
+            raise ValueError(f"skyhouse:values has {wrong!r}, which no {self.datatype!r} can be")
+        if self.if_missing and not self.nullable:
+            raise ValueError("skyhouse:if_missing is for nullable columns: the others must be in every file")
+        return self
+
+    @property
+    def type(self) -> ColumnType:
+        if self.datatype == "timestamp" or self.xtype == "timestamp":
+            return TIMESTAMP
+        datatype = self.votable_datatype or FELIS[self.datatype]
+        arraysize = self.arraysize
+        if datatype in TEXT and not arraysize:
+            arraysize = f"{self.length}*" if self.length else "*"
+        return ColumnType(datatype, arraysize, self.xtype, self.null)
+
+    @property
+    def field(self) -> Field:
+        return Field(
+            self.name,
+            self.type,
+            self.unit,
+            self.ucd,
+            self.utype,
+            self.description,
+            self.nullable,
+            time_system=self._time_system,
+        )
+
+    @property
+    def _time_system(self) -> TimeSystem | None:
+        if self.times is None:
+            return None
+        origin = "" if self.times.timeorigin is None else str(self.times.timeorigin)
+        return TimeSystem(self.times.timescale, self.times.refposition, origin)
+
+
+def _can_be(value: int | str, kind: ColumnType) -> bool:
+    try:
+        pa.scalar(value, kind.arrow)
+    except (pa.ArrowException, OverflowError):
+        return False
+    return kind.datatype != "char" or str(value).isascii()
+
+
+class Layout(Strict):
+    """How Skyhouse stores a table.
+
+    ``position``: the columns of ICRS longitude and latitude in degrees; rows are kept in HEALPix order. ``id``: the
+    columns whose values together name a row; look-ups by them are fast. ``healpix_order``: that of the coarse cells in
+    which rows are counted. ``time``: the column that orders the rows of one place; ``years``: each year of it has parts
+    of its own. ``overlap_radius``: degrees up to which matches stay within one shard of a cluster. ``indexes``: further
+    columns, each with an index of its own. ``parent``: the name of the foreign key whose table's rows say on which
+    shard this table's rows are: a time series is with its object. ``everywhere``: each server of a cluster has the
+    whole table.
+    """
+
+    position: tuple[str, str] | None = None
+    id: tuple[str, ...] = ()
+    healpix_order: Annotated[int, Key(ge=0, le=8)] = 5  # 12288 cells of 1.8 degrees
+    time: str = ""
+    years: bool = False
+    overlap_radius: Annotated[float, Key(ge=0.0, le=10.0)] = 0.0
+    indexes: tuple[str, ...] = ()
+    parent: str = ""
+    everywhere: bool = False
+
+
+class ForeignKey(Strict):
+    """``columns`` of its table hold values of ``referenced_columns`` of ``referenced_table`` (schema.table)."""
+
+    name: Name
+    id: Text = felis("@id")
+    columns: Annotated[tuple[str, ...], Key(min_length=1)]
+    referenced_table: Text = Key(validation_alias="referencedTable", serialization_alias="referencedTable")
+    referenced_columns: Annotated[tuple[str, ...], Key(min_length=1)] = Key(
+        validation_alias="referencedColumns", serialization_alias="referencedColumns"
+    )
+    description: Text = ""
+    utype: Text = felis("votable:utype")
+
+
+class Table(Strict):
+    name: QualifierName
+    id: Text = felis("@id")
+    description: Text = ""
+    utype: Text = felis("votable:utype")
+    table_index: Index | None = felis("tap:table_index", None)
+    primary_key: tuple[str, ...] = felis("primaryKey", ())
+    columns: Annotated[tuple[Column, ...], Key(min_length=1, max_length=MOST_COLUMNS)]
+    keys: tuple[ForeignKey, ...] = felis("constraints", ())
+    layout: Layout = felis("skyhouse:layout", Layout())
+    services: tuple[Service, ...] = felis("skyhouse:services", ())
+
+    def column(self, name: str) -> Column:
+        """The column of exactly this name. Raises ``KeyError``."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise KeyError(name)
+
+    @property
+    def is_sharded(self) -> bool:
+        """Whether a cluster cuts the table up; small ones without a place in the sky are whole on every server."""
+        return bool(self.layout.position or self.layout.parent) and not self.layout.everywhere
+
+    @property
+    def parent_key(self) -> ForeignKey | None:
+        """The key to the rows that the rows are with; None if the layout names none, or one that is not there."""
+        return next((key for key in self.keys if key.name == self.layout.parent), None)
+
+    def is_indexed(self, name: str) -> bool:
+        """Whether conditions on the column need no scan: positions have the sort key, ids and indexes a projection.
+
+        Of an id of several columns that is the first: the others alone find nothing in the projection's order. Shapes
+        have their covers. Children without a position are in the order of their parents.
+        """
+        layout = self.layout
+        parents = self.parent_key.columns[:1] if self.parent_key else ()
+        first = (*(layout.position or parents), *layout.id[:1], *layout.indexes)
+        return name in first or has_cover(self.column(name).type)
+
+
+class Example(Strict):
+    """A query for people to start from."""
+
+    name: Name
+    query: Text
+    description: Text = ""
+
+
+class Schema(Strict):
+    """A schema and its tables. ``citation``: what to cite (bibcode, DOI or text); ``licence``: that of the data."""
+
+    name: QualifierName
+    id: Text = felis("@id")
+    description: Text = ""
+    version: Text = ""
+    utype: Text = felis("votable:utype")
+    citation: Text = felis("skyhouse:citation")
+    licence: Text = felis("skyhouse:licence")
+    examples: tuple[Example, ...] = felis("skyhouse:examples", ())
+    tables: tuple[Table, ...] = ()

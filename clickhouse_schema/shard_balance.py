@@ -1,0 +1,58 @@
+"""Maps that give each shard as much to hold, in runs of neighbouring cells: few rows are near another shard's. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clickhouse_schema.shard_map import MAP_ORDER, ShardMap
+
+_CELLS = 12 * 4**MAP_ORDER
+
+#: Of all weight: what the sky's cells have besides, each as much, so that those without rows do not go to one shard
+_EVEN = 0.01
+
+
+def balanced(weights: NDArray[np.float64], shards: int) -> ShardMap:
+    """The map of ``shards`` runs of NESTED cells of about equal weight, each of one cell at least.
+
+    ``weights``: of each cell of ``MAP_ORDER``, and last of the rows without a position, which go to the shard that has
+    least: shape (12 * 4^MAP_ORDER + 1,).
+    """
+    if not 1 <= shards <= _CELLS:
+        raise ValueError(f"a map has 1 to {_CELLS} shards, not {shards}")
+    cells = weights[:-1] + (_EVEN * weights.sum() or 1.0) / _CELLS
+    middles = cells.cumsum() - cells / 2
+    cuts = np.searchsorted(middles, cells.sum() * np.arange(1, shards) / shards)
+    places = np.arange(1, shards)
+    cuts = np.maximum.accumulate(np.maximum(cuts, places) - places) + places  # each run has a cell
+    cuts = np.minimum(cuts, _CELLS - shards + places)
+    owners = np.searchsorted(cuts, np.arange(_CELLS), side="right")
+    held = np.bincount(owners, weights[:-1], shards)
+    return ShardMap(MAP_ORDER, (*owners.tolist(), int(held.argmin())))
+
+
+def weights_of(counted: Iterable[tuple[int, int, int]]) -> NDArray[np.float64]:
+    """Weight by cell of ``MAP_ORDER``, and of rows without a position, of (order, cell, weight), cells NESTED."""
+    weights = np.zeros(_CELLS + 1)
+    for order, cell, weight in counted:
+        if cell == 12 * 4**order:
+            weights[-1] += weight
+        elif order >= MAP_ORDER:
+            weights[cell >> 2 * (order - MAP_ORDER)] += weight
+        else:
+            inside = 4 ** (MAP_ORDER - order)
+            weights[cell * inside : (cell + 1) * inside] += weight / inside
+    return weights
+
+
+def by_shard(weights: NDArray[np.float64], map_: ShardMap) -> NDArray[np.float64]:
+    """What each shard holds, shape (shards,)."""
+    return np.asarray(np.bincount(np.array(map_.cells), weights, map_.shards), dtype=np.float64)
+
+
+def moved(weights: NDArray[np.float64], old: ShardMap, new: ShardMap) -> float:
+    """The weight of the cells whose shard is another."""
+    return float(weights[np.array(old.cells) != np.array(new.cells)].sum())

@@ -1,0 +1,293 @@
+"""The tables that users have of their own, in the engine: which there are, whose, and where their rows are.
+
+Each user has a schema ``mydb``, which nobody else sees. ``skyhouse.user_tables`` holds a document for each table, the
+latest counts, an empty one means that the table is gone. The rows are in the database ``skyhouse_users``, in tables
+whose names are made here and say nothing. Such a table is never changed once a document names it: a load, an index or
+a replacement makes another one, and one INSERT of a document is the whole change. So a query reads what was there when
+it was translated, and a crash leaves the table as it was before or after.
+
+The rows of TAP_SCHEMA that tell of these tables are kept beside its own, under ids that the documents name.
+No text of a user's goes into a statement here: names of users and tables are looked up by their digests.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import threading
+from collections.abc import Iterable
+from datetime import datetime
+
+import pyarrow as pa
+from pydantic import BaseModel, ConfigDict
+
+from clickhouse_schema.catalogue import Catalogue, TableEntry
+from clickhouse_schema.cluster_topology import Topology
+from clickhouse_schema.engine_protocol import Engine
+from clickhouse_schema.quoting import identifier, string
+from clickhouse_schema.replicated_everywhere import create_database, create_whole, delete_soon
+from clickhouse_schema.schema_model import Schema, Table
+from clickhouse_schema.table_ddl import column_type
+from clickhouse_schema.tap_schema import NAME as TAP_SCHEMA_NAME
+from clickhouse_schema.tap_schema import TAP_SCHEMA, table_rows
+
+#: Of every user
+SCHEMA_NAME = "mydb"
+SCHEMA = Schema(name=SCHEMA_NAME, description="Your own tables, which nobody else sees.")
+
+#: Where the rows are. Names of tables that a document names, and of those that are being filled
+DATABASE = "skyhouse_users"
+LIVE, FILLING = "t_", "l_"
+
+_REGISTRY = "skyhouse.user_tables"
+_USES = "skyhouse.user_table_uses"
+_ID = "described"
+
+_REGISTRY_COLUMNS = "owner_key String, name_key String, version UInt64, document String"
+_REGISTRY_ENGINE = ("(owner_key, name_key)", "ReplacingMergeTree", "version")
+
+
+class UserTable(BaseModel):
+    """A table of a user. ``size`` in bytes on disk, ``crowding`` as in ``TableEntry``, instants are UTC.
+
+    ``storage`` is its name in ``DATABASE``, ``described`` the id of its rows of TAP_SCHEMA; a load that changes no
+    description keeps that. ``origin`` names the job whose result it is, '' if it is none.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    owner: str
+    table: Table
+    storage: str
+    described: str
+    rows: int
+    size: int
+    crowding: float | None = None
+    created: datetime
+    changed: datetime
+    origin: str = ""
+
+    @property
+    def qualified(self) -> str:
+        return f"{SCHEMA_NAME}.{self.table.name}"
+
+    @property
+    def entry(self) -> TableEntry:
+        return TableEntry(SCHEMA, self.table, self.rows, self.crowding, stored(self.storage))
+
+
+def stored(storage: str) -> str:
+    """Quoted name of a table in ``DATABASE``."""
+    return f"{identifier(DATABASE)}.{identifier(storage)}"
+
+
+def new_name(prefix: str = "") -> str:
+    """A name that no other table or description has had."""
+    return prefix + secrets.token_hex(12)
+
+
+# --- the registry -----------------------------------------------------------------------------------------------------
+
+
+def initialise(engine: Engine, topology: Topology) -> None:
+    """Make what is not there. Rows of TAP_SCHEMA that another version of Skyhouse wrote are made anew."""
+    create_database(engine, topology, DATABASE)
+    create_whole(engine, topology, "skyhouse", "user_tables", _REGISTRY_COLUMNS, *_REGISTRY_ENGINE)
+    uses = f"{_ID} String, day Date"
+    create_whole(engine, topology, "skyhouse", "user_table_uses", uses, _ID, "ReplacingMergeTree", "day")
+    made_anew = [table for table in TAP_SCHEMA.tables if table.name != "schemas" and _is_other(engine, table)]
+    for table in made_anew:
+        engine.execute(f"DROP TABLE IF EXISTS {_described(table.name)}{topology.on_cluster} SYNC")
+        columns = ", ".join(f"{identifier(name)} {kind}" for name, kind in _columns(table))
+        create_whole(engine, topology, "skyhouse", f"own_{table.name}", columns, _ID)
+    if made_anew:
+        for record in all_tables(engine):
+            describe(engine, record, [table.name for table in made_anew])
+
+
+def version_of(engine: Engine, owner: str) -> int:
+    """Grows with each change of a user's tables; 0 if there never were any."""
+    answer = engine.query(f"SELECT max(version) AS version FROM {_REGISTRY} WHERE {_is_owner(owner)}")
+    return int(answer["version"][0].as_py())
+
+
+def tables_of(engine: Engine, owner: str) -> tuple[UserTable, ...]:
+    """By name."""
+    return _read(engine, f"WHERE {_is_owner(owner)}")
+
+
+def table_of(engine: Engine, owner: str, name: str) -> UserTable | None:
+    """Case does not count."""
+    found = _read(engine, f"WHERE {_is_owner(owner)} AND name_key = {string(_digest(name.lower()))}")
+    return found[0] if found else None
+
+
+def all_tables(engine: Engine) -> tuple[UserTable, ...]:
+    """Everybody's, by user and name."""
+    return _read(engine, "")
+
+
+def put(engine: Engine, record: UserTable) -> None:
+    """From now on the table is what ``record`` says. One change at a time: who calls this holds ``changing``."""
+    _write(engine, record.owner, record.table.name, record.model_dump_json(by_alias=True, exclude_defaults=True))
+
+
+def remove(engine: Engine, owner: str, name: str) -> None:
+    """The table is no more. What was its own in the engine is left to ``left_over``."""
+    _write(engine, owner, name, "")
+
+
+def _read(engine: Engine, where: str) -> tuple[UserTable, ...]:
+    answer = engine.query(
+        f"SELECT argMax(document, version) AS latest FROM {_REGISTRY} {where}"
+        " GROUP BY owner_key, name_key HAVING latest != ''"
+    )
+    found = [UserTable.model_validate_json(document) for document in answer["latest"].to_pylist()]
+    return tuple(sorted(found, key=lambda record: (record.owner, record.table.name.lower())))
+
+
+def _write(engine: Engine, owner: str, name: str, document: str) -> None:
+    # nanoseconds since 1970; after the last one even if the clock was set back
+    following = "greatest(toUInt64(toUnixTimestamp64Nano(now64(9))), max(version) + 1)"
+    version = engine.query(f"SELECT {following} AS version FROM {_REGISTRY}")["version"][0].as_py()
+    row = {"owner_key": [_digest(owner)], "name_key": [_digest(name.lower())], "document": [document]}
+    batch = pa.record_batch({**row, "version": pa.array([version], pa.uint64())})
+    engine.insert(_REGISTRY, [batch])
+    _changes.add()
+
+
+class _Changes:
+    """How many changes this process has made."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._lock = threading.Lock()
+
+    def add(self) -> None:
+        with self._lock:
+            self.count += 1
+
+
+_changes = _Changes()
+
+
+def changes() -> int:
+    """Another number after each change that this process has made."""
+    return _changes.count
+
+
+def _is_owner(owner: str) -> str:
+    return f"owner_key = {string(_digest(owner))}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+# --- uses -------------------------------------------------------------------------------------------------------------
+
+
+def note_use(engine: Engine, described: Iterable[str]) -> None:
+    """These were used today."""
+    ids = list(described)
+    today = engine.query("SELECT today() AS day")["day"].cast(pa.date32())[0].as_py()
+    engine.insert(_USES, [pa.record_batch({_ID: ids, "day": pa.array([today] * len(ids), pa.date32())})])
+
+
+def last_uses(engine: Engine, described: Iterable[str]) -> dict[str, str]:
+    """The last day, such as 2026-01-31, on which what has this id was used, if it was."""
+    ids = ", ".join(string(name) for name in described) or "NULL"
+    answer = engine.query(f"SELECT {_ID}, toString(max(day)) AS day FROM {_USES} WHERE {_ID} IN ({ids}) GROUP BY {_ID}")
+    return dict(zip(answer[_ID].to_pylist(), answer["day"].to_pylist(), strict=True))
+
+
+# --- TAP_SCHEMA -------------------------------------------------------------------------------------------------------
+
+
+def describe(engine: Engine, record: UserTable, names: Iterable[str] | None = None) -> None:
+    """Write the rows of TAP_SCHEMA that tell of a table, under its id; nobody sees them before a document names it."""
+    batches = table_rows(record.entry)
+    for name in batches if names is None else names:
+        batch = batches[name]
+        ids = pa.array([record.described] * batch.num_rows, pa.string())
+        engine.insert(_described(name), [batch.append_column(_ID, ids)])
+
+
+def catalogue_with(base: Catalogue, records: tuple[UserTable, ...]) -> Catalogue:
+    """The catalogue of their owner: with these tables, and a TAP_SCHEMA that tells of them."""
+    if not records:
+        return base
+    tap_schema = tuple(_with_own(entry, records) for entry in base.entries if entry.schema.name == TAP_SCHEMA_NAME)
+    return base.replacing(tap_schema).plus(tuple(record.entry for record in records))
+
+
+def _with_own(entry: TableEntry, records: tuple[UserTable, ...]) -> TableEntry:
+    names = ", ".join(identifier(column.name) for column in entry.table.columns)
+    if entry.table.name == "schemas":
+        own = f"SELECT {string(SCHEMA_NAME)}, NULL, {string(SCHEMA.description)}, NULL"
+    else:
+        ids = ", ".join(string(record.described) for record in records)
+        own = f"SELECT {names} FROM {_described(entry.table.name)} WHERE {_ID} IN ({ids})"
+    both = f"(SELECT {names} FROM {entry.storage} UNION ALL {own})"
+    return TableEntry(entry.schema, entry.table, entry.rows, entry.crowding, both)
+
+
+def _described(name: str) -> str:
+    return f"skyhouse.{identifier('own_' + name)}"
+
+
+def _columns(table: Table) -> list[tuple[str, str]]:
+    return [*((column.name, column_type(column)) for column in table.columns), (_ID, "String")]
+
+
+def _is_other(engine: Engine, table: Table) -> bool:
+    where = f"database = 'skyhouse' AND table = {string('own_' + table.name)}"
+    found = engine.query(f"SELECT name, type FROM system.columns WHERE {where} ORDER BY position").to_pylist()
+    return [(row["name"], row["type"]) for row in found] != _columns(table)
+
+
+# --- what is left over ------------------------------------------------------------------------------------------------
+
+
+def tables_without_document(engine: Engine, records: Iterable[UserTable]) -> dict[str, int]:
+    """Tables in ``DATABASE`` that none of these has its rows in: seconds since something was written to each."""
+    answer = engine.query(
+        "SELECT t.name AS name, dateDiff('second', greatest(t.metadata_modification_time, p.written), now()) AS age"
+        " FROM system.tables AS t LEFT JOIN (SELECT table, max(modification_time) AS written FROM system.parts"
+        f" WHERE database = {string(DATABASE)} GROUP BY table) AS p ON t.name = p.table"
+        f" WHERE t.database = {string(DATABASE)}"
+    )
+    known = {record.storage for record in records}
+    found = zip(answer["name"].to_pylist(), answer["age"].to_pylist(), strict=True)
+    return {name: int(age) for name, age in found if name not in known}
+
+
+def ids_without_document(engine: Engine, records: Iterable[UserTable]) -> set[str]:
+    """Ids of rows of TAP_SCHEMA that none of these has."""
+    found = engine.query(f"SELECT DISTINCT {_ID} FROM {_described('tables')}")[_ID].to_pylist()
+    return set(found) - {record.described for record in records}
+
+
+def drop(engine: Engine, storage: str) -> None:
+    """Drop a table that nobody reads."""
+    engine.execute(f"DROP TABLE IF EXISTS {stored(storage)} SYNC")
+
+
+def is_read(engine: Engine, storage: str) -> bool:
+    """Whether a query reads the table, which a DROP would wait for."""
+    # the name is written in two parts, so that this query is not found
+    name = f"concat({string(storage[:4])}, {string(storage[4:])})"
+    return bool(engine.query(f"SELECT 1 AS one FROM system.processes WHERE position(query, {name}) > 0").num_rows)
+
+
+def forget(engine: Engine, described: Iterable[str], storages: Iterable[str]) -> None:
+    """Delete what was kept about tables that are no more."""
+    ids = ", ".join(string(name) for name in described)
+    if ids:
+        for table in TAP_SCHEMA.tables:
+            if table.name != "schemas":
+                delete_soon(engine, _described(table.name), f"{_ID} IN ({ids})")
+        delete_soon(engine, _USES, f"{_ID} IN ({ids})")
+    names = ", ".join(string(name) for name in storages)
+    if names:
+        delete_soon(engine, "skyhouse.density", f"schema_name = {string(DATABASE)} AND table_name IN ({names})")

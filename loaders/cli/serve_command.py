@@ -1,0 +1,101 @@
+"""The service process: engine, TAP application and control socket over one data path, until a signal stops it."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import signal
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+
+from loaders.cli import data_commands
+from loaders.cli.control_socket import ControlServer, opened
+from loaders.cli.first_queries import first_queries
+from loaders.load_error import LoadError
+from loaders.pipeline.progress_reporter import Reporter
+from loaders.service_settings import settings
+from loaders.tables.shipped_schemas import load_demo
+from tap_service.main import SERVER, create_app
+from tap_service.readers.read_error import ReadError
+from tap_service.services.site.authentication import IssuersError
+from tap_service.storage.accounts import AccountError
+from tap_service.storage.engine.engine import EngineError
+from tap_service.storage.jobs.job_store import JobStoreUnavailable
+
+#: How long running responses may go on after the signal.
+_GRACE_SECONDS = 5
+
+
+def serve(data_path: Path, host: str, port: int, reporter: Reporter, *, demo: bool) -> int:
+    """Serve until SIGINT or SIGTERM; the exit code. With ``demo`` the demo's tables are loaded first."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _stop)
+    try:
+        with _listener(host, port) as listener:
+            _serve(data_path, listener, f"http://{host}:{port}", reporter, demo=demo)
+    except (ReadError, EngineError, AccountError, IssuersError, JobStoreUnavailable) as error:
+        reporter.message(f"error: {data_commands.told(error)}")
+        return data_commands.EXIT_FAILED
+    except SystemExit:
+        reporter.message("stopped")
+    return 0
+
+
+def _serve(data_path: Path, listener: socket.socket, url: str, reporter: Reporter, *, demo: bool) -> None:
+    config = settings(data_path)
+    with opened(data_path, reads=True) as engine:
+        if demo:
+            load_demo(engine, reporter)
+        _make(data_path)
+        app = create_app(config, engine)
+        metadata = app.state.services.metadata
+        server = _Server(app, lambda: reporter.output(first_queries(engine, metadata.catalogue, url)))
+        if config.clickhouse_url:  # other commands reach the engine themselves
+            server.run(sockets=[listener])
+            return
+        control = ControlServer(engine, data_path, metadata.refresh)
+        control.start()
+        try:
+            server.run(sockets=[listener])
+        finally:
+            control.close()
+
+
+class _Server(uvicorn.Server):
+    """Calls ``started`` once it answers."""
+
+    def __init__(self, app: Any, started: Callable[[], None]) -> None:
+        super().__init__(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=_GRACE_SECONDS, **SERVER))
+        self._started = started
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        await asyncio.to_thread(self._started)
+
+
+def _make(data_path: Path) -> None:
+    """The directory for what the service keeps beside the engine."""
+    try:
+        data_path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise LoadError(f"cannot use {data_path} for data: {error.strerror}") from error
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    """Bound before the engine starts, so that an occupied port is told at once."""
+    try:
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise LoadError(
+                f"port {port} of {host} is occupied: stop what listens there, or choose another --port"
+            ) from error
+        raise LoadError(f"cannot listen on {host} port {port}: {error.strerror}") from error
+
+
+def _stop(_number: int, _frame: Any) -> None:
+    raise SystemExit(0)

@@ -1,0 +1,19 @@
+"""VOSI 1.1 availability."""
+
+from __future__ import annotations
+
+from tap_service.documents.service_description import Availability
+from tap_service.models.timestamps import written
+from tap_service.xml_text import DECLARATION, element, lines, optional, tag
+
+NAMESPACE = "http://www.ivoa.net/xml/VOSIAvailability/v1.0"
+
+
+def availability_document(said: Availability) -> bytes:
+    since = "" if said.up_since is None else written(said.up_since)
+    children = lines(
+        element("vosi:available", "true" if said.available else "false"),
+        optional("vosi:upSince", since),
+        *(element("vosi:note", note) for note in said.notes),
+    )
+    return (DECLARATION + tag("vosi:availability", {"xmlns:vosi": NAMESPACE}, children) + "\n").encode()

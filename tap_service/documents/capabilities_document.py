@@ -1,0 +1,125 @@
+"""VOSI 1.1 capabilities with TAPRegExt 1.0 (its erratum 1).
+
+TAPRegExt 1.1's ``forMode`` is left out: the clients in use refuse it, so one output limit holds for both modes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tap_service.documents.service_description import FeatureList, Limit, ServiceDescription
+from tap_service.serializers import FORMATS, Format
+from tap_service.xml_text import DECLARATION, Markup, element, lines, optional, tag
+
+_NAMESPACES = {
+    "xmlns:vosi": "http://www.ivoa.net/xml/VOSICapabilities/v1.0",
+    "xmlns:vr": "http://www.ivoa.net/xml/VOResource/v1.0",
+    "xmlns:vs": "http://www.ivoa.net/xml/VODataService/v1.1",
+    "xmlns:tr": "http://www.ivoa.net/xml/TAPRegExt/v1.0",
+    "xmlns:xsi": "http://www.w3.org/2001/XMLSchema-instance",
+}
+_TAP = "ivo://ivoa.net/std/TAP"
+_TAPREGEXT = "ivo://ivoa.net/std/TAPRegExt"
+#: Types of features begin as the standard that defines them writes them, for not all clients compare without case
+_OF_TAPREGEXT = ("udf", "adqlgeo")
+_FEATURES_OF_ADQL = "ivo://ivoa.net/std/tapregext#features-"
+
+ADQL_VERSIONS = ("2.0", "2.1")
+
+_NOTHING = Markup("")
+
+
+def capabilities_document(service: ServiceDescription, formats: Sequence[Format] = FORMATS) -> bytes:
+    """The service's /capabilities. ``formats`` are the output formats it offers."""
+    base = service.base_url
+    security = _security(service)
+    document = tag(
+        "vosi:capabilities",
+        _NAMESPACES,
+        lines(
+            _table_access(service, formats),
+            _resource("ivo://ivoa.net/std/VOSI#capabilities", f"{base}/capabilities"),
+            _resource("ivo://ivoa.net/std/VOSI#availability", f"{base}/availability"),
+            _resource("ivo://ivoa.net/std/VOSI#tables-1.1", f"{base}/tables", version="1.1", security=security),
+            _resource("ivo://ivoa.net/std/DALI#examples", f"{base}/examples", kind="vr:WebBrowser", security=security),
+        ),
+    )
+    return (DECLARATION + document + "\n").encode()
+
+
+def _resource(
+    standard: str, url: str, kind: str = "vs:ParamHTTP", version: str = "", security: Markup = _NOTHING
+) -> Markup:
+    return element("capability", _interface(url, "full", kind, version, security), standardID=standard)
+
+
+def _interface(url: str, use: str, kind: str, version: str, security: Markup) -> Markup:
+    role = "" if kind == "vr:WebBrowser" else "std"
+    children = lines(element("accessURL", url, use=use), security)
+    return tag("interface", {"xsi:type": kind, "role": role, "version": version}, children)
+
+
+def _security(service: ServiceDescription) -> Markup:
+    """The ways in to what knows its callers: clients take the interfaces without these for anonymous ones.
+
+    A method without an id is the anonymous one; a service without users says nothing.
+    """
+    if not service.security_methods:
+        return _NOTHING
+    anonymous = (tag("securityMethod", {}),) if service.anonymous else ()
+    return lines(*anonymous, *(tag("securityMethod", {"standardID": ident}) for ident in service.security_methods))
+
+
+def _table_access(service: ServiceDescription, formats: Sequence[Format]) -> Markup:
+    children = lines(
+        optional("description", service.description),
+        _interface(service.base_url, "base", "vs:ParamHTTP", "1.1", _security(service)),
+        *(tag("dataModel", {"ivo-id": ident}, name) for name, ident in service.data_models),
+        _language(service.features),
+        *(_output_format(entry) for entry in formats),
+        *(tag("uploadMethod", {"ivo-id": f"{_TAPREGEXT}#upload-{word}"}) for word in service.upload_methods),
+        _limit("retentionPeriod", service.retention_period),
+        _limit("executionDuration", service.execution_duration),
+        _limit("outputLimit", service.output_limit, unit="row"),
+        _limit("uploadLimit", service.upload_limit, unit="byte") if service.upload_methods else "",
+    )
+    return tag("capability", {"standardID": _TAP, "xsi:type": "tr:TableAccess"}, children)
+
+
+def _language(features: Sequence[FeatureList]) -> Markup:
+    versions = [tag("version", {"ivo-id": f"ivo://ivoa.net/std/ADQL#v{number}"}, number) for number in ADQL_VERSIONS]
+    return element(
+        "language",
+        lines(
+            element("name", "ADQL"),
+            *versions,
+            element("description", "Astronomical Data Query Language"),
+            *(_feature_list(entry) for entry in features),
+        ),
+    )
+
+
+def _feature_list(entry: FeatureList) -> Markup:
+    features = (
+        element("feature", element("form", feature.form), optional("description", feature.description))
+        for feature in entry.features
+    )
+    return element("languageFeatures", lines(*features), type=_feature_type(entry.kind))
+
+
+def _feature_type(kind: str) -> str:
+    if kind.startswith("ivo:"):
+        return kind
+    return f"{_TAPREGEXT}#features-{kind}" if kind in _OF_TAPREGEXT else _FEATURES_OF_ADQL + kind
+
+
+def _output_format(entry: Format) -> Markup:
+    aliases = (element("alias", alias) for alias in entry.aliases)
+    return tag("outputFormat", {"ivo-id": entry.ivo_id}, element("mime", entry.mime), *aliases)
+
+
+def _limit(name: str, limit: Limit | None, **attributes: str) -> Markup:
+    if limit is None:
+        return _NOTHING
+    values = (("default", limit.default), ("hard", limit.hard))
+    return element(name, *(element(key, str(value), **attributes) for key, value in values if value is not None))

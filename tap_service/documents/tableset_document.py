@@ -1,0 +1,99 @@
+"""VOSI 1.1 tables: the catalogue as a VODataService 1.1 tableset, whole or without columns, and one table of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+from clickhouse_schema.catalogue import TableEntry
+from clickhouse_schema.reserved_words import published
+from clickhouse_schema.schema_model import Column, ForeignKey
+from clickhouse_schema.tap_schema import published_table
+from tap_service.xml_text import DECLARATION, Markup, element, lines, optional, tag
+
+_NAMESPACES = {
+    "xmlns:vosi": "http://www.ivoa.net/xml/VOSITables/v1.0",
+    "xmlns:vs": "http://www.ivoa.net/xml/VODataService/v1.1",
+    "xmlns:xsi": "http://www.w3.org/2001/XMLSchema-instance",
+}
+
+
+_TABLESET = "vosi:tableset"
+
+
+def tableset_document(entries: Iterable[TableEntry], *, detail: bool = True) -> bytes:
+    """All tables, the entries of one schema next to each other; ``detail=False`` leaves columns and keys out."""
+    schemas = _schemas(entries, detail)
+    return (DECLARATION + tag(_TABLESET, _NAMESPACES, lines(*schemas)) + "\n").encode()
+
+
+def with_tables(document: bytes, entries: Iterable[TableEntry], *, detail: bool = True) -> bytes:
+    """A tableset with further tables, of schemas that are not in it."""
+    end = f"</{_TABLESET}>\n".encode()
+    return document.removesuffix(end) + "".join(f"{schema}\n" for schema in _schemas(entries, detail)).encode() + end
+
+
+def _schemas(entries: Iterable[TableEntry], detail: bool) -> Iterator[Markup]:
+    return (
+        element(
+            "schema",
+            lines(
+                element("name", published(name)),
+                optional("description", tables[0].schema.description),
+                optional("utype", tables[0].schema.utype),
+                *(element("table", _table(entry, detail), type="table") for entry in tables),
+            ),
+        )
+        for name, group in groupby(entries, key=lambda entry: entry.schema.name)
+        if (tables := list(group))
+    )
+
+
+def table_document(entry: TableEntry) -> bytes:
+    """One table, for /tables/{name}."""
+    return (DECLARATION + tag("vosi:table", {**_NAMESPACES, "type": "table"}, _table(entry, True)) + "\n").encode()
+
+
+def _table(entry: TableEntry, detail: bool) -> Markup:
+    table = entry.table
+    about = [
+        element("name", published_table(entry)),
+        optional("description", table.description),
+        optional("utype", table.utype),
+    ]
+    if not detail:
+        return lines(*about)
+    return lines(*about, *(_column(entry, column) for column in table.columns), *(_key(key) for key in table.keys))
+
+
+def _column(entry: TableEntry, column: Column) -> Markup:
+    kind = column.type
+    flags = {
+        "primary": column.name in entry.table.primary_key,
+        "indexed": entry.table.is_indexed(column.name),
+        "nullable": column.nullable,
+    }
+    datatype = {"xsi:type": "vs:VOTableType", "arraysize": kind.arraysize, "extendedType": kind.xtype}
+    return element(
+        "column",
+        element("name", published(column.name)),
+        optional("description", column.description),
+        optional("unit", column.unit),
+        optional("ucd", column.ucd),
+        optional("utype", column.utype),
+        tag("dataType", datatype, kind.datatype),
+        *(element("flag", word) for word, holds in flags.items() if holds),
+        std="true" if column.std else "false",
+    )
+
+
+def _key(key: ForeignKey) -> Markup:
+    pairs = zip(map(published, key.columns), map(published, key.referenced_columns), strict=True)
+    schema, _, table = key.referenced_table.partition(".")
+    return element(
+        "foreignKey",
+        element("targetTable", f"{published(schema)}.{published(table)}"),
+        *(element("fkColumn", element("fromColumn", ours), element("targetColumn", theirs)) for ours, theirs in pairs),
+        optional("description", key.description),
+        optional("utype", key.utype),
+    )

@@ -1,0 +1,160 @@
+"""What helps to write a query: what it would cost, its faults with their places, and where a table's rows are.
+
+In JSON, for pages and scripts: TAP has nothing for it.
+
+GET|POST /tap/estimate             the parameters of /sync
+GET /tap/tables/{name}/density     order
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import numpy as np
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse, Response
+from starlette.concurrency import run_in_threadpool
+
+from adql.errors import NOWHERE, AdqlError, AdqlErrors, line_and_column
+from clickhouse_schema.datatypes import Field
+from tap_service.config import Config
+from tap_service.handlers.client_disconnect import disconnection, unless
+from tap_service.handlers.request_context import Caller, Skyhouse
+from tap_service.handlers.request_form import Form, request_form
+from tap_service.handlers.vosi_routes import named
+from tap_service.models.tap_parameters import tap_parameters
+from tap_service.models.work_class import WorkClass
+from tap_service.service_errors import ParameterFault, QueryFault, UserFault
+from tap_service.services.queries.query_forecast import Forecast
+from tap_service.services.queries.row_limit import RowLimit
+
+router = APIRouter()
+
+_NO_STORE = {"Cache-Control": "no-store"}
+#: without another order: more cells than a map on a screen has places for
+_USUAL_ORDER = 6
+_MOST_ORDER = 29
+
+
+@router.api_route("/estimate", methods=["GET", "HEAD", "POST"])
+async def estimate(request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
+    form = Form()
+    query = ""
+    try:
+        form = await request_form(request, skyhouse)
+        parameters = tap_parameters(form.pairs, skyhouse.config.max_query_length, form.files)
+        query = parameters.query
+        gone = asyncio.create_task(disconnection(request.receive))
+        try:
+            found = await unless(gone, skyhouse.queries.forecast(parameters, caller.name if caller else None))
+        finally:
+            gone.cancel()
+    except UserFault as error:
+        if error.status != UserFault.status:
+            raise
+        return JSONResponse({"errors": faults(error, query)}, error.status, _NO_STORE)
+    finally:
+        form.close()
+    return JSONResponse(told(found, skyhouse.config), headers=_NO_STORE)
+
+
+def told(found: Forecast, config: Config) -> dict[str, Any]:
+    cost = found.estimate
+    return {
+        "rows": cost and cost.rows,
+        "bytes": cost and cost.bytes,
+        "seconds": cost and round(cost.seconds, 3),
+        "kind": cost and cost.kind,
+        "workClass": cost and WorkClass.of(cost.seconds),
+        "plan": found.plan,
+        "maxrec": {
+            "default": config.default_maxrec,
+            "hard": config.hard_maxrec,
+            "asyncHard": config.async_hard_maxrec,
+        },
+        "result": _result(found.row_limit),
+        "syncSeconds": config.sync_seconds,
+        "fields": [_field(field) for field in found.fields],
+        "tables": found.tables,
+    }
+
+
+def _result(limit: RowLimit) -> dict[str, Any]:
+    """The rows of the result, and what the row limit will do to them."""
+    rows, sample = limit.rows, limit.sample
+    return {
+        "rows": rows and rows.rows,
+        "precision": rows and rows.precision,
+        "limit": limit.limit,
+        "order": limit.order,
+        "warning": limit.warning,
+        "sample": sample and {"start": sample.at, "end": sample.at, "text": sample.text},
+    }
+
+
+def _field(field: Field) -> dict[str, str]:
+    return {
+        "name": field.name,
+        "datatype": field.type.datatype,
+        "arraysize": field.type.arraysize,
+        "xtype": field.type.xtype,
+        "unit": field.unit,
+        "ucd": field.ucd,
+        "description": field.description,
+    }
+
+
+def faults(error: UserFault, query: str) -> list[dict[str, Any]]:
+    """Those of a query with their places and what repairs them.
+
+    Lines and columns are counted from 1, the offsets of ``fixes`` from 0, in characters; the ends are exclusive.
+    """
+    cause = error.__cause__
+    if isinstance(error, QueryFault) and isinstance(cause, AdqlError):
+        return [_fault(each, query) for each in (cause.errors if isinstance(cause, AdqlErrors) else (cause,))]
+    return [{"message": str(error), "hint": ""}]
+
+
+def _fault(error: AdqlError, query: str) -> dict[str, Any]:
+    said: dict[str, Any] = {"message": error.message, "hint": error.hint}
+    if error.fixes:
+        said["fixes"] = [{"start": fix.span.start, "end": fix.span.end, "text": fix.text} for fix in error.fixes]
+    if error.span == NOWHERE:
+        return said
+    (line, column), (end_line, end_column) = (line_and_column(query, offset) for offset in error.span)
+    return {**said, "line": line, "column": column, "endLine": end_line, "endColumn": end_column}
+
+
+@router.api_route("/tables/{name}/density", methods=["GET", "HEAD"])
+async def density(name: str, skyhouse: Skyhouse, caller: Caller, order: str = "") -> Response:
+    most = _order(order)
+
+    def counted() -> dict[str, Any]:
+        entry = named(skyhouse, caller, name)
+        own, rows = skyhouse.preparation.density(entry)
+        if entry.table.layout.position is None:
+            return {"order": None, "rows": int(rows.sum())}
+        shown = min(own, most)
+        counts = rows[:-1].reshape(-1, 4 ** (own - shown)).sum(axis=1)
+        cells = np.flatnonzero(counts)
+        return {
+            "order": shown,
+            "rows": int(rows.sum()),
+            "withoutPosition": int(rows[-1]),
+            "cells": cells.tolist(),
+            "counts": counts[cells].tolist(),
+        }
+
+    headers = {"Cache-Control": "private, no-cache" if caller else "no-cache"}
+    return JSONResponse(await run_in_threadpool(counted), headers=headers)
+
+
+def _order(text: str) -> int:
+    if not text:
+        return _USUAL_ORDER
+    if not (text.isascii() and text.isdigit() and len(text) <= 2 and int(text) <= _MOST_ORDER):
+        raise ParameterFault(
+            f"order is a whole number from 0 to {_MOST_ORDER}: the cells are of this order, or coarser"
+        )
+    return int(text)

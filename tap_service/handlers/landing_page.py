@@ -1,0 +1,30 @@
+"""The plain page at /tap, and at the door where the portal has not been built: what this is, and how to ask it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tap_service.config import Config
+from tap_service.constants import PRODUCT
+from tap_service.xml_text import element, lines, tag
+
+_TABLES_SHOWN = 100
+
+
+def landing_page(config: Config, tap_url: str, tables: Sequence[str]) -> str:
+    more = len(tables) - _TABLES_SHOWN
+    links = [("The tables", "tables"), ("Examples", "examples"), ("Capabilities", "capabilities")]
+    body = lines(
+        element("h1", config.title),
+        element("p", config.description),
+        element("p", "A TAP service: ask it in ADQL with TOPCAT, pyvo, STILTS or any other client. Its address is"),
+        element("pre", tap_url),
+        element("ul", *(element("li", tag("a", {"href": f"{tap_url}/{path}"}, text)) for text, path in links)),
+        element("h2", "Tables"),
+        element("ul", *(element("li", element("code", name)) for name in tables[:_TABLES_SHOWN])),
+        element("p", f"and {more} more") if more > 0 else "",
+        element("p", f"Contact: {config.contact}") if config.contact else "",
+        element("p", element("small", PRODUCT)),
+    )
+    head = lines(tag("meta", {"charset": "UTF-8"}), element("title", config.title))
+    return "<!DOCTYPE html>\n" + tag("html", {"lang": "en"}, lines(element("head", head), element("body", body))) + "\n"

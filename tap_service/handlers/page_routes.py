@@ -1,0 +1,39 @@
+"""Pages for people: the examples (which clients read too) and what stands at the door; and the metrics."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Depends
+from fastapi.responses import HTMLResponse, Response
+from prometheus_client import CONTENT_TYPE_LATEST
+from starlette.concurrency import run_in_threadpool
+
+from tap_service.documents.examples_document import examples_document
+from tap_service.handlers.landing_page import landing_page
+from tap_service.handlers.request_context import Asker, Skyhouse, caller_of
+
+router = APIRouter()
+#: what stands at the door where the portal has not been built
+door_router = APIRouter()
+tap_router = APIRouter()
+
+_READ = ["GET", "HEAD"]
+
+
+@tap_router.api_route("/examples", methods=_READ, dependencies=[Depends(caller_of)])
+async def show_examples(skyhouse: Skyhouse) -> Response:
+    snapshot = skyhouse.metadata.snapshot
+    found = await run_in_threadpool(lambda: snapshot.examples)
+    return Response(examples_document(found, f"{skyhouse.config.title}: examples"), media_type="application/xhtml+xml")
+
+
+@door_router.api_route("/", methods=_READ)
+@tap_router.api_route("", methods=_READ)
+@tap_router.api_route("/", methods=_READ)
+async def landing(skyhouse: Skyhouse, asker: Asker) -> HTMLResponse:
+    tables = [entry.qualified for entry in skyhouse.metadata.catalogue.entries]
+    return HTMLResponse(landing_page(skyhouse.config, f"{asker.base_url}/tap", tables))
+
+
+@router.get("/metrics")
+async def metrics(skyhouse: Skyhouse) -> Response:
+    return Response(skyhouse.metrics.text(), media_type=CONTENT_TYPE_LATEST)

@@ -1,0 +1,128 @@
+"""The portal's files, with headers that let it do what it needs and nothing else.
+
+Each file of the build has a route of its own, so no path leads out of the build. They are read when the service starts
+and compressed once, better than is worth while for an answer that is sent once. A page is made of one file that is
+asked for each time, index.html, and of files whose names change with what is in them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import zlib
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from starlette.concurrency import run_in_threadpool
+
+from tap_service.handlers.response_compression import accepted, zstd
+
+#: where index.html has the nonce: the policy allows the styles that bear it, which the editor makes as it runs
+NONCE = "{csp-nonce}"
+
+#: SAMP's Web Profile: a program on the user's own machine, which answers there or nowhere
+_SAMP = "http://127.0.0.1:21012 http://localhost:21012"
+
+_INDEX = "index.html"
+_READ = ["GET", "HEAD"]
+_TYPES = {
+    ".css": "text/css",
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".json": "application/json",
+    ".svg": "image/svg+xml",
+    ".txt": "text/plain",
+    ".wasm": "application/wasm",
+    ".woff2": "font/woff2",
+}
+_COMPRESSED_ALREADY = (".woff2",)
+_IMMUTABLE = "public, max-age=31536000, immutable"
+_GZIP_BITS = 31
+_ENCODERS: dict[str, Callable[[bytes], bytes]] = {
+    "zstd": lambda data: zstd.compress(data, level=15),
+    "gzip": lambda data: zlib.compress(data, level=9, wbits=_GZIP_BITS),
+}
+
+
+def policy(nonce: str = "") -> str:
+    """The Content-Security-Policy of a page; of its workers too, which have the policy they come with."""
+    styles = f"'self' 'nonce-{nonce}'" if nonce else "'self'"
+    return "; ".join(
+        (
+            "default-src 'none'",
+            "script-src 'self'",
+            "worker-src 'self'",
+            f"style-src {styles}",
+            "img-src 'self' data: blob:",
+            "font-src 'self'",
+            f"connect-src 'self' {_SAMP}",
+            "base-uri 'self'",
+            "form-action 'self'",
+            "frame-ancestors 'none'",
+        )
+    )
+
+
+def portal_router(folder: Path) -> APIRouter | None:
+    """Routes to the files of the build in ``folder``; None if there is none. Raises OSError."""
+    if not (folder / _INDEX).is_file():
+        return None
+    router = APIRouter()
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
+        if name == _INDEX:
+            router.add_api_route("/", _page(path.read_text(encoding="utf-8")), methods=_READ)
+        elif path.is_file():
+            router.add_api_route(f"/{name}", _file(_File(name, path.read_bytes())), methods=_READ)
+    return router
+
+
+class _File:
+    def __init__(self, name: str, data: bytes) -> None:
+        suffix = Path(name).suffix
+        self._encoded = {"": data}
+        self.is_packable = suffix not in _COMPRESSED_ALREADY
+        self.etag = hashlib.sha256(data).hexdigest()[:32]
+        kind = _TYPES.get(suffix, "application/octet-stream")
+        self.type = f"{kind}; charset=utf-8" if kind.startswith("text/") else kind
+        self.cached = _IMMUTABLE if name.startswith("assets/") else "no-cache"
+
+    def encoded(self, encoding: str) -> bytes:
+        """The file in an encoding of ``_ENCODERS``, '' for none."""
+        if encoding not in self._encoded:
+            self._encoded[encoding] = _ENCODERS[encoding](self._encoded[""])
+        return self._encoded[encoding]
+
+
+def _file(file: _File) -> Callable[[Request], Awaitable[Response]]:
+    async def respond(request: Request) -> Response:
+        encoding = accepted(request.headers.get("accept-encoding", "")) if file.is_packable else ""
+        etag = f'"{file.etag}{"-" if encoding else ""}{encoding}"'
+        headers = {
+            "Content-Security-Policy": policy(),
+            "Cache-Control": file.cached,
+            "ETag": etag,
+        }
+        if _matches(request.headers.get("if-none-match", ""), etag):
+            return Response(status_code=304, headers=headers)
+        if encoding:
+            headers |= {"Content-Encoding": encoding, "Vary": "Accept-Encoding"}
+        return Response(await run_in_threadpool(file.encoded, encoding), headers=headers, media_type=file.type)
+
+    return respond
+
+
+def _matches(header: str, etag: str) -> bool:
+    """Whether an If-None-Match names this one, weakly compared as RFC 9110 says."""
+    return header.strip() == "*" or etag in (named.strip().removeprefix("W/") for named in header.split(","))
+
+
+def _page(text: str) -> Callable[[], Awaitable[Response]]:
+    async def respond() -> Response:
+        nonce = secrets.token_urlsafe(16)
+        headers = {"Content-Security-Policy": policy(nonce), "Cache-Control": "no-cache"}
+        return Response(text.replace(NONCE, nonce), headers=headers, media_type="text/html")
+
+    return respond

@@ -1,0 +1,333 @@
+"""The parameters of a request as pairs of text, and the files that come with them.
+
+From its query string and its form. Text is UTF-8 strictly; sizes are bounded; files go to disk as they come in.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, BinaryIO
+from urllib.parse import parse_qsl
+
+from fastapi import Request
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import MultipartParser, parse_options_header
+from starlette.concurrency import run_in_threadpool
+
+from tap_service.constants import (
+    BODY_BYTES_PER_SECOND,
+    BODY_SECONDS,
+    BYTES_PER_CHARACTER,
+    DISCARDED_BYTES,
+    FORM_OVERHEAD,
+    MAX_PARAMETERS,
+)
+from tap_service.factory.service_factory import Services
+from tap_service.models.tap_parameters import Pair, is_known
+from tap_service.service_errors import BodyTooLarge, BodyTooSlow, ClientGone, ParameterFault, ServiceUnavailable
+from tap_service.storage.results.scratch_files import IncomingFile, NoRoom, ScratchSpace
+
+if TYPE_CHECKING:
+    from python_multipart.multipart import MultipartCallbacks
+
+_URLENCODED = "application/x-www-form-urlencoded"
+_MULTIPART = "multipart/form-data"
+
+#: Of a body that is read on a thread: smaller pieces are put together
+_PIECE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class FilePart:
+    """A part with a file, which goes with the request."""
+
+    content_type: str
+    file: IncomingFile
+
+    @property
+    def size(self) -> int:
+        return self.file.size
+
+    def open(self) -> BinaryIO:
+        return self.file.path.open("rb")
+
+
+@dataclass
+class Form:
+    """``files``: by the names of their parts."""
+
+    pairs: list[Pair] = field(default_factory=list)
+    files: dict[str, FilePart] = field(default_factory=dict)
+
+    def close(self) -> None:
+        for part in self.files.values():
+            part.file.close()
+
+
+async def request_pairs(request: Request, skyhouse: Services) -> list[Pair]:
+    """The pairs of the query string, then those of the form of a POST; files are left out.
+
+    Raises ParameterFault for what is no form or not UTF-8, BodyTooLarge for a body that no query needs.
+    """
+    form = await request_form(request, skyhouse, with_files=False)
+    return form.pairs
+
+
+async def request_form(request: Request, skyhouse: Services, *, with_files: bool = True) -> Form:
+    """The same with the files, which are the caller's to close. Raises ServiceUnavailable where they find no room."""
+    form = Form(urlencoded(request.scope["query_string"], "the query string"))
+    if request.method != "POST":
+        return form
+    config = skyhouse.config
+    most = config.max_query_length * BYTES_PER_CHARACTER + FORM_OVERHEAD
+    kind, options = parse_options_header(request.headers.get("content-type", ""))
+    if kind == _MULTIPART.encode():
+        if not (boundary := options.get(b"boundary")):
+            raise ParameterFault(f"the Content-Type {_MULTIPART} has no boundary")
+        reader = PartReader(form, boundary, most, config.upload_bytes if with_files else 0, skyhouse.incoming)
+        try:
+            await _read_parts(request, reader, most + config.upload_bytes)
+        except BaseException as error:
+            reader.close()
+            if isinstance(error, OSError | NoRoom):
+                raise no_room("the files of the request find", error) from error
+            raise
+        return form
+    body = await _body(request, most)
+    if body and kind not in (b"", _URLENCODED.encode()):
+        raise ParameterFault(f"the Content-Type of a POST is {_URLENCODED} or {_MULTIPART} here")
+    form.pairs += urlencoded(body, "the body") if body else []
+    return form
+
+
+def no_room(what_finds: str, error: OSError | NoRoom) -> ServiceUnavailable:
+    why = error.strerror if isinstance(error, OSError) else error
+    return ServiceUnavailable(f"{what_finds} no room here ({why}). Ask again later")
+
+
+def urlencoded(data: bytes, where: str) -> list[Pair]:
+    try:
+        return parse_qsl(data.decode("utf-8"), keep_blank_values=True, errors="strict", max_num_fields=MAX_PARAMETERS)
+    except UnicodeDecodeError as error:
+        raise ParameterFault(f"{where} is not UTF-8: {error.reason}; encode it in UTF-8") from error
+    except ValueError as error:
+        raise ParameterFault(f"{where} has more than {MAX_PARAMETERS} parameters") from error
+
+
+async def chunks(request: Request, most: int) -> AsyncIterator[bytes]:
+    """The body; of one of more than ``most`` bytes only as much as is worth reading to be heard.
+
+    Raises ClientGone, and BodyTooSlow for one that drips in.
+    """
+    began = asyncio.get_running_loop().time()
+    length, more = 0, True
+    while more and length <= max(most, DISCARDED_BYTES):
+        try:
+            async with asyncio.timeout_at(began + BODY_SECONDS + length / BODY_BYTES_PER_SECOND):
+                message = await request.receive()
+        except TimeoutError:
+            raise BodyTooSlow(
+                f"the request's body came in too slowly, {length} bytes so far: there are {BODY_SECONDS:.0f} s for it, "
+                f"and a second more for each {BODY_BYTES_PER_SECOND} bytes. Send it again"
+            ) from None
+        if message["type"] == "http.disconnect":
+            raise ClientGone("the client went away while it sent its request")
+        chunk = message.get("body", b"")
+        length += len(chunk)
+        yield chunk
+        more = message.get("more_body", False)
+
+
+async def _body(request: Request, most: int) -> bytes:
+    """The whole body. One that is too long is read on but not kept: a client listens when it has said all."""
+    body = bytearray()
+    length = 0
+    async for chunk in chunks(request, most):
+        length += len(chunk)
+        if length <= most:
+            body += chunk
+    if length > most:
+        raise _too_long(most)
+    return bytes(body)
+
+
+async def _read_parts(request: Request, reader: PartReader, most: int) -> None:
+    """Feed the reader; after a fault the rest of the body is read on and dropped, and then the fault is told."""
+    fault: Exception | None = None
+    piece = bytearray()
+    is_empty = True
+    async for chunk in chunks(request, most):
+        is_empty = is_empty and not chunk
+        if fault is not None:
+            continue
+        piece += chunk
+        if len(piece) >= _PIECE:
+            data, piece = bytes(piece), bytearray()
+            try:
+                await run_in_threadpool(reader.write, data)
+            except (ParameterFault, BodyTooLarge, NoRoom, OSError) as error:
+                fault = error
+    if fault is not None:
+        raise fault
+    if not is_empty:
+        await run_in_threadpool(reader.write, bytes(piece))
+        reader.finish()
+
+
+def _too_long(most: int) -> BodyTooLarge:
+    return BodyTooLarge(
+        f"the parameters of the request have more than {most} bytes, and no query needs as many: "
+        "put a long list of values into a table and upload it (UPLOAD)"
+    )
+
+
+class PartReader:
+    """Reads the parts of a multipart/form-data body into a ``Form``, and files among them to disk.
+
+    A part that has not the name of a parameter is a file if it has a file name, or is long. At most ``most`` bytes of
+    text and ``most_of_files`` of files: 0 drops them.
+    """
+
+    def __init__(self, form: Form, boundary: bytes, most: int, most_of_files: int, space: ScratchSpace) -> None:
+        self._form = form
+        self._room = self._most = most
+        self._room_for_files = self._most_of_files = most_of_files
+        self._space = space
+        self._count = 0
+        self._ended = False
+        self._header = bytearray()
+        self._header_value = bytearray()
+        self._headers: dict[bytes, bytes] = {}
+        self._name = ""
+        self._value: bytearray | None = None
+        self._file: IncomingFile | None = None
+        self._size = 0
+        callbacks: MultipartCallbacks = {
+            "on_part_begin": self._begin,
+            "on_header_field": self._header_name_data,
+            "on_header_value": self._header_value_data,
+            "on_header_end": self._header_end,
+            "on_headers_finished": self._headers_end,
+            "on_part_data": self._part_data,
+            "on_part_end": self._part_end,
+            "on_end": self._end,
+        }
+        with _faults_told():
+            self._parser = MultipartParser(boundary, callbacks)
+
+    def write(self, data: bytes) -> None:
+        """Raises ParameterFault, BodyTooLarge, and NoRoom or OSError where files have no room."""
+        with _faults_told():
+            self._parser.write(data)
+
+    def finish(self) -> None:
+        with _faults_told():
+            self._parser.finalize()
+        if not self._ended:
+            raise ParameterFault("the multipart/form-data body has no end: its last boundary is missing")
+
+    def close(self) -> None:
+        self._form.close()
+        if self._file is not None:
+            self._file.close()
+
+    def _begin(self) -> None:
+        self._count += 1
+        if self._count > MAX_PARAMETERS:
+            raise ParameterFault(f"the body has more than {MAX_PARAMETERS} parts")
+        self._headers = {}
+        self._value, self._file, self._size = None, None, 0
+
+    def _header_name_data(self, data: bytes, start: int, end: int) -> None:
+        self._header += data[start:end]
+
+    def _header_value_data(self, data: bytes, start: int, end: int) -> None:
+        self._header_value += data[start:end]
+
+    def _header_end(self) -> None:
+        self._headers[bytes(self._header).lower()] = bytes(self._header_value)
+        self._header.clear()
+        self._header_value.clear()
+
+    def _headers_end(self) -> None:
+        _, options = parse_options_header(self._headers.get(b"content-disposition", b""))
+        name = options.get(b"name")
+        if name is None:
+            raise ParameterFault("a part of the multipart/form-data body has no name in its Content-Disposition")
+        self._name = _text(name)
+        if b"filename" in options and not is_known(self._name):
+            self._begin_file()
+        else:
+            self._value = bytearray()
+
+    def _begin_file(self) -> None:
+        if self._most_of_files:
+            self._file = self._space.incoming()
+
+    def _part_data(self, data: bytes, start: int, end: int) -> None:
+        length = end - start
+        self._size += length
+        if self._value is not None and self._size > FORM_OVERHEAD and self._most_of_files and not is_known(self._name):
+            self._begin_file()
+            self._room += len(self._value)
+            self._write(self._value)
+            self._value = None
+        if self._value is not None:
+            self._room -= length
+            if self._room < 0:
+                raise _too_long(self._most)
+            self._value += data[start:end]
+        else:
+            self._write(data[start:end])
+
+    def _write(self, data: bytes | bytearray) -> None:
+        """To the file, unless files are dropped."""
+        if self._file is not None:
+            self._room_for_files -= len(data)
+            if self._room_for_files < 0:
+                raise BodyTooLarge(
+                    f"the files of the request have more than {self._most_of_files} bytes, and this service takes no "
+                    "more at once: upload fewer rows or columns, or the same in a compact format, such as Parquet"
+                )
+            self._file.write(data)
+
+    def _part_end(self) -> None:
+        if self._value is not None:
+            self._end_value(bytes(self._value))
+        if self._file is not None:
+            if earlier := self._form.files.pop(self._name, None):
+                earlier.file.close()
+                raise ParameterFault(f"two files of the request are called {self._name[:60]!r}")
+            content_type = self._headers.get(b"content-type", b"").decode("latin-1")
+            self._form.files[self._name] = FilePart(content_type, self._file)
+            self._file = None
+
+    def _end_value(self, value: bytes) -> None:
+        try:
+            self._form.pairs.append((self._name, _text(value)))
+        except ParameterFault:
+            if is_known(self._name) or not self._most_of_files:
+                raise
+            self._begin_file()  # a short binary table
+            self._write(value)
+
+    def _end(self) -> None:
+        self._ended = True
+
+
+@contextmanager
+def _faults_told() -> Iterator[None]:
+    try:
+        yield
+    except FormParserError as error:
+        raise ParameterFault(f"the body is not multipart/form-data as its Content-Type says: {error}") from error
+
+
+def _text(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise ParameterFault(f"a part of the body is not UTF-8: {error.reason}") from error

@@ -1,0 +1,91 @@
+"""Headers of every response: the product, what browsers shall not do with it, and under /tap leave for scripts of any
+site (CORS).
+
+No cookie says who asks, and ``context.visitor_of`` refuses what a browser would send with a password of its own accord.
+Below /tap the headers also say how to log in, or as whom the client is known (IVOA AuthVO): with 401, and with what an
+anonymous client gets, since TOPCAT offers a login where it finds a challenge beside 200, where no browser asks for one.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from starlette.datastructures import MutableHeaders
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from tap_service.constants import (
+    PRODUCT,
+    RESULT_ROWS_HEADER,
+    ROW_LIMIT_HEADER,
+    STATUS_HEADER,
+    TABLE_EXPIRES_HEADER,
+    VISITOR_HEADER,
+)
+from tap_service.models.identity import Identity
+from tap_service.services.site.authentication import BASIC
+
+_A_DAY = "86400"
+_EXPOSED = (
+    "Location, Content-Disposition, Content-Range, Accept-Ranges, ETag, Retry-After, WWW-Authenticate, "
+    f"{VISITOR_HEADER}, {ROW_LIMIT_HEADER}, {RESULT_ROWS_HEADER}, {STATUS_HEADER}, {TABLE_EXPIRES_HEADER}"
+)
+#: the portal has its own policy; other pages, which show what anybody may have written, run and load nothing
+_FOR_BROWSERS = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+}
+
+
+#: of a request whose credentials nobody has looked at, or that were wrong
+_UNKNOWN = object()
+#: what a header takes as it is: other characters of the names that token issuers give are percent-encoded
+_PRINTABLE = "".join(chr(code) for code in range(0x20, 0x7F) if chr(code) != "%")
+
+
+class CommonHeaders:
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        under_tap = scope["path"] == "/tap" or scope["path"].startswith("/tap/")
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers["Server"] = PRODUCT
+                for name, value in _FOR_BROWSERS.items():
+                    headers.setdefault(name, value)
+                if under_tap:
+                    headers["Access-Control-Allow-Origin"] = "*"
+                    headers["Access-Control-Expose-Headers"] = _EXPOSED
+                    _tell_login(scope, message["status"], headers)
+            await send(message)
+
+        app = _preflight if under_tap and scope["method"] == "OPTIONS" else self._app
+        await app(scope, receive, with_headers)
+
+
+def _tell_login(scope: Scope, status: int, headers: MutableHeaders) -> None:
+    visitor = scope.get("state", {}).get("visitor", _UNKNOWN)
+    if status == 401 or (visitor is None and 200 <= status < 300):
+        methods = scope["app"].state.services.identities.login_methods
+        for method in methods or (BASIC,) * (status == 401):  # RFC 9110, section 15.5.2: 401 never goes without
+            headers.append("WWW-Authenticate", method.challenge)
+    elif isinstance(visitor, Identity):
+        headers[VISITOR_HEADER] = quote(visitor.name, safe=_PRINTABLE)
+
+
+_preflight = Response(
+    status_code=204,
+    headers={
+        "Allow": "GET, HEAD, POST, PUT, DELETE, OPTIONS",
+        "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, DELETE, OPTIONS",
+        "Access-Control-Allow-Headers": "*, Authorization",
+        "Access-Control-Max-Age": _A_DAY,
+    },
+)

@@ -1,0 +1,86 @@
+"""/tap/sync: one query, one response, streamed while the engine still works."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+from starlette.types import Message, Receive, Scope, Send
+
+from tap_service.constants import RESULT_ROWS_HEADER, ROW_LIMIT_HEADER, STATUS_HEADER
+from tap_service.handlers.client_disconnect import disconnection, unless
+from tap_service.handlers.request_context import Asker, Caller, Skyhouse
+from tap_service.handlers.request_form import Form, request_form
+from tap_service.models.tap_parameters import tap_parameters
+from tap_service.service_errors import ClientGone, UserFault
+from tap_service.services.queries.sync_query import Answer
+
+router = APIRouter()
+
+_log = logging.getLogger("skyhouse")
+
+
+@router.api_route("/sync", methods=["GET", "POST"])
+async def sync(request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
+    form = Form()
+    try:
+        try:
+            form = await request_form(request, skyhouse)
+            parameters = tap_parameters(form.pairs, skyhouse.config.max_query_length, form.files)
+        except UserFault as error:
+            skyhouse.queries.refused(error, asker.client)
+            raise
+        gone = asyncio.create_task(disconnection(request.receive))
+        answer = await skyhouse.queries.answer(parameters, asker.client, caller.name if caller else None)
+    finally:
+        form.close()
+    try:
+        await unless(gone, answer.begin())
+    except BaseException:
+        gone.cancel()
+        answer.close()
+        raise
+    return ResultResponse(answer, gone)
+
+
+class ResultResponse(Response):
+    """The answer's bytes as they come. It has no length: it is sent in chunks, and the last one says it is whole.
+
+    A document that could not be finished is broken off before that, so that no client takes it for the whole.
+    """
+
+    def __init__(self, answer: Answer, gone: asyncio.Task[None]) -> None:
+        self.status_code = 200
+        self.background = None
+        self._answer = answer
+        self._gone = gone
+        headers = {
+            "Content-Type": answer.format.content_type,
+            "Content-Disposition": f'inline; filename="result.{answer.format.extension}"',
+            "Cache-Control": "no-store",
+            ROW_LIMIT_HEADER: str(answer.execution.limit),
+        }
+        if (rows := answer.execution.row_limit.rows) is not None:
+            headers[RESULT_ROWS_HEADER] = str(rows)
+        if answer.status:
+            headers[STATUS_HEADER] = answer.status
+        self.init_headers(headers)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 (ASGI)
+        try:
+            await unless(self._gone, self._send(send))
+        except ClientGone:
+            _log.debug("a client went away")
+        finally:
+            self._gone.cancel()
+            self._answer.close()
+
+    async def _send(self, send: Callable[[Message], Awaitable[None]]) -> None:
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        async for piece in self._answer.pieces():
+            await send({"type": "http.response.body", "body": piece, "more_body": True})
+        if self._answer.complete:
+            await send({"type": "http.response.body", "body": b"", "more_body": False})

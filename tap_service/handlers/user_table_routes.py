@@ -1,0 +1,143 @@
+"""Users' own tables: made, filled, indexed and removed in the dialect that pyvo speaks, and a job's result as a table.
+
+PUT /tap/tables/{name}      a definition (VOSI table) or a table file: makes the table
+POST /tap/load/{name}       a table file: its rows are added, or take the place of those in the table
+POST /tap/table-update      TABLE, INDEX, UNIQUE: a job that makes an index
+POST /tap/async/{job}/table TABLE, REPLACE: a job that makes a table of the result of this one
+DELETE /tap/tables/{name}
+GET /tap/mydb               what a user has, and how much there may be
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from fastapi.responses import JSONResponse, PlainTextResponse, Response
+from starlette.concurrency import run_in_threadpool
+
+from tap_service.documents.tableset_document import table_document
+from tap_service.handlers.request_body import body_file
+from tap_service.handlers.request_context import Asker, Caller, Skyhouse
+from tap_service.handlers.request_form import request_pairs, urlencoded
+from tap_service.handlers.vosi_routes import expires
+from tap_service.models.identity import Identity
+from tap_service.models.tap_parameters import Pair
+from tap_service.models.timestamps import written
+from tap_service.service_errors import ParameterFault
+from tap_service.services.user_tables.user_table_jobs import CREATE_INDEX, SAVE_TABLE, savable
+from tap_service.services.user_tables.user_table_requests import own_caller
+
+router = APIRouter()
+
+_NO_STORE = {"Cache-Control": "no-store"}
+
+
+def user_of(caller: Caller) -> str:
+    """The name of the user who asks. Raises Unauthorized for anonymous callers."""
+    return own_caller(caller)
+
+
+User = Annotated[str, Depends(user_of)]
+
+
+@router.put("/tables/{name}")
+async def create(name: str, request: Request, skyhouse: Skyhouse, user: User, asker: Asker) -> Response:
+    skyhouse.user_tables.own_name(name)
+    replace = _replace(request)
+    async with body_file(request, skyhouse.incoming, skyhouse.config.user_table_file) as path:
+        kind = request.headers.get("content-type", "")
+        work = partial(skyhouse.user_tables.create, user, name, path, kind, replace=replace)
+        record = await skyhouse.user_tables.run(user, work)
+    headers = {"Location": f"{asker.base_url}/tap/tables/{record.qualified}", **expires(skyhouse, user, record.entry)}
+    return Response(table_document(record.entry), 201, headers, media_type="application/xml")
+
+
+@router.post("/load/{name}")
+async def load(name: str, request: Request, skyhouse: Skyhouse, user: User) -> Response:
+    skyhouse.user_tables.own_name(name)
+    replace = _replace(request)
+    async with body_file(request, skyhouse.incoming, skyhouse.config.user_table_file) as path:
+        kind = request.headers.get("content-type", "")
+        work = partial(skyhouse.user_tables.load, user, name, path, kind, replace=replace)
+        record, rows = await skyhouse.user_tables.run(user, work)
+    return PlainTextResponse(f"loaded {rows} rows into {record.qualified}, which has {record.rows} now\n")
+
+
+@router.delete("/tables/{name}")
+async def remove(name: str, skyhouse: Skyhouse, user: User) -> Response:
+    await run_in_threadpool(skyhouse.user_tables.remove, user, name)
+    return Response(status_code=204)
+
+
+@router.post("/table-update")
+async def update(request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
+    own_caller(caller)
+    given = _known(await request_pairs(request, skyhouse), ("TABLE", "INDEX", "UNIQUE"))
+    for name in ("TABLE", "INDEX"):
+        if name not in given:
+            raise ParameterFault(f"give {name}: an index of a column (INDEX) of a table of yours (TABLE) is made here")
+    return await _job(skyhouse, caller, asker, [("REQUEST", CREATE_INDEX), *given.items()])
+
+
+@router.post("/async/{job_id}/table")
+async def save(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
+    own_caller(caller)
+    given = _known(await request_pairs(request, skyhouse), ("TABLE", "REPLACE"))
+    if "TABLE" not in given:
+        raise ParameterFault("give TABLE: the name of the table that the result shall be, such as TABLE=mydb.bright")
+    skyhouse.user_tables.own_name(given["TABLE"])
+    source = await run_in_threadpool(skyhouse.jobs.get, job_id, caller)
+    if source.result is None:
+        raise ParameterFault(f"the job has no result that could be a table: it is {source.phase}")
+    savable(source, skyhouse.config)
+    pairs = [("REQUEST", SAVE_TABLE), *given.items(), ("JOB", job_id), ("PHASE", "RUN")]
+    return await _job(skyhouse, caller, asker, pairs)
+
+
+@router.api_route("/mydb", methods=["GET", "HEAD"])
+async def own(skyhouse: Skyhouse, user: User) -> Response:
+    tables = await run_in_threadpool(skyhouse.user_tables.tables, user)
+    until = await run_in_threadpool(skyhouse.user_tables.expiries, user)
+    config = skyhouse.config
+    told = [
+        {
+            "name": record.qualified,
+            "description": record.table.description,
+            "rows": record.rows,
+            "bytes": record.size,
+            "created": written(record.created),
+            "changed": written(record.changed),
+            "expires": written(at) if (at := until.get(record.table.name)) else None,
+        }
+        for record in tables
+    ]
+    used = {"bytes": sum(record.size for record in tables), "tables": len(tables)}
+    limits = {"bytes": config.user_table_bytes, "tables": config.user_tables, "days": config.user_table_days}
+    return JSONResponse({"owner": user, "used": used, "limits": limits, "tables": told}, headers=_NO_STORE)
+
+
+async def _job(skyhouse: Skyhouse, caller: Identity | None, asker: Asker, pairs: list[Pair]) -> Response:
+    """Go on at a new job."""
+    job = await run_in_threadpool(skyhouse.jobs.create, pairs, caller, asker.client)
+    return Response(status_code=303, headers={"Location": f"{asker.base_url}/tap/async/{job.job_id}"})
+
+
+def _known(pairs: list[Pair], names: tuple[str, ...]) -> dict[str, str]:
+    given: dict[str, str] = {}
+    for name, value in pairs:
+        if name.upper() not in names:
+            continue
+        if name.upper() in given:
+            raise ParameterFault(f"the parameter {name.upper()} is given more than once; it takes one value")
+        given[name.upper()] = value.strip()
+    return {name: value for name, value in given.items() if value}
+
+
+def _replace(request: Request) -> bool:
+    given = _known(urlencoded(request.scope["query_string"], "the query string"), ("REPLACE",))
+    word = given.get("REPLACE", "false").lower()
+    if word not in ("true", "false"):
+        raise ParameterFault("replace is true or false: whether what is there goes")
+    return word == "true"

@@ -1,0 +1,79 @@
+"""The documents that say what the service is: availability, capabilities, tables."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from fastapi import APIRouter
+from fastapi.responses import Response
+from starlette.concurrency import run_in_threadpool
+
+from clickhouse_schema import user_table_record
+from clickhouse_schema.catalogue import TableEntry
+from tap_service.constants import TABLE_EXPIRES_HEADER
+from tap_service.documents.availability_document import availability_document
+from tap_service.documents.capabilities_document import capabilities_document
+from tap_service.documents.tableset_document import table_document
+from tap_service.factory.service_factory import Services
+from tap_service.handlers.request_context import Asker, Caller, Skyhouse
+from tap_service.models.identity import Identity
+from tap_service.models.timestamps import written
+from tap_service.service_errors import NotFound
+from tap_service.services.site.service_capabilities import describe_service
+
+router = APIRouter()
+
+_XML = "application/xml"
+_READ = ["GET", "HEAD"]
+
+
+@router.api_route("/availability", methods=_READ)
+async def availability(skyhouse: Skyhouse) -> Response:
+    """200 also when the service is out of order: this document is about that. Like /capabilities for everybody."""
+    return Response(availability_document(await skyhouse.availability.availability()), media_type=_XML)
+
+
+@router.api_route("/capabilities", methods=_READ)
+async def capabilities(skyhouse: Skyhouse, asker: Asker) -> Response:
+    catalogue = skyhouse.metadata.catalogue
+    described = describe_service(skyhouse.config, skyhouse.identities, catalogue, f"{asker.base_url}/tap")
+    return Response(capabilities_document(described), media_type=_XML)
+
+
+@router.api_route("/tables", methods=_READ)
+async def tables(skyhouse: Skyhouse, caller: Caller, detail: Literal["min", "max"] = "max") -> Response:
+    def document() -> bytes:
+        snapshot = skyhouse.metadata.snapshot_of(caller.name if caller else None)
+        return snapshot.tables if detail == "max" else snapshot.tables_without_columns
+
+    return Response(await run_in_threadpool(document), headers=_private(caller), media_type=_XML)
+
+
+@router.api_route("/tables/{name}", methods=_READ)
+async def table(name: str, skyhouse: Skyhouse, caller: Caller) -> Response:
+    entry = await run_in_threadpool(named, skyhouse, caller, name)
+    headers = dict(_private(caller))
+    if caller is not None:
+        headers |= await run_in_threadpool(expires, skyhouse, caller.name, entry)
+    return Response(table_document(entry), headers=headers, media_type=_XML)
+
+
+def named(skyhouse: Services, caller: Identity | None, name: str) -> TableEntry:
+    """The table of this name that the caller sees. Raises NotFound."""
+    entry = skyhouse.metadata.snapshot_of(caller.name if caller else None).find(name)
+    if entry is None:
+        raise NotFound(f"there is no table {name[:200]!r}; /tap/tables?detail=min lists them, written schema.table")
+    return entry
+
+
+def expires(skyhouse: Services, user: str, entry: TableEntry) -> dict[str, str]:
+    """The header that tells how long one of the user's own tables is kept if nobody uses it."""
+    if entry.schema is not user_table_record.SCHEMA:
+        return {}
+    end = skyhouse.user_tables.expiries(user).get(entry.table.name)
+    return {TABLE_EXPIRES_HEADER: written(end)} if end else {}
+
+
+def _private(caller: Identity | None) -> dict[str, str]:
+    """What one user sees is nothing for caches that others share."""
+    return {"Cache-Control": "private, no-cache"} if caller else {}

@@ -1,0 +1,119 @@
+"""The parameters of TAP 1.1, section 2.7, and DALI 1.1, section 3, as a client gives them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from tap_service.constants import LANGUAGES
+from tap_service.models.upload_parameter import Part, TextPart, Upload, uploads
+from tap_service.serializers import Format, UnknownFormatError, find_format
+from tap_service.service_errors import ParameterFault
+
+Pair = tuple[str, str]
+
+#: FORMAT is TAP 1.0's name of RESPONSEFORMAT
+_SINGLE = ("REQUEST", "LANG", "QUERY", "MAXREC", "RESPONSEFORMAT", "FORMAT", "RUNID")
+_WIDTH = 60
+#: more rows than anything has; further digits change nothing
+_DIGITS = 18
+
+
+#: what a job takes besides
+_OF_JOBS = ("PHASE", "EXECUTIONDURATION", "DESTRUCTION", "ACTION", "REUSE")
+
+
+def is_known(name: str) -> bool:
+    """Whether a parameter of this name has a meaning to TAP or UWS here."""
+    return name.upper() in (*_SINGLE, "UPLOAD", *_OF_JOBS)
+
+
+@dataclass(frozen=True, slots=True)
+class TapParameters:
+    """A valid set. ``maxrec`` is None where the client gave none."""
+
+    query: str
+    language: str
+    format: Format
+    maxrec: int | None = None
+    runid: str = ""
+    uploads: tuple[Upload, ...] = ()
+
+
+def tap_parameters(
+    pairs: Iterable[Pair], max_query_length: int, parts: Mapping[str, Part] | None = None
+) -> TapParameters:
+    """Read the pairs of a request: names without case, unknown ones ignored, an empty value as none.
+
+    ``parts``: the files that UPLOAD may name.
+
+    Raises ParameterFault, which names the parameter, what is wrong and what is right.
+    """
+    pairs = tuple(pairs)
+    given = _single_values(pairs)
+    texts = {name: TextPart(value) for name, value in pairs if not is_known(name)}
+    if (request := given.get("REQUEST", "doQuery")).lower() != "doquery":
+        raise ParameterFault(f"REQUEST={_shown(request)} is not known; only doQuery is, and it can be left out")
+    language = _language(given.get("LANG", LANGUAGES[0]))
+    query = given.get("QUERY", "")
+    if not query.strip():
+        raise ParameterFault(
+            "the parameter QUERY is missing: give an ADQL query, such as QUERY=SELECT * FROM TAP_SCHEMA.tables"
+        )
+    if len(query) > max_query_length:
+        raise ParameterFault(
+            f"the query has {len(query)} characters, and this service reads {max_query_length} at most: "
+            "shorten it, for instance by a condition in place of a long list of values"
+        )
+    return TapParameters(
+        query,
+        language,
+        _format(given),
+        _maxrec(given.get("MAXREC", "")),
+        given.get("RUNID", ""),
+        uploads([value for name, value in pairs if name.upper() == "UPLOAD"], {**texts, **(parts or {})}),
+    )
+
+
+def _single_values(pairs: Iterable[Pair]) -> dict[str, str]:
+    given: dict[str, str] = {}
+    for name, value in pairs:
+        known = name.upper()
+        if known not in _SINGLE:
+            continue
+        if known in given:
+            raise ParameterFault(f"the parameter {known} is given more than once; it takes one value")
+        given[known] = value
+    return {name: value for name, value in given.items() if value.strip()}
+
+
+def _language(value: str) -> str:
+    for known in LANGUAGES:
+        if value.strip().upper() == known:
+            return known
+    raise ParameterFault(f"unknown query language LANG={_shown(value)}; the languages are: {', '.join(LANGUAGES)}")
+
+
+def _format(given: dict[str, str]) -> Format:
+    names = [given[name] for name in ("RESPONSEFORMAT", "FORMAT") if name in given]
+    try:
+        found = [find_format(name) for name in names or [""]]
+    except UnknownFormatError as error:
+        raise ParameterFault(str(error)) from error
+    if found[0] != found[-1]:
+        raise ParameterFault("FORMAT and RESPONSEFORMAT mean the same and are given with different values; give one")
+    return found[0]
+
+
+def _maxrec(value: str) -> int | None:
+    if not value:
+        return None
+    if not re.fullmatch(r"[0-9]+", value.strip()):
+        raise ParameterFault(f"MAXREC={_shown(value)} is not a number of rows; give 0 or a positive integer")
+    return int(value.strip().lstrip("0")[:_DIGITS] or "0")
+
+
+def _shown(value: str) -> str:
+    cut = value if len(value) <= _WIDTH else value[: _WIDTH - 3] + "..."
+    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in cut)

@@ -1,0 +1,44 @@
+"""Prometheus metrics, in a registry of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+from tap_service.services.queries.query_execution import Report
+
+#: the phases of a query in seconds, from a look-up to a download
+_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800)
+
+
+class Metrics:
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.queries = Counter("skyhouse_queries", "Queries by how they ended", ["status"], registry=self.registry)
+        self.rows = Counter("skyhouse_rows", "Rows given to clients", registry=self.registry)
+        self.bytes = Counter("skyhouse_bytes", "Bytes of results made", registry=self.registry)
+        self.seconds = Histogram(
+            "skyhouse_query_seconds", "Time of a query by phase", ["phase"], buckets=_BUCKETS, registry=self.registry
+        )
+        self.in_flight = Gauge("skyhouse_queries_in_flight", "Requests being answered", registry=self.registry)
+        self.jobs = Gauge("skyhouse_jobs_executing", "Jobs that this process executes", registry=self.registry)
+        self.waiting = Gauge("skyhouse_queries_waiting", "Queries waiting for their turn", registry=self.registry)
+        self.spool = Gauge("skyhouse_spool_bytes", "Results on their way to clients", ["where"], registry=self.registry)
+        self.log_failures = Counter(
+            "skyhouse_query_log_failures", "Lines of the query log that could not be written", registry=self.registry
+        )
+
+    def record(self, report: Report) -> None:
+        """A query has ended."""
+        self.queries.labels(report.status).inc()
+        self.rows.inc(report.rows)
+        self.bytes.inc(report.bytes)
+        self.record_phases(report.seconds)
+
+    def record_phases(self, seconds: Mapping[str, float]) -> None:
+        for phase, value in seconds.items():
+            self.seconds.labels(phase).observe(value)
+
+    def text(self) -> bytes:
+        return generate_latest(self.registry)

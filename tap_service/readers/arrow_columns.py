@@ -1,0 +1,73 @@
+"""The columns of Arrow's own formats: types of the data, with what an embedded VOTable says of them.
+
+VOParquet (IVOA Note, "VOTable metadata in Parquet"): the key ``IVOA.VOTable-Parquet.content`` of the schema's metadata
+holds a VOTable document without data whose FIELDs describe the columns of the same names. Our Arrow files have it too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import pyarrow as pa
+
+from clickhouse_schema.datatypes import DOUBLE, UNICODE, Field, from_arrow
+from tap_service.readers.read_error import ReadError
+from tap_service.readers.table_source import MOST_COLUMNS
+from tap_service.readers.votable_reader import read_metadata
+
+_VOTABLE_KEY = b"IVOA.VOTable-Parquet.content"
+
+
+@dataclass
+class ArrowColumns:
+    """``unusable``: columns that no type of Skyhouse carries, each with the reason."""
+
+    fields: tuple[Field, ...]
+    description: str = ""
+    unusable: dict[str, str] = field(default_factory=dict)
+
+
+def arrow_columns(schema: pa.Schema, name: str) -> ArrowColumns:
+    """What a schema tells. ``name``: of the file, for messages. Raises ``ReadError`` for a broken VOTable in it."""
+    if len(schema) > MOST_COLUMNS:
+        raise ReadError(f"{name} has {len(schema)} columns; a table has {MOST_COLUMNS} at most")
+    unusable: dict[str, str] = {}
+    try:
+        found = ArrowColumns(tuple(_plain_fields(schema, unusable)), unusable=unusable)
+    except UnicodeDecodeError as error:
+        raise ReadError(f"{name} has a column whose name is not UTF-8") from error
+    document = (schema.metadata or {}).get(_VOTABLE_KEY)
+    if document is not None:
+        table = read_metadata(document, f"{name} ({_VOTABLE_KEY.decode()})")
+        found.description = table.description
+        said = {field.name: field for field in table.fields}
+        found.fields = tuple(
+            _merged(field, said[field.name]) if field.name in said else field for field in found.fields
+        )
+    return found
+
+
+def _plain_fields(schema: pa.Schema, unusable: dict[str, str]) -> Iterator[Field]:
+    for column in schema:
+        described = (column.metadata or {}).get(b"description", b"").decode("utf-8", "replace")
+        if pa.types.is_decimal(column.type):
+            type_ = DOUBLE
+        elif pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
+            type_ = UNICODE
+        else:
+            try:
+                type_ = from_arrow(column.type)
+            except KeyError:
+                unusable[column.name] = f"the type {column.type} has no counterpart in VOTable"
+                continue
+        yield Field(column.name, type_, description=described, nullable=column.nullable)
+
+
+def _merged(field: Field, said: Field) -> Field:
+    """The types stay those of the data, refined by an xtype."""
+    type_ = field.type
+    same = type_.scalar.arrow == said.type.scalar.arrow and type_.is_array == said.type.is_array
+    if same and not type_.is_timestamp:
+        type_ = said.type
+    return replace(said, name=field.name, type=type_, nullable=field.nullable)

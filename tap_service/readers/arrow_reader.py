@@ -1,0 +1,77 @@
+"""Arrow IPC, stream and file (Arrow columnar format 1.5, "IPC Streaming Format" and "IPC File Format").
+
+Both are read from the start: the file format is the stream's messages behind eight bytes of its own.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+
+from tap_service.readers.arrow_columns import arrow_columns
+from tap_service.readers.read_error import ReadError
+from tap_service.readers.table_source import Piece, numbered_from, piece_rows
+
+_FILE, _END = b"ARROW1\0\0", b"ARROW1"
+
+
+class ArrowSource:
+    unit = "row"
+    nan_is_null = False
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.rows: int | None = None
+        _check_end(path)
+        with self._opened() as reader:
+            told = arrow_columns(reader.schema, str(path))
+        self.fields, self.description, self.unusable = told.fields, told.description, told.unusable
+
+    def pieces(self, columns: tuple[str, ...]) -> Iterator[Piece]:
+        first = 1
+        with self._opened() as reader:
+            for batch in self._batches(reader):
+                size = piece_rows(batch.nbytes / max(batch.num_rows, 1))
+                for start in range(0, batch.num_rows, size):
+                    part = batch.slice(start, size).select(list(columns))
+                    yield Piece(part, numbered_from(first), 0.0)
+                    first += part.num_rows
+
+    def _batches(self, reader: pa.RecordBatchStreamReader) -> Iterator[pa.RecordBatch]:
+        while True:
+            try:
+                batch = reader.read_next_batch()
+                batch.validate(full=True)  # offsets that point outside of a buffer would be followed
+            except StopIteration:
+                return
+            except pa.ArrowMemoryError:
+                raise
+            except (pa.ArrowException, OSError) as error:
+                raise ReadError(f"{self.path} is broken: {error}") from error
+            yield batch
+
+    @contextmanager
+    def _opened(self) -> Iterator[pa.RecordBatchStreamReader]:
+        with self.path.open("rb") as file:
+            if file.read(len(_FILE)) != _FILE:
+                file.seek(0)
+            try:
+                reader = pa.ipc.open_stream(file)
+            except pa.ArrowMemoryError:
+                raise
+            except (pa.ArrowException, OSError) as error:
+                raise ReadError(f"{self.path} is not readable as Arrow: {error}") from error
+            yield reader
+
+
+def _check_end(path: Path) -> None:
+    """A file that was cut off between two batches would be read as a shorter one: only its end tells."""
+    with path.open("rb") as file:
+        if file.read(len(_FILE)) == _FILE:
+            file.seek(-min(len(_END), os.fstat(file.fileno()).st_size), os.SEEK_END)
+            if file.read() != _END:
+                raise ReadError(f"{path} is an Arrow file without its end")

@@ -1,0 +1,65 @@
+"""A file's bytes from start to end, unpacked if it is gzip, with the part of the file that is read."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, ClassVar, Self, cast
+
+from tap_service.readers.read_error import ReadError
+
+
+class ByteStream:
+    """Reads ``path`` once. Raises ``ReadError`` where the file cannot be read or its gzip is broken.
+
+    ``most_bytes``: of any stream of this process, unpacked; None is no limit.
+    """
+
+    most_bytes: ClassVar[int | None] = None
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._count = 0
+        try:
+            self._raw = path.open("rb")
+            self.is_gzip = self._raw.read(2) == b"\x1f\x8b"
+            self._raw.seek(0)
+            self._size = max(os.fstat(self._raw.fileno()).st_size, 1)
+        except OSError as error:
+            raise ReadError(f"{path} cannot be read: {error.strerror}") from error
+        self._file: BinaryIO = cast(BinaryIO, gzip.GzipFile(fileobj=self._raw)) if self.is_gzip else self._raw
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._file.close()
+        self._raw.close()
+
+    @property
+    def fraction(self) -> float:
+        """The part of the file, packed if it is, that is read."""
+        return min(1.0, self._raw.tell() / self._size)
+
+    def read(self, size: int) -> bytes:
+        """``size`` bytes, fewer only at the end."""
+        try:
+            return self._counted(self._file.read(size))
+        except (OSError, EOFError, zlib.error) as error:
+            raise ReadError(f"{self.path} is broken: {error}") from error
+
+    def readline(self, most: int = -1) -> bytes:
+        """Up to ``most`` bytes of the line."""
+        try:
+            return self._counted(self._file.readline(most))
+        except (OSError, EOFError, zlib.error) as error:
+            raise ReadError(f"{self.path} is broken: {error}") from error
+
+    def _counted(self, data: bytes) -> bytes:
+        self._count += len(data)
+        if self.most_bytes is not None and self._count > self.most_bytes:
+            raise ReadError(f"{self.path} has more than {self.most_bytes} bytes, unpacked")
+        return data

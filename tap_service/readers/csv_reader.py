@@ -1,0 +1,267 @@
+"""CSV and TSV: the first line that is no comment names the columns; types are guessed from the first rows.
+
+The text is cut into blocks at row ends and each block parsed by Arrow into binary columns, so that one bad value or one
+broken line costs one row. An empty field is NULL; a quoted empty one ("") is an empty text.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pacsv
+
+from clickhouse_schema.datatypes import DOUBLE, UNICODE, ColumnType, Field, from_arrow
+from tap_service.readers.byte_stream import ByteStream
+from tap_service.readers.read_error import ReadError
+from tap_service.readers.table_source import LONGEST_HEADER, LONGEST_ROW, MOST_COLUMNS, Fault, Piece
+
+_BLOCK = 4 << 20
+
+_SHOWN = 200
+
+_NUMBER = r"^ *[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)? *$"
+
+#: Part of a text column's values that are numbers, from which on it was probably meant to be one of numbers
+_MOSTLY = 0.5
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How rows are written: the delimiter, the columns' names in order, and the line of the first row."""
+
+    delimiter: str
+    names: tuple[str, ...]
+    first_line: int
+
+
+class CsvSource:
+    """``dialect`` and ``fields`` are read from the file unless given (ECSV).
+
+    ``delimiters``: what may stand between values, the first of them that the line with the names has.
+    """
+
+    unit = "line"
+    nan_is_null = False
+    delimiters: tuple[str, ...] = (",", "\t", ";", "|")
+    rows: int | None = None
+    description = ""
+
+    def __init__(
+        self, path: Path, dialect: Dialect | None = None, fields: tuple[Field, ...] = (), description: str = ""
+    ) -> None:
+        self.path = path
+        self.unusable: dict[str, str] = {}
+        self.description = description
+        self._dialect = dialect or _dialect(path, self.delimiters)
+        self._is_guessed = not fields
+        self.fields = fields or tuple(self._guessed())
+
+    def pieces(self, columns: tuple[str, ...]) -> Iterator[Piece]:
+        for block in self._blocks():
+            faults: list[Fault] = []
+            broken: list[int] = []
+
+            def skip(row: pacsv.InvalidRow, faults: list[Fault] = faults, broken: list[int] = broken) -> str:
+                broken.append(row.number - 1)
+                reason = f"{row.actual_columns} fields where there are {row.expected_columns} columns"
+                faults.append(Fault(row.number - 1, "", row.text[:_SHOWN], reason))
+                return "skip"
+
+            table = self._parsed(block.text, dict.fromkeys(columns, pa.binary()), skip)
+            lines = _Lines(block, tuple(broken))
+            told = tuple(Fault(lines.of_row(fault.where), fault.column, fault.value, fault.reason) for fault in faults)
+            batches = table.select(list(columns)).combine_chunks().to_batches()
+            batch = batches[0] if batches else pa.RecordBatch.from_pylist([], schema=table.select(list(columns)).schema)
+            yield Piece(batch, lines.of_good_row, block.fraction, told)
+
+    def widen(self, column: Field) -> ColumnType | None:
+        """The next type that a column may be guessed as whose values do not fit its own; None after text."""
+        if column.type == UNICODE:
+            return None
+        return DOUBLE if column.type.is_integer else UNICODE
+
+    def misguessed(self) -> Iterator[str]:
+        """Sentences about columns taken as text for a few of the first values, while most are numbers."""
+        texts = [field.name for field in self.fields if field.type == UNICODE] if self._is_guessed else []
+        block = next(self._blocks(), None) if texts else None
+        if block is None:
+            return
+        broken: list[int] = []
+
+        def skip(row: pacsv.InvalidRow) -> str:
+            broken.append(row.number - 1)
+            return "skip"
+
+        table = self._parsed(block.text, dict.fromkeys(texts, pa.binary()), skip)
+        for name in texts:
+            fits = pc.match_substring_regex(table[name], _NUMBER)
+            share = pc.mean(fits).as_py() or 0
+            if _MOSTLY <= share < 1:
+                row = pc.index(fits, False).as_py()
+                value = table[name][row].as_py().decode(errors="replace")[:_SHOWN]
+                line = _Lines(block, tuple(broken)).of_good_row(row)
+                why = f"for values like {value!r} in line {line}; most of the others are numbers"
+                yield f"column {name} is taken as text {why}"
+
+    def _guessed(self) -> Iterator[Field]:
+        block = next(self._blocks(), None)
+        if block is None:
+            yield from (Field(name, UNICODE) for name in self._dialect.names)
+            return
+        table = self._parsed(block.text, {}, lambda _: "skip")
+        for column in table.schema:
+            yield Field(column.name, _guessed_type(column.type))
+
+    def _parsed(self, text: bytes, types: dict[str, pa.DataType], skip: object) -> pa.Table:
+        try:
+            return pacsv.read_csv(
+                pa.BufferReader(text),
+                # one thread and one block: only then does Arrow number the broken rows
+                read_options=pacsv.ReadOptions(
+                    column_names=self._dialect.names, use_threads=False, block_size=len(text) + 1
+                ),
+                parse_options=pacsv.ParseOptions(
+                    delimiter=self._dialect.delimiter, newlines_in_values=True, invalid_row_handler=skip
+                ),
+                convert_options=pacsv.ConvertOptions(
+                    column_types=types,
+                    null_values=[""],
+                    strings_can_be_null=True,
+                    quoted_strings_can_be_null=False,
+                    check_utf8=False,
+                ),
+            )
+        except pa.ArrowInvalid as error:
+            raise ReadError(f"{self.path} is not readable as text with columns: {error}") from error
+
+    def _blocks(self) -> Iterator[_Block]:
+        with ByteStream(self.path) as stream:
+            line = 1
+            while line < self._dialect.first_line:
+                stream.readline()
+                line += 1
+            rest = b""
+            while True:
+                read = stream.read(_BLOCK)
+                rest += read
+                cut = _row_end(rest) if read else len(rest)
+                if cut:
+                    block, rest = _Block(rest[:cut], line, stream.fraction), rest[cut:]
+                    line += block.text.count(b"\n")
+                    yield block
+                elif len(rest) > LONGEST_ROW:
+                    raise ReadError(
+                        f"{self.path}: a row has more than {LONGEST_ROW} bytes; "
+                        f"perhaps a quote that opens in or after line {line} is not closed"
+                    )
+                if not read:
+                    return
+
+
+class TsvSource(CsvSource):
+    delimiters = ("\t",)
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Whole rows, of which the first begins in ``line`` of the file."""
+
+    text: bytes
+    line: int
+    fraction: float
+
+
+class _Lines:
+    """Lines of a block's rows, found only if somebody asks: rows may hold line ends, and blank lines are no rows."""
+
+    def __init__(self, block: _Block, broken: tuple[int, ...]) -> None:
+        self._block = block
+        self._broken = broken
+
+    def of_row(self, row: int) -> int:
+        return int(self._lines[min(row, len(self._lines) - 1)])
+
+    def of_good_row(self, row: int) -> int:
+        good = np.arange(row + len(self._broken) + 1)
+        return self.of_row(int(np.delete(good, [at for at in self._broken if at < len(good)])[row]))
+
+    @cached_property
+    def _lines(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+        lines = []
+        inside = False
+        for line, text in enumerate(self._block.text.split(b"\n"), self._block.line):
+            if not inside and text.rstrip(b"\r"):
+                lines.append(line)
+            inside ^= text.count(b'"') % 2 == 1
+        return np.array(lines or [self._block.line], np.int64)
+
+
+def _row_end(text: bytes) -> int:
+    """The place after the last line end that is not inside quotes; 0 if there is none."""
+    cut = text.rfind(b"\n") + 1
+    if text.count(b'"', 0, cut) % 2 == 0:
+        return cut
+    inside = False
+    found = at = 0
+    for part in text.split(b'"'):  # every second one is inside
+        end = 0 if inside else text.rfind(b"\n", at, at + len(part)) + 1
+        found = end or found
+        at += len(part) + 1
+        inside = not inside
+    return found
+
+
+def _dialect(path: Path, delimiters: tuple[str, ...]) -> Dialect:
+    with ByteStream(path) as stream:
+        line = 1
+        header = stream.readline(LONGEST_HEADER + 1).removeprefix(b"\xef\xbb\xbf")
+        while header.startswith(b"#") or header == b"\n" or header == b"\r\n":
+            header = stream.readline(LONGEST_HEADER + 1)
+            line += 1
+    if len(header) > LONGEST_HEADER:
+        raise ReadError(f"{path}: the names of the columns in line {line} take more than {LONGEST_HEADER} bytes")
+    try:
+        text = header.decode().strip("\r\n")
+    except UnicodeDecodeError as error:
+        raise ReadError(f"{path}: the names of the columns in line {line} are not UTF-8") from error
+    if not text:
+        raise ReadError(f"{path} has no line with the names of the columns")
+    delimiter = next((mark for mark in delimiters if mark in text), delimiters[0])
+    try:
+        names = tuple(name.strip() for name in next(csv.reader([text], delimiter=delimiter)))
+    except csv.Error as error:
+        raise ReadError(
+            f"{path}: the names of the columns in line {line} cannot be read ({error}); "
+            "rows must end with a line feed, and quotes must be closed"
+        ) from error
+    if len(names) > MOST_COLUMNS:
+        raise ReadError(f"{path}: line {line} names {len(names)} columns; a table has {MOST_COLUMNS} at most")
+    if "" in names:
+        raise ReadError(f"{path}: column {names.index('') + 1} has no name in line {line}")
+    if all(_is_number(name) for name in names):
+        raise ReadError(
+            f"{path}: line {line} has numbers where the names of the columns should be; put a line with names first"
+        )
+    return Dialect(delimiter, names, line + 1)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _guessed_type(arrow: pa.DataType) -> ColumnType:
+    """Text where Arrow guesses what is not a value of ADQL, or had nothing to guess from."""
+    if pa.types.is_time(arrow) or pa.types.is_null(arrow) or pa.types.is_binary(arrow) or pa.types.is_duration(arrow):
+        return UNICODE
+    return from_arrow(arrow)

@@ -1,0 +1,175 @@
+"""FITS binary tables (FITS standard 4.0, section 7.3), read row block by row block into Arrow by numpy.
+
+The first BINTABLE of the file is the table. NaN is FITS' mark of an undefined value, so it counts as NULL.
+"""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from clickhouse_schema.datatypes import Field
+from tap_service.readers.byte_stream import ByteStream
+from tap_service.readers.fits_column_reader import FitsColumn, Header, Heap, fits_columns
+from tap_service.readers.read_error import ReadError
+from tap_service.readers.table_source import LONGEST_HEADER, LONGEST_ROW, MOST_COLUMNS, Piece, numbered_from, piece_rows
+
+_BLOCK = 2880
+
+#: Headers that are looked at for that of a table
+_MOST_PARTS = 1000
+
+
+class FitsSource:
+    unit = "row"
+    nan_is_null = True
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with ByteStream(path) as stream:
+            header = _first_table(stream)
+            numbers = _Numbers(header, path)
+        self._row_bytes = numbers.get("NAXIS1", most=LONGEST_ROW)
+        self.rows: int | None = numbers.get("NAXIS2")
+        self._heap_start = numbers.get("THEAP", self._row_bytes * self.rows)
+        numbers.get("TFIELDS", most=MOST_COLUMNS)
+        self.description = ""
+        self.unusable: dict[str, str] = {}
+        self._columns: dict[str, FitsColumn] = {}
+        fields: list[Field] = []
+        try:
+            for column in fits_columns(header):
+                if column.unusable:
+                    self.unusable[column.name] = column.unusable
+                    continue
+                self._columns[column.name] = column
+                fields.append(column.field)
+        except (ArithmeticError, KeyError, TypeError, ValueError) as error:
+            raise ReadError(f"{path}: the header of its table cannot be used: {error}") from error
+        self.fields = tuple(fields)
+
+    def pieces(self, columns: tuple[str, ...]) -> Iterator[Piece]:
+        wanted = [self._columns[name] for name in columns]
+        layout = np.dtype(
+            {
+                "names": [column.name for column in wanted],
+                "formats": [column.stored for column in wanted],
+                "offsets": [column.offset for column in wanted],
+                "itemsize": self._row_bytes,
+            }
+        )
+        needs_heap = any(column.is_variable for column in wanted)
+        with ByteStream(self.path) as stream, self._heap() if needs_heap else nullcontext() as heap:
+            _first_table(stream)
+            first = 1
+            total = self.rows or 0
+            while first <= total:
+                count = min(piece_rows(self._row_bytes), total - first + 1)
+                block = stream.read(count * self._row_bytes)
+                if len(block) < count * self._row_bytes:
+                    raise ReadError(f"{self.path} ends in row {first + len(block) // self._row_bytes} of {total}")
+                rows = np.frombuffer(block, layout)
+                arrays = [column.read(rows[column.name], heap) for column in wanted]
+                batch = pa.RecordBatch.from_arrays(arrays, list(columns))
+                first += count
+                yield Piece(batch, numbered_from(first - count), (first - 1) / total)
+
+    @contextmanager
+    def _heap(self) -> Iterator[Heap]:
+        """The bytes after the rows, at random access: of the file itself, or of a copy on disk if it is packed."""
+        with ByteStream(self.path) as stream:
+            start = _first_table_start(stream) + self._heap_start
+        if not stream.is_gzip:
+            with self.path.open("rb") as file:
+                yield Heap(file, start, self.path)
+            return
+        with ByteStream(self.path) as stream, tempfile.TemporaryFile() as unpacked:
+            while block := stream.read(1 << 20):
+                unpacked.write(block)
+            unpacked.flush()
+            yield Heap(unpacked, start, self.path)
+
+
+def _first_table(stream: ByteStream) -> Header:
+    """The header of the first binary table, with the stream left at its data."""
+    return _walk(stream)[0]
+
+
+def _first_table_start(stream: ByteStream) -> int:
+    return _walk(stream)[1]
+
+
+def _walk(stream: ByteStream) -> tuple[Header, int]:
+    """Header and position of the data of the first binary table."""
+    position = 0
+    for _ in range(_MOST_PARTS):
+        header, length = _header(stream)
+        position += length
+        if _text(header, "XTENSION") == "BINTABLE":
+            if "T" in (_text(header, "ZIMAGE"), _text(header, "ZTABLE")):
+                raise ReadError(f"{stream.path} holds a compressed image or table: unpack it with funpack first")
+            return header, position
+        size = _padded(_data_bytes(_Numbers(header, stream.path)))
+        position += size
+        while size > 0:
+            block = stream.read(min(size, 1 << 20))
+            if not block:
+                raise ReadError(f"{stream.path} has no binary table")
+            size -= len(block)
+    raise ReadError(f"{stream.path} has no binary table among its first {_MOST_PARTS} parts")
+
+
+def _header(stream: ByteStream) -> tuple[Header, int]:
+    from astropy.io import fits  # it takes a third of the time in which a reader starts
+
+    cards = bytearray()
+    while not any(cards[at : at + 8] == b"END     " for at in range(max(0, len(cards) - _BLOCK), len(cards), 80)):
+        block = stream.read(_BLOCK)
+        if len(block) < _BLOCK:
+            raise ReadError(f"{stream.path} has no binary table")
+        cards += block
+        if len(cards) > LONGEST_HEADER:
+            raise ReadError(f"{stream.path} has a header of more than {LONGEST_HEADER} bytes")
+    try:
+        parsed = fits.Header.fromstring(cards.decode("ascii"))
+        return {card.keyword: card.value for card in reversed(parsed.cards)}, len(cards)
+    except (ValueError, fits.VerifyError) as error:
+        raise ReadError(f"{stream.path} has a broken header: {error}") from error
+
+
+def _text(header: Header, key: str) -> str:
+    """The value as it is written, '' if there is none."""
+    value = header.get(key, "")
+    return str(value).strip() if not isinstance(value, bool) else "FT"[value]
+
+
+class _Numbers:
+    """The counts in a header, which have to be there unless there is a default. Raises ReadError."""
+
+    def __init__(self, header: Header, path: Path) -> None:
+        self._header = header
+        self._path = path
+
+    def get(self, key: str, default: int | None = None, least: int = 0, most: int = 1 << 62) -> int:
+        value = self._header.get(key, default)
+        if type(value) is not int or not least <= value <= most:
+            raise ReadError(f"{self._path} has a header whose {key} is not a number from {least} to {most}")
+        return value
+
+
+def _data_bytes(numbers: _Numbers) -> int:
+    axes = [numbers.get(f"NAXIS{number}") for number in range(1, numbers.get("NAXIS", 0, most=999) + 1)]
+    if not axes:
+        return 0
+    groups, extra = numbers.get("GCOUNT", 1), numbers.get("PCOUNT", 0)
+    return abs(numbers.get("BITPIX", least=-64, most=64)) // 8 * groups * (extra + math.prod(axes))
+
+
+def _padded(size: int) -> int:
+    return -(-size // _BLOCK) * _BLOCK

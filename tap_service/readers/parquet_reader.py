@@ -1,0 +1,52 @@
+"""Parquet by row groups, with the metadata that VOParquet keeps in its footer: see ``arrow_types``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tap_service.readers.arrow_columns import arrow_columns
+from tap_service.readers.read_error import ReadError
+from tap_service.readers.table_source import Piece, numbered_from, piece_rows
+
+
+class ParquetSource:
+    unit = "row"
+    nan_is_null = False
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self._file = pq.ParquetFile(path, memory_map=False, pre_buffer=False)
+            schema = self._file.schema_arrow
+        except UnicodeDecodeError as error:
+            raise ReadError(f"{path} has names of columns that are not UTF-8") from error
+        except pa.ArrowMemoryError:
+            raise
+        except (pa.ArrowException, OSError) as error:
+            raise ReadError(f"{path} is not readable as Parquet: {error}") from error
+        self.rows: int | None = self._file.metadata.num_rows
+        # what a writer adds at its end is in the footer alone, not in the Arrow schema that is kept there
+        told = arrow_columns(schema.with_metadata(self._file.metadata.metadata), str(path))
+        self.fields, self.description, self.unusable = told.fields, told.description, told.unusable
+
+    def pieces(self, columns: tuple[str, ...]) -> Iterator[Piece]:
+        total = self.rows or 1
+        first = 1
+        for group in range(self._file.num_row_groups):
+            metadata = self._file.metadata.row_group(group)
+            size = piece_rows(metadata.total_byte_size / max(metadata.num_rows, 1))
+            try:
+                for batch in self._file.iter_batches(size, [group], list(columns)):
+                    done = first + batch.num_rows
+                    yield Piece(batch, numbered_from(first), (done - 1) / total)
+                    first = done
+            except pa.ArrowMemoryError:
+                raise
+            except (pa.ArrowException, OSError) as error:
+                raise ReadError(f"{self.path} is broken in or after row {first}: {error}") from error
+        if first - 1 != self.rows:
+            raise ReadError(f"{self.path} has {first - 1} rows, and its footer says {self.rows}")

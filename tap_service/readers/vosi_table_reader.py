@@ -1,0 +1,163 @@
+"""The definition of a table as VOSI 1.1 writes it (a ``table`` of VODataService 1.1), parsed by expat.
+
+Refused, for a document may come from anybody: DOCTYPE (so no entities of its own), depth above 16.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from xml.parsers import expat
+
+from clickhouse_schema.datatypes import REGION_XTYPE
+from clickhouse_schema.schema_model import MOST_COLUMNS
+from tap_service.readers.read_error import ReadError
+from tap_service.readers.votable_xml_reader import VotableField, votable_field
+
+_DEPTH = 16
+
+#: VODataService's own type words (section 3.5.3 of VODataService 1.1) -> VOTable datatype, arraysize, xtype
+_TAP_TYPES = {
+    "BOOLEAN": ("boolean", "", ""),
+    "SMALLINT": ("short", "", ""),
+    "INTEGER": ("int", "", ""),
+    "BIGINT": ("long", "", ""),
+    "REAL": ("float", "", ""),
+    "DOUBLE": ("double", "", ""),
+    "TIMESTAMP": ("char", "*", "timestamp"),
+    "CHAR": ("char", "*", ""),
+    "VARCHAR": ("char", "*", ""),
+    "CLOB": ("unicodeChar", "*", ""),
+    "POINT": ("double", "2", "point"),
+    "REGION": ("char", "*", REGION_XTYPE),
+}
+_SIZED = ("CHAR", "VARCHAR")
+
+
+@dataclass
+class Definition:
+    """A table that shall be. ``keys``: target table, (own column, its column) pairs, description of each."""
+
+    columns: list[VotableField] = field(default_factory=list)
+    description: str = ""
+    utype: str = ""
+    keys: list[tuple[str, list[tuple[str, str]], str]] = field(default_factory=list)
+
+
+class _Seen(Exception):
+    pass
+
+
+def _seen(name: str, *_: object) -> None:
+    raise _Seen(name)
+
+
+def root(document: bytes) -> str:
+    """The name of the document's first element, or of its DOCTYPE, without a prefix; '' if there is none to be seen."""
+    parser = expat.ParserCreate(namespace_separator=" ")
+    parser.StartElementHandler = _seen
+    parser.StartDoctypeDeclHandler = _seen  # and no further: it may expand to anything
+    try:
+        parser.Parse(document, False)
+    except _Seen as seen:
+        return str(seen).rpartition(" ")[2]
+    except expat.ExpatError:  # it is no XML
+        return ""
+    return ""
+
+
+def read_definition(document: bytes) -> Definition:
+    """Raises ReadError with the line where the document is broken or holds what is refused."""
+    reader = _Reader()
+    reader.parse(document)
+    if not reader.found.columns:
+        raise ReadError("the definition has no columns: give each as a column element with a name and a dataType")
+    return reader.found
+
+
+class _Reader:
+    """Collects the texts of the elements on the way."""
+
+    def __init__(self) -> None:
+        self.found = Definition()
+        self._path: list[str] = []
+        self._text: list[str] = []
+        self._column: dict[str, str] = {}
+        self._key: dict[str, str] = {}
+        self._pairs: list[tuple[str, str]] = []
+        self._from = ""
+        self._parser = expat.ParserCreate(namespace_separator=" ")
+        self._parser.buffer_text = True
+        self._parser.StartDoctypeDeclHandler = self._doctype
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
+        self._parser.CharacterDataHandler = self._text.append
+
+    def parse(self, document: bytes) -> None:
+        try:
+            self._parser.Parse(document, True)
+        except expat.ExpatError as error:
+            raise self._refused(f"is no well-formed XML: {expat.ErrorString(error.code)}") from error
+
+    def _refused(self, reason: str) -> ReadError:
+        return ReadError(f"line {self._parser.CurrentLineNumber}: the definition {reason}")
+
+    def _doctype(self, *_: object) -> None:
+        raise self._refused("has a DOCTYPE, which is not accepted")
+
+    def _start(self, qualified: str, attributes: dict[str, str]) -> None:
+        name = qualified.rpartition(" ")[2]
+        self._path.append(name)
+        if len(self._path) > _DEPTH:
+            raise self._refused(f"is deeper than {_DEPTH} elements")
+        if len(self._path) == 1 and name != "table":
+            raise self._refused(f"starts with the element {name}, and not with table")
+        self._text.clear()
+        if name == "column":
+            self._column = {}
+            if len(self.found.columns) >= MOST_COLUMNS:
+                raise self._refused(f"has more than {MOST_COLUMNS} columns")
+        elif name == "foreignKey":
+            self._key, self._pairs = {}, []
+        elif name == "dataType":
+            self._column |= {key.rpartition(" ")[2]: value for key, value in attributes.items()}
+
+    def _end(self, _qualified: str) -> None:
+        name = self._path.pop()
+        text = " ".join("".join(self._text).split())
+        self._text.clear()
+        parent = self._path[-1] if self._path else ""
+        if name == "column":
+            self.found.columns.append(self._described())
+        elif name == "foreignKey":
+            self.found.keys.append((self._key.get("targetTable", ""), self._pairs, self._key.get("description", "")))
+        elif parent == "column":
+            self._column["datatype" if name == "dataType" else name] = text
+        elif parent == "foreignKey":
+            self._key[name] = text
+        elif name == "fromColumn":
+            self._from = text
+        elif name == "targetColumn":
+            self._pairs.append((self._from, text))
+        elif len(self._path) == 1 and name in ("description", "utype"):
+            setattr(self.found, name, text)
+
+    def _described(self) -> VotableField:
+        """As the FIELD of a VOTable would have it."""
+        column = self._column
+        if not column.get("name"):
+            raise self._refused("has a column without a name")
+        if not column.get("datatype"):
+            raise self._refused(f"has a column without a dataType: {column['name']}")
+        word = column["datatype"].upper().removeprefix("ADQL:")
+        is_own = not column.get("type", "").endswith("VOTableType") and word in _TAP_TYPES
+        if is_own:
+            datatype, arraysize, xtype = _TAP_TYPES[word]
+            size = column.get("size", "")
+            arraysize = f"{size}*" if word in _SIZED and size.isdigit() and int(size) else arraysize
+            column = {**column, "datatype": datatype, "arraysize": arraysize, "xtype": xtype}
+        else:
+            column = {**column, "xtype": column.get("extendedType", "")}
+        name = column["name"]
+        if len(name) > 1 and name[0] == name[-1] == '"':  # as TAP writes names that are none of ADQL's regular ones
+            column["name"] = name[1:-1].replace('""', '"')
+        return votable_field(column)

@@ -1,0 +1,252 @@
+"""BINARY and BINARY2 rows of a VOTable (VOTable 1.4, sections 5.3 and 5.4) into Arrow by numpy.
+
+Only the lengths of variable arrays are looked at row by row; all values are taken out as whole vectors.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from clickhouse_schema.datatypes import TEXT, units
+from tap_service.readers.read_error import ReadError
+from tap_service.readers.table_source import LONGEST_ROW
+from tap_service.readers.votable_xml_reader import VotableField, null_of
+
+_ITEMS = {
+    "boolean": "u1",
+    "bit": "u1",
+    "unsignedByte": "u1",
+    "short": ">i2",
+    "int": ">i4",
+    "long": ">i8",
+    "float": ">f4",
+    "double": ">f8",
+    "char": "u1",
+    "unicodeChar": ">u2",
+    "floatComplex": ">f4",
+    "doubleComplex": ">f8",
+}
+_TRUE = np.frombuffer(b"Tt1", np.uint8)
+_FALSE = np.frombuffer(b"Ff0", np.uint8)
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """One column in a row: ``count`` items, or a four-byte number of items before them where it is None."""
+
+    column: VotableField
+    item: np.dtype[Any]
+    count: int | None
+
+    @property
+    def width(self) -> int:
+        """Bytes of a fixed column."""
+        return self.bytes_of(self.count or 0)
+
+    @property
+    def values(self) -> int:
+        """Of an item: a complex number has two."""
+        return 2 if self.column.field.type.is_complex else 1
+
+    def bytes_of(self, count: int) -> int:
+        return -(-count // 8) if self.column.datatype == "bit" else count * self.values * self.item.itemsize
+
+
+class BinaryRows:
+    """Cuts a byte stream into rows and rows into Arrow columns."""
+
+    def __init__(self, columns: Sequence[VotableField], *, with_mask: bool) -> None:
+        self._mask_bytes = -(-len(columns) // 8) if with_mask else 0
+        self._layouts = [_layout(column) for column in columns]
+        width = self._mask_bytes + sum(4 if layout.count is None else layout.width for layout in self._layouts)
+        if not 0 < width <= LONGEST_ROW:
+            raise ReadError(f"the FIELDs of the VOTable say that a row has at least {width} bytes, which is not read")
+
+    def take(self, data: bytes, most: int) -> tuple[int, list[NDArray[np.int64]], list[NDArray[np.int64]], int]:
+        """Up to ``most`` whole rows: how many, the places and item counts of each column, and the bytes used."""
+        if all(layout.count is not None for layout in self._layouts):
+            return self._take_fixed(data, most)
+        return self._take_variable(data, most)
+
+    def _take_fixed(self, data: bytes, most: int) -> tuple[int, list[NDArray[np.int64]], list[NDArray[np.int64]], int]:
+        widths = [layout.width for layout in self._layouts]
+        row = self._mask_bytes + sum(widths)
+        rows = min(most, len(data) // row)
+        starts = np.arange(rows, dtype=np.int64) * row + self._mask_bytes
+        offsets = np.r_[0, np.cumsum(widths)][:-1]
+        places = [starts + offset for offset in offsets]
+        counts = [np.full(rows, layout.count, np.int64) for layout in self._layouts]
+        return rows, places, counts, rows * row
+
+    def _take_variable(
+        self, data: bytes, most: int
+    ) -> tuple[int, list[NDArray[np.int64]], list[NDArray[np.int64]], int]:
+        places: list[list[int]] = [[] for _ in self._layouts]
+        counts: list[list[int]] = [[] for _ in self._layouts]
+        length = struct.Struct(">I").unpack_from
+        used = rows = 0
+        size = len(data)
+        while rows < most:
+            at = used + self._mask_bytes
+            row = []
+            for layout in self._layouts:
+                count = layout.count
+                if count is None:
+                    if at + 4 > size:
+                        break
+                    (count,) = length(data, at)
+                    at += 4
+                row.append((at, count))
+                at += layout.bytes_of(count)
+            if len(row) < len(self._layouts) or at > size or at == used:
+                break
+            for (place, count), all_places, all_counts in zip(row, places, counts, strict=True):
+                all_places.append(place)
+                all_counts.append(count)
+            used = at
+            rows += 1
+        return rows, [np.array(p, np.int64) for p in places], [np.array(c, np.int64) for c in counts], used
+
+    def columns(
+        self,
+        data: bytes,
+        places: list[NDArray[np.int64]],
+        counts: list[NDArray[np.int64]],
+        names: Sequence[str],
+    ) -> list[pa.Array]:
+        """The named columns of rows that ``take`` found."""
+        whole = np.frombuffer(data, np.uint8)
+        mask_starts = places[0] - self._mask_bytes - (4 if self._layouts[0].count is None else 0)
+        found = {}
+        for number, layout in enumerate(self._layouts):
+            if layout.column.field.name in names:
+                null = None
+                if self._mask_bytes:
+                    null = (whole[mask_starts + number // 8] >> (7 - number % 8) & 1).astype(bool)
+                found[layout.column.field.name] = _values(layout, whole, places[number], counts[number], null)
+        return [found[name] for name in names]
+
+
+def _layout(column: VotableField) -> _Layout:
+    size = column.arraysize
+    item = np.dtype(_ITEMS[column.datatype])
+    if size.endswith("*"):
+        return _Layout(column, item, None)
+    return _Layout(column, item, math.prod(int(part) for part in size.split("x")) if size else 1)
+
+
+def _values(
+    layout: _Layout,
+    whole: NDArray[np.uint8],
+    places: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    null: NDArray[np.bool_] | None,
+) -> pa.Array:
+    """One column: its bytes gathered one after the other, read as items, and cut into rows."""
+    type_ = layout.column.field.type
+    if layout.column.datatype == "bit":
+        return _bits(whole, places, counts, null, is_array=type_.is_array)
+    counts = counts * layout.values
+    gathered = _gathered(whole, places, counts * layout.item.itemsize)
+    if layout.column.datatype in TEXT:
+        return _texts(layout, gathered, counts, null)
+    items = _items(layout, gathered.view(layout.item))
+    if type_.is_array:
+        return pa.ListArray.from_arrays(
+            pa.array(_offsets(counts)), items, mask=None if null is None else pa.array(null)
+        )
+    if null is not None:
+        items = pa.compute.if_else(pa.array(null), pa.scalar(None, items.type), items)
+    return items
+
+
+def _gathered(whole: NDArray[np.uint8], places: NDArray[np.int64], widths: NDArray[np.int64]) -> NDArray[np.uint8]:
+    if len(widths) and (widths == widths[0]).all():
+        return np.ascontiguousarray(whole[places[:, None] + np.arange(widths[0])]).reshape(-1)
+    ends = np.cumsum(widths)
+    within = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - widths, widths)
+    gathered: NDArray[np.uint8] = whole[np.repeat(places, widths) + within]
+    return gathered
+
+
+def _items(layout: _Layout, raw: NDArray[Any]) -> pa.Array:
+    if layout.column.datatype == "boolean":
+        true, false = np.isin(raw, _TRUE), np.isin(raw, _FALSE)
+        return pa.array(true, mask=~(true | false))
+    mask = None
+    null = null_of(layout.column.null)
+    if null is not None:
+        mask = raw == null
+    return pa.array(raw.astype(raw.dtype.newbyteorder("=")), mask=mask)
+
+
+def _texts(
+    layout: _Layout, gathered: NDArray[np.uint8], counts: NDArray[np.int64], null: NDArray[np.bool_] | None
+) -> pa.Array:
+    """Texts up to the first NUL, those of fixed length without the blanks at their end.
+
+    Without flags of NULL (BINARY) an empty text is one.
+    """
+    type_ = layout.column.field.type
+    size = 2 if type_.datatype == "unicodeChar" else 1
+    decode = _utf16 if size == 2 else _text
+    length = type_.string_length
+    data = gathered.tobytes()
+    texts: list[str | None] = []
+    start = 0
+    for end in np.cumsum(counts * size).tolist():
+        if length:
+            chunks = (data[at : min(at + length * size, end)] for at in range(start, end, length * size))
+            pieces = ((decode(chunk), len(chunk) // size) for chunk in chunks)
+            text = "".join(piece + " " * (count - units(piece, type_)) for piece, count in pieces)
+        else:
+            text = decode(data[start:end])
+            text = text if layout.count is None else text.rstrip(" ")
+        texts.append(text if null is not None or text.strip(" ") else None)
+        start = end
+    return pa.array(texts, pa.string(), mask=null)
+
+
+def _utf16(data: bytes) -> str:
+    return data.decode("utf-16-be", "replace").split("\0", 1)[0]
+
+
+def _text(data: bytes) -> str:
+    """ASCII is what the standard has; some write UTF-8, and STIL the low byte of each character, which is Latin-1."""
+    data = data.split(b"\0", 1)[0]
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return data.decode("latin-1")
+
+
+def _bits(
+    whole: NDArray[np.uint8],
+    places: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    null: NDArray[np.bool_] | None,
+    *,
+    is_array: bool,
+) -> pa.Array:
+    widths = -(-counts // 8)
+    if not is_array:  # a single bit stands at either end of its byte, by writer
+        return pa.array(whole[places] != 0, mask=null)
+    bits = np.unpackbits(_gathered(whole, places, widths))
+    starts = np.cumsum(widths * 8) - widths * 8
+    ends = np.cumsum(counts)
+    within = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - counts, counts)
+    values = pa.array(bits[np.repeat(starts, counts) + within].astype(bool))
+    return pa.ListArray.from_arrays(pa.array(_offsets(counts)), values, mask=None if null is None else pa.array(null))
+
+
+def _offsets(counts: NDArray[np.int64]) -> NDArray[np.int32]:
+    offsets: NDArray[np.int32] = np.r_[0, np.cumsum(counts)].astype(np.int32)
+    return offsets

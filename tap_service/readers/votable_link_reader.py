@@ -1,0 +1,174 @@
+"""LINKs and service descriptors of a VOTable, under the keys of a schema file.
+
+The services stand after the rows, so the document is read to its end; of the data nothing is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+from xml.etree.ElementTree import Element, TreeBuilder
+from xml.parsers import expat
+
+from pydantic import ValidationError
+
+from clickhouse_schema.column_links import InputParam, Link, Service
+from clickhouse_schema.datatypes import INTEGERS, Field
+from clickhouse_schema.strict_model import Strict
+from clickhouse_schema.ucd_words import fault
+from clickhouse_schema.vounit import vounit
+from tap_service.readers.byte_stream import ByteStream
+from tap_service.readers.file_columns import felis_column
+from tap_service.readers.read_error import ReadError
+from tap_service.readers.votable_xml_reader import votable_field
+
+_READ = 1 << 20
+
+Keys = dict[str, Any]
+_Item = TypeVar("_Item")
+_Model = TypeVar("_Model", bound=Strict)
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredLinks:
+    """``columns``: the LINKs of each column that has some."""
+
+    columns: dict[str, list[Keys]]
+    services: list[Keys]
+
+
+def declared_links(path: Path, fields: Sequence[Field]) -> DeclaredLinks:
+    """Of a document whose first TABLE has these ``fields``.
+
+    Left out is what no schema file can have: references to other columns, addresses that are not of http.
+    """
+    document = _without_data(path)
+    usable = {field.name: field for field in fields}
+    columns = {_name(element): element for element in next(document.iter("TABLE")).iterfind("FIELD")}
+    columns = {name: element for name, element in columns.items() if name in usable}
+    names = {name: name for name in columns} | {element.get("ID", name): name for name, element in columns.items()}
+    single = {key: name for key, name in names.items() if not usable[name].type.is_array}
+    links = {name: _known(_link(link, single) for link in e.iterfind("LINK")) for name, e in columns.items()}
+    resources = [e for e in document.iter("RESOURCE") if e.get("utype") == "adhoc:service"]
+    services: dict[str, Keys] = {}
+    for service in _known(_service(element, names) for element in resources):
+        services.setdefault(service["name"].lower(), service)
+    return DeclaredLinks({name: found for name, found in links.items() if found}, [*services.values()])
+
+
+def _without_data(path: Path) -> Element:
+    """The document's elements, empty ones in place of DATA."""
+    builder = TreeBuilder()
+    parser = expat.ParserCreate(namespace_separator=" ")
+    parser.buffer_text = True
+
+    def start(qualified: str, attributes: dict[str, str]) -> None:
+        name = qualified.rpartition(" ")[2]
+        builder.start(name, attributes)
+        if name == "DATA":
+            parser.StartElementHandler = parser.CharacterDataHandler = None
+            parser.EndElementHandler = end_of_data
+
+    def end(qualified: str) -> None:
+        builder.end(qualified.rpartition(" ")[2])
+
+    def end_of_data(qualified: str) -> None:
+        if qualified.rpartition(" ")[2] == "DATA":
+            listen()
+            builder.end("DATA")
+
+    def listen() -> None:
+        parser.StartElementHandler, parser.EndElementHandler = start, end
+        parser.CharacterDataHandler = builder.data
+
+    listen()
+    with ByteStream(path) as stream:
+        try:
+            while data := stream.read(_READ):
+                parser.Parse(data)
+            parser.Parse(b"", True)
+        except expat.ExpatError as error:
+            reason = expat.ErrorString(error.code)
+            raise ReadError(f"{path}, line {error.lineno}: the VOTable is no well-formed XML: {reason}") from error
+    return builder.close()
+
+
+def _name(element: Element) -> str:
+    return element.get("name", element.get("ID", ""))
+
+
+def _known(found: Iterable[_Item | None]) -> list[_Item]:
+    return [one for one in found if one is not None]
+
+
+def _link(element: Element, names: Mapping[str, str]) -> Keys | None:
+    """``names``: of columns, by their IDs and names."""
+    keys = {key: element.get(key, "") for key in ("href", "content-role", "content-type", "title", "value")}
+    link = _valid(Link, {key: value for key, value in keys.items() if value})
+    if link is None or not names.keys() >= set(link.columns):
+        return None
+    return _keys(link) | {"href": link.href_with(names)}
+
+
+def _service(element: Element, names: Mapping[str, str]) -> Keys | None:
+    said = {param.get("name", ""): param.get("value", "") for param in element.iterfind("PARAM")}
+    about = ("standardID", "resourceIdentifier", "accessURL", "contentType", "exampleURL")
+    inputs = [_input(param, names) for param in element.iterfind("GROUP[@name='inputParams']/PARAM")]
+    keys = {
+        "name": element.get("name", element.get("ID", "service")),
+        "description": _description(element),
+        **{key: said.get(key) for key in about},
+        "inputParams": tuple(_known(inputs)),
+    }
+    service = _valid(Service, {key: value for key, value in keys.items() if value})
+    return None if service is None or None in inputs else _keys(service)
+
+
+def _input(element: Element, names: Mapping[str, str]) -> InputParam | None:
+    about = {"name": _name(element), "description": _description(element)}
+    ref, value = element.get("ref", ""), element.get("value", "")
+    if ref and ref not in names:
+        return None
+    keys: Keys = about | {"ref": names.get(ref, ""), "value": "" if ref else value}
+    if not ref and not value:
+        field = votable_field(dict(element.items()) | about)
+        if field.unusable:
+            return None
+        unit, ucd = vounit(field.field.unit) or "", field.field.ucd
+        known = replace(field.field, unit=unit, ucd="" if ucd and fault(ucd) else ucd)
+        keys = felis_column(known) | _values(element, known)
+    return _valid(InputParam, keys)
+
+
+def _values(element: Element, field: Field) -> Keys:
+    """MIN and MAX of numbers, OPTIONs of texts."""
+    if field.type.is_text:
+        options = tuple(option.get("value", "") for option in element.iterfind("VALUES/OPTION"))
+        return {"options": options} if options else {}
+    limits = {key: element.find(f"VALUES/{key.upper()}") for key in ("min", "max")}
+    whole = field.type.datatype in INTEGERS
+    return {key: _number(limit.get("value", ""), whole) for key, limit in limits.items() if limit is not None}
+
+
+def _number(text: str, whole: bool) -> int | float | None:
+    try:
+        return int(text) if whole else float(text)
+    except ValueError:
+        return None
+
+
+def _description(element: Element) -> str:
+    return " ".join(element.findtext("DESCRIPTION", "").split())
+
+
+def _valid(model: type[_Model], keys: Keys) -> _Model | None:
+    try:
+        return model.model_validate(keys)
+    except ValidationError:
+        return None
+
+
+def _keys(model: Strict) -> Keys:
+    return model.model_dump(mode="json", by_alias=True, exclude_defaults=True)

@@ -1,0 +1,177 @@
+"""VOTable in all its serializations, read as a stream: one piece of rows is held, whatever the document's size."""
+
+from __future__ import annotations
+
+import binascii
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tap_service.readers.byte_stream import ByteStream
+from tap_service.readers.column_casts import NO_VALUE
+from tap_service.readers.fits_reader import FitsSource
+from tap_service.readers.read_error import ReadError
+from tap_service.readers.table_source import LONGEST_HEADER, LONGEST_ROW, PIECE_ROWS, Fault, Piece, numbered_from
+from tap_service.readers.votable_binary_reader import BinaryRows
+from tap_service.readers.votable_xml_reader import VotableParser, VotableTable
+
+_READ = 1 << 20
+
+
+def read_metadata(document: bytes, name: str) -> VotableTable:
+    """The first table of a VOTable document without data."""
+    parser = VotableParser(name)
+    parser.feed(document, last=True)
+    return parser.table
+
+
+class VotableSource:
+    unit = "row"
+    nan_is_null = True
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        parser = VotableParser(str(path))
+        length = 0
+        with ByteStream(path) as stream:
+            while not parser.table.serialization and not parser.data_ended:
+                data = stream.read(_READ)
+                parser.feed(data, last=not data)
+                length += len(data)
+                if length > LONGEST_HEADER:
+                    raise ReadError(f"{path} has more than {LONGEST_HEADER} bytes before the rows of a table begin")
+                if not data:
+                    break
+        self._table = parser.table
+        if not self._table.columns:
+            raise ReadError(f"{path} has no TABLE with FIELDs")
+        self.fields = self._table.fields
+        self.unusable = self._table.unusable
+        self.description = self._table.description
+        self.rows = self._table.rows
+
+    def pieces(self, columns: tuple[str, ...]) -> Iterator[Piece]:
+        if self._table.serialization == "TABLEDATA":
+            return self._cells(columns)
+        if self._table.serialization == "FITS":
+            return self._fits(columns)
+        return self._binary(columns) if self._table.serialization else iter(())
+
+    # --- TABLEDATA
+
+    def _cells(self, columns: tuple[str, ...]) -> Iterator[Piece]:
+        rows: list[list[str | None]] = []
+        parser = VotableParser(str(self.path), row=rows.append)
+        first = 1
+        with ByteStream(self.path) as stream:
+            while data := stream.read(_READ):
+                parser.feed(data)
+                if rows:
+                    yield self._cells_piece(rows, columns, first, stream.fraction)
+                    first += len(rows)
+                    rows.clear()
+            parser.feed(b"", last=True)
+
+    def _cells_piece(
+        self, rows: list[list[str | None]], columns: tuple[str, ...], first: int, fraction: float
+    ) -> Piece:
+        declared = len(self._table.columns)
+        numbers = [first + place for place, row in enumerate(rows) if len(row) == declared]
+        faults = tuple(
+            Fault(first + place, "", "", f"{len(row)} cells where there are {declared} columns")
+            for place, row in enumerate(rows)
+            if len(row) != declared
+        )
+        by_column = list(zip(*(row for row in rows if len(row) == declared), strict=True)) or [()] * declared
+        arrays = []
+        for name in columns:
+            place = next(i for i, column in enumerate(self._table.columns) if column.field.name == name)
+            column = self._table.columns[place]
+            null = column.null.strip()
+            cells = by_column[place]
+            if null and column.field.type.is_array:
+                cells = tuple(_without(null, cell) for cell in cells)
+                null = ""
+            array = pa.array(cells, pa.string())
+            if not (column.field.type.is_text or column.field.type.is_timestamp):
+                array = pc.ascii_trim_whitespace(array)
+            for nothing in {"", null}:
+                array = pc.if_else(pc.equal(array, nothing), pa.scalar(None, pa.string()), array)
+            arrays.append(array)
+        return Piece(pa.RecordBatch.from_arrays(arrays, list(columns)), numbers.__getitem__, fraction, faults)
+
+    # --- BINARY, BINARY2
+
+    def _binary(self, columns: tuple[str, ...]) -> Iterator[Piece]:
+        reader = BinaryRows(self._table.columns, with_mask=self._table.serialization == "BINARY2")
+        held = b""
+        first = 1
+        for data, fraction in self._decoded():
+            held += data
+            while True:
+                rows, places, counts, used = reader.take(held, PIECE_ROWS)
+                if not rows:
+                    break
+                arrays = reader.columns(held[:used], places, counts, columns)
+                yield Piece(pa.RecordBatch.from_arrays(arrays, list(columns)), numbered_from(first), fraction)
+                first += rows
+                held = held[used:]
+            if len(held) > LONGEST_ROW:
+                raise ReadError(f"{self.path}: row {first} takes more than {LONGEST_ROW} bytes")
+        if held:
+            raise ReadError(f"{self.path} ends inside row {first}")
+
+    def _decoded(self) -> Iterator[tuple[bytes, float]]:
+        """The bytes of the STREAM, and the part of the file that is read."""
+        if self._table.encoding not in ("", "base64"):
+            raise ReadError(
+                f"{self.path}: a STREAM with the encoding {self._table.encoding!r} is not read, only base64"
+            )
+        texts: list[str] = []
+        parser = VotableParser(str(self.path), stream=texts.append)
+        rest = b""
+        with ByteStream(self.path) as stream:
+            while data := stream.read(_READ):
+                parser.feed(data)
+                rest += b"".join("".join(texts).encode("ascii", "replace").split())
+                texts.clear()
+                whole = len(rest) // 4 * 4
+                yield self._base64(rest[:whole]), stream.fraction
+                rest = rest[whole:]
+            parser.feed(b"", last=True)
+        if rest:
+            yield self._base64(rest), 1.0
+
+    def _base64(self, text: bytes) -> bytes:
+        try:
+            return binascii.a2b_base64(text, strict_mode=bool(text))
+        except binascii.Error as error:
+            raise ReadError(f"{self.path}: the STREAM is no base64: {error}") from error
+
+    # --- FITS
+
+    def _fits(self, columns: tuple[str, ...]) -> Iterator[Piece]:
+        """The FITS file inside goes to disk; its columns are the FIELDs' in the same order."""
+        with tempfile.TemporaryFile() as file:  # without a name: a reader that is killed leaves nothing
+            for data, _ in self._decoded():
+                file.write(data)
+            file.flush()
+            path = Path(f"/proc/self/fd/{file.fileno()}")
+            try:
+                inside = FitsSource(path)
+                if len(inside.fields) != len(self.fields):
+                    raise ReadError(f"{path} has other columns than the VOTable's FIELDs")
+                names = {field.name: other.name for field, other in zip(self.fields, inside.fields, strict=True)}
+                for piece in inside.pieces(tuple(names[name] for name in columns)):
+                    yield replace(piece, batch=piece.batch.rename_columns(list(columns)))
+            except ReadError as error:
+                raise ReadError(str(error).replace(str(path), f"{self.path}: the FITS file inside")) from error
+
+
+def _without(null: str, cell: str | None) -> str:
+    """The elements of an array with ``NO_VALUE`` for those that have none."""
+    return " ".join(NO_VALUE if word == null else word for word in (cell or "").split())

@@ -1,0 +1,266 @@
+"""The XML of a VOTable, parsed by expat as it comes in: the first TABLE's metadata, then its data as events.
+
+Refused, for a document may come from anybody: DOCTYPE (so no entities of its own), references to other files
+(``href``), depth above 64, columns and values without end.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from xml.parsers import expat
+
+from clickhouse_schema.datatypes import (
+    CHAR,
+    FLOATS,
+    NUMBERS,
+    REGION_XTYPE,
+    SCALARS,
+    TEXT,
+    TIMESTAMP,
+    ColumnType,
+    Field,
+    can_be,
+)
+from tap_service.readers.read_error import ReadError
+from tap_service.readers.table_source import LONGEST_ROW, MOST_COLUMNS
+
+_DEPTH = 64
+_SERIALIZATIONS = ("TABLEDATA", "BINARY", "BINARY2", "FITS")
+
+
+@dataclass(frozen=True)
+class VotableField:
+    """A FIELD: our field, the datatype and arraysize as declared, and VALUES' null."""
+
+    field: Field
+    datatype: str
+    arraysize: str
+    null: str = ""
+    unusable: str = ""
+
+
+@dataclass
+class VotableTable:
+    """The first TABLE. ``serialization`` is '' until its data begins, and stays so in a table without data."""
+
+    columns: list[VotableField] = field(default_factory=list)
+    description: str = ""
+    rows: int | None = None
+    serialization: str = ""
+    encoding: str = ""
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        return tuple(column.field for column in self.columns if not column.unusable)
+
+    @property
+    def unusable(self) -> dict[str, str]:
+        return {column.field.name: column.unusable for column in self.columns if column.unusable}
+
+
+class VotableParser:
+    """Feed it bytes. ``row`` is called with the cells of each TR, ``stream`` with the text of a STREAM as it comes."""
+
+    def __init__(
+        self,
+        name: str,
+        row: Callable[[list[str | None]], None] | None = None,
+        stream: Callable[[str], None] | None = None,
+    ) -> None:
+        self.table = VotableTable()
+        self.data_ended = False
+        self._name = name
+        self._row = row
+        self._stream = stream
+        self._path: list[str] = []
+        self._text: list[str] = []
+        self._cells: list[str | None] = []
+        self._attributes: dict[str, str] = {}
+        self._column: dict[str, str] = {}
+        self._resource_description = ""
+        self._in_table = False
+        #: bytes since something ended
+        self._waiting = 0
+        self._parser = expat.ParserCreate(namespace_separator=" ")
+        self._parser.buffer_text = True
+        self._parser.buffer_size = 1 << 18
+        self._parser.StartDoctypeDeclHandler = self._doctype
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
+
+    def feed(self, data: bytes, *, last: bool = False) -> None:
+        """Raises ``ReadError`` with the line where the document is broken or holds what is refused."""
+        try:
+            self._parser.Parse(data, last)
+        except expat.ExpatError as error:
+            raise self._refused(f"is no well-formed XML: {expat.ErrorString(error.code)}") from error
+        except (LookupError, ValueError) as error:  # by expat's way to Python's codecs
+            raise self._refused(f"has an encoding that is not read: {error}; write it in UTF-8") from error
+        self._waiting += len(data)
+        if self._waiting > LONGEST_ROW:
+            raise self._refused(f"has a value or a comment of more than {LONGEST_ROW} bytes")
+
+    def _refused(self, reason: str) -> ReadError:
+        return ReadError(f"{self._name}, line {self._parser.CurrentLineNumber}: the VOTable {reason}")
+
+    def _doctype(self, *_: object) -> None:
+        raise self._refused("has a DOCTYPE, which is not accepted")
+
+    def _start(self, qualified: str, attributes: dict[str, str]) -> None:
+        name = qualified.rpartition(" ")[2]
+        self._path.append(name)
+        if len(self._path) > _DEPTH:
+            raise self._refused(f"is deeper than {_DEPTH} elements")
+        if len(self._path) == 1 and name != "VOTABLE":
+            raise self._refused(f"starts with the element {name}")
+        if self.data_ended:
+            return
+        if name == "TD":
+            if attributes.get("encoding"):
+                raise self._refused("has encoded cells (TD encoding), which are not read")
+            self._collect()
+        elif name == "TR":
+            self._cells = []
+        else:
+            self._start_metadata(name, attributes)
+
+    def _start_metadata(self, name: str, attributes: dict[str, str]) -> None:
+        if "href" in attributes and name in ("STREAM", "FITS"):
+            raise self._refused(f"keeps its data in another file ({attributes['href']!r}): put it into the document")
+        if name == "TABLE" and not self._in_table:
+            self._in_table = True
+            self.table.rows = _count(attributes.get("nrows", ""))
+        elif not self._in_table:
+            if name == "DESCRIPTION":
+                self._collect()
+        elif name == "FIELD":
+            self._column = dict(attributes)
+        elif name == "VALUES" and self._column:
+            self._column["null"] = attributes.get("null", "")
+        elif name == "DESCRIPTION":
+            self._collect()
+        elif name in _SERIALIZATIONS:
+            self.table.serialization = name
+        elif name == "STREAM":
+            self.table.encoding = attributes.get("encoding", "")
+            self._parser.CharacterDataHandler = None if self._stream is None else self._streamed
+
+    def _streamed(self, text: str) -> None:
+        self._waiting = 0
+        if self._stream is not None:
+            self._stream(text)
+
+    def _collect(self) -> None:
+        self._text = []
+        self._parser.CharacterDataHandler = self._text.append
+
+    def _end(self, _qualified: str) -> None:
+        name = self._path.pop()
+        self._waiting = 0
+        if self.data_ended:
+            return
+        if name == "TD":
+            self._parser.CharacterDataHandler = None
+            self._cells.append("".join(self._text))
+            if len(self._cells) > MOST_COLUMNS:
+                raise self._refused(f"has a row of more than {MOST_COLUMNS} cells")
+        elif name == "TR":
+            if self._row is not None:
+                self._row(self._cells)
+        elif name == "STREAM":
+            self._parser.CharacterDataHandler = None
+        elif name == "DESCRIPTION":
+            self._parser.CharacterDataHandler = None
+            self._describe(" ".join("".join(self._text).split()))
+        elif name == "FIELD" and self._in_table:
+            self.table.columns.append(votable_field(self._column))
+            if len(self.table.columns) > MOST_COLUMNS:
+                raise self._refused(f"has more than {MOST_COLUMNS} columns")
+            self._column = {}
+        elif name == "TABLE" and self._in_table:
+            self.table.description = self.table.description or self._resource_description
+            self.data_ended = True
+
+    def _describe(self, text: str) -> None:
+        parent = self._path[-1] if self._path else ""
+        if self._column:
+            self._column["description"] = text
+        elif parent == "TABLE":
+            self.table.description = text
+        elif parent in ("RESOURCE", "VOTABLE") and not self._in_table:
+            self._resource_description = text
+
+
+def votable_field(attributes: dict[str, str]) -> VotableField:
+    """Of the attributes of a FIELD or PARAM, with its description and VALUES' null among them."""
+    datatype, arraysize = attributes.get("datatype", ""), attributes.get("arraysize", "").strip()
+    type_, unusable = column_type(datatype, arraysize, attributes.get("xtype", ""))
+    null = null_of(attributes.get("null", ""))
+    if isinstance(null, int) and type_.is_array and can_be(null, type_.datatype):
+        type_ = replace(type_, null=null)
+    described = Field(
+        attributes.get("name", attributes.get("ID", "")),
+        type_,
+        unit=attributes.get("unit", ""),
+        ucd=attributes.get("ucd", ""),
+        utype=attributes.get("utype", ""),
+        description=attributes.get("description", ""),
+    )
+    return VotableField(described, datatype, arraysize, attributes.get("null", ""), unusable)
+
+
+_ARRAYSIZE = re.compile(r"(([0-9]{1,9}x){0,4}([0-9]{1,9}\*?|\*))?")
+
+#: arraysize of DALI's geometries; a polygon has any that is of one axis
+_GEOMETRIES = {"point": "2", "circle": "3", "interval": "2"}
+
+
+def column_type(datatype: str, arraysize: str, xtype: str) -> tuple[ColumnType, str]:
+    """The type, and why the column cannot be loaded if it cannot."""
+    if not _ARRAYSIZE.fullmatch(arraysize):
+        return CHAR, f"its arraysize {arraysize!r} is none of VOTable"
+    if datatype == "bit":  # readers differ in what they take for the bits of a column, not in booleans
+        datatype = "boolean"
+    if datatype not in SCALARS:
+        return CHAR, f"its datatype {datatype!r} is none of VOTable"
+    if datatype in TEXT:
+        if xtype.lower().removeprefix("adql:") == "timestamp" and "x" not in arraysize:
+            return TIMESTAMP, ""
+        return ColumnType(datatype, arraysize or "1", _xtype_of_text(xtype)), ""
+    arraysize = "" if arraysize == "1" else arraysize
+    if xtype == "polygon" and datatype in FLOATS and arraysize and "x" not in arraysize:
+        return ColumnType(datatype, "*", xtype), ""
+    return ColumnType(datatype, arraysize, _xtype_of_numbers(xtype, datatype, arraysize)), ""
+
+
+def _xtype_of_text(xtype: str) -> str:
+    """What texts can be; ADQL 2.0's own words but one name what has other datatypes now."""
+    if xtype.lower() == REGION_XTYPE.lower():
+        return REGION_XTYPE
+    is_other = xtype.lower().startswith("adql:") or xtype in (*_GEOMETRIES, "polygon", "timestamp")
+    return "" if is_other else xtype
+
+
+def _xtype_of_numbers(xtype: str, datatype: str, arraysize: str) -> str:
+    """DALI's geometries have to be of their datatype and arraysize: numbers of others are no such thing."""
+    if xtype in _GEOMETRIES:
+        numbers = NUMBERS if xtype == "interval" else FLOATS
+        return xtype if datatype in numbers and arraysize == _GEOMETRIES[xtype] else ""
+    return "" if xtype.lower().startswith("adql:") or xtype in ("polygon", "moc", "timestamp") else xtype
+
+
+def null_of(text: str) -> int | float | None:
+    """Of VALUES: a whole number, also written as hexadecimal, or another one; None for what no number of VOTable is."""
+    if re.fullmatch(r"\s*[-+]?(0[xX][0-9a-fA-F]{1,16}|[1-9][0-9]{0,18}|0)\s*", text):
+        return int(text, 0)
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _count(text: str) -> int | None:
+    """What ``nrows`` says; None for what is no count that anything has."""
+    return int(text) if re.fullmatch("[0-9]{1,18}", text) else None

@@ -1,0 +1,127 @@
+"""Cells as text, by columns: the values of text formats before quoting and escaping."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from clickhouse_schema.datatypes import FLOATS, INTEGERS, TEXT, Field
+from tap_service.serializers.field_arrays import absent, lengths, parts, timestamps
+from tap_service.serializers.serializer import SerializationError
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """A format's words; ``unknown`` is an array's element that is NULL, None where integers have no such word.
+
+    A NULL float in an array is written as NaN where ``unknown`` is None.
+    """
+
+    plus_infinity: str = "Infinity"
+    minus_infinity: str = "-Infinity"
+    nan: str = "NaN"
+    true: str = "true"
+    false: str = "false"
+    unknown: str | None = None
+
+
+def cells(column: pa.Array, field: Field, spelling: Spelling) -> pa.Array:
+    """A conformed column as ``large_string``, NULL left NULL; the elements of an array with a space between them."""
+    if not field.type.is_array:
+        return scalars(column, field, spelling)
+    words = _elements(column, field, spelling)
+    return _joined(column, field, _offsets(column), words, " ")
+
+
+def nested(column: pa.Array, field: Field, spelling: Spelling, inner: Sequence[int | None]) -> pa.Array:
+    """A column of arrays as lists in brackets: ``inner`` are the sizes of all axes but the last, which is outermost."""
+    words, offsets = _elements(column, field, spelling), _offsets(column)
+    for extent in inner:
+        if (offsets % extent).any():
+            raise SerializationError(f"column {field.name!r} is declared {field.type.arraysize}, a value does not fit")
+        starts = pa.array(np.arange(0, len(words) + 1, extent), pa.int32())
+        words = _bracketed(_runs(starts, words, ","))
+        offsets //= extent
+    return _bracketed(_joined(column, field, offsets, words, ","))
+
+
+def extents(field: Field) -> list[int | None]:
+    """Sizes of the axes of an array, the fastest first; None where one varies. The parts of complex numbers are one."""
+    return [None if "*" in size else int(size) for size in field.type.as_stored.arraysize.split("x")]
+
+
+def scalars(column: pa.Array, field: Field, spelling: Spelling) -> pa.Array:
+    """One word a value, NULL left NULL. ``column`` may be the elements of the field's arrays."""
+    if field.type.is_timestamp:
+        return timestamps(column)
+    if field.type.datatype in TEXT:
+        return column
+    if field.type.datatype == "boolean":
+        return pc.if_else(column, spelling.true, spelling.false).cast(pa.large_string())
+    words = column.cast(pa.large_string())
+    if field.type.as_stored.datatype not in FLOATS or not len(column):
+        return words
+    unbounded = pc.invert(pc.is_finite(column))
+    if not pc.any(unbounded).as_py():
+        return words
+    infinite = pc.if_else(pc.greater(column, 0), spelling.plus_infinity, spelling.minus_infinity)
+    named = pc.if_else(pc.is_nan(column), spelling.nan, infinite).cast(pa.large_string())
+    return pc.if_else(unbounded, named, words)
+
+
+def has_any(column: pa.Array, characters: str) -> bool:
+    """Whether one of these ASCII characters occurs in the text: whole columns are looked through, not rows."""
+    run = parts(column)[1].tobytes()
+    return any(character.encode() in run for character in characters)
+
+
+def _elements(column: pa.Array, field: Field, spelling: Spelling) -> pa.Array:
+    flat = column.flatten()
+    words = scalars(flat, field, spelling)
+    if not flat.null_count:
+        return words
+    unknown = spelling.unknown
+    if unknown is None and field.type.null is not None:
+        unknown = str(field.type.null)
+    if unknown is None and field.type.datatype in INTEGERS:
+        raise SerializationError(f"column {field.name!r} has an array with a NULL inside, which this format lacks")
+    if unknown is None:
+        unknown = spelling.nan if field.type.as_stored.datatype in FLOATS else "?"
+    return pc.fill_null(words, unknown)
+
+
+def _offsets(column: pa.Array) -> np.ndarray:
+    return np.concatenate(([0], np.cumsum(lengths(column))))
+
+
+def _joined(column: pa.Array, field: Field, offsets: np.ndarray, words: pa.Array, separator: str) -> pa.Array:
+    joined = _runs(pa.array(offsets, pa.int32()), words, separator)
+    return pc.if_else(pa.array(absent(column, field)), pa.scalar(None, pa.large_string()), joined)
+
+
+def _runs(offsets: pa.Array, words: pa.Array, separator: str) -> pa.Array:
+    return pc.binary_join(pa.ListArray.from_arrays(offsets, words), pa.scalar(separator, pa.large_string()))
+
+
+def _bracketed(words: pa.Array) -> pa.Array:
+    opening, closing, nothing = (pa.scalar(word, pa.large_string()) for word in ("[", "]", ""))
+    return pc.binary_join_element_wise(opening, words, closing, nothing)
+
+
+def replaced(words: pa.Array, changes: Sequence[tuple[str, str]]) -> pa.Array:
+    """The changes one after the other, each only if its characters occur anywhere in the column."""
+    run = parts(words)[1].tobytes()
+    for old, new in changes:
+        if old.encode() in run:
+            words = pc.replace_substring(words, old, new)
+    return words
+
+
+def control_characters(words: pa.Array) -> list[int]:
+    """The codes below 32 that occur in the text."""
+    data = parts(words)[1]
+    return np.flatnonzero(np.bincount(data[data < 32], minlength=32)).tolist() if data.size else []

@@ -1,0 +1,114 @@
+"""CSV (RFC 4180, UTF-8, CR LF) and TSV (IANA text/tab-separated-values).
+
+NULL is an empty field; an empty string is ``""`` in CSV. Text is quoted in CSV only where it must be, and where a
+reader would strip it: with white space at its ends. A table of one column writes NULL as ``""`` too, since readers skip
+blank lines. Neither format has a place for a status: whoever streams them has to break the connection when the result
+fails midway.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from clickhouse_schema.datatypes import Field
+from tap_service.serializers.cell_text import Spelling, cells, has_any
+from tap_service.serializers.field_arrays import conform, join_text
+from tap_service.serializers.parallel_columns import by_column
+from tap_service.serializers.serializer import Serializer, Status
+
+#: Infinity: the spelling that Java, C, Python and Arrow all read
+SPELLING = Spelling()
+
+
+class Separated(Serializer):
+    separator = ","
+    line_end = "\r\n"
+    with_header = True
+
+    def header(self) -> bytes:
+        if not self.with_header:
+            return b""
+        names = self.written(pa.array(self._names(), pa.large_string()))
+        return (self.separator.join(names.to_pylist()) + self.line_end).encode()
+
+    def _names(self) -> list[str]:
+        return distinct_names([field.name for field in self.fields])
+
+    def rows(self, batch: pa.RecordBatch) -> bytes:
+        if not batch.num_rows:
+            return b""
+        words = by_column(self._cells, conform(batch, self.fields), self.fields)
+        return join_text(words, "", self.separator, self.line_end)
+
+    def footer(self, status: Status) -> Iterable[bytes]:  # noqa: ARG002 (there is no place for it)
+        return ()
+
+    def _cells(self, column: pa.Array, field: Field) -> pa.Array:
+        words = cells(column, field, SPELLING)
+        if field.type.is_text:
+            words = self.written(words)
+        return pc.fill_null(words, self.null_text()) if words.null_count else words
+
+    @abstractmethod
+    def written(self, words: pa.Array) -> pa.Array:
+        """Text as it stands in the file, NULL left NULL."""
+
+    def null_text(self) -> str:
+        return ""
+
+
+class Csv(Separated):
+    def written(self, words: pa.Array) -> pa.Array:
+        needs = pc.equal(pc.binary_length(words), 0)
+        if has_any(words, ',"\r\n \t'):
+            needs = pc.or_(needs, pc.match_substring_regex(words, '[,"\r\n]|^[ \t]|[ \t]$'))
+        if not pc.any(needs).as_py():
+            return words
+        quoted = pc.replace_substring(words, '"', '""')
+        mark = pa.scalar('"', pa.large_string())
+        quoted = pc.binary_join_element_wise(mark, quoted, mark, pa.scalar("", pa.large_string()))
+        return pc.if_else(needs, quoted, words)
+
+    def null_text(self) -> str:
+        return '""' if len(self.fields) == 1 else ""
+
+
+class CsvWithoutHeader(Csv):
+    with_header = False
+
+
+class Tsv(Separated):
+    """Tabs and line ends in text become a space: the format has no way to write them."""
+
+    separator = "\t"
+    line_end = "\n"
+
+    def written(self, words: pa.Array) -> pa.Array:
+        return pc.replace_substring_regex(words, "\r\n|[\t\r\n]", " ") if has_any(words, "\t\r\n") else words
+
+
+def one_line(name: str) -> str:
+    """A name with a space for each character that does not print."""
+    return "".join(character if character.isprintable() else " " for character in name).strip() or "column"
+
+
+def distinct_names(names: Sequence[str], fold: Callable[[str], str] = str) -> list[str]:
+    """Later duplicates get ``_2``, ``_3`` ...: readers of text tables know columns by name.
+
+    Names that ``fold`` to the same are duplicates.
+    """
+    taken = {fold(name) for name in names}
+    seen: set[str] = set()
+    distinct = []
+    for name in names:
+        new, number = name, 1
+        while fold(new) in seen or (number > 1 and fold(new) in taken):
+            number += 1
+            new = f"{name}_{number}"
+        seen.add(fold(new))
+        distinct.append(new)
+    return distinct

@@ -1,0 +1,85 @@
+"""ECSV 1.0: a CSV whose first lines, comments in YAML, describe it; as astropy and TOPCAT read and write it.
+
+An empty field is NULL; an empty string is ``""``, which readers take for NULL too. Arrays are JSON. Line ends other
+than CR and LF become a space in text.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import yaml
+
+from clickhouse_schema.datatypes import Field
+from tap_service.serializers.cell_text import Spelling, extents, nested, scalars
+from tap_service.serializers.csv_serializer import Csv, distinct_names, one_line
+from tap_service.serializers.field_arrays import parts
+from tap_service.serializers.json_serializer import described
+
+_LINE_ENDS = r"[\x0b\x0c\x1c-\x1e\x{85}\x{2028}\x{2029}]"
+#: bytes of UTF-8 of which one is in each of them
+_SUSPECT = np.zeros(256, bool)
+_SUSPECT[[0x0B, 0x0C, 0x1C, 0x1D, 0x1E, 0xC2, 0xE2]] = True
+
+_SCALARS = Spelling("inf", "-inf", "nan", "True", "False")
+_ELEMENTS = Spelling(unknown="null")
+
+
+class Ecsv(Csv):
+    line_end = "\n"
+
+    def header(self) -> bytes:
+        columns = [_flow(_column(field, name)) for field, name in zip(self.fields, self._names(), strict=True)]
+        about = ["%ECSV 1.0", "---", "delimiter: ','", "datatype:", *(f"- {column}" for column in columns)]
+        about += [f"meta: {_flow(described(self.info))}", "schema: astropy-2.0"]
+        return "".join(f"# {line}\n" for line in about).encode() + super().header()
+
+    def _names(self) -> list[str]:
+        return distinct_names([one_line(field.name) for field in self.fields])
+
+    def _cells(self, column: pa.Array, field: Field) -> pa.Array:
+        if field.type.is_array:
+            words = self.written(nested(column, field, _ELEMENTS, _axes(field)[:-1]))
+        else:
+            words = scalars(column, field, _SCALARS)
+            words = self.written(_one_kind_of_line(words)) if field.type.is_text else words
+        return pc.fill_null(words, self.null_text()) if words.null_count else words
+
+
+def _one_kind_of_line(words: pa.Array) -> pa.Array:
+    """Text without what astropy takes for the end of a line besides LF: it could not read the whole table."""
+    data = parts(words)[1]
+    if not data.size or not _SUSPECT[data].any():
+        return words
+    return pc.replace_substring_regex(words, _LINE_ENDS, " ")
+
+
+def _axes(field: Field) -> list[int | None]:
+    """Sizes, the fastest first. Where one varies all are one: ECSV has no other arrays of variable size."""
+    sizes = extents(field)
+    return [None] if None in sizes else sizes
+
+
+def _column(field: Field, name: str) -> dict[str, Any]:
+    scalar = "string" if field.type.is_timestamp else field.type.scalar.ecsv
+    said: dict[str, Any] = {"name": name, "unit": field.unit, "datatype": scalar}
+    if field.type.is_array:
+        shape = ",".join("null" if size is None else str(size) for size in reversed(_axes(field)))
+        said |= {"datatype": "string", "subtype": f"{scalar}[{shape}]"}
+    meta = {"ucd": field.ucd, "utype": field.utype, "xtype": field.type.xtype}
+    said |= {"description": field.description, "meta": {key: value for key, value in meta.items() if value}}
+    return {key: value for key, value in said.items() if value}
+
+
+def _flow(value: Any) -> str:
+    """YAML in one line; texts in double quotes, so that none is taken for something else."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {_flow(entry)}" for key, entry in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_flow, value)) + "]"
+    if isinstance(value, int):
+        return str(value)
+    return yaml.safe_dump(value, default_style='"', allow_unicode=True, width=2**31).rstrip()

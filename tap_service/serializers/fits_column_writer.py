@@ -1,0 +1,284 @@
+"""Columns of a FITS binary table: what is seen of their values first, and how these are written then."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from clickhouse_schema.datatypes import FLOATS, SCALARS, ColumnType, Field
+from tap_service.serializers.field_arrays import as_numpy, lengths, parts, timestamps
+from tap_service.serializers.fits_header import Card
+from tap_service.serializers.null_values import NullMark
+from tap_service.serializers.padded_text import Widths
+from tap_service.serializers.serializer import SerializationError
+from tap_service.serializers.votable_binary_rows import fixed_size, padded
+
+
+class FitsColumn(ABC):
+    """``see`` each batch, ``settle``; then ``member`` and ``cards``, and ``fill`` and ``in_heap`` each batch again."""
+
+    def __init__(self, field: Field, name: str) -> None:
+        self.field = field
+        self._name = name
+        #: numbers of an item
+        self._parts = 2 if field.type.is_complex else 1
+
+    def see(self, array: pa.Array) -> pa.Array:
+        """The array as ``fill`` wants it."""
+        return array
+
+    def settle(self, rows: int) -> int:  # noqa: ARG002 (for text)
+        """All rows have been seen. How many bytes go into the heap."""
+        return 0
+
+    @abstractmethod
+    def member(self, descriptor: str) -> tuple[str, tuple[int, ...]]:
+        """dtype and shape of a cell in a row; ``descriptor`` is that of the two integers that point into the heap."""
+
+    @abstractmethod
+    def fill(self, cells: np.ndarray, array: pa.Array, heap_at: int) -> int:
+        """Write the cells of a batch; ``heap_at`` is where its bytes in the heap begin. Where they end."""
+
+    def in_heap(self, array: pa.Array) -> bytes:  # noqa: ARG002 (for cells of variable length)
+        return b""
+
+    @property
+    def as_written(self) -> Field:
+        """The column as the table has it: TOPCAT heeds no description of columns of other types."""
+        return self.field
+
+    @abstractmethod
+    def form(self, descriptor: str) -> str:
+        """TFORM."""
+
+    def cards(self, descriptor: str) -> dict[str, Card]:
+        """Keywords without the column's number. Beside the standard's those that TOPCAT writes."""
+        field = self.field
+        said = {
+            "TTYPE": self._name,
+            "TFORM": self.form(descriptor),
+            "TUNIT": field.unit,
+            "TCOMM": field.description,
+            "TUCD": field.ucd,
+            "TUTYP": field.utype,
+        }
+        return {key: in_ascii(value) for key, value in said.items() if value}
+
+
+class _Fixed(FitsColumn):
+    """Numbers and booleans, and arrays of a fixed size. A NULL array has no items but NULLs."""
+
+    def __init__(self, field: Field, name: str) -> None:
+        super().__init__(field, name)
+        self._size = fixed_size(field) or 1
+        self._mark = NullMark(field, fills_arrays=True)
+
+    def see(self, array: pa.Array) -> pa.Array:
+        counts = lengths(array) if self.field.type.is_array else None
+        if counts is not None and ((counts != 0) & (counts != self._size)).any():
+            raise SerializationError(f"column {self.field.name!r} is declared with {self._size} items, a value has not")
+        self._mark.see(array)
+        return array
+
+    def settle(self, rows: int) -> int:  # noqa: ARG002
+        self._mark.settle()
+        return 0
+
+    @property
+    def _datatype(self) -> str:
+        return self._mark.datatype
+
+    def member(self, descriptor: str) -> tuple[str, tuple[int, ...]]:  # noqa: ARG002
+        dtype = "u1" if self._datatype == "boolean" else SCALARS[self._datatype].numpy
+        return dtype, (self._size,) if self.field.type.is_array else ()
+
+    def fill(self, cells: np.ndarray, array: pa.Array, heap_at: int) -> int:
+        if not self.field.type.is_array:
+            cells[:] = self._items(array)
+            return heap_at
+        present = lengths(array) != 0
+        cells[present] = self._items(array.flatten()).reshape(-1, self._size)
+        cells[~present] = self._nothing
+        return heap_at
+
+    def form(self, descriptor: str) -> str:  # noqa: ARG002
+        letter = SCALARS[self._datatype].fits
+        return f"{self._size // self._parts}{letter}" if self.field.type.is_array else letter
+
+    def cards(self, descriptor: str) -> dict[str, Card]:
+        cards = super().cards(descriptor)
+        if self._mark.number is not None:
+            cards["TNULL"] = self._mark.number
+        if "x" in self.field.type.arraysize:
+            cards["TDIM"] = _dimensions(self.field.type.arraysize)
+        return cards
+
+    @property
+    def as_written(self) -> Field:
+        return self._mark.applied(self.field)
+
+    @property
+    def _nothing(self) -> float | int:
+        if self._datatype in FLOATS or self.field.type.is_complex:
+            return float("nan")
+        return self._mark.number or 0
+
+    def _items(self, array: pa.Array) -> np.ndarray:
+        if self._datatype == "boolean":
+            return _truths(array)
+        if not array.null_count:
+            return as_numpy(array)
+        wide = array.cast(SCALARS[self._datatype].arrow)
+        return as_numpy(pc.fill_null(wide, pa.scalar(self._nothing, wide.type)))
+
+
+class _Variable(FitsColumn):
+    """Arrays of any size, in the heap: NULL has no items."""
+
+    def __init__(self, field: Field, name: str) -> None:
+        super().__init__(field, name)
+        self._mark = NullMark(field, fills_arrays=False)
+        self._longest = self._items = 0
+
+    def see(self, array: pa.Array) -> pa.Array:
+        counts = lengths(array)
+        self._mark.see(array)
+        self._longest = max(self._longest, int(counts.max(initial=0)))
+        self._items += int(counts.sum())
+        return array
+
+    def settle(self, rows: int) -> int:  # noqa: ARG002
+        self._mark.settle()
+        return self._items * self._item.itemsize
+
+    @property
+    def _item(self) -> np.dtype:
+        datatype = self._mark.datatype
+        return np.dtype("u1" if datatype == "boolean" else SCALARS[datatype].numpy)
+
+    def member(self, descriptor: str) -> tuple[str, tuple[int, ...]]:
+        return descriptor, (2,)
+
+    def fill(self, cells: np.ndarray, array: pa.Array, heap_at: int) -> int:
+        return _point(cells, lengths(array) // self._parts, self._parts * self._item.itemsize, heap_at)
+
+    def in_heap(self, array: pa.Array) -> bytes:
+        items = array.flatten()
+        if self.field.type.datatype == "boolean":
+            return _truths(items).tobytes()
+        if items.null_count:
+            items = items.cast(SCALARS[self._mark.datatype].arrow)
+            items = pc.fill_null(items, float("nan") if self._mark.number is None else self._mark.number)
+        return as_numpy(items).astype(self._item).tobytes()
+
+    def cards(self, descriptor: str) -> dict[str, Card]:
+        cards = super().cards(descriptor)
+        return cards if self._mark.number is None else cards | {"TNULL": self._mark.number}
+
+    @property
+    def as_written(self) -> Field:
+        field = self._mark.applied(self.field)
+        return replace(field, type=replace(field.type, arraysize="*"))
+
+    def form(self, descriptor: str) -> str:
+        return f"1{_pointer(descriptor)}{SCALARS[self._mark.datatype].fits}({self._longest // self._parts})"
+
+
+class _Text(FitsColumn):
+    """Text, in the rows as wide as the longest, or in the heap where that would be a waste."""
+
+    def __init__(self, field: Field, name: str) -> None:
+        super().__init__(field, name)
+        self._widths = Widths()
+        self._in_rows = True
+
+    def see(self, array: pa.Array) -> pa.Array:
+        text = timestamps(array) if self.field.type.is_timestamp else array
+        text = pc.fill_null(text, "") if text.null_count else text
+        data = parts(text)[1]
+        if data.size and (data.min() < 0x20 or data.max() > 0x7E):
+            text = pc.replace_substring_regex(text, "\r\n|[\t\r\n]", " ")
+            text = pc.replace_substring_regex(text, "[^\x20-\x7e]", "?")
+        self._widths.see(pc.binary_length(text))
+        return text
+
+    def settle(self, rows: int) -> int:
+        self._in_rows = self._widths.may_pad(rows)
+        return 0 if self._in_rows else self._widths.total
+
+    def member(self, descriptor: str) -> tuple[str, tuple[int, ...]]:
+        return ("u1", (self._width,)) if self._in_rows else (descriptor, (2,))
+
+    def fill(self, cells: np.ndarray, array: pa.Array, heap_at: int) -> int:
+        offsets, data = parts(array)
+        if not self._in_rows:
+            return _point(cells, np.diff(offsets), 1, heap_at)
+        cells[:] = padded(offsets, data, self._width)
+        return heap_at
+
+    def in_heap(self, array: pa.Array) -> bytes:
+        return b"" if self._in_rows else parts(array)[1].tobytes()
+
+    def form(self, descriptor: str) -> str:
+        return f"{self._width}A" if self._in_rows else f"1{_pointer(descriptor)}A({self._width})"
+
+    def cards(self, descriptor: str) -> dict[str, Card]:
+        cards = super().cards(descriptor)
+        if self._in_rows and "x" in self._arraysize:
+            cards["TDIM"] = _dimensions(self._arraysize)
+        return cards
+
+    @property
+    def as_written(self) -> Field:
+        return replace(self.field, type=ColumnType("char", self._arraysize, self.field.type.xtype))
+
+    @property
+    def _arraysize(self) -> str:
+        """An array of strings stays one where whole strings are in the rows."""
+        length = self.field.type.string_length
+        if not self._in_rows:
+            return f"{length}x*" if length else "*"
+        is_whole = length and self._width % length == 0
+        return f"{length}x{self._width // length}" if is_whole else str(self._width)
+
+    @property
+    def _width(self) -> int:
+        return max(self._widths.longest, 1)
+
+
+def column_for(field: Field, name: str) -> FitsColumn:
+    """``name`` is the column's in the header, where it is ASCII."""
+    if field.type.is_text or field.type.is_timestamp:
+        return _Text(field, name)
+    return _Variable(field, name) if fixed_size(field) is None else _Fixed(field, name)
+
+
+def _dimensions(arraysize: str) -> str:
+    """TDIM."""
+    return f"({arraysize.replace('x', ',')})"
+
+
+def _truths(array: pa.Array) -> np.ndarray:
+    codes = pc.if_else(array, pa.scalar(ord("T"), pa.uint8()), pa.scalar(ord("F"), pa.uint8()))
+    return as_numpy(pc.fill_null(codes, 0))
+
+
+def _point(cells: np.ndarray, counts: np.ndarray, size: int, heap_at: int) -> int:
+    """Descriptors: how many items a cell has, and where in the heap its bytes begin. Where the last ends."""
+    ends = heap_at + np.cumsum(counts) * size
+    cells[:, 0] = counts
+    cells[:, 1] = ends - counts * size
+    return int(ends[-1])
+
+
+def _pointer(descriptor: str) -> str:
+    return "Q" if descriptor == ">i8" else "P"
+
+
+def in_ascii(value: str) -> str:
+    """As much of it as a header can hold."""
+    return "".join(character if " " <= character <= "~" else "?" for character in " ".join(value.split()))

@@ -1,0 +1,66 @@
+"""A page to read in a browser. Everything that comes from the query or the data is escaped; nothing is executed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from clickhouse_schema.datatypes import Field
+from tap_service.serializers.cell_text import Spelling, cells
+from tap_service.serializers.field_arrays import conform, join_text
+from tap_service.serializers.parallel_columns import by_column
+from tap_service.serializers.serializer import Serializer, Status
+from tap_service.serializers.votable_serializer import escaped
+from tap_service.xml_text import element, text
+
+_STYLE = (
+    "body{font:14px/1.4 system-ui,sans-serif;margin:1.5em}table{border-collapse:collapse}"
+    "th,td{padding:.15em .6em;text-align:left;vertical-align:top;white-space:pre-wrap;border-bottom:1px solid #ddd}"
+    "thead th{position:sticky;top:0;background:#f3f3f3}th span{font-weight:normal;color:#555}"
+    "pre{white-space:pre-wrap;background:#f3f3f3;padding:.6em}"
+)
+_SPELLING = Spelling("∞", "−∞")
+
+
+class Html(Serializer):
+    def header(self) -> bytes:
+        numbers = [number for number, field in enumerate(self.fields, 1) if field.type.is_numeric]
+        right = ",".join(f"td:nth-child({number})" for number in numbers)
+        style = _STYLE + (f"{right}{{text-align:right}}" if right else "")
+        title = text(f"Result of {self.info.service or 'a query'}")
+        query = element("pre", self.info.query) if self.info.query else ""
+        notes = "".join(element("p", note) for note in self.info.notes)
+        return (
+            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+            "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+            f'<meta name="viewport" content="width=device-width">\n<title>{title}</title>\n<style>{style}</style>\n'
+            f"</head>\n<body>\n<h1>{title}</h1>\n{query}{notes}\n<table>\n"
+            f"<thead><tr>{''.join(map(_heading, self.fields))}</tr></thead>\n<tbody>\n"
+        ).encode()
+
+    def rows(self, batch: pa.RecordBatch) -> bytes:
+        if not batch.num_rows:
+            return b""
+        words = by_column(_cells, conform(batch, self.fields), self.fields)
+        return join_text(words, "<tr><td>", "</td><td>", "</td></tr>\n")
+
+    def footer(self, status: Status) -> Iterable[bytes]:
+        ended = {"OK": "The result is whole.", "OVERFLOW": status.text, "ERROR": f"The query failed: {status.text}"}
+        cited = [f"To cite: {citation}" for citation in self.info.citations]
+        said = [ended[status.value], *cited, *(f"Rights: {rights}" for rights in self.info.rights)]
+        paragraphs = "".join(element("p", line) + "\n" for line in said)
+        yield f"</tbody>\n</table>\n{paragraphs}</body>\n</html>\n".encode()
+
+
+def _heading(field: Field) -> str:
+    unit = element("span", f" [{field.unit}]") if field.unit else ""
+    title = "; ".join(said for said in (field.description, field.ucd, field.type.adql) if said)
+    return element("th", field.name, unit, title=title)
+
+
+def _cells(column: pa.Array, field: Field) -> pa.Array:
+    words = cells(column, field, _SPELLING)
+    words = pc.fill_null(words, "") if words.null_count else words
+    return escaped(words) if field.type.is_text else words

@@ -1,0 +1,92 @@
+"""JSON (RFC 8259, UTF-8): an object with ``metadata``, ``columns``, ``data`` and ``status``, in this order.
+
+A row is a list in the order of ``columns``, and one line of the file. NULL is ``null``, numbers are numbers, of 64 bits
+too; NaN and infinities, which JSON lacks, are the strings "NaN", "Infinity" and "-Infinity". Arrays are lists, of
+several axes nested, the last one of ``arraysize`` outermost; timestamps are DALI's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from clickhouse_schema.datatypes import Field
+from tap_service.serializers.cell_text import Spelling, control_characters, extents, nested, replaced, scalars
+from tap_service.serializers.field_arrays import conform, join_text
+from tap_service.serializers.parallel_columns import by_column
+from tap_service.serializers.serializer import ResultInfo, Serializer, Status
+
+_SPELLING = Spelling('"Infinity"', '"-Infinity"', '"NaN"', unknown="null")
+_ATTRIBUTES = ("unit", "ucd", "utype", "frame", "description")
+
+
+class Json(Serializer):
+    _rows_before = False
+
+    def header(self) -> bytes:
+        metadata, columns = _text(described(self.info)), ",\n".join(_text(entry) for entry in columns_of(self.fields))
+        return f'{{"metadata": {metadata},\n"columns": [\n{columns}\n],\n"data": [\n'.encode()
+
+    def rows(self, batch: pa.RecordBatch) -> bytes:
+        if not batch.num_rows:
+            return b""
+        lines = join_text(by_column(_cells, conform(batch, self.fields), self.fields), "[", ",", "],\n")
+        before, self._rows_before = (b",\n" if self._rows_before else b""), True
+        return before + lines[:-2]
+
+    def footer(self, status: Status) -> Iterable[bytes]:
+        if status.value == "ERROR":
+            return
+        said: dict[str, Any] = {"value": status.value, "text": status.text}
+        if status.seconds is not None:
+            said["execution_seconds"] = round(status.seconds, 3)
+        yield f'\n],\n"status": {_text(said)}}}\n'.encode()
+
+
+def described(info: ResultInfo) -> dict[str, Any]:
+    """What a result says about itself, under the names that JSON and ECSV give it; what is not said is left out."""
+    said = {
+        "service": info.service,
+        "query": info.query,
+        "maxrec": info.limit,
+        "server_software": info.software,
+        "request_date": info.request_date,
+        "citations": list(info.citations),
+        "rights": list(info.rights),
+        "notes": list(info.notes),
+    }
+    return {key: value for key, value in said.items() if value not in ("", None, [])}
+
+
+def columns_of(fields: Sequence[Field]) -> list[dict[str, str]]:
+    """The columns with VOTable's words, what is not said left out."""
+    return [
+        {"name": field.name, "datatype": field.type.datatype}
+        | {key: getattr(field.type, key) for key in ("arraysize", "xtype") if getattr(field.type, key)}
+        | {key: getattr(field, key) for key in _ATTRIBUTES if getattr(field, key)}
+        for field in fields
+    ]
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _cells(column: pa.Array, field: Field) -> pa.Array:
+    if field.type.is_array:
+        words = nested(column, field, _SPELLING, extents(field)[:-1])
+    else:
+        words = scalars(column, field, _SPELLING)
+        words = _quoted(words) if field.type.is_text or field.type.is_timestamp else words
+    return pc.fill_null(words, "null") if words.null_count else words
+
+
+def _quoted(words: pa.Array) -> pa.Array:
+    controls = [(chr(code), json.dumps(chr(code))[1:-1]) for code in control_characters(words)]
+    words = replaced(words, [("\\", "\\\\"), ('"', '\\"'), *controls])
+    mark, nothing = pa.scalar('"', pa.large_string()), pa.scalar("", pa.large_string())
+    return pc.binary_join_element_wise(mark, words, mark, nothing)

@@ -1,0 +1,51 @@
+"""Rows that wait for the last of them, on disk: for formats whose beginning depends on all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+from tap_service.storage.results.scratch_files import NoRoom, ScratchFile, ScratchSpace
+
+
+class WaitingRows:
+    """Batches of one schema, to be read from the first on any number of times. Memory is held for one batch."""
+
+    def __init__(self, scratch: ScratchSpace) -> None:
+        self.count = 0
+        self._scratch = scratch
+        self._sizes: list[int] = []
+        self._held = 0
+        self._file: ScratchFile | None = None
+        self._schema: pa.Schema | None = None
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Raises NoRoom when the budget of the scratch space is used up, OSError of the disk."""
+        data = batch.serialize()
+        budget = self._scratch.budget
+        if not budget.take(data.size):
+            raise NoRoom(
+                f"the result is larger than the {budget.limit} bytes that this service holds for results whose format "
+                "begins with their length: ask for fewer rows or columns, or for a format that is streamed, such as "
+                "RESPONSEFORMAT=votable or parquet"
+            )
+        at = self._held
+        self._held += data.size
+        if self._file is None:
+            self._file = ScratchFile(self._scratch.directory)
+            self._schema = batch.schema
+        self._file.write(memoryview(data), at)
+        self._sizes.append(data.size)
+        self.count += batch.num_rows
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        if self._file is None:
+            return
+        at = 0
+        for size in self._sizes:
+            yield pa.ipc.read_record_batch(pa.py_buffer(self._file.read(size, at)), self._schema)
+            at += size
+
+    def __del__(self) -> None:
+        self._scratch.budget.give(self._held)

@@ -1,0 +1,84 @@
+"""VOTable's LINK elements, and service descriptors by DataLink 1.1, section 4: RESOURCEs beside that of the results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from clickhouse_schema.column_links import InputParam, Link, PlacedLink, PlacedService
+from clickhouse_schema.datatypes import CHAR, ColumnType, Field
+from tap_service.serializers.csv_serializer import distinct_names
+from tap_service.xml_text import Markup, element, lines, optional, start_tag, tag
+
+
+def links_by_place(links: Iterable[PlacedLink], ids: Sequence[str]) -> dict[int, Markup]:
+    """The LINKs of each FIELD that has some."""
+    found: dict[int, Markup] = {}
+    for placed in links:
+        names = {name: ids[place] for name, place in placed.columns.items()}
+        found[placed.place] = Markup(found.get(placed.place, "") + _link(placed.link, names))
+    return found
+
+
+def _link(link: Link, names: Mapping[str, str]) -> Markup:
+    attributes = {
+        "content-role": link.content_role,
+        "content-type": link.content_type,
+        "title": link.title,
+        "value": link.value,
+        "href": link.href_with(names),
+    }
+    return tag("LINK", attributes)
+
+
+def service_resources(services: Sequence[PlacedService], fields: Sequence[Field], ids: Sequence[str]) -> Markup:
+    """A RESOURCE for each service, one a line; a service that is there for two rows of a table has two names."""
+    names = distinct_names([placed.service.name for placed in services])
+    made = (_resource(name, placed, fields, ids) for name, placed in zip(names, services, strict=True))
+    return Markup("".join(f"{resource}\n" for resource in made))
+
+
+def _resource(name: str, placed: PlacedService, fields: Sequence[Field], ids: Sequence[str]) -> Markup:
+    service = placed.service
+    said = {
+        "standardID": service.standard_id,
+        "resourceIdentifier": service.resource_identifier,
+        "accessURL": service.access_url,
+        "contentType": service.content_type,
+        "exampleURL": service.example_url,
+    }
+    inputs = []
+    for param in service.input_params:
+        if param.ref:
+            place = placed.columns[param.ref]
+            inputs.append(_of_column(param, fields[place], ids[place]))
+        else:
+            inputs.append(_of_user(param))
+    parts = lines(
+        optional("DESCRIPTION", service.description.strip()),
+        *(_param(key, CHAR, value) for key, value in said.items() if value),
+        element("GROUP", lines(*inputs), name="inputParams"),
+    )
+    return element("RESOURCE", parts, type="meta", utype="adhoc:service", name=name)
+
+
+def _of_column(param: InputParam, field: Field, ident: str) -> Markup:
+    about = {"unit": field.unit, "ucd": field.ucd, "ref": ident}
+    return _param(param.name, field.type, "", about, optional("DESCRIPTION", param.description))
+
+
+def _of_user(param: InputParam) -> Markup:
+    """A constant, or what the user gives."""
+    limits = (("MIN", param.min), ("MAX", param.max))
+    values = [element(name, value=str(limit)) for name, limit in limits if limit is not None]
+    values += [element("OPTION", value=option) for option in param.options]
+    about = {"unit": param.unit, "ucd": param.ucd, "utype": param.utype}
+    description = optional("DESCRIPTION", param.description)
+    return _param(param.name, param.type, param.value, about, description, element("VALUES", *values) if values else "")
+
+
+def _param(name: str, kind: ColumnType, value: str, about: Mapping[str, str] | None = None, *children: str) -> Markup:
+    """``value`` is there even if it is empty: what the user or a row says."""
+    attributes = {"name": name, "datatype": kind.datatype, "arraysize": kind.arraysize, "xtype": kind.xtype}
+    attributes = {key: said for key, said in (attributes | dict(about or {})).items() if said}
+    start, inside = start_tag("PARAM", attributes | {"value": value}), "".join(children)
+    return Markup(f"{start}{inside}</PARAM>" if inside else f"{start[:-1]}/>")

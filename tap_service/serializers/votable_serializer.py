@@ -1,0 +1,284 @@
+"""VOTable 1.4 (namespace v1.3) in BINARY2, BINARY and TABLEDATA.
+
+The row data differ; the document around them is the same: QUERY_STATUS OK first, and after the table what happened
+since.
+
+What a serialization cannot carry is defined here:
+
+- ``char`` is ASCII: any other character is written '?' (the loader declares such columns ``unicodeChar``);
+- TABLEDATA cannot hold the characters that XML forbids: U+FFFD, or '?' in ``char``;
+- an empty string or array and NULL are one in TABLEDATA and BINARY, NaN and NULL are one in BINARY;
+- a NULL integer is a value declared in VALUES, in BINARY, and within arrays in all serializations.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pybase64
+
+from clickhouse_schema.datatypes import Field
+from tap_service.serializers.cell_text import Spelling, cells, replaced
+from tap_service.serializers.field_arrays import conform, join_text, parts
+from tap_service.serializers.null_values import NullMark
+from tap_service.serializers.parallel_columns import by_column
+from tap_service.serializers.serializer import ResultInfo, Serializer, Status
+from tap_service.serializers.spooled_rows import WaitingRows
+from tap_service.serializers.votable_binary_rows import RowEncoder, fixed_size
+from tap_service.serializers.votable_links import links_by_place, service_resources
+from tap_service.storage.results.scratch_files import NO_SCRATCH, ScratchSpace
+from tap_service.xml_text import DECLARATION, Markup, element, start_tag, tag
+
+NAMESPACE = "http://www.ivoa.net/xml/VOTable/v1.3"
+VERSION = "1.4"
+
+OPENING = Markup(DECLARATION + start_tag("VOTABLE", {"version": VERSION, "xmlns": NAMESPACE}) + "\n")
+RESOURCE = Markup('<RESOURCE type="results">\n')
+RESOURCE_END = Markup("</RESOURCE>\n")
+CLOSING = Markup("</VOTABLE>\n")
+
+
+def query_status(status: Status) -> Markup:
+    """The INFO element of DALI 1.1, section 4.4."""
+    return element("INFO", status.text, name="QUERY_STATUS", value=status.value)
+
+
+def named_info(name: str, value: str, ucd: str = "") -> Markup:
+    """An INFO element, nothing for an empty value."""
+    return element("INFO", name=name, value=value, ucd=ucd) if value else Markup("")
+
+
+def _execution_time(status: Status) -> Markup:
+    if status.seconds is None:
+        return Markup("")
+    return element("INFO", name="execution_seconds", value=f"{status.seconds:.3f}", unit="s")
+
+
+def _citation(text: str) -> Markup:
+    """DALI 1.1, section 4.4.3."""
+    is_bibcode = re.fullmatch(r"\d{4}[A-Za-z.&]{5}[\w.]{9}[A-Za-z.]", text)
+    return named_info("citation", text, "meta.bib.bibcode" if is_bibcode else "meta.bib")
+
+
+class VOTable(Serializer):
+    """The document around the rows; a subclass writes what is inside DATA."""
+
+    data_start = ""
+    data_end = ""
+
+    def header(self) -> bytes:
+        lines = [*_description(self.fields, self.info, Status("OK"))]
+        return (OPENING + RESOURCE + "\n".join([*lines, "<DATA>" + self.data_start])).encode()
+
+    def rest(self) -> bytes:
+        """Bytes of the data kept back so far."""
+        return b""
+
+    def footer(self, status: Status) -> Iterable[bytes]:
+        after = "" if status.value == "OK" else query_status(status) + "\n"
+        if spent := _execution_time(status):
+            after += spent + "\n"
+        yield self.rest() + f"{self.data_end}</DATA>\n</TABLE>\n{after}{_closing(self.fields, self.info)}".encode()
+
+
+def metadata_document(fields: Sequence[Field], info: ResultInfo, status: Status | None) -> bytes:
+    """A VOTable without data: what other formats carry along as the description of their rows.
+
+    ``status``: None before the end of a result whose format says elsewhere how it ended.
+    """
+    lines = [*_description(fields, info, status), "</TABLE>\n"]
+    return (OPENING + RESOURCE + "\n".join(lines) + _closing(fields, info)).encode()
+
+
+def _closing(fields: Sequence[Field], info: ResultInfo) -> Markup:
+    """The end of the results, and the services that take values of them."""
+    services = service_resources(info.links.services, fields, _Ids(fields).fields)
+    return Markup(RESOURCE_END + services + CLOSING)
+
+
+class _Ids:
+    """The XML IDs of a document: of frames, of time systems, and of fields in their order."""
+
+    def __init__(self, fields: Sequence[Field]) -> None:
+        self.frames = {frame: f"coosys_{frame}" for frame in sorted({field.frame for field in fields} - {""})}
+        systems = sorted({field.time_system for field in fields if field.time_system is not None})
+        self.times = {system: f"timesys_{number}" for number, system in enumerate(systems, 1)}
+        taken = (*self.frames.values(), *self.times.values())
+        self.fields = field_ids([field.name for field in fields], taken)
+
+    def ref(self, field: Field) -> str:
+        """The ID of the frame or time system of a field."""
+        if field.frame:
+            return self.frames[field.frame]
+        return "" if field.time_system is None else self.times[field.time_system]
+
+
+def _description(fields: Sequence[Field], info: ResultInfo, status: Status | None) -> Iterable[Markup]:
+    """The lines before the data, up to the last FIELD."""
+    infos = (
+        query_status(status) if status else Markup(""),
+        named_info("standardID", "ivo://ivoa.net/std/TAP"),
+        named_info("service", info.service),
+        named_info("server_software", info.software),
+        named_info("request_date", info.request_date),
+        named_info("QUERY", info.query),
+        named_info("MAXREC", "" if info.limit is None else str(info.limit)),
+        _execution_time(status) if status else Markup(""),
+        *(_citation(text) for text in info.citations),
+        *(named_info("rights", text) for text in info.rights),
+        *(named_info("note", note) for note in info.notes),
+    )
+    yield from (line for line in infos if line)
+    ids = _Ids(fields)
+    yield from (element("COOSYS", ID=ident, system=frame) for frame, ident in ids.frames.items())
+    yield from (element("TIMESYS", ID=ident, **asdict(system)) for system, ident in ids.times.items())
+    yield Markup("<TABLE>")
+    links = links_by_place(info.links.of_columns, ids.fields)
+    for place, (field, ident) in enumerate(zip(fields, ids.fields, strict=True)):
+        yield _field(field, ident, ids.ref(field), links.get(place, Markup("")))
+
+
+def _field(field: Field, ident: str, ref: str, links: Markup) -> Markup:
+    kind = field.type
+    attributes = {
+        "ID": ident,
+        "name": field.name,
+        "datatype": kind.datatype,
+        "arraysize": "" if kind.arraysize == "1" else kind.arraysize,  # one is what is meant without it
+        "xtype": kind.xtype,
+        "unit": field.unit,
+        "ucd": field.ucd,
+        "utype": field.utype,
+        "ref": ref,
+    }
+    description = element("DESCRIPTION", field.description) if field.description else ""
+    values = "" if kind.null is None else element("VALUES", null=str(kind.null))
+    return tag("FIELD", attributes, Markup(description + values + links))
+
+
+def field_ids(names: Sequence[str], taken_already: Iterable[str] = ()) -> list[str]:
+    """Unique XML names as near to the columns' names as can be: astropy takes them for its column names.
+
+    None is another column's name, for clients look up references in both.
+    """
+    taken, own = set(taken_already), set(names)
+    ids = []
+    for name in names:
+        base = re.sub(r"[^A-Za-z0-9_.-]", "_", name)
+        if not re.match(r"[A-Za-z_]", base):
+            base = "_" + base
+        ident, number = base, 1
+        while ident in taken or (ident != name and ident in own):
+            number += 1
+            ident = f"{base}_{number}"
+        taken.add(ident)
+        ids.append(ident)
+    return ids
+
+
+class Binary2(VOTable):
+    """BINARY2: every value and every NULL as it is, and the fastest to write and to read."""
+
+    data_start = '<BINARY2>\n<STREAM encoding="base64">\n'
+    data_end = "\n</STREAM>\n</BINARY2>"
+
+    def __init__(self, fields: Sequence[Field], info: ResultInfo, scratch: ScratchSpace = NO_SCRATCH) -> None:
+        super().__init__(fields, info, scratch)
+        self._encoder = RowEncoder(self.fields, flags=True)
+        self._kept = b""
+
+    def rows(self, batch: pa.RecordBatch) -> bytes:
+        text, self._kept = _base64(self._kept + self._encoder.encode(conform(batch, self.fields)))
+        return text
+
+    def rest(self) -> bytes:
+        return pybase64.b64encode(self._kept)
+
+
+def _base64(data: bytes) -> tuple[bytes, bytes]:
+    """base64 of all whole triples of bytes, and the one or two bytes that wait for more."""
+    whole = len(data) - len(data) % 3
+    return pybase64.b64encode(memoryview(data)[:whole]), data[whole:]
+
+
+class Binary(VOTable):
+    """BINARY: for readers from before VOTable 1.3.
+
+    A whole number that is NULL is one that no other row has, which VALUES declares: so the rows wait until the last is
+    known. Where all numbers of a type are taken, the column is of a wider one.
+    """
+
+    data_start = '<BINARY>\n<STREAM encoding="base64">\n'
+    data_end = "\n</STREAM>\n</BINARY>"
+
+    def __init__(self, fields: Sequence[Field], info: ResultInfo, scratch: ScratchSpace = NO_SCRATCH) -> None:
+        super().__init__(fields, info, scratch)
+        self._marks = [NullMark(field, fills_arrays=fixed_size(field) is not None) for field in fields]
+        self._waiting = WaitingRows(scratch)
+
+    def header(self) -> bytes:
+        return b""
+
+    def rows(self, batch: pa.RecordBatch) -> bytes:
+        arrays = conform(batch, self.fields)
+        for mark, array in zip(self._marks, arrays, strict=True):
+            mark.see(array)
+        if batch.num_rows:
+            self._waiting.add(pa.record_batch(arrays, names=[str(number) for number in range(len(arrays))]))
+        return b""
+
+    def footer(self, status: Status) -> Iterable[bytes]:
+        for mark in self._marks:
+            mark.settle()
+        self.fields = tuple(mark.applied(field) for mark, field in zip(self._marks, self.fields, strict=True))
+        encoder = RowEncoder(self.fields, flags=False)
+        yield super().header()
+        kept = b""
+        for batch in self._waiting:
+            text, kept = _base64(kept + encoder.encode(batch.columns))
+            yield text
+        yield pybase64.b64encode(kept)
+        yield from super().footer(status)
+
+
+class TableData(VOTable):
+    """TABLEDATA: readable text, several times the size."""
+
+    data_start = "<TABLEDATA>\n"
+    data_end = "</TABLEDATA>"
+
+    def rows(self, batch: pa.RecordBatch) -> bytes:
+        if not batch.num_rows:
+            return b""
+        words = by_column(_xml_cells, conform(batch, self.fields), self.fields)
+        return join_text(words, "<TR><TD>", "</TD><TD>", "</TD></TR>\n")
+
+
+_SPELLING = Spelling(plus_infinity="+Inf", minus_infinity="-Inf")
+
+#: bytes of UTF-8 after which a cell has to be looked at: controls, markup, and 0xEF, which begins U+FFFE and U+FFFF
+_SUSPECT = np.zeros(256, bool)
+_SUSPECT[[*range(9), 11, 12, *range(13, 32), *b"&<>", 0xEF]] = True
+_FORBIDDEN = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x{FFFE}\x{FFFF}]"
+_NOT_ASCII = r"[^\t\n\r\x20-\x7f]"
+
+
+def _xml_cells(column: pa.Array, field: Field) -> pa.Array:
+    words = cells(column, field, _SPELLING)
+    if words.null_count:
+        words = pc.fill_null(words, "")
+    return escaped(words, ascii_only=field.type.datatype == "char") if field.type.is_text else words
+
+
+def escaped(words: pa.Array, *, ascii_only: bool = False) -> pa.Array:
+    """Text without NULL as the character data of XML or HTML."""
+    data = parts(words)[1]
+    if _SUSPECT[data].any() or (ascii_only and data.size and data.max() >= 0x80):
+        words = pc.replace_substring_regex(words, _NOT_ASCII if ascii_only else _FORBIDDEN, "?" if ascii_only else "�")
+        words = replaced(words, (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\r", "&#13;")))
+    return words

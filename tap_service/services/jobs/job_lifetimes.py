@@ -1,0 +1,194 @@
+"""The end of jobs: by their destruction time or on demand, and what becomes of those whose process has died."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+
+from tap_service.constants import MOST_DEATHS, OLD_TABLE_SECONDS, ORPHAN_AGE_SECONDS, SWEEP_SECONDS
+from tap_service.models.timestamps import now
+from tap_service.models.uws_job import ExecutionPhase, Job, JobError
+from tap_service.services.user_tables.user_table_expiry import UserTableCare
+from tap_service.storage.engine import merge_tables
+from tap_service.storage.engine.engine import Engine, EngineError
+from tap_service.storage.engine.query_tables import UPLOAD_OF_JOB, UPLOAD_OF_SYNC, drop_left_over
+from tap_service.storage.jobs.job_store import UNFINISHED, IllegalTransition, JobStore, NoSuchJob
+from tap_service.storage.results.result_store import ResultStore
+
+_log = logging.getLogger("skyhouse")
+
+_AT_ONCE = 1000
+
+
+class Lifetimes:
+    """``tables``: users' own ones are looked after too."""
+
+    def __init__(
+        self, engine: Engine, jobs: JobStore, results: ResultStore, tables: UserTableCare | None = None
+    ) -> None:
+        self._engine = engine
+        self._tables = tables
+        self._jobs = jobs
+        self._results = results
+
+    def destroy(self, job_id: str) -> None:
+        """Stop the job if it runs, remove its result and forget it. Raises NoSuchJob if somebody else was quicker."""
+        job = self._jobs.delete(job_id)
+        if job.phase is ExecutionPhase.EXECUTING:
+            self.stop(job.query_id)
+        if job.attempt:
+            self._remove(job)
+        self._remove_files(job)
+
+    def stop(self, query_id: str) -> None:
+        """Kill a query of a job that is ended already: if that fails, its worker sees to it at its next report."""
+        try:
+            self._engine.cancel(query_id)
+        except EngineError as error:
+            _log.warning("query %s cannot be stopped yet: %s", query_id, error)
+
+    def expire(self, at: datetime) -> int:
+        """Destroy the jobs whose destruction time has come; how many."""
+        expired = self._jobs.expired(at, _AT_ONCE)
+        for job_id in expired:
+            try:
+                self.destroy(job_id)
+            except NoSuchJob:
+                continue
+        return len(expired)
+
+    def recover(self, since: datetime) -> int:
+        """Put the jobs whose worker has been silent since then back into the queue; how many have lost theirs.
+
+        A job that has taken several workers with it becomes an ERROR.
+        """
+        silent = self._jobs.silent(since)
+        for job in silent:
+            try:
+                if job.deaths + 1 < MOST_DEATHS:
+                    self._jobs.requeue(job.job_id, job.attempt, died=True)
+                    self._remove(replace(job, pieces=None))  # the parts are there to go on from
+                else:
+                    self._jobs.fail(job.job_id, job.attempt, now(), _LOST, {})
+                    self._remove(job)
+            except (NoSuchJob, IllegalTransition):
+                continue  # its worker lives after all, or it was aborted
+        return len(silent)
+
+    def end_strays(self) -> None:
+        """Stop what runs in the engine for jobs that have ended: their worker could not reach the engine then.
+
+        Jobs that are not known here may be those of another deployment over the same engine.
+        """
+        for query_id in self._engine.running("async-"):
+            if self._is_executed(query_id.removeprefix("async-").replace("-", "_")) is False:
+                self.stop(query_id)
+
+    def sweep(self, minimum_age: float = ORPHAN_AGE_SECONDS) -> int:
+        """Remove the results, half ones and parts too, that no job counts as its own; how many.
+
+        And tables of dead queries in the engine; ``minimum_age`` 0: no query of any process works. What is not known
+        here goes when it is old: it may be of another deployment over the same engine.
+        """
+        old = OLD_TABLE_SECONDS if minimum_age else 0
+
+        def is_left(name: str, age: float) -> bool:
+            executed = self._is_executed(name)
+            return age >= old if executed is None else not executed
+
+        try:
+            for server in self._engine.each():
+                for prefix in (merge_tables.PREFIX, UPLOAD_OF_JOB):
+                    drop_left_over(server, prefix, is_left)
+                drop_left_over(server, UPLOAD_OF_SYNC, lambda _, age: age >= old)
+            if self._tables is not None:
+                self._tables.sweep(alone=not minimum_age)
+        except EngineError as error:
+            _log.warning("tables that dead workers have left cannot be dropped now: %s", error)
+        orphans = [key for key in self._results.keys(minimum_age) if not self._belongs(key)]
+        for key in orphans:
+            self._results.delete(key)
+        return len(orphans)
+
+    def _remove(self, job: Job) -> None:
+        """What is left if the store cannot be reached is swept when it can."""
+        try:
+            for key in (job.result_key, job.preview_key, *job.part_keys):
+                self._results.delete(key)
+        except OSError as error:
+            _log.warning("what job %s has stored cannot be removed yet: %s", job.job_id, error)
+
+    def _remove_files(self, job: Job) -> None:
+        try:
+            for file in job.files:
+                self._results.delete(file.key)
+        except OSError as error:
+            _log.warning("the files of job %s cannot be removed yet: %s", job.job_id, error)
+
+    def _is_executed(self, name: str) -> bool | None:
+        """``name``: id and attempt of a job, with ``_`` between and behind them. None for a job that is not known."""
+        job_id, attempt = name.split("_")[:2]
+        try:
+            job = self._jobs.get(job_id)
+        except NoSuchJob:
+            return None
+        return job.phase is ExecutionPhase.EXECUTING and str(job.attempt) == attempt
+
+    def _belongs(self, key: str) -> bool:
+        try:
+            job = self._jobs.get(key.rpartition("-")[0])
+        except NoSuchJob:
+            return False
+        executing = job.phase is ExecutionPhase.EXECUTING
+        if key in (job.result_key, job.preview_key):
+            return executing or job.result is not None
+        if key in (file.key for file in job.files):
+            return job.phase in UNFINISHED
+        if executing and key.startswith(f"{job.result_key}x"):  # a part that is being written
+            return True
+        return (executing or job.phase is ExecutionPhase.QUEUED) and key in job.part_keys
+
+
+class Sweeper:
+    """A thread that looks after the ends of jobs while the service runs. ``also`` is done at each look."""
+
+    def __init__(self, lifetimes: Lifetimes, also: Callable[[], None]) -> None:
+        self._lifetimes = lifetimes
+        self._also = also
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="job-sweeper", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def close(self) -> None:
+        self._stopped.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _run(self) -> None:
+        swept = time.monotonic()
+        while not self._stopped.wait(SWEEP_SECONDS):
+            _survived(lambda: self._lifetimes.expire(now()))
+            _survived(self._also)
+            if time.monotonic() - swept >= ORPHAN_AGE_SECONDS:
+                swept = time.monotonic()
+                _survived(self._lifetimes.sweep)
+
+
+def _survived(work: Callable[[], object]) -> None:
+    """Whatever fails is tried again next time."""
+    try:
+        work()
+    except Exception as error:
+        _log.warning("jobs cannot be looked after now: %s", error)
+
+
+_LOST = JobError(
+    f"the process that executed this job has ended unexpectedly {MOST_DEATHS} times, perhaps by what the job needs: "
+    "ask for less at once, such as a smaller region, or fewer columns to sort or group by"
+)

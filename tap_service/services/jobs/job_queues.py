@@ -1,0 +1,126 @@
+"""Which job runs next: places by class of work, so that none waits for a heavier class, and turns between users.
+
+The job store has the queue; what is here chooses from it. A job gets its turn when it is queued: one after the last one
+of the same user, but not before those that run already. So a hundred jobs of one user delay another's one by a single
+job at most, and each user's jobs keep their order (start-time fair queueing: Goyal, Vin & Cheng 1996).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from tap_service.config import Config
+from tap_service.models.timestamps import now
+from tap_service.models.uws_job import Job
+from tap_service.models.work_class import Estimate, Place, WorkClass
+from tap_service.service_errors import ServiceBusy, TooManyJobs
+from tap_service.storage.jobs.job_store import IllegalTransition, JobStore, NoSuchJob
+
+
+def places_of(heavy: int) -> dict[WorkClass, int]:
+    """How many of each class run at once where ``heavy`` (the engine's cores) long ones may; short ones hardly load."""
+    return {
+        WorkClass.SHORT: max(2, heavy),
+        WorkClass.LONG: max(1, heavy - heavy // 2),
+        WorkClass.VERY_LONG: max(1, heavy // 2),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """``places`` of each class; how many jobs of one user run, and how many of one user and of all wait, at most."""
+
+    places: Mapping[WorkClass, int]
+    user_running: int
+    user_waiting: int
+    waiting: int
+
+    def at_once(self, works: Collection[WorkClass] = tuple(WorkClass)) -> int:
+        """How many processes or threads these take; some for short jobs that turned out long and left their place."""
+        more = self.places[WorkClass.SHORT] if WorkClass.SHORT in works else 0
+        return sum(self.places[work] for work in works) + more
+
+    @classmethod
+    def of(cls, config: Config) -> Rules:
+        return cls(
+            places_of(config.concurrent_jobs), config.user_running_jobs, config.user_waiting_jobs, config.waiting_jobs
+        )
+
+
+class JobQueue:
+    """Safe to use from several threads and processes."""
+
+    def __init__(self, jobs: JobStore, rules: Rules) -> None:
+        self._jobs = jobs
+        self._rules = rules
+
+    def put(self, job: Job, foreseen: Estimate | None) -> Job:
+        """PENDING -> QUEUED, with its turn and quote. Raises TooManyJobs and ServiceBusy if too many wait already."""
+        with self._jobs.choosing():
+            queued, at = self._jobs.queued(), now()
+            place = replace(job, foreseen=foreseen).place
+            self._admit(place.user, queued)
+            work = place.work(at)
+            waiting = [each for each in queued if each.work(at) is work]
+            running = [each for each in self._jobs.executing() if each.work(at) is work]
+            quote = None
+            if foreseen is not None:
+                before = sum(each.seconds for each in waiting) + sum(each.seconds / 2 for each in running)
+                quote = job.end(at, before / self._rules.places[work] + foreseen.seconds)
+            return self._jobs.queue(job.job_id, foreseen, _turn(place.user, waiting, running), quote)
+
+    def take(self, worker: str, works: Collection[WorkClass] = tuple(WorkClass)) -> Job | None:
+        """Start the job of these classes whose turn it is; None if none may start now."""
+        with self._jobs.choosing():
+            at = now()
+            for place in self._startable(at):
+                if place.work(at) not in works:
+                    continue
+                try:
+                    return self._jobs.start(place.job_id, worker, now())
+                except (NoSuchJob, IllegalTransition):
+                    continue  # aborted or destroyed just now
+        return None
+
+    def waiting(self) -> int:
+        return len(self._jobs.queued())
+
+    def startable(self) -> list[WorkClass]:
+        """The classes of the jobs that may start now, in the order in which they shall."""
+        at = now()
+        return [place.work(at) for place in self._startable(at)]
+
+    def _startable(self, at: datetime) -> list[Place]:
+        return startable(self._jobs.queued(), self._jobs.executing(), self._rules, at)
+
+    def _admit(self, user: str, queued: Sequence[Place]) -> None:
+        mine = sum(place.user == user for place in queued)
+        if mine >= self._rules.user_waiting:
+            raise TooManyJobs(f"{mine} of your jobs wait already, the most there may be: run this one later")
+        if len(queued) >= self._rules.waiting:
+            raise ServiceBusy(f"{len(queued)} jobs wait already, the most that this service takes on: run it later")
+
+
+def startable(queued: Iterable[Place], executing: Iterable[Place], rules: Rules, at: datetime) -> list[Place]:
+    """The jobs that may start now, all together, in the order in which they shall."""
+    executing = list(executing)
+    running = Counter(place.work(at) for place in executing)
+    of_user = Counter(place.user for place in executing)
+    found = []
+    for place in sorted(queued, key=lambda place: place.turn):  # of equal turns, the oldest first
+        work = place.work(at)
+        if running[work] < rules.places[work] and of_user[place.user] < rules.user_running:
+            running[work] += 1
+            of_user[place.user] += 1
+            found.append(place)
+    return found
+
+
+def _turn(user: str, waiting: Iterable[Place], running: Sequence[Place]) -> int:
+    """Of a new job among those of its class: after all of its user, and not before those that run."""
+    begun = max((each.turn for each in running), default=0)
+    mine = max((each.turn + 1 for each in (*waiting, *running) if each.user == user), default=0)
+    return max(begun, mine)

@@ -1,0 +1,326 @@
+"""What clients do with jobs: each method is one request to /async, with the caller's rights checked.
+
+A job of a user is that user's and the administrators'; an anonymous one belongs to whoever knows its address.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from datetime import datetime
+from itertools import chain, islice
+
+from starlette.concurrency import run_in_threadpool
+
+from tap_service.config import Config
+from tap_service.constants import BYTES_PER_CHARACTER, FORM_OVERHEAD, MOST_WAIT_SECONDS
+from tap_service.models.identity import Identity
+from tap_service.models.tap_parameters import Pair
+from tap_service.models.timestamps import later, now, read
+from tap_service.models.upload_parameter import Part
+from tap_service.models.uws_job import ACTIVE, ExecutionPhase, Job, JobFile, JobFilter, JobReference, merged
+from tap_service.service_errors import (
+    BodyTooLarge,
+    Forbidden,
+    NotFound,
+    ParameterFault,
+    ServiceBusy,
+    ServiceUnavailable,
+    TooManyJobs,
+)
+from tap_service.services.jobs.job_dispatcher import Dispatcher
+from tap_service.services.jobs.job_lifetimes import Lifetimes
+from tap_service.services.jobs.job_queues import JobQueue
+from tap_service.services.queries.query_preparation import Preparation
+from tap_service.storage.jobs.job_store import IllegalTransition, JobStoreUnavailable, NoSuchJob
+from tap_service.storage.results.job_upload_files import store
+from tap_service.storage.results.result_store import ResultMissing
+from tap_service.storage.store_choice import JobStores
+
+_ALL_BYTES = 1 << 62
+
+#: what may be said with the creation of a job besides the parameters of its query
+_CONTROL = ("PHASE", "EXECUTIONDURATION", "DESTRUCTION")
+
+
+_NO_FILES: Mapping[str, Part] = {}
+
+
+class JobService:
+    def __init__(
+        self,
+        config: Config,
+        stores: JobStores,
+        queue: JobQueue,
+        preparation: Preparation,
+        dispatcher: Dispatcher,
+        lifetimes: Lifetimes,
+    ) -> None:
+        self._config = config
+        self._jobs = stores.jobs
+        self._results = stores.results
+        self._queue = queue
+        self._preparation = preparation
+        self._dispatcher = dispatcher
+        self._lifetimes = lifetimes
+
+    def create(
+        self, pairs: Sequence[Pair], caller: Identity | None, client: str, files: Mapping[str, Part] = _NO_FILES
+    ) -> Job:
+        """A new job, which runs at once if the request says PHASE=RUN. The query's parameters are not looked at.
+
+        ``files``: what came with the request, by the names of the parts; they are kept for the job.
+        """
+        control, parameters = _divided(pairs)
+        phase = control.get("PHASE", "").upper()
+        if phase not in ("", "RUN"):
+            raise ParameterFault(f"PHASE={phase[:60]} with a new job: RUN starts it, and without PHASE it is PENDING")
+        created = now()
+        job = Job(
+            job_id=secrets.token_hex(16),
+            owner=caller.name if caller else None,
+            creation_time=created,
+            destruction_time=later(created, self._config.retention_seconds),
+            execution_duration=self._config.async_seconds,
+            parameters=merged((), parameters),
+            run_id=_run_id(parameters) or "",
+            client=client,
+        )
+        if "EXECUTIONDURATION" in control:
+            job = replace(job, execution_duration=self._duration(control["EXECUTIONDURATION"]))
+        if "DESTRUCTION" in control:
+            job = replace(job, destruction_time=self._destruction(control["DESTRUCTION"]))
+        with _told(job.job_id), self._kept(job, files) as kept:
+            job = replace(job, files=kept)
+            self._jobs.create(job)
+            return self._run_new(job) if phase else job
+
+    def get(self, job_id: str, caller: Identity | None) -> Job:
+        """Raises NotFound, also for a job whose destruction time has come, and Forbidden for another's."""
+        with _told(job_id):
+            job = self._jobs.get(job_id)
+        if job.destruction_time <= now():
+            raise _no_job(job_id)
+        if job.owner is not None and (caller is None or not (caller.admin or caller.name == job.owner)):
+            raise Forbidden("this job is another's")
+        return job
+
+    def references(self, wanted: JobFilter, caller: Identity | None) -> Iterator[JobReference]:
+        """The caller's own jobs, an administrator's are everybody's. An anonymous caller has none to list."""
+        if caller is None:
+            return iter(())
+        found = self._jobs.references(replace(wanted, owner=None if caller.admin else caller.name))
+        with _told(""):
+            first = list(islice(found, 1))  # a store that is out of order is told before the list begins
+        return chain(first, found)
+
+    def post_parameters(
+        self, job_id: str, pairs: Sequence[Pair], caller: Identity | None, files: Mapping[str, Part] = _NO_FILES
+    ) -> Job:
+        job = self.get(job_id, caller)
+        control, parameters = _divided(pairs)
+        if control:
+            raise ParameterFault(
+                f"{next(iter(control))} is no parameter of the query: post it to /tap/async/{job_id}/"
+                f"{next(iter(control)).lower()}"
+            )
+        most = self._config.max_query_length * BYTES_PER_CHARACTER + FORM_OVERHEAD
+        if sum(len(name) + len(value) for name, value in merged(job.parameters, parameters)) > most:
+            raise BodyTooLarge(f"the parameters of one job take {most} characters at most")
+        self._check_files(job, files)
+        with _told(job_id, "parameters can be changed while the job is PENDING only"), self._kept(job, files) as kept:
+            return self._jobs.set_parameters(job_id, parameters, _run_id(parameters), kept)
+
+    def _check_files(self, job: Job, files: Mapping[str, Part]) -> None:
+        """One that replaces another counts twice, until that is swept."""
+        most = self._config.upload_bytes
+        if sum(file.size for file in job.files) + sum(part.size for part in files.values()) > most:
+            raise BodyTooLarge(f"the files of one job have {most} bytes at most")
+
+    @contextmanager
+    def _kept(self, job: Job, files: Mapping[str, Part]) -> Iterator[tuple[JobFile, ...]]:
+        """The files in the result store; not if the job does not get them."""
+        kept: list[JobFile] = []
+        try:
+            for name, part in files.items():
+                kept.append(store(self._results, f"{job.job_id}-f{secrets.token_hex(8)}", name, part))
+            yield tuple(kept)
+        except BaseException as error:
+            for file in kept:
+                with suppress(OSError):  # it is swept
+                    self._results.delete(file.key)
+            if isinstance(error, OSError):
+                raise ServiceUnavailable("the service cannot keep the files of a job now. Ask again later") from error
+            raise
+
+    def set_phase(self, job_id: str, phase: str, caller: Identity | None) -> Job:
+        """``phase``: RUN or ABORT, as UWS says it."""
+        job = self.get(job_id, caller)
+        if phase.upper() == "RUN":
+            with _told(job_id, "only a PENDING job can be run; for another result create another job"):
+                return self._run(job)
+        if phase.upper() == "ABORT":
+            with _told(job_id, "it has ended and cannot be aborted"):
+                job = self._jobs.abort(job_id, now())
+            self._lifetimes.stop(job.query_id)
+            return job
+        raise ParameterFault(f"PHASE={phase[:60]} is not known: RUN and ABORT are")
+
+    def set_execution_duration(self, job_id: str, text: str, caller: Identity | None) -> Job:
+        self.get(job_id, caller)
+        seconds = self._duration(text)
+        with _told(job_id, "its execution duration cannot be changed any more"):
+            return self._jobs.set_execution_duration(job_id, seconds)
+
+    def set_destruction(self, job_id: str, text: str, caller: Identity | None) -> Job:
+        self.get(job_id, caller)
+        at = self._destruction(text)
+        with _told(job_id):
+            return self._jobs.set_destruction_time(job_id, at)
+
+    def destroy(self, job_id: str, caller: Identity | None) -> None:
+        self.get(job_id, caller)
+        with _told(job_id):
+            self._lifetimes.destroy(job_id)
+
+    def result(self, job: Job, start: int, end: int) -> Iterator[bytes]:
+        """Bytes of the job's result from ``start`` to before ``end``."""
+        if job.result is None:
+            raise NotFound(f"the job has no result: it is {job.phase}")
+        try:
+            return self._results.read(job.result.key, start, end)
+        except ResultMissing as error:
+            raise NotFound("the result of this job has been lost: run the query again") from error
+        except OSError as error:
+            raise ServiceUnavailable("the results cannot be read now. Ask again later") from error
+
+    def preview(self, job: Job) -> bytes:
+        """The first rows of a job that runs or has run, as PREVIEW_FORMAT. Raises NotFound while there are none."""
+        try:
+            return b"".join(self._results.read(job.preview_key, 0, _ALL_BYTES))
+        except ResultMissing as error:
+            raise NotFound(f"the job has given no rows: it is {job.phase}") from error
+        except OSError as error:
+            raise ServiceUnavailable("the results cannot be read now. Ask again later") from error
+
+    async def wait(self, job_id: str, caller: Identity | None, seconds: int, phase: str) -> Job:
+        """The job as soon as its phase changes, or after ``seconds`` (-1: as long as can be).
+
+        At once if it is not in ``phase`` ('' = whichever), or in a phase in which nothing happens any more.
+        """
+        loop = asyncio.get_running_loop()
+        changed = asyncio.Event()
+
+        def notify() -> None:
+            loop.call_soon_threadsafe(changed.set)
+
+        with self._jobs.watch(job_id, notify):
+            job = await run_in_threadpool(self.get, job_id, caller)
+            before = phase or job.phase
+            until = loop.time() + (MOST_WAIT_SECONDS if seconds < 0 else min(seconds, MOST_WAIT_SECONDS))
+            while job.phase in ACTIVE and job.phase == before:
+                try:
+                    await asyncio.wait_for(changed.wait(), until - loop.time())
+                except TimeoutError:
+                    break
+                changed.clear()
+                job = await run_in_threadpool(self.get, job_id, caller)
+        return job
+
+    def _run_new(self, job: Job) -> Job:
+        """A new job that is not taken on is none: nobody has been told its address."""
+        try:
+            return self._run(job)
+        except (TooManyJobs, ServiceBusy):
+            self._lifetimes.destroy(job.job_id)
+            raise
+
+    def _run(self, job: Job) -> Job:
+        job = self._queue.put(job, self._preparation.foresee_job(job))
+        self._dispatcher.wake(job.place.work(now()))
+        return job
+
+    def _duration(self, text: str) -> int:
+        """Within the limit, whatever is asked for; 0 is asking for no end."""
+        if not re.fullmatch(r"[0-9]{1,18}", text.strip(), re.ASCII):
+            raise ParameterFault("EXECUTIONDURATION is a number of seconds, such as 600; 0 is the longest there is")
+        hard = self._config.async_hard_seconds
+        return min(int(text) or hard, hard)
+
+    def _destruction(self, text: str) -> datetime:
+        """Within the limit, whatever is asked for."""
+        try:
+            return min(read(text), later(now(), self._config.hard_retention_seconds))
+        except ValueError as error:
+            raise ParameterFault(f"DESTRUCTION: {error}") from error
+
+
+def list_filter(pairs: Sequence[Pair]) -> JobFilter:
+    """The filters of a job list: PHASE, any number of times, AFTER and LAST. Raises ParameterFault."""
+    wanted = JobFilter(None)
+    for name, value in pairs:
+        if name.upper() == "PHASE":
+            wanted = replace(wanted, phases=wanted.phases | {_phase(value)})
+        elif name.upper() == "AFTER":
+            try:
+                wanted = replace(wanted, after=read(value))
+            except ValueError as error:
+                raise ParameterFault(f"AFTER: {error}") from error
+        elif name.upper() == "LAST":
+            if not re.fullmatch(r"0*[1-9][0-9]{0,17}", value.strip(), re.ASCII):
+                raise ParameterFault("LAST is a number of jobs above 0, such as 100")
+            wanted = replace(wanted, last=int(value))
+    return wanted
+
+
+def wait_asked(pairs: Sequence[Pair]) -> tuple[int, str]:
+    """WAIT in seconds (0 = not at all, -1 = as long as can be) and PHASE ('' = whichever). Raises ParameterFault."""
+    seconds, phase = 0, ""
+    for name, value in pairs:
+        if name.upper() == "WAIT":
+            if not re.fullmatch(r"-1|[0-9]{1,18}", value.strip(), re.ASCII):
+                raise ParameterFault("WAIT is a number of seconds, such as 30, or -1 for as long as can be")
+            seconds = int(value)
+        elif name.upper() == "PHASE":
+            phase = _phase(value)
+    return seconds, phase
+
+
+def _phase(value: str) -> ExecutionPhase:
+    try:
+        return ExecutionPhase(value.strip().upper())
+    except ValueError as error:
+        raise ParameterFault(f"PHASE={value[:60]} is not known; the phases are: {', '.join(ExecutionPhase)}") from error
+
+
+def _divided(pairs: Sequence[Pair]) -> tuple[dict[str, str], list[Pair]]:
+    """Job control, and parameters of the query."""
+    control = {name.upper(): value for name, value in pairs if name.upper() in _CONTROL and value}
+    return control, [(name, value) for name, value in pairs if name and name.upper() not in _CONTROL]
+
+
+def _run_id(pairs: Sequence[Pair]) -> str | None:
+    """The last RUNID; None where there is none."""
+    found = [value for name, value in pairs if name.upper() == "RUNID"]
+    return found[-1] if found else None
+
+
+def _no_job(job_id: str) -> NotFound:
+    return NotFound(f"there is no job {job_id[:60]!r}: it never was, or has been destroyed")
+
+
+@contextmanager
+def _told(job_id: str, refusal: str = "that is not possible") -> Iterator[None]:
+    """What the job store says, in words for the client."""
+    try:
+        yield
+    except NoSuchJob as error:
+        raise _no_job(job_id) from error
+    except IllegalTransition as error:
+        raise Forbidden(f"the job is {error.phase}: {refusal}") from error
+    except JobStoreUnavailable as error:
+        raise ServiceUnavailable(f"{error}. Ask again later") from error

@@ -1,0 +1,288 @@
+"""Executes jobs: ``run_next`` is the same on a thread of the service and in a worker process of its own."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+
+import pyarrow as pa
+
+from adql.query_plan import plan_lines
+from tap_service.config import Config
+from tap_service.constants import (
+    CLOSING_SECONDS,
+    HEAVY_NICENESS,
+    JOB_NICENESS,
+    JOB_TICK_SECONDS,
+    MOST_DEATHS,
+    STORE_AGAIN_SECONDS,
+)
+from tap_service.models.tap_parameters import TapParameters, tap_parameters
+from tap_service.models.timestamps import now
+from tap_service.models.uws_job import Info, Job, JobError, JobResult
+from tap_service.models.work_class import WorkClass
+from tap_service.prometheus_metrics import Metrics
+from tap_service.service_errors import ServiceError, ServiceUnavailable
+from tap_service.services.jobs.job_monitor import JobMonitor, NotOurs, RunningJob
+from tap_service.services.jobs.job_preview import preview
+from tap_service.services.jobs.job_queues import JobQueue
+from tap_service.services.jobs.piecewise_job import DataChanged, PieceRun, Pieces
+from tap_service.services.jobs.result_reuse import Reuse, fingerprint, reuse_asked
+from tap_service.services.queries.query_execution import Execution, Report, faults_told
+from tap_service.services.queries.query_log import QueryLog
+from tap_service.services.queries.query_preparation import Preparation
+from tap_service.services.user_tables.user_table_jobs import TableJobs, asked_of
+from tap_service.storage.engine.engine import Engine, EngineError, EngineUnavailable
+from tap_service.storage.jobs.job_store import IllegalTransition, JobStoreUnavailable, NoSuchJob
+from tap_service.storage.results.job_upload_files import StoredPart
+from tap_service.storage.store_choice import JobStores
+
+_log = logging.getLogger("skyhouse")
+
+
+class _ShuttingDown(ServiceUnavailable):
+    pass
+
+
+class JobRunner:
+    """One for each process that executes jobs."""
+
+    def __init__(
+        self,
+        config: Config,
+        engine: Engine,
+        preparation: Preparation,
+        tables: TableJobs,
+        stores: JobStores,
+        queue: JobQueue,
+        metrics: Metrics,
+        log: QueryLog,
+        worker: str,
+        works: Collection[WorkClass] = tuple(WorkClass),
+    ) -> None:
+        self._config = config
+        self._engine = engine
+        self._preparation = preparation
+        self._tables = tables
+        self._jobs = stores.jobs
+        self._results = stores.results
+        self._queue = queue
+        self._metrics = metrics
+        self._log = log
+        self._worker = worker
+        self._works = works
+        self._monitor = JobMonitor(config, engine, stores.jobs)
+        self._reuse = Reuse(stores)
+        self._pieces = Pieces(config, engine, preparation, stores)
+        self._busy: set[int] = set()  # threads
+        self._closing = threading.Event()
+
+    def start(self) -> None:
+        self._monitor.start()
+
+    @property
+    def running(self) -> int:
+        return len(self._busy)
+
+    def run_next(self) -> bool:
+        """Execute the job whose turn it is to its end: COMPLETED, ERROR, or QUEUED again if this process shuts down.
+
+        False if no job may start now.
+        """
+        self._busy.add(threading.get_ident())
+        try:
+            if (job := self._taken()) is None:
+                return False
+            self._run(job)
+            return True
+        finally:
+            self._busy.discard(threading.get_ident())
+
+    def close(self) -> None:
+        """Stop what runs; the jobs go back into the queue. Returns when all have, or the engine does not let them."""
+        self._closing.set()
+        until = time.monotonic() + CLOSING_SECONDS
+        while self._busy and time.monotonic() < until:
+            for running in self._monitor.running:
+                running.stop(_ShuttingDown("the service is shutting down"))
+            time.sleep(JOB_TICK_SECONDS / 10)
+        self._monitor.close()
+
+    def _run(self, job: Job) -> None:
+        report = Report()
+        parameters: TapParameters | None = None
+        try:
+            with faults_told(job.query_id):
+                parameters = self._parameters(job)
+                with self._prepared(job, parameters) as execution:
+                    report = execution.report
+                    job = self._foreseen(job, execution)
+                    like = fingerprint(job, parameters, execution, self._config.title, self._preparation.data_version)
+                    if not (reuse_asked(job.parameters) and self._reused(job, like, report)):
+                        self._execute(job, parameters, execution, like)
+        except ServiceError as failure:
+            self._end(job, report, failure)
+        finally:
+            self._record(job, parameters, report)
+
+    def _parameters(self, job: Job) -> TapParameters:
+        if asked_of(job.parameters):
+            return self._tables.parameters(job)
+        parts = {file.name: StoredPart(self._results, file, self._config.spool_path) for file in job.files}
+        return tap_parameters(job.parameters, self._config.max_query_length, parts)
+
+    @contextmanager
+    def _prepared(self, job: Job, parameters: TapParameters) -> Iterator[Execution]:
+        with self._monitor.preparing(job):
+            if asked_of(job.parameters):
+                execution = self._tables.prepare(job, parameters)
+            else:
+                hard_maxrec = self._config.async_hard_maxrec
+                execution = self._preparation.prepare(parameters, job.query_id, hard_maxrec, owner=job.owner)
+        try:
+            execution.give_way(HEAVY_NICENESS if job.place.work(now()) is WorkClass.SHORT else JOB_NICENESS)
+            yield execution
+        finally:
+            execution.close()
+
+    def _foreseen(self, job: Job, execution: Execution) -> Job:
+        """The job with what could not be foreseen when it was queued; its new class, if it is one, counts at once."""
+        if job.foreseen is not None or execution.translation.query is None:
+            return job
+        foreseen = self._preparation.foresee(execution)
+        try:
+            return job if foreseen is None else self._jobs.foresee(job.job_id, job.attempt, now(), foreseen)
+        except JobStoreUnavailable as error:
+            _log.warning("what a job will cost cannot be told: %s", error)
+            return job
+        except (NoSuchJob, IllegalTransition) as error:
+            raise NotOurs("the job was aborted") from error
+
+    def _taken(self) -> Job | None:
+        """The next job, which is ours now. A store that is out of order is asked until it answers."""
+        while not self._closing.is_set():
+            try:
+                return self._queue.take(self._worker, self._works)
+            except JobStoreUnavailable as error:
+                _log.warning("a job cannot be started yet: %s", error)
+                self._closing.wait(STORE_AGAIN_SECONDS)
+        return None
+
+    def _reused(self, job: Job, like: str, report: Report) -> bool:
+        """End the job with the result of another one, if there is one of this fingerprint."""
+        if (found := self._reuse.take(job, like)) is None:
+            return False
+        result, info = found
+        report.status, report.rows, report.bytes = "REUSED", int(info.get("rowsWritten", 0)), result.size
+        self._complete(job, report, result, info, like)
+        return True
+
+    def _execute(self, job: Job, parameters: TapParameters, execution: Execution, like: str) -> None:
+        """Run the query and store its result. Raises what it fails with."""
+        running = RunningJob(job, execution)
+        self._plan(job, running)
+        execution.on_first_rows = lambda batch: self._first_rows(running, parameters.query, batch)
+        self._monitor.watch(running)
+        try:
+            if self._closing.is_set():
+                raise _ShuttingDown("the service is shutting down")
+            writer = self._results.create(job.result_key)
+            try:
+                execution.run(writer)
+                if execution.failure is not None:
+                    raise execution.failure
+                size = writer.commit()
+            finally:
+                writer.discard()
+        finally:
+            self._monitor.forget(running)
+        chosen = parameters.format
+        result = JobResult(job.result_key, size, chosen.content_type, chosen.extension, job.result_key)
+        info = running.progress.at_end()
+        if running.progress.bytes_read and running.progress.pieces is None:
+            self._preparation.learn(job.foreseen, running.progress.bytes_read, execution.clock.seconds)
+        self._complete(job, execution.report, result, info, like)
+
+    def _plan(self, job: Job, running: RunningJob) -> None:
+        """In pieces or in one: what the job's info says of it."""
+        translation = running.execution.translation
+        planned = self._pieces.plan(job, translation)
+        if isinstance(planned, PieceRun):
+            running.execution.source = planned
+            running.progress.pieces = planned.told
+            how = planned.plan
+        else:
+            how = f"in one: {planned.reason}"
+        running.progress.plan = "\n".join([how, *([] if translation.query is None else plan_lines(translation.query))])
+
+    def _complete(self, job: Job, report: Report, result: JobResult, info: Info, like: str) -> None:
+        if not self._told(lambda at: self._jobs.complete(job.job_id, job.attempt, at, result, info, like)):
+            report.status = "ABORTED"
+            self._results.delete(job.result_key)
+            self._results.delete(job.preview_key)
+        self._pieces.forget(job)
+
+    def _first_rows(self, running: RunningJob, query: str, batch: pa.RecordBatch) -> None:
+        """Of a short query these are all there are, and the engine will not be seen at work again."""
+        self._monitor.see_progress((running,))
+        writer = self._results.create(running.job.preview_key, lasting=False)
+        try:
+            writer.write(preview(running.execution.translation, query, self._config.title, batch))
+            writer.commit()
+        finally:
+            writer.discard()
+
+    def _end(self, job: Job, report: Report, failure: ServiceError) -> None:
+        """The job has no result. If it is no longer ours, that is why it failed, and nobody has to be told."""
+        report.status, report.error = "ERROR", str(failure)
+        with suppress(OSError):  # the sweep sees to it
+            self._results.delete(job.preview_key)
+        is_lost = self._is_lost(failure) and job.deaths + 1 < MOST_DEATHS
+        if is_lost or isinstance(failure, (_ShuttingDown, DataChanged)):
+            report.status = "REQUEUED"
+            self._told(lambda _: self._jobs.requeue(job.job_id, job.attempt, died=is_lost))
+            return
+        error = JobError(str(failure), isinstance(failure, ServiceUnavailable))
+        if not self._told(lambda at: self._jobs.fail(job.job_id, job.attempt, at, error, {})):
+            report.status = "ABORTED"
+        self._pieces.forget(job)
+
+    def _is_lost(self, failure: ServiceError) -> bool:
+        """Whether the job has lost its server, and there is another one that it can begin anew on."""
+        error = failure.__cause__
+        if not isinstance(error, EngineUnavailable) or error.code:
+            return False
+        try:
+            self._engine.ping()
+        except EngineError:
+            return False
+        return True
+
+    def _told(self, tell: Callable[[datetime], Job]) -> bool:
+        """Tell the job store how a job has ended; false if it is no longer ours.
+
+        A store that is out of order is told again until it listens: nobody else knows.
+        """
+        at = now()
+        while True:
+            try:
+                tell(at)
+                return True
+            except (NoSuchJob, IllegalTransition):
+                return False
+            except JobStoreUnavailable as error:
+                _log.warning("the end of a job cannot be told yet: %s", error)
+                if self._closing.wait(STORE_AGAIN_SECONDS):
+                    return False  # the job is found EXECUTING at the next start, and begins anew
+
+    def _record(self, job: Job, parameters: TapParameters | None, report: Report) -> None:
+        report.seconds["total"] = (now() - job.creation_time).total_seconds()
+        self._metrics.record(report)
+        if parameters is not None:
+            self._log.query(parameters, report, query_id=job.query_id, client=job.client)
+        else:
+            self._log.write(query_id=job.query_id, client=job.client, status=report.status, error=report.error)

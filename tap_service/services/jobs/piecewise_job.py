@@ -1,0 +1,241 @@
+"""Jobs in pieces: the rows of one range of cells after the other, each kept in the result store when it is done.
+
+A worker that takes a job on again begins at the first piece that is not done. The pieces of one result have to be of
+the same data: what is done is thrown away when a table has changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import threading
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import AbstractContextManager, closing, suppress
+from dataclasses import replace
+from typing import NoReturn
+
+import pyarrow as pa
+
+from adql.division.divide_query import Division, Piece, Whole, borders, divide
+from adql.translate import Translation
+from clickhouse_schema.catalogue_store import contents
+from tap_service.config import Config
+from tap_service.constants import MOST_CHANGES, MOST_PIECES, STORE_AGAIN_SECONDS, VERSION
+from tap_service.models.piece_progress import Part, PieceWork
+from tap_service.models.timestamps import now
+from tap_service.models.uws_job import Info, Job
+from tap_service.service_errors import ServiceUnavailable
+from tap_service.services.queries.query_preparation import Preparation
+from tap_service.storage.engine.engine import Engine, QueryCancelled, Settings
+from tap_service.storage.engine.merge_tables import merge_table, table_name
+from tap_service.storage.engine.query_tables import DATABASE
+from tap_service.storage.jobs.job_store import UNFINISHED, IllegalTransition, JobStore, JobStoreUnavailable, NoSuchJob
+from tap_service.storage.results.result_parts import read_part, write_part
+from tap_service.storage.results.result_store import ResultMissing, ResultStore
+from tap_service.storage.store_choice import JobStores
+
+
+class DataChanged(ServiceUnavailable):
+    """What is done of a job is of no use any more."""
+
+
+class Pieces:
+    """Which jobs are done in pieces, and how."""
+
+    def __init__(self, config: Config, engine: Engine, preparation: Preparation, stores: JobStores) -> None:
+        self._longest = config.piece_seconds
+        self._engine = engine
+        self._preparation = preparation
+        self._stores = stores
+
+    def plan(self, job: Job, translation: Translation) -> PieceRun | Whole:
+        """How a job is done, which is ours to execute; the way back into the queue keeps what is done of it."""
+        seconds = job.foreseen.seconds if job.foreseen else 0.0
+        if not self._longest or seconds <= self._longest:
+            return Whole("it is not foreseen to take long")
+        if translation.resolved is None:
+            return Whole("it is not made of ADQL")
+        division = divide(translation.resolved)
+        if isinstance(division, Whole):
+            return division
+        order, rows = self._preparation.spread(translation, division.scan.entry)
+        count = min(math.ceil(seconds / self._longest), MOST_PIECES)
+        work = PieceWork(self._basis(translation, division), borders(rows, order, count))
+        if job.pieces is not None:
+            work = job.pieces if job.pieces.basis == work.basis else replace(work, changes=job.pieces.changes)
+        return PieceRun(self._engine, self._stores, job, division, work, lambda: self._basis(translation, division))
+
+    def forget(self, job: Job) -> None:
+        """Remove the parts of a job if it has ended. What cannot be removed now is the sweep's."""
+        with suppress(NoSuchJob, JobStoreUnavailable, OSError):
+            last = self._stores.jobs.get(job.job_id)
+            if last.phase not in UNFINISHED:
+                for key in last.part_keys:
+                    self._stores.results.delete(key)
+
+    def _basis(self, translation: Translation, division: Division) -> str:
+        """The same for the same query over the same data."""
+        tables = [(entry.schema.name, entry.table.name) for entry in translation.tables]
+        told = [VERSION, translation.sql, division.scan.relation, contents(self._engine, tables)]
+        return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+
+
+class PieceRun:
+    """The rows of one job, for an execution to read instead of the engine's one answer."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        stores: JobStores,
+        job: Job,
+        division: Division,
+        work: PieceWork,
+        basis: Callable[[], str],
+    ) -> None:
+        self._engine = engine
+        self._jobs: JobStore = stores.jobs
+        self._results: ResultStore = stores.results
+        self._job = job
+        self._division = division
+        self._pieces: tuple[Piece, ...] = division.pieces(work.borders)
+        self._work = work
+        self._basis = basis
+        self._began = time.monotonic()
+        self._done_before = len(work.parts)
+        self._cancelled = threading.Event()
+
+    def stream(
+        self,
+        sql: str,  # noqa: ARG002 (that of each piece takes its place)
+        *,
+        query_id: str = "",
+        settings: Settings | None = None,
+        batch_rows: int = 16384,
+    ) -> AbstractContextManager[Iterator[pa.RecordBatch]]:
+        """As the engine's."""
+        return closing(self._rows(query_id, settings or {}, batch_rows))
+
+    def cancel(self, query_id: str) -> None:
+        self._cancelled.set()
+        self._engine.cancel(query_id)
+
+    @property
+    def plan(self) -> str:
+        text = f"in {len(self._pieces)} pieces of {self._division.scan.entry.qualified}, by ranges of HEALPix cells"
+        return text if self._division.groups is None else text + ", whose groups are put together"
+
+    def told(self) -> Info:
+        """For jobInfo."""
+        done, count = len(self._work.parts), len(self._pieces)
+        percent = min(done * 100 // count, 99)
+        info: dict[str, str | int | float] = {"pieces": count, "piecesDone": done, "percent": percent}
+        if done > self._done_before:
+            each = (time.monotonic() - self._began) / (done - self._done_before)
+            info["secondsLeft"] = round(each * (count - done), 1)
+        return info
+
+    def _rows(self, query_id: str, settings: Settings, batch_rows: int) -> Generator[pa.RecordBatch, None, None]:
+        self._take_on()
+        if self._division.groups is not None:
+            yield from self._groups(query_id, settings, batch_rows)
+            return
+        left = self._division.limit
+        for number in range(len(self._pieces)):
+            if number == len(self._work.parts):
+                self._do(number, query_id, settings, batch_rows)
+            for batch in self._part(number):
+                yield batch if left is None else batch.slice(0, left)
+                left = None if left is None else left - batch.num_rows
+                if left is not None and left <= 0:
+                    return
+
+    def _groups(self, query_id: str, settings: Settings, batch_rows: int) -> Iterator[pa.RecordBatch]:
+        """Put together, in the engine, from those of all pieces."""
+        for number in range(len(self._work.parts), len(self._pieces)):
+            self._do(number, query_id, settings, batch_rows)
+        bare = self._division.statement(self._pieces[-1], bare=True)
+        described = self._engine.query(f"DESCRIBE TABLE ({bare.sql})", {**bare.settings, **settings})
+        types = dict(zip(described["name"].to_pylist(), described["type"].to_pylist(), strict=True))
+        name = table_name(self._job.result_key)
+        parts = (batch for number in range(len(self._pieces)) for batch in self._part(number))
+        with merge_table(self._engine, name, types, self._checked(parts)):
+            made = self._division.merged(DATABASE, name, types)
+            wanted = {**made.settings, **settings}
+            with self._engine.stream(made.sql, query_id=query_id, settings=wanted, batch_rows=batch_rows) as batches:
+                yield from self._checked(batches)
+
+    def _take_on(self) -> None:
+        """Write down what shall be done; parts that others have done of something else go."""
+        if self._job.pieces == self._work:
+            return
+        self._tell(self._work)
+        for key in self._job.part_keys:
+            self._results.delete(key)
+
+    def _do(self, number: int, query_id: str, settings: Settings, batch_rows: int) -> None:
+        """The piece of this number, the first that is not done."""
+        self._go_on()
+        made = self._division.statement(self._pieces[number])
+        key = self._job.part_key(self._job.attempt, number)
+        with self._engine.stream(
+            made.sql, query_id=query_id, settings={**made.settings, **settings}, batch_rows=batch_rows
+        ) as batches:
+            rows, size = write_part(self._results, key, self._checked(batches))
+        try:
+            self._check()
+            self._tell(replace(self._work, parts=(*self._work.parts, Part(self._job.attempt, rows, size))))
+        except BaseException:
+            self._results.delete(key)
+            raise
+
+    def _checked(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """A query that was cancelled may just end."""
+        for batch in batches:
+            self._go_on()
+            yield batch
+        self._go_on()
+
+    def _go_on(self) -> None:
+        if self._cancelled.is_set():
+            raise QueryCancelled("the job was stopped")
+
+    def _check(self) -> None:
+        self._go_on()
+        if self._basis() != self._work.basis:
+            self._give_up("a table of this query was replaced")
+
+    def _part(self, number: int) -> Iterator[pa.RecordBatch]:
+        part = self._work.parts[number]
+        if not part.size:
+            return
+        try:
+            yield from read_part(self._results, self._job.part_key(part.attempt, number), part.size)
+        except ResultMissing:
+            self._give_up("a part of the result was lost")
+
+    def _give_up(self, reason: str) -> NoReturn:
+        """Throw away what is done, to begin anew; not too often."""
+        done = replace(self._job, pieces=self._work).part_keys
+        changes = self._work.changes + 1
+        self._tell(PieceWork(changes=changes))
+        for key in done:
+            self._results.delete(key)
+        if changes > MOST_CHANGES:
+            raise ServiceUnavailable(f"{reason} while the job ran, the {changes}th time. Run it again later")
+        raise DataChanged(f"{reason} while the job ran: it begins anew")
+
+    def _tell(self, work: PieceWork) -> None:
+        """A store that is out of order is told again until it listens, or the job is stopped."""
+        while True:
+            try:
+                self._jobs.set_pieces(self._job.job_id, self._job.attempt, now(), work)
+            except (NoSuchJob, IllegalTransition) as error:
+                raise QueryCancelled("the job was aborted") from error
+            except JobStoreUnavailable:
+                if self._cancelled.wait(STORE_AGAIN_SECONDS):
+                    raise
+                continue
+            self._work = work
+            return

@@ -1,0 +1,72 @@
+"""The stored result of an identical query, given again where the client asks for it with REUSE=true."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from adql.rewrite.repeatable_relations import draws_lots
+from adql.translate import Translation
+from tap_service.constants import VERSION
+from tap_service.models.tap_parameters import Pair, TapParameters
+from tap_service.models.uws_job import Info, Job, JobResult
+from tap_service.service_errors import ParameterFault
+from tap_service.services.queries.query_execution import Execution
+from tap_service.storage.jobs.job_store import NoSuchJob
+from tap_service.storage.results.result_store import ResultMissing
+from tap_service.storage.store_choice import JobStores
+
+_TRUE, _FALSE = ("true", "1"), ("false", "0", "")
+
+#: of the first job's info, what is true of its result
+_OF_RESULT = ("rowsWritten", "bytesWritten", "rowLimit", "queryStatus", "warning")
+
+
+def reuse_asked(pairs: Sequence[Pair]) -> bool:
+    """Raises ParameterFault."""
+    given = [value.strip().lower() for name, value in pairs if name.upper() == "REUSE"]
+    wrong = [value for value in given if value not in (*_TRUE, *_FALSE)]
+    if wrong or len(given) > 1:
+        raise ParameterFault("REUSE is given once, as true or false: whether the result of an identical query will do")
+    return bool(given) and given[0] in _TRUE
+
+
+def fingerprint(
+    job: Job, parameters: TapParameters, execution: Execution, title: str, data_version: Callable[[], int]
+) -> str:
+    """The same for two jobs of one owner whose results must be the same; '' if there is no telling."""
+    if job.owner is None or parameters.uploads or not _is_steady(execution.translation):
+        return ""
+    told = [VERSION, title, job.owner, data_version(), parameters.query, parameters.format.mime, execution.limit]
+    return hashlib.sha256(json.dumps([*told, execution.translation.sql]).encode()).hexdigest()
+
+
+def _is_steady(translation: Translation) -> bool:
+    """Whether the same data give the same answer. TAP_SCHEMA's change in other ways."""
+    own = any(entry.schema.name.upper() == "TAP_SCHEMA" for entry in translation.tables)
+    return translation.query is not None and not own and not draws_lots(translation.query)
+
+
+class Reuse:
+    def __init__(self, stores: JobStores) -> None:
+        self._jobs = stores.jobs
+        self._results = stores.results
+
+    def take(self, job: Job, fingerprint: str) -> tuple[JobResult, Info] | None:
+        """The result of a job that is alike, under this job's key too, and what to tell of it; None without one."""
+        for job_id in self._jobs.alike(fingerprint) if fingerprint else ():
+            # destroyed just now; or the store cannot: then the query runs, and tells if there is something wrong
+            with suppress(NoSuchJob, ResultMissing, OSError):
+                first = self._jobs.get(job_id)
+                if first.result is None:
+                    continue
+                self._results.copy(first.result.key, job.result_key)
+                with suppress(ResultMissing):
+                    self._results.copy(first.preview_key, job.preview_key)
+                found = first.result
+                result = JobResult(job.result_key, found.size, found.content_type, found.extension, found.etag)
+                info = {name: value for name, value in first.info.items() if name in _OF_RESULT}
+                return result, {**info, "resultOf": job_id}
+        return None

@@ -1,0 +1,47 @@
+"""How many queries run at once: threads, and a queue of bounded length before them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from tap_service.service_errors import ServiceBusy
+
+
+class Lane:
+    """``threads`` calls run at once, ``waiting`` more wait in order, and any further one is refused."""
+
+    def __init__(self, name: str, threads: int, waiting: int) -> None:
+        self._pool = ThreadPoolExecutor(threads, name)
+        self._threads = threads
+        self._most = threads + waiting
+        self._pending = 0
+        self._lock = threading.Lock()
+
+    def submit(self, call: Callable[[], None]) -> Future[None]:
+        """Raises ServiceBusy when the lane is full."""
+        with self._lock:
+            if self._pending >= self._most:
+                raise ServiceBusy(
+                    f"{self._pending} queries run or wait, and this service takes on no more: ask again in a while"
+                )
+            self._pending += 1
+        try:
+            future = self._pool.submit(call)
+        except RuntimeError as error:
+            self._leave()
+            raise ServiceBusy("the service is shutting down") from error
+        future.add_done_callback(self._leave)
+        return future
+
+    @property
+    def waiting(self) -> int:
+        return max(0, self._pending - self._threads)
+
+    def close(self) -> None:
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _leave(self, _future: Future[None] | None = None) -> None:
+        with self._lock:
+            self._pending -= 1

@@ -1,0 +1,254 @@
+"""One translated query from the engine to bytes in a sink: the part that runs on a thread, for any kind of request."""
+
+from __future__ import annotations
+
+import errno
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Protocol
+
+import pyarrow as pa
+
+from adql.translate import Translation
+from tap_service.serializers import OK, SerializationError, Serializer, Status, overflow
+from tap_service.service_errors import (
+    ClientGone,
+    InternalFault,
+    QueryFault,
+    QueryTooHeavy,
+    ServiceError,
+    ServiceUnavailable,
+)
+from tap_service.services.queries.encode_ahead import OneBehind
+from tap_service.services.queries.engine_clock import WorkClock
+from tap_service.services.queries.result_spool import SpoolClosed
+from tap_service.services.queries.row_limit import RowLimit
+from tap_service.services.queries.value_errors import meaning
+from tap_service.services.uploads.query_uploads import Loaded
+from tap_service.storage.engine.engine import (
+    Engine,
+    EngineError,
+    EngineUnavailable,
+    QueryCancelled,
+    QueryTimeout,
+    ResourceLimit,
+    Settings,
+    StorageFull,
+    ValueFault,
+)
+from tap_service.storage.results.scratch_files import NoRoom
+
+
+class Sink(Protocol):
+    """Where the bytes go. ``write`` with ``anyway`` is for last words, which need room even in a full sink."""
+
+    def write(self, data: bytes, *, anyway: bool = False) -> None: ...
+
+    def end(self) -> None: ...
+
+
+class Source(Protocol):
+    """Where the rows come from: the engine, or a job's own way; see ``Engine``."""
+
+    def stream(
+        self, sql: str, *, query_id: str = "", settings: Settings | None = None, batch_rows: int = 16384
+    ) -> AbstractContextManager[Iterator[pa.RecordBatch]]: ...
+
+    def cancel(self, query_id: str) -> None: ...
+
+
+@dataclass(slots=True)
+class Report:
+    """What has become of a query so far. Times are seconds. ``warning``: that the row limit has cut its result."""
+
+    status: str = ""
+    rows: int = 0
+    bytes: int = 0
+    error: str = ""
+    warning: str = ""
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+def status_of(failure: ServiceError) -> str:
+    """How the log and the metrics call an end without a result."""
+    return "GONE" if isinstance(failure, ClientGone) else "ERROR"
+
+
+class Execution:
+    """Runs once, on one thread; ``stop`` may come from any other.
+
+    ``row_limit`` has the number of rows to give: the translation was made with one more, which is how an overflow is
+    seen.
+    """
+
+    def __init__(
+        self, engine: Engine, translation: Translation, serializer: Serializer, query_id: str, row_limit: RowLimit
+    ) -> None:
+        self.query_id = query_id
+        self.clock = WorkClock()
+        self.report = Report()
+        #: why it failed; the sink has got a whole document all the same if ``complete``
+        self.failure: ServiceError | None = None
+        self.complete = False
+        self.source: Source = engine
+        self.translation = translation
+        self._serializer = serializer
+        self.row_limit = row_limit
+        #: what the query needs in the engine, removed by ``close``
+        self.uploads: Loaded | None = None
+        #: called with the first rows, in the thread of the run; what it raises is the run's failure
+        self.on_first_rows: Callable[[pa.RecordBatch], None] | None = None
+        self._stopped: ServiceError | None = None
+        self._head = b""
+        self._began = False
+
+    @property
+    def limit(self) -> int:
+        return self.row_limit.limit
+
+    def give_way(self, niceness: int) -> None:
+        """Let the engine's threads for this query, where it may, take the processors after those of lower niceness."""
+        self.translation.settings["os_threads_nice_value_query"] = niceness
+
+    def stop(self, reason: ServiceError) -> None:
+        """Ask the run to end with ``reason``; to be called again until it has ended."""
+        self._stopped = self._stopped or reason
+        self.source.cancel(self.query_id)
+
+    def close(self) -> None:
+        """Give up what the query had of its own. When it does not run any more, or shall not."""
+        if self.uploads is not None:
+            self.uploads.drop()
+
+    def run(self, sink: Sink) -> None:
+        """Write the whole document and end the sink. Never raises: see ``failure``.
+
+        Nothing has been written when the query fails before its first rows.
+        """
+        try:
+            with faults_told(self.query_id):
+                self._head = self._serializer.header()
+                status = self._write_rows(sink)
+                self.report.status = status.value
+                status = replace(status, seconds=self.clock.seconds)
+                self._write(sink, b"")  # the header, if there were no rows to take it along
+                for piece in self._serializer.footer(status):
+                    self._check()
+                    self._write(sink, piece)
+            self.complete = True
+        except ServiceError as failure:
+            self._fail(sink, self._stopped or failure)
+        finally:
+            self.report.seconds["engine"] = self.clock.seconds
+            sink.end()
+
+    def _write_rows(self, sink: Sink) -> Status:
+        if self.limit == 0:
+            return self._overflow()
+        translation = self.translation
+        stream = self.source.stream(translation.sql, query_id=self.query_id, settings=translation.settings)
+        with ExitStack() as stack:
+            with self.clock.running():
+                batches = stack.enter_context(stream)
+            behind = stack.enter_context(OneBehind())
+            while (batch := self._next(batches)) is not None:
+                room = self.limit - self.report.rows
+                self.report.rows += min(room, batch.num_rows)
+                behind.do(partial(self._encode, sink, batch.slice(0, room)))
+                if batch.num_rows > room:
+                    break
+            behind.finish()
+        return OK if batch is None else self._overflow()
+
+    def _overflow(self) -> Status:
+        status = overflow(self.limit, self.row_limit.after_cut)
+        self.report.warning = status.text
+        return status
+
+    def _encode(self, sink: Sink, batch: pa.RecordBatch) -> None:
+        self._write(sink, self._serializer.rows(batch))
+
+    def _next(self, batches: Iterator[pa.RecordBatch]) -> pa.RecordBatch | None:
+        """The next batch, with the clock running while the engine makes it. A stopped engine may just end."""
+        self._check()
+        with self.clock.running():
+            batch = next(batches, None)
+        self._check()
+        if "first_batch" not in self.report.seconds:
+            self.report.seconds["first_batch"] = self.clock.seconds
+            if self.on_first_rows is not None and batch is not None:
+                self.on_first_rows(batch)
+        return batch
+
+    def _check(self) -> None:
+        if self._stopped is not None:
+            raise self._stopped
+
+    def _write(self, sink: Sink, data: bytes) -> None:
+        data, self._head = self._head + data, b""
+        sink.write(data)
+        self._began = self._began or bool(data)
+        self.report.bytes += len(data)
+
+    def _fail(self, sink: Sink, failure: ServiceError) -> None:
+        """Say so after the rows that are out already, if the format has a place for it."""
+        self.failure = failure
+        self.report.status = status_of(failure)
+        self.report.error = str(failure)
+        if not self._began or isinstance(failure, ClientGone):
+            return
+        last_words = b"".join(self._serializer.footer(Status("ERROR", str(failure))))
+        try:
+            sink.write(last_words, anyway=True)
+        except (SpoolClosed, OSError):
+            return
+        self.report.bytes += len(last_words)
+        self.complete = bool(last_words)
+
+
+@contextmanager
+def faults_told(query_id: str) -> Iterator[None]:
+    """What can go wrong, as an error for the user; what nobody foresaw is a fault of ours and goes to the log."""
+    try:
+        yield
+    except ServiceError:
+        raise
+    except ValueFault as error:
+        raise QueryFault(f"the query fails on a value: {meaning(error)}") from error
+    except SerializationError as error:
+        raise QueryFault(f"the query fails on a value in the data: {error}") from error
+    except (ResourceLimit, QueryTimeout) as error:
+        raise QueryTooHeavy(
+            f"the query needs more than this service gives to one query: {error}. "
+            "Ask for less at once: a smaller region, fewer columns to sort or group by"
+        ) from error
+    except NoRoom as error:
+        raise QueryTooHeavy(str(error)) from error
+    except SpoolClosed as error:
+        raise ClientGone("the client has gone away") from error
+    except (EngineUnavailable, QueryCancelled) as error:
+        raise ServiceUnavailable(f"the engine has stopped this query: {error}. Ask again later") from error
+    except (StorageFull, OSError) as error:
+        _log.error("query %s: its result cannot be stored: %s", query_id, error)
+        if isinstance(error, StorageFull) or error.errno in _FULL:
+            raise ServiceUnavailable("the service has no room on its disk for this query. Ask again later") from error
+        raise ServiceUnavailable("the service cannot reach its store for results. Ask again later") from error
+    except Exception as error:
+        if isinstance(error, EngineError) and error.code in _TABLE_IS_GONE:
+            raise ServiceUnavailable("a table of this query was replaced or dropped just now. Ask again") from error
+        detail = error.detail if isinstance(error, EngineError) else repr(error)
+        _log.error("query %s failed: %r", query_id, detail, exc_info=error)
+        raise InternalFault(
+            f"the service failed on this query; the fault is ours. Its log has the reason under {query_id}"
+        ) from error
+
+
+#: ClickHouse's UNKNOWN_TABLE, UNKNOWN_DATABASE and TABLE_IS_DROPPED: the catalogue was read before the change
+_TABLE_IS_GONE = (60, 81, 218)
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+_log = logging.getLogger("skyhouse")

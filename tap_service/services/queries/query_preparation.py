@@ -1,0 +1,183 @@
+"""From a request's parameters to an execution: what /sync and jobs have in common before the engine is asked."""
+
+from __future__ import annotations
+
+import logging
+import time
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adql.errors import AdqlError
+from adql.translate import Translation, translate
+from clickhouse_schema.catalogue import Catalogue, TableEntry
+from clickhouse_schema.datatypes import Field
+from tap_service.config import Config
+from tap_service.constants import FORESEEN_CHARACTERS, PRODUCT
+from tap_service.models.tap_parameters import TapParameters, tap_parameters
+from tap_service.models.timestamps import now, written
+from tap_service.models.uws_job import Job
+from tap_service.models.work_class import Estimate, ResultRows
+from tap_service.serializers import ResultInfo
+from tap_service.service_errors import QueryFault, ServiceError, ServiceUnavailable
+from tap_service.services.queries.cost_estimate import Estimator
+from tap_service.services.queries.query_execution import Execution
+from tap_service.services.queries.row_limit import RowLimit, row_limit
+from tap_service.services.queries.sesame_resolver import Sesame
+from tap_service.services.site.catalogue_cache import Metadata
+from tap_service.services.uploads.query_uploads import Uploads
+from tap_service.storage.engine.engine import Engine, EngineError
+from tap_service.storage.jobs.job_store import JobStoreUnavailable
+from tap_service.storage.results.scratch_files import Budget, ScratchSpace
+
+_log = logging.getLogger("skyhouse")
+
+
+class Preparation:
+    def __init__(
+        self, config: Config, engine: Engine, metadata: Metadata, estimator: Estimator, uploads: Uploads
+    ) -> None:
+        self._config = config
+        self._engine = engine
+        self._metadata = metadata
+        self._estimator = estimator
+        self._uploads = uploads
+        self._scratch = ScratchSpace(config.spool_path, Budget(config.spool_disk))
+        self._positions = Sesame(config.sesame_url) if config.sesame_url else None
+
+    def prepare(
+        self, parameters: TapParameters, query_id: str, hard_maxrec: int, *, owner: str | None = None
+    ) -> Execution:
+        """Translate the query, and make all ready to run it, which the caller has to ``close``.
+
+        Raises UploadFault for a table that cannot be had, QueryFault for what cannot be translated.
+        ``hard_maxrec`` is the row limit of any such request, ``query_id`` the engine's name for the query. ``owner``:
+        who asks, with tables of their own; None is nobody in particular.
+        """
+        began = time.monotonic()
+        asked = self._config.default_maxrec if parameters.maxrec is None else parameters.maxrec
+        limit = min(asked, hard_maxrec)
+        catalogue = self._metadata.catalogue_of(owner)
+        if not parameters.uploads:
+            execution = self._execution(parameters, catalogue, query_id, limit, hard_maxrec)
+            self._metadata.note_use(owner, execution.translation.tables)
+            return execution
+        uploads = self._uploads.load(parameters.uploads, query_id)
+        read = time.monotonic() - began
+        try:
+            more = catalogue.plus(uploads.entries)
+            execution = self._execution(parameters, more, query_id, limit, hard_maxrec)
+        except BaseException:
+            uploads.drop()
+            raise
+        execution.uploads = uploads
+        self._metadata.note_use(owner, execution.translation.tables)
+        execution.report.seconds["uploads"] = read
+        return execution
+
+    def _execution(
+        self, parameters: TapParameters, catalogue: Catalogue, query_id: str, limit: int, hard_maxrec: int
+    ) -> Execution:
+        began = time.monotonic()
+        translation = self._translate(parameters.query, limit, catalogue)
+        rows = self._result_rows(translation)
+        limits = RowLimit(limit, hard_maxrec, self._config.async_hard_maxrec)
+        foreseen = row_limit(limits, rows, translation, parameters.query)
+        info = self._info(parameters, translation, foreseen)
+        execution = Execution(
+            self._engine,
+            translation,
+            parameters.format.serializer(translation.fields, info, self._scratch),
+            query_id=query_id,
+            row_limit=foreseen,
+        )
+        execution.report.seconds["translate"] = time.monotonic() - began
+        return execution
+
+    def fields(self, parameters: TapParameters, owner: str | None) -> tuple[Field, ...]:
+        """The columns of a query's result. Raises QueryFault."""
+        return self._translate(parameters.query, 0, self._metadata.catalogue_of(owner)).fields
+
+    def data_version(self) -> int:
+        """Another one after each change of what can be asked."""
+        self._metadata.refresh()
+        return self._metadata.snapshot.version
+
+    def foresee(self, execution: Execution) -> Estimate | None:
+        """What the query will cost and give; None if the engine does not tell what it has."""
+        limit = execution.row_limit
+        try:
+            cost = self._estimator.estimate(execution.translation, self._metadata.snapshot.version)
+            return replace(cost, result=limit.rows, warning=limit.warning)
+        except (EngineError, JobStoreUnavailable) as error:
+            _log.warning("the cost of a query cannot be foreseen now: %s", error)
+            return None
+
+    def foresee_job(self, job: Job) -> Estimate | None:
+        """The same of a job that shall run; None also for what will fail, which it shall when it runs.
+
+        And for what takes long to translate, which is foreseen then.
+        """
+        try:
+            parameters = tap_parameters(job.parameters, self._config.max_query_length)
+            if asks_others(parameters) or len(parameters.query) > FORESEEN_CHARACTERS:
+                return None
+            hard_maxrec = self._config.async_hard_maxrec
+            return self.foresee(self.prepare(parameters, "", hard_maxrec, owner=job.owner))
+        except ServiceError:
+            return None
+
+    def spread(self, translation: Translation, entry: TableEntry) -> tuple[int, NDArray[np.float64]]:
+        """The rows of a table that the query reaches, by NESTED cell of the order that comes first."""
+        return self._estimator.spread(translation, entry, self._metadata.snapshot.version)
+
+    def density(self, entry: TableEntry) -> tuple[int, NDArray[np.int64]]:
+        """The rows of a table by NESTED cell of the order that comes first, and after them those without position.
+
+        Raises ServiceUnavailable.
+        """
+        try:
+            return self._estimator.density(entry, self._metadata.snapshot.version)
+        except EngineError as error:
+            raise ServiceUnavailable("the table's rows cannot be counted now. Ask again later") from error
+
+    def learn(self, foreseen: Estimate | None, bytes_read: int, seconds: float) -> None:
+        """What a query that has ended took in truth."""
+        if foreseen is not None:
+            self._estimator.learn(foreseen, bytes_read, seconds)
+
+    def _result_rows(self, translation: Translation) -> ResultRows | None:
+        try:
+            return self._estimator.result_rows(translation, self._metadata.snapshot.version)
+        except EngineError as error:
+            _log.warning("the rows of a result cannot be foreseen now: %s", error)
+            return None
+
+    def _info(self, parameters: TapParameters, translation: Translation, limit: RowLimit) -> ResultInfo:
+        schemas = {entry.schema.name: entry.schema for entry in translation.tables}.values()
+        return ResultInfo(
+            parameters.query,
+            self._config.title,
+            limit.limit,
+            notes=(limit.warning,) if limit.warning else (),
+            citations=tuple(dict.fromkeys(schema.citation for schema in schemas if schema.citation)),
+            rights=tuple(dict.fromkeys(schema.licence for schema in schemas if schema.licence)),
+            software=PRODUCT,
+            request_date=written(now()),
+            links=translation.links,
+        )
+
+    def _translate(self, query: str, limit: int, catalogue: Catalogue) -> Translation:
+        try:
+            translation = translate(query, catalogue, limit=limit + 1, positions=self._positions)
+        except AdqlError as error:
+            raise QueryFault(error.describe(query)) from error
+        if self._config.query_memory:
+            translation.settings.setdefault("max_memory_usage", self._config.query_memory)
+        return translation
+
+
+def asks_others(parameters: TapParameters) -> bool:
+    """Whether the translation may have to wait for a table or another service: other queries do not wait with it."""
+    return bool(parameters.uploads) or "ivo_simbadpoint" in parameters.query.lower()

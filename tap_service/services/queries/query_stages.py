@@ -1,0 +1,58 @@
+"""The stage that a running query is at, by name, as far as the engine's figures tell it.
+
+The engine tells how many rows it has read and how many its joins have found, and the execution how many have come out.
+Whichever of these grows is what goes on; when none does, it is what the query still has to do with the rows.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from adql.ir.bound import Query, SetOperation, has_window, joins, selects
+from adql.query_plan import is_match
+from tap_service.storage.engine.engine import Progress
+
+
+class Stage(StrEnum):
+    """``PREPARING``: uploaded tables are read and the query is translated. ``MATCHING`` is a join by nearness."""
+
+    PREPARING = "preparing"
+    READING = "reading"
+    MATCHING = "matching"
+    JOINING = "joining"
+    GROUPING = "grouping"
+    SORTING = "sorting"
+    WRITING = "writing"
+
+
+class Stages:
+    """Those of one query, None for SQL that is not made of ADQL."""
+
+    def __init__(self, query: Query | None) -> None:
+        selected = [] if query is None else list(selects(query))
+        found = [join for select in selected for join in joins(select.from_)]
+        #: MATCHING or JOINING, if there is a join
+        self.join: Stage | None = None
+        if found:
+            self.join = Stage.MATCHING if any(map(is_match, found)) else Stage.JOINING
+        self._groups = any(select.is_grouped or select.distinct for select in selected)
+        self._sorts = any(select.order_by or has_window(select) for select in selected)
+        if isinstance(query, SetOperation):
+            self._groups = self._groups or not query.all
+            self._sorts = self._sorts or bool(query.order_by)
+
+    def stage(self, before: Progress, seen: Progress, *, written: bool) -> Stage:
+        """What goes on between two looks at the engine; ``written``: rows of the result have come out meanwhile."""
+        if seen.joined_rows > before.joined_rows and self.join is not None:
+            return self.join
+        if not seen.read_rows or seen.read_rows < seen.total_rows:
+            return Stage.READING
+        if written:
+            return Stage.WRITING
+        if self.join is not None and not seen.joined_rows:
+            return self.join
+        if self._groups:
+            return Stage.GROUPING
+        if self._sorts:
+            return Stage.SORTING
+        return self.join or Stage.READING

@@ -1,0 +1,99 @@
+"""Positions of objects by name from the CDS' Sesame service, for operators who allow the network.
+
+What comes back is not trusted: it is limited in time and size, and two numbers are all that is taken from it.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import closing
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from urllib.parse import quote, urlsplit
+
+from adql.errors import printable
+from adql.functions.object_name_functions import NameFault
+from tap_service.constants import PRODUCT
+from tap_service.services.uploads.url_fetch import Deadline
+
+_log = logging.getLogger("skyhouse")
+
+#: Simbad, NED, VizieR, in this order until one knows the name; the answer as lines of text
+_QUERY = "-oI/SNV?"
+_POSITION = re.compile(r"^%J +([0-9.]{1,20}) +([-+]?[0-9.]{1,20})(?: |$)", re.MULTILINE)
+_MOST_BYTES = 65_536
+_CACHED_NAMES = 1000
+_CACHED_SECONDS = 3600.0
+
+Position = tuple[float, float]
+
+
+class Sesame:
+    """``seconds``: the time for one name, from the connection to the last byte. Safe to call from several threads."""
+
+    def __init__(self, url: str, seconds: float = 5.0, clock: Callable[[], float] = time.monotonic) -> None:
+        self._parts = urlsplit(url)
+        self._seconds = seconds
+        self._clock = clock
+        self._cache: OrderedDict[str, tuple[float, Position | None]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __call__(self, name: str) -> Position:
+        """Right ascension and declination in degrees, ICRS; NameFault if there is no answer or no such object."""
+        with self._lock:
+            until, position = self._cache.get(name, (0.0, None))
+        if self._clock() >= until:
+            position = self._read(self._fetched(name), name)
+            self._keep(name, position)
+        if position is None:
+            raise NameFault(f"no object called '{printable(name)}' is known to Simbad, NED or VizieR")
+        return position
+
+    def _keep(self, name: str, position: Position | None) -> None:
+        with self._lock:
+            self._cache[name] = (self._clock() + _CACHED_SECONDS, position)
+            self._cache.move_to_end(name)
+            while len(self._cache) > _CACHED_NAMES:
+                self._cache.popitem(last=False)
+
+    def _read(self, answer: str, name: str) -> Position | None:
+        """None for a name that nobody knows."""
+        if not answer.startswith("#"):
+            raise self._fault(name, "the answer is none of Sesame's")
+        found = _POSITION.search(answer)
+        if found is None:
+            return None
+        try:
+            ra, dec = float(found[1]), float(found[2])
+        except ValueError as error:
+            raise self._fault(name, "the position is no pair of numbers") from error
+        if not (0 <= ra <= 360 and -90 <= dec <= 90):
+            raise self._fault(name, "the position is out of range")
+        return ra, dec
+
+    def _fault(self, name: str, reason: object) -> NameFault:
+        _log.warning("Sesame, asked for %r: %s", name, reason)
+        return NameFault(
+            f"the position of '{printable(name)}' cannot be looked up now; give it yourself, POINT(ra, dec)"
+        )
+
+    def _fetched(self, name: str) -> str:
+        kind = HTTPSConnection if self._parts.scheme == "https" else HTTPConnection
+        connection = kind(self._parts.hostname or "", self._parts.port, timeout=self._seconds)
+        try:
+            with closing(connection), Deadline(self._seconds) as deadline:
+                connection.connect()
+                with deadline.cutting(connection.sock):
+                    path = f"{self._parts.path.rstrip('/')}/{_QUERY}{quote(name, safe='')}"
+                    connection.request("GET", path, headers={"User-Agent": PRODUCT, "Accept": "text/plain"})
+                    response = connection.getresponse()
+                    body = response.read(_MOST_BYTES + 1)
+        except (OSError, HTTPException) as error:
+            raise self._fault(name, error) from error
+        if response.status != 200 or deadline.passed or response.length or len(body) > _MOST_BYTES:
+            raise self._fault(name, f"status {response.status}, {len(body)} bytes{', late' * deadline.passed}")
+        return body.decode("utf-8", "replace")

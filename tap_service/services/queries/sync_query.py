@@ -1,0 +1,226 @@
+"""A synchronous query from parameters to the bytes of the answer. Blocking work is on threads, waiting in the loop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+import uuid
+from collections.abc import AsyncIterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+
+from tap_service.config import Config
+from tap_service.constants import CANCEL_AGAIN_SECONDS, HEAVY_NICENESS, QUICK_SECONDS, SETTLING_SECONDS
+from tap_service.models.tap_parameters import TapParameters
+from tap_service.prometheus_metrics import Metrics
+from tap_service.service_errors import ClientGone, QueryTooHeavy, ServiceError, ServiceUnavailable
+from tap_service.services.queries.query_admission import Lane
+from tap_service.services.queries.query_execution import Execution, Report, status_of
+from tap_service.services.queries.query_forecast import Forecast, forecast
+from tap_service.services.queries.query_log import QueryLog
+from tap_service.services.queries.query_preparation import Preparation, asks_others
+from tap_service.services.queries.result_spool import Spool, SpoolStore
+from tap_service.storage.engine.engine import EngineError
+
+_log = logging.getLogger("skyhouse")
+
+#: translation is work of this process, which holds one interpreter lock: more threads would not make it faster
+_TRANSLATORS = 2
+#: these wait for name services, for tables that are fetched, and for the processes that read uploads
+_ASKERS = 8
+#: of quick queries so many times more run at once than of heavy ones
+_QUICK_SHARE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request as the log has it."""
+
+    parameters: TapParameters
+    client: str
+    owner: str | None
+    at: float  # monotonic
+
+
+class QueryService:
+    def __init__(
+        self, config: Config, preparation: Preparation, spools: SpoolStore, metrics: Metrics, log: QueryLog
+    ) -> None:
+        self._config = config
+        self._preparation = preparation
+        self._spools = spools
+        self._metrics = metrics
+        self._log = log
+        self._translators = ThreadPoolExecutor(_TRANSLATORS, "translator")
+        self._askers = ThreadPoolExecutor(_ASKERS, "asker")
+        self._forecasters = ThreadPoolExecutor(_TRANSLATORS, "forecaster")
+        self._heavy = Lane("heavy-query", config.concurrent_queries, config.waiting_queries)
+        self._quick = Lane("quick-query", _QUICK_SHARE * config.concurrent_queries, config.waiting_queries)
+        self.answers: set[Answer] = set()
+        metrics.in_flight.set_function(lambda: len(self.answers))
+        metrics.waiting.set_function(lambda: self._quick.waiting + self._heavy.waiting)
+
+    async def answer(self, parameters: TapParameters, client: str, owner: str | None = None) -> Answer:
+        """Start the query. Raises QueryFault for what cannot be translated, ServiceBusy when too many wait."""
+        asked = Asked(parameters, client, owner, time.monotonic())
+        try:
+            answer = await self._start(asked)
+        except ServiceError as error:
+            self.record(asked, Report("ERROR", error=str(error)))
+            raise
+        self.answers.add(answer)
+        return answer
+
+    async def forecast(self, parameters: TapParameters, owner: str | None = None) -> Forecast:
+        """What the query would cost and give. Raises as ``answer`` for what cannot be translated.
+
+        Queries that are still being written do not hold up those that shall run.
+        """
+        pool = self._askers if asks_others(parameters) else self._forecasters
+        work = partial(forecast, self._preparation, parameters, self._config.hard_maxrec, owner=owner)
+        return await asyncio.get_running_loop().run_in_executor(pool, work)
+
+    def refused(self, error: ServiceError, client: str) -> None:
+        """Count and log a request whose parameters are wrong."""
+        report = Report("REFUSED", error=str(error))
+        self._metrics.record(report)
+        self._log.write(client=client, status=report.status, error=report.error)
+
+    def forget(self, answer: Answer) -> None:
+        self.answers.discard(answer)
+
+    def record(self, asked: Asked, report: Report, query_id: str = "") -> None:
+        report.seconds["total"] = time.monotonic() - asked.at
+        self._metrics.record(report)
+        self._log.query(asked.parameters, report, query_id=query_id, client=asked.client)
+
+    async def close(self) -> None:
+        """Stop what runs and write its lines of the log; no query is taken on any more."""
+        answers = tuple(self.answers)
+        for answer in answers:
+            answer.close(ServiceUnavailable("the service is shutting down"))
+        await asyncio.gather(*(answer.closed() for answer in answers))
+        for lane in (self._quick, self._heavy):
+            lane.close()
+        for pool in (self._translators, self._askers, self._forecasters):
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    def _prepared(self, asked: Asked, query_id: str) -> tuple[Execution, Lane]:
+        """And where it waits for its turn: light queries do not wait behind heavy ones."""
+        execution = self._preparation.prepare(asked.parameters, query_id, self._config.hard_maxrec, owner=asked.owner)
+        foreseen = self._preparation.foresee(execution)
+        is_quick = foreseen is not None and foreseen.seconds < QUICK_SECONDS
+        if is_quick:
+            return execution, self._quick
+        execution.give_way(HEAVY_NICENESS)
+        return execution, self._heavy
+
+    async def _start(self, asked: Asked) -> Answer:
+        query_id = f"sync-{uuid.uuid4().hex}"
+        execution, lane = await asyncio.get_running_loop().run_in_executor(
+            self._askers if asks_others(asked.parameters) else self._translators,
+            partial(self._prepared, asked, query_id),
+        )
+        spool = self._spools.open()
+        try:
+            running = lane.submit(partial(execution.run, spool))
+        except ServiceError:
+            await asyncio.to_thread(execution.close)
+            raise
+        return Answer(self, asked, execution, spool, running, self._config.sync_seconds)
+
+
+class Answer:
+    """A query under way: the engine fills the spool, the client empties it."""
+
+    def __init__(
+        self,
+        service: QueryService,
+        asked: Asked,
+        execution: Execution,
+        spool: Spool,
+        place: Future[None],
+        seconds: float,
+    ) -> None:
+        self.format = asked.parameters.format
+        self.execution = execution
+        self._service = service
+        self._asked = asked
+        self._spool = spool
+        self._place = place  # in the lane
+        self._running = asyncio.wrap_future(place)
+        self._seconds = seconds
+        self._watch = asyncio.create_task(self._limit_time())
+        self._closing: asyncio.Task[None] | None = None
+
+    async def begin(self) -> None:
+        """Wait for the first bytes. Raises the query's error if there are none.
+
+        Where only the headers can tell how a result ended, short ones are waited for.
+        """
+        if not self.format.tells_status:
+            await asyncio.wait({self._running}, timeout=SETTLING_SECONDS)
+        if not await self._spool.readable() and self.execution.failure is not None:
+            raise self.execution.failure
+
+    @property
+    def status(self) -> str:
+        """How the query ended, '' while it runs."""
+        return self.execution.report.status
+
+    def pieces(self) -> AsyncIterator[bytes]:
+        return self._spool.pieces()
+
+    @property
+    def complete(self) -> bool:
+        """Whether the document in the spool is whole: to be asked when all pieces are out."""
+        return self.execution.complete
+
+    def close(self, reason: ServiceError | None = None) -> None:
+        """The client has got all, or is gone: stop what still runs, give the spool free, write the log."""
+        self._spool.close()
+        if self._closing is None:
+            gone = ClientGone("the client went away before the end")
+            self._closing = asyncio.create_task(self._close(reason or gone))
+
+    async def closed(self) -> None:
+        """Wait until ``close`` has done all that."""
+        if self._closing is not None:
+            await self._closing
+
+    async def _close(self, reason: ServiceError) -> None:
+        await self._stop(reason)
+        await asyncio.to_thread(self.execution.close)
+        self._watch.cancel()
+        self._service.record(self._asked, self.execution.report, self.execution.query_id)
+        self._service.forget(self)
+
+    async def _limit_time(self) -> None:
+        """Stop the query when the engine has worked on it for as long as it may."""
+        while not self._running.done():
+            rest = self._seconds - self.execution.clock.seconds
+            if rest <= 0:
+                await self._stop(self._too_long())
+            else:
+                await asyncio.wait({self._running}, timeout=rest)
+
+    def _too_long(self) -> QueryTooHeavy:
+        return QueryTooHeavy(
+            f"the engine has worked for {self._seconds:g} seconds on this query, the limit of /sync. "
+            "Longer queries belong in /async, with the same parameters; "
+            "or ask for less at once, such as a smaller region, or fewer columns to sort or group by"
+        )
+
+    async def _stop(self, reason: ServiceError) -> None:
+        """Tell the engine until it has stopped; a query that still waits just leaves the queue."""
+        if self._place.cancel():
+            self.execution.report.status = status_of(reason)
+            self.execution.report.error = str(reason)
+        while not self._running.done():
+            try:
+                await asyncio.get_running_loop().run_in_executor(None, self.execution.stop, reason)
+            except EngineError as error:
+                _log.warning("query %s cannot be stopped yet: %s", self.execution.query_id, error)
+            await asyncio.wait({self._running}, timeout=CANCEL_AGAIN_SECONDS)

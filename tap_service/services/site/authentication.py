@@ -1,0 +1,203 @@
+"""Who asks: HTTP Basic and Bearer credentials to an identity.
+
+Bearer tokens are local ones or, where the operator names issuers, JSON Web Tokens (RFC 7519), which are checked against
+the issuer's public keys in a file: no request goes out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import hashlib
+import json
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jwt
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from tap_service.models.identity import Identity
+from tap_service.service_errors import Unauthorized
+from tap_service.services.queries.query_admission import Lane
+from tap_service.storage.accounts import Accounts
+
+#: a password that was right is not hashed anew for this time, in seconds, unless the users change
+_REMEMBERED_SECONDS = 60.0
+_MOST_REMEMBERED = 1000
+#: hashing a password is made to be slow: this many may wait for it
+_WAITING_PASSWORDS = 50
+#: of public keys; a shared secret in the settings would let its readers make tokens
+_ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
+_LONGEST_TOKEN = 16_384
+
+
+@dataclass(frozen=True, slots=True)
+class LoginMethod:
+    """A way to log in: its standard id (IVOA SSO 2.0, section 3) and its challenge (RFC 9110, section 11)."""
+
+    standard_id: str
+    challenge: str
+
+
+BASIC = LoginMethod("ivo://ivoa.net/sso#BasicAA", 'Basic realm="Skyhouse", charset="UTF-8"')
+BEARER = LoginMethod("ivo://ivoa.net/sso#OAuth", 'Bearer realm="Skyhouse"')
+
+
+class Issuer(BaseModel):
+    """An entry of the file of token issuers. ``keys``: a JSON Web Key Set file (RFC 7517), relative to that file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    issuer: str
+    audience: str
+    keys: Path
+    user_claim: str = "sub"
+    admins: tuple[str, ...] = ()
+
+
+class IssuersError(Exception):
+    """The file of token issuers cannot be used; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class _TrustedIssuer:
+    entry: Issuer
+    keys: jwt.PyJWKSet
+
+    def identity(self, token: str) -> Identity | None:
+        """The user of a token of this issuer; None if it is not good."""
+        try:
+            key = self._key(jwt.get_unverified_header(token).get("kid"))
+            claims: dict[str, Any] = jwt.decode(
+                token,
+                key,
+                algorithms=list(_ALGORITHMS),
+                audience=self.entry.audience,
+                issuer=self.entry.issuer,
+                options={"require": ["exp", "iss", "aud", self.entry.user_claim]},
+            )
+        except (jwt.PyJWTError, LookupError):
+            return None
+        user = claims[self.entry.user_claim]
+        if not isinstance(user, str) or not user or len(user) > 200:
+            return None
+        return Identity(f"{self.entry.name}:{user}", user in self.entry.admins)
+
+    def _key(self, ident: object) -> jwt.PyJWK:
+        if ident is None and len(self.keys.keys) == 1:
+            return self.keys.keys[0]
+        return self.keys[str(ident)]
+
+
+def read_issuers(path: Path) -> tuple[_TrustedIssuer, ...]:
+    """The issuers in a YAML file. Raises IssuersError."""
+    try:
+        entries = [Issuer.model_validate(entry) for entry in yaml.safe_load(path.read_text(encoding="utf-8")) or ()]
+        found = [
+            _TrustedIssuer(entry, jwt.PyJWKSet.from_dict(json.loads((path.parent / entry.keys).read_text("utf-8"))))
+            for entry in entries
+        ]
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise IssuersError(f"{path}: {where}: {first['msg']}") from error
+    except (OSError, ValueError, TypeError, yaml.YAMLError, jwt.PyJWTError) as error:
+        raise IssuersError(f"{path} cannot be used: {error}") from error
+    names = [issuer.entry.name for issuer in found]
+    if len(set(names)) != len(names) or any(":" in name or not name for name in names):
+        raise IssuersError(f"{path}: each issuer needs a name of its own, without a colon")
+    return tuple(found)
+
+
+class Identities:
+    """``anonymous``: whether callers without credentials are let in."""
+
+    def __init__(self, accounts: Accounts | None, issuers: Sequence[_TrustedIssuer], *, anonymous: bool) -> None:
+        self.anonymous = anonymous
+        self._accounts = accounts
+        self._issuers = issuers
+        self._passwords = Lane("password", 1, _WAITING_PASSWORDS)
+        self._remembered: dict[bytes, tuple[Identity, float]] = {}
+        self._version = accounts.version if accounts else 0
+
+    @property
+    def login_methods(self) -> tuple[LoginMethod, ...]:
+        """Those that lead somewhere: passwords and tokens of local users, tokens of issuers."""
+        if self._accounts is not None and self._accounts.has_users:
+            return BASIC, BEARER
+        return (BEARER,) if self._issuers else ()
+
+    def admit(self, caller: Identity | None) -> None:
+        """Raises Unauthorized for anonymous callers where none are let in."""
+        if caller is None and not self.anonymous:
+            raise Unauthorized("this service is for its users: give a name and password, or a token")
+
+    async def identify(self, authorization: Sequence[str]) -> Identity | None:
+        """Who has sent these Authorization headers; None, without any, is anonymous.
+
+        Raises Unauthorized for wrong credentials.
+        """
+        if not authorization:
+            return None
+        scheme, _, credentials = authorization[0].strip().partition(" ")
+        found = None
+        if len(authorization) == 1 and scheme.lower() == "basic":
+            found = await self._basic(credentials.strip())
+        elif len(authorization) == 1 and scheme.lower() == "bearer":
+            found = self._bearer(credentials.strip())
+        if found is None:
+            raise Unauthorized("the name and password, or the token, are not right")
+        return found
+
+    def close(self) -> None:
+        self._passwords.close()
+        if self._accounts is not None:
+            self._accounts.close()
+
+    async def _basic(self, credentials: str) -> Identity | None:
+        try:
+            name, colon, password = base64.b64decode(credentials, validate=True).decode().partition(":")
+        except (binascii.Error, UnicodeDecodeError):
+            return None
+        if not colon or self._accounts is None:
+            return None
+        remembered = self._recall(credentials, self._accounts)
+        if remembered is not None:
+            return remembered
+        found: Future[Identity | None] = Future()
+        accounts = self._accounts
+
+        def check() -> None:
+            found.set_result(accounts.by_password(name, password))
+
+        await asyncio.wrap_future(self._passwords.submit(check))
+        identity = found.result()
+        if identity is not None:
+            if len(self._remembered) >= _MOST_REMEMBERED:
+                self._remembered.clear()
+            self._remembered[_digest(credentials)] = identity, time.monotonic() + _REMEMBERED_SECONDS
+        return identity
+
+    def _recall(self, credentials: str, accounts: Accounts) -> Identity | None:
+        if accounts.version != self._version:
+            self._remembered.clear()
+            self._version = accounts.version
+        identity, until = self._remembered.get(_digest(credentials), (None, 0.0))
+        return identity if until > time.monotonic() else None
+
+    def _bearer(self, token: str) -> Identity | None:
+        if not token or len(token) > _LONGEST_TOKEN:
+            return None
+        found = self._accounts.by_token(token) if self._accounts is not None else None
+        return found or next((user for issuer in self._issuers if (user := issuer.identity(token))), None)
+
+
+def _digest(credentials: str) -> bytes:
+    return hashlib.sha256(credentials.encode()).digest()

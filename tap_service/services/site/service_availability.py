@@ -1,0 +1,50 @@
+"""Whether the service can answer: the parts it stands on are tried, not asked."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+
+from tap_service.documents.service_description import Availability
+from tap_service.services.queries.result_spool import SpoolStore
+from tap_service.storage.engine.engine import Engine, EngineError
+from tap_service.storage.jobs.job_store import JobStore, JobStoreUnavailable
+from tap_service.storage.results.result_store import ResultStore
+
+#: a part that does not answer within this time is out of order, in seconds
+_PATIENCE = 5.0
+
+
+class AvailabilityService:
+    def __init__(self, engine: Engine, spools: SpoolStore, jobs: JobStore, results: ResultStore) -> None:
+        self._checks: dict[str, Callable[[], None]] = {
+            "the engine": engine.ping,
+            "the store for results": spools.check,
+            "the store for jobs": jobs.check,
+            "the store for results of jobs": results.check,
+        }
+        self._since = datetime.now(UTC)
+        self._threads = ThreadPoolExecutor(len(self._checks), "availability")
+
+    async def availability(self) -> Availability:
+        notes = await asyncio.gather(*(self._try(name, check) for name, check in self._checks.items()))
+        faults = tuple(note for note in notes if note)
+        return Availability(not faults, self._since, faults or ("queries are taken, by /sync and /async",))
+
+    def close(self) -> None:
+        self._threads.shutdown(wait=False)
+
+    async def _try(self, name: str, check: Callable[[], None]) -> str:
+        """A sentence on what is wrong, or nothing."""
+        running = asyncio.get_running_loop().run_in_executor(self._threads, check)
+        done, _ = await asyncio.wait({running}, timeout=_PATIENCE)
+        if not done:
+            return f"{name} has not answered for {_PATIENCE:g} seconds"
+        error = running.exception()
+        if error is None:
+            return ""
+        if not isinstance(error, EngineError | JobStoreUnavailable | OSError):
+            raise error
+        return f"{name} is out of order: {error}"

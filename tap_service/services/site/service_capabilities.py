@@ -1,0 +1,46 @@
+"""What the service can do, for /capabilities: taken from the settings and the tables of functions and formats alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from adql.functions import ADQL_GEO, FEATURES, USER_DEFINED
+from adql.syntax.extensions import EXTENSIONS, FEATURE_TYPE
+from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.obscore import data_models
+from tap_service.config import Config
+from tap_service.documents.service_description import Feature, FeatureList, Limit, ServiceDescription
+from tap_service.services.site.authentication import Identities
+
+
+def _functions(config: Config) -> Iterator[Feature]:
+    for function in USER_DEFINED:
+        if config.sesame_url or function.name != "ivo_simbadpoint":
+            yield from (Feature(form, function.description) for form in function.signatures)
+
+
+def describe_service(config: Config, identities: Identities, catalogue: Catalogue, tap_url: str) -> ServiceDescription:
+    """True at every moment: data models are those of the tables in ``catalogue``."""
+    features = (
+        FeatureList("udf", tuple(_functions(config))),
+        FeatureList("adqlgeo", tuple(Feature(name) for name in ADQL_GEO)),
+        *(
+            FeatureList(kind.removeprefix("features-"), tuple(Feature(form) for form in forms))
+            for kind, forms in FEATURES.items()
+        ),
+        FeatureList(FEATURE_TYPE, tuple(Feature(form, description) for form, description in EXTENSIONS)),
+    )
+    return ServiceDescription(
+        base_url=tap_url,
+        title=config.title,
+        description=config.description,
+        features=features,
+        data_models=data_models(catalogue),
+        retention_period=Limit(config.retention_seconds, config.hard_retention_seconds),
+        execution_duration=Limit(config.async_seconds, config.async_hard_seconds),
+        output_limit=Limit(config.default_maxrec, config.hard_maxrec),
+        upload_methods=("inline", "http", "https"),
+        upload_limit=Limit(config.upload_bytes, config.upload_bytes),
+        anonymous=identities.anonymous,
+        security_methods=tuple(method.standard_id for method in identities.login_methods),
+    )

@@ -1,0 +1,96 @@
+"""The uploaded tables of one query: read, put into the engine, and dropped when it has ended."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+from clickhouse_schema.catalogue import TableEntry
+from clickhouse_schema.schema_model import Schema
+from clickhouse_schema.table_ddl import create_table
+from tap_service.config import Config
+from tap_service.models.upload_parameter import SCHEMA, Upload
+from tap_service.service_errors import ServiceUnavailable, UploadFault
+from tap_service.services.uploads.table_files import TableFiles, path_of
+from tap_service.services.uploads.url_fetch import Fetcher
+from tap_service.storage.engine.engine import Engine, EngineError
+from tap_service.storage.engine.query_tables import drop, fill, storage, upload_name
+
+_log = logging.getLogger("skyhouse")
+
+#: no table of a request is begun when those before it have taken so many times the time of one
+_PATIENCE = 2
+
+
+@dataclass(slots=True)
+class Loaded:
+    """Tables that are there until ``drop``; what fails there is swept later."""
+
+    engine: Engine
+    entries: tuple[TableEntry, ...] = ()
+    _names: list[str] = field(default_factory=list)
+
+    def add(self, name: str, entry: TableEntry) -> None:
+        self._names.append(name)
+        self.entries = (*self.entries, entry)
+
+    def drop(self) -> None:
+        names, self._names = self._names, []
+        for name in names:
+            try:
+                drop(self.engine, name)
+            except EngineError as error:
+                _log.warning("the uploaded table %s cannot be dropped yet: %s", name, error)
+
+
+class Uploads:
+    """Safe to use from several threads."""
+
+    def __init__(self, config: Config, engine: Engine, files: TableFiles) -> None:
+        self._engine = engine
+        self._files = files
+        self._seconds = _PATIENCE * config.upload_seconds
+        self._fetcher = Fetcher(config.spool_path, config.upload_hosts, config.upload_bytes, config.upload_seconds)
+
+    def load(self, uploads: Sequence[Upload], query_id: str) -> Loaded:
+        """Raises UploadFault for a table that cannot be had, ServiceUnavailable where the engine takes none."""
+        loaded = Loaded(self._engine)
+        end = time.monotonic() + self._seconds
+        try:
+            for number, upload in enumerate(uploads):
+                if time.monotonic() > end:
+                    raise UploadFault(
+                        f"these tables take more than {self._seconds} seconds to read: upload fewer at once"
+                    )
+                name = upload_name(query_id, number)
+                loaded.add(name, self._table(upload, name))
+        except (EngineError, OSError) as error:
+            loaded.drop()
+            _log.error("an uploaded table cannot be put into the engine: %s", getattr(error, "detail", error))
+            raise ServiceUnavailable("the service cannot take an uploaded table now. Ask again later") from error
+        except BaseException:
+            loaded.drop()
+            raise
+        return loaded
+
+    def _table(self, upload: Upload, name: str) -> TableEntry:
+        with (
+            self._source(upload) as (file, content_type),
+            self._files.read(path_of(file), upload.name, content_type) as read,
+        ):
+            stored = storage(name)
+            fill(self._engine, name, create_table(read.table, stored), read.batches())
+            return TableEntry(Schema(name=SCHEMA), read.table, read.rows, stored=stored)
+
+    @contextmanager
+    def _source(self, upload: Upload) -> Iterator[tuple[BinaryIO, str]]:
+        if upload.part is None:
+            with self._fetcher.fetched(upload.address) as fetched:
+                yield fetched
+        else:
+            with upload.part.open() as file:
+                yield file, upload.part.content_type

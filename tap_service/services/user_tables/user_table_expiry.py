@@ -1,0 +1,70 @@
+"""The end of users' tables: of those that nobody has used for long, and of what dead processes have left."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from datetime import UTC, date, datetime, time, timedelta
+
+from clickhouse_schema import user_table_record
+from clickhouse_schema.user_table_record import FILLING, UserTable
+from tap_service.config import Config
+from tap_service.constants import FILLING_SECONDS
+from tap_service.models.timestamps import now
+from tap_service.services.user_tables.user_table_storage import UserStorage
+from tap_service.storage.engine.engine import Engine
+
+_log = logging.getLogger("skyhouse")
+
+
+def end_of(record: UserTable, last_use: str | None, days: int) -> datetime | None:
+    """When the table goes if nobody changes or uses it any more; ``last_use`` is a day, or None. None: never."""
+    if not days:
+        return None
+    used = datetime.combine(date.fromisoformat(last_use), time(), UTC) + timedelta(days=1) if last_use else None
+    return max(record.changed, used or record.changed) + timedelta(days=days)
+
+
+class UserTableCare:
+    """One for each process that sweeps."""
+
+    def __init__(self, config: Config, engine: Engine) -> None:
+        self._engine = engine
+        self._storage = UserStorage(config, engine)
+        self._days = config.user_table_days
+        self._left_before: set[str] = set()
+
+    def sweep(self, *, alone: bool = False) -> None:
+        """Remove the tables whose time has come, and what no table needs. ``alone``: no other process works.
+
+        What has just been given up may still be read by a query that was translated before: it goes next time.
+        """
+        with self._storage.changing():
+            records = tuple(self._kept(user_table_record.all_tables(self._engine)))
+            servers = [(each, user_table_record.tables_without_document(each, records)) for each in self._engine.each()]
+            ids = user_table_record.ids_without_document(self._engine, records)
+        gone = []
+        for server, tables in servers:
+            over = [name for name, age in tables.items() if alone or self._is_over(name, age)]
+            for name in over:
+                if not user_table_record.is_read(server, name):
+                    user_table_record.drop(server, name)
+                    gone.append(name)
+        user_table_record.forget(self._engine, ids if alone else ids & self._left_before, gone)
+        self._left_before = {*ids, *(name for _, tables in servers for name in tables)}
+
+    def _kept(self, records: Iterable[UserTable]) -> Iterable[UserTable]:
+        records = tuple(records)
+        uses = user_table_record.last_uses(self._engine, [record.described for record in records])
+        for record in records:
+            end = end_of(record, uses.get(record.described), self._days)
+            if end is None or end > now():
+                yield record
+            else:
+                _log.warning(
+                    "the table %s of %r has not been used for long and is removed", record.qualified, record.owner
+                )
+                user_table_record.remove(self._engine, record.owner, record.table.name)
+
+    def _is_over(self, name: str, age: int) -> bool:
+        return age >= FILLING_SECONDS if name.startswith(FILLING) else name in self._left_before

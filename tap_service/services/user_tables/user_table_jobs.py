@@ -1,0 +1,276 @@
+"""Jobs that change a user's own tables: an index of a column, and a table of another job's result.
+
+Such a job has REQUEST=createIndex with TABLE, INDEX and UNIQUE, or REQUEST=saveTable with TABLE, JOB and REPLACE. It is
+executed as a query is, but the rows that it gives, one, tell what was done.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+
+import pyarrow as pa
+
+from adql.translate import Translation
+from clickhouse_schema.datatypes import CHAR, LONG, Field
+from clickhouse_schema.schema_model import Layout, Table
+from clickhouse_schema.user_table_record import UserTable
+from tap_service.config import Config
+from tap_service.models.tap_parameters import Pair, TapParameters, tap_parameters
+from tap_service.models.uws_job import Job
+from tap_service.readers.position_columns import position_of
+from tap_service.serializers import ResultInfo
+from tap_service.service_errors import Conflict, Forbidden, NotFound, ParameterFault, QueryFault, UserFault
+from tap_service.services.queries.query_execution import Execution
+from tap_service.services.queries.query_preparation import Preparation
+from tap_service.services.queries.row_limit import RowLimit
+from tap_service.services.uploads.table_files import path_of
+from tap_service.services.user_tables.user_table_requests import UserTables, column_of, told
+from tap_service.services.user_tables.user_table_storage import Changed
+from tap_service.storage.engine.engine import Engine, QueryCancelled, Settings
+from tap_service.storage.jobs.job_store import NoSuchJob
+from tap_service.storage.results.result_store import ResultMissing
+from tap_service.storage.store_choice import JobStores
+
+CREATE_INDEX, SAVE_TABLE = "createIndex", "saveTable"
+
+#: extensions of results in formats that hold all values; FITS has no text but ASCII
+_SAVED = ("vot", "xml", "parquet", "arrow", "arrows", "ecsv")
+_ATTEMPTS = 3
+
+_FIELDS = (
+    Field("table_name", CHAR, description="The table.", nullable=False),
+    Field("n_rows", LONG, description="Rows that it has now.", nullable=False),
+    Field("n_bytes", LONG, unit="byte", description="Disk that it takes now.", nullable=False),
+    Field("done", CHAR, description="What was done.", nullable=False),
+)
+
+
+def asked_of(pairs: Sequence[Pair]) -> str:
+    """Which of these requests the parameters of a job are; '' if they are a query's."""
+    given = [value.strip().lower() for name, value in pairs if name.upper() == "REQUEST"]
+    return next((name for name in (CREATE_INDEX, SAVE_TABLE) if given == [name.lower()]), "")
+
+
+class TableJobs:
+    """One for each process that executes jobs."""
+
+    def __init__(
+        self, config: Config, engine: Engine, stores: JobStores, tables: UserTables, preparation: Preparation
+    ) -> None:
+        self._config = config
+        self._engine = engine
+        self._stores = stores
+        self._tables = tables
+        self._preparation = preparation
+
+    def parameters(self, job: Job) -> TapParameters:
+        """As of a query, whose text is what the job is asked to do."""
+        own = [pair for pair in job.parameters if pair[0].upper() not in ("REQUEST", "QUERY", "UPLOAD", "LANG")]
+        text = " ".join([asked_of(job.parameters), *(f"{name}={value}" for name, value in own)])
+        return tap_parameters([*own, ("QUERY", text)], len(text))
+
+    def prepare(self, job: Job, parameters: TapParameters) -> Execution:
+        """Raises UserFault."""
+        work = {CREATE_INDEX: self._index, SAVE_TABLE: self._save}[asked_of(job.parameters)]
+        if job.owner is None:
+            raise Forbidden("only users have tables of their own: create the job with a name and password, or a token")
+        info = ResultInfo(parameters.query, self._config.title, 1)
+        translation = Translation("", {}, _FIELDS, (), None)
+        execution = Execution(
+            self._engine, translation, parameters.format.serializer(_FIELDS, info), job.query_id, RowLimit(1, 1)
+        )
+        execution.source = _Work(self._engine, lambda stop: work(job, job.owner or "", stop))
+        return execution
+
+    def _index(self, job: Job, owner: str, stop: threading.Event) -> tuple[UserTable, str]:
+        given = _given(job.parameters)
+        name, wanted = (_needed(given, key) for key in ("TABLE", "INDEX"))
+        unique = _flag(given, "UNIQUE")
+        storage = self._tables.storage
+        base = storage.present(owner, self._tables.own_name(name))
+        for _ in range(_ATTEMPTS):
+            table, done = indexed(base.table, wanted, unique=unique)
+            if table == base.table:
+                return base, done
+            self._check_positions(base, table)
+            try:
+                with storage.filling(table, base.storage) as filled:
+                    storage.copy(base, table, filled, job.query_id)
+                    if stop.is_set():
+                        raise QueryCancelled("the job was stopped")
+                    return storage.exchange(base, table, filled), done
+            except Changed as error:
+                base = error.now
+        raise Conflict(f"{base.qualified} is changed all the time: make the index when it is at rest")
+
+    def _check_positions(self, base: UserTable, table: Table) -> None:
+        if table.layout.position and table.layout.position != base.table.layout.position:
+            outside = self._tables.storage.count_outside(base, table.layout.position)
+            if outside:
+                raise QueryFault(
+                    f"{' and '.join(table.layout.position)} are no positions: {outside} rows are outside longitudes of "
+                    "0 to 360 and latitudes of -90 to 90 degrees"
+                )
+
+    def _save(self, job: Job, owner: str, stop: threading.Event) -> tuple[UserTable, str]:
+        given = _given(job.parameters)
+        name = self._tables.own_name(_needed(given, "TABLE"))
+        source = self._source(_needed(given, "JOB"), owner)
+        assert source.result is not None  # noqa: S101  (checked there)
+        with tempfile.TemporaryFile(dir=self._config.spool_path) as file:
+            try:
+                for piece in self._stores.results.read(source.result.key, 0, source.result.size):
+                    file.write(piece)
+                    if stop.is_set():
+                        raise QueryCancelled("the job was stopped")
+            except ResultMissing as error:
+                raise NotFound("the result of that job has been lost: run the query again") from error
+            file.flush()
+            replace, fields = _flag(given, "REPLACE"), self._fields(source)
+            record = self._tables.save(owner, name, path_of(file), replace=replace, origin=job.job_id, fields=fields)
+        return record, f"the result of job {source.job_id} is the table {record.qualified}"
+
+    def _fields(self, source: Job) -> tuple[Field, ...]:
+        """The columns of a job's result with all that formats do not tell; none if its query would be refused now."""
+        try:
+            parameters = tap_parameters(source.parameters, self._config.max_query_length)
+            return self._preparation.fields(parameters, source.owner)
+        except UserFault:
+            return ()
+
+    def _source(self, job_id: str, owner: str) -> Job:
+        """The job whose result is wanted, which has one that can be saved."""
+        try:
+            source = self._stores.jobs.get(job_id)
+        except NoSuchJob as error:
+            raise NotFound(f"there is no job {job_id[:60]!r}: it never was, or has been destroyed") from error
+        if source.owner not in (None, owner):
+            raise Forbidden("that job is another's")
+        if source.result is None:
+            raise NotFound(f"that job has no result: it is {source.phase}")
+        return savable(source, self._config)
+
+
+def savable(source: Job, config: Config) -> Job:
+    """The job, if its result can become a table. Raises Forbidden."""
+    assert source.result is not None  # noqa: S101
+    if source.result.extension not in _SAVED:
+        raise Forbidden(
+            f"the result is {source.result.content_type}, which does not hold all that the values are: "
+            "run the query again with RESPONSEFORMAT=votable, parquet, arrow or ecsv, and save that"
+        )
+    if source.result.size > config.user_table_file:
+        raise Forbidden(
+            f"the result has {source.result.size} bytes, and a table is made of up to {config.user_table_file} here: "
+            "ask for fewer rows or columns, or for RESPONSEFORMAT=parquet, which takes less"
+        )
+    return source
+
+
+def indexed(table: Table, wanted: str, *, unique: bool) -> tuple[Table, str]:
+    """The table with an index, and what that is in words. Raises ParameterFault, NotFound.
+
+    ``wanted``: a column, or two separated by a comma: longitude and latitude of a position.
+    """
+    columns = [column_of(table, name) for name in wanted.split(",")]
+    layout = table.layout
+    names = tuple(column.name for column in columns)
+    if len(columns) > 2:
+        raise ParameterFault("INDEX is a column, or longitude and latitude of a position, such as ra,dec")
+    if len(columns) == 2 or names[0] in (layout.position or ()) or names[0] in _position(table):
+        pair = names if len(columns) == 2 else layout.position or _position(table)
+        return _positioned(table, pair[0], pair[1], unique=unique)
+    column = columns[0]
+    if column.type.is_array or column.type.is_geometry:
+        if column.type.is_geometry and column.type.xtype != "point":
+            return table, f"{column.name} is a shape, and has an index already"
+        raise ParameterFault(f"{column.name} is an array: an index is of numbers, texts or times")
+    if unique:
+        if table.primary_key not in ((), names):
+            raise Conflict(f"the rows have a unique index already: {', '.join(table.primary_key)}")
+        others = tuple(name for name in layout.indexes if name != column.name)
+        new = layout.model_copy(update={"id": names, "indexes": others})
+        return table.model_copy(update={"layout": new, "primary_key": names}), f"{column.name} names each row"
+    if table.is_indexed(column.name):
+        return table, f"{column.name} has an index already"
+    new = layout.model_copy(update={"indexes": (*layout.indexes, column.name)})
+    return table.model_copy(update={"layout": new}), f"rows are found by {column.name}"
+
+
+def _position(table: Table) -> tuple[str, ...]:
+    return position_of(tuple(column.field for column in table.columns)) or ()
+
+
+def _positioned(table: Table, longitude: str, latitude: str, *, unique: bool) -> tuple[Table, str]:
+    for name in (longitude, latitude):
+        column = table.column(name)
+        if not column.type.is_numeric or column.unit not in ("", "deg"):
+            unit = f" in {column.unit}" if column.unit else ""
+            raise ParameterFault(f"{name} is {column.type.adql}{unit}: a position is two columns in degrees")
+    if longitude == latitude:
+        raise ParameterFault(f"{longitude} is given twice: a position is longitude and latitude")
+    if unique:
+        raise ParameterFault("positions are not unique: leave UNIQUE out")
+    layout = table.layout
+    if layout.position == (longitude, latitude):
+        return table, f"the table is in the order of {longitude} and {latitude} already"
+    new: Layout = layout.model_copy(update={"position": (longitude, latitude)})
+    return table.model_copy(update={"layout": new}), f"the table is in the order of {longitude} and {latitude}"
+
+
+class _Work:
+    """Where an execution gets its one row from."""
+
+    def __init__(self, engine: Engine, work: Callable[[threading.Event], tuple[UserTable, str]]) -> None:
+        self._engine = engine
+        self._work = work
+        self._stopped = threading.Event()
+
+    def stream(
+        self,
+        sql: str,  # noqa: ARG002 (there is none)
+        *,
+        query_id: str = "",
+        settings: Settings | None = None,  # noqa: ARG002
+        batch_rows: int = 16384,  # noqa: ARG002
+    ) -> AbstractContextManager[Iterator[pa.RecordBatch]]:
+        """As the engine's."""
+
+        @contextmanager
+        def rows() -> Iterator[Iterator[pa.RecordBatch]]:
+            yield self._rows(query_id)
+
+        return rows()
+
+    def cancel(self, query_id: str) -> None:
+        self._stopped.set()
+        self._engine.cancel(query_id)
+
+    def _rows(self, query_id: str) -> Iterator[pa.RecordBatch]:
+        with told(query_id):
+            record, done = self._work(self._stopped)
+        values = (record.qualified, record.rows, record.size, done)
+        yield pa.record_batch(
+            [pa.array([value], field.type.arrow) for value, field in zip(values, _FIELDS, strict=True)],
+            names=[field.name for field in _FIELDS],
+        )
+
+
+def _given(pairs: Sequence[Pair]) -> dict[str, str]:
+    return {name.upper(): value.strip() for name, value in pairs if value.strip()}
+
+
+def _needed(given: dict[str, str], name: str) -> str:
+    if name not in given:
+        raise ParameterFault(f"the parameter {name} is missing")
+    return given[name]
+
+
+def _flag(given: dict[str, str], name: str) -> bool:
+    word = given.get(name, "false").lower()
+    if word not in ("true", "false", "1", "0"):
+        raise ParameterFault(f"{name} is true or false")
+    return word in ("true", "1")

@@ -1,0 +1,251 @@
+"""Changes of users' own tables in the engine: rows are put aside, and are seen all at once or never.
+
+Tables are filled under names of their own and get another one when they are whole. Changes become visible one after
+the other, in moments: see ``clickhouse_schema.user_table_record``.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+
+import numpy as np
+import pyarrow as pa
+
+from clickhouse_schema import catalogue_store, user_table_record
+from clickhouse_schema.quoting import identifier, string
+from clickhouse_schema.schema_model import Table
+from clickhouse_schema.table_ddl import create_table, given_columns
+from clickhouse_schema.user_table_record import DATABASE, FILLING, LIVE, UserTable, new_name, stored
+from tap_service.config import Config
+from tap_service.models.timestamps import now
+from tap_service.service_errors import Conflict, Forbidden, NotFound, QueryFault
+from tap_service.storage.engine.engine import Engine
+from tap_service.storage.engine.query_tables import blocks
+from tap_service.storage.jobs.redis_lock import alone
+
+#: of this process; other processes of a cluster are kept off by a lock in Redis
+_changing = threading.Lock()
+
+
+#: more than the engine has in a table at rest
+_MANY_PARTS = 20
+
+
+class Changed(Exception):
+    """The table is not what it was when the change began; ``now`` is what it is."""
+
+    def __init__(self, present: UserTable) -> None:
+        super().__init__(present.qualified)
+        self.now = present
+
+
+class UserStorage:
+    """Safe to use from several threads and processes. Raises EngineError, and JobStoreUnavailable without the lock."""
+
+    def __init__(self, config: Config, engine: Engine) -> None:
+        self._engine = engine
+        self._redis_url = config.redis_url
+        self._most_tables = config.user_tables
+        self._most_bytes = config.user_table_bytes
+        self._settings = {"max_memory_usage": config.query_memory} if config.query_memory else {}
+
+    def present(self, owner: str, name: str) -> UserTable:
+        """Raises NotFound."""
+        found = user_table_record.table_of(self._engine, owner, name)
+        if found is None:
+            raise NotFound(f"you have no table {user_table_record.SCHEMA_NAME}.{name}; /tap/mydb lists yours")
+        return found
+
+    # --- rows that nobody sees yet
+
+    @contextmanager
+    def filling(self, table: Table, beside: str = "") -> Iterator[str]:
+        """A table to be filled; it goes with the context unless it was made visible. ``beside``: see ``_create``."""
+        name = new_name(FILLING)
+        try:
+            self._create(table, name, beside)
+            yield name
+        finally:
+            user_table_record.drop(self._engine, name)
+
+    def fill(self, owner: str, name: str, batches: Iterable[pa.RecordBatch], replaced: str = "") -> None:
+        """Put rows in; Forbidden as soon as they are more than the user may keep. ``replaced``: a table that goes."""
+        room = self._room(owner, replaced)
+        for block in blocks(batches):
+            self._engine.insert(stored(name), block)
+            if self._size(name)[1] > room:
+                raise self._too_much(room)
+
+    def copy(self, source: UserTable, table: Table, name: str, query_id: str) -> None:
+        """The rows of a table, in another layout; ``query_id`` is what the engine knows the work by."""
+        columns = ", ".join(identifier(column) for column in given_columns(table))
+        rows = f"SELECT {columns} FROM {stored(source.storage)}"
+        self._engine.execute(f"INSERT INTO {stored(name)} ({columns}) {rows}", self._settings, query_id=query_id)
+
+    def count_outside(self, source: UserTable, position: tuple[str, str]) -> int:
+        """Rows that have values for longitude and latitude in degrees which are none."""
+        longitude, latitude = (identifier(name) for name in position)
+        outside = f"{longitude} NOT BETWEEN 0 AND 360 OR {latitude} NOT BETWEEN -90 AND 90"
+        not_nan = f"NOT isNaN(toFloat64({longitude})) AND NOT isNaN(toFloat64({latitude}))"
+        where = f"({outside}) AND {not_nan}"
+        answer = self._engine.query(f"SELECT count() AS n FROM {stored(source.storage)} WHERE {where}")
+        return int(answer["n"][0].as_py())
+
+    # --- what is seen from now on
+
+    def publish(self, owner: str, table: Table, filled: str, *, replace: bool, origin: str = "") -> UserTable:
+        """A new table, or another one in the place of that of its name. Raises Conflict, Forbidden.
+
+        One that the job ``origin`` has made already is left as it is.
+        """
+        with self.changing():
+            present = user_table_record.table_of(self._engine, owner, table.name)
+            if present is not None and origin and present.origin == origin:
+                return present
+            if present is not None and not replace:
+                raise exists(present)
+            if present is None:
+                self.check_count(owner)
+            return self._put(owner, table, self._renamed(filled), replaced=present, origin=origin)
+
+    def append(self, base: UserTable, filled: str) -> UserTable:
+        """The rows in addition to those that are there. Raises Changed, NotFound, Forbidden."""
+        with self.changing():
+            present = self.present(base.owner, base.table.name)
+            if present.table != base.table:
+                raise Changed(present)
+            both = new_name(LIVE)
+            self._create(base.table, both, beside=present.storage)
+            with self._dropped_on_failure(both):
+                for part in (present.storage, filled):
+                    self._engine.execute(f"ALTER TABLE {stored(both)} ATTACH PARTITION tuple() FROM {stored(part)}")
+                if self._parts(both) > _MANY_PARTS:  # of many small loads, which leave the engine no time to merge
+                    self._engine.execute(f"OPTIMIZE TABLE {stored(both)}")
+            return self._put(base.owner, base.table, both, replaced=present)
+
+    def exchange(self, base: UserTable, table: Table, filled: str) -> UserTable:
+        """Other rows, or the same ones in another layout, in the place of ``base``. Raises as ``append``."""
+        with self.changing():
+            present = self.present(base.owner, base.table.name)
+            if present.storage != base.storage:
+                raise Changed(present)
+            return self._put(base.owner, table, self._renamed(filled), replaced=present)
+
+    def remove(self, owner: str, name: str) -> None:
+        """Raises NotFound. Queries that read the table now go on to their end."""
+        with self.changing():
+            present = self.present(owner, name)
+            user_table_record.remove(self._engine, owner, present.table.name)
+
+    def check_count(self, owner: str) -> None:
+        count = len(user_table_record.tables_of(self._engine, owner))
+        if count >= self._most_tables:
+            raise Forbidden(
+                f"you have {count} tables, and a user may keep {self._most_tables} here: remove one that you need not"
+            )
+
+    # --- how
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """What is visible changes here alone, one change at a time."""
+        with _changing, alone(self._redis_url, "user-tables") if self._redis_url else nullcontext():
+            yield
+
+    @contextmanager
+    def _dropped_on_failure(self, name: str) -> Iterator[None]:
+        try:
+            yield
+        except BaseException:
+            user_table_record.drop(self._engine, name)
+            raise
+
+    def _create(self, table: Table, name: str, beside: str) -> None:
+        """Make a table, of several servers on the one that has the table ``beside``."""
+        place = f" /* beside {stored(beside)} */" if beside else ""
+        self._engine.execute(create_table(table, stored(name)) + place)
+
+    def _renamed(self, filled: str) -> str:
+        live = new_name(LIVE)
+        self._engine.execute(f"RENAME TABLE {stored(filled)} TO {stored(live)}")
+        return live
+
+    def _put(self, owner: str, table: Table, live: str, *, replaced: UserTable | None, origin: str = "") -> UserTable:
+        """Make the table ``live`` the one of this name. It is dropped if that may not be."""
+        with self._dropped_on_failure(live):
+            rows, size = self._size(live)
+            room = self._room(owner, replaced.storage if replaced else "")
+            if size > room:
+                raise self._too_much(room)
+            self._check_unique(table, live)
+            same = replaced is not None and replaced.table == table
+            record = UserTable(
+                owner=owner,
+                table=table,
+                storage=live,
+                described=replaced.described if replaced and same else new_name(),
+                rows=rows,
+                size=size,
+                crowding=self._counted(table, live, rows),
+                created=replaced.created if replaced else now(),
+                changed=now(),
+                origin=origin,
+            )
+            if not same:
+                user_table_record.describe(self._engine, record)
+            user_table_record.put(self._engine, record)
+            return record
+
+    def _counted(self, table: Table, live: str, rows: int) -> float | None:
+        """Count the rows per cell, for estimates; how many a square degree has around a typical row."""
+        named = table.model_copy(update={"name": live})
+        catalogue_store.count_density(self._engine, DATABASE, named)
+        if not table.layout.position or not rows:
+            return None
+        counts = catalogue_store.density(self._engine, DATABASE, live)["rows"].to_numpy().astype(np.float64)
+        return catalogue_store.in_square_degree(float((counts**2).sum() / counts.sum()), table.layout.healpix_order)
+
+    def _check_unique(self, table: Table, live: str) -> None:
+        if not table.primary_key:
+            return
+        names = ", ".join(identifier(name) for name in table.primary_key)
+        counts = f"count() AS n, uniqExact({names}) AS different"
+        answer = self._engine.query(f"SELECT {counts} FROM {stored(live)}", self._settings)
+        rows, different = answer["n"][0].as_py(), answer["different"][0].as_py()
+        if rows != different:
+            shown = ", ".join(table.primary_key)
+            raise QueryFault(
+                f"{shown} would not be unique: {rows} rows would have {different} values, and NULL counts as none. "
+                "Load other rows, or make an index of it that is not unique"
+            )
+
+    def _room(self, owner: str, replaced: str) -> int:
+        """Bytes that the user may still fill if the table ``replaced`` goes."""
+        kept = (
+            record.size for record in user_table_record.tables_of(self._engine, owner) if record.storage != replaced
+        )
+        return self._most_bytes - sum(kept)
+
+    def _too_much(self, room: int) -> Forbidden:
+        return Forbidden(
+            f"the table would take more than the {max(room, 0)} bytes that are left of the {self._most_bytes} that "
+            "a user may fill here: remove tables that you need no more, or load less"
+        )
+
+    def _parts(self, name: str) -> int:
+        where = f"database = {string(DATABASE)} AND table = {string(name)} AND active"
+        return int(self._engine.query(f"SELECT count() AS n FROM system.parts WHERE {where}")["n"][0].as_py())
+
+    def _size(self, name: str) -> tuple[int, int]:
+        """Rows, and bytes on disk."""
+        where = f"database = {string(DATABASE)} AND table = {string(name)} AND active"
+        found = self._engine.query(f"SELECT sum(rows) AS n, sum(bytes_on_disk) AS size FROM system.parts WHERE {where}")
+        return int(found["n"][0].as_py()), int(found["size"][0].as_py())
+
+
+def exists(present: UserTable) -> Conflict:
+    return Conflict(
+        f"you have a table {present.qualified} already: remove it first, choose another name, or say replace=true"
+    )

@@ -1,0 +1,248 @@
+"""A ClickHouse server over HTTP, through clickhouse-connect: the engine of a cluster.
+
+Facts that shape this file (ClickHouse 26.9, clickhouse-connect 1.12):
+
+* the driver's sessions serialise queries, so there is none: one client serves all threads over a pool of connections;
+* the status is 200 from the first byte on; how a failure after it looks is told in ``http_body``;
+* a connection that closes stops no query of ours in the server: leaving a stream early kills the query by its id;
+* TCP keepalive tells of a server that has vanished, for a query may be silent for hours.
+"""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+import clickhouse_connect
+import pyarrow as pa
+from clickhouse_connect.common import set_setting
+from clickhouse_connect.driver.client import Client
+from clickhouse_connect.driver.exceptions import Error as DriverError
+from clickhouse_connect.driver.httputil import get_pool_manager
+from urllib3.exceptions import ConnectTimeoutError, NewConnectionError, ReadTimeoutError
+from urllib3.response import BaseHTTPResponse
+
+from clickhouse_schema import quoting
+from tap_service.storage.engine.clickhouse_http_body import BROKEN, Body, broken, sent
+from tap_service.storage.engine.engine import (
+    DEFAULTS,
+    SINGLE_BLOCK,
+    EngineError,
+    EngineSilent,
+    EngineUnavailable,
+    EngineUnreachable,
+    Progress,
+    Settings,
+    checked,
+)
+from tap_service.storage.engine.engine_errors import translated
+from tap_service.storage.engine.running_queries import progress, running
+
+_log = logging.getLogger("skyhouse")
+
+#: connections that are kept open for the next query
+_POOL = 64
+
+_CONNECT_SECONDS = 5
+
+#: the longest silence of the server where nothing takes long: cancelling, ping
+_SHORT_SECONDS = 10
+
+# The driver cuts messages at 240 characters otherwise, and logs what it raises.
+set_setting("max_error_size", 0)
+logging.getLogger("clickhouse_connect").setLevel(logging.CRITICAL)
+
+
+class ClickHouseEngine:
+    """The engine at ``url``, such as ``http://ch1:8123``: one server, for a query is killed where it runs.
+
+    ``ClickHouseServers`` is over several of them.
+
+    ``max_memory`` bounds one query's memory in bytes (0 = the server's own limit). ``silence_seconds`` is how long the
+    server may send nothing within a query, ``ca`` a file of who signs its certificate, if not whom the system trusts.
+    Raises ``EngineUnavailable`` if it does not answer or refuses the user.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        user: str = "default",
+        password: str = "",
+        *,
+        max_memory: int = 0,
+        silence_seconds: int = 3600,
+        ca: Path | None = None,
+    ) -> None:
+        self._defaults = DEFAULTS | ({"max_memory_usage": max_memory} if max_memory else {})
+        # a server that has vanished is noticed after 15 + 3 * 5 seconds
+        signers = None if ca is None else str(ca)
+        self._pool = get_pool_manager(keep_idle=15, keep_interval=5, keep_count=3, maxsize=_POOL, ca_cert=signers)
+        self._streams: dict[str, Body] = {}
+        self._closed = False
+        try:
+            with _faults():
+                self._client = self._connect(url, user, password, silence_seconds)
+                self._short = self._connect(url, user, password, _SHORT_SECONDS)
+        except EngineError as error:
+            raise EngineUnavailable(f"cannot use the engine at {url}: {error.detail}", error.code) from error
+
+    def execute(self, sql: str, settings: Settings | None = None, *, query_id: str = "") -> None:
+        self._execute(self._client, sql, (_named(query_id) if query_id else {}) | dict(settings or {}))
+
+    def query(self, sql: str, settings: Settings | None = None) -> pa.Table:
+        with self._body(self._client, sql, settings) as body:
+            return body.table()
+
+    @contextmanager
+    def stream(
+        self, sql: str, *, query_id: str = "", settings: Settings | None = None, batch_rows: int = 16384
+    ) -> Iterator[Iterator[pa.RecordBatch]]:
+        query_id = query_id or uuid.uuid4().hex
+        ended = False
+        try:
+            with self._body(self._client, sql, _named(query_id) | dict(settings or {})) as body:
+                self._streams[query_id] = body
+                try:
+                    yield body.batches(batch_rows)
+                finally:
+                    del self._streams[query_id]
+                    ended = body.ended
+        except EngineError as error:
+            ended = ended or error.code > 0
+            raise
+        finally:
+            if not ended:
+                self._abandon(query_id)
+
+    def insert(self, table: str, batches: Iterable[pa.RecordBatch], settings: Settings | None = None) -> None:
+        """All batches as one block (one part in each partition): nothing of them is seen unless all of them are.
+
+        They are held in memory together, so that nothing is sent before the last of them is there.
+        """
+        parts = [batch for batch in batches if batch.num_rows]
+        if not parts:
+            return
+        names = ", ".join(quoting.identifier(name) for name in parts[0].schema.names)
+        wanted = self._settings(SINGLE_BLOCK | dict(settings or {}))
+        with _faults():
+            self._client.raw_insert(f"{table} ({names})", None, sent(parts), wanted, "ArrowStream")
+
+    def cancel(self, query_id: str) -> None:
+        """A server that cannot be told is not waited for: the query's reader gets ``EngineUnavailable``."""
+        try:
+            self._execute(self._short, f"KILL QUERY WHERE query_id = {quoting.string(query_id)} ASYNC", None)
+        except EngineUnavailable:
+            if body := self._streams.get(query_id):
+                body.shut()
+            raise
+
+    def progress(self, query_ids: Sequence[str]) -> dict[str, Progress]:
+        return progress(self._ask, query_ids)
+
+    def running(self, prefix: str) -> list[str]:
+        return running(self._ask, prefix)
+
+    def each(self) -> tuple[ClickHouseEngine]:
+        return (self,)
+
+    def explain(self, sql: str, settings: Settings | None = None) -> str:
+        lines = self.query(f"EXPLAIN PLAN indexes = 1, actions = 0, projections = 1 {sql}", settings)
+        return "\n".join(lines.column(0).to_pylist()) if lines.num_columns else ""
+
+    def ping(self) -> None:
+        if self._ask("SELECT 1 AS one").column(0).to_pylist() != [1]:
+            raise EngineUnavailable("the engine gives wrong answers")
+
+    def close(self) -> None:
+        """Close the connections; what runs in the server is its callers' to cancel. May be called twice."""
+        self._closed = True
+        self._pool.clear()
+
+    def _ask(self, sql: str) -> pa.Table:
+        """What the server can tell at once."""
+        with self._body(self._short, sql, None) as body:
+            return body.table()
+
+    def _execute(self, client: Client, sql: str, settings: Settings | None) -> None:
+        with self._body(client, sql, settings, result=False) as body:
+            body.drain()
+
+    @contextmanager
+    def _body(self, client: Client, sql: str, settings: Settings | None, *, result: bool = True) -> Iterator[Body]:
+        """Send a statement; what comes back, as an Arrow stream if there is a result."""
+        wanted = self._settings(settings)
+        form = "ArrowStream" if result else "Null"
+        with _faults():
+            # the format is a header, for not every statement takes a FORMAT clause
+            response = client.raw_stream(sql, settings=wanted, transport_settings={"X-ClickHouse-Format": form})
+        body = Body(cast(BaseHTTPResponse, response))
+        try:
+            yield body
+        finally:
+            body.close()
+
+    def _settings(self, settings: Settings | None) -> dict[str, Any]:
+        if self._closed:
+            raise EngineUnavailable("the engine is shut down")
+        wanted = checked(self._defaults | dict(settings or {}))
+        return {name: int(value) if isinstance(value, bool) else value for name, value in wanted.items()}
+
+    def _abandon(self, query_id: str) -> None:
+        try:
+            self.cancel(query_id)
+        except EngineError as error:
+            _log.warning("query %s may still run in the engine: %s", query_id, error.detail)
+
+    def _connect(self, url: str, user: str, password: str, silence_seconds: int) -> Client:
+        parts = urlsplit(url)
+        return clickhouse_connect.get_client(
+            interface=parts.scheme,
+            host=parts.hostname or "",
+            port=parts.port or (8443 if parts.scheme == "https" else 8123),
+            proxy_path=parts.path,
+            username=user,
+            password=password,
+            pool_mgr=self._pool,
+            connect_timeout=_CONNECT_SECONDS,
+            send_receive_timeout=silence_seconds,
+            autogenerate_session_id=False,
+            autogenerate_query_id=False,
+            show_clickhouse_errors="scrub",
+        )
+
+
+def _named(query_id: str) -> dict[str, str | int | float]:
+    """The comment is how every back end finds a query; one whose worker was killed makes room for its successor."""
+    return {"query_id": query_id, "log_comment": query_id, "replace_running_query": 1}
+
+
+@contextmanager
+def _faults() -> Iterator[None]:
+    """The driver's errors come out as an ``EngineError``; they hold the server's words where it has said any."""
+    try:
+        yield
+    except DriverError as error:
+        if error.code:
+            text = str(error)
+            raise translated(text if "Code: " in text else f"Code: {error.code}. {text}") from error
+        reason = _reason(error)
+        raise _kind(reason)("the engine does not answer", detail=str(reason)) from error
+    except BROKEN as error:
+        raise broken(error) from error
+
+
+def _reason(error: DriverError) -> BaseException:
+    """What lies behind an error of the driver, which itself only says that there was one."""
+    cause = error.__cause__
+    return error if cause is None else getattr(cause, "reason", cause)
+
+
+def _kind(reason: BaseException) -> type[EngineUnavailable]:
+    if isinstance(reason, NewConnectionError | ConnectTimeoutError):
+        return EngineUnreachable
+    return EngineSilent if isinstance(reason, ReadTimeoutError) else EngineUnavailable

@@ -1,0 +1,199 @@
+"""The body of ClickHouse's HTTP answer: bytes, Arrow batches, or the error that is told in it.
+
+The status is 200 from the first byte on, so a later failure is text in the body, between markers that hold the tag of
+the header X-ClickHouse-Exception-Tag (servers before 25.11 write the text alone), and the body then ends too early:
+
+    __exception__\\r\\n<tag>\\r\\n<message>\\n<length> <tag>\\r\\n__exception__\\r\\n
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Generator, Iterator
+from contextlib import suppress
+from http.client import HTTPException
+
+import pyarrow as pa
+from urllib3.exceptions import HTTPError, ReadTimeoutError
+from urllib3.response import BaseHTTPResponse
+
+from tap_service.storage.engine.engine import EngineError, EngineSilent, EngineUnavailable
+from tap_service.storage.engine.engine_errors import translated
+
+_TAG = "X-ClickHouse-Exception-Tag"
+_MARK = b"__exception__"
+_MESSAGE = re.compile(
+    r"Code: \d+\. [\w:]*Exception: .*?(?=\r?\n\d+ \w+\r?\n__exception__|\r?\n__exception__|\Z)", re.DOTALL
+)
+
+#: the longest message of the server is 16 kB
+_TAIL_BYTES = 20_000
+_PIECE_BYTES = 1 << 20
+
+#: the end mark of an Arrow stream. Its reader takes a stream that ends between two batches without it for whole.
+_END = b"\xff\xff\xff\xff\x00\x00\x00\x00"
+
+#: what a connection may break with
+BROKEN = (HTTPError, HTTPException, OSError)
+
+
+def broken(error: Exception) -> EngineUnavailable:
+    """Our error for one of these."""
+    kind = EngineSilent if isinstance(error, ReadTimeoutError) else EngineUnavailable
+    return kind("the connection to the engine broke off", detail=repr(error))
+
+
+class Body:
+    """Read once, by one thread; ``shut`` may come from any other. Raises ``EngineError``, and nothing else."""
+
+    def __init__(self, response: BaseHTTPResponse) -> None:
+        self._response = response
+        self._pieces = response.stream(_PIECE_BYTES, decode_content=False)
+        tag = response.headers.get(_TAG)
+        self._mark = _MARK + b"\r\n" + tag.encode() if tag else None
+        self._waiting: deque[bytes] = deque()
+        self._size = 0
+        self._tail = b""
+        self._schema: pa.Schema | None = None
+        #: nothing of the query runs any more: all was read, or the server told a failure
+        self.ended = False
+        self.closed = False
+
+    def drain(self) -> None:
+        """Read the body of a statement that gives no result: what stands in it can only be an error."""
+        self._finish()
+        if self._tail:
+            raise self._told() or EngineUnavailable("the engine's answer cannot be read", detail=repr(self._tail))
+
+    def batches(self, batch_rows: int) -> Iterator[pa.RecordBatch]:
+        """Of an Arrow stream, in slices of at most ``batch_rows`` rows."""
+        for batch in self._arrow():
+            for start in range(0, batch.num_rows, batch_rows):
+                yield batch.slice(start, batch_rows)
+
+    def table(self) -> pa.Table:
+        """An Arrow stream as a whole."""
+        batches = list(self._arrow())
+        return pa.Table.from_batches(batches, self._schema)
+
+    def close(self) -> None:
+        """Without reading on: the connection is usable again only if all was read."""
+        self.closed = True
+        if not self.ended:
+            self._response.close()
+        self._response.release_conn()
+
+    def shut(self) -> None:
+        """End a reader that waits in another thread."""
+        with suppress(ValueError, RuntimeError, OSError):  # it has just ended by itself
+            self._response.shutdown()
+
+    def _arrow(self) -> Iterator[pa.RecordBatch]:
+        try:
+            reader = pa.ipc.open_stream(pa.PythonFile(self, mode="r"))
+            self._schema = reader.schema
+            yield from reader
+        except (pa.ArrowException, OSError) as error:
+            self._rest()
+            raise self._told() or EngineUnavailable("the engine's answer breaks off", detail=repr(error)) from error
+        self._finish()
+        if not self._tail.endswith(_END):
+            raise self._told() or EngineUnavailable("the engine's answer is not whole", detail=repr(self._tail[-200:]))
+
+    # --- what pyarrow asks of a file ----------------------------------------------------------------------------------
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int) -> bytes:
+        """``size`` bytes, fewer at the end."""
+        while self._size < size and self._pull():
+            pass
+        parts, missing = [], size
+        while missing and self._waiting:
+            piece = self._waiting.popleft()
+            if len(piece) > missing:
+                self._waiting.appendleft(piece[missing:])
+                piece = piece[:missing]
+            parts.append(piece)
+            missing -= len(piece)
+        taken = b"".join(parts)
+        self._size -= len(taken)
+        return taken
+
+    # --- pieces from the server ---------------------------------------------------------------------------------------
+
+    def _pull(self) -> bool:
+        """Take in the next piece; False at the end."""
+        try:
+            piece = next(self._pieces, b"")
+        except BROKEN as error:
+            raise self._told() or broken(error) from error
+        if not piece:
+            self.ended = True
+            return False
+        told = self._mark is not None and self._mark in self._tail[-len(self._mark) :] + piece
+        self._keep(piece)
+        if told:
+            self._rest()
+            raise self._told() or EngineUnavailable("the engine failed without words", detail=repr(self._tail))
+        self._waiting.append(piece)
+        self._size += len(piece)
+        return True
+
+    def _keep(self, piece: bytes) -> None:
+        self._tail = piece[-_TAIL_BYTES:] if len(piece) >= _TAIL_BYTES else (self._tail + piece)[-_TAIL_BYTES:]
+
+    def _finish(self) -> None:
+        while self._pull():
+            self._waiting.clear()
+            self._size = 0
+
+    def _rest(self) -> None:
+        """Read on for the words of a failure that has been seen already; the server cuts the body short after them."""
+        with suppress(*BROKEN):
+            for piece in self._pieces:
+                self._keep(piece)
+
+    def _told(self) -> EngineError | None:
+        """The failure that the server tells at the end of what has come, if it does."""
+        start = self._tail.find(self._mark or _MARK)
+        words = _MESSAGE.search(self._tail[max(start, 0) :].decode(errors="replace"))
+        if words is None:
+            return None
+        self.ended = True
+        return translated(words[0].strip())
+
+
+def sent(batches: list[pa.RecordBatch]) -> Generator[bytes, None, None]:
+    """Batches of one schema as an Arrow stream, in pieces."""
+    sink = _Pieces()
+    with pa.ipc.new_stream(pa.PythonFile(sink, mode="w"), batches[0].schema) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+            yield sink.taken()
+    yield sink.taken()
+
+
+class _Pieces:
+    """A file that gives back what has been written to it."""
+
+    closed = False
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: bytes) -> int:
+        self._parts.append(bytes(data))
+        return len(data)
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+    def taken(self) -> bytes:
+        parts, self._parts = self._parts, []
+        return b"".join(parts)

@@ -1,0 +1,197 @@
+"""Several ClickHouse servers of one cluster as one engine: what one of them cannot do, another one does.
+
+* Reads are sent again to another server if one fails before it has given rows. A query that was under way may be what
+  has killed the server, so it is tried twice, and no third server is given it.
+* Writes are sent again only if nothing had been sent.
+* What users ask of the catalogues is spread over the servers. What the service keeps for itself is written and read at
+  the first server that answers: another one may have it a moment later.
+* A query is stopped, and seen at work, where it runs.
+"""
+
+from __future__ import annotations
+
+import itertools
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TypeVar
+
+import pyarrow as pa
+
+from tap_service.storage.engine.engine import (
+    Engine,
+    EngineSilent,
+    EngineUnavailable,
+    EngineUnreachable,
+    Progress,
+    QueryCancelled,
+    Settings,
+)
+from tap_service.storage.engine.server_endpoints import Endpoint, Endpoints
+
+#: how often a read is sent
+_TRIES = 2
+
+#: how generated SQL writes what the service keeps for itself
+_OWN = ("`TAP_SCHEMA`.", "skyhouse.", "`skyhouse`.")
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True, eq=False)
+class _Flight:
+    """A query of this process: where it is, and whether it shall end."""
+
+    endpoint: Endpoint | None = None
+    stopped: bool = False
+
+
+class ClickHouseServers:
+    """The engine over the servers at ``urls``. Raises EngineUnavailable if none answers."""
+
+    def __init__(self, urls: Sequence[str], connect: Callable[[str], Engine]) -> None:
+        self._endpoints = Endpoints(Endpoint(url, connect) for url in urls)
+        self._flights: dict[str, _Flight] = {}
+        self._turn = itertools.count()
+        try:
+            self.ping()
+        except BaseException:
+            self.close()
+            raise
+
+    def execute(self, sql: str, settings: Settings | None = None, *, query_id: str = "") -> None:
+        with self._flight(query_id) as flight:
+            self._write(sql, lambda engine: engine.execute(sql, settings, query_id=query_id), flight)
+
+    def query(self, sql: str, settings: Settings | None = None) -> pa.Table:
+        return self._read(self._endpoints.for_statement(sql), lambda engine: engine.query(sql, settings), _Flight())
+
+    @contextmanager
+    def stream(
+        self, sql: str, *, query_id: str = "", settings: Settings | None = None, batch_rows: int = 16384
+    ) -> Iterator[Iterator[pa.RecordBatch]]:
+        query_id = query_id or uuid.uuid4().hex
+
+        def begin(engine: Engine) -> tuple[ExitStack, list[pa.RecordBatch], Iterator[pa.RecordBatch]]:
+            with ExitStack() as stack:
+                found = engine.stream(sql, query_id=query_id, settings=settings, batch_rows=batch_rows)
+                batches = stack.enter_context(found)
+                first = list(itertools.islice(batches, 1))
+                return stack.pop_all(), first, batches
+
+        with self._flight(query_id) as flight:
+            stack, first, batches = self._read(self._spread(sql), begin, flight, query_id)
+            with stack:
+                yield itertools.chain(first, self._watched(batches, flight, query_id))
+
+    def insert(self, table: str, batches: Iterable[pa.RecordBatch], settings: Settings | None = None) -> None:
+        block = list(batches)
+        self._write(table, lambda engine: engine.insert(table, block, settings), _Flight())
+
+    def cancel(self, query_id: str) -> None:
+        """Of a query of another process each server is told; raises EngineUnavailable if none can be."""
+        if flight := self._flights.get(query_id):
+            flight.stopped = True
+            if flight.endpoint is not None:
+                flight.endpoint.use(lambda engine: engine.cancel(query_id))
+            return
+        self._of_each(lambda engine: engine.cancel(query_id))
+
+    def progress(self, query_ids: Sequence[str]) -> dict[str, Progress]:
+        flights = [self._flights.get(query_id) for query_id in query_ids]
+        places = {flight.endpoint for flight in flights if flight is not None and flight.endpoint is not None}
+        asked = None if None in flights else tuple(places)
+        found: dict[str, Progress] = {}
+        for part in self._of_each(lambda engine: engine.progress(query_ids), asked):
+            found |= part
+        return found
+
+    def running(self, prefix: str) -> list[str]:
+        parts = self._of_each(lambda engine: engine.running(prefix))
+        return list(dict.fromkeys(itertools.chain.from_iterable(parts)))
+
+    def each(self) -> Sequence[Engine]:
+        return self._of_each(lambda engine: engine)
+
+    def explain(self, sql: str, settings: Settings | None = None) -> str:
+        return self._read(self._endpoints.for_statement(sql), lambda engine: engine.explain(sql, settings), _Flight())
+
+    def ping(self) -> None:
+        failed: list[str] = []
+        for endpoint in self._endpoints.in_order():
+            try:
+                return endpoint.use(lambda engine: engine.ping())
+            except EngineUnavailable as error:
+                failed.append(str(error))
+        raise EngineUnavailable("; ".join(failed))
+
+    def close(self) -> None:
+        self._endpoints.close()
+
+    # --- how ----------------------------------------------------------------------------------------------------------
+
+    def _spread(self, sql: str) -> Sequence[Endpoint]:
+        """Where a user's query may go, each time beginning with another one."""
+        is_own = any(name in sql for name in _OWN)
+        return self._endpoints.for_statement(sql, 0 if is_own else next(self._turn))
+
+    def _read(self, places: Sequence[Endpoint], work: Callable[[Engine], T], flight: _Flight, query_id: str = "") -> T:
+        sent = 0
+        for last, flight.endpoint in _marked_last(places):
+            if flight.stopped:
+                break
+            try:
+                return flight.endpoint.use(work)
+            except EngineUnavailable as error:
+                flight.endpoint.failed(error, query_id)
+                sent += not isinstance(error, EngineUnreachable)
+                if last or sent == _TRIES or flight.stopped or isinstance(error, EngineSilent):
+                    raise
+        raise QueryCancelled("the query was stopped")
+
+    def _write(self, sql: str, work: Callable[[Engine], None], flight: _Flight) -> None:
+        for last, flight.endpoint in _marked_last(self._endpoints.for_statement(sql)):
+            try:
+                flight.endpoint.use(work)
+                return self._endpoints.executed(sql, flight.endpoint)
+            except EngineUnreachable:
+                if last:
+                    raise
+
+    def _of_each(self, work: Callable[[Engine], T], places: Sequence[Endpoint] | None = None) -> list[T]:
+        """What each server gives, but for those that do not answer. Raises EngineUnavailable if none does."""
+        found: list[T] = []
+        failed = None
+        for endpoint in self._endpoints.ready() if places is None else places:
+            try:
+                found.append(endpoint.use(work))
+            except EngineUnavailable as error:
+                failed = error
+        if failed is not None and not found:
+            raise failed
+        return found
+
+    def _watched(self, batches: Iterator[pa.RecordBatch], flight: _Flight, query_id: str) -> Iterator[pa.RecordBatch]:
+        """Once rows were handed on, a failure is the query's end."""
+        try:
+            yield from batches
+        except EngineUnavailable as error:
+            if flight.endpoint is not None:
+                flight.endpoint.failed(error, query_id)
+            raise
+
+    @contextmanager
+    def _flight(self, query_id: str) -> Iterator[_Flight]:
+        flight = _Flight()
+        if query_id:
+            self._flights[query_id] = flight
+        try:
+            yield flight
+        finally:
+            if self._flights.get(query_id) is flight:
+                del self._flights[query_id]
+
+
+def _marked_last(places: Sequence[Endpoint]) -> Iterator[tuple[bool, Endpoint]]:
+    return ((number == len(places), place) for number, place in enumerate(places, 1))

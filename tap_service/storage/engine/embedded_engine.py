@@ -1,0 +1,210 @@
+"""ClickHouse in this process, through chDB: the engine of a laptop or a single server.
+
+Facts that shape this file (chDB 4.4, ClickHouse 26.9):
+
+* a handle costs 0.15 ms and is isolated, so each call opens its own; ``SET`` on it holds the call's settings (0.2 ms);
+* a query is found by its ``log_comment``, for chDB lets nobody choose the engine's own query id;
+* a stream is pulled: the engine works a few blocks ahead of its reader, and cancelling a stream stops it at once;
+* one process holds one data path, and after a fork nothing of the engine may be touched.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import chdb
+import pyarrow as pa
+
+from clickhouse_schema import quoting
+from tap_service.storage.engine.engine import DEFAULTS, SINGLE_BLOCK, EngineUnavailable, Progress, Settings, checked
+from tap_service.storage.engine.engine_errors import said, translated
+from tap_service.storage.engine.running_queries import progress, running
+
+#: A query whose reader has gone to sleep cannot be waited for without end.
+_CLOSING_SECONDS = 10
+
+
+class DataPathHeldError(EngineUnavailable):
+    """Another process has the data path; ``pid`` is its process id as it wrote it."""
+
+    def __init__(self, data_path: Path, pid: str) -> None:
+        super().__init__(
+            f"another process (pid {pid}) holds the data path {data_path}: "
+            "stop it, or give this one another path with --data"
+        )
+        self.pid = pid
+
+
+class EmbeddedEngine:
+    """The engine over ``data_path``, which is made if it does not exist and held until ``close``.
+
+    ``max_memory`` bounds one query's memory in bytes (0 = the engine's own limit, nine tenths of the machine's).
+    Raises ``EngineUnavailable`` if another process holds the path or it cannot be written.
+    """
+
+    def __init__(self, data_path: Path, *, max_memory: int = 0) -> None:
+        self.data_path = Path(data_path).absolute()
+        self._defaults = DEFAULTS | ({"max_memory_usage": max_memory} if max_memory else {})
+        self._lock_file = hold(self.data_path)
+        self._path = str(self.data_path / "clickhouse")
+        self._pid = os.getpid()
+        self._open_handles = 0
+        self._idle = threading.Condition()
+        self._closed = False
+        try:
+            self._root = _connect(self._path)
+        except RuntimeError as error:
+            self._lock_file.close()
+            raise EngineUnavailable(f"cannot open the engine's data in {self._path}: {said(str(error))}") from error
+
+    def execute(self, sql: str, settings: Settings | None = None, *, query_id: str = "") -> None:
+        with self._handle(settings, query_id) as handle, _faults():
+            handle.query(sql, "Null")
+
+    def query(self, sql: str, settings: Settings | None = None) -> pa.Table:
+        with self._handle(settings) as handle, _faults():
+            answer = handle.query(sql, "Arrow").bytes()
+        return pa.ipc.open_file(answer).read_all() if answer else pa.table({})
+
+    @contextmanager
+    def stream(
+        self, sql: str, *, query_id: str = "", settings: Settings | None = None, batch_rows: int = 16384
+    ) -> Iterator[Iterator[pa.RecordBatch]]:
+        with self._handle(settings, query_id) as handle:
+            with _faults():
+                result = handle.send_query(sql, "Arrow")
+            try:
+                yield _batches(result, batch_rows)
+            finally:
+                with _faults():
+                    result.cancel()
+
+    def insert(self, table: str, batches: Iterable[pa.RecordBatch], settings: Settings | None = None) -> None:
+        """All batches as one block (one part in each partition): nothing of them is seen unless all of them are.
+
+        They are held in memory together. (chDB's own ``send_insert`` streams, but says nothing of a failure behind the
+        parser, such as in a MATERIALIZED expression, and the rows are lost.)
+        """
+        parts = [batch for batch in batches if batch.num_rows]
+        if not parts:
+            return
+        rows = pa.Table.from_batches(parts)
+        names = ", ".join(quoting.identifier(name) for name in rows.schema.names)
+        with self._handle(SINGLE_BLOCK | dict(settings or {})) as handle, _faults():
+            handle.query(f"INSERT INTO {table} ({names}) SELECT {names} FROM Python(rows)", "Null")
+
+    def cancel(self, query_id: str) -> None:
+        # ASYNC: a SYNC kill of a stream whose reader has paused would wait for that reader.
+        self.execute(f"KILL QUERY WHERE Settings['log_comment'] = {_literal(query_id)} ASYNC")
+
+    def progress(self, query_ids: Sequence[str]) -> dict[str, Progress]:
+        return progress(self.query, query_ids)
+
+    def running(self, prefix: str) -> list[str]:
+        return running(self.query, prefix)
+
+    def each(self) -> tuple[EmbeddedEngine]:
+        return (self,)
+
+    def explain(self, sql: str, settings: Settings | None = None) -> str:
+        lines = self.query(f"EXPLAIN PLAN indexes = 1, actions = 0, projections = 1 {sql}", settings)
+        return "\n".join(lines.column(0).to_pylist()) if lines.num_columns else ""
+
+    def ping(self) -> None:
+        if self.query("SELECT 1 AS one").column(0).to_pylist() != [1]:
+            raise EngineUnavailable("the engine gives wrong answers")
+
+    def close(self) -> None:
+        """Cancel what runs, wait for it, and give the data path free. May be called twice."""
+        with self._idle:
+            if self._closed:
+                return
+            self._closed = True
+        self._root.query("KILL QUERY WHERE query NOT LIKE 'KILL QUERY%' ASYNC", "Null")
+        with self._idle:
+            self._idle.wait_for(lambda: not self._open_handles, timeout=_CLOSING_SECONDS)
+        self._root.close()
+        self._lock_file.close()
+
+    @contextmanager
+    def _handle(self, settings: Settings | None = None, query_id: str = "") -> Iterator[Any]:
+        """A handle of its own with the settings on it."""
+        wanted = checked(self._defaults | dict(settings or {}) | ({"log_comment": query_id} if query_id else {}))
+        assignments = ", ".join(f"{key} = {_literal(value)}" for key, value in wanted.items())
+        if os.getpid() != self._pid:
+            raise EngineUnavailable("the embedded engine cannot be used in a forked process")
+        with self._idle:
+            if self._closed:
+                raise EngineUnavailable("the engine is shut down")
+            self._open_handles += 1
+        try:
+            with _faults():
+                handle = _connect(self._path)
+            try:
+                with _faults():
+                    handle.query(f"SET {assignments}")
+                yield handle
+            finally:
+                handle.close()
+        finally:
+            with self._idle:
+                self._open_handles -= 1
+                self._idle.notify_all()
+
+
+_connect: Callable[[str], Any] = chdb.connect
+
+
+@contextmanager
+def _faults() -> Iterator[None]:
+    """chDB's errors, which are of two kinds, come out as an ``EngineError``."""
+    try:
+        yield
+    except (chdb.ChdbError, RuntimeError) as error:
+        raise translated(str(error)) from error
+
+
+def hold(data_path: Path) -> Any:
+    """Make ``data_path`` and lock it for this process; the open lock file is the lock."""
+    try:
+        data_path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        lock = (data_path / "lock").open("a+")
+    except OSError as error:
+        raise EngineUnavailable(
+            f"cannot use {data_path} for data: {error.strerror} (give another path, or make it writable for this user)"
+        ) from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        lock.seek(0)
+        holder = lock.read().strip() or "unknown"
+        lock.close()
+        raise DataPathHeldError(data_path, holder) from error
+    try:
+        lock.truncate(0)
+        lock.write(f"{os.getpid()}\n")
+        lock.flush()
+    except OSError as error:
+        raise EngineUnavailable(f"cannot write to {data_path}: {error.strerror}") from error
+    return lock
+
+
+def _batches(result: Any, batch_rows: int) -> Iterator[pa.RecordBatch]:
+    while True:
+        with _faults():
+            chunk = result.fetch()
+        if chunk is None:
+            return
+        for batch in pa.ipc.open_file(chunk.bytes()).read_all().to_batches():
+            for start in range(0, batch.num_rows, batch_rows):
+                yield batch.slice(start, batch_rows)
+
+
+def _literal(value: str | int | float) -> str:
+    return quoting.string(value) if isinstance(value, str) else repr(int(value) if isinstance(value, bool) else value)

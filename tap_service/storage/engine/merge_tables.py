@@ -1,0 +1,32 @@
+"""Tables in the engine that hold the groups of all pieces of a job for as long as they are put together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
+
+import pyarrow as pa
+
+from clickhouse_schema.quoting import identifier
+from tap_service.storage.engine.engine import Engine
+from tap_service.storage.engine.query_tables import filled, storage
+
+PREFIX = "groups_"
+
+
+def table_name(result_key: str) -> str:
+    """Of the attempt of a job that has this key for its result."""
+    return PREFIX + result_key.replace("-", "_")
+
+
+def merge_table(
+    engine: Engine, name: str, types: Mapping[str, str], batches: Iterable[pa.RecordBatch]
+) -> AbstractContextManager[None]:
+    """A table with the rows of ``batches``, in columns of the engine's ``types``; states of set functions are texts."""
+    columns = ", ".join(f"{identifier(column)} {_stored(kind)}" for column, kind in types.items())
+    create = f"CREATE TABLE {storage(name)} ({columns}) ENGINE = MergeTree ORDER BY tuple()"
+    return filled(engine, name, create, batches)
+
+
+def _stored(kind: str) -> str:
+    return "String" if kind.startswith("AggregateFunction(") else kind

@@ -1,0 +1,294 @@
+"""The job store of a cluster: records and indices in Redis, which writes each change to its append-only file.
+
+Under the prefix ``skyhouse:``
+
+    job:<id>                  the record: its place in the order of creation, what this writing goes by, and JSON
+    list:<phase>              the jobs of a phase, and ``list:<phase>:<owner>`` those of an owner, as sorted sets whose
+                              members begin with the creation time: a page of a list is a range of it, and no record
+                              is read for it
+    places:<phase>            what chooses the next job: of QUEUED and EXECUTING alone, a sorted set like the others
+    rates                     what has been learned of the engine, by kind of work
+    alike:<fingerprint>       ids of COMPLETED jobs
+    destruction, heartbeat    ids by instant; the latter of EXECUTING jobs alone
+    sequence                  the number of the last job made
+    phases                    a channel: the ids of jobs whose phase has changed
+
+A change is a compare-and-set: a script replaces the record, and its places in the indices, if it still is what the
+change was made from. One Redis server or a primary with replicas; not Redis Cluster, for a change touches several keys.
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from typing import cast
+
+import redis
+from pydantic import TypeAdapter
+from redis.backoff import ExponentialBackoff
+from redis.retry import Retry
+
+from tap_service.models.uws_job import ExecutionPhase, Job, JobFilter, JobReference
+from tap_service.models.work_class import Place
+from tap_service.storage.jobs.job_store import EXECUTING, QUEUED, JobStore, JobStoreUnavailable, NoSuchJob
+from tap_service.storage.jobs.redis_subscription import Watch
+
+_PREFIX = "skyhouse:"
+CHANNEL = _PREFIX + "phases"
+
+_SECONDS = 5  # for an answer of Redis, which takes none
+#: nobody chooses a job for longer
+_CHOOSING_SECONDS = 5
+_PAGE = 1000
+_DIGITS = 12  # of the order of creation
+
+#: KEYS: the record. ARGV: what it is expected to be and what it shall be ('' = it is not there), then the changes of
+#: indices in fours. Gives what it was. An answer that is lost on its way makes the driver send the script again; that
+#: it was done is seen by the record, for no two writings are equal.
+_CHANGE = """
+local now = redis.call('GET', KEYS[1]) or ''
+if now ~= ARGV[1] then return now end
+if ARGV[2] == '' then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1], ARGV[2]) end
+for i = 3, #ARGV, 4 do
+    if ARGV[i] == 'ZADD' then redis.call('ZADD', ARGV[i + 1], ARGV[i + 2], ARGV[i + 3])
+    else redis.call(ARGV[i], ARGV[i + 1], ARGV[i + 3]) end
+end
+return now
+"""
+
+_RECORD: TypeAdapter[Job] = TypeAdapter(Job)
+_PLACE: TypeAdapter[Place] = TypeAdapter(Place)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class RedisJobStore(JobStore):
+    """In the Redis at ``url``, such as ``redis://host:6379/0``. It may be out of reach at first, and later again."""
+
+    def __init__(self, url: str) -> None:
+        self._redis = redis.Redis.from_url(
+            url,
+            decode_responses=True,
+            socket_timeout=_SECONDS,
+            socket_connect_timeout=_SECONDS,
+            health_check_interval=30,
+            retry=Retry(ExponentialBackoff(cap=0.5, base=0.05), 3),
+        )
+        self._script = self._redis.register_script(_CHANGE)
+        self._watch = Watch(self._redis, CHANNEL)
+        self._closed = False
+
+    def create(self, job: Job) -> None:
+        with self._faults():
+            number = self._redis.incr(_PREFIX + "sequence")
+        self._replace(job.job_id, None, _Record.of(f"{number:0{_DIGITS}d}", job))
+
+    def get(self, job_id: str) -> Job:
+        return self._record(job_id).job
+
+    def delete(self, job_id: str) -> Job:
+        record = self._record(job_id)
+        while (found := self._replace(job_id, record, None)) != record.text:
+            record = _found(job_id, found)
+        return record.job
+
+    def _change(self, job_id: str, change: Callable[[Job], Job]) -> Job:
+        record = self._record(job_id)
+        while True:
+            changed = _Record.of(record.number, change(record.job))
+            found = self._replace(job_id, record, changed)
+            if found in (record.text, changed.text):
+                return changed.job
+            record = _found(job_id, found)
+
+    def references(self, wanted: JobFilter) -> Iterator[JobReference]:
+        phases = wanted.phases or frozenset(ExecutionPhase) - {ExecutionPhase.ARCHIVED}
+        page = _PAGE if wanted.last is None else max(1, min(_PAGE, wanted.last))
+        lists = [self._members(_list(phase, wanted.owner), phase, wanted.after, page) for phase in sorted(phases)]
+        newest_first = heapq.merge(*lists, key=lambda each: each[0], reverse=True)
+        for member, phase in islice(newest_first, wanted.last):
+            job_id, owner, run_id = json.loads(member[15 + _DIGITS :])
+            yield JobReference(job_id, phase, run_id, owner, _instant(int(member[:15])))
+
+    def queued(self) -> list[Place]:
+        return self._places(QUEUED)
+
+    def executing(self) -> list[Place]:
+        return self._places(EXECUTING)
+
+    def alike(self, fingerprint: str) -> list[str]:
+        with self._faults():
+            return cast(list[str], self._redis.zrange(_alike(fingerprint), 0, -1))
+
+    @contextmanager
+    def choosing(self) -> Iterator[None]:
+        with self._faults():
+            lock = self._redis.lock(
+                _PREFIX + "choosing", timeout=_CHOOSING_SECONDS, sleep=0.005, blocking_timeout=_CHOOSING_SECONDS
+            )
+            if not lock.acquire():
+                raise JobStoreUnavailable("another process chooses jobs all the time")
+        try:
+            yield
+        finally:
+            with suppress(redis.RedisError):  # it ends by itself; jobs are started by compare-and-set all the same
+                lock.release()
+
+    def rates(self) -> dict[str, float]:
+        with self._faults():
+            found = cast(dict[str, str], self._redis.hgetall(_PREFIX + "rates"))
+        return {kind: float(rate) for kind, rate in found.items()}
+
+    def set_rate(self, kind: str, seconds_per_gigabyte: float) -> None:
+        with self._faults():
+            self._redis.hset(_PREFIX + "rates", kind, repr(seconds_per_gigabyte))
+
+    def expired(self, at: datetime, most: int) -> list[str]:
+        with self._faults():
+            found = self._redis.zrange(_PREFIX + "destruction", "-inf", _number(at), byscore=True, offset=0, num=most)
+        return cast(list[str], found)
+
+    def silent(self, since: datetime) -> list[Job]:
+        with self._faults():
+            ids = cast(list[str], self._redis.zrange(_PREFIX + "heartbeat", "-inf", f"({_number(since)}", byscore=True))
+            texts = cast(list[str | None], self._redis.mget([_key(job_id) for job_id in ids])) if ids else []
+        return [_Record.read(text).job for text in texts if text is not None]
+
+    def watch(self, job_id: str, notify: Callable[[], None]) -> AbstractContextManager[None]:
+        self._check_open()
+        return self._watch.watching(job_id, notify)
+
+    def check(self) -> None:
+        with self._faults():
+            self._redis.set(_PREFIX + "check", 1)
+
+    def close(self) -> None:
+        self._closed = True
+        self._watch.close()
+        self._redis.close()
+
+    def _record(self, job_id: str) -> _Record:
+        with self._faults():
+            return _found(job_id, cast(str | None, self._redis.get(_key(job_id))))
+
+    def _replace(self, job_id: str, old: _Record | None, new: _Record | None) -> str:
+        """What the record was, '' if there was none: it has been replaced if that is ``old``."""
+        expected, wanted = ("" if record is None else record.text for record in (old, new))
+        with self._faults():
+            return cast(str, self._script(keys=[_key(job_id)], args=[expected, wanted, *_changes(old, new)]))
+
+    def _places(self, phase: ExecutionPhase) -> list[Place]:
+        with self._faults():
+            members = cast(list[str], self._redis.zrange(f"{_PREFIX}places:{phase}", 0, -1))
+        return [_PLACE.validate_json(member[15 + _DIGITS :]) for member in members]
+
+    def _members(
+        self, key: str, phase: ExecutionPhase, after: datetime | None, most: int
+    ) -> Iterator[tuple[str, ExecutionPhase]]:
+        """Of a list, the newest first, a page at a time."""
+        below = "+"
+        above = "-" if after is None else f"[{_number(after) + 1:015d}"
+        while True:
+            with self._faults():
+                page = cast(list[str], self._redis.zrange(key, below, above, desc=True, bylex=True, offset=0, num=most))
+            for member in page:
+                yield member, phase
+            if len(page) < most:
+                return
+            below = f"({page[-1]}"
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise JobStoreUnavailable("the job store is closed: the service is shutting down")
+
+    @contextmanager
+    def _faults(self) -> Iterator[None]:
+        self._check_open()
+        try:
+            yield
+        except redis.RedisError as error:
+            raise JobStoreUnavailable(f"the job store does not answer: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Record:
+    """A job as it is stored: ``number`` is its place in the order of creation."""
+
+    number: str
+    job: Job
+    text: str
+
+    @classmethod
+    def of(cls, number: str, job: Job) -> _Record:
+        return cls(number, job, f"{number} {secrets.token_hex(8)} {_RECORD.dump_json(job).decode()}")
+
+    @classmethod
+    def read(cls, text: str) -> _Record:
+        number, _, record = text.split(" ", 2)
+        return cls(number, _RECORD.validate_json(record), text)
+
+    def places(self) -> dict[tuple[str, str], str]:
+        """Where it stands in the indices: (key, member) to score."""
+        job = self.job
+        named = json.dumps([job.job_id, job.owner, job.run_id])
+        order = f"{_number(job.creation_time):015d}{self.number}"
+        member = order + named
+        places = {
+            (_list(job.phase, None), member): "0",
+            (_PREFIX + "destruction", job.job_id): str(_number(job.destruction_time)),
+        }
+        if job.owner is not None:
+            places[_list(job.phase, job.owner), member] = "0"
+        if job.phase is ExecutionPhase.COMPLETED and job.fingerprint:
+            places[_alike(job.fingerprint), job.job_id] = "0"
+        if job.phase in (QUEUED, EXECUTING):
+            places[f"{_PREFIX}places:{job.phase}", order + _PLACE.dump_json(job.place).decode()] = "0"
+        if job.phase is EXECUTING and job.heartbeat is not None:
+            places[_PREFIX + "heartbeat", job.job_id] = str(_number(job.heartbeat))
+        return places
+
+
+def _found(job_id: str, text: str | None) -> _Record:
+    if not text:
+        raise NoSuchJob(job_id)
+    return _Record.read(text)
+
+
+def _changes(old: _Record | None, new: _Record | None) -> list[str]:
+    """What a change of a record changes in the indices, for the script."""
+    before = {} if old is None else old.places()
+    after = {} if new is None else new.places()
+    changes = []
+    for key, member in before.keys() - after.keys():
+        changes += ["ZREM", key, "", member]
+    for (key, member), score in after.items() - before.items():
+        changes += ["ZADD", key, score, member]
+    if old is not None and (new is None or new.job.phase is not old.job.phase):
+        changes += ["PUBLISH", CHANNEL, "", old.job.job_id]
+    return changes
+
+
+def _key(job_id: str) -> str:
+    return f"{_PREFIX}job:{job_id}"
+
+
+def _list(phase: ExecutionPhase, owner: str | None) -> str:
+    return f"{_PREFIX}list:{phase}" + ("" if owner is None else f":{owner}")
+
+
+def _alike(fingerprint: str) -> str:
+    return f"{_PREFIX}alike:{fingerprint}"
+
+
+def _number(instant: datetime) -> int:
+    """Milliseconds since 1970, exactly."""
+    return (instant - _EPOCH) // timedelta(milliseconds=1)
+
+
+def _instant(number: int) -> datetime:
+    return _EPOCH + timedelta(milliseconds=number)

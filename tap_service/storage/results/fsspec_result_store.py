@@ -1,0 +1,136 @@
+"""Results in a file system that fsspec knows, such as an S3-compatible object store."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+import fsspec
+
+from tap_service.storage.results.result_store import ResultMissing
+
+_PIECE_BYTES = 1 << 20
+
+
+class FsspecResultStore:
+    """Below ``url``, such as ``s3://bucket/results``. Raises OSError if there is no such place or no way to it.
+
+    An object appears when its last part is committed. In S3 the parts of one that a killed process has left are not
+    seen, and go by the bucket's own rule for incomplete uploads.
+    """
+
+    def __init__(self, url: str) -> None:
+        with _faults():
+            # what other processes write is to be seen
+            self._files, self._root = fsspec.core.url_to_fs(url, use_listings_cache=False)
+            self._files.makedirs(self._root, exist_ok=True)
+
+    def create(self, key: str, *, lasting: bool = True) -> FsspecWriter:  # noqa: ARG002 (it lasts anyway)
+        with _faults():
+            return FsspecWriter(self._files.open(self._path(key), "wb", autocommit=False))
+
+    def read(self, key: str, start: int, end: int) -> Iterator[bytes]:
+        try:
+            with _faults():
+                file = self._files.open(self._path(key), "rb", cache_type="readahead")
+        except FileNotFoundError as error:
+            raise ResultMissing(key) from error
+        return _pieces(file, start, end)
+
+    def copy(self, key: str, to: str) -> None:
+        try:
+            with _faults():
+                self._files.cp_file(self._path(key), self._path(to))
+        except FileNotFoundError as error:
+            raise ResultMissing(key) from error
+
+    def delete(self, key: str) -> None:
+        try:
+            with _faults():
+                self._files.rm_file(self._path(key))
+        except FileNotFoundError:
+            return
+
+    def keys(self, minimum_age: float) -> list[str]:
+        limit = time.time() - minimum_age
+        try:
+            with _faults():
+                entries = self._files.ls(self._root, detail=True)
+        except FileNotFoundError:  # an object store has no folder without objects
+            return []
+        files = [entry for entry in entries if entry["type"] == "file" and not entry["name"].endswith("/")]
+        return sorted(entry["name"].rpartition("/")[2] for entry in files if _changed(entry) <= limit)
+
+    def check(self) -> None:
+        writer = self.create("check")
+        try:
+            writer.write(b"skyhouse")
+        finally:
+            writer.discard()
+
+    def _path(self, key: str) -> str:
+        return f"{self._root}/{key}"
+
+
+class FsspecWriter:
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self._size = 0
+        self._ended = False
+
+    def write(self, data: bytes, *, anyway: bool = False) -> None:  # noqa: ARG002 (there is no more room than there is)
+        with _faults():
+            self._file.write(data)
+        self._size += len(data)
+
+    def end(self) -> None:
+        """What is left is sent by ``commit``."""
+
+    def commit(self) -> int:
+        with _faults():
+            self._file.close()
+            self._file.commit()
+        self._ended = True
+        return self._size
+
+    def discard(self) -> None:
+        if self._ended:
+            return
+        self._ended = True
+        with _faults():
+            self._file.close()
+            self._file.discard()
+
+
+def _pieces(file: Any, start: int, end: int) -> Iterator[bytes]:
+    with file:
+        with _faults():
+            file.seek(start)
+        at = start
+        while at < end:
+            with _faults():
+                piece = file.read(min(_PIECE_BYTES, end - at))
+            if not piece:
+                return
+            at += len(piece)
+            yield piece
+
+
+def _changed(entry: dict[str, Any]) -> float:
+    """When an object was written, in seconds since 1970; each file system calls it otherwise."""
+    at = next(entry[name] for name in ("LastModified", "mtime", "created", "last_modified") if name in entry)
+    return at.timestamp() if isinstance(at, datetime) else float(at)
+
+
+@contextmanager
+def _faults() -> Iterator[None]:
+    """The libraries of the object stores have errors of their own."""
+    try:
+        yield
+    except OSError:
+        raise
+    except Exception as error:
+        raise OSError(f"the store for results does not work: {error!r}") from error

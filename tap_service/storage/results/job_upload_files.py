@@ -1,0 +1,58 @@
+"""Files that came with a job, which wait for it in the result store."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from tap_service.models.upload_parameter import Part
+from tap_service.models.uws_job import JobFile
+from tap_service.storage.results.result_store import ResultMissing, ResultStore
+
+_PIECE = 1 << 20
+
+
+def store(results: ResultStore, key: str, name: str, part: Part) -> JobFile:
+    """Keep a part of a request. Raises OSError."""
+    writer = results.create(key)
+    try:
+        with part.open() as file:
+            while piece := file.read(_PIECE):
+                writer.write(piece)
+        writer.end()
+        return JobFile(name, key, writer.commit(), part.content_type)
+    finally:
+        writer.discard()
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPart:
+    """``directory``: where it is copied to, into a file without a name."""
+
+    results: ResultStore
+    file: JobFile
+    directory: Path
+
+    @property
+    def content_type(self) -> str:
+        return self.file.content_type
+
+    @property
+    def size(self) -> int:
+        return self.file.size
+
+    def open(self) -> BinaryIO:
+        copy = tempfile.TemporaryFile(dir=self.directory)  # noqa: SIM115 (the caller's to close)
+        try:
+            for piece in self.results.read(self.file.key, 0, self.file.size):
+                copy.write(piece)
+            copy.seek(0)
+        except ResultMissing as error:
+            copy.close()
+            raise FileNotFoundError(f"the file {self.file.key} has been lost") from error
+        except BaseException:
+            copy.close()
+            raise
+        return copy

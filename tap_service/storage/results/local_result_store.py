@@ -1,0 +1,127 @@
+"""Results in a directory of the local disk."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from tap_service.storage.results.result_store import ResultMissing
+
+_PART = ".part"
+_PIECE_BYTES = 1 << 20
+
+
+class LocalResultStore:
+    """A file for each result; one that is not whole yet has ``.part`` at its end."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+    def create(self, key: str, *, lasting: bool = True) -> LocalWriter:
+        return LocalWriter(self._directory / key, lasting)
+
+    def read(self, key: str, start: int, end: int) -> Iterator[bytes]:
+        try:
+            return _Pieces(self._directory / key, start, end)
+        except FileNotFoundError as error:
+            raise ResultMissing(key) from error
+
+    def copy(self, key: str, to: str) -> None:
+        """One file of two names, which takes its room once and goes with the last of them."""
+        path = self._directory / to
+        path.unlink(missing_ok=True)
+        try:
+            path.hardlink_to(self._directory / key)
+        except FileNotFoundError as error:
+            raise ResultMissing(key) from error
+        _settle(self._directory)
+
+    def delete(self, key: str) -> None:
+        for path in (self._directory / key, self._directory / (key + _PART)):
+            path.unlink(missing_ok=True)
+
+    def keys(self, minimum_age: float) -> list[str]:
+        limit = time.time() - minimum_age
+        found = set()
+        with os.scandir(self._directory) as entries:
+            for entry in entries:
+                with suppress(FileNotFoundError):  # deleted meanwhile
+                    if entry.stat().st_mtime <= limit:
+                        found.add(entry.name.removesuffix(_PART))
+        return sorted(found)
+
+    def check(self) -> None:
+        writer = self.create("check")
+        try:
+            writer.write(b"skyhouse")
+        finally:
+            writer.discard()
+
+
+class LocalWriter:
+    """Written through, then renamed: whoever sees the file sees all of it."""
+
+    def __init__(self, path: Path, lasting: bool) -> None:
+        self._path = path
+        self._lasting = lasting
+        self._part = path.with_name(path.name + _PART)
+        self._file = open(self._part, "wb", buffering=_PIECE_BYTES)  # noqa: SIM115 (closed by commit and discard)
+        self._size = 0
+
+    def write(self, data: bytes, *, anyway: bool = False) -> None:  # noqa: ARG002 (there is no more room than there is)
+        self._file.write(data)
+        self._size += len(data)
+
+    def end(self) -> None:
+        pass
+
+    def commit(self) -> int:
+        self._file.flush()
+        if self._lasting:
+            os.fsync(self._file.fileno())
+        self._file.close()
+        self._part.rename(self._path)
+        if self._lasting:
+            _settle(self._path.parent)
+        return self._size
+
+    def discard(self) -> None:
+        with suppress(OSError):  # what is still in the buffer may have no room
+            self._file.close()
+        self._part.unlink(missing_ok=True)
+
+
+def _settle(directory: Path) -> None:
+    """Make a new name in it safe from a power cut."""
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+class _Pieces:
+    """Bytes of an open file; it closes when its reader lets go."""
+
+    def __init__(self, path: Path, start: int, end: int) -> None:
+        self._descriptor = os.open(path, os.O_RDONLY)
+        self._at = start
+        self._end = end
+
+    def __iter__(self) -> _Pieces:
+        return self
+
+    def __next__(self) -> bytes:
+        piece = os.pread(self._descriptor, min(_PIECE_BYTES, self._end - self._at), self._at)
+        if not piece:
+            raise StopIteration
+        self._at += len(piece)
+        return piece
+
+    def __del__(self) -> None:
+        if hasattr(self, "_descriptor"):
+            os.close(self._descriptor)

@@ -1,0 +1,81 @@
+"""Parts of a result on their way: Arrow batches in an object of the result store, and back."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import pyarrow as pa
+
+from tap_service.storage.results.result_store import ResultStore
+
+_OPTIONS = pa.ipc.IpcWriteOptions(compression="lz4")
+
+
+def write_part(results: ResultStore, key: str, batches: Iterable[pa.RecordBatch]) -> tuple[int, int]:
+    """Store the batches under ``key``, whole or not at all; how many rows and bytes. Without rows nothing is stored.
+
+    Raises OSError when the store has no room or cannot be reached, and what the batches raise.
+    """
+    rows = 0
+    writer = results.create(key)
+    try:
+        out = pa.PythonFile(_Sink(writer.write), "w")
+        stream = None
+        for batch in batches:
+            stream = stream or pa.ipc.new_stream(out, batch.schema, options=_OPTIONS)
+            stream.write_batch(batch)
+            rows += batch.num_rows
+        if stream is None:
+            return 0, 0
+        stream.close()
+        writer.end()
+        return rows, writer.commit()
+    finally:
+        writer.discard()
+
+
+def read_part(results: ResultStore, key: str, size: int) -> Iterator[pa.RecordBatch]:
+    """The batches of a part of ``size`` bytes, one in memory at a time. Raises ResultMissing, OSError."""
+    file = _Source(results.read(key, 0, size))
+    yield from pa.ipc.open_stream(pa.PythonFile(file, "r"))
+
+
+class _Sink(io.RawIOBase):
+    def __init__(self, write: Callable[[bytes], None]) -> None:
+        self._write = write
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        piece = bytes(data)
+        self._write(piece)
+        return len(piece)
+
+
+class _Source(io.RawIOBase):
+    """A file of pieces of bytes, read once from the first to the last."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+        self._left = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """Fewer bytes than ``size`` at the end alone."""
+        found = []
+        missing = size if size >= 0 else 1 << 62
+        while missing > 0:
+            if not self._left:
+                piece = next(self._pieces, None)
+                if piece is None:
+                    break
+                self._left = memoryview(piece)
+            found.append(self._left[:missing])
+            missing -= len(found[-1])
+            self._left = self._left[len(found[-1]) :]
+        return b"".join(found)
