@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from tap_service.services.queries.query_execution import Report
+from tap_service.models.query_report import QueryReport
 
 #: the phases of a query in seconds, from a look-up to a download
 _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800)
@@ -29,7 +29,7 @@ class Metrics:
             "skyhouse_query_log_failures", "Lines of the query log that could not be written", registry=self.registry
         )
 
-    def record(self, report: Report) -> None:
+    def record(self, report: QueryReport) -> None:
         """A query has ended."""
         self.queries.labels(report.status).inc()
         self.rows.inc(report.rows)

@@ -12,13 +12,13 @@ from celery import Celery
 from tap_service.config import Config
 from tap_service.models.work_class import WorkClass
 from tap_service.prometheus_metrics import Metrics
+from tap_service.services.catalogue.catalogue_cache import Metadata
 from tap_service.services.jobs.celery_dispatcher import CeleryDispatcher
 from tap_service.services.jobs.job_queues import JobQueue, Rules
 from tap_service.services.jobs.job_runner import JobRunner
 from tap_service.services.queries.cost_estimate import Estimator
 from tap_service.services.queries.query_log import QueryLog
 from tap_service.services.queries.query_preparation import Preparation
-from tap_service.services.site.catalogue_cache import Metadata
 from tap_service.services.uploads.query_uploads import Uploads
 from tap_service.services.uploads.table_files import TableFiles
 from tap_service.services.user_tables.user_table_jobs import TableJobs

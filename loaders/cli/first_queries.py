@@ -7,7 +7,7 @@ import shlex
 
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.reserved_words import published
-from tap_service.services.site.example_queries import example_of_rows, is_tap_schema, of_table
+from tap_service.services.catalogue.example_queries import example_of_rows, is_tap_schema, of_table
 from tap_service.storage.engine.engine import Engine, EngineError
 
 _TO_TRY = """

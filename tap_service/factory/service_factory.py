@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from tap_service.config import Config
 from tap_service.prometheus_metrics import Metrics
+from tap_service.services.catalogue.catalogue_cache import Metadata
 from tap_service.services.jobs.cluster_jobs import ClusterJobs
 from tap_service.services.jobs.embedded_jobs import EmbeddedJobs
 from tap_service.services.jobs.job_lifetimes import Lifetimes
@@ -20,7 +21,6 @@ from tap_service.services.queries.query_preparation import Preparation
 from tap_service.services.queries.result_spool import SpoolStore
 from tap_service.services.queries.sync_query import QueryService
 from tap_service.services.site.authentication import Identities, read_issuers
-from tap_service.services.site.catalogue_cache import Metadata
 from tap_service.services.site.service_availability import AvailabilityService
 from tap_service.services.uploads.query_uploads import Uploads
 from tap_service.services.uploads.table_files import TableFiles

@@ -1,1 +1,4 @@
-"""What the service does, without HTTP."""
+"""What the service does, without HTTP.
+
+Imports run one way: ``jobs`` -> ``user_tables`` -> ``queries`` -> ``uploads``, ``catalogue``; ``site`` -> ``queries``.
+"""

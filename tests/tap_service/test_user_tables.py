@@ -20,7 +20,7 @@ from pyvo.utils.prototype import activate_features
 
 from tap_service.config import Config
 from tap_service.service_errors import ServiceBusy
-from tap_service.services.site.catalogue_cache import Metadata
+from tap_service.services.catalogue.catalogue_cache import Metadata
 from tap_service.services.uploads.table_files import TableFiles
 from tap_service.services.user_tables.user_table_requests import UserTables
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine

@@ -1,0 +1,1 @@
+"""Asynchronous jobs: requests, queue, dispatchers, runner, monitor, pieces, reuse, lifetimes."""

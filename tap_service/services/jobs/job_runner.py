@@ -21,6 +21,7 @@ from tap_service.constants import (
     MOST_DEATHS,
     STORE_AGAIN_SECONDS,
 )
+from tap_service.models.query_report import QueryReport
 from tap_service.models.tap_parameters import TapParameters, tap_parameters
 from tap_service.models.timestamps import now
 from tap_service.models.uws_job import Info, Job, JobError, JobResult
@@ -32,7 +33,7 @@ from tap_service.services.jobs.job_preview import preview
 from tap_service.services.jobs.job_queues import JobQueue
 from tap_service.services.jobs.piecewise_job import DataChanged, PieceRun, Pieces
 from tap_service.services.jobs.result_reuse import Reuse, fingerprint, reuse_asked
-from tap_service.services.queries.query_execution import Execution, Report, faults_told
+from tap_service.services.queries.query_execution import Execution, faults_told
 from tap_service.services.queries.query_log import QueryLog
 from tap_service.services.queries.query_preparation import Preparation
 from tap_service.services.user_tables.user_table_jobs import TableJobs, asked_of
@@ -113,7 +114,7 @@ class JobRunner:
         self._monitor.close()
 
     def _run(self, job: Job) -> None:
-        report = Report()
+        report = QueryReport()
         parameters: TapParameters | None = None
         try:
             with faults_told(job.query_id):
@@ -172,7 +173,7 @@ class JobRunner:
                 self._closing.wait(STORE_AGAIN_SECONDS)
         return None
 
-    def _reused(self, job: Job, like: str, report: Report) -> bool:
+    def _reused(self, job: Job, like: str, report: QueryReport) -> bool:
         """End the job with the result of another one, if there is one of this fingerprint."""
         if (found := self._reuse.take(job, like)) is None:
             return False
@@ -219,7 +220,7 @@ class JobRunner:
             how = f"in one: {planned.reason}"
         running.progress.plan = "\n".join([how, *([] if translation.query is None else plan_lines(translation.query))])
 
-    def _complete(self, job: Job, report: Report, result: JobResult, info: Info, like: str) -> None:
+    def _complete(self, job: Job, report: QueryReport, result: JobResult, info: Info, like: str) -> None:
         if not self._told(lambda at: self._jobs.complete(job.job_id, job.attempt, at, result, info, like)):
             report.status = "ABORTED"
             self._results.delete(job.result_key)
@@ -236,7 +237,7 @@ class JobRunner:
         finally:
             writer.discard()
 
-    def _end(self, job: Job, report: Report, failure: ServiceError) -> None:
+    def _end(self, job: Job, report: QueryReport, failure: ServiceError) -> None:
         """The job has no result. If it is no longer ours, that is why it failed, and nobody has to be told."""
         report.status, report.error = "ERROR", str(failure)
         with suppress(OSError):  # the sweep sees to it
@@ -279,7 +280,7 @@ class JobRunner:
                 if self._closing.wait(STORE_AGAIN_SECONDS):
                     return False  # the job is found EXECUTING at the next start, and begins anew
 
-    def _record(self, job: Job, parameters: TapParameters | None, report: Report) -> None:
+    def _record(self, job: Job, parameters: TapParameters | None, report: QueryReport) -> None:
         report.seconds["total"] = (now() - job.creation_time).total_seconds()
         self._metrics.record(report)
         if parameters is not None:

@@ -6,13 +6,14 @@ import errno
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
 import pyarrow as pa
 
 from adql.translate import Translation
+from tap_service.models.query_report import QueryReport
 from tap_service.serializers import OK, SerializationError, Serializer, Status, overflow
 from tap_service.service_errors import (
     ClientGone,
@@ -60,18 +61,6 @@ class Source(Protocol):
     def cancel(self, query_id: str) -> None: ...
 
 
-@dataclass(slots=True)
-class Report:
-    """What has become of a query so far. Times are seconds. ``warning``: that the row limit has cut its result."""
-
-    status: str = ""
-    rows: int = 0
-    bytes: int = 0
-    error: str = ""
-    warning: str = ""
-    seconds: dict[str, float] = field(default_factory=dict)
-
-
 def status_of(failure: ServiceError) -> str:
     """How the log and the metrics call an end without a result."""
     return "GONE" if isinstance(failure, ClientGone) else "ERROR"
@@ -89,7 +78,7 @@ class Execution:
     ) -> None:
         self.query_id = query_id
         self.clock = WorkClock()
-        self.report = Report()
+        self.report = QueryReport()
         #: why it failed; the sink has got a whole document all the same if ``complete``
         self.failure: ServiceError | None = None
         self.complete = False

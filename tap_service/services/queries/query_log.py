@@ -7,9 +7,9 @@ from typing import IO, Any
 
 import structlog
 
+from tap_service.models.query_report import QueryReport
 from tap_service.models.tap_parameters import TapParameters
 from tap_service.prometheus_metrics import Metrics
-from tap_service.services.queries.query_execution import Report
 
 
 class QueryLog:
@@ -30,7 +30,7 @@ class QueryLog:
             ],
         )
 
-    def query(self, parameters: TapParameters, report: Report, *, query_id: str, client: str) -> None:
+    def query(self, parameters: TapParameters, report: QueryReport, *, query_id: str, client: str) -> None:
         """The line of a query whose parameters could be read, at its end."""
         self.write(
             query_id=query_id,

@@ -21,11 +21,11 @@ from tap_service.models.uws_job import Job
 from tap_service.models.work_class import Estimate, ResultRows
 from tap_service.serializers import ResultInfo
 from tap_service.service_errors import QueryFault, ServiceError, ServiceUnavailable
+from tap_service.services.catalogue.catalogue_cache import Metadata
 from tap_service.services.queries.cost_estimate import Estimator
 from tap_service.services.queries.query_execution import Execution
 from tap_service.services.queries.row_limit import RowLimit, row_limit
 from tap_service.services.queries.sesame_resolver import Sesame
-from tap_service.services.site.catalogue_cache import Metadata
 from tap_service.services.uploads.query_uploads import Uploads
 from tap_service.storage.engine.engine import Engine, EngineError
 from tap_service.storage.jobs.job_store import JobStoreUnavailable

@@ -13,11 +13,12 @@ from functools import partial
 
 from tap_service.config import Config
 from tap_service.constants import CANCEL_AGAIN_SECONDS, HEAVY_NICENESS, QUICK_SECONDS, SETTLING_SECONDS
+from tap_service.models.query_report import QueryReport
 from tap_service.models.tap_parameters import TapParameters
 from tap_service.prometheus_metrics import Metrics
 from tap_service.service_errors import ClientGone, QueryTooHeavy, ServiceError, ServiceUnavailable
-from tap_service.services.queries.query_admission import Lane
-from tap_service.services.queries.query_execution import Execution, Report, status_of
+from tap_service.services.bounded_thread_pool import Lane
+from tap_service.services.queries.query_execution import Execution, status_of
 from tap_service.services.queries.query_forecast import Forecast, forecast
 from tap_service.services.queries.query_log import QueryLog
 from tap_service.services.queries.query_preparation import Preparation, asks_others
@@ -68,7 +69,7 @@ class QueryService:
         try:
             answer = await self._start(asked)
         except ServiceError as error:
-            self.record(asked, Report("ERROR", error=str(error)))
+            self.record(asked, QueryReport("ERROR", error=str(error)))
             raise
         self.answers.add(answer)
         return answer
@@ -84,14 +85,14 @@ class QueryService:
 
     def refused(self, error: ServiceError, client: str) -> None:
         """Count and log a request whose parameters are wrong."""
-        report = Report("REFUSED", error=str(error))
+        report = QueryReport("REFUSED", error=str(error))
         self._metrics.record(report)
         self._log.write(client=client, status=report.status, error=report.error)
 
     def forget(self, answer: Answer) -> None:
         self.answers.discard(answer)
 
-    def record(self, asked: Asked, report: Report, query_id: str = "") -> None:
+    def record(self, asked: Asked, report: QueryReport, query_id: str = "") -> None:
         report.seconds["total"] = time.monotonic() - asked.at
         self._metrics.record(report)
         self._log.query(asked.parameters, report, query_id=query_id, client=asked.client)

@@ -1,0 +1,1 @@
+"""What belongs to no query: authentication, client addresses, availability, capabilities."""

@@ -24,7 +24,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tap_service.models.identity import Identity
 from tap_service.service_errors import Unauthorized
-from tap_service.services.queries.query_admission import Lane
+from tap_service.services.bounded_thread_pool import Lane
 from tap_service.storage.accounts import Accounts
 
 #: a password that was right is not hashed anew for this time, in seconds, unless the users change

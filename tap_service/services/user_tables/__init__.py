@@ -1,0 +1,1 @@
+"""Users' own tables in ``mydb``: requests, storage, jobs that change them, expiry."""

@@ -40,9 +40,9 @@ from tap_service.service_errors import (
     Unauthorized,
     UploadFault,
 )
-from tap_service.services.queries.query_admission import Lane
+from tap_service.services.bounded_thread_pool import Lane
+from tap_service.services.catalogue.catalogue_cache import Metadata
 from tap_service.services.queries.query_execution import faults_told
-from tap_service.services.site.catalogue_cache import Metadata
 from tap_service.services.uploads.table_files import ReadTable, TableFiles, table_limits
 from tap_service.services.user_tables.user_table_expiry import end_of
 from tap_service.services.user_tables.user_table_storage import Changed, UserStorage, exists

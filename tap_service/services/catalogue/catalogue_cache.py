@@ -12,8 +12,8 @@ from clickhouse_schema.catalogue_store import catalogue_version, read_catalogue
 from tap_service.constants import METADATA_POLL_SECONDS
 from tap_service.documents.service_description import Example
 from tap_service.documents.tableset_document import tableset_document, with_tables
-from tap_service.services.site.example_queries import examples
-from tap_service.services.user_tables.user_catalogues import OwnCatalogues
+from tap_service.services.catalogue.example_queries import examples
+from tap_service.services.catalogue.user_catalogues import OwnCatalogues
 from tap_service.storage.engine.engine import Engine
 
 _log = logging.getLogger("skyhouse")

@@ -1,0 +1,17 @@
+"""The outcome of one query, for the log, the metrics and a job's info."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class QueryReport:
+    """The outcome of a query so far. Times are in seconds; ``warning`` is set when the row limit cut the result."""
+
+    status: str = ""
+    rows: int = 0
+    bytes: int = 0
+    error: str = ""
+    warning: str = ""
+    seconds: dict[str, float] = field(default_factory=dict)
