@@ -1,0 +1,2457 @@
+-- All columns
+SELECT * FROM sky.bands
+=>
+SELECT t1.`name` AS c1, t1.`nm` AS c2
+FROM `sky`.`bands` AS t1
+
+-- Columns with aliases
+SELECT name AS band, nm FROM sky.bands
+=>
+SELECT t1.`name` AS c1, t1.`nm` AS c2
+FROM `sky`.`bands` AS t1
+
+-- TOP and OFFSET
+SELECT TOP 10 id FROM sky.objects ORDER BY id OFFSET 20
+=>
+SELECT t1.`id` AS c1
+FROM `sky`.`objects` AS t1
+ORDER BY t1.`id` ASC NULLS LAST
+LIMIT 10 OFFSET 20
+
+-- DISTINCT
+SELECT DISTINCT class FROM sky.objects
+=>
+SELECT DISTINCT t1.`class` AS c1
+FROM `sky`.`objects` AS t1
+
+-- Order by several values
+SELECT id FROM sky.objects ORDER BY g_mag DESC, 1
+=>
+SELECT t1.`id` AS c1
+FROM `sky`.`objects` AS t1
+ORDER BY t1.`g_mag` DESC NULLS LAST, t1.`id` ASC NULLS LAST
+
+-- Look-up by id
+SELECT ra, dec FROM sky.objects WHERE id = 4711
+=>
+SELECT t1.`ra` AS c1, t1.`dec` AS c2
+FROM `sky`.`objects` AS t1
+WHERE (t1.`id` = 4711)
+
+-- Look-up by several ids
+SELECT ra, dec FROM sky.objects WHERE id IN (1, 2, 3) OR id = 4
+=>
+SELECT t1.`ra` AS c1, t1.`dec` AS c2
+FROM `sky`.`objects` AS t1
+WHERE ((t1.`id` IN (1, 2, 3)) OR (t1.`id` = 4))
+
+-- Look-up by an index
+SELECT id FROM sky.objects WHERE class = 'QSO'
+=>
+SELECT t1.`id` AS c1
+FROM `sky`.`objects` AS t1
+WHERE (t1.`class` = 'QSO')
+
+-- Comparisons and BETWEEN
+SELECT id FROM sky.objects WHERE g_mag BETWEEN 10 AND 12 AND r_mag <> 11 AND NOT parallax >= 5
+=>
+SELECT t1.`id` AS c1
+FROM `sky`.`objects` AS t1
+WHERE (t1.`g_mag` >= 10) AND (t1.`g_mag` <= 12) AND (t1.`r_mag` <> 11) AND (NOT (t1.`parallax` >= 5))
+
+-- NULL and three values of truth
+SELECT id FROM sky.objects WHERE parallax IS NULL OR NOT (class IN ('A', NULL))
+=>
+SELECT t1.`id` AS c1
+FROM `sky`.`objects` AS t1
+WHERE (isNull(t1.`parallax`) OR (NOT ((t1.`class` IN ('A')) OR (t1.`class` = NULL))))
+
+-- LIKE and ILIKE
+SELECT name FROM sky.bands WHERE name LIKE 'g\_%' OR name ILIKE '%Johnson%'
+=>
+SELECT t1.`name` AS c1
+FROM `sky`.`bands` AS t1
+WHERE (like(t1.`name`, 'g\\\\_%') OR ilike(t1.`name`, '%Johnson%'))
+
+-- A backslash in a literal
+SELECT id FROM sky.objects WHERE class = 'back\slash''s'
+=>
+SELECT t1.`id` AS c1
+FROM `sky`.`objects` AS t1
+WHERE (t1.`class` = 'back\\slash\'s')
+
+-- Boolean columns
+SELECT id FROM sky.objects WHERE variable AND NOT n_obs > 3
+=>
+SELECT t1.`id` AS c1
+FROM `sky`.`objects` AS t1
+WHERE t1.`variable` AND (NOT (t1.`n_obs` > 3))
+
+-- Conditions as values
+SELECT g_mag < 6 AS visible FROM sky.objects
+=>
+SELECT (t1.`g_mag` < 6) AS c1
+FROM `sky`.`objects` AS t1
+
+-- Arithmetic
+SELECT g_mag - r_mag, n_obs / 2, n_obs / 2.0, MOD(n_obs, 7), -n_obs, n_obs * n_obs FROM sky.objects
+=>
+SELECT (t1.`g_mag` - t1.`r_mag`) AS c1, intDivOrNull(toInt64(t1.`n_obs`), toInt64(2)) AS c2, divideOrNull(t1.`n_obs`, 2.0) AS c3,
+    moduloOrNull(toInt64(t1.`n_obs`), if(7 = -1, 1, toInt64(7))) AS c4, (-toInt64(t1.`n_obs`)) AS c5, (toInt64(t1.`n_obs`) * toInt64(t1.`n_obs`)) AS c6
+FROM `sky`.`objects` AS t1
+
+-- Bitwise operators
+SELECT n_obs & 3 | 4 ^ 1, ~n_obs FROM sky.objects
+=>
+SELECT bitOr(toInt64(bitAnd(toInt64(t1.`n_obs`), toInt64(3))), toInt64(bitXor(toInt64(4), toInt64(1)))) AS c1, bitNot(toInt64(t1.`n_obs`)) AS c2
+FROM `sky`.`objects` AS t1
+
+-- Mathematical functions
+SELECT POWER(g_mag, 2), SQRT(parallax), LOG10(parallax), ROUND(parallax, 2), TRUNCATE(parallax), CEILING(ra) FROM sky.objects
+=>
+SELECT pow(t1.`g_mag`, 2) AS c1, sqrt(t1.`parallax`) AS c2, log10(t1.`parallax`) AS c3, ((trunc((t1.`parallax` * pow(10, 2))) + if(abs((t1.`parallax` * pow(10,
+    2)) - trunc((t1.`parallax` * pow(10, 2)))) >= 0.5, sign((t1.`parallax` * pow(10, 2))), 0)) / pow(10, 2)) AS c4, trunc(toFloat64(t1.`parallax`)) AS c5,
+    ceil(toFloat64(t1.`ra`)) AS c6
+FROM `sky`.`objects` AS t1
+
+-- Functions of text
+SELECT UPPER(class), LOWER(class) || '-' || 'x' FROM sky.objects
+=>
+SELECT upperUTF8(t1.`class`) AS c1, concat(concat(lowerUTF8(t1.`class`), '-'), 'x') AS c2
+FROM `sky`.`objects` AS t1
+
+-- CASE with conditions
+SELECT CASE WHEN g_mag < 6 THEN 'bright' WHEN g_mag < 12 THEN 'medium' ELSE 'faint' END FROM sky.objects
+=>
+SELECT multiIf((t1.`g_mag` < 6), 'bright', (t1.`g_mag` < 12), 'medium', 'faint') AS c1
+FROM `sky`.`objects` AS t1
+
+-- CASE as a look-up
+SELECT CASE class WHEN 'STAR' THEN 1 WHEN 'QSO' THEN 2 WHEN 'GALAXY' THEN 3 END FROM sky.objects
+=>
+SELECT multiIf((t1.`class` = 'STAR'), 1, (t1.`class` = 'QSO'), 2, (t1.`class` = 'GALAXY'), 3, CAST(NULL, 'Nullable(Int32)')) AS c1
+FROM `sky`.`objects` AS t1
+
+-- COALESCE
+SELECT COALESCE(g_mag, r_mag, 99) FROM sky.objects
+=>
+SELECT coalesce(CAST(t1.`g_mag`, 'Nullable(Float64)'), CAST(t1.`r_mag`, 'Nullable(Float64)'), CAST(99, 'Nullable(Float64)')) AS c1
+FROM `sky`.`objects` AS t1
+
+-- Casts
+SELECT CAST(g_mag AS INTEGER), CAST(id AS VARCHAR), CAST('2020-01-01' AS TIMESTAMP), CAST(class AS DOUBLE PRECISION) FROM sky.objects
+=>
+SELECT if(isNull(t1.`g_mag`), NULL, accurateCast(trunc(ifNull(t1.`g_mag`, 0)), 'Int32')) AS c1, toString(t1.`id`) AS c2, toDateTime64('2020-01-01
+    00:00:00.000000', 6, 'UTC') AS c3, if(isNull(t1.`class`), NULL, accurateCast(trimBoth(ifNull(t1.`class`, '0')), 'Float64')) AS c4
+FROM `sky`.`objects` AS t1
+
+-- Units
+SELECT IN_UNIT(parallax, 'arcsec'), IN_UNIT(pmra, 'deg/yr') FROM sky.objects
+=>
+SELECT (t1.`parallax` * 0.001) AS c1, (t1.`pmra` * 2.7777777777777776e-07) AS c2
+FROM `sky`.`objects` AS t1
+
+-- Elements of arrays and arithmetic on them
+SELECT flux[1], flux * 2, -flux FROM sky.objects
+=>
+SELECT arrayElementOrNull(t1.`flux`, 1) AS c1, arrayMap(v -> if(isNull(v.2), [], arrayMap(x -> (toFloat64(x) * toFloat64(assumeNotNull(v.2))), v.1)),
+    [(t1.`flux`, 2)])[1] AS c2, arrayMap(x -> -toFloat64(x), t1.`flux`) AS c3
+FROM `sky`.`objects` AS t1
+
+-- Timestamps
+SELECT ivo_to_mjd(seen) FROM sky.objects WHERE seen > '2020-01-01T00:00:00'
+=>
+SELECT (toUnixTimestamp64Micro(t1.`seen`) / 86400000000. + 40587.) AS c1
+FROM `sky`.`objects` AS t1
+WHERE (t1.`seen` > toDateTime64('2020-01-01 00:00:00.000000', 6, 'UTC'))
+
+-- Sexagesimal
+SELECT ivo_hms_to_degrees(class) FROM sky.objects
+=>
+SELECT if(empty(arrayConcat(extractGroups(ifNull(t1.`class`, ''), '^\\s*()(\\d|[01]\\d|2[0-4])(?:\\s*:\\s*)([0-5]?\\d)\\s*:\\s*([0-5]?\\d(?:\\.\\d*)?)\\s*$'),
+    extractGroups(ifNull(t1.`class`, ''), '^\\s*()(\\d|[01]\\d|2[0-4])\\s+([0-5]?\\d)\\s+([0-5]?\\d(?:\\.\\d*)?)\\s*$'), extractGroups(ifNull(t1.`class`, ''),
+    '^\\s*()(\\d|[01]\\d|2[0-4])\\s*[hH]\\s*([0-5]?\\d)\\s*[mM]\\s*([0-5]?\\d(?:\\.\\d*)?)\\s*[sS]\\s*$'), extractGroups(ifNull(t1.`class`, ''),
+    '^\\s*()([01]\\d|2[0-4])([0-5]\\d)([0-5]\\d(?:\\.\\d*)?)\\s*$'))), NULL, if(arrayConcat(extractGroups(ifNull(t1.`class`, ''),
+    '^\\s*()(\\d|[01]\\d|2[0-4])(?:\\s*:\\s*)([0-5]?\\d)\\s*:\\s*([0-5]?\\d(?:\\.\\d*)?)\\s*$'), extractGroups(ifNull(t1.`class`, ''),
+    '^\\s*()(\\d|[01]\\d|2[0-4])\\s+([0-5]?\\d)\\s+([0-5]?\\d(?:\\.\\d*)?)\\s*$'), extractGroups(ifNull(t1.`class`, ''),
+    '^\\s*()(\\d|[01]\\d|2[0-4])\\s*[hH]\\s*([0-5]?\\d)\\s*[mM]\\s*([0-5]?\\d(?:\\.\\d*)?)\\s*[sS]\\s*$'), extractGroups(ifNull(t1.`class`, ''),
+    '^\\s*()([01]\\d|2[0-4])([0-5]\\d)([0-5]\\d(?:\\.\\d*)?)\\s*$'))[1] = '-', -(toFloat64OrZero(arrayConcat(extractGroups(ifNull(t1.`class`, ''),
+    '^\\s*()(\\d|[01]\\d|2[0-4])(?:\\s*:\\s*)([0-5]?\\d)\\s*:\\s*([0-5]?\\d(?:\\.\\d*)?)\\s*$'), extractGroups(ifNull(t1.`class`, ''),
+    '^\\s*()(\\d|[01]\\d|2[0-4])\\s+([0-5]?\\d)\\s+([0-5]?\\d(?:\\.\\d*)?)\\s*$'), extractGroups(ifNull(t1.`class`, ''),
+    '^\\s*()(\\d|[01]\\d|2[0-4])\\s*[hH]\\s*([0-5]?\\d)\\s*[mM]\\s*([0-5]?\\d(?:\\.\\d*)?)\\s*[sS]\\s*$'), extractGroups(ifNull(t1.`class`, ''),
+    '^\\s*()([01]\\d|2[0-4])([0-5]\\d)([0-5]\\d(?:\\.\\d*)?)\\s*$'))[2]) * 3600 + toFloat64OrZero(arrayConcat(extractGroups(ifNull(t1.`class`, ''),
+    '^\\s*()(\\d|[01]\\d|2[0-4])(?:\\s*:\\s*)([0-5]?\\d)\\s*:\\s*([0-5]?\\d(?:\\.\\d*)?)\\s*$'), extractGroups(ifNull(t1.`class`, ''),
+    '^\\s*()(\\d|[01]\\d|2[0-4])\\s+([0-5]?\\d)\\s+([0-5]?\\d(?:\\.\\d*)?)\\s*$'), extractGroups(ifNull(t1.`class`, ''),
+    '^\\s*()(\\d|[01]\\d|2[0-4])\\s*[hH]\\s*([0-5]?\\d)\\s*[mM]\\s*([0-5]?\\d(?:\\.\\d*)?)\\s*[sS]\\s*$'), extractGroups(ifNull(t1.`class`, ''),
+    '^\\s*()([01]\\d|2[0-4])([0-5]\\d)([0-5]\\d(?:\\.\\d*)?)\\s*$'))[3]) * 60 + toFloat64OrZero(arrayConcat(extractGroups(ifNull(t1.`class`, ''),
+    '^\\s*()(\\d|[01]\\d|2[0-4])(?:\\s*:\\s*)([0-5]?\\d)\\s*:\\s*([0-5]?\\d(?:\\.\\d*)?)\\s*$'), extractGroups(ifNull(t1.`class`, ''),
+    '^\\s*()(\\d|[01]\\d|2[0-4])\\s+([0-5]?\\d)\\s+([0-5]?\\d(?:\\.\\d*)?)\\s*$'), extractGroups(ifNull(t1.`class`, ''),
+    '^\\s*()(\\d|[01]\\d|2[0-4])\\s*[hH]\\s*([0-5]?\\d)\\s*[mM]\\s*([0-5]?\\d(?:\\.\\d*)?)\\s*[sS]\\s*$'), extractGroups(ifNull(t1.`class`, ''),
+    '^\\s*()([01]\\d|2[0-4])([0-5]\\d)([0-5]\\d(?:\\.\\d*)?)\\s*$'))[4])) / 240, (toFloat64OrZero(arrayConcat(extractGroups(ifNull(t1.`class`, ''),
+    '^\\s*()(\\d|[01]\\d|2[0-4])(?:\\s*:\\s*)([0-5]?\\d)\\s*:\\s*([0-5]?\\d(?:\\.\\d*)?)\\s*$'), extractGroups(ifNull(t1.`class`, ''),
+    '^\\s*()(\\d|[01]\\d|2[0-4])\\s+([0-5]?\\d)\\s+([0-5]?\\d(?:\\.\\d*)?)\\s*$'), extractGroups(ifNull(t1.`class`, ''),
+    '^\\s*()(\\d|[01]\\d|2[0-4])\\s*[hH]\\s*([0-5]?\\d)\\s*[mM]\\s*([0-5]?\\d(?:\\.\\d*)?)\\s*[sS]\\s*$'), extractGroups(ifNull(t1.`class`, ''),
+    '^\\s*()([01]\\d|2[0-4])([0-5]\\d)([0-5]\\d(?:\\.\\d*)?)\\s*$'))[2]) * 3600 + toFloat64OrZero(arrayConcat(extractGroups(ifNull(t1.`class`, ''),
+    '^\\s*()(\\d|[01]\\d|2[0-4])(?:\\s*:\\s*)([0-5]?\\d)\\s*:\\s*([0-5]?\\d(?:\\.\\d*)?)\\s*$'), extractGroups(ifNull(t1.`class`, ''),
+    '^\\s*()(\\d|[01]\\d|2[0-4])\\s+([0-5]?\\d)\\s+([0-5]?\\d(?:\\.\\d*)?)\\s*$'), extractGroups(ifNull(t1.`class`, ''),
+    '^\\s*()(\\d|[01]\\d|2[0-4])\\s*[hH]\\s*([0-5]?\\d)\\s*[mM]\\s*([0-5]?\\d(?:\\.\\d*)?)\\s*[sS]\\s*$'), extractGroups(ifNull(t1.`class`, ''),
+    '^\\s*()([01]\\d|2[0-4])([0-5]\\d)([0-5]\\d(?:\\.\\d*)?)\\s*$'))[3]) * 60 + toFloat64OrZero(arrayConcat(extractGroups(ifNull(t1.`class`, ''),
+    '^\\s*()(\\d|[01]\\d|2[0-4])(?:\\s*:\\s*)([0-5]?\\d)\\s*:\\s*([0-5]?\\d(?:\\.\\d*)?)\\s*$'), extractGroups(ifNull(t1.`class`, ''),
+    '^\\s*()(\\d|[01]\\d|2[0-4])\\s+([0-5]?\\d)\\s+([0-5]?\\d(?:\\.\\d*)?)\\s*$'), extractGroups(ifNull(t1.`class`, ''),
+    '^\\s*()(\\d|[01]\\d|2[0-4])\\s*[hH]\\s*([0-5]?\\d)\\s*[mM]\\s*([0-5]?\\d(?:\\.\\d*)?)\\s*[sS]\\s*$'), extractGroups(ifNull(t1.`class`, ''),
+    '^\\s*()([01]\\d|2[0-4])([0-5]\\d)([0-5]\\d(?:\\.\\d*)?)\\s*$'))[4])) / 240)) AS c1
+FROM `sky`.`objects` AS t1
+
+-- Photometry
+SELECT nanojanskyToAbMag(flux) FROM sky.sources
+=>
+SELECT if(isFinite((-2.5 * log10(t1.`flux`) + 31.4)), (-2.5 * log10(t1.`flux`) + 31.4), NULL) AS c1
+FROM `sky`.`sources` AS t1
+
+-- Proper motion
+SELECT ivo_epoch_prop_pos(ra, dec, parallax, pmra, pmdec, 0, 2016, 2000) FROM sky.objects
+=>
+SELECT if(isNull((positiveModulo(toFloat64(t1.`ra`) + degrees(atan2((ifNull(toFloat64(t1.`pmra`), 0) * 4.8481368110953594e-09 * (toFloat64(2000) -
+    toFloat64(2016))), (1 + ifNull(toFloat64(0), 0) * ifNull(toFloat64(t1.`parallax`), 0) * 1.022712165045695e-09 * (toFloat64(2000) - toFloat64(2016))) *
+    cos(radians(t1.`dec`)) - (ifNull(toFloat64(t1.`pmdec`), 0) * 4.8481368110953594e-09 * (toFloat64(2000) - toFloat64(2016))) * sin(radians(t1.`dec`)))), 360.)
+    + throwIf(isNull(t1.`ra`) OR isNull(t1.`dec`) OR isNull(2016) OR isNull(2000), 'ivo_epoch_prop_pos takes no NULL as ra, dec, ref_epoch or out_epoch; leave
+    such rows out, with IS NOT NULL'))) OR isNull((degrees(atan2(((1 + ifNull(toFloat64(0), 0) * ifNull(toFloat64(t1.`parallax`), 0) * 1.022712165045695e-09 *
+    (toFloat64(2000) - toFloat64(2016))) * sin(radians(t1.`dec`)) + (ifNull(toFloat64(t1.`pmdec`), 0) * 4.8481368110953594e-09 * (toFloat64(2000) -
+    toFloat64(2016))) * cos(radians(t1.`dec`))), sqrt(((1 + ifNull(toFloat64(0), 0) * ifNull(toFloat64(t1.`parallax`), 0) * 1.022712165045695e-09 *
+    (toFloat64(2000) - toFloat64(2016))) * cos(radians(t1.`dec`)) - (ifNull(toFloat64(t1.`pmdec`), 0) * 4.8481368110953594e-09 * (toFloat64(2000) -
+    toFloat64(2016))) * sin(radians(t1.`dec`))) * ((1 + ifNull(toFloat64(0), 0) * ifNull(toFloat64(t1.`parallax`), 0) * 1.022712165045695e-09 * (toFloat64(2000)
+    - toFloat64(2016))) * cos(radians(t1.`dec`)) - (ifNull(toFloat64(t1.`pmdec`), 0) * 4.8481368110953594e-09 * (toFloat64(2000) - toFloat64(2016))) *
+    sin(radians(t1.`dec`))) + (ifNull(toFloat64(t1.`pmra`), 0) * 4.8481368110953594e-09 * (toFloat64(2000) - toFloat64(2016))) * (ifNull(toFloat64(t1.`pmra`),
+    0) * 4.8481368110953594e-09 * (toFloat64(2000) - toFloat64(2016)))))) + throwIf(isNull(t1.`ra`) OR isNull(t1.`dec`) OR isNull(2016) OR isNull(2000),
+    'ivo_epoch_prop_pos takes no NULL as ra, dec, ref_epoch or out_epoch; leave such rows out, with IS NOT NULL'))), CAST([], 'Array(Float64)'),
+    [assumeNotNull(toFloat64((positiveModulo(toFloat64(t1.`ra`) + degrees(atan2((ifNull(toFloat64(t1.`pmra`), 0) * 4.8481368110953594e-09 * (toFloat64(2000) -
+    toFloat64(2016))), (1 + ifNull(toFloat64(0), 0) * ifNull(toFloat64(t1.`parallax`), 0) * 1.022712165045695e-09 * (toFloat64(2000) - toFloat64(2016))) *
+    cos(radians(t1.`dec`)) - (ifNull(toFloat64(t1.`pmdec`), 0) * 4.8481368110953594e-09 * (toFloat64(2000) - toFloat64(2016))) * sin(radians(t1.`dec`)))), 360.)
+    + throwIf(isNull(t1.`ra`) OR isNull(t1.`dec`) OR isNull(2016) OR isNull(2000), 'ivo_epoch_prop_pos takes no NULL as ra, dec, ref_epoch or out_epoch; leave
+    such rows out, with IS NOT NULL')))), assumeNotNull(toFloat64((degrees(atan2(((1 + ifNull(toFloat64(0), 0) * ifNull(toFloat64(t1.`parallax`), 0) *
+    1.022712165045695e-09 * (toFloat64(2000) - toFloat64(2016))) * sin(radians(t1.`dec`)) + (ifNull(toFloat64(t1.`pmdec`), 0) * 4.8481368110953594e-09 *
+    (toFloat64(2000) - toFloat64(2016))) * cos(radians(t1.`dec`))), sqrt(((1 + ifNull(toFloat64(0), 0) * ifNull(toFloat64(t1.`parallax`), 0) *
+    1.022712165045695e-09 * (toFloat64(2000) - toFloat64(2016))) * cos(radians(t1.`dec`)) - (ifNull(toFloat64(t1.`pmdec`), 0) * 4.8481368110953594e-09 *
+    (toFloat64(2000) - toFloat64(2016))) * sin(radians(t1.`dec`))) * ((1 + ifNull(toFloat64(0), 0) * ifNull(toFloat64(t1.`parallax`), 0) * 1.022712165045695e-09
+    * (toFloat64(2000) - toFloat64(2016))) * cos(radians(t1.`dec`)) - (ifNull(toFloat64(t1.`pmdec`), 0) * 4.8481368110953594e-09 * (toFloat64(2000) -
+    toFloat64(2016))) * sin(radians(t1.`dec`))) + (ifNull(toFloat64(t1.`pmra`), 0) * 4.8481368110953594e-09 * (toFloat64(2000) - toFloat64(2016))) *
+    (ifNull(toFloat64(t1.`pmra`), 0) * 4.8481368110953594e-09 * (toFloat64(2000) - toFloat64(2016)))))) + throwIf(isNull(t1.`ra`) OR isNull(t1.`dec`) OR
+    isNull(2016) OR isNull(2000), 'ivo_epoch_prop_pos takes no NULL as ra, dec, ref_epoch or out_epoch; leave such rows out, with IS NOT NULL'))))]) AS c1
+FROM `sky`.`objects` AS t1
+SETTINGS allow_reorder_prewhere_conditions = 0
+
+-- Pixel index
+SELECT ivo_healpix_index(6, ra, dec), COUNT(*) FROM sky.objects GROUP BY ivo_healpix_index(6, ra, dec)
+=>
+SELECT toInt64(nullIf(bitShiftRight(((bitShiftLeft(toUInt64(bitAnd(least((bitShiftRight((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t1.`ra`,
+    nan))), 360) / 90) - (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) +
+    1) - (sign((toFloat64(ifNull(t1.`dec`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)) * (sin((90
+    - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))),
+    360) / 90)), 3)) + 2) * 536870912 - 1)), ((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) * 536870912)))), 29)),
+    (bitShiftRight((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) +
+    1) + (sign((toFloat64(ifNull(t1.`dec`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)) * (sin((90
+    - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))),
+    360) / 90)), 3)) + 2) * 536870912 - 1)), ((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) * 536870912)))), 29))), 3) + 4 *
+    (1 + (bitShiftRight((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) +
+    1) - (sign((toFloat64(ifNull(t1.`dec`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)) * (sin((90
+    - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))),
+    360) / 90)), 3)) + 2) * 536870912 - 1)), ((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) * 536870912)))), 29)) -
+    (bitShiftRight((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) +
+    1) + (sign((toFloat64(ifNull(t1.`dec`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)) * (sin((90
+    - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))),
+    360) / 90)), 3)) + 2) * 536870912 - 1)), ((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) * 536870912)))), 29)))), 58)) +
+    (mortonEncode(bitAnd((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) +
+    1) + (sign((toFloat64(ifNull(t1.`dec`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)) * (sin((90
+    - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))),
+    360) / 90)), 3)) + 2) * 536870912 - 1)), ((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) * 536870912)))), 536870911),
+    bitXor(bitAnd((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) +
+    1) - (sign((toFloat64(ifNull(t1.`dec`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)) * (sin((90
+    - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))),
+    360) / 90)), 3)) + 2) * 536870912 - 1)), ((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) * 536870912)))), 536870911),
+    536870911)))) * (isFinite((toFloat64(ifNull(t1.`ra`, nan)))) * (abs((toFloat64(ifNull(t1.`dec`, nan)))) <= 90)) + 3458764513820540928 *
+    bitXor((isFinite((toFloat64(ifNull(t1.`ra`, nan)))) * (abs((toFloat64(ifNull(t1.`dec`, nan)))) <= 90)), 1), 46), 49152)) AS c1, toInt64(count()) AS c2
+FROM `sky`.`objects` AS t1
+GROUP BY toInt64(nullIf(bitShiftRight(((bitShiftLeft(toUInt64(bitAnd(least((bitShiftRight((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t1.`ra`,
+    nan))), 360) / 90) - (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) +
+    1) - (sign((toFloat64(ifNull(t1.`dec`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)) * (sin((90
+    - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))),
+    360) / 90)), 3)) + 2) * 536870912 - 1)), ((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) * 536870912)))), 29)),
+    (bitShiftRight((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) +
+    1) + (sign((toFloat64(ifNull(t1.`dec`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)) * (sin((90
+    - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))),
+    360) / 90)), 3)) + 2) * 536870912 - 1)), ((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) * 536870912)))), 29))), 3) + 4 *
+    (1 + (bitShiftRight((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) +
+    1) - (sign((toFloat64(ifNull(t1.`dec`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)) * (sin((90
+    - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))),
+    360) / 90)), 3)) + 2) * 536870912 - 1)), ((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) * 536870912)))), 29)) -
+    (bitShiftRight((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) +
+    1) + (sign((toFloat64(ifNull(t1.`dec`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)) * (sin((90
+    - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))),
+    360) / 90)), 3)) + 2) * 536870912 - 1)), ((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) * 536870912)))), 29)))), 58)) +
+    (mortonEncode(bitAnd((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) +
+    1) + (sign((toFloat64(ifNull(t1.`dec`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)) * (sin((90
+    - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))),
+    360) / 90)), 3)) + 2) * 536870912 - 1)), ((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) * 536870912)))), 536870911),
+    bitXor(bitAnd((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) +
+    1) - (sign((toFloat64(ifNull(t1.`dec`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)) * (sin((90
+    - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))),
+    360) / 90)), 3)) + 2) * 536870912 - 1)), ((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) * 536870912)))), 536870911),
+    536870911)))) * (isFinite((toFloat64(ifNull(t1.`ra`, nan)))) * (abs((toFloat64(ifNull(t1.`dec`, nan)))) <= 90)) + 3458764513820540928 *
+    bitXor((isFinite((toFloat64(ifNull(t1.`ra`, nan)))) * (abs((toFloat64(ifNull(t1.`dec`, nan)))) <= 90)), 1), 46), 49152))
+
+-- Greatest and least
+SELECT greatest(g_mag, r_mag), least(g_mag, 5) FROM sky.objects
+=>
+SELECT arrayReverseSort([t1.`g_mag`, t1.`r_mag`])[1] AS c1, arraySort([CAST(t1.`g_mag`, 'Nullable(Float64)'), CAST(5, 'Nullable(Float64)')])[1] AS c2
+FROM `sky`.`objects` AS t1
+
+-- Words
+SELECT id FROM sky.objects WHERE 1 = ivo_hasword(class, 'broad absorption') AND 1 = gavo_match('^Q', class)
+=>
+SELECT t1.`id` AS c1
+FROM `sky`.`objects` AS t1
+WHERE if(isNull(t1.`class`) OR isNull('broad absorption'), NULL, hasAll(extractAll(lowerUTF8(t1.`class`), '[\\p{L}\\p{N}]+'), extractAll(lowerUTF8('broad
+    absorption'), '[\\p{L}\\p{N}]+'))) AND match(t1.`class`, '^Q')
+
+-- A sample of the rows
+SELECT id FROM sky.objects TABLESAMPLE (1)
+=>
+SELECT t1.`c1` AS c14
+FROM (SELECT t2.`id` AS c1, t2.`ra` AS c2, t2.`dec` AS c3, t2.`parallax` AS c4, t2.`pmra` AS c5, t2.`pmdec` AS c6, t2.`g_mag` AS c7, t2.`r_mag` AS c8,
+    t2.`n_obs` AS c9, t2.`class` AS c10, t2.`variable` AS c11, t2.`seen` AS c12, t2.`flux` AS c13
+FROM `sky`.`objects` AS t2
+WHERE (cityHash64(tuple(t2.`id`, 0)) < 184467440737095520)) AS t1
+
+-- Count of all rows
+SELECT COUNT(*) FROM sky.objects
+=>
+SELECT toInt64(count()) AS c1
+FROM `sky`.`objects` AS t1
+
+-- Set functions
+SELECT COUNT(parallax), SUM(n_obs), AVG(g_mag), MIN(g_mag), MAX(class), COUNT(DISTINCT class) FROM sky.objects
+=>
+SELECT toInt64(count(t1.`parallax`)) AS c1, accurateCast(sumOrNull(toInt128(t1.`n_obs`)), 'Nullable(Int64)') AS c2, avgOrNull(toFloat64(t1.`g_mag`)) AS c3,
+    minOrNull(t1.`g_mag`) AS c4, maxOrNull(t1.`class`) AS c5, toInt64(count(DISTINCT t1.`class`)) AS c6
+FROM `sky`.`objects` AS t1
+
+-- Statistics
+SELECT STDDEV(g_mag), VAR_POP(g_mag), CORR(g_mag, r_mag), MEDIAN(g_mag), skyhouse_quantile(g_mag, 0.9) FROM sky.objects
+=>
+SELECT if(count(t1.`g_mag`) > 1, stddevSampStable(toFloat64(t1.`g_mag`)), NULL) AS c1, varPopStableOrNull(toFloat64(t1.`g_mag`)) AS c2,
+    if(countIf(isNotNull(t1.`g_mag`) AND isNotNull(t1.`r_mag`)) < 2 OR (isNaN(corrStable(toFloat64(t1.`g_mag`), toFloat64(t1.`r_mag`))) AND NOT
+    isNaN(covarPopStable(toFloat64(t1.`g_mag`), toFloat64(t1.`r_mag`)))), NULL, corrStable(toFloat64(t1.`g_mag`), toFloat64(t1.`r_mag`))) AS c3,
+    quantileExactInclusiveOrNull(0.5)(toFloat64(t1.`g_mag`)) AS c4, quantileExactInclusiveOrNull(0.9)(toFloat64(t1.`g_mag`)) AS c5
+FROM `sky`.`objects` AS t1
+
+-- Histogram and joined texts
+SELECT ivo_histogram(g_mag, 5, 20, 15), ivo_string_agg(class, ',') FROM sky.objects
+=>
+SELECT arrayMap(n -> accurateCast(n, 'Int32'), countResample(0, 17, 1)(toUInt32(assumeNotNull(multiIf(isNull(toFloat64(t1.`g_mag`)) OR
+    isNaN(toFloat64(t1.`g_mag`)) OR toFloat64(t1.`g_mag`) < toFloat64(5), 0, toFloat64(t1.`g_mag`) > toFloat64(20), 16, 1 + least(floor((toFloat64(t1.`g_mag`) -
+    toFloat64(5)) / (toFloat64(20) - toFloat64(5)) * 15), 14)))))) AS c1, if(count(t1.`class`) = 0, NULL, arrayStringConcat(arraySort(groupArray(t1.`class`)),
+    ',')) AS c2
+FROM `sky`.`objects` AS t1
+
+-- Groups
+SELECT class, COUNT(*) AS n FROM sky.objects GROUP BY class ORDER BY n DESC
+=>
+SELECT t1.`class` AS c1, toInt64(count()) AS c2
+FROM `sky`.`objects` AS t1
+GROUP BY t1.`class`
+ORDER BY toInt64(count()) DESC NULLS LAST
+
+-- Groups by an expression with HAVING
+SELECT FLOOR(g_mag) AS m, AVG(parallax) FROM sky.objects GROUP BY FLOOR(g_mag) HAVING COUNT(*) > 10
+=>
+SELECT (floor(toFloat64(t1.`g_mag`)) + toFloat64(0)) AS c1, avgOrNull(toFloat64(t1.`parallax`)) AS c2
+FROM `sky`.`objects` AS t1
+GROUP BY (floor(toFloat64(t1.`g_mag`)) + toFloat64(0))
+HAVING (toInt64(count()) > 10)
+
+-- Groups by floating-point values: one zero
+SELECT parallax, COUNT(*) FROM sky.objects GROUP BY parallax
+=>
+SELECT (t1.`parallax` + toFloat64(0)) AS c1, toInt64(count()) AS c2
+FROM `sky`.`objects` AS t1
+GROUP BY (t1.`parallax` + toFloat64(0))
+
+-- Window functions
+SELECT id, RANK() OVER (PARTITION BY class ORDER BY g_mag), LAG(mjd) OVER (ORDER BY mjd) FROM sky.objects JOIN sky.sources USING (id)
+=>
+SELECT t1.`id` AS c1, toInt64(rank() OVER (PARTITION BY t1.`class`
+ORDER BY t1.`g_mag` ASC NULLS LAST)) AS c2, lag(CAST(t2.`mjd`, 'Nullable(Float64)')) OVER (ORDER BY t2.`mjd` ASC NULLS LAST) AS c3
+FROM `sky`.`objects` AS t1
+INNER JOIN `sky`.`sources` AS t2
+ON (t1.`id` = t2.`id`)
+
+-- A set function over a frame
+SELECT AVG(flux) OVER (PARTITION BY object ORDER BY mjd ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) FROM sky.sources
+=>
+SELECT avgOrNull(toFloat64(t1.`flux`)) OVER (PARTITION BY t1.`object`
+ORDER BY t1.`mjd` ASC NULLS LAST ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) AS c1
+FROM `sky`.`sources` AS t1
+
+-- UNION
+SELECT id FROM sky.objects UNION SELECT object FROM sky.sources
+=>
+SELECT t3.`c1` AS c3
+FROM ((SELECT accurateCast(t1.`id`, 'Nullable(Int64)') AS c1
+FROM `sky`.`objects` AS t1)
+UNION DISTINCT (SELECT accurateCast(t2.`object`, 'Nullable(Int64)') AS c2
+FROM `sky`.`sources` AS t2)) AS t3
+
+-- UNION ALL with ORDER BY
+SELECT id, ra FROM sky.objects UNION ALL SELECT id, ra FROM sky.sources ORDER BY ra
+=>
+SELECT t3.`c1` AS c5, t3.`c2` AS c6
+FROM ((SELECT accurateCast(t1.`id`, 'Nullable(Int64)') AS c1, CAST(t1.`ra`, 'Nullable(Float64)') AS c2
+FROM `sky`.`objects` AS t1)
+UNION ALL (SELECT accurateCast(t2.`id`, 'Nullable(Int64)') AS c3, CAST(t2.`ra`, 'Nullable(Float64)') AS c4
+FROM `sky`.`sources` AS t2)) AS t3
+ORDER BY t3.`c2` ASC NULLS LAST
+
+-- EXCEPT and INTERSECT
+SELECT id FROM sky.objects EXCEPT SELECT id FROM sky.sources INTERSECT SELECT object FROM sky.sources
+=>
+SELECT t5.`c1` AS c5
+FROM ((SELECT accurateCast(t1.`id`, 'Nullable(Int64)') AS c1
+FROM `sky`.`objects` AS t1)
+EXCEPT DISTINCT (SELECT accurateCast(t4.`c2`, 'Nullable(Int64)') AS c4
+FROM ((SELECT accurateCast(t2.`id`, 'Nullable(Int64)') AS c2
+FROM `sky`.`sources` AS t2)
+INTERSECT DISTINCT (SELECT accurateCast(t3.`object`, 'Nullable(Int64)') AS c3
+FROM `sky`.`sources` AS t3)) AS t4)) AS t5
+
+-- WITH
+WITH bright AS (SELECT * FROM sky.objects WHERE g_mag < 6) SELECT COUNT(*) FROM bright
+=>
+SELECT toInt64(count()) AS c14
+FROM (SELECT t1.`id` AS c1, t1.`ra` AS c2, t1.`dec` AS c3, t1.`parallax` AS c4, t1.`pmra` AS c5, t1.`pmdec` AS c6, t1.`g_mag` AS c7, t1.`r_mag` AS c8,
+    t1.`n_obs` AS c9, t1.`class` AS c10, t1.`variable` AS c11, t1.`seen` AS c12, t1.`flux` AS c13
+FROM `sky`.`objects` AS t1
+WHERE (t1.`g_mag` < 6)) AS t2
+
+-- A derived table
+SELECT c FROM (SELECT class AS c, COUNT(*) AS n FROM sky.objects GROUP BY class) AS x WHERE n > 5
+=>
+SELECT t2.`c1` AS c3
+FROM (SELECT t1.`class` AS c1, toInt64(count()) AS c2
+FROM `sky`.`objects` AS t1
+GROUP BY t1.`class`) AS t2
+WHERE (t2.`c2` > 5)
+
+-- Condition pushed into a derived table
+SELECT * FROM (SELECT id, ra, dec FROM sky.objects) AS x WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(10, 20, 0.001))
+=>
+SELECT t2.`c1` AS c4, t2.`c2` AS c5, t2.`c3` AS c6
+FROM (SELECT t1.`id` AS c1, t1.`ra` AS c2, t1.`dec` AS c3
+FROM `sky`.`objects` AS t1
+WHERE (intDiv(t1.`hpx29`, 16777216) IN (83313045315, 83313045320, 83313045321, 83313045323, 83313045324) OR intDiv(t1.`hpx29`, 4194304) IN (333252179883,
+    333252179886, 333252179887, 333252181077, 333252181078, 333252181079, 333252181084, 333252181085, 333252181086, 333252181087, 333252181105, 333252181108,
+    333252181109, 333252181110, 333252181111, 333252181116, 333252181117, 333252181118, 333252181119, 333252181205, 333252181248, 333252181249, 333252181250,
+    333252181251, 333252181252, 333252181253, 333252181254, 333252181255, 333252181256, 333252181257, 333252181258, 333252181259, 333252181264, 333252181265,
+    333252181266, 333252181267, 333252181270, 333252181272, 333252181273, 333252181274, 333252181275, 333252181276, 333252181277, 333252181278, 333252181279,
+    333252181288, 333252181289, 333252181290, 333252181291, 333252181300, 333252181301, 333252181302, 333252181303, 333252181304, 333252181305, 333252181306,
+    333252181307, 333252181308, 333252181309, 333252181310, 333252181311, 333252181344, 333252181346, 333252181376, 333252181377, 333252181378, 333252181379,
+    333252181380, 333252181381, 333252181382, 333252181383, 333252181392, 333252181393, 333252181394, 333252181395, 333252181396))) AS t2
+WHERE if(isNaN(toFloat64(t2.`c2`) + toFloat64(t2.`c3`)), NULL, (((cos(radians(toFloat64(t2.`c3`))) * cos(radians(toFloat64(t2.`c2`) % 360.))) -
+    (0.9254165783983234)) * ((cos(radians(toFloat64(t2.`c3`))) * cos(radians(toFloat64(t2.`c2`) % 360.))) - (0.9254165783983234)) +
+    ((cos(radians(toFloat64(t2.`c3`))) * sin(radians(toFloat64(t2.`c2`) % 360.))) - (0.16317591116653482)) * ((cos(radians(toFloat64(t2.`c3`))) *
+    sin(radians(toFloat64(t2.`c2`) % 360.))) - (0.16317591116653482)) + (sin(radians(toFloat64(t2.`c3`))) - (0.3420201433256687)) *
+    (sin(radians(toFloat64(t2.`c3`))) - (0.3420201433256687)) <= 3.046174198138826e-10))
+
+-- Inner join by id
+SELECT o.id, s.flux FROM sky.objects AS o JOIN sky.sources AS s ON s.object = o.id
+=>
+SELECT t1.`id` AS c1, t2.`flux` AS c2
+FROM `sky`.`objects` AS t1
+INNER JOIN `sky`.`sources` AS t2
+ON (t2.`object` = t1.`id`)
+
+-- Left join with a condition on one side
+SELECT o.id, s.flux FROM sky.objects AS o LEFT JOIN sky.sources AS s ON s.object = o.id AND s.flux > 5
+=>
+SELECT t1.`id` AS c1, t2.`flux` AS c2
+FROM `sky`.`objects` AS t1
+LEFT JOIN `sky`.`sources` AS t2
+ON (t2.`object` = t1.`id`) AND (t2.`flux` > 5)
+
+-- Right join
+SELECT o.id, s.flux FROM sky.sources AS s RIGHT JOIN sky.objects AS o ON s.object = o.id
+=>
+SELECT t2.`id` AS c1, t1.`flux` AS c2
+FROM `sky`.`objects` AS t2
+LEFT JOIN `sky`.`sources` AS t1
+ON (t1.`object` = t2.`id`)
+
+-- Full join
+SELECT o.id, s.id FROM sky.objects AS o FULL JOIN sky.sources AS s ON s.object = o.id
+=>
+SELECT t1.`id` AS c1, t2.`id` AS c2
+FROM `sky`.`objects` AS t1
+FULL JOIN `sky`.`sources` AS t2
+ON (t2.`object` = t1.`id`)
+
+-- Natural join and USING
+SELECT ra FROM sky.targets NATURAL JOIN sky.bands
+=>
+SELECT t1.`ra` AS c1
+FROM `sky`.`targets` AS t1
+INNER JOIN `sky`.`bands` AS t2
+ON (t1.`name` = t2.`name`)
+
+-- Product with a condition
+SELECT o.id FROM sky.objects AS o, sky.sources AS s WHERE o.id = s.object AND o.g_mag < 5
+=>
+SELECT t1.`id` AS c1
+FROM `sky`.`objects` AS t1
+INNER JOIN `sky`.`sources` AS t2
+ON (t1.`id` = t2.`object`)
+WHERE (t1.`g_mag` < 5)
+
+-- Cross join
+SELECT a.name, b.name FROM sky.bands AS a CROSS JOIN sky.bands AS b
+=>
+SELECT t1.`name` AS c1, t2.`name` AS c2
+FROM `sky`.`bands` AS t1
+CROSS JOIN `sky`.`bands` AS t2
+SETTINGS query_plan_optimize_join_order_limit = 1, query_plan_remove_unused_columns = 0
+
+-- Join by an inequality
+SELECT a.name FROM sky.bands AS a LEFT JOIN sky.bands AS b ON a.nm < b.nm
+=>
+SELECT t1.`name` AS c1
+FROM `sky`.`bands` AS t1
+LEFT JOIN (SELECT t2.`nm` AS c2, 1 AS c3
+FROM `sky`.`bands` AS t2) AS t3
+ON ((1 + ignore(t1.`name`)) = t3.`c3`) AND (t1.`nm` < t3.`c2`)
+SETTINGS query_plan_optimize_join_order_limit = 1, query_plan_remove_unused_columns = 0
+
+-- Join that is never true
+SELECT a.name FROM sky.bands AS a JOIN sky.bands AS b ON 1 = 2
+=>
+SELECT t1.`name` AS c1
+FROM `sky`.`bands` AS t1
+CROSS JOIN (SELECT 1 AS c2
+FROM `sky`.`bands` AS t2
+WHERE false) AS t3
+SETTINGS query_plan_optimize_join_order_limit = 1, query_plan_remove_unused_columns = 0
+
+-- Join of a small table by id
+SELECT o.ra FROM sky.objects AS o JOIN sky.observations AS x ON o.id = x.id
+=>
+SELECT t1.`ra` AS c1
+FROM `sky`.`objects` AS t1
+INNER JOIN `sky`.`observations` AS t2
+ON (t1.`id` = t2.`id`)
+
+-- IN of a subquery
+SELECT id FROM sky.objects WHERE id IN (SELECT object FROM sky.sources WHERE flux > 100)
+=>
+SELECT t1.`id` AS c2
+FROM `sky`.`objects` AS t1
+WHERE (accurateCast(t1.`id`, 'Nullable(Int64)') IN (SELECT accurateCast(t2.`object`, 'Nullable(Int64)') AS c1
+FROM `sky`.`sources` AS t2
+WHERE (t2.`flux` > 100)))
+
+-- NOT IN of a subquery
+SELECT id FROM sky.objects WHERE id NOT IN (SELECT object FROM sky.sources)
+=>
+SELECT t1.`id` AS c2
+FROM `sky`.`objects` AS t1
+WHERE (NOT multiIf((SELECT (count(), countIf(isNull(t0.c1)))
+FROM (SELECT accurateCast(t2.`object`, 'Nullable(Int64)') AS c1
+FROM `sky`.`sources` AS t2) AS t0).1 = 0, false, isNull(accurateCast(t1.`id`, 'Nullable(Int64)')), NULL, ifNull(accurateCast(t1.`id`, 'Nullable(Int64)') IN
+    (SELECT accurateCast(t2.`object`, 'Nullable(Int64)') AS c1
+FROM `sky`.`sources` AS t2), false), true, (SELECT (count(), countIf(isNull(t0.c1)))
+FROM (SELECT accurateCast(t2.`object`, 'Nullable(Int64)') AS c1
+FROM `sky`.`sources` AS t2) AS t0).2 > 0, NULL, false))
+
+-- EXISTS
+SELECT id FROM sky.objects AS o WHERE EXISTS (SELECT * FROM sky.sources AS s WHERE s.object = o.id)
+=>
+SELECT t1.`id` AS c8
+FROM `sky`.`objects` AS t1
+LEFT
+SEMI JOIN (SELECT t2.`object` AS c9
+FROM `sky`.`sources` AS t2) AS t3
+ON (t3.`c9` = t1.`id`)
+
+-- NOT EXISTS near a position
+SELECT id FROM sky.objects AS o WHERE NOT EXISTS (SELECT * FROM sky.targets AS t WHERE DISTANCE(POINT(o.ra, o.dec), POINT(t.ra, t.dec)) < 0.1)
+=>
+SELECT t4.`c10` AS c5
+FROM (SELECT t1.`ra` AS c8, t1.`dec` AS c9, t1.`id` AS c10,
+    bitOr(bitOr(bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) / 0.0017453290304702991, 0.)) + 524288), 40),
+    bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan))
+    % 360.))) / 0.0017453290304702991, 0.)) + 524288), 20)), toUInt64(floor(ifNotFinite(sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) /
+    0.0017453290304702991, 0.)) + 524288)) AS c13, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) * cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`),
+    nan)) % 360.))) AS c15, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS
+    c16, sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) AS c17
+FROM `sky`.`objects` AS t1) AS t4
+LEFT
+ANTI JOIN (SELECT t3.`c6` AS c11, t3.`c7` AS c12,
+    bitOr(bitOr(bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t3.`c7`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t3.`c6`), nan)) % 360.))) - 0.0017453290304702991 - 1e-12) / 0.0017453290304702991, 0.)) + 524288),
+    toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t3.`c7`), nan)))) * cos(radians(toFloat64(ifNull(toFloat64(t3.`c6`), nan)) % 360.))) +
+    0.0017453290304702991 + 1e-12) / 0.0017453290304702991, 0.)) + 524288) + 1)), 40),
+    bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t3.`c7`), nan)))) *
+    sin(radians(toFloat64(ifNull(toFloat64(t3.`c6`), nan)) % 360.))) - 0.0017453290304702991 - 1e-12) / 0.0017453290304702991, 0.)) + 524288),
+    toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t3.`c7`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t3.`c6`), nan)) % 360.))) +
+    0.0017453290304702991 + 1e-12) / 0.0017453290304702991, 0.)) + 524288) + 1)), 20)),
+    arrayJoin(range(toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t3.`c7`), nan)))) - 0.0017453290304702991 - 1e-12) /
+    0.0017453290304702991, 0.)) + 524288), toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t3.`c7`), nan)))) + 0.0017453290304702991 + 1e-12)
+    / 0.0017453290304702991, 0.)) + 524288) + 1))) AS c14, (cos(radians(toFloat64(ifNull(toFloat64(t3.`c7`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t3.`c6`), nan)) % 360.))) AS c18, (cos(radians(toFloat64(ifNull(toFloat64(t3.`c7`), nan)))) *
+    sin(radians(toFloat64(ifNull(toFloat64(t3.`c6`), nan)) % 360.))) AS c19, sin(radians(toFloat64(ifNull(toFloat64(t3.`c7`), nan)))) AS c20
+FROM (SELECT t2.`ra` AS c6, t2.`dec` AS c7
+FROM `sky`.`targets` AS t2) AS t3
+WHERE (isFinite(t3.`c6`) AND isFinite(t3.`c7`))) AS t5
+ON (t4.`c13` = t5.`c14`) AND ((t4.`c15` - t5.`c18`) * (t4.`c15` - t5.`c18`) + (t4.`c16` - t5.`c19`) * (t4.`c16` - t5.`c19`) + (t4.`c17` - t5.`c20`) * (t4.`c17`
+    - t5.`c20`) < 3.0461734246023945e-06)
+
+-- Scalar subquery
+SELECT id FROM sky.objects WHERE g_mag = (SELECT MIN(g_mag) FROM sky.objects)
+=>
+SELECT t1.`id` AS c2
+FROM `sky`.`objects` AS t1
+WHERE (t1.`g_mag` = (SELECT minOrNull(t2.`g_mag`) AS c1
+FROM `sky`.`objects` AS t2))
+
+-- Correlated scalar subquery
+SELECT o.id, (SELECT COUNT(*) FROM sky.sources AS s WHERE s.object = o.id) AS n FROM sky.objects AS o
+=>
+SELECT t1.`id` AS c1, multiIf(isNull(t3.`c4`), 0, t3.`c2`) AS c3
+FROM `sky`.`objects` AS t1
+LEFT JOIN (SELECT t2.`object` AS c5, toInt64(count()) AS c2, toInt64(count()) AS c4
+FROM `sky`.`sources` AS t2
+GROUP BY t2.`object`) AS t3
+ON (t1.`id` = t3.`c5`)
+
+-- Cone
+SELECT id FROM sky.objects WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(100.5, -33.2, 0.002))
+=>
+SELECT t1.`id` AS c1
+FROM `sky`.`objects` AS t1
+WHERE (intDiv(t1.`hpx29`, 67108864) IN (41600217071, 41600217082, 41600304453, 41600304464) OR intDiv(t1.`hpx29`, 16777216) IN (166400868255, 166400868269,
+    166400868271, 166400868273, 166400868274, 166400868275, 166400868276, 166400868277, 166400868278, 166400868279, 166400868280, 166400868281, 166400868282,
+    166400868283, 166400868298, 166400868299, 166400868302, 166400868320, 166400868321, 166400868322, 166400868323, 166400868324, 166400868325, 166400868326,
+    166400868327, 166400868332, 166400868333, 166400868334, 166400868335, 166400868336, 166400868338, 166400868344, 166400868345, 166400868346, 166400868347,
+    166401217797, 166401217799, 166401217805, 166401217807, 166401217808, 166401217809, 166401217810, 166401217811, 166401217816, 166401217817, 166401217818,
+    166401217819, 166401217820, 166401217821, 166401217822, 166401217823, 166401217829, 166401217840, 166401217841, 166401217843, 166401217844, 166401217845,
+    166401217846, 166401217847, 166401217860, 166401217861, 166401217862, 166401217863, 166401217864, 166401217865, 166401217866, 166401217867, 166401217868,
+    166401217869, 166401217870, 166401217871, 166401217872, 166401217873, 166401217874, 166401217880, 166401217888, 166401217889, 166401217890, 166401217891,
+    166401217892)) AND ((intDiv(t1.`hpx29`, 67108864) IN (41600217071, 41600217082, 41600304453, 41600304464) OR intDiv(t1.`hpx29`, 16777216) IN (166400868283,
+    166400868279, 166400868322, 166400868323, 166400868332, 166400868334, 166400868335, 166401217809, 166401217811, 166401217817, 166401217820, 166401217822,
+    166401217821, 166401217823, 166401217864, 166401217866, 166401217865, 166401217860, 166401217862, 166401217868)) OR if(isNaN(toFloat64(t1.`ra`) +
+    toFloat64(t1.`dec`)), NULL, (((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) - (-0.15248818437626993)) *
+    ((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) - (-0.15248818437626993)) + ((cos(radians(toFloat64(t1.`dec`))) *
+    sin(radians(toFloat64(t1.`ra`) % 360.))) - (0.8227526176829073)) * ((cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) -
+    (0.8227526176829073)) + (sin(radians(toFloat64(t1.`dec`))) - (-0.5475632234925503)) * (sin(radians(toFloat64(t1.`dec`))) - (-0.5475632234925503)) <=
+    1.2184696790929256e-09)))
+
+-- Cone by DISTANCE
+SELECT id FROM sky.objects WHERE DISTANCE(POINT(ra, dec), POINT(10, 20)) < 0.002
+=>
+SELECT t1.`id` AS c1
+FROM `sky`.`objects` AS t1
+WHERE (intDiv(t1.`hpx29`, 67108864) IN (20828261328, 20828261329, 20828261330, 20828261331) OR intDiv(t1.`hpx29`, 16777216) IN (83313044919, 83313044921,
+    83313044923, 83313044924, 83313044925, 83313044926, 83313044927, 83313044962, 83313044963, 83313044966, 83313044967, 83313044968, 83313044969, 83313044970,
+    83313044971, 83313044972, 83313044973, 83313044974, 83313044975, 83313044984, 83313044986, 83313044987, 83313045264, 83313045265, 83313045266, 83313045267,
+    83313045268, 83313045269, 83313045270, 83313045271, 83313045272, 83313045273, 83313045274, 83313045275, 83313045276, 83313045277, 83313045278, 83313045279,
+    83313045296, 83313045297, 83313045299, 83313045300, 83313045301, 83313045302, 83313045303, 83313045308, 83313045309, 83313045328, 83313045329, 83313045330,
+    83313045331, 83313045332, 83313045334, 83313045336, 83313045337, 83313045338, 83313045339, 83313045340, 83313045342, 83313045344, 83313045345, 83313045346,
+    83313045347, 83313045348, 83313045349, 83313045350, 83313045351, 83313045352, 83313045353, 83313045354, 83313045355, 83313045356, 83313045357, 83313045358,
+    83313045359, 83313045360, 83313045361, 83313045362, 83313045363, 83313045364, 83313045368)) AND ((intDiv(t1.`hpx29`, 67108864) IN (20828261328, 20828261330,
+    20828261329, 20828261331) OR intDiv(t1.`hpx29`, 16777216) IN (83313045270, 83313045269, 83313045271, 83313045276, 83313045278, 83313045277, 83313045279,
+    83313045301, 83313044970, 83313044971, 83313044974, 83313045344, 83313045346, 83313045345, 83313045347, 83313045348, 83313045350, 83313045349, 83313045330,
+    83313045336, 83313045338)) OR if(isNaN(toFloat64(t1.`ra`) + toFloat64(t1.`dec`)), NULL, (((cos(radians(toFloat64(t1.`dec`))) *
+    cos(radians(toFloat64(t1.`ra`) % 360.))) - (0.9254165783983234)) * ((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) -
+    (0.9254165783983234)) + ((cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) - (0.16317591116653482)) *
+    ((cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) - (0.16317591116653482)) + (sin(radians(toFloat64(t1.`dec`))) -
+    (0.3420201433256687)) * (sin(radians(toFloat64(t1.`dec`))) - (0.3420201433256687)) < 1.2184696790231124e-09)))
+
+-- Cone at a pole
+SELECT id FROM sky.objects WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(0, 90, 0.01))
+=>
+SELECT t1.`id` AS c1
+FROM `sky`.`objects` AS t1
+WHERE (intDiv(t1.`hpx29`, 1073741824) IN (268435453, 268435454, 268435455, 536870909, 536870910, 536870911, 805306365, 805306366, 805306367, 1073741821,
+    1073741822, 1073741823) OR intDiv(t1.`hpx29`, 268435456) IN (1073741781, 1073741782, 1073741783, 1073741785, 1073741786, 1073741787, 1073741788, 1073741789,
+    1073741790, 1073741791, 1073741797, 1073741798, 1073741799, 1073741801, 1073741802, 1073741803, 1073741804, 1073741805, 1073741806, 1073741807, 1073741808,
+    1073741809, 1073741810, 1073741811, 2147483605, 2147483606, 2147483607, 2147483609, 2147483610, 2147483611, 2147483612, 2147483613, 2147483614, 2147483615,
+    2147483621, 2147483622, 2147483623, 2147483625, 2147483626, 2147483627, 2147483628, 2147483629, 2147483630, 2147483631, 2147483632, 2147483633, 2147483634,
+    2147483635, 3221225429, 3221225430, 3221225431, 3221225433, 3221225434, 3221225435, 3221225436, 3221225437, 3221225438, 3221225439, 3221225445, 3221225446,
+    3221225447, 3221225449, 3221225450, 3221225451, 3221225452, 3221225453, 3221225454, 3221225455, 3221225456, 3221225457, 3221225458, 3221225459, 4294967253,
+    4294967254, 4294967255, 4294967257, 4294967258, 4294967259, 4294967260, 4294967261, 4294967262, 4294967263, 4294967269, 4294967270, 4294967271, 4294967273,
+    4294967274, 4294967275, 4294967276, 4294967277, 4294967278, 4294967279, 4294967280, 4294967281, 4294967282, 4294967283)) AND ((intDiv(t1.`hpx29`,
+    1073741824) IN (268435454, 268435453, 268435455, 536870910, 536870909, 536870911, 805306366, 805306365, 805306367, 1073741822, 1073741821, 1073741823) OR
+    intDiv(t1.`hpx29`, 268435456) IN (1073741807, 1073741811, 1073741791, 2147483631, 2147483635, 2147483615, 3221225455, 3221225459, 3221225439, 4294967279,
+    4294967283, 4294967263)) OR if(isNaN(toFloat64(t1.`ra`) + toFloat64(t1.`dec`)), NULL, (((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`)
+    % 360.))) - (6.123233995736766e-17)) * ((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) - (6.123233995736766e-17)) +
+    ((cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) - (0.0)) * ((cos(radians(toFloat64(t1.`dec`))) *
+    sin(radians(toFloat64(t1.`ra`) % 360.))) - (0.0)) + (sin(radians(toFloat64(t1.`dec`))) - (1.0)) * (sin(radians(toFloat64(t1.`dec`))) - (1.0)) <=
+    3.0461741901693444e-08)))
+
+-- Not in a cone
+SELECT id FROM sky.objects WHERE 0 = CONTAINS(POINT(ra, dec), CIRCLE(10, 20, 0.002)) AND id < 100
+=>
+SELECT t1.`id` AS c1
+FROM `sky`.`objects` AS t1
+WHERE (NOT if(isNaN(toFloat64(t1.`ra`) + toFloat64(t1.`dec`)), NULL, (((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) -
+    (0.9254165783983234)) * ((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) - (0.9254165783983234)) +
+    ((cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) - (0.16317591116653482)) * ((cos(radians(toFloat64(t1.`dec`))) *
+    sin(radians(toFloat64(t1.`ra`) % 360.))) - (0.16317591116653482)) + (sin(radians(toFloat64(t1.`dec`))) - (0.3420201433256687)) *
+    (sin(radians(toFloat64(t1.`dec`))) - (0.3420201433256687)) <= 1.2184696790929256e-09))) AND (t1.`id` < 100)
+
+-- Large circle
+SELECT COUNT(*) FROM sky.objects WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(10, 20, 89))
+=>
+SELECT toInt64(count()) AS c1
+FROM `sky`.`objects` AS t1
+WHERE (intDiv(t1.`hpx29`, 288230376151711744) IN (0, 4) OR intDiv(t1.`hpx29`, 72057594037927936) IN (12, 13, 15, 22, 35) OR intDiv(t1.`hpx29`,
+    18014398509481984) IN (56, 57, 59, 94, 95, 117, 137, 138, 139, 181, 182, 183, 188, 189, 191) OR intDiv(t1.`hpx29`, 4503599627370496) IN (96, 97, 98, 99,
+    100, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112, 113, 114, 115, 116, 117, 118, 119, 120, 121, 122, 123, 124, 125, 126, 127, 148, 149, 150, 151,
+    156, 157, 158, 159, 179, 180, 181, 182, 183, 185, 186, 187, 188, 189, 190, 191, 232, 233, 234, 235, 320, 321, 322, 323, 326, 327, 328, 329, 330, 331, 332,
+    333, 334, 335, 344, 345, 346, 347, 350, 351, 368, 369, 370, 371, 372, 373, 374, 375, 453, 455, 464, 465, 466, 467, 472, 473, 474, 475, 476, 477, 478, 479,
+    497, 499, 500, 501, 502, 503, 508, 509, 510, 511, 515, 518, 519, 520, 521, 522, 523, 524, 525, 526, 527, 530, 531, 532, 533, 534, 535, 536, 537, 538, 539,
+    540, 541, 542, 543, 544, 545, 546, 547, 708, 709, 710, 711, 716, 717, 718, 719, 720, 721, 722, 723, 740, 741, 742, 743, 748, 749, 750, 751, 760, 761, 762,
+    763)) AND ((intDiv(t1.`hpx29`, 288230376151711744) IN (0, 4) OR intDiv(t1.`hpx29`, 72057594037927936) IN (12, 13, 15, 22, 35) OR intDiv(t1.`hpx29`,
+    18014398509481984) IN (56, 57, 59, 94, 95, 117, 138, 137, 139, 182, 181, 183, 188, 189, 191) OR intDiv(t1.`hpx29`, 4503599627370496) IN (104, 106, 107, 108,
+    110, 109, 111, 120, 122, 121, 123, 124, 126, 125, 127, 181, 183, 190, 189, 191, 232, 234, 233, 235, 328, 330, 331, 334, 368, 370, 371, 374, 465, 467, 476,
+    478, 477, 479, 501, 503, 526, 527, 544, 546, 545, 547, 536, 538, 537, 539, 540, 542, 541, 543, 722, 721, 723, 760, 762, 761, 763)) OR
+    if(isNaN(toFloat64(t1.`ra`) + toFloat64(t1.`dec`)), NULL, (((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) -
+    (0.9254165783983234)) * ((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) - (0.9254165783983234)) +
+    ((cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) - (0.16317591116653482)) * ((cos(radians(toFloat64(t1.`dec`))) *
+    sin(radians(toFloat64(t1.`ra`) % 360.))) - (0.16317591116653482)) + (sin(radians(toFloat64(t1.`dec`))) - (0.3420201433256687)) *
+    (sin(radians(toFloat64(t1.`dec`))) - (0.3420201433256687)) <= 1.965095187125436)))
+
+-- Box
+SELECT id FROM sky.objects WHERE 1 = CONTAINS(POINT(ra, dec), BOX(10, 20, 0.004, 0.002))
+=>
+SELECT t1.`id` AS c1
+FROM `sky`.`objects` AS t1
+WHERE (intDiv(t1.`hpx29`, 16777216) IN (83313045279, 83313045301, 83313045315, 83313045316, 83313045317, 83313045318, 83313045319, 83313045320, 83313045321,
+    83313045322, 83313045323, 83313045324, 83313045344) OR intDiv(t1.`hpx29`, 4194304) IN (333252179865, 333252179866, 333252179867, 333252179868, 333252179870,
+    333252179871, 333252179877, 333252179878, 333252179879, 333252179881, 333252179882, 333252179883, 333252179884, 333252179885, 333252179886, 333252179887,
+    333252179888, 333252179889, 333252179890, 333252179891, 333252179892, 333252179893, 333252179894, 333252179895, 333252179896, 333252179897, 333252179898,
+    333252179899, 333252179900, 333252179901, 333252179902, 333252179903, 333252179936, 333252179938, 333252179939, 333252179944, 333252179945, 333252179946,
+    333252179947, 333252179948, 333252179950, 333252179951, 333252181077, 333252181078, 333252181079, 333252181081, 333252181082, 333252181083, 333252181084,
+    333252181085, 333252181086, 333252181087, 333252181093, 333252181094, 333252181095, 333252181097, 333252181099, 333252181100, 333252181101, 333252181102,
+    333252181103, 333252181104, 333252181105, 333252181106, 333252181107, 333252181108, 333252181109, 333252181110, 333252181111, 333252181112, 333252181113,
+    333252181114, 333252181115, 333252181185, 333252181188, 333252181189, 333252181190, 333252181191, 333252181197, 333252181200, 333252181201, 333252181202,
+    333252181203, 333252181208, 333252181209, 333252181210, 333252181211, 333252181212, 333252181213, 333252181214, 333252181215, 333252181233, 333252181236,
+    333252181237, 333252181238, 333252181239, 333252181245, 333252181248, 333252181249, 333252181250, 333252181251, 333252181252, 333252181253, 333252181254,
+    333252181255, 333252181256, 333252181257, 333252181258, 333252181259, 333252181300, 333252181301, 333252181302, 333252181303, 333252181304, 333252181305,
+    333252181306, 333252181307, 333252181308, 333252181309, 333252181310, 333252181311, 333252181312, 333252181313, 333252181314, 333252181315, 333252181316,
+    333252181317, 333252181318, 333252181319, 333252181320, 333252181321, 333252181322, 333252181323, 333252181324, 333252181325, 333252181326, 333252181327,
+    333252181328, 333252181330, 333252181336, 333252181344, 333252181345, 333252181346, 333252181347, 333252181348, 333252181352, 333252181380, 333252181381,
+    333252181382, 333252181383, 333252181384, 333252181385, 333252181386, 333252181387, 333252181388, 333252181389, 333252181390, 333252181391, 333252181392,
+    333252181393, 333252181394, 333252181395, 333252181396, 333252181400, 333252181408, 333252181409, 333252181410, 333252181411, 333252181412, 333252181416))
+    AND ((intDiv(t1.`hpx29`, 16777216) IN (83313045279, 83313045301, 83313045320, 83313045322, 83313045315, 83313045321, 83313045323, 83313045316, 83313045318,
+    83313045324, 83313045317, 83313045319, 83313045344) OR intDiv(t1.`hpx29`, 4194304) IN (333252181103, 333252181107, 333252181112, 333252181114, 333252181113,
+    333252181115, 333252181087, 333252181108, 333252181110, 333252181109, 333252181111, 333252181200, 333252181201, 333252181203, 333252181212, 333252181213,
+    333252181215, 333252179887, 333252179891, 333252179896, 333252179898, 333252179897, 333252179899, 333252179894, 333252179900, 333252179902, 333252179901,
+    333252179903, 333252181251, 333252181256, 333252181258, 333252181257, 333252181259, 333252181252, 333252181254, 333252181253, 333252181255, 333252181304,
+    333252181306, 333252181305, 333252181300, 333252181302, 333252181301, 333252181384, 333252181386, 333252181385, 333252181380, 333252181382, 333252181381,
+    333252179946, 333252181312, 333252181314, 333252181313, 333252181315, 333252181320, 333252181322, 333252181321, 333252181318)) OR
+    if(isNull(toFloat64(t1.`ra`) + toFloat64(t1.`dec`)) OR isNaN(toFloat64(t1.`ra`) + toFloat64(t1.`dec`)), NULL, (((cos(radians(toFloat64(t1.`dec`))) *
+    cos(radians(toFloat64(t1.`ra`) % 360.))) * 0.17368048069367126 + (cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) *
+    (-0.9848020564984018) + sin(radians(toFloat64(t1.`dec`))) * 1.1938755079682333e-05) >= (-1e-15) AND ((cos(radians(toFloat64(t1.`dec`))) *
+    cos(radians(toFloat64(t1.`ra`) % 360.))) * 0.3368402403484345 + (cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) *
+    0.059394022561602235 + sin(radians(toFloat64(t1.`dec`))) * (-0.9396866512651763)) >= (-1e-15) AND ((cos(radians(toFloat64(t1.`dec`))) *
+    cos(radians(toFloat64(t1.`ra`) % 360.))) * (-0.1736158744288881) + (cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) *
+    0.9848134483260059 + sin(radians(toFloat64(t1.`dec`))) * 1.1938755871224629e-05) >= (-1e-15) AND ((cos(radians(toFloat64(t1.`dec`))) *
+    cos(radians(toFloat64(t1.`ra`) % 360.))) * (-0.3368079372159083) + (cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) *
+    (-0.0593883266479913) + sin(radians(toFloat64(t1.`dec`))) * 0.9396985900203939) >= (-1e-15))))
+
+-- Polygon
+SELECT id FROM sky.objects WHERE 1 = CONTAINS(POINT(ra, dec), POLYGON(10, 20, 10.004, 20, 10, 20.004))
+=>
+SELECT t1.`id` AS c1
+FROM `sky`.`objects` AS t1
+WHERE (intDiv(t1.`hpx29`, 16777216) IN (83313045325, 83313045329, 83313045330, 83313045331, 83313045334, 83313045336, 83313045337, 83313045338, 83313045339,
+    83313045340, 83313045342, 83313045361, 83313045364, 83313045366) OR intDiv(t1.`hpx29`, 4194304) IN (333252179903, 333252179919, 333252179923, 333252179924,
+    333252179926, 333252179927, 333252179928, 333252179929, 333252179930, 333252179931, 333252179932, 333252179933, 333252179934, 333252179935, 333252179939,
+    333252179940, 333252179941, 333252179942, 333252179943, 333252179944, 333252179945, 333252179946, 333252179947, 333252179948, 333252179949, 333252179950,
+    333252179951, 333252179952, 333252179953, 333252179954, 333252179955, 333252179956, 333252179957, 333252179958, 333252179959, 333252179960, 333252179961,
+    333252179962, 333252179963, 333252179964, 333252179965, 333252179966, 333252179967, 333252181263, 333252181267, 333252181268, 333252181269, 333252181270,
+    333252181271, 333252181272, 333252181273, 333252181274, 333252181275, 333252181276, 333252181277, 333252181278, 333252181279, 333252181284, 333252181285,
+    333252181286, 333252181287, 333252181293, 333252181296, 333252181297, 333252181298, 333252181299, 333252181304, 333252181305, 333252181306, 333252181307,
+    333252181308, 333252181309, 333252181310, 333252181311, 333252181312, 333252181313, 333252181314, 333252181315, 333252181328, 333252181329, 333252181330,
+    333252181331, 333252181332, 333252181333, 333252181334, 333252181335, 333252181340, 333252181341, 333252181342, 333252181343, 333252181364, 333252181365,
+    333252181366, 333252181367, 333252181372, 333252181373, 333252181374, 333252181375, 333252181393, 333252181396, 333252181397, 333252181398, 333252181399,
+    333252181405, 333252181440, 333252181441, 333252181442, 333252181443, 333252181448, 333252181449, 333252181450, 333252181451, 333252181452, 333252181453,
+    333252181454, 333252181455, 333252181460, 333252181461, 333252181462, 333252181463, 333252181468, 333252181469, 333252181470, 333252181471, 333252181473,
+    333252181476, 333252181477, 333252181478, 333252181479, 333252181485, 333252181488, 333252181489, 333252181490, 333252181491, 333252181492, 333252181493,
+    333252181494, 333252181495, 333252181496, 333252181497, 333252181498, 333252181499, 333252181500, 333252181501, 333252181502, 333252181503, 333252181841,
+    333252181844, 333252181845, 333252181846, 333252181847, 333252181853, 333252192386, 333252192392, 333252192394, 333252192416, 333252192418, 333252192424,
+    333252192426, 333252192768, 333252192770, 333252192776)) AND ((intDiv(t1.`hpx29`, 16777216) IN (83313045325, 83313045330, 83313045336, 83313045338,
+    83313045329, 83313045331, 83313045337, 83313045339, 83313045334, 83313045340, 83313045342, 83313045361, 83313045364, 83313045366) OR intDiv(t1.`hpx29`,
+    4194304) IN (333252181297, 333252181299, 333252181278, 333252181277, 333252181279, 333252181308, 333252181309, 333252181311, 333252179950, 333252179949,
+    333252179951, 333252179954, 333252179953, 333252179955, 333252179960, 333252179962, 333252179961, 333252179963, 333252181314, 333252181313, 333252181315,
+    333252181328, 333252181330, 333252181329, 333252181331, 333252181440, 333252181441, 333252181443, 333252181452, 333252181453, 333252181455, 333252181488,
+    333252181489, 333252181491, 333252181470, 333252181492, 333252181494, 333252181500)) OR if(isNull(toFloat64(t1.`ra`) + toFloat64(t1.`dec`)) OR
+    isNaN(toFloat64(t1.`ra`) + toFloat64(t1.`dec`)), NULL, (((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) *
+    (-0.336822015666361) + (cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) * (-0.05940293198842309) +
+    sin(radians(toFloat64(t1.`dec`))) * 0.9396926207189393) >= (-1e-15) AND ((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) *
+    0.3572433578291177 + (cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) * (-0.6769858889771743) +
+    sin(radians(toFloat64(t1.`dec`))) * (-0.64348060531205)) >= (-1e-15) AND ((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) *
+    (-0.1736481776669669) + (cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) * 0.9848077530122018 +
+    sin(radians(toFloat64(t1.`dec`))) * 1.0196449876670093e-13) >= (-1e-15))))
+
+-- Region of STC-S
+SELECT id FROM sky.objects WHERE 1 = CONTAINS(POINT(ra, dec), REGION('Union ICRS (Circle 10 20 0.001 Box 11 20 0.002 0.002)'))
+=>
+SELECT t1.`id` AS c1
+FROM `sky`.`objects` AS t1
+WHERE (intDiv(t1.`hpx29`, 16777216) IN (83313044970, 83313044971, 83313044974, 83313045269, 83313045270, 83313045271, 83313045276, 83313045277, 83313045278,
+    83313045279, 83313045301, 83313045312, 83313045313, 83313045314, 83313045315, 83313045316, 83313045317, 83313045318, 83313045319, 83313045320, 83313045321,
+    83313045322, 83313045323, 83313045324, 83313045325, 83313045326, 83313045327, 83313045330, 83313045336, 83313045338, 83313045344, 83313045345, 83313045347,
+    83313045348, 83313045349, 83313045350, 83485646569, 83485646570, 83485646571, 83485646572, 83485646574, 83485646575, 83485651989, 83485651990, 83485651991,
+    83485651996, 83485651997, 83485651999, 83485652032, 83485652033, 83485652034, 83485652035, 83485652036, 83485652037, 83485652038, 83485652039, 83485652040,
+    83485652041, 83485652042, 83485652043, 83485652044, 83485652045, 83485652046, 83485652047, 83485652048, 83485652050, 83485652051, 83485652056, 83485652057,
+    83485652058, 83485652064, 83485652065, 83485652067, 83485652068, 83485652069, 83485652070)) AND ((intDiv(t1.`hpx29`, 16777216) IN (83313045315, 83313045320,
+    83313045321, 83313045323, 83313045324, 83485652035, 83485652041, 83485652038, 83485652044)) OR if(isNull(toFloat64(t1.`ra`) + toFloat64(t1.`dec`)) OR
+    isNaN(toFloat64(t1.`ra`) + toFloat64(t1.`dec`)), NULL, ((((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) -
+    0.9254165783983234) * ((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) - 0.9254165783983234) +
+    ((cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) - 0.16317591116653482) * ((cos(radians(toFloat64(t1.`dec`))) *
+    sin(radians(toFloat64(t1.`ra`) % 360.))) - 0.16317591116653482) + (sin(radians(toFloat64(t1.`dec`))) - 0.3420201433256687) *
+    (sin(radians(toFloat64(t1.`dec`))) - 0.3420201433256687) <= 3.046174198138826e-10) OR (((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`)
+    % 360.))) * 0.19082509475005527 + (cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) * (-0.9816240538913046) +
+    sin(radians(toFloat64(t1.`dec`))) * 5.969377634502861e-06) >= (-1e-15) AND ((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) *
+    0.33575236932676256 + (cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) * 0.06526364934252812 +
+    sin(radians(toFloat64(t1.`dec`))) * (-0.9396866512651763)) >= (-1e-15) AND ((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) *
+    (-0.1907928959453581) + (cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) * 0.9816303127049155 +
+    sin(radians(toFloat64(t1.`dec`))) * 5.969378886919491e-06) >= (-1e-15) AND ((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) *
+    (-0.33572017052207864) + (cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) * (-0.0652573905263625) +
+    sin(radians(toFloat64(t1.`dec`))) * 0.9396985900203939) >= (-1e-15)))))
+
+-- MOC
+SELECT COUNT(*) FROM sky.objects WHERE 1 = CONTAINS(POINT(ra, dec), REGION('6/30 7/5'))
+=>
+SELECT toInt64(count()) AS c1
+FROM `sky`.`objects` AS t1
+WHERE (intDiv(t1.`hpx29`, 70368744177664) IN (30) OR intDiv(t1.`hpx29`, 17592186044416) IN (5)) AND ((intDiv(t1.`hpx29`, 70368744177664) IN (30) OR
+    intDiv(t1.`hpx29`, 17592186044416) IN (5)) OR if(isNull(toFloat64(t1.`ra`) + toFloat64(t1.`dec`)) OR isNaN(toFloat64(t1.`ra`) + toFloat64(t1.`dec`)), NULL,
+    (intDiv(((bitShiftLeft(toUInt64(bitAnd(least((bitShiftRight((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) +
+    1) - (sign((toFloat64(ifNull(t1.`dec`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)) * (sin((90
+    - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))),
+    360) / 90)), 3)) + 2) * 536870912 - 1)), ((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) * 536870912)))), 29)),
+    (bitShiftRight((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) +
+    1) + (sign((toFloat64(ifNull(t1.`dec`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)) * (sin((90
+    - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))),
+    360) / 90)), 3)) + 2) * 536870912 - 1)), ((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) * 536870912)))), 29))), 3) + 4 *
+    (1 + (bitShiftRight((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) +
+    1) - (sign((toFloat64(ifNull(t1.`dec`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)) * (sin((90
+    - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))),
+    360) / 90)), 3)) + 2) * 536870912 - 1)), ((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) * 536870912)))), 29)) -
+    (bitShiftRight((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) +
+    1) + (sign((toFloat64(ifNull(t1.`dec`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)) * (sin((90
+    - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))),
+    360) / 90)), 3)) + 2) * 536870912 - 1)), ((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) * 536870912)))), 29)))), 58)) +
+    (mortonEncode(bitAnd((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) +
+    1) + (sign((toFloat64(ifNull(t1.`dec`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)) * (sin((90
+    - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))),
+    360) / 90)), 3)) + 2) * 536870912 - 1)), ((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) * 536870912)))), 536870911),
+    bitXor(bitAnd((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) +
+    1) - (sign((toFloat64(ifNull(t1.`dec`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)) * (sin((90
+    - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))),
+    360) / 90)), 3)) + 2) * 536870912 - 1)), ((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) * 536870912)))), 536870911),
+    536870911)))) * (isFinite((toFloat64(ifNull(t1.`ra`, nan)))) * (abs((toFloat64(ifNull(t1.`dec`, nan)))) <= 90)) + 3458764513820540928 *
+    bitXor((isFinite((toFloat64(ifNull(t1.`ra`, nan)))) * (abs((toFloat64(ifNull(t1.`dec`, nan)))) <= 90)), 1), 70368744177664) IN (30) OR
+    intDiv(((bitShiftLeft(toUInt64(bitAnd(least((bitShiftRight((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) +
+    1) - (sign((toFloat64(ifNull(t1.`dec`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)) * (sin((90
+    - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))),
+    360) / 90)), 3)) + 2) * 536870912 - 1)), ((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) * 536870912)))), 29)),
+    (bitShiftRight((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) +
+    1) + (sign((toFloat64(ifNull(t1.`dec`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)) * (sin((90
+    - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))),
+    360) / 90)), 3)) + 2) * 536870912 - 1)), ((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) * 536870912)))), 29))), 3) + 4 *
+    (1 + (bitShiftRight((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) +
+    1) - (sign((toFloat64(ifNull(t1.`dec`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)) * (sin((90
+    - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))),
+    360) / 90)), 3)) + 2) * 536870912 - 1)), ((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) * 536870912)))), 29)) -
+    (bitShiftRight((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) +
+    1) + (sign((toFloat64(ifNull(t1.`dec`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)) * (sin((90
+    - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))),
+    360) / 90)), 3)) + 2) * 536870912 - 1)), ((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) * 536870912)))), 29)))), 58)) +
+    (mortonEncode(bitAnd((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) +
+    1) + (sign((toFloat64(ifNull(t1.`dec`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)) * (sin((90
+    - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))),
+    360) / 90)), 3)) + 2) * 536870912 - 1)), ((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) * 536870912)))), 536870911),
+    bitXor(bitAnd((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) +
+    1) - (sign((toFloat64(ifNull(t1.`dec`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)) * (sin((90
+    - abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t1.`dec`, nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))),
+    360) / 90)), 3)) + 2) * 536870912 - 1)), ((least(floor((positiveModulo((toFloat64(ifNull(t1.`ra`, nan))), 360) / 90)), 3)) * 536870912)))), 536870911),
+    536870911)))) * (isFinite((toFloat64(ifNull(t1.`ra`, nan)))) * (abs((toFloat64(ifNull(t1.`dec`, nan)))) <= 90)) + 3458764513820540928 *
+    bitXor((isFinite((toFloat64(ifNull(t1.`ra`, nan)))) * (abs((toFloat64(ifNull(t1.`dec`, nan)))) <= 90)), 1), 17592186044416) IN (5))))
+
+-- Ranges of coordinates
+SELECT id FROM sky.objects WHERE ra BETWEEN 10 AND 10.002 AND dec BETWEEN 20 AND 20.002
+=>
+SELECT t1.`id` AS c1
+FROM `sky`.`objects` AS t1
+WHERE (intDiv(t1.`hpx29`, 16777216) IN (83313045325, 83313045330, 83313045336, 83313045337, 83313045338) OR intDiv(t1.`hpx29`, 4194304) IN (333252179903,
+    333252179944, 333252179945, 333252179946, 333252179947, 333252179950, 333252181263, 333252181267, 333252181268, 333252181269, 333252181270, 333252181271,
+    333252181272, 333252181273, 333252181274, 333252181275, 333252181276, 333252181277, 333252181278, 333252181279, 333252181284, 333252181285, 333252181286,
+    333252181287, 333252181293, 333252181296, 333252181297, 333252181298, 333252181299, 333252181304, 333252181305, 333252181306, 333252181307, 333252181308,
+    333252181309, 333252181310, 333252181311, 333252181312, 333252181313, 333252181314, 333252181315, 333252181316, 333252181317, 333252181318, 333252181319,
+    333252181324, 333252181325, 333252181326, 333252181327, 333252181330, 333252181336, 333252181337, 333252181338, 333252181339, 333252181342, 333252181356,
+    333252181357, 333252181358, 333252181359, 333252181360, 333252181361, 333252181362, 333252181363, 333252181364, 333252181365, 333252181366, 333252181367,
+    333252181368, 333252181369, 333252181370, 333252181371, 333252181372, 333252181373, 333252181374, 333252181393, 333252181396, 333252181397, 333252181398,
+    333252181399, 333252181405, 333252181440, 333252181441, 333252181442, 333252181443, 333252181444, 333252181445, 333252181446, 333252181447, 333252181448,
+    333252181449, 333252181450, 333252181451, 333252181452, 333252181453, 333252181454, 333252181456, 333252181457, 333252181458, 333252181473, 333252192290))
+    AND (t1.`ra` >= 10) AND (t1.`ra` <= 10.002) AND (t1.`dec` >= 20) AND (t1.`dec` <= 20.002)
+
+-- Two cones under OR
+SELECT id FROM sky.objects WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(10, 20, 0.001)) OR 1 = CONTAINS(POINT(ra, dec), CIRCLE(50, 20, 0.001))
+=>
+SELECT t1.`id` AS c1
+FROM `sky`.`objects` AS t1
+WHERE (intDiv(t1.`hpx29`, 16777216) IN (1769863199, 1769863221, 1769863242, 1769863264, 83313045315, 83313045320, 83313045321, 83313045323, 83313045324) OR
+    intDiv(t1.`hpx29`, 4194304) IN (7079452763, 7079452766, 7079452767, 7079452773, 7079452775, 7079452780, 7079452781, 7079452782, 7079452783, 7079452784,
+    7079452785, 7079452786, 7079452787, 7079452788, 7079452789, 7079452790, 7079452791, 7079452792, 7079452793, 7079452794, 7079452795, 7079452868, 7079452869,
+    7079452870, 7079452871, 7079452876, 7079452877, 7079452879, 7079452880, 7079452881, 7079452882, 7079452883, 7079452888, 7079452889, 7079452890, 7079452891,
+    7079452892, 7079452893, 7079452894, 7079452895, 7079452912, 7079452913, 7079452916, 7079452917, 7079452918, 7079452919, 7079452938, 7079452939, 7079452960,
+    7079452961, 7079452962, 7079452963, 7079452964, 7079452966, 7079452967, 7079452972, 7079452973, 7079452974, 7079452975, 7079452984, 7079452986, 7079453060,
+    7079453061, 7079453062, 7079453063, 7079453064, 7079453065, 7079453066, 7079453067, 7079453068, 7079453069, 7079453070, 7079453071, 7079453072, 7079453074,
+    7079453080, 7079453088, 7079453089, 7079453090, 7079453091, 7079453092, 333252179883, 333252179886, 333252179887, 333252181077, 333252181078, 333252181079,
+    333252181084, 333252181085, 333252181086, 333252181087, 333252181105, 333252181108, 333252181109, 333252181110, 333252181111, 333252181116, 333252181117,
+    333252181118, 333252181119, 333252181205, 333252181248, 333252181249, 333252181250, 333252181251, 333252181252, 333252181253, 333252181254, 333252181255,
+    333252181256, 333252181257, 333252181258, 333252181259, 333252181264, 333252181265, 333252181266, 333252181267, 333252181270, 333252181272, 333252181273,
+    333252181274, 333252181275, 333252181276, 333252181277, 333252181278, 333252181279, 333252181288, 333252181289, 333252181290, 333252181291, 333252181300,
+    333252181301, 333252181302, 333252181303, 333252181304, 333252181305, 333252181306, 333252181307, 333252181308, 333252181309, 333252181310, 333252181311,
+    333252181344, 333252181346, 333252181376, 333252181377, 333252181378, 333252181379, 333252181380, 333252181381, 333252181382, 333252181383, 333252181392,
+    333252181393, 333252181394, 333252181395, 333252181396)) AND ((intDiv(t1.`hpx29`, 16777216) IN (1769863199, 1769863221, 1769863242, 1769863264, 83313045315,
+    83313045320, 83313045321, 83313045323, 83313045324) OR intDiv(t1.`hpx29`, 4194304) IN (7079452787, 7079452792, 7079452794, 7079452793, 7079452795,
+    7079452790, 7079452791, 7079452880, 7079452882, 7079452881, 7079452883, 7079452889, 7079452892, 7079452894, 7079452893, 7079452895, 7079452962, 7079452974,
+    7079453064, 7079453066, 7079453065, 7079453060, 7079453062, 333252181256, 333252181258, 333252181257, 333252181259, 333252181254, 333252181255,
+    333252181288, 333252181289, 333252181291, 333252181272, 333252181274, 333252181275, 333252181304, 333252181306, 333252181305)) OR
+    (if(isNaN(toFloat64(t1.`ra`) + toFloat64(t1.`dec`)), NULL, (((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) -
+    (0.9254165783983234)) * ((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) - (0.9254165783983234)) +
+    ((cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) - (0.16317591116653482)) * ((cos(radians(toFloat64(t1.`dec`))) *
+    sin(radians(toFloat64(t1.`ra`) % 360.))) - (0.16317591116653482)) + (sin(radians(toFloat64(t1.`dec`))) - (0.3420201433256687)) *
+    (sin(radians(toFloat64(t1.`dec`))) - (0.3420201433256687)) <= 3.046174198138826e-10)) OR if(isNaN(toFloat64(t1.`ra`) + toFloat64(t1.`dec`)), NULL,
+    (((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) - (0.6040227735550537)) * ((cos(radians(toFloat64(t1.`dec`))) *
+    cos(radians(toFloat64(t1.`ra`) % 360.))) - (0.6040227735550537)) + ((cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) -
+    (0.7198463103929542)) * ((cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) - (0.7198463103929542)) +
+    (sin(radians(toFloat64(t1.`dec`))) - (0.3420201433256687)) * (sin(radians(toFloat64(t1.`dec`))) - (0.3420201433256687)) <= 3.046174198138826e-10))))
+
+-- Cone and a condition under AND
+SELECT id FROM sky.objects WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(10, 20, 0.001)) AND g_mag < 15
+=>
+SELECT t1.`id` AS c1
+FROM `sky`.`objects` AS t1
+WHERE (intDiv(t1.`hpx29`, 16777216) IN (83313045315, 83313045320, 83313045321, 83313045323, 83313045324) OR intDiv(t1.`hpx29`, 4194304) IN (333252179883,
+    333252179886, 333252179887, 333252181077, 333252181078, 333252181079, 333252181084, 333252181085, 333252181086, 333252181087, 333252181105, 333252181108,
+    333252181109, 333252181110, 333252181111, 333252181116, 333252181117, 333252181118, 333252181119, 333252181205, 333252181248, 333252181249, 333252181250,
+    333252181251, 333252181252, 333252181253, 333252181254, 333252181255, 333252181256, 333252181257, 333252181258, 333252181259, 333252181264, 333252181265,
+    333252181266, 333252181267, 333252181270, 333252181272, 333252181273, 333252181274, 333252181275, 333252181276, 333252181277, 333252181278, 333252181279,
+    333252181288, 333252181289, 333252181290, 333252181291, 333252181300, 333252181301, 333252181302, 333252181303, 333252181304, 333252181305, 333252181306,
+    333252181307, 333252181308, 333252181309, 333252181310, 333252181311, 333252181344, 333252181346, 333252181376, 333252181377, 333252181378, 333252181379,
+    333252181380, 333252181381, 333252181382, 333252181383, 333252181392, 333252181393, 333252181394, 333252181395, 333252181396)) AND ((intDiv(t1.`hpx29`,
+    16777216) IN (83313045320, 83313045315, 83313045321, 83313045323, 83313045324) OR intDiv(t1.`hpx29`, 4194304) IN (333252181256, 333252181258, 333252181257,
+    333252181259, 333252181288, 333252181289, 333252181291, 333252181254, 333252181255, 333252181272, 333252181274, 333252181275, 333252181304, 333252181306,
+    333252181305)) OR if(isNaN(toFloat64(t1.`ra`) + toFloat64(t1.`dec`)), NULL, (((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.)))
+    - (0.9254165783983234)) * ((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) - (0.9254165783983234)) +
+    ((cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) - (0.16317591116653482)) * ((cos(radians(toFloat64(t1.`dec`))) *
+    sin(radians(toFloat64(t1.`ra`) % 360.))) - (0.16317591116653482)) + (sin(radians(toFloat64(t1.`dec`))) - (0.3420201433256687)) *
+    (sin(radians(toFloat64(t1.`dec`))) - (0.3420201433256687)) <= 3.046174198138826e-10))) AND (t1.`g_mag` < 15)
+
+-- Galactic coordinates of a constant
+SELECT id FROM sky.objects WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE('GALACTIC', 120, 5, 0.001))
+=>
+SELECT t1.`id` AS c1
+FROM `sky`.`objects` AS t1
+WHERE (intDiv(t1.`hpx29`, 16777216) IN (15758858317, 15758858318, 15758858319, 15758858328, 15758858330) OR intDiv(t1.`hpx29`, 4194304) IN (63035433242,
+    63035433243, 63035433244, 63035433245, 63035433246, 63035433247, 63035433251, 63035433252, 63035433253, 63035433254, 63035433255, 63035433256, 63035433257,
+    63035433258, 63035433259, 63035433260, 63035433261, 63035433262, 63035433263, 63035433264, 63035433265, 63035433266, 63035433267, 63035433288, 63035433289,
+    63035433290, 63035433291, 63035433292, 63035433293, 63035433294, 63035433295, 63035433304, 63035433305, 63035433306, 63035433307, 63035433308, 63035433310,
+    63035433316, 63035433317, 63035433318, 63035433319, 63035433324, 63035433325, 63035433326, 63035433327, 63035433328, 63035433329, 63035433330, 63035433331,
+    63035433332, 63035433334, 63035433336, 63035433337, 63035433338, 63035433344, 63035433345, 63035433346, 63035433347, 63035433348, 63035433349, 63035433350,
+    63035433351, 63035433356, 63035433357, 63035433360, 63035433361, 63035433362, 63035433363, 63035433364, 63035433365, 63035433366, 63035433367, 63035433368,
+    63035433408, 63035433409, 63035433410, 63035433412)) AND ((intDiv(t1.`hpx29`, 16777216) IN (15758858318, 15758858317, 15758858319, 15758858328, 15758858330)
+    OR intDiv(t1.`hpx29`, 4194304) IN (63035433261, 63035433263, 63035433266, 63035433265, 63035433267, 63035433349, 63035433360, 63035433361, 63035433364,
+    63035433290, 63035433291, 63035433294, 63035433316, 63035433318, 63035433317, 63035433319, 63035433324)) OR if(isNaN(toFloat64(t1.`ra`) +
+    toFloat64(t1.`dec`)), NULL, (((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) - (0.37799432603527267)) *
+    ((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) - (0.37799432603527267)) + ((cos(radians(toFloat64(t1.`dec`))) *
+    sin(radians(toFloat64(t1.`ra`) % 360.))) - (0.03402528196648077)) * ((cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) -
+    (0.03402528196648077)) + (sin(radians(toFloat64(t1.`dec`))) - (0.9251824520991746)) * (sin(radians(toFloat64(t1.`dec`))) - (0.9251824520991746)) <=
+    3.046174198138826e-10)))
+
+-- Galactic coordinates of rows
+SELECT id, ivo_geom_transform('ICRS', 'GALACTIC', POINT(ra, dec)) FROM sky.objects WHERE id = 1
+=>
+SELECT t1.`id` AS c1, if(isNull(positiveModulo(positiveModulo(degrees(atan2(((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) *
+    (0.4941094371927275) + (cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) * (-0.44482972122329534) +
+    sin(radians(toFloat64(t1.`dec`))) * (0.7469821839866675)), ((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) *
+    (-0.0548756577125917) + (cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) * (-0.8734370519556163) +
+    sin(radians(toFloat64(t1.`dec`))) * (-0.4838350736167155)))), 360.), 360.)) OR isNull(degrees(atan2(((cos(radians(toFloat64(t1.`dec`))) *
+    cos(radians(toFloat64(t1.`ra`) % 360.))) * (-0.8676661375596588) + (cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) *
+    (-0.19807633727300059) + sin(radians(toFloat64(t1.`dec`))) * (0.4559838136873017)), sqrt(((cos(radians(toFloat64(t1.`dec`))) *
+    cos(radians(toFloat64(t1.`ra`) % 360.))) * (-0.0548756577125917) + (cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) *
+    (-0.8734370519556163) + sin(radians(toFloat64(t1.`dec`))) * (-0.4838350736167155)) * ((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) %
+    360.))) * (-0.0548756577125917) + (cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) * (-0.8734370519556163) +
+    sin(radians(toFloat64(t1.`dec`))) * (-0.4838350736167155)) + ((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) *
+    (0.4941094371927275) + (cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) * (-0.44482972122329534) +
+    sin(radians(toFloat64(t1.`dec`))) * (0.7469821839866675)) * ((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) *
+    (0.4941094371927275) + (cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) * (-0.44482972122329534) +
+    sin(radians(toFloat64(t1.`dec`))) * (0.7469821839866675)))))), CAST([], 'Array(Float64)'),
+    [assumeNotNull(toFloat64(positiveModulo(positiveModulo(degrees(atan2(((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) *
+    (0.4941094371927275) + (cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) * (-0.44482972122329534) +
+    sin(radians(toFloat64(t1.`dec`))) * (0.7469821839866675)), ((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) *
+    (-0.0548756577125917) + (cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) * (-0.8734370519556163) +
+    sin(radians(toFloat64(t1.`dec`))) * (-0.4838350736167155)))), 360.), 360.))), assumeNotNull(toFloat64(degrees(atan2(((cos(radians(toFloat64(t1.`dec`))) *
+    cos(radians(toFloat64(t1.`ra`) % 360.))) * (-0.8676661375596588) + (cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) *
+    (-0.19807633727300059) + sin(radians(toFloat64(t1.`dec`))) * (0.4559838136873017)), sqrt(((cos(radians(toFloat64(t1.`dec`))) *
+    cos(radians(toFloat64(t1.`ra`) % 360.))) * (-0.0548756577125917) + (cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) *
+    (-0.8734370519556163) + sin(radians(toFloat64(t1.`dec`))) * (-0.4838350736167155)) * ((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) %
+    360.))) * (-0.0548756577125917) + (cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) * (-0.8734370519556163) +
+    sin(radians(toFloat64(t1.`dec`))) * (-0.4838350736167155)) + ((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) *
+    (0.4941094371927275) + (cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) * (-0.44482972122329534) +
+    sin(radians(toFloat64(t1.`dec`))) * (0.7469821839866675)) * ((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) *
+    (0.4941094371927275) + (cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) * (-0.44482972122329534) +
+    sin(radians(toFloat64(t1.`dec`))) * (0.7469821839866675)))))))]) AS c2
+FROM `sky`.`objects` AS t1
+WHERE (t1.`id` = 1)
+
+-- Separation as a value
+SELECT DISTANCE(POINT(ra, dec), POINT(10, 20)) FROM sky.objects WHERE id = 1
+=>
+SELECT degrees((2 * atan2(sqrt(((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) - (0.9254165783983234)) *
+    ((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) - (0.9254165783983234)) + ((cos(radians(toFloat64(t1.`dec`))) *
+    sin(radians(toFloat64(t1.`ra`) % 360.))) - (0.16317591116653482)) * ((cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) -
+    (0.16317591116653482)) + (sin(radians(toFloat64(t1.`dec`))) - (0.3420201433256687)) * (sin(radians(toFloat64(t1.`dec`))) - (0.3420201433256687))),
+    sqrt(((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) + (0.9254165783983234)) * ((cos(radians(toFloat64(t1.`dec`))) *
+    cos(radians(toFloat64(t1.`ra`) % 360.))) + (0.9254165783983234)) + ((cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) +
+    (0.16317591116653482)) * ((cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) + (0.16317591116653482)) +
+    (sin(radians(toFloat64(t1.`dec`))) + (0.3420201433256687)) * (sin(radians(toFloat64(t1.`dec`))) + (0.3420201433256687)))))) AS c1
+FROM `sky`.`objects` AS t1
+WHERE (t1.`id` = 1)
+
+-- Coordinates, area and centroid
+SELECT COORD1(POINT(ra, dec)), AREA(CIRCLE(ra, dec, 1)), CENTROID(field) FROM sky.objects AS o JOIN sky.observations AS x ON x.id = o.id
+=>
+SELECT t1.`ra` AS c1, if(isNull(toFloat64(t1.`ra`) + toFloat64(t1.`dec`)) OR isNaN(toFloat64(t1.`ra`) + toFloat64(t1.`dec`)), NULL, (41252.96124941928 *
+    pow(sin(radians(least(greatest(assumeNotNull(toFloat64(1)), 0), 180)) / 2), 2))) AS c2, if(isNull(if(empty(t2.`field`), nan, arraySum(t2.`field`))) OR
+    isNaN(if(empty(t2.`field`), nan, arraySum(t2.`field`))), CAST([], 'Array(Float64)'), arrayMap((edges1) -> arrayMap((weight1, reach1, area1) -> arrayMap((x,
+    y, z) -> [positiveModulo(positiveModulo(degrees(atan2(y, x)), 360.), 360.), degrees(atan2(z, sqrt(x * x + y * y)))], [if(reach1 < 0.0001, edges1[1].1 +
+    arraySum((e, o) -> (e.1 + e.4 - 2 * o.1) * (o.1 * ((e.2 - o.2) * (e.6 - o.3) - (e.3 - o.3) * (e.5 - o.2)) + o.2 * ((e.3 - o.3) * (e.4 - o.1) - (e.1 - o.1) *
+    (e.6 - o.3)) + o.3 * ((e.1 - o.1) * (e.5 - o.2) - (e.2 - o.2) * (e.4 - o.1))), edges1, arrayMap(d -> edges1[1], edges1)) / weight1, arraySum(e -> e.7 * (2 *
+    atan2(sqrt((e.1 - e.4) * (e.1 - e.4) + (e.2 - e.5) * (e.2 - e.5) + (e.3 - e.6) * (e.3 - e.6)), sqrt((e.1 + e.4) * (e.1 + e.4) + (e.2 + e.5) * (e.2 + e.5) +
+    (e.3 + e.6) * (e.3 + e.6)))) / greatest(sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9)), 1e-300), edges1) * sign(area1))], [if(reach1 < 0.0001, edges1[1].2 +
+    arraySum((e, o) -> (e.2 + e.5 - 2 * o.2) * (o.1 * ((e.2 - o.2) * (e.6 - o.3) - (e.3 - o.3) * (e.5 - o.2)) + o.2 * ((e.3 - o.3) * (e.4 - o.1) - (e.1 - o.1) *
+    (e.6 - o.3)) + o.3 * ((e.1 - o.1) * (e.5 - o.2) - (e.2 - o.2) * (e.4 - o.1))), edges1, arrayMap(d -> edges1[1], edges1)) / weight1, arraySum(e -> e.8 * (2 *
+    atan2(sqrt((e.1 - e.4) * (e.1 - e.4) + (e.2 - e.5) * (e.2 - e.5) + (e.3 - e.6) * (e.3 - e.6)), sqrt((e.1 + e.4) * (e.1 + e.4) + (e.2 + e.5) * (e.2 + e.5) +
+    (e.3 + e.6) * (e.3 + e.6)))) / greatest(sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9)), 1e-300), edges1) * sign(area1))], [if(reach1 < 0.0001, edges1[1].3 +
+    arraySum((e, o) -> (e.3 + e.6 - 2 * o.3) * (o.1 * ((e.2 - o.2) * (e.6 - o.3) - (e.3 - o.3) * (e.5 - o.2)) + o.2 * ((e.3 - o.3) * (e.4 - o.1) - (e.1 - o.1) *
+    (e.6 - o.3)) + o.3 * ((e.1 - o.1) * (e.5 - o.2) - (e.2 - o.2) * (e.4 - o.1))), edges1, arrayMap(d -> edges1[1], edges1)) / weight1, arraySum(e -> e.9 * (2 *
+    atan2(sqrt((e.1 - e.4) * (e.1 - e.4) + (e.2 - e.5) * (e.2 - e.5) + (e.3 - e.6) * (e.3 - e.6)), sqrt((e.1 + e.4) * (e.1 + e.4) + (e.2 + e.5) * (e.2 + e.5) +
+    (e.3 + e.6) * (e.3 + e.6)))) / greatest(sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9)), 1e-300), edges1) * sign(area1))])[1], [3 * arraySum((e, o) -> (o.1 *
+    ((e.2 - o.2) * (e.6 - o.3) - (e.3 - o.3) * (e.5 - o.2)) + o.2 * ((e.3 - o.3) * (e.4 - o.1) - (e.1 - o.1) * (e.6 - o.3)) + o.3 * ((e.1 - o.1) * (e.5 - o.2) -
+    (e.2 - o.2) * (e.4 - o.1))), edges1, arrayMap(d -> edges1[1], edges1))], [arrayMax((e, o) -> (2 * atan2(sqrt((e.1 - o.1) * (e.1 - o.1) + (e.2 - o.2) * (e.2
+    - o.2) + (e.3 - o.3) * (e.3 - o.3)), sqrt((e.1 + o.1) * (e.1 + o.1) + (e.2 + o.2) * (e.2 + o.2) + (e.3 + o.3) * (e.3 + o.3)))), edges1, arrayMap(d ->
+    edges1[1], edges1))], [arrayMap((s) -> s - 12.566370614359172 * round(s / 12.566370614359172), [arraySum((e, o) -> 2 * atan2((o.1 * ((e.2 - o.2) * (e.6 -
+    o.3) - (e.3 - o.3) * (e.5 - o.2)) + o.2 * ((e.3 - o.3) * (e.4 - o.1) - (e.1 - o.1) * (e.6 - o.3)) + o.3 * ((e.1 - o.1) * (e.5 - o.2) - (e.2 - o.2) * (e.4 -
+    o.1))), 1 + (e.1 * e.4 + e.2 * e.5 + e.3 * e.6) + (e.1 * o.1 + e.2 * o.2 + e.3 * o.3) + (e.4 * o.1 + e.5 * o.2 + e.6 * o.3)), edges1, arrayMap(d ->
+    edges1[1], edges1))])[1]])[1], [arrayMap((c) -> arrayMap((v) -> arrayMap((a, b) -> (a.1, a.2, a.3, b.1, b.2, b.3, ((a.2 - b.2) * (a.3 + b.3) - (a.3 - b.3) *
+    (a.2 + b.2)) / 2, ((a.3 - b.3) * (a.1 + b.1) - (a.1 - b.1) * (a.3 + b.3)) / 2, ((a.1 - b.1) * (a.2 + b.2) - (a.2 - b.2) * (a.1 + b.1)) / 2), v,
+    arrayRotateLeft(v, 1)), [arrayMap(i -> ((cos(radians(c[2 * i])) * cos(radians(c[2 * i - 1] % 360.))), (cos(radians(c[2 * i])) * sin(radians(c[2 * i - 1] %
+    360.))), sin(radians(c[2 * i]))), range(1, intDiv(length(c), 2) + 1))])[1], [t2.`field`])[1]])[1]) AS c3
+FROM `sky`.`objects` AS t1
+INNER JOIN `sky`.`observations` AS t2
+ON (t2.`id` = t1.`id`)
+
+-- Circle of a row around a constant position
+SELECT name FROM sky.targets WHERE 1 = CONTAINS(POINT(10, 20), CIRCLE(ra, dec, radius))
+=>
+SELECT t1.`name` AS c1
+FROM `sky`.`targets` AS t1
+WHERE if(isNaN(toFloat64(t1.`ra`) + toFloat64(t1.`dec`) + toFloat64(t1.`radius`)), NULL, ((2 * atan2(sqrt(((0.9254165783983234) -
+    (cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.)))) * ((0.9254165783983234) - (cos(radians(toFloat64(t1.`dec`))) *
+    cos(radians(toFloat64(t1.`ra`) % 360.)))) + ((0.16317591116653482) - (cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.)))) *
+    ((0.16317591116653482) - (cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.)))) + ((0.3420201433256687) -
+    sin(radians(toFloat64(t1.`dec`)))) * ((0.3420201433256687) - sin(radians(toFloat64(t1.`dec`))))), sqrt(((0.9254165783983234) +
+    (cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.)))) * ((0.9254165783983234) + (cos(radians(toFloat64(t1.`dec`))) *
+    cos(radians(toFloat64(t1.`ra`) % 360.)))) + ((0.16317591116653482) + (cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.)))) *
+    ((0.16317591116653482) + (cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.)))) + ((0.3420201433256687) +
+    sin(radians(toFloat64(t1.`dec`)))) * ((0.3420201433256687) + sin(radians(toFloat64(t1.`dec`))))))) <= if(t1.`radius` < 0, -1, radians(t1.`radius`) +
+    1e-15)))
+
+-- Two shapes of one row
+SELECT id FROM sky.observations WHERE 1 = INTERSECTS(field, beam)
+=>
+SELECT t1.`id` AS c1
+FROM `sky`.`observations` AS t1
+WHERE if(isNull(if(empty(t1.`field`), nan, arraySum(t1.`field`)) + if(empty(t1.`beam`), nan, arraySum(t1.`beam`))) OR isNaN(if(empty(t1.`field`), nan,
+    arraySum(t1.`field`)) + if(empty(t1.`beam`), nan, arraySum(t1.`beam`))), NULL, (arrayMap((array1, x2, y2, z2, r2) -> ((abs(arraySum(e -> atan2(-(x2 * e.7 +
+    y2 * e.8 + z2 * e.9), (e.1 - x2) * (e.4 - x2) + (e.2 - y2) * (e.5 - y2) + (e.3 - z2) * (e.6 - z2)), array1)) > 3.141592653589793 OR arrayExists(e -> (e.7 *
+    e.7 + e.8 * e.8 + e.9 * e.9) > 0 AND abs((x2 * e.7 + y2 * e.8 + z2 * e.9)) <= 1e-15 * sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9)) AND (x2 * (e.8 * e.3 - e.9 *
+    e.2) + y2 * (e.9 * e.1 - e.7 * e.3) + z2 * (e.7 * e.2 - e.8 * e.1)) >= -1e-15 * sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9)) AND (x2 * (e.5 * e.9 - e.6 * e.8)
+    + y2 * (e.6 * e.7 - e.4 * e.9) + z2 * (e.4 * e.8 - e.5 * e.7)) >= -1e-15 * sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9)), array1)) OR (r2 > 0 AND arrayMin(e ->
+    if((x2 * (e.8 * e.3 - e.9 * e.2) + y2 * (e.9 * e.1 - e.7 * e.3) + z2 * (e.7 * e.2 - e.8 * e.1)) > 0 AND (x2 * (e.5 * e.9 - e.6 * e.8) + y2 * (e.6 * e.7 -
+    e.4 * e.9) + z2 * (e.4 * e.8 - e.5 * e.7)) > 0, atan2(abs((x2 * e.7 + y2 * e.8 + z2 * e.9)), sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9) * (x2 * e.1 + y2 * e.2
+    + z2 * e.3) * (x2 * e.1 + y2 * e.2 + z2 * e.3) + (x2 * (e.8 * e.3 - e.9 * e.2) + y2 * (e.9 * e.1 - e.7 * e.3) + z2 * (e.7 * e.2 - e.8 * e.1)) * (x2 * (e.8 *
+    e.3 - e.9 * e.2) + y2 * (e.9 * e.1 - e.7 * e.3) + z2 * (e.7 * e.2 - e.8 * e.1)))), least((2 * atan2(sqrt((x2 - e.1) * (x2 - e.1) + (y2 - e.2) * (y2 - e.2) +
+    (z2 - e.3) * (z2 - e.3)), sqrt((x2 + e.1) * (x2 + e.1) + (y2 + e.2) * (y2 + e.2) + (z2 + e.3) * (z2 + e.3)))), (2 * atan2(sqrt((x2 - e.4) * (x2 - e.4) + (y2
+    - e.5) * (y2 - e.5) + (z2 - e.6) * (z2 - e.6)), sqrt((x2 + e.4) * (x2 + e.4) + (y2 + e.5) * (y2 + e.5) + (z2 + e.6) * (z2 + e.6)))))), array1) <=
+    radians(r2) + 1e-15)), [arrayMap((c) -> arrayMap((v) -> arrayMap((a, b) -> (a.1, a.2, a.3, b.1, b.2, b.3, ((a.2 - b.2) * (a.3 + b.3) - (a.3 - b.3) * (a.2 +
+    b.2)) / 2, ((a.3 - b.3) * (a.1 + b.1) - (a.1 - b.1) * (a.3 + b.3)) / 2, ((a.1 - b.1) * (a.2 + b.2) - (a.2 - b.2) * (a.1 + b.1)) / 2), v, arrayRotateLeft(v,
+    1)), [arrayMap(i -> ((cos(radians(c[2 * i])) * cos(radians(c[2 * i - 1] % 360.))), (cos(radians(c[2 * i])) * sin(radians(c[2 * i - 1] % 360.))),
+    sin(radians(c[2 * i]))), range(1, intDiv(length(c), 2) + 1))])[1], [t1.`field`])[1]], [(cos(radians(toFloat64(t1.`beam`[2]))) *
+    cos(radians(toFloat64(t1.`beam`[1]) % 360.)))], [(cos(radians(toFloat64(t1.`beam`[2]))) * sin(radians(toFloat64(t1.`beam`[1]) % 360.)))],
+    [sin(radians(toFloat64(t1.`beam`[2])))], [toFloat64(t1.`beam`[3])])[1] = 1))
+
+-- Stored polygon and a constant circle
+SELECT id FROM sky.observations WHERE 1 = INTERSECTS(field, CIRCLE(10, 20, 0.5))
+=>
+SELECT t1.`id` AS c1
+FROM `sky`.`observations` AS t1
+WHERE (t1.`__cover_field` IN (108086391056891905, 0, 27021597764222976, 36028797018963968, 72057594037927936, 1, 4503599627370497, 29273397577908225,
+    36028797018963969, 40532396646334465, 38280596832649217, 42784196460019713, 4503599627370498, 5629499534213122, 39406496739491842, 39969446692913154,
+    42784196460019714, 43910096366862338, 43347146413441026, 44473046320283650, 42924933948375043, 43206408925085699, 43347146413441027, 43628621390151683,
+    43487883901796355, 43769358878507011, 44473046320283651, 44613783808638979, 43417515157618692, 43452699529707524, 43628621390151684, 43663805762240516,
+    43734174506418180, 43558252645974020, 43769358878507012, 43839727622684676, 43804543250595844, 43470291715751941, 43479087808774149, 43663805762240517,
+    43681397948284933, 43672601855262725, 43690194041307141, 43575844832018437, 43769358878507013, 43786951064551429, 43778154971529221, 43483485855285254,
+    43485684878540806, 43670402832007174, 43672601855262726, 43676999901773830, 43674800878518278, 43679198925029382, 43690194041307142, 43692393064562694,
+    43769358878507014, 43773756925018118, 43775955948273670, 43786951064551430, 43673151611076615, 43674251122704391, 43676999901773831, 43677549657587719,
+    43678649169215495, 43674800878518279, 43675900390146055, 43675350634332167, 43676450145959943, 43679198925029383, 43680298436657159, 43679748680843271,
+    43680848192471047, 43690743797121031, 43692393064562695, 43692942820376583, 43769358878507015, 43770458390134791, 43773756925018119, 43774856436645895,
+    43774306680832007, 43775406192459783, 43786951064551431, 43674388561657864, 43674663439564808, 43677549657587720, 43677824535494664, 43677687096541192,
+    43677961974448136, 43678786608168968, 43679061486075912, 43675900390146056, 43676175268053000, 43676037829099528, 43676312707006472, 43676450145959944,
+    43676725023866888, 43676587584913416, 43676862462820360, 43679198925029384, 43679473802936328, 43679336363982856, 43679611241889800, 43680298436657160,
+    43680573314564104, 43680435875610632, 43680710753517576, 43679748680843272, 43680023558750216, 43679886119796744, 43680160997703688, 43680848192471048,
+    43681123070377992, 43680985631424520, 43681260509331464, 43692393064562696, 43692530503516168, 43692942820376584, 43693080259330056, 43770458390134792,
+    43770733268041736, 43773756925018120, 43774031802925064, 43773894363971592, 43774169241878536, 43774856436645896, 43775131314552840, 43774993875599368) OR
+    intDiv(t1.`__cover_field`, 34359738368) IN (1271103, 1271190, 1271189, 1271191, 1271196, 1271198, 1271197, 1271199, 1271221, 1271223, 1271139, 1271144,
+    1271146, 1271145, 1271147, 1271142, 1271143, 1271148, 1271150, 1271149, 1271151, 1271154, 1271155, 1271160, 1271162, 1271161, 1271163, 1271158, 1271164,
+    1271166, 1271165, 1271167, 1271232, 1271234, 1271233, 1271235, 1271240, 1271242, 1271241, 1271243, 1271236, 1271238, 1271237, 1271239, 1271244, 1271246,
+    1271245, 1271247, 1271264, 1271266, 1271265, 1271267, 1271272, 1271273, 1271275, 1271268, 1271270, 1271269, 1271271, 1271276, 1271278, 1271277, 1271279,
+    1271248, 1271250, 1271249, 1271251, 1271256, 1271258, 1271257, 1271259, 1271252, 1271254, 1271253, 1271255, 1271260, 1271262, 1271261, 1271263, 1271280,
+    1271282, 1271281, 1271283, 1271288, 1271290, 1271289, 1271291, 1271284, 1271286, 1271285, 1271287, 1271292, 1271294, 1271293, 1273898, 1273984, 1273986,
+    1273985, 1273987, 1273992, 1273994, 1273993, 1273995, 1274016, 1274018, 1274017, 1274024)) AND multiIf((t1.`__cover_field` IN (108086391056891905, 0,
+    27021597764222976, 36028797018963968, 72057594037927936, 1, 4503599627370497, 29273397577908225, 36028797018963969, 40532396646334465, 38280596832649217,
+    42784196460019713, 4503599627370498, 5629499534213122, 39406496739491842, 39969446692913154, 42784196460019714, 43910096366862338, 43347146413441026,
+    44473046320283650, 42924933948375043, 43206408925085699, 43347146413441027, 43628621390151683, 43487883901796355, 43769358878507011, 44473046320283651,
+    44613783808638979, 43417515157618692, 43452699529707524, 43628621390151684, 43663805762240516, 43734174506418180, 43558252645974020, 43769358878507012,
+    43839727622684676, 43804543250595844, 43470291715751941, 43479087808774149, 43663805762240517, 43681397948284933, 43672601855262725, 43690194041307141,
+    43575844832018437, 43769358878507013, 43786951064551429, 43778154971529221, 43483485855285254, 43485684878540806, 43670402832007174, 43672601855262726,
+    43676999901773830, 43674800878518278, 43679198925029382, 43690194041307142, 43692393064562694, 43769358878507014, 43773756925018118, 43775955948273670,
+    43786951064551430, 43673151611076615, 43674251122704391, 43676999901773831, 43677549657587719, 43678649169215495, 43674800878518279, 43675900390146055,
+    43675350634332167, 43676450145959943, 43679198925029383, 43680298436657159, 43679748680843271, 43680848192471047, 43690743797121031, 43692393064562695,
+    43692942820376583, 43769358878507015, 43770458390134791, 43773756925018119, 43774856436645895, 43774306680832007, 43775406192459783, 43786951064551431,
+    43674388561657864, 43674663439564808, 43677549657587720, 43677824535494664, 43677687096541192, 43677961974448136, 43678786608168968, 43679061486075912,
+    43675900390146056, 43676175268053000, 43676037829099528, 43676312707006472, 43676450145959944, 43676725023866888, 43676587584913416, 43676862462820360,
+    43679198925029384, 43679473802936328, 43679336363982856, 43679611241889800, 43680298436657160, 43680573314564104, 43680435875610632, 43680710753517576,
+    43679748680843272, 43680023558750216, 43679886119796744, 43680160997703688, 43680848192471048, 43681123070377992, 43680985631424520, 43681260509331464,
+    43692393064562696, 43692530503516168, 43692942820376584, 43693080259330056, 43770458390134792, 43770733268041736, 43773756925018120, 43774031802925064,
+    43773894363971592, 43774169241878536, 43774856436645896, 43775131314552840, 43774993875599368) OR intDiv(t1.`__cover_field`, 34359738368) IN (1271103,
+    1271190, 1271189, 1271191, 1271196, 1271198, 1271197, 1271199, 1271221, 1271223, 1271139, 1271144, 1271146, 1271145, 1271147, 1271142, 1271143, 1271148,
+    1271150, 1271149, 1271151, 1271154, 1271155, 1271160, 1271162, 1271161, 1271163, 1271158, 1271164, 1271166, 1271165, 1271167, 1271232, 1271234, 1271233,
+    1271235, 1271240, 1271242, 1271241, 1271243, 1271236, 1271238, 1271237, 1271239, 1271244, 1271246, 1271245, 1271247, 1271264, 1271266, 1271265, 1271267,
+    1271272, 1271273, 1271275, 1271268, 1271270, 1271269, 1271271, 1271276, 1271278, 1271277, 1271279, 1271248, 1271250, 1271249, 1271251, 1271256, 1271258,
+    1271257, 1271259, 1271252, 1271254, 1271253, 1271255, 1271260, 1271262, 1271261, 1271263, 1271280, 1271282, 1271281, 1271283, 1271288, 1271290, 1271289,
+    1271291, 1271284, 1271286, 1271285, 1271287, 1271292, 1271294, 1271293, 1273898, 1273984, 1273986, 1273985, 1273987, 1273992, 1273994, 1273993, 1273995,
+    1274016, 1274018, 1274017, 1274024)), if(isNull(if(empty(t1.`field`), nan, arraySum(t1.`field`))) OR isNaN(if(empty(t1.`field`), nan,
+    arraySum(t1.`field`))), NULL, (0.5 >= 0 AND (arrayMap((array1, x2, y2, z2, r2) -> ((abs(arraySum(e -> atan2(-(x2 * e.7 + y2 * e.8 + z2 * e.9), (e.1 - x2) *
+    (e.4 - x2) + (e.2 - y2) * (e.5 - y2) + (e.3 - z2) * (e.6 - z2)), array1)) > 3.141592653589793 OR arrayExists(e -> (e.7 * e.7 + e.8 * e.8 + e.9 * e.9) > 0
+    AND abs((x2 * e.7 + y2 * e.8 + z2 * e.9)) <= 1e-15 * sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9)) AND (x2 * (e.8 * e.3 - e.9 * e.2) + y2 * (e.9 * e.1 - e.7 *
+    e.3) + z2 * (e.7 * e.2 - e.8 * e.1)) >= -1e-15 * sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9)) AND (x2 * (e.5 * e.9 - e.6 * e.8) + y2 * (e.6 * e.7 - e.4 * e.9)
+    + z2 * (e.4 * e.8 - e.5 * e.7)) >= -1e-15 * sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9)), array1)) OR (r2 > 0 AND arrayMin(e -> if((x2 * (e.8 * e.3 - e.9 *
+    e.2) + y2 * (e.9 * e.1 - e.7 * e.3) + z2 * (e.7 * e.2 - e.8 * e.1)) > 0 AND (x2 * (e.5 * e.9 - e.6 * e.8) + y2 * (e.6 * e.7 - e.4 * e.9) + z2 * (e.4 * e.8 -
+    e.5 * e.7)) > 0, atan2(abs((x2 * e.7 + y2 * e.8 + z2 * e.9)), sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9) * (x2 * e.1 + y2 * e.2 + z2 * e.3) * (x2 * e.1 + y2 *
+    e.2 + z2 * e.3) + (x2 * (e.8 * e.3 - e.9 * e.2) + y2 * (e.9 * e.1 - e.7 * e.3) + z2 * (e.7 * e.2 - e.8 * e.1)) * (x2 * (e.8 * e.3 - e.9 * e.2) + y2 * (e.9 *
+    e.1 - e.7 * e.3) + z2 * (e.7 * e.2 - e.8 * e.1)))), least((2 * atan2(sqrt((x2 - e.1) * (x2 - e.1) + (y2 - e.2) * (y2 - e.2) + (z2 - e.3) * (z2 - e.3)),
+    sqrt((x2 + e.1) * (x2 + e.1) + (y2 + e.2) * (y2 + e.2) + (z2 + e.3) * (z2 + e.3)))), (2 * atan2(sqrt((x2 - e.4) * (x2 - e.4) + (y2 - e.5) * (y2 - e.5) + (z2
+    - e.6) * (z2 - e.6)), sqrt((x2 + e.4) * (x2 + e.4) + (y2 + e.5) * (y2 + e.5) + (z2 + e.6) * (z2 + e.6)))))), array1) <= radians(r2) + 1e-15)), [arrayMap((c)
+    -> arrayMap((v) -> arrayMap((a, b) -> (a.1, a.2, a.3, b.1, b.2, b.3, ((a.2 - b.2) * (a.3 + b.3) - (a.3 - b.3) * (a.2 + b.2)) / 2, ((a.3 - b.3) * (a.1 + b.1)
+    - (a.1 - b.1) * (a.3 + b.3)) / 2, ((a.1 - b.1) * (a.2 + b.2) - (a.2 - b.2) * (a.1 + b.1)) / 2), v, arrayRotateLeft(v, 1)), [arrayMap(i -> ((cos(radians(c[2
+    * i])) * cos(radians(c[2 * i - 1] % 360.))), (cos(radians(c[2 * i])) * sin(radians(c[2 * i - 1] % 360.))), sin(radians(c[2 * i]))), range(1,
+    intDiv(length(c), 2) + 1))])[1], [t1.`field`])[1]], [(0.9254165783983234)], [(0.16317591116653482)], [(0.3420201433256687)],
+    [toFloat64(assumeNotNull(toFloat64(0.5)))])[1] = 1))), false)
+
+-- Stored region and a position
+SELECT id FROM sky.observations WHERE 1 = CONTAINS(POINT(10, 20), s_region)
+=>
+SELECT t1.`id` AS c1
+FROM `sky`.`observations` AS t1
+WHERE (t1.`__cover_s_region` IN (108086391056891905, 0, 27021597764222976, 36028797018963968, 72057594037927936, 1, 4503599627370497, 29273397577908225,
+    36028797018963969, 40532396646334465, 38280596832649217, 42784196460019713, 4503599627370498, 39406496739491842, 39969446692913154, 42784196460019714,
+    43910096366862338, 43347146413441026, 44473046320283650, 43206408925085699, 43347146413441027, 43628621390151683, 43487883901796355, 43769358878507011,
+    44473046320283651, 44613783808638979, 43452699529707524, 43628621390151684, 43663805762240516, 43734174506418180, 43558252645974020, 43769358878507012,
+    43839727622684676, 43479087808774149, 43663805762240517, 43672601855262725, 43690194041307141, 43575844832018437, 43769358878507013, 43786951064551429,
+    43672601855262726, 43676999901773830, 43674800878518278, 43679198925029382, 43692393064562694, 43769358878507014, 43773756925018118, 43786951064551430,
+    43675900390146055, 43676450145959943, 43679198925029383, 43680298436657159, 43679748680843271, 43680848192471047, 43773756925018119, 43679336363982856,
+    43679611241889800, 43680435875610632, 43679748680843272, 43680023558750216, 43680160997703688, 43680848192471048, 43679439443197961, 43679645601628169,
+    43679714321104905, 43679817400320009, 43680023558750217, 43680092278226953, 43680057918488585, 43679654191562762, 43679671371431946, 43679834580189194,
+    43680023558750218, 43680040738619402, 43680032148684810, 43680049328553994, 43679660634013707, 43680023558750219, 43680027853717515, 43680025706233867,
+    43680030001201163, 43680040738619403, 43680042886103051, 43680028927459340, 43680028390588428, 43680029464330252, 43680030001201164, 43680031074942988,
+    43680041275490316, 43680042886103052) OR intDiv(t1.`__cover_s_region`, 134217728) IN (325441580, 325441582, 325441581, 325441583, 325441592, 325441594,
+    325441669)) AND multiIf((t1.`__cover_s_region` IN (108086391056891905, 0, 27021597764222976, 36028797018963968, 72057594037927936, 1, 4503599627370497,
+    29273397577908225, 36028797018963969, 40532396646334465, 38280596832649217, 42784196460019713, 4503599627370498, 39406496739491842, 39969446692913154,
+    42784196460019714, 43910096366862338, 43347146413441026, 44473046320283650, 43206408925085699, 43347146413441027, 43628621390151683, 43487883901796355,
+    43769358878507011, 44473046320283651, 44613783808638979, 43452699529707524, 43628621390151684, 43663805762240516, 43734174506418180, 43558252645974020,
+    43769358878507012, 43839727622684676, 43479087808774149, 43663805762240517, 43672601855262725, 43690194041307141, 43575844832018437, 43769358878507013,
+    43786951064551429, 43672601855262726, 43676999901773830, 43674800878518278, 43679198925029382, 43692393064562694, 43769358878507014, 43773756925018118,
+    43786951064551430, 43675900390146055, 43676450145959943, 43679198925029383, 43680298436657159, 43679748680843271, 43680848192471047, 43773756925018119,
+    43679336363982856, 43679611241889800, 43680435875610632, 43679748680843272, 43680023558750216, 43680160997703688, 43680848192471048, 43679439443197961,
+    43679645601628169, 43679714321104905, 43679817400320009, 43680023558750217, 43680092278226953, 43680057918488585, 43679654191562762, 43679671371431946,
+    43679834580189194, 43680023558750218, 43680040738619402, 43680032148684810, 43680049328553994, 43679660634013707, 43680023558750219, 43680027853717515,
+    43680025706233867, 43680030001201163, 43680040738619403, 43680042886103051, 43680028927459340, 43680028390588428, 43680029464330252, 43680030001201164,
+    43680031074942988, 43680041275490316, 43680042886103052) OR intDiv(t1.`__cover_s_region`, 134217728) IN (325441580, 325441582, 325441581, 325441583,
+    325441592, 325441594, 325441669)), if(isNull(if(empty(t1.`__shape_s_region`), nan, 0.)) OR isNaN(if(empty(t1.`__shape_s_region`), nan, 0.)), NULL,
+    (arrayMap((x1, y1, z1, array2) -> notEmpty(arrayFilter(i -> NOT has(arrayMap(s -> s[1], arrayFilter(s -> (multiIf(length(s) = 5, (2 * atan2(sqrt((x1 -
+    (cos(radians(s[4])) * cos(radians(s[3] % 360.)))) * (x1 - (cos(radians(s[4])) * cos(radians(s[3] % 360.)))) + (y1 - (cos(radians(s[4])) * sin(radians(s[3] %
+    360.)))) * (y1 - (cos(radians(s[4])) * sin(radians(s[3] % 360.)))) + (z1 - sin(radians(s[4]))) * (z1 - sin(radians(s[4])))), sqrt((x1 + (cos(radians(s[4]))
+    * cos(radians(s[3] % 360.)))) * (x1 + (cos(radians(s[4])) * cos(radians(s[3] % 360.)))) + (y1 + (cos(radians(s[4])) * sin(radians(s[3] % 360.)))) * (y1 +
+    (cos(radians(s[4])) * sin(radians(s[3] % 360.)))) + (z1 + sin(radians(s[4]))) * (z1 + sin(radians(s[4])))))) <= radians(s[5]) + 1e-15, length(s) = 6,
+    atan2(z1, sqrt(x1 * x1 + y1 * y1)) >= radians(s[5]) - 1e-15 AND atan2(z1, sqrt(x1 * x1 + y1 * y1)) <= radians(s[6]) + 1e-15 AND
+    (positiveModulo(degrees(atan2(y1, x1)) - s[3] + 1e-13, 360.) <= positiveModulo(s[4] - s[3], 360.) + 2e-13 OR s[4] - s[3] >= 360 OR x1 * x1 + y1 * y1 <
+    1e-31), arrayMap((edges8) -> (abs(arraySum(e -> atan2(-(x1 * e.7 + y1 * e.8 + z1 * e.9), (e.1 - x1) * (e.4 - x1) + (e.2 - y1) * (e.5 - y1) + (e.3 - z1) *
+    (e.6 - z1)), edges8)) > 3.141592653589793 OR arrayExists(e -> (e.7 * e.7 + e.8 * e.8 + e.9 * e.9) > 0 AND abs((x1 * e.7 + y1 * e.8 + z1 * e.9)) <= 1e-15 *
+    sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9)) AND (x1 * (e.8 * e.3 - e.9 * e.2) + y1 * (e.9 * e.1 - e.7 * e.3) + z1 * (e.7 * e.2 - e.8 * e.1)) >= -1e-15 *
+    sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9)) AND (x1 * (e.5 * e.9 - e.6 * e.8) + y1 * (e.6 * e.7 - e.4 * e.9) + z1 * (e.4 * e.8 - e.5 * e.7)) >= -1e-15 *
+    sqrt((e.7 * e.7 + e.8 * e.8 + e.9 * e.9)), edges8)), [arrayMap((c) -> arrayMap((v) -> arrayMap((a, b) -> (a.1, a.2, a.3, b.1, b.2, b.3, ((a.2 - b.2) * (a.3
+    + b.3) - (a.3 - b.3) * (a.2 + b.2)) / 2, ((a.3 - b.3) * (a.1 + b.1) - (a.1 - b.1) * (a.3 + b.3)) / 2, ((a.1 - b.1) * (a.2 + b.2) - (a.2 - b.2) * (a.1 +
+    b.1)) / 2), v, arrayRotateLeft(v, 1)), [arrayMap(i -> ((cos(radians(c[2 * i])) * cos(radians(c[2 * i - 1] % 360.))), (cos(radians(c[2 * i])) *
+    sin(radians(c[2 * i - 1] % 360.))), sin(radians(c[2 * i]))), range(1, intDiv(length(c), 2) + 1))])[1], [arraySlice(s, 3)])[1]])[1])) != (s[2] > 0),
+    arrayFilter(s -> s[1] >= 0, array2))), i), arrayMap(s -> s[1], arrayFilter(s -> s[1] >= 0, array2)))), [(0.9254165783983234)], [(0.16317591116653482)],
+    [(0.3420201433256687)], [t1.`__shape_s_region`])[1] = 1)), false)
+
+-- Stored MOC and a constant
+SELECT id FROM sky.observations WHERE 1 = INTERSECTS(moc, REGION('4/30-33'))
+=>
+SELECT t1.`id` AS c1
+FROM `sky`.`observations` AS t1
+WHERE (t1.`__cover_moc` IN (108086391056891905, 0, 9007199254740992, 27021597764222976, 36028797018963968, 45035996273704960, 72057594037927936, 1,
+    4503599627370497, 2251799813685249, 6755399441055745, 38280596832649217, 42784196460019713, 49539595901075457, 51791395714760705, 78812993478983681, 2,
+    1125899906842626, 562949953421314, 1688849860263938, 4503599627370498, 5066549580791810, 2251799813685250, 3377699720527874, 2814749767106562,
+    38280596832649218, 39406496739491842, 38843546786070530, 39969446692913154, 43347146413441026, 50665495807918082, 51228445761339394, 52917295621603330,
+    80501843339247618, 3, 281474976710659, 140737488355331, 422212465065987, 1125899906842627, 1407374883553283, 1266637395197955, 1548112371908611,
+    562949953421315, 844424930131971, 703687441776643, 985162418487299, 1688849860263939, 1970324836974595, 1829587348619267, 2111062325329923,
+    2251799813685251, 2533274790395907, 2674012278751235, 3377699720527875, 39125021762781187, 38984284274425859, 39265759251136515, 39969446692913155,
+    40110184181268483, 40391659157979139, 281474976710660, 351843720888324, 316659348799492, 387028092977156, 422212465065988, 492581209243652, 527765581332484,
+    1125899906842628, 1196268651020292, 1161084278931460, 1231453023109124, 1407374883553284, 1442559255642116, 1266637395197956, 1337006139375620,
+    1301821767286788, 1372190511464452, 1548112371908612, 668503069687812, 844424930131972, 914793674309636, 879609302220804, 949978046398468, 774056185954308,
+    809240558043140, 985162418487300, 1055531162664964, 1020346790576132, 1090715534753796, 1688849860263940, 1724034232352772, 1794402976530436,
+    1829587348619268, 1899956092796932, 1864771720708100, 1935140464885764, 2322168557862916, 2533274790395908, 2603643534573572, 2568459162484740,
+    2638827906662404, 3377699720527876, 3448068464705540, 3412884092616708, 39336127995314180, 39300943623225348, 39371312367403012, 40110184181268484,
+    40180552925446148, 40145368553357316, 40215737297534980, 40426843530067972) OR intDiv(t1.`__cover_moc`, 8796093022208) IN (34, 40, 42, 41, 43, 38, 44, 46,
+    45, 47, 56, 58, 59, 128, 130, 129, 131, 136, 138, 137, 139, 132, 134, 133, 135, 140, 142, 141, 143, 161, 164, 165, 144, 146, 145, 147, 152, 154, 153, 155,
+    148, 150, 105, 107, 100, 102, 101, 103, 108, 110, 109, 111, 90, 91, 94, 95, 112, 114, 113, 115, 120, 122, 121, 123, 116, 118, 117, 119, 124, 126, 125, 127,
+    196, 198, 197, 199, 208, 210, 209, 211, 216, 217, 212, 214, 213, 215, 220, 288, 290, 289, 291, 296, 298, 297, 299, 300, 384, 386, 385, 4476, 4478, 4477,
+    4479, 4561, 4564, 4566, 4565, 4567, 4572, 4573, 4575)) AND multiIf((t1.`__cover_moc` IN (108086391056891905, 0, 9007199254740992, 27021597764222976,
+    36028797018963968, 45035996273704960, 72057594037927936, 1, 4503599627370497, 2251799813685249, 6755399441055745, 38280596832649217, 42784196460019713,
+    49539595901075457, 51791395714760705, 78812993478983681, 2, 1125899906842626, 562949953421314, 1688849860263938, 4503599627370498, 5066549580791810,
+    2251799813685250, 3377699720527874, 2814749767106562, 38280596832649218, 39406496739491842, 38843546786070530, 39969446692913154, 43347146413441026,
+    50665495807918082, 51228445761339394, 52917295621603330, 80501843339247618, 3, 281474976710659, 140737488355331, 422212465065987, 1125899906842627,
+    1407374883553283, 1266637395197955, 1548112371908611, 562949953421315, 844424930131971, 703687441776643, 985162418487299, 1688849860263939,
+    1970324836974595, 1829587348619267, 2111062325329923, 2251799813685251, 2533274790395907, 2674012278751235, 3377699720527875, 39125021762781187,
+    38984284274425859, 39265759251136515, 39969446692913155, 40110184181268483, 40391659157979139, 281474976710660, 351843720888324, 316659348799492,
+    387028092977156, 422212465065988, 492581209243652, 527765581332484, 1125899906842628, 1196268651020292, 1161084278931460, 1231453023109124,
+    1407374883553284, 1442559255642116, 1266637395197956, 1337006139375620, 1301821767286788, 1372190511464452, 1548112371908612, 668503069687812,
+    844424930131972, 914793674309636, 879609302220804, 949978046398468, 774056185954308, 809240558043140, 985162418487300, 1055531162664964, 1020346790576132,
+    1090715534753796, 1688849860263940, 1724034232352772, 1794402976530436, 1829587348619268, 1899956092796932, 1864771720708100, 1935140464885764,
+    2322168557862916, 2533274790395908, 2603643534573572, 2568459162484740, 2638827906662404, 3377699720527876, 3448068464705540, 3412884092616708,
+    39336127995314180, 39300943623225348, 39371312367403012, 40110184181268484, 40180552925446148, 40145368553357316, 40215737297534980, 40426843530067972) OR
+    intDiv(t1.`__cover_moc`, 8796093022208) IN (34, 40, 42, 41, 43, 38, 44, 46, 45, 47, 56, 58, 59, 128, 130, 129, 131, 136, 138, 137, 139, 132, 134, 133, 135,
+    140, 142, 141, 143, 161, 164, 165, 144, 146, 145, 147, 152, 154, 153, 155, 148, 150, 105, 107, 100, 102, 101, 103, 108, 110, 109, 111, 90, 91, 94, 95, 112,
+    114, 113, 115, 120, 122, 121, 123, 116, 118, 117, 119, 124, 126, 125, 127, 196, 198, 197, 199, 208, 210, 209, 211, 216, 217, 212, 214, 213, 215, 220, 288,
+    290, 289, 291, 296, 298, 297, 299, 300, 384, 386, 385, 4476, 4478, 4477, 4479, 4561, 4564, 4566, 4565, 4567, 4572, 4573, 4575)),
+    if(isNull(if(empty(t1.`__shape_moc`), nan, 0.)) OR isNaN(if(empty(t1.`__shape_moc`), nan, 0.)), NULL, (arrayExists(a -> (bitAnd(arrayCount(b -> b <= a,
+    CAST([33776997205278720, 38280596832649216], 'Array(UInt64)')), 1) = 1), arrayFilter((b, i) -> bitAnd(i, 1) = 1, t1.`__shape_moc`,
+    arrayEnumerate(t1.`__shape_moc`))) OR arrayExists(a -> (bitAnd(arrayCount(b -> b <= a, t1.`__shape_moc`), 1) = 1), arrayFilter((b, i) -> bitAnd(i, 1) = 1,
+    CAST([33776997205278720, 38280596832649216], 'Array(UInt64)'), arrayEnumerate(CAST([33776997205278720, 38280596832649216], 'Array(UInt64)')))))), false)
+
+-- Union of MOCs
+SELECT gavo_mocunion(moc, REGION('3/0-1')), AREA(moc) FROM sky.observations
+=>
+SELECT if(isNull(if(empty(t1.`__shape_moc`), nan, 0.)) OR isNaN(if(empty(t1.`__shape_moc`), nan, 0.)), NULL, arrayMap((f, l) -> arrayStringConcat(arrayFilter(o
+    -> o != '', [arrayMap(o -> if(empty(o), '', concat('0/', arrayStringConcat(arrayMap(r -> if(r.2 = r.1 + 1, toString(r.1), concat(toString(r.1), '-',
+    toString(r.2 - 1))), o), ','))), [arrayFlatten(arrayMap((a, z) -> arrayFilter(r -> r.1 < r.2, [(intDiv(a + 288230376151711743, 288230376151711744),
+    intDiv(z, 288230376151711744))]), f, l))])[1], arrayMap(o -> if(empty(o), '', concat('1/', arrayStringConcat(arrayMap(r -> if(r.2 = r.1 + 1, toString(r.1),
+    concat(toString(r.1), '-', toString(r.2 - 1))), o), ','))), [arrayFlatten(arrayMap((a, z) -> arrayFilter(r -> r.1 < r.2, if(4 * intDiv(a +
+    288230376151711743, 288230376151711744) < 4 * intDiv(z, 288230376151711744), [(intDiv(a + 72057594037927935, 72057594037927936), 4 * intDiv(a +
+    288230376151711743, 288230376151711744)), (4 * intDiv(z, 288230376151711744), intDiv(z, 72057594037927936))], [(intDiv(a + 72057594037927935,
+    72057594037927936), intDiv(z, 72057594037927936))])), f, l))])[1], arrayMap(o -> if(empty(o), '', concat('2/', arrayStringConcat(arrayMap(r -> if(r.2 = r.1
+    + 1, toString(r.1), concat(toString(r.1), '-', toString(r.2 - 1))), o), ','))), [arrayFlatten(arrayMap((a, z) -> arrayFilter(r -> r.1 < r.2, if(4 * intDiv(a
+    + 72057594037927935, 72057594037927936) < 4 * intDiv(z, 72057594037927936), [(intDiv(a + 18014398509481983, 18014398509481984), 4 * intDiv(a +
+    72057594037927935, 72057594037927936)), (4 * intDiv(z, 72057594037927936), intDiv(z, 18014398509481984))], [(intDiv(a + 18014398509481983,
+    18014398509481984), intDiv(z, 18014398509481984))])), f, l))])[1], arrayMap(o -> if(empty(o), '', concat('3/', arrayStringConcat(arrayMap(r -> if(r.2 = r.1
+    + 1, toString(r.1), concat(toString(r.1), '-', toString(r.2 - 1))), o), ','))), [arrayFlatten(arrayMap((a, z) -> arrayFilter(r -> r.1 < r.2, if(4 * intDiv(a
+    + 18014398509481983, 18014398509481984) < 4 * intDiv(z, 18014398509481984), [(intDiv(a + 4503599627370495, 4503599627370496), 4 * intDiv(a +
+    18014398509481983, 18014398509481984)), (4 * intDiv(z, 18014398509481984), intDiv(z, 4503599627370496))], [(intDiv(a + 4503599627370495, 4503599627370496),
+    intDiv(z, 4503599627370496))])), f, l))])[1], arrayMap(o -> if(empty(o), '', concat('4/', arrayStringConcat(arrayMap(r -> if(r.2 = r.1 + 1, toString(r.1),
+    concat(toString(r.1), '-', toString(r.2 - 1))), o), ','))), [arrayFlatten(arrayMap((a, z) -> arrayFilter(r -> r.1 < r.2, if(4 * intDiv(a + 4503599627370495,
+    4503599627370496) < 4 * intDiv(z, 4503599627370496), [(intDiv(a + 1125899906842623, 1125899906842624), 4 * intDiv(a + 4503599627370495, 4503599627370496)),
+    (4 * intDiv(z, 4503599627370496), intDiv(z, 1125899906842624))], [(intDiv(a + 1125899906842623, 1125899906842624), intDiv(z, 1125899906842624))])), f,
+    l))])[1], arrayMap(o -> if(empty(o), '', concat('5/', arrayStringConcat(arrayMap(r -> if(r.2 = r.1 + 1, toString(r.1), concat(toString(r.1), '-',
+    toString(r.2 - 1))), o), ','))), [arrayFlatten(arrayMap((a, z) -> arrayFilter(r -> r.1 < r.2, if(4 * intDiv(a + 1125899906842623, 1125899906842624) < 4 *
+    intDiv(z, 1125899906842624), [(intDiv(a + 281474976710655, 281474976710656), 4 * intDiv(a + 1125899906842623, 1125899906842624)), (4 * intDiv(z,
+    1125899906842624), intDiv(z, 281474976710656))], [(intDiv(a + 281474976710655, 281474976710656), intDiv(z, 281474976710656))])), f, l))])[1], arrayMap(o ->
+    if(empty(o), '', concat('6/', arrayStringConcat(arrayMap(r -> if(r.2 = r.1 + 1, toString(r.1), concat(toString(r.1), '-', toString(r.2 - 1))), o), ','))),
+    [arrayFlatten(arrayMap((a, z) -> arrayFilter(r -> r.1 < r.2, if(4 * intDiv(a + 281474976710655, 281474976710656) < 4 * intDiv(z, 281474976710656),
+    [(intDiv(a + 70368744177663, 70368744177664), 4 * intDiv(a + 281474976710655, 281474976710656)), (4 * intDiv(z, 281474976710656), intDiv(z,
+    70368744177664))], [(intDiv(a + 70368744177663, 70368744177664), intDiv(z, 70368744177664))])), f, l))])[1], arrayMap(o -> if(empty(o), '', concat('7/',
+    arrayStringConcat(arrayMap(r -> if(r.2 = r.1 + 1, toString(r.1), concat(toString(r.1), '-', toString(r.2 - 1))), o), ','))), [arrayFlatten(arrayMap((a, z)
+    -> arrayFilter(r -> r.1 < r.2, if(4 * intDiv(a + 70368744177663, 70368744177664) < 4 * intDiv(z, 70368744177664), [(intDiv(a + 17592186044415,
+    17592186044416), 4 * intDiv(a + 70368744177663, 70368744177664)), (4 * intDiv(z, 70368744177664), intDiv(z, 17592186044416))], [(intDiv(a + 17592186044415,
+    17592186044416), intDiv(z, 17592186044416))])), f, l))])[1], arrayMap(o -> if(empty(o), '', concat('8/', arrayStringConcat(arrayMap(r -> if(r.2 = r.1 + 1,
+    toString(r.1), concat(toString(r.1), '-', toString(r.2 - 1))), o), ','))), [arrayFlatten(arrayMap((a, z) -> arrayFilter(r -> r.1 < r.2, if(4 * intDiv(a +
+    17592186044415, 17592186044416) < 4 * intDiv(z, 17592186044416), [(intDiv(a + 4398046511103, 4398046511104), 4 * intDiv(a + 17592186044415,
+    17592186044416)), (4 * intDiv(z, 17592186044416), intDiv(z, 4398046511104))], [(intDiv(a + 4398046511103, 4398046511104), intDiv(z, 4398046511104))])), f,
+    l))])[1], arrayMap(o -> if(empty(o), '', concat('9/', arrayStringConcat(arrayMap(r -> if(r.2 = r.1 + 1, toString(r.1), concat(toString(r.1), '-',
+    toString(r.2 - 1))), o), ','))), [arrayFlatten(arrayMap((a, z) -> arrayFilter(r -> r.1 < r.2, if(4 * intDiv(a + 4398046511103, 4398046511104) < 4 *
+    intDiv(z, 4398046511104), [(intDiv(a + 1099511627775, 1099511627776), 4 * intDiv(a + 4398046511103, 4398046511104)), (4 * intDiv(z, 4398046511104),
+    intDiv(z, 1099511627776))], [(intDiv(a + 1099511627775, 1099511627776), intDiv(z, 1099511627776))])), f, l))])[1], arrayMap(o -> if(empty(o), '',
+    concat('10/', arrayStringConcat(arrayMap(r -> if(r.2 = r.1 + 1, toString(r.1), concat(toString(r.1), '-', toString(r.2 - 1))), o), ','))),
+    [arrayFlatten(arrayMap((a, z) -> arrayFilter(r -> r.1 < r.2, if(4 * intDiv(a + 1099511627775, 1099511627776) < 4 * intDiv(z, 1099511627776), [(intDiv(a +
+    274877906943, 274877906944), 4 * intDiv(a + 1099511627775, 1099511627776)), (4 * intDiv(z, 1099511627776), intDiv(z, 274877906944))], [(intDiv(a +
+    274877906943, 274877906944), intDiv(z, 274877906944))])), f, l))])[1], arrayMap(o -> if(empty(o), '', concat('11/', arrayStringConcat(arrayMap(r -> if(r.2 =
+    r.1 + 1, toString(r.1), concat(toString(r.1), '-', toString(r.2 - 1))), o), ','))), [arrayFlatten(arrayMap((a, z) -> arrayFilter(r -> r.1 < r.2, if(4 *
+    intDiv(a + 274877906943, 274877906944) < 4 * intDiv(z, 274877906944), [(intDiv(a + 68719476735, 68719476736), 4 * intDiv(a + 274877906943, 274877906944)),
+    (4 * intDiv(z, 274877906944), intDiv(z, 68719476736))], [(intDiv(a + 68719476735, 68719476736), intDiv(z, 68719476736))])), f, l))])[1], arrayMap(o ->
+    if(empty(o), '', concat('12/', arrayStringConcat(arrayMap(r -> if(r.2 = r.1 + 1, toString(r.1), concat(toString(r.1), '-', toString(r.2 - 1))), o), ','))),
+    [arrayFlatten(arrayMap((a, z) -> arrayFilter(r -> r.1 < r.2, if(4 * intDiv(a + 68719476735, 68719476736) < 4 * intDiv(z, 68719476736), [(intDiv(a +
+    17179869183, 17179869184), 4 * intDiv(a + 68719476735, 68719476736)), (4 * intDiv(z, 68719476736), intDiv(z, 17179869184))], [(intDiv(a + 17179869183,
+    17179869184), intDiv(z, 17179869184))])), f, l))])[1], arrayMap(o -> if(empty(o), '', concat('13/', arrayStringConcat(arrayMap(r -> if(r.2 = r.1 + 1,
+    toString(r.1), concat(toString(r.1), '-', toString(r.2 - 1))), o), ','))), [arrayFlatten(arrayMap((a, z) -> arrayFilter(r -> r.1 < r.2, if(4 * intDiv(a +
+    17179869183, 17179869184) < 4 * intDiv(z, 17179869184), [(intDiv(a + 4294967295, 4294967296), 4 * intDiv(a + 17179869183, 17179869184)), (4 * intDiv(z,
+    17179869184), intDiv(z, 4294967296))], [(intDiv(a + 4294967295, 4294967296), intDiv(z, 4294967296))])), f, l))])[1], arrayMap(o -> if(empty(o), '',
+    concat('14/', arrayStringConcat(arrayMap(r -> if(r.2 = r.1 + 1, toString(r.1), concat(toString(r.1), '-', toString(r.2 - 1))), o), ','))),
+    [arrayFlatten(arrayMap((a, z) -> arrayFilter(r -> r.1 < r.2, if(4 * intDiv(a + 4294967295, 4294967296) < 4 * intDiv(z, 4294967296), [(intDiv(a + 1073741823,
+    1073741824), 4 * intDiv(a + 4294967295, 4294967296)), (4 * intDiv(z, 4294967296), intDiv(z, 1073741824))], [(intDiv(a + 1073741823, 1073741824), intDiv(z,
+    1073741824))])), f, l))])[1], arrayMap(o -> if(empty(o), '', concat('15/', arrayStringConcat(arrayMap(r -> if(r.2 = r.1 + 1, toString(r.1),
+    concat(toString(r.1), '-', toString(r.2 - 1))), o), ','))), [arrayFlatten(arrayMap((a, z) -> arrayFilter(r -> r.1 < r.2, if(4 * intDiv(a + 1073741823,
+    1073741824) < 4 * intDiv(z, 1073741824), [(intDiv(a + 268435455, 268435456), 4 * intDiv(a + 1073741823, 1073741824)), (4 * intDiv(z, 1073741824), intDiv(z,
+    268435456))], [(intDiv(a + 268435455, 268435456), intDiv(z, 268435456))])), f, l))])[1], arrayMap(o -> if(empty(o), '', concat('16/',
+    arrayStringConcat(arrayMap(r -> if(r.2 = r.1 + 1, toString(r.1), concat(toString(r.1), '-', toString(r.2 - 1))), o), ','))), [arrayFlatten(arrayMap((a, z)
+    -> arrayFilter(r -> r.1 < r.2, if(4 * intDiv(a + 268435455, 268435456) < 4 * intDiv(z, 268435456), [(intDiv(a + 67108863, 67108864), 4 * intDiv(a +
+    268435455, 268435456)), (4 * intDiv(z, 268435456), intDiv(z, 67108864))], [(intDiv(a + 67108863, 67108864), intDiv(z, 67108864))])), f, l))])[1], arrayMap(o
+    -> if(empty(o), '', concat('17/', arrayStringConcat(arrayMap(r -> if(r.2 = r.1 + 1, toString(r.1), concat(toString(r.1), '-', toString(r.2 - 1))), o),
+    ','))), [arrayFlatten(arrayMap((a, z) -> arrayFilter(r -> r.1 < r.2, if(4 * intDiv(a + 67108863, 67108864) < 4 * intDiv(z, 67108864), [(intDiv(a + 16777215,
+    16777216), 4 * intDiv(a + 67108863, 67108864)), (4 * intDiv(z, 67108864), intDiv(z, 16777216))], [(intDiv(a + 16777215, 16777216), intDiv(z, 16777216))])),
+    f, l))])[1], arrayMap(o -> if(empty(o), '', concat('18/', arrayStringConcat(arrayMap(r -> if(r.2 = r.1 + 1, toString(r.1), concat(toString(r.1), '-',
+    toString(r.2 - 1))), o), ','))), [arrayFlatten(arrayMap((a, z) -> arrayFilter(r -> r.1 < r.2, if(4 * intDiv(a + 16777215, 16777216) < 4 * intDiv(z,
+    16777216), [(intDiv(a + 4194303, 4194304), 4 * intDiv(a + 16777215, 16777216)), (4 * intDiv(z, 16777216), intDiv(z, 4194304))], [(intDiv(a + 4194303,
+    4194304), intDiv(z, 4194304))])), f, l))])[1], arrayMap(o -> if(empty(o), '', concat('19/', arrayStringConcat(arrayMap(r -> if(r.2 = r.1 + 1, toString(r.1),
+    concat(toString(r.1), '-', toString(r.2 - 1))), o), ','))), [arrayFlatten(arrayMap((a, z) -> arrayFilter(r -> r.1 < r.2, if(4 * intDiv(a + 4194303, 4194304)
+    < 4 * intDiv(z, 4194304), [(intDiv(a + 1048575, 1048576), 4 * intDiv(a + 4194303, 4194304)), (4 * intDiv(z, 4194304), intDiv(z, 1048576))], [(intDiv(a +
+    1048575, 1048576), intDiv(z, 1048576))])), f, l))])[1], arrayMap(o -> if(empty(o), '', concat('20/', arrayStringConcat(arrayMap(r -> if(r.2 = r.1 + 1,
+    toString(r.1), concat(toString(r.1), '-', toString(r.2 - 1))), o), ','))), [arrayFlatten(arrayMap((a, z) -> arrayFilter(r -> r.1 < r.2, if(4 * intDiv(a +
+    1048575, 1048576) < 4 * intDiv(z, 1048576), [(intDiv(a + 262143, 262144), 4 * intDiv(a + 1048575, 1048576)), (4 * intDiv(z, 1048576), intDiv(z, 262144))],
+    [(intDiv(a + 262143, 262144), intDiv(z, 262144))])), f, l))])[1], arrayMap(o -> if(empty(o), '', concat('21/', arrayStringConcat(arrayMap(r -> if(r.2 = r.1
+    + 1, toString(r.1), concat(toString(r.1), '-', toString(r.2 - 1))), o), ','))), [arrayFlatten(arrayMap((a, z) -> arrayFilter(r -> r.1 < r.2, if(4 * intDiv(a
+    + 262143, 262144) < 4 * intDiv(z, 262144), [(intDiv(a + 65535, 65536), 4 * intDiv(a + 262143, 262144)), (4 * intDiv(z, 262144), intDiv(z, 65536))],
+    [(intDiv(a + 65535, 65536), intDiv(z, 65536))])), f, l))])[1], arrayMap(o -> if(empty(o), '', concat('22/', arrayStringConcat(arrayMap(r -> if(r.2 = r.1 +
+    1, toString(r.1), concat(toString(r.1), '-', toString(r.2 - 1))), o), ','))), [arrayFlatten(arrayMap((a, z) -> arrayFilter(r -> r.1 < r.2, if(4 * intDiv(a +
+    65535, 65536) < 4 * intDiv(z, 65536), [(intDiv(a + 16383, 16384), 4 * intDiv(a + 65535, 65536)), (4 * intDiv(z, 65536), intDiv(z, 16384))], [(intDiv(a +
+    16383, 16384), intDiv(z, 16384))])), f, l))])[1], arrayMap(o -> if(empty(o), '', concat('23/', arrayStringConcat(arrayMap(r -> if(r.2 = r.1 + 1,
+    toString(r.1), concat(toString(r.1), '-', toString(r.2 - 1))), o), ','))), [arrayFlatten(arrayMap((a, z) -> arrayFilter(r -> r.1 < r.2, if(4 * intDiv(a +
+    16383, 16384) < 4 * intDiv(z, 16384), [(intDiv(a + 4095, 4096), 4 * intDiv(a + 16383, 16384)), (4 * intDiv(z, 16384), intDiv(z, 4096))], [(intDiv(a + 4095,
+    4096), intDiv(z, 4096))])), f, l))])[1], arrayMap(o -> if(empty(o), '', concat('24/', arrayStringConcat(arrayMap(r -> if(r.2 = r.1 + 1, toString(r.1),
+    concat(toString(r.1), '-', toString(r.2 - 1))), o), ','))), [arrayFlatten(arrayMap((a, z) -> arrayFilter(r -> r.1 < r.2, if(4 * intDiv(a + 4095, 4096) < 4 *
+    intDiv(z, 4096), [(intDiv(a + 1023, 1024), 4 * intDiv(a + 4095, 4096)), (4 * intDiv(z, 4096), intDiv(z, 1024))], [(intDiv(a + 1023, 1024), intDiv(z,
+    1024))])), f, l))])[1], arrayMap(o -> if(empty(o), '', concat('25/', arrayStringConcat(arrayMap(r -> if(r.2 = r.1 + 1, toString(r.1), concat(toString(r.1),
+    '-', toString(r.2 - 1))), o), ','))), [arrayFlatten(arrayMap((a, z) -> arrayFilter(r -> r.1 < r.2, if(4 * intDiv(a + 1023, 1024) < 4 * intDiv(z, 1024),
+    [(intDiv(a + 255, 256), 4 * intDiv(a + 1023, 1024)), (4 * intDiv(z, 1024), intDiv(z, 256))], [(intDiv(a + 255, 256), intDiv(z, 256))])), f, l))])[1],
+    arrayMap(o -> if(empty(o), '', concat('26/', arrayStringConcat(arrayMap(r -> if(r.2 = r.1 + 1, toString(r.1), concat(toString(r.1), '-', toString(r.2 -
+    1))), o), ','))), [arrayFlatten(arrayMap((a, z) -> arrayFilter(r -> r.1 < r.2, if(4 * intDiv(a + 255, 256) < 4 * intDiv(z, 256), [(intDiv(a + 63, 64), 4 *
+    intDiv(a + 255, 256)), (4 * intDiv(z, 256), intDiv(z, 64))], [(intDiv(a + 63, 64), intDiv(z, 64))])), f, l))])[1], arrayMap(o -> if(empty(o), '',
+    concat('27/', arrayStringConcat(arrayMap(r -> if(r.2 = r.1 + 1, toString(r.1), concat(toString(r.1), '-', toString(r.2 - 1))), o), ','))),
+    [arrayFlatten(arrayMap((a, z) -> arrayFilter(r -> r.1 < r.2, if(4 * intDiv(a + 63, 64) < 4 * intDiv(z, 64), [(intDiv(a + 15, 16), 4 * intDiv(a + 63, 64)),
+    (4 * intDiv(z, 64), intDiv(z, 16))], [(intDiv(a + 15, 16), intDiv(z, 16))])), f, l))])[1], arrayMap(o -> if(empty(o), '', concat('28/',
+    arrayStringConcat(arrayMap(r -> if(r.2 = r.1 + 1, toString(r.1), concat(toString(r.1), '-', toString(r.2 - 1))), o), ','))), [arrayFlatten(arrayMap((a, z)
+    -> arrayFilter(r -> r.1 < r.2, if(4 * intDiv(a + 15, 16) < 4 * intDiv(z, 16), [(intDiv(a + 3, 4), 4 * intDiv(a + 15, 16)), (4 * intDiv(z, 16), intDiv(z,
+    4))], [(intDiv(a + 3, 4), intDiv(z, 4))])), f, l))])[1], arrayMap(o -> if(empty(o), '', concat('29/', arrayStringConcat(arrayMap(r -> if(r.2 = r.1 + 1,
+    toString(r.1), concat(toString(r.1), '-', toString(r.2 - 1))), o), ','))), [arrayFlatten(arrayMap((a, z) -> arrayFilter(r -> r.1 < r.2, if(4 * intDiv(a + 3,
+    4) < 4 * intDiv(z, 4), [(intDiv(a + 0, 1), 4 * intDiv(a + 3, 4)), (4 * intDiv(z, 4), intDiv(z, 1))], [(intDiv(a + 0, 1), intDiv(z, 1))])), f, l))])[1]]), '
+    '), [arrayFilter((b, i) -> bitAnd(i, 1) = 1, arrayMap(m -> arrayMap(p -> arrayFilter((b, i) -> b != p[bitXor(i - 1, 1) + 1], p, arrayEnumerate(p)),
+    [arrayMap(s -> s.1, arrayFilter((s, n) -> (s.2 = 1 AND n = 1) OR (s.2 = -1 AND n = 0), m, arrayCumSum(s -> s.2, m)))])[1], [arraySort(s -> (s.1, -s.2),
+    arrayConcat(arrayMap((b, i) -> (b, if(bitAnd(i, 1) = 1, 1, -1)), t1.`__shape_moc`, arrayEnumerate(t1.`__shape_moc`)), arrayMap((b, i) -> (b, if(bitAnd(i, 1)
+    = 1, 1, -1)), CAST([0, 9007199254740992], 'Array(UInt64)'), arrayEnumerate(CAST([0, 9007199254740992], 'Array(UInt64)')))))])[1], arrayEnumerate(arrayMap(m
+    -> arrayMap(p -> arrayFilter((b, i) -> b != p[bitXor(i - 1, 1) + 1], p, arrayEnumerate(p)), [arrayMap(s -> s.1, arrayFilter((s, n) -> (s.2 = 1 AND n = 1) OR
+    (s.2 = -1 AND n = 0), m, arrayCumSum(s -> s.2, m)))])[1], [arraySort(s -> (s.1, -s.2), arrayConcat(arrayMap((b, i) -> (b, if(bitAnd(i, 1) = 1, 1, -1)),
+    t1.`__shape_moc`, arrayEnumerate(t1.`__shape_moc`)), arrayMap((b, i) -> (b, if(bitAnd(i, 1) = 1, 1, -1)), CAST([0, 9007199254740992], 'Array(UInt64)'),
+    arrayEnumerate(CAST([0, 9007199254740992], 'Array(UInt64)')))))])[1]))], [arrayFilter((b, i) -> bitAnd(i, 1) = 0, arrayMap(m -> arrayMap(p ->
+    arrayFilter((b, i) -> b != p[bitXor(i - 1, 1) + 1], p, arrayEnumerate(p)), [arrayMap(s -> s.1, arrayFilter((s, n) -> (s.2 = 1 AND n = 1) OR (s.2 = -1 AND n
+    = 0), m, arrayCumSum(s -> s.2, m)))])[1], [arraySort(s -> (s.1, -s.2), arrayConcat(arrayMap((b, i) -> (b, if(bitAnd(i, 1) = 1, 1, -1)), t1.`__shape_moc`,
+    arrayEnumerate(t1.`__shape_moc`)), arrayMap((b, i) -> (b, if(bitAnd(i, 1) = 1, 1, -1)), CAST([0, 9007199254740992], 'Array(UInt64)'),
+    arrayEnumerate(CAST([0, 9007199254740992], 'Array(UInt64)')))))])[1], arrayEnumerate(arrayMap(m -> arrayMap(p -> arrayFilter((b, i) -> b != p[bitXor(i - 1,
+    1) + 1], p, arrayEnumerate(p)), [arrayMap(s -> s.1, arrayFilter((s, n) -> (s.2 = 1 AND n = 1) OR (s.2 = -1 AND n = 0), m, arrayCumSum(s -> s.2, m)))])[1],
+    [arraySort(s -> (s.1, -s.2), arrayConcat(arrayMap((b, i) -> (b, if(bitAnd(i, 1) = 1, 1, -1)), t1.`__shape_moc`, arrayEnumerate(t1.`__shape_moc`)),
+    arrayMap((b, i) -> (b, if(bitAnd(i, 1) = 1, 1, -1)), CAST([0, 9007199254740992], 'Array(UInt64)'), arrayEnumerate(CAST([0, 9007199254740992],
+    'Array(UInt64)')))))])[1]))])[1]) AS c1, if(isNull(if(empty(t1.`__shape_moc`), nan, 0.)) OR isNaN(if(empty(t1.`__shape_moc`), nan, 0.)), NULL, (arraySum((b,
+    i) -> if(bitAnd(i, 1) = 1, -toInt64(b), toInt64(b)), t1.`__shape_moc`, arrayEnumerate(t1.`__shape_moc`)) * 1.1927080055488189e-14)) AS c2
+FROM `sky`.`observations` AS t1
+
+-- Positions in stored circles
+SELECT o.id, x.id FROM sky.objects AS o JOIN sky.observations AS x ON 1 = CONTAINS(POINT(o.ra, o.dec), x.beam)
+=>
+SELECT t4.`c16` AS c1, t5.`c21` AS c2
+FROM (SELECT t1.`ra` AS c13, t1.`dec` AS c14, t1.`hpx29` AS c15, t1.`id` AS c16, bitOr(bitShiftLeft(toUInt64(arrayJoin(assumeNotNull((SELECT groupUniqArray(c23)
+FROM (SELECT DISTINCT if(t3.`c7` >= 0, toUInt8(greatest(ifNotFinite(ceil(log2(2 * (2 * sin(radians(least(t3.`c7`, 180)) / 2) * 1.000000001 + 1e-12)) / 2) - -8,
+    0), 0)), NULL) AS c23
+FROM (SELECT t2.`beam` AS c3, t2.`id` AS c4, if(isNull(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))) OR isNaN(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))),
+    nan, arrayMap((around) -> arrayMap((x, y, z) -> positiveModulo(positiveModulo(degrees(atan2(y, x)), 360.), 360.), [arraySum(d -> d.1.1, around)],
+    [arraySum(d -> d.1.2, around)], [arraySum(d -> d.1.3, around)])[1], [[(((cos(radians(toFloat64(t2.`beam`[2]))) * cos(radians(toFloat64(t2.`beam`[1]) %
+    360.))), (cos(radians(toFloat64(t2.`beam`[2]))) * sin(radians(toFloat64(t2.`beam`[1]) % 360.))), sin(radians(toFloat64(t2.`beam`[2])))),
+    radians(t2.`beam`[3]))]])[1]) AS c5, if(isNull(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))) OR isNaN(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))),
+    nan, arrayMap((around) -> arrayMap((x, y, z) -> degrees(atan2(z, sqrt(x * x + y * y))), [arraySum(d -> d.1.1, around)], [arraySum(d -> d.1.2, around)],
+    [arraySum(d -> d.1.3, around)])[1], [[(((cos(radians(toFloat64(t2.`beam`[2]))) * cos(radians(toFloat64(t2.`beam`[1]) % 360.))),
+    (cos(radians(toFloat64(t2.`beam`[2]))) * sin(radians(toFloat64(t2.`beam`[1]) % 360.))), sin(radians(toFloat64(t2.`beam`[2])))),
+    radians(t2.`beam`[3]))]])[1]) AS c6, if(isNull(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))) OR isNaN(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))),
+    nan, arrayMap((around) -> arrayMap((x, y, z) -> arrayMap((n) -> if(n > 1e-3 AND 1, arrayMap((w) -> if(w < 90, w, 180.), [degrees(arrayMax(d -> d.2 + (2 *
+    atan2(sqrt((d.1.1 - (x / n)) * (d.1.1 - (x / n)) + (d.1.2 - (y / n)) * (d.1.2 - (y / n)) + (d.1.3 - (z / n)) * (d.1.3 - (z / n))), sqrt((d.1.1 + (x / n)) *
+    (d.1.1 + (x / n)) + (d.1.2 + (y / n)) * (d.1.2 + (y / n)) + (d.1.3 + (z / n)) * (d.1.3 + (z / n))))), around)) + 1e-09])[1], 180.), [sqrt(x * x + y * y + z
+    * z)])[1], [arraySum(d -> d.1.1, around)], [arraySum(d -> d.1.2, around)], [arraySum(d -> d.1.3, around)])[1], [[(((cos(radians(toFloat64(t2.`beam`[2]))) *
+    cos(radians(toFloat64(t2.`beam`[1]) % 360.))), (cos(radians(toFloat64(t2.`beam`[2]))) * sin(radians(toFloat64(t2.`beam`[1]) % 360.))),
+    sin(radians(toFloat64(t2.`beam`[2])))), radians(t2.`beam`[3]))]])[1]) AS c7
+FROM `sky`.`observations` AS t2) AS t3))))), 60), bitOr(bitOr(bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan))))
+    * cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) / exp2(2 * (toInt32(arrayJoin(assumeNotNull((SELECT groupUniqArray(c23)
+FROM (SELECT DISTINCT if(t3.`c7` >= 0, toUInt8(greatest(ifNotFinite(ceil(log2(2 * (2 * sin(radians(least(t3.`c7`, 180)) / 2) * 1.000000001 + 1e-12)) / 2) - -8,
+    0), 0)), NULL) AS c23
+FROM (SELECT t2.`beam` AS c3, t2.`id` AS c4, if(isNull(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))) OR isNaN(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))),
+    nan, arrayMap((around) -> arrayMap((x, y, z) -> positiveModulo(positiveModulo(degrees(atan2(y, x)), 360.), 360.), [arraySum(d -> d.1.1, around)],
+    [arraySum(d -> d.1.2, around)], [arraySum(d -> d.1.3, around)])[1], [[(((cos(radians(toFloat64(t2.`beam`[2]))) * cos(radians(toFloat64(t2.`beam`[1]) %
+    360.))), (cos(radians(toFloat64(t2.`beam`[2]))) * sin(radians(toFloat64(t2.`beam`[1]) % 360.))), sin(radians(toFloat64(t2.`beam`[2])))),
+    radians(t2.`beam`[3]))]])[1]) AS c5, if(isNull(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))) OR isNaN(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))),
+    nan, arrayMap((around) -> arrayMap((x, y, z) -> degrees(atan2(z, sqrt(x * x + y * y))), [arraySum(d -> d.1.1, around)], [arraySum(d -> d.1.2, around)],
+    [arraySum(d -> d.1.3, around)])[1], [[(((cos(radians(toFloat64(t2.`beam`[2]))) * cos(radians(toFloat64(t2.`beam`[1]) % 360.))),
+    (cos(radians(toFloat64(t2.`beam`[2]))) * sin(radians(toFloat64(t2.`beam`[1]) % 360.))), sin(radians(toFloat64(t2.`beam`[2])))),
+    radians(t2.`beam`[3]))]])[1]) AS c6, if(isNull(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))) OR isNaN(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))),
+    nan, arrayMap((around) -> arrayMap((x, y, z) -> arrayMap((n) -> if(n > 1e-3 AND 1, arrayMap((w) -> if(w < 90, w, 180.), [degrees(arrayMax(d -> d.2 + (2 *
+    atan2(sqrt((d.1.1 - (x / n)) * (d.1.1 - (x / n)) + (d.1.2 - (y / n)) * (d.1.2 - (y / n)) + (d.1.3 - (z / n)) * (d.1.3 - (z / n))), sqrt((d.1.1 + (x / n)) *
+    (d.1.1 + (x / n)) + (d.1.2 + (y / n)) * (d.1.2 + (y / n)) + (d.1.3 + (z / n)) * (d.1.3 + (z / n))))), around)) + 1e-09])[1], 180.), [sqrt(x * x + y * y + z
+    * z)])[1], [arraySum(d -> d.1.1, around)], [arraySum(d -> d.1.2, around)], [arraySum(d -> d.1.3, around)])[1], [[(((cos(radians(toFloat64(t2.`beam`[2]))) *
+    cos(radians(toFloat64(t2.`beam`[1]) % 360.))), (cos(radians(toFloat64(t2.`beam`[2]))) * sin(radians(toFloat64(t2.`beam`[1]) % 360.))),
+    sin(radians(toFloat64(t2.`beam`[2])))), radians(t2.`beam`[3]))]])[1]) AS c7
+FROM `sky`.`observations` AS t2) AS t3))))) + -8)), 0.)) + 524288), 40),
+    bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan))
+    % 360.))) / exp2(2 * (toInt32(arrayJoin(assumeNotNull((SELECT groupUniqArray(c23)
+FROM (SELECT DISTINCT if(t3.`c7` >= 0, toUInt8(greatest(ifNotFinite(ceil(log2(2 * (2 * sin(radians(least(t3.`c7`, 180)) / 2) * 1.000000001 + 1e-12)) / 2) - -8,
+    0), 0)), NULL) AS c23
+FROM (SELECT t2.`beam` AS c3, t2.`id` AS c4, if(isNull(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))) OR isNaN(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))),
+    nan, arrayMap((around) -> arrayMap((x, y, z) -> positiveModulo(positiveModulo(degrees(atan2(y, x)), 360.), 360.), [arraySum(d -> d.1.1, around)],
+    [arraySum(d -> d.1.2, around)], [arraySum(d -> d.1.3, around)])[1], [[(((cos(radians(toFloat64(t2.`beam`[2]))) * cos(radians(toFloat64(t2.`beam`[1]) %
+    360.))), (cos(radians(toFloat64(t2.`beam`[2]))) * sin(radians(toFloat64(t2.`beam`[1]) % 360.))), sin(radians(toFloat64(t2.`beam`[2])))),
+    radians(t2.`beam`[3]))]])[1]) AS c5, if(isNull(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))) OR isNaN(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))),
+    nan, arrayMap((around) -> arrayMap((x, y, z) -> degrees(atan2(z, sqrt(x * x + y * y))), [arraySum(d -> d.1.1, around)], [arraySum(d -> d.1.2, around)],
+    [arraySum(d -> d.1.3, around)])[1], [[(((cos(radians(toFloat64(t2.`beam`[2]))) * cos(radians(toFloat64(t2.`beam`[1]) % 360.))),
+    (cos(radians(toFloat64(t2.`beam`[2]))) * sin(radians(toFloat64(t2.`beam`[1]) % 360.))), sin(radians(toFloat64(t2.`beam`[2])))),
+    radians(t2.`beam`[3]))]])[1]) AS c6, if(isNull(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))) OR isNaN(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))),
+    nan, arrayMap((around) -> arrayMap((x, y, z) -> arrayMap((n) -> if(n > 1e-3 AND 1, arrayMap((w) -> if(w < 90, w, 180.), [degrees(arrayMax(d -> d.2 + (2 *
+    atan2(sqrt((d.1.1 - (x / n)) * (d.1.1 - (x / n)) + (d.1.2 - (y / n)) * (d.1.2 - (y / n)) + (d.1.3 - (z / n)) * (d.1.3 - (z / n))), sqrt((d.1.1 + (x / n)) *
+    (d.1.1 + (x / n)) + (d.1.2 + (y / n)) * (d.1.2 + (y / n)) + (d.1.3 + (z / n)) * (d.1.3 + (z / n))))), around)) + 1e-09])[1], 180.), [sqrt(x * x + y * y + z
+    * z)])[1], [arraySum(d -> d.1.1, around)], [arraySum(d -> d.1.2, around)], [arraySum(d -> d.1.3, around)])[1], [[(((cos(radians(toFloat64(t2.`beam`[2]))) *
+    cos(radians(toFloat64(t2.`beam`[1]) % 360.))), (cos(radians(toFloat64(t2.`beam`[2]))) * sin(radians(toFloat64(t2.`beam`[1]) % 360.))),
+    sin(radians(toFloat64(t2.`beam`[2])))), radians(t2.`beam`[3]))]])[1]) AS c7
+FROM `sky`.`observations` AS t2) AS t3))))) + -8)), 0.)) + 524288), 20)), toUInt64(floor(ifNotFinite(sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) /
+    exp2(2 * (toInt32(arrayJoin(assumeNotNull((SELECT groupUniqArray(c23)
+FROM (SELECT DISTINCT if(t3.`c7` >= 0, toUInt8(greatest(ifNotFinite(ceil(log2(2 * (2 * sin(radians(least(t3.`c7`, 180)) / 2) * 1.000000001 + 1e-12)) / 2) - -8,
+    0), 0)), NULL) AS c23
+FROM (SELECT t2.`beam` AS c3, t2.`id` AS c4, if(isNull(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))) OR isNaN(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))),
+    nan, arrayMap((around) -> arrayMap((x, y, z) -> positiveModulo(positiveModulo(degrees(atan2(y, x)), 360.), 360.), [arraySum(d -> d.1.1, around)],
+    [arraySum(d -> d.1.2, around)], [arraySum(d -> d.1.3, around)])[1], [[(((cos(radians(toFloat64(t2.`beam`[2]))) * cos(radians(toFloat64(t2.`beam`[1]) %
+    360.))), (cos(radians(toFloat64(t2.`beam`[2]))) * sin(radians(toFloat64(t2.`beam`[1]) % 360.))), sin(radians(toFloat64(t2.`beam`[2])))),
+    radians(t2.`beam`[3]))]])[1]) AS c5, if(isNull(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))) OR isNaN(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))),
+    nan, arrayMap((around) -> arrayMap((x, y, z) -> degrees(atan2(z, sqrt(x * x + y * y))), [arraySum(d -> d.1.1, around)], [arraySum(d -> d.1.2, around)],
+    [arraySum(d -> d.1.3, around)])[1], [[(((cos(radians(toFloat64(t2.`beam`[2]))) * cos(radians(toFloat64(t2.`beam`[1]) % 360.))),
+    (cos(radians(toFloat64(t2.`beam`[2]))) * sin(radians(toFloat64(t2.`beam`[1]) % 360.))), sin(radians(toFloat64(t2.`beam`[2])))),
+    radians(t2.`beam`[3]))]])[1]) AS c6, if(isNull(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))) OR isNaN(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))),
+    nan, arrayMap((around) -> arrayMap((x, y, z) -> arrayMap((n) -> if(n > 1e-3 AND 1, arrayMap((w) -> if(w < 90, w, 180.), [degrees(arrayMax(d -> d.2 + (2 *
+    atan2(sqrt((d.1.1 - (x / n)) * (d.1.1 - (x / n)) + (d.1.2 - (y / n)) * (d.1.2 - (y / n)) + (d.1.3 - (z / n)) * (d.1.3 - (z / n))), sqrt((d.1.1 + (x / n)) *
+    (d.1.1 + (x / n)) + (d.1.2 + (y / n)) * (d.1.2 + (y / n)) + (d.1.3 + (z / n)) * (d.1.3 + (z / n))))), around)) + 1e-09])[1], 180.), [sqrt(x * x + y * y + z
+    * z)])[1], [arraySum(d -> d.1.1, around)], [arraySum(d -> d.1.2, around)], [arraySum(d -> d.1.3, around)])[1], [[(((cos(radians(toFloat64(t2.`beam`[2]))) *
+    cos(radians(toFloat64(t2.`beam`[1]) % 360.))), (cos(radians(toFloat64(t2.`beam`[2]))) * sin(radians(toFloat64(t2.`beam`[1]) % 360.))),
+    sin(radians(toFloat64(t2.`beam`[2])))), radians(t2.`beam`[3]))]])[1]) AS c7
+FROM `sky`.`observations` AS t2) AS t3))))) + -8)), 0.)) + 524288))) AS c24, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS c25, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
+    sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS c26, sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) AS c27
+FROM `sky`.`objects` AS t1) AS t4
+INNER JOIN (SELECT t3.`c5` AS c17, t3.`c6` AS c18, t3.`c7` AS c19, t3.`c3` AS c20, t3.`c4` AS c21, bitOr(bitShiftLeft(toUInt64(if(t3.`c7` >= 0,
+    toUInt8(greatest(ifNotFinite(ceil(log2(2 * (2 * sin(radians(least(t3.`c7`, 180)) / 2) * 1.000000001 + 1e-12)) / 2) - -8, 0), 0)), NULL)), 60),
+    bitOr(bitOr(bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t3.`c6`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t3.`c5`), nan)) % 360.))) - (2 * sin(radians(least(t3.`c7`, 180)) / 2) * 1.000000001 + 1e-12) - 1e-12) / exp2(2 *
+    (toInt32(if(t3.`c7` >= 0, toUInt8(greatest(ifNotFinite(ceil(log2(2 * (2 * sin(radians(least(t3.`c7`, 180)) / 2) * 1.000000001 + 1e-12)) / 2) - -8, 0), 0)),
+    NULL)) + -8)), 0.)) + 524288), toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t3.`c6`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t3.`c5`), nan)) % 360.))) + (2 * sin(radians(least(t3.`c7`, 180)) / 2) * 1.000000001 + 1e-12) + 1e-12) / exp2(2 *
+    (toInt32(if(t3.`c7` >= 0, toUInt8(greatest(ifNotFinite(ceil(log2(2 * (2 * sin(radians(least(t3.`c7`, 180)) / 2) * 1.000000001 + 1e-12)) / 2) - -8, 0), 0)),
+    NULL)) + -8)), 0.)) + 524288) + 1)), 40), bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t3.`c6`), nan))))
+    * sin(radians(toFloat64(ifNull(toFloat64(t3.`c5`), nan)) % 360.))) - (2 * sin(radians(least(t3.`c7`, 180)) / 2) * 1.000000001 + 1e-12) - 1e-12) / exp2(2 *
+    (toInt32(if(t3.`c7` >= 0, toUInt8(greatest(ifNotFinite(ceil(log2(2 * (2 * sin(radians(least(t3.`c7`, 180)) / 2) * 1.000000001 + 1e-12)) / 2) - -8, 0), 0)),
+    NULL)) + -8)), 0.)) + 524288), toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t3.`c6`), nan)))) *
+    sin(radians(toFloat64(ifNull(toFloat64(t3.`c5`), nan)) % 360.))) + (2 * sin(radians(least(t3.`c7`, 180)) / 2) * 1.000000001 + 1e-12) + 1e-12) / exp2(2 *
+    (toInt32(if(t3.`c7` >= 0, toUInt8(greatest(ifNotFinite(ceil(log2(2 * (2 * sin(radians(least(t3.`c7`, 180)) / 2) * 1.000000001 + 1e-12)) / 2) - -8, 0), 0)),
+    NULL)) + -8)), 0.)) + 524288) + 1)), 20)), arrayJoin(range(toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t3.`c6`), nan)))) - (2 *
+    sin(radians(least(t3.`c7`, 180)) / 2) * 1.000000001 + 1e-12) - 1e-12) / exp2(2 * (toInt32(if(t3.`c7` >= 0, toUInt8(greatest(ifNotFinite(ceil(log2(2 * (2 *
+    sin(radians(least(t3.`c7`, 180)) / 2) * 1.000000001 + 1e-12)) / 2) - -8, 0), 0)), NULL)) + -8)), 0.)) + 524288),
+    toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t3.`c6`), nan)))) + (2 * sin(radians(least(t3.`c7`, 180)) / 2) * 1.000000001 + 1e-12) +
+    1e-12) / exp2(2 * (toInt32(if(t3.`c7` >= 0, toUInt8(greatest(ifNotFinite(ceil(log2(2 * (2 * sin(radians(least(t3.`c7`, 180)) / 2) * 1.000000001 + 1e-12)) /
+    2) - -8, 0), 0)), NULL)) + -8)), 0.)) + 524288) + 1)))) AS c22, (cos(radians(toFloat64(ifNull(toFloat64(t3.`c6`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t3.`c5`), nan)) % 360.))) AS c28, (cos(radians(toFloat64(ifNull(toFloat64(t3.`c6`), nan)))) *
+    sin(radians(toFloat64(ifNull(toFloat64(t3.`c5`), nan)) % 360.))) AS c29, sin(radians(toFloat64(ifNull(toFloat64(t3.`c6`), nan)))) AS c30
+FROM (SELECT t2.`beam` AS c3, t2.`id` AS c4, if(isNull(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))) OR isNaN(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))),
+    nan, arrayMap((around) -> arrayMap((x, y, z) -> positiveModulo(positiveModulo(degrees(atan2(y, x)), 360.), 360.), [arraySum(d -> d.1.1, around)],
+    [arraySum(d -> d.1.2, around)], [arraySum(d -> d.1.3, around)])[1], [[(((cos(radians(toFloat64(t2.`beam`[2]))) * cos(radians(toFloat64(t2.`beam`[1]) %
+    360.))), (cos(radians(toFloat64(t2.`beam`[2]))) * sin(radians(toFloat64(t2.`beam`[1]) % 360.))), sin(radians(toFloat64(t2.`beam`[2])))),
+    radians(t2.`beam`[3]))]])[1]) AS c5, if(isNull(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))) OR isNaN(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))),
+    nan, arrayMap((around) -> arrayMap((x, y, z) -> degrees(atan2(z, sqrt(x * x + y * y))), [arraySum(d -> d.1.1, around)], [arraySum(d -> d.1.2, around)],
+    [arraySum(d -> d.1.3, around)])[1], [[(((cos(radians(toFloat64(t2.`beam`[2]))) * cos(radians(toFloat64(t2.`beam`[1]) % 360.))),
+    (cos(radians(toFloat64(t2.`beam`[2]))) * sin(radians(toFloat64(t2.`beam`[1]) % 360.))), sin(radians(toFloat64(t2.`beam`[2])))),
+    radians(t2.`beam`[3]))]])[1]) AS c6, if(isNull(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))) OR isNaN(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))),
+    nan, arrayMap((around) -> arrayMap((x, y, z) -> arrayMap((n) -> if(n > 1e-3 AND 1, arrayMap((w) -> if(w < 90, w, 180.), [degrees(arrayMax(d -> d.2 + (2 *
+    atan2(sqrt((d.1.1 - (x / n)) * (d.1.1 - (x / n)) + (d.1.2 - (y / n)) * (d.1.2 - (y / n)) + (d.1.3 - (z / n)) * (d.1.3 - (z / n))), sqrt((d.1.1 + (x / n)) *
+    (d.1.1 + (x / n)) + (d.1.2 + (y / n)) * (d.1.2 + (y / n)) + (d.1.3 + (z / n)) * (d.1.3 + (z / n))))), around)) + 1e-09])[1], 180.), [sqrt(x * x + y * y + z
+    * z)])[1], [arraySum(d -> d.1.1, around)], [arraySum(d -> d.1.2, around)], [arraySum(d -> d.1.3, around)])[1], [[(((cos(radians(toFloat64(t2.`beam`[2]))) *
+    cos(radians(toFloat64(t2.`beam`[1]) % 360.))), (cos(radians(toFloat64(t2.`beam`[2]))) * sin(radians(toFloat64(t2.`beam`[1]) % 360.))),
+    sin(radians(toFloat64(t2.`beam`[2])))), radians(t2.`beam`[3]))]])[1]) AS c7
+FROM `sky`.`observations` AS t2) AS t3
+WHERE (isFinite(t3.`c5`) AND isFinite(t3.`c6`)) AND (t3.`c7` >= 0.0)) AS t5
+ON (t4.`c24` = t5.`c22`) AND ((2 * atan2(sqrt((t4.`c25` - t5.`c28`) * (t4.`c25` - t5.`c28`) + (t4.`c26` - t5.`c29`) * (t4.`c26` - t5.`c29`) + (t4.`c27` -
+    t5.`c30`) * (t4.`c27` - t5.`c30`)), sqrt((t4.`c25` + t5.`c28`) * (t4.`c25` + t5.`c28`) + (t4.`c26` + t5.`c29`) * (t4.`c26` + t5.`c29`) + (t4.`c27` +
+    t5.`c30`) * (t4.`c27` + t5.`c30`)))) <= if(t5.`c19` < 0, -1, radians(t5.`c19`) + 1e-15)) AND if(isNull(toFloat64(t4.`c13`) + toFloat64(t4.`c14`) +
+    if(empty(t5.`c20`), nan, arraySum(t5.`c20`))) OR isNaN(toFloat64(t4.`c13`) + toFloat64(t4.`c14`) + if(empty(t5.`c20`), nan, arraySum(t5.`c20`))), NULL,
+    (arrayMap((x1, y1, z1, x2, y2, z2, r2) -> (r2 >= 180 OR ((2 * atan2(sqrt((x1 - x2) * (x1 - x2) + (y1 - y2) * (y1 - y2) + (z1 - z2) * (z1 - z2)), sqrt((x1 +
+    x2) * (x1 + x2) + (y1 + y2) * (y1 + y2) + (z1 + z2) * (z1 + z2)))) <= radians((r2 - 0.)) + 1e-15)),
+    [(cos(radians(toFloat64(assumeNotNull(toFloat64(t4.`c14`))))) * cos(radians(toFloat64(assumeNotNull(toFloat64(t4.`c13`))) % 360.)))],
+    [(cos(radians(toFloat64(assumeNotNull(toFloat64(t4.`c14`))))) * sin(radians(toFloat64(assumeNotNull(toFloat64(t4.`c13`))) % 360.)))],
+    [sin(radians(toFloat64(assumeNotNull(toFloat64(t4.`c14`)))))], [(cos(radians(toFloat64(t5.`c20`[2]))) * cos(radians(toFloat64(t5.`c20`[1]) % 360.)))],
+    [(cos(radians(toFloat64(t5.`c20`[2]))) * sin(radians(toFloat64(t5.`c20`[1]) % 360.)))], [sin(radians(toFloat64(t5.`c20`[2])))], [toFloat64(t5.`c20`[3])])[1]
+    = 1))
+WHERE ((intDiv(t4.`c15`, 17179869184) IN (SELECT arrayJoin(arrayMap(c -> toUInt64(c.1) * 16777216 + if(c.4, mortonEncode(c.3, c.2), mortonEncode(c.2, c.3)),
+    arrayFilter(c -> c.1 < 12, arrayMap(c -> (c.1, toUInt32(bitXor(c.2, 4095 * bitAnd(c.4, 1))), toUInt32(bitXor(c.3, 4095 * bitShiftRight(bitAnd(c.4, 2), 1))),
+    c.4 >= 4), arrayMap(c -> ([8, 9, 10, 11, 255, 255, 255, 255, 10, 11, 8, 9, 5, 6, 7, 4, 8, 9, 10, 11, 9, 10, 11, 8, 255, 255, 255, 255, 5, 6, 7, 4, 255, 255,
+    255, 255, 4, 5, 6, 7, 11, 8, 9, 10, 11, 8, 9, 10, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 1, 2, 3, 0, 0, 1, 2, 3, 5, 6, 7, 4, 255, 255, 255, 255, 7, 4, 5, 6,
+    255, 255, 255, 255, 3, 0, 1, 2, 3, 0, 1, 2, 4, 5, 6, 7, 2, 3, 0, 1, 255, 255, 255, 255, 0, 1, 2, 3][c.4 * 12 + c.1 + 1], c.2, c.3, [0, 0, 3, 0, 0, 6, 0, 0,
+    0, 0, 0, 5, 0, 0, 0, 5, 0, 0, 0, 0, 0, 6, 0, 0, 3, 0, 0][c.4 * 3 + intDiv(c.1, 4) + 1]), arrayMap(c -> (c.1, bitAnd(c.2, 4095), bitAnd(c.3, 4095), 1 + (c.2
+    >= 4096) - (c.2 < 0) + 3 * (1 + (c.3 >= 4096) - (c.3 < 0))), arrayFlatten(arrayMap(c -> arrayMap(s -> (toInt64(c.1), toInt64(c.2.1) + s.1, toInt64(c.2.2) +
+    s.2), [(-1, -1), (0, -1), (1, -1), (-1, 0), (0, 0), (1, 0), (-1, 1), (0, 1), (1, 1)]), arrayMap(c -> (intDiv(c, 16777216), mortonDecode(2, bitAnd(c,
+    16777215))), arrayFilter(c -> c < 201326592,
+    [bitShiftRight(((bitShiftLeft(toUInt64(bitAnd(least((bitShiftRight((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)
+    - (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) +
+    1) - (sign((toFloat64(ifNull(t3.`c6`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)) * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`,
+    nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) + 2) * 536870912 -
+    1)), ((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) * 536870912)))), 29)),
+    (bitShiftRight((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) +
+    1) + (sign((toFloat64(ifNull(t3.`c6`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)) * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`,
+    nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) + 2) * 536870912 -
+    1)), ((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) * 536870912)))), 29))), 3) + 4 * (1 +
+    (bitShiftRight((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) +
+    1) - (sign((toFloat64(ifNull(t3.`c6`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)) * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`,
+    nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) + 2) * 536870912 -
+    1)), ((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) * 536870912)))), 29)) -
+    (bitShiftRight((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) +
+    1) + (sign((toFloat64(ifNull(t3.`c6`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)) * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`,
+    nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) + 2) * 536870912 -
+    1)), ((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) * 536870912)))), 29)))), 58)) +
+    (mortonEncode(bitAnd((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) +
+    1) + (sign((toFloat64(ifNull(t3.`c6`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)) * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`,
+    nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) + 2) * 536870912 -
+    1)), ((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) * 536870912)))), 536870911),
+    bitXor(bitAnd((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) +
+    1) - (sign((toFloat64(ifNull(t3.`c6`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)) * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`,
+    nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) + 2) * 536870912 -
+    1)), ((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) * 536870912)))), 536870911), 536870911)))) *
+    (isFinite((toFloat64(ifNull(t3.`c5`, nan)))) * (abs((toFloat64(ifNull(t3.`c6`, nan)))) <= 90)) + 3458764513820540928 *
+    bitXor((isFinite((toFloat64(ifNull(t3.`c5`, nan)))) * (abs((toFloat64(ifNull(t3.`c6`, nan)))) <= 90)), 1), 34)])))))))))) AS c8
+FROM (SELECT t2.`beam` AS c3, t2.`id` AS c4, if(isNull(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))) OR isNaN(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))),
+    nan, arrayMap((around) -> arrayMap((x, y, z) -> positiveModulo(positiveModulo(degrees(atan2(y, x)), 360.), 360.), [arraySum(d -> d.1.1, around)],
+    [arraySum(d -> d.1.2, around)], [arraySum(d -> d.1.3, around)])[1], [[(((cos(radians(toFloat64(t2.`beam`[2]))) * cos(radians(toFloat64(t2.`beam`[1]) %
+    360.))), (cos(radians(toFloat64(t2.`beam`[2]))) * sin(radians(toFloat64(t2.`beam`[1]) % 360.))), sin(radians(toFloat64(t2.`beam`[2])))),
+    radians(t2.`beam`[3]))]])[1]) AS c5, if(isNull(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))) OR isNaN(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))),
+    nan, arrayMap((around) -> arrayMap((x, y, z) -> degrees(atan2(z, sqrt(x * x + y * y))), [arraySum(d -> d.1.1, around)], [arraySum(d -> d.1.2, around)],
+    [arraySum(d -> d.1.3, around)])[1], [[(((cos(radians(toFloat64(t2.`beam`[2]))) * cos(radians(toFloat64(t2.`beam`[1]) % 360.))),
+    (cos(radians(toFloat64(t2.`beam`[2]))) * sin(radians(toFloat64(t2.`beam`[1]) % 360.))), sin(radians(toFloat64(t2.`beam`[2])))),
+    radians(t2.`beam`[3]))]])[1]) AS c6, if(isNull(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))) OR isNaN(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))),
+    nan, arrayMap((around) -> arrayMap((x, y, z) -> arrayMap((n) -> if(n > 1e-3 AND 1, arrayMap((w) -> if(w < 90, w, 180.), [degrees(arrayMax(d -> d.2 + (2 *
+    atan2(sqrt((d.1.1 - (x / n)) * (d.1.1 - (x / n)) + (d.1.2 - (y / n)) * (d.1.2 - (y / n)) + (d.1.3 - (z / n)) * (d.1.3 - (z / n))), sqrt((d.1.1 + (x / n)) *
+    (d.1.1 + (x / n)) + (d.1.2 + (y / n)) * (d.1.2 + (y / n)) + (d.1.3 + (z / n)) * (d.1.3 + (z / n))))), around)) + 1e-09])[1], 180.), [sqrt(x * x + y * y + z
+    * z)])[1], [arraySum(d -> d.1.1, around)], [arraySum(d -> d.1.2, around)], [arraySum(d -> d.1.3, around)])[1], [[(((cos(radians(toFloat64(t2.`beam`[2]))) *
+    cos(radians(toFloat64(t2.`beam`[1]) % 360.))), (cos(radians(toFloat64(t2.`beam`[2]))) * sin(radians(toFloat64(t2.`beam`[1]) % 360.))),
+    sin(radians(toFloat64(t2.`beam`[2])))), radians(t2.`beam`[3]))]])[1]) AS c7
+FROM `sky`.`observations` AS t2) AS t3
+WHERE (t3.`c7` >= 0.0) AND (t3.`c7` < 0.008392936452111668))) OR (intDiv(t4.`c15`, 4398046511104) IN (SELECT arrayJoin(arrayMap(c -> toUInt64(c.1) * 65536 +
+    if(c.4, mortonEncode(c.3, c.2), mortonEncode(c.2, c.3)), arrayFilter(c -> c.1 < 12, arrayMap(c -> (c.1, toUInt32(bitXor(c.2, 255 * bitAnd(c.4, 1))),
+    toUInt32(bitXor(c.3, 255 * bitShiftRight(bitAnd(c.4, 2), 1))), c.4 >= 4), arrayMap(c -> ([8, 9, 10, 11, 255, 255, 255, 255, 10, 11, 8, 9, 5, 6, 7, 4, 8, 9,
+    10, 11, 9, 10, 11, 8, 255, 255, 255, 255, 5, 6, 7, 4, 255, 255, 255, 255, 4, 5, 6, 7, 11, 8, 9, 10, 11, 8, 9, 10, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 1,
+    2, 3, 0, 0, 1, 2, 3, 5, 6, 7, 4, 255, 255, 255, 255, 7, 4, 5, 6, 255, 255, 255, 255, 3, 0, 1, 2, 3, 0, 1, 2, 4, 5, 6, 7, 2, 3, 0, 1, 255, 255, 255, 255, 0,
+    1, 2, 3][c.4 * 12 + c.1 + 1], c.2, c.3, [0, 0, 3, 0, 0, 6, 0, 0, 0, 0, 0, 5, 0, 0, 0, 5, 0, 0, 0, 0, 0, 6, 0, 0, 3, 0, 0][c.4 * 3 + intDiv(c.1, 4) + 1]),
+    arrayMap(c -> (c.1, bitAnd(c.2, 255), bitAnd(c.3, 255), 1 + (c.2 >= 256) - (c.2 < 0) + 3 * (1 + (c.3 >= 256) - (c.3 < 0))), arrayFlatten(arrayMap(c ->
+    arrayMap(s -> (toInt64(c.1), toInt64(c.2.1) + s.1, toInt64(c.2.2) + s.2), [(-1, -1), (0, -1), (1, -1), (-1, 0), (0, 0), (1, 0), (-1, 1), (0, 1), (1, 1)]),
+    arrayMap(c -> (intDiv(c, 65536), mortonDecode(2, bitAnd(c, 65535))), arrayFilter(c -> c < 786432,
+    [bitShiftRight(((bitShiftLeft(toUInt64(bitAnd(least((bitShiftRight((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)
+    - (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) +
+    1) - (sign((toFloat64(ifNull(t3.`c6`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)) * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`,
+    nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) + 2) * 536870912 -
+    1)), ((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) * 536870912)))), 29)),
+    (bitShiftRight((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) +
+    1) + (sign((toFloat64(ifNull(t3.`c6`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)) * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`,
+    nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) + 2) * 536870912 -
+    1)), ((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) * 536870912)))), 29))), 3) + 4 * (1 +
+    (bitShiftRight((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) +
+    1) - (sign((toFloat64(ifNull(t3.`c6`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)) * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`,
+    nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) + 2) * 536870912 -
+    1)), ((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) * 536870912)))), 29)) -
+    (bitShiftRight((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) +
+    1) + (sign((toFloat64(ifNull(t3.`c6`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)) * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`,
+    nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) + 2) * 536870912 -
+    1)), ((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) * 536870912)))), 29)))), 58)) +
+    (mortonEncode(bitAnd((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) +
+    1) + (sign((toFloat64(ifNull(t3.`c6`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)) * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`,
+    nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) + 2) * 536870912 -
+    1)), ((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) * 536870912)))), 536870911),
+    bitXor(bitAnd((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) +
+    1) - (sign((toFloat64(ifNull(t3.`c6`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)) * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`,
+    nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) + 2) * 536870912 -
+    1)), ((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) * 536870912)))), 536870911), 536870911)))) *
+    (isFinite((toFloat64(ifNull(t3.`c5`, nan)))) * (abs((toFloat64(ifNull(t3.`c6`, nan)))) <= 90)) + 3458764513820540928 *
+    bitXor((isFinite((toFloat64(ifNull(t3.`c5`, nan)))) * (abs((toFloat64(ifNull(t3.`c6`, nan)))) <= 90)), 1), 42)])))))))))) AS c9
+FROM (SELECT t2.`beam` AS c3, t2.`id` AS c4, if(isNull(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))) OR isNaN(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))),
+    nan, arrayMap((around) -> arrayMap((x, y, z) -> positiveModulo(positiveModulo(degrees(atan2(y, x)), 360.), 360.), [arraySum(d -> d.1.1, around)],
+    [arraySum(d -> d.1.2, around)], [arraySum(d -> d.1.3, around)])[1], [[(((cos(radians(toFloat64(t2.`beam`[2]))) * cos(radians(toFloat64(t2.`beam`[1]) %
+    360.))), (cos(radians(toFloat64(t2.`beam`[2]))) * sin(radians(toFloat64(t2.`beam`[1]) % 360.))), sin(radians(toFloat64(t2.`beam`[2])))),
+    radians(t2.`beam`[3]))]])[1]) AS c5, if(isNull(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))) OR isNaN(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))),
+    nan, arrayMap((around) -> arrayMap((x, y, z) -> degrees(atan2(z, sqrt(x * x + y * y))), [arraySum(d -> d.1.1, around)], [arraySum(d -> d.1.2, around)],
+    [arraySum(d -> d.1.3, around)])[1], [[(((cos(radians(toFloat64(t2.`beam`[2]))) * cos(radians(toFloat64(t2.`beam`[1]) % 360.))),
+    (cos(radians(toFloat64(t2.`beam`[2]))) * sin(radians(toFloat64(t2.`beam`[1]) % 360.))), sin(radians(toFloat64(t2.`beam`[2])))),
+    radians(t2.`beam`[3]))]])[1]) AS c6, if(isNull(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))) OR isNaN(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))),
+    nan, arrayMap((around) -> arrayMap((x, y, z) -> arrayMap((n) -> if(n > 1e-3 AND 1, arrayMap((w) -> if(w < 90, w, 180.), [degrees(arrayMax(d -> d.2 + (2 *
+    atan2(sqrt((d.1.1 - (x / n)) * (d.1.1 - (x / n)) + (d.1.2 - (y / n)) * (d.1.2 - (y / n)) + (d.1.3 - (z / n)) * (d.1.3 - (z / n))), sqrt((d.1.1 + (x / n)) *
+    (d.1.1 + (x / n)) + (d.1.2 + (y / n)) * (d.1.2 + (y / n)) + (d.1.3 + (z / n)) * (d.1.3 + (z / n))))), around)) + 1e-09])[1], 180.), [sqrt(x * x + y * y + z
+    * z)])[1], [arraySum(d -> d.1.1, around)], [arraySum(d -> d.1.2, around)], [arraySum(d -> d.1.3, around)])[1], [[(((cos(radians(toFloat64(t2.`beam`[2]))) *
+    cos(radians(toFloat64(t2.`beam`[1]) % 360.))), (cos(radians(toFloat64(t2.`beam`[2]))) * sin(radians(toFloat64(t2.`beam`[1]) % 360.))),
+    sin(radians(toFloat64(t2.`beam`[2])))), radians(t2.`beam`[3]))]])[1]) AS c7
+FROM `sky`.`observations` AS t2) AS t3
+WHERE (t3.`c7` >= 0.008392936452111668) AND (t3.`c7` < 0.13428698323378668))) OR (intDiv(t4.`c15`, 281474976710656) IN (SELECT arrayJoin(arrayMap(c ->
+    toUInt64(c.1) * 1024 + if(c.4, mortonEncode(c.3, c.2), mortonEncode(c.2, c.3)), arrayFilter(c -> c.1 < 12, arrayMap(c -> (c.1, toUInt32(bitXor(c.2, 31 *
+    bitAnd(c.4, 1))), toUInt32(bitXor(c.3, 31 * bitShiftRight(bitAnd(c.4, 2), 1))), c.4 >= 4), arrayMap(c -> ([8, 9, 10, 11, 255, 255, 255, 255, 10, 11, 8, 9,
+    5, 6, 7, 4, 8, 9, 10, 11, 9, 10, 11, 8, 255, 255, 255, 255, 5, 6, 7, 4, 255, 255, 255, 255, 4, 5, 6, 7, 11, 8, 9, 10, 11, 8, 9, 10, 0, 1, 2, 3, 4, 5, 6, 7,
+    8, 9, 10, 11, 1, 2, 3, 0, 0, 1, 2, 3, 5, 6, 7, 4, 255, 255, 255, 255, 7, 4, 5, 6, 255, 255, 255, 255, 3, 0, 1, 2, 3, 0, 1, 2, 4, 5, 6, 7, 2, 3, 0, 1, 255,
+    255, 255, 255, 0, 1, 2, 3][c.4 * 12 + c.1 + 1], c.2, c.3, [0, 0, 3, 0, 0, 6, 0, 0, 0, 0, 0, 5, 0, 0, 0, 5, 0, 0, 0, 0, 0, 6, 0, 0, 3, 0, 0][c.4 * 3 +
+    intDiv(c.1, 4) + 1]), arrayMap(c -> (c.1, bitAnd(c.2, 31), bitAnd(c.3, 31), 1 + (c.2 >= 32) - (c.2 < 0) + 3 * (1 + (c.3 >= 32) - (c.3 < 0))),
+    arrayFlatten(arrayMap(c -> arrayMap(s -> (toInt64(c.1), toInt64(c.2.1) + s.1, toInt64(c.2.2) + s.2), [(-1, -1), (0, -1), (1, -1), (-1, 0), (0, 0), (1, 0),
+    (-1, 1), (0, 1), (1, 1)]), arrayMap(c -> (intDiv(c, 1024), mortonDecode(2, bitAnd(c, 1023))), arrayFilter(c -> c < 12288,
+    [bitShiftRight(((bitShiftLeft(toUInt64(bitAnd(least((bitShiftRight((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)
+    - (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) +
+    1) - (sign((toFloat64(ifNull(t3.`c6`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)) * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`,
+    nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) + 2) * 536870912 -
+    1)), ((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) * 536870912)))), 29)),
+    (bitShiftRight((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) +
+    1) + (sign((toFloat64(ifNull(t3.`c6`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)) * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`,
+    nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) + 2) * 536870912 -
+    1)), ((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) * 536870912)))), 29))), 3) + 4 * (1 +
+    (bitShiftRight((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) +
+    1) - (sign((toFloat64(ifNull(t3.`c6`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)) * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`,
+    nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) + 2) * 536870912 -
+    1)), ((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) * 536870912)))), 29)) -
+    (bitShiftRight((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) +
+    1) + (sign((toFloat64(ifNull(t3.`c6`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)) * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`,
+    nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) + 2) * 536870912 -
+    1)), ((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) * 536870912)))), 29)))), 58)) +
+    (mortonEncode(bitAnd((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) +
+    1) + (sign((toFloat64(ifNull(t3.`c6`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)) * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`,
+    nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) + 2) * 536870912 -
+    1)), ((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) * 536870912)))), 536870911),
+    bitXor(bitAnd((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) +
+    1) - (sign((toFloat64(ifNull(t3.`c6`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)) * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`,
+    nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) + 2) * 536870912 -
+    1)), ((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) * 536870912)))), 536870911), 536870911)))) *
+    (isFinite((toFloat64(ifNull(t3.`c5`, nan)))) * (abs((toFloat64(ifNull(t3.`c6`, nan)))) <= 90)) + 3458764513820540928 *
+    bitXor((isFinite((toFloat64(ifNull(t3.`c5`, nan)))) * (abs((toFloat64(ifNull(t3.`c6`, nan)))) <= 90)), 1), 48)])))))))))) AS c10
+FROM (SELECT t2.`beam` AS c3, t2.`id` AS c4, if(isNull(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))) OR isNaN(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))),
+    nan, arrayMap((around) -> arrayMap((x, y, z) -> positiveModulo(positiveModulo(degrees(atan2(y, x)), 360.), 360.), [arraySum(d -> d.1.1, around)],
+    [arraySum(d -> d.1.2, around)], [arraySum(d -> d.1.3, around)])[1], [[(((cos(radians(toFloat64(t2.`beam`[2]))) * cos(radians(toFloat64(t2.`beam`[1]) %
+    360.))), (cos(radians(toFloat64(t2.`beam`[2]))) * sin(radians(toFloat64(t2.`beam`[1]) % 360.))), sin(radians(toFloat64(t2.`beam`[2])))),
+    radians(t2.`beam`[3]))]])[1]) AS c5, if(isNull(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))) OR isNaN(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))),
+    nan, arrayMap((around) -> arrayMap((x, y, z) -> degrees(atan2(z, sqrt(x * x + y * y))), [arraySum(d -> d.1.1, around)], [arraySum(d -> d.1.2, around)],
+    [arraySum(d -> d.1.3, around)])[1], [[(((cos(radians(toFloat64(t2.`beam`[2]))) * cos(radians(toFloat64(t2.`beam`[1]) % 360.))),
+    (cos(radians(toFloat64(t2.`beam`[2]))) * sin(radians(toFloat64(t2.`beam`[1]) % 360.))), sin(radians(toFloat64(t2.`beam`[2])))),
+    radians(t2.`beam`[3]))]])[1]) AS c6, if(isNull(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))) OR isNaN(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))),
+    nan, arrayMap((around) -> arrayMap((x, y, z) -> arrayMap((n) -> if(n > 1e-3 AND 1, arrayMap((w) -> if(w < 90, w, 180.), [degrees(arrayMax(d -> d.2 + (2 *
+    atan2(sqrt((d.1.1 - (x / n)) * (d.1.1 - (x / n)) + (d.1.2 - (y / n)) * (d.1.2 - (y / n)) + (d.1.3 - (z / n)) * (d.1.3 - (z / n))), sqrt((d.1.1 + (x / n)) *
+    (d.1.1 + (x / n)) + (d.1.2 + (y / n)) * (d.1.2 + (y / n)) + (d.1.3 + (z / n)) * (d.1.3 + (z / n))))), around)) + 1e-09])[1], 180.), [sqrt(x * x + y * y + z
+    * z)])[1], [arraySum(d -> d.1.1, around)], [arraySum(d -> d.1.2, around)], [arraySum(d -> d.1.3, around)])[1], [[(((cos(radians(toFloat64(t2.`beam`[2]))) *
+    cos(radians(toFloat64(t2.`beam`[1]) % 360.))), (cos(radians(toFloat64(t2.`beam`[2]))) * sin(radians(toFloat64(t2.`beam`[1]) % 360.))),
+    sin(radians(toFloat64(t2.`beam`[2])))), radians(t2.`beam`[3]))]])[1]) AS c7
+FROM `sky`.`observations` AS t2) AS t3
+WHERE (t3.`c7` >= 0.13428698323378668) AND (t3.`c7` < 1.0742958658702935))) OR (intDiv(t4.`c15`, 4503599627370496) IN (SELECT arrayJoin(arrayMap(c ->
+    toUInt64(c.1) * 64 + if(c.4, mortonEncode(c.3, c.2), mortonEncode(c.2, c.3)), arrayFilter(c -> c.1 < 12, arrayMap(c -> (c.1, toUInt32(bitXor(c.2, 7 *
+    bitAnd(c.4, 1))), toUInt32(bitXor(c.3, 7 * bitShiftRight(bitAnd(c.4, 2), 1))), c.4 >= 4), arrayMap(c -> ([8, 9, 10, 11, 255, 255, 255, 255, 10, 11, 8, 9, 5,
+    6, 7, 4, 8, 9, 10, 11, 9, 10, 11, 8, 255, 255, 255, 255, 5, 6, 7, 4, 255, 255, 255, 255, 4, 5, 6, 7, 11, 8, 9, 10, 11, 8, 9, 10, 0, 1, 2, 3, 4, 5, 6, 7, 8,
+    9, 10, 11, 1, 2, 3, 0, 0, 1, 2, 3, 5, 6, 7, 4, 255, 255, 255, 255, 7, 4, 5, 6, 255, 255, 255, 255, 3, 0, 1, 2, 3, 0, 1, 2, 4, 5, 6, 7, 2, 3, 0, 1, 255, 255,
+    255, 255, 0, 1, 2, 3][c.4 * 12 + c.1 + 1], c.2, c.3, [0, 0, 3, 0, 0, 6, 0, 0, 0, 0, 0, 5, 0, 0, 0, 5, 0, 0, 0, 0, 0, 6, 0, 0, 3, 0, 0][c.4 * 3 + intDiv(c.1,
+    4) + 1]), arrayMap(c -> (c.1, bitAnd(c.2, 7), bitAnd(c.3, 7), 1 + (c.2 >= 8) - (c.2 < 0) + 3 * (1 + (c.3 >= 8) - (c.3 < 0))), arrayFlatten(arrayMap(c ->
+    arrayMap(s -> (toInt64(c.1), toInt64(c.2.1) + s.1, toInt64(c.2.2) + s.2), [(-1, -1), (0, -1), (1, -1), (-1, 0), (0, 0), (1, 0), (-1, 1), (0, 1), (1, 1)]),
+    arrayMap(c -> (intDiv(c, 64), mortonDecode(2, bitAnd(c, 63))), arrayFilter(c -> c < 768,
+    [bitShiftRight(((bitShiftLeft(toUInt64(bitAnd(least((bitShiftRight((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)
+    - (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) +
+    1) - (sign((toFloat64(ifNull(t3.`c6`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)) * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`,
+    nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) + 2) * 536870912 -
+    1)), ((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) * 536870912)))), 29)),
+    (bitShiftRight((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) +
+    1) + (sign((toFloat64(ifNull(t3.`c6`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)) * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`,
+    nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) + 2) * 536870912 -
+    1)), ((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) * 536870912)))), 29))), 3) + 4 * (1 +
+    (bitShiftRight((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) +
+    1) - (sign((toFloat64(ifNull(t3.`c6`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)) * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`,
+    nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) + 2) * 536870912 -
+    1)), ((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) * 536870912)))), 29)) -
+    (bitShiftRight((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) +
+    1) + (sign((toFloat64(ifNull(t3.`c6`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)) * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`,
+    nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) + 2) * 536870912 -
+    1)), ((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) * 536870912)))), 29)))), 58)) +
+    (mortonEncode(bitAnd((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) +
+    1) + (sign((toFloat64(ifNull(t3.`c6`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)) * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`,
+    nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) + 2) * 536870912 -
+    1)), ((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) * 536870912)))), 536870911),
+    bitXor(bitAnd((toUInt32(greatest(least(((((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90) -
+    (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) - 0.5) * (least(2.449489742783178 * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 1)) + (least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) +
+    1) - (sign((toFloat64(ifNull(t3.`c6`, nan)))) * (least(0.75 - 1.5 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)) * (sin((90 -
+    abs((toFloat64(ifNull(t3.`c6`, nan))))) * 0.008726646259971648)), 0.5) + 0.5 - 0.5 * (least(2.449489742783178 * (sin((90 - abs((toFloat64(ifNull(t3.`c6`,
+    nan))))) * 0.008726646259971648)), 1))))) * 536870912, (((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) + 2) * 536870912 -
+    1)), ((least(floor((positiveModulo((toFloat64(ifNull(t3.`c5`, nan))), 360) / 90)), 3)) * 536870912)))), 536870911), 536870911)))) *
+    (isFinite((toFloat64(ifNull(t3.`c5`, nan)))) * (abs((toFloat64(ifNull(t3.`c6`, nan)))) <= 90)) + 3458764513820540928 *
+    bitXor((isFinite((toFloat64(ifNull(t3.`c5`, nan)))) * (abs((toFloat64(ifNull(t3.`c6`, nan)))) <= 90)), 1), 52)])))))))))) AS c11
+FROM (SELECT t2.`beam` AS c3, t2.`id` AS c4, if(isNull(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))) OR isNaN(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))),
+    nan, arrayMap((around) -> arrayMap((x, y, z) -> positiveModulo(positiveModulo(degrees(atan2(y, x)), 360.), 360.), [arraySum(d -> d.1.1, around)],
+    [arraySum(d -> d.1.2, around)], [arraySum(d -> d.1.3, around)])[1], [[(((cos(radians(toFloat64(t2.`beam`[2]))) * cos(radians(toFloat64(t2.`beam`[1]) %
+    360.))), (cos(radians(toFloat64(t2.`beam`[2]))) * sin(radians(toFloat64(t2.`beam`[1]) % 360.))), sin(radians(toFloat64(t2.`beam`[2])))),
+    radians(t2.`beam`[3]))]])[1]) AS c5, if(isNull(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))) OR isNaN(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))),
+    nan, arrayMap((around) -> arrayMap((x, y, z) -> degrees(atan2(z, sqrt(x * x + y * y))), [arraySum(d -> d.1.1, around)], [arraySum(d -> d.1.2, around)],
+    [arraySum(d -> d.1.3, around)])[1], [[(((cos(radians(toFloat64(t2.`beam`[2]))) * cos(radians(toFloat64(t2.`beam`[1]) % 360.))),
+    (cos(radians(toFloat64(t2.`beam`[2]))) * sin(radians(toFloat64(t2.`beam`[1]) % 360.))), sin(radians(toFloat64(t2.`beam`[2])))),
+    radians(t2.`beam`[3]))]])[1]) AS c6, if(isNull(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))) OR isNaN(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))),
+    nan, arrayMap((around) -> arrayMap((x, y, z) -> arrayMap((n) -> if(n > 1e-3 AND 1, arrayMap((w) -> if(w < 90, w, 180.), [degrees(arrayMax(d -> d.2 + (2 *
+    atan2(sqrt((d.1.1 - (x / n)) * (d.1.1 - (x / n)) + (d.1.2 - (y / n)) * (d.1.2 - (y / n)) + (d.1.3 - (z / n)) * (d.1.3 - (z / n))), sqrt((d.1.1 + (x / n)) *
+    (d.1.1 + (x / n)) + (d.1.2 + (y / n)) * (d.1.2 + (y / n)) + (d.1.3 + (z / n)) * (d.1.3 + (z / n))))), around)) + 1e-09])[1], 180.), [sqrt(x * x + y * y + z
+    * z)])[1], [arraySum(d -> d.1.1, around)], [arraySum(d -> d.1.2, around)], [arraySum(d -> d.1.3, around)])[1], [[(((cos(radians(toFloat64(t2.`beam`[2]))) *
+    cos(radians(toFloat64(t2.`beam`[1]) % 360.))), (cos(radians(toFloat64(t2.`beam`[2]))) * sin(radians(toFloat64(t2.`beam`[1]) % 360.))),
+    sin(radians(toFloat64(t2.`beam`[2])))), radians(t2.`beam`[3]))]])[1]) AS c7
+FROM `sky`.`observations` AS t2) AS t3
+WHERE (t3.`c7` >= 1.0742958658702935) AND (t3.`c7` < 4.297183463481174))) OR (intDiv(t4.`c15`, 288230376151711744) IN (SELECT arrayJoin(range(toUInt64(12))) AS
+    c12
+FROM (SELECT t2.`beam` AS c3, t2.`id` AS c4, if(isNull(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))) OR isNaN(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))),
+    nan, arrayMap((around) -> arrayMap((x, y, z) -> positiveModulo(positiveModulo(degrees(atan2(y, x)), 360.), 360.), [arraySum(d -> d.1.1, around)],
+    [arraySum(d -> d.1.2, around)], [arraySum(d -> d.1.3, around)])[1], [[(((cos(radians(toFloat64(t2.`beam`[2]))) * cos(radians(toFloat64(t2.`beam`[1]) %
+    360.))), (cos(radians(toFloat64(t2.`beam`[2]))) * sin(radians(toFloat64(t2.`beam`[1]) % 360.))), sin(radians(toFloat64(t2.`beam`[2])))),
+    radians(t2.`beam`[3]))]])[1]) AS c5, if(isNull(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))) OR isNaN(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))),
+    nan, arrayMap((around) -> arrayMap((x, y, z) -> degrees(atan2(z, sqrt(x * x + y * y))), [arraySum(d -> d.1.1, around)], [arraySum(d -> d.1.2, around)],
+    [arraySum(d -> d.1.3, around)])[1], [[(((cos(radians(toFloat64(t2.`beam`[2]))) * cos(radians(toFloat64(t2.`beam`[1]) % 360.))),
+    (cos(radians(toFloat64(t2.`beam`[2]))) * sin(radians(toFloat64(t2.`beam`[1]) % 360.))), sin(radians(toFloat64(t2.`beam`[2])))),
+    radians(t2.`beam`[3]))]])[1]) AS c6, if(isNull(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))) OR isNaN(if(empty(t2.`beam`), nan, arraySum(t2.`beam`))),
+    nan, arrayMap((around) -> arrayMap((x, y, z) -> arrayMap((n) -> if(n > 1e-3 AND 1, arrayMap((w) -> if(w < 90, w, 180.), [degrees(arrayMax(d -> d.2 + (2 *
+    atan2(sqrt((d.1.1 - (x / n)) * (d.1.1 - (x / n)) + (d.1.2 - (y / n)) * (d.1.2 - (y / n)) + (d.1.3 - (z / n)) * (d.1.3 - (z / n))), sqrt((d.1.1 + (x / n)) *
+    (d.1.1 + (x / n)) + (d.1.2 + (y / n)) * (d.1.2 + (y / n)) + (d.1.3 + (z / n)) * (d.1.3 + (z / n))))), around)) + 1e-09])[1], 180.), [sqrt(x * x + y * y + z
+    * z)])[1], [arraySum(d -> d.1.1, around)], [arraySum(d -> d.1.2, around)], [arraySum(d -> d.1.3, around)])[1], [[(((cos(radians(toFloat64(t2.`beam`[2]))) *
+    cos(radians(toFloat64(t2.`beam`[1]) % 360.))), (cos(radians(toFloat64(t2.`beam`[2]))) * sin(radians(toFloat64(t2.`beam`[1]) % 360.))),
+    sin(radians(toFloat64(t2.`beam`[2])))), radians(t2.`beam`[3]))]])[1]) AS c7
+FROM `sky`.`observations` AS t2) AS t3
+WHERE (t3.`c7` >= 4.297183463481174))))
+SETTINGS query_plan_optimize_join_order_limit = 1, query_plan_remove_unused_columns = 0
+
+-- Cross-match
+SELECT o.id, s.id FROM sky.objects AS o JOIN sky.sources AS s ON DISTANCE(POINT(o.ra, o.dec), POINT(s.ra, s.dec)) < 1 / 3600.
+=>
+SELECT t4.`c8` AS c1, t3.`c5` AS c2
+FROM (SELECT t2.`ra` AS c3, t2.`dec` AS c4, t2.`id` AS c5,
+    bitOr(bitOr(bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) / 7.75701889774498e-05, 0.)) + 524288), 40),
+    bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan))
+    % 360.))) / 7.75701889774498e-05, 0.)) + 524288), 20)), toUInt64(floor(ifNotFinite(sin(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) /
+    7.75701889774498e-05, 0.)) + 524288)) AS c9, (cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) * cos(radians(toFloat64(ifNull(toFloat64(t2.`ra`),
+    nan)) % 360.))) AS c11, (cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) AS
+    c12, sin(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) AS c13
+FROM `sky`.`sources` AS t2) AS t3
+INNER JOIN (SELECT t1.`ra` AS c6, t1.`dec` AS c7, t1.`id` AS c8,
+    bitOr(bitOr(bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) - 4.848136811090612e-06 - 1e-12) / 7.75701889774498e-05, 0.)) + 524288),
+    toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) * cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) +
+    4.848136811090612e-06 + 1e-12) / 7.75701889774498e-05, 0.)) + 524288) + 1)), 40),
+    bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
+    sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) - 4.848136811090612e-06 - 1e-12) / 7.75701889774498e-05, 0.)) + 524288),
+    toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) +
+    4.848136811090612e-06 + 1e-12) / 7.75701889774498e-05, 0.)) + 524288) + 1)), 20)),
+    arrayJoin(range(toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) - 4.848136811090612e-06 - 1e-12) /
+    7.75701889774498e-05, 0.)) + 524288), toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) + 4.848136811090612e-06 + 1e-12)
+    / 7.75701889774498e-05, 0.)) + 524288) + 1))) AS c10, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS c14, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
+    sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS c15, sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) AS c16
+FROM `sky`.`objects` AS t1
+WHERE (isFinite(t1.`ra`) AND isFinite(t1.`dec`))) AS t4
+ON (t3.`c9` = t4.`c10`) AND ((t3.`c11` - t4.`c14`) * (t3.`c11` - t4.`c14`) + (t3.`c12` - t4.`c15`) * (t3.`c12` - t4.`c15`) + (t3.`c13` - t4.`c16`) * (t3.`c13` -
+    t4.`c16`) < 2.350443053905185e-11)
+
+-- Cross-match with a cone
+SELECT o.id, s.id FROM sky.objects AS o JOIN sky.sources AS s ON DISTANCE(POINT(o.ra, o.dec), POINT(s.ra, s.dec)) < 0.0003 WHERE 1 = CONTAINS(POINT(o.ra, o.dec), CIRCLE(10, 20, 0.001))
+=>
+SELECT t4.`c10` AS c1, t3.`c6` AS c2
+FROM (SELECT t2.`ra` AS c3, t2.`dec` AS c4, t2.`hpx29` AS c5, t2.`id` AS c6,
+    bitOr(bitOr(bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) / 8.377580409563212e-05, 0.)) + 524288), 40),
+    bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan))
+    % 360.))) / 8.377580409563212e-05, 0.)) + 524288), 20)), toUInt64(floor(ifNotFinite(sin(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) /
+    8.377580409563212e-05, 0.)) + 524288)) AS c11, (cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) * cos(radians(toFloat64(ifNull(toFloat64(t2.`ra`),
+    nan)) % 360.))) AS c13, (cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) AS
+    c14, sin(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) AS c15
+FROM `sky`.`sources` AS t2) AS t3
+INNER JOIN (SELECT t1.`ra` AS c7, t1.`dec` AS c8, t1.`hpx29` AS c9, t1.`id` AS c10,
+    bitOr(bitOr(bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) - 5.235987755977008e-06 - 1e-12) / 8.377580409563212e-05, 0.)) + 524288),
+    toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) * cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) +
+    5.235987755977008e-06 + 1e-12) / 8.377580409563212e-05, 0.)) + 524288) + 1)), 40),
+    bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
+    sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) - 5.235987755977008e-06 - 1e-12) / 8.377580409563212e-05, 0.)) + 524288),
+    toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) +
+    5.235987755977008e-06 + 1e-12) / 8.377580409563212e-05, 0.)) + 524288) + 1)), 20)),
+    arrayJoin(range(toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) - 5.235987755977008e-06 - 1e-12) /
+    8.377580409563212e-05, 0.)) + 524288), toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) + 5.235987755977008e-06 +
+    1e-12) / 8.377580409563212e-05, 0.)) + 524288) + 1))) AS c12, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS c16, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
+    sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS c17, sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) AS c18
+FROM `sky`.`objects` AS t1
+WHERE (isFinite(t1.`ra`) AND isFinite(t1.`dec`)) AND (intDiv(t1.`hpx29`, 16777216) IN (83313045315, 83313045320, 83313045321, 83313045323, 83313045324) OR
+    intDiv(t1.`hpx29`, 4194304) IN (333252179883, 333252179886, 333252179887, 333252181077, 333252181078, 333252181079, 333252181084, 333252181085,
+    333252181086, 333252181087, 333252181105, 333252181108, 333252181109, 333252181110, 333252181111, 333252181116, 333252181117, 333252181118, 333252181119,
+    333252181205, 333252181248, 333252181249, 333252181250, 333252181251, 333252181252, 333252181253, 333252181254, 333252181255, 333252181256, 333252181257,
+    333252181258, 333252181259, 333252181264, 333252181265, 333252181266, 333252181267, 333252181270, 333252181272, 333252181273, 333252181274, 333252181275,
+    333252181276, 333252181277, 333252181278, 333252181279, 333252181288, 333252181289, 333252181290, 333252181291, 333252181300, 333252181301, 333252181302,
+    333252181303, 333252181304, 333252181305, 333252181306, 333252181307, 333252181308, 333252181309, 333252181310, 333252181311, 333252181344, 333252181346,
+    333252181376, 333252181377, 333252181378, 333252181379, 333252181380, 333252181381, 333252181382, 333252181383, 333252181392, 333252181393, 333252181394,
+    333252181395, 333252181396)) AND ((intDiv(t1.`hpx29`, 16777216) IN (83313045320, 83313045315, 83313045321, 83313045323, 83313045324) OR intDiv(t1.`hpx29`,
+    4194304) IN (333252181256, 333252181258, 333252181257, 333252181259, 333252181288, 333252181289, 333252181291, 333252181254, 333252181255, 333252181272,
+    333252181274, 333252181275, 333252181304, 333252181306, 333252181305)) OR if(isNaN(toFloat64(t1.`ra`) + toFloat64(t1.`dec`)), NULL,
+    (((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) - (0.9254165783983234)) * ((cos(radians(toFloat64(t1.`dec`))) *
+    cos(radians(toFloat64(t1.`ra`) % 360.))) - (0.9254165783983234)) + ((cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) -
+    (0.16317591116653482)) * ((cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) - (0.16317591116653482)) +
+    (sin(radians(toFloat64(t1.`dec`))) - (0.3420201433256687)) * (sin(radians(toFloat64(t1.`dec`))) - (0.3420201433256687)) <= 3.046174198138826e-10)))) AS t4
+ON (t3.`c11` = t4.`c12`) AND ((t3.`c13` - t4.`c16`) * (t3.`c13` - t4.`c16`) + (t3.`c14` - t4.`c17`) * (t3.`c14` - t4.`c17`) + (t3.`c15` - t4.`c18`) * (t3.`c15`
+    - t4.`c18`) < 2.741556778074114e-11)
+WHERE (intDiv(t3.`c5`, 16777216) IN (83313045314, 83313045315, 83313045318, 83313045320, 83313045321, 83313045322, 83313045323, 83313045324, 83313045326) OR
+    intDiv(t3.`c5`, 4194304) IN (333252179710, 333252179711, 333252179880, 333252179881, 333252179882, 333252179883, 333252179884, 333252179885, 333252179886,
+    333252179887, 333252179896, 333252179897, 333252179898, 333252179899, 333252179902, 333252181073, 333252181075, 333252181076, 333252181077, 333252181078,
+    333252181079, 333252181080, 333252181081, 333252181082, 333252181083, 333252181084, 333252181085, 333252181086, 333252181087, 333252181104, 333252181105,
+    333252181106, 333252181107, 333252181108, 333252181109, 333252181110, 333252181111, 333252181112, 333252181113, 333252181115, 333252181116, 333252181117,
+    333252181118, 333252181119, 333252181201, 333252181204, 333252181205, 333252181206, 333252181207, 333252181213, 333252181248, 333252181249, 333252181250,
+    333252181251, 333252181252, 333252181253, 333252181254, 333252181255, 333252181264, 333252181265, 333252181266, 333252181267, 333252181268, 333252181269,
+    333252181270, 333252181271, 333252181276, 333252181277, 333252181278, 333252181279, 333252181300, 333252181301, 333252181302, 333252181303, 333252181308,
+    333252181309, 333252181310, 333252181311, 333252181314, 333252181320, 333252181322, 333252181323, 333252181344, 333252181345, 333252181346, 333252181347,
+    333252181352, 333252181353, 333252181354, 333252181376, 333252181377, 333252181378, 333252181379, 333252181380, 333252181381, 333252181382, 333252181383,
+    333252181384, 333252181385, 333252181388, 333252181389, 333252181390, 333252181391, 333252181392, 333252181393, 333252181394, 333252181395, 333252181396,
+    333252181397, 333252181398, 333252181399, 333252181400, 333252181401, 333252181402, 333252181404, 333252181440))
+
+-- Cross-match, left join
+SELECT o.id, s.id FROM sky.objects AS o LEFT JOIN sky.sources AS s ON DISTANCE(POINT(o.ra, o.dec), POINT(s.ra, s.dec)) <= 0.0003 AND s.flux > 0
+=>
+SELECT t3.`c5` AS c1, t4.`c9` AS c2
+FROM (SELECT t1.`ra` AS c3, t1.`dec` AS c4, t1.`id` AS c5,
+    bitOr(bitOr(bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) / 8.377580409563212e-05, 0.)) + 524288), 40),
+    bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan))
+    % 360.))) / 8.377580409563212e-05, 0.)) + 524288), 20)), toUInt64(floor(ifNotFinite(sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) /
+    8.377580409563212e-05, 0.)) + 524288)) AS c10, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) * cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`),
+    nan)) % 360.))) AS c12, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS
+    c13, sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) AS c14
+FROM `sky`.`objects` AS t1) AS t3
+LEFT JOIN (SELECT t2.`ra` AS c6, t2.`dec` AS c7, t2.`flux` AS c8, t2.`id` AS c9,
+    bitOr(bitOr(bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) - 5.235987755977008e-06 - 1e-12) / 8.377580409563212e-05, 0.)) + 524288),
+    toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) * cos(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) +
+    5.235987755977008e-06 + 1e-12) / 8.377580409563212e-05, 0.)) + 524288) + 1)), 40),
+    bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
+    sin(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) - 5.235987755977008e-06 - 1e-12) / 8.377580409563212e-05, 0.)) + 524288),
+    toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) +
+    5.235987755977008e-06 + 1e-12) / 8.377580409563212e-05, 0.)) + 524288) + 1)), 20)),
+    arrayJoin(range(toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) - 5.235987755977008e-06 - 1e-12) /
+    8.377580409563212e-05, 0.)) + 524288), toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) + 5.235987755977008e-06 +
+    1e-12) / 8.377580409563212e-05, 0.)) + 524288) + 1))) AS c11, (cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) AS c15, (cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
+    sin(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) AS c16, sin(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) AS c17
+FROM `sky`.`sources` AS t2
+WHERE (isFinite(t2.`ra`) AND isFinite(t2.`dec`)) AND (t2.`flux` > 0)) AS t4
+ON (t3.`c10` = t4.`c11`) AND ((t3.`c12` - t4.`c15`) * (t3.`c12` - t4.`c15`) + (t3.`c13` - t4.`c16`) * (t3.`c13` - t4.`c16`) + (t3.`c14` - t4.`c17`) * (t3.`c14`
+    - t4.`c17`) <= 2.741556779121312e-11)
+
+-- Cross-match with a radius of each row
+SELECT o.id, s.id FROM sky.objects AS o JOIN sky.sources AS s ON 1 = CONTAINS(POINT(o.ra, o.dec), CIRCLE(s.ra, s.dec, s.radius))
+=>
+SELECT t4.`c9` AS c1, t3.`c6` AS c2
+FROM (SELECT t2.`ra` AS c3, t2.`dec` AS c4, t2.`radius` AS c5, t2.`id` AS c6, bitOr(bitShiftLeft(toUInt64(if(t2.`radius` >= 0,
+    toUInt8(greatest(ifNotFinite(ceil(log2(2 * (2 * sin(radians(least(t2.`radius`, 180)) / 2) * 1.000000001 + 1e-12)) / 2) - -8, 0), 0)), NULL)), 60),
+    bitOr(bitOr(bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) - (2 * sin(radians(least(t2.`radius`, 180)) / 2) * 1.000000001 + 1e-12) - 1e-12) / exp2(2 *
+    (toInt32(if(t2.`radius` >= 0, toUInt8(greatest(ifNotFinite(ceil(log2(2 * (2 * sin(radians(least(t2.`radius`, 180)) / 2) * 1.000000001 + 1e-12)) / 2) - -8,
+    0), 0)), NULL)) + -8)), 0.)) + 524288), toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) + (2 * sin(radians(least(t2.`radius`, 180)) / 2) * 1.000000001 + 1e-12) + 1e-12) / exp2(2 *
+    (toInt32(if(t2.`radius` >= 0, toUInt8(greatest(ifNotFinite(ceil(log2(2 * (2 * sin(radians(least(t2.`radius`, 180)) / 2) * 1.000000001 + 1e-12)) / 2) - -8,
+    0), 0)), NULL)) + -8)), 0.)) + 524288) + 1)), 40),
+    bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
+    sin(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) - (2 * sin(radians(least(t2.`radius`, 180)) / 2) * 1.000000001 + 1e-12) - 1e-12) / exp2(2 *
+    (toInt32(if(t2.`radius` >= 0, toUInt8(greatest(ifNotFinite(ceil(log2(2 * (2 * sin(radians(least(t2.`radius`, 180)) / 2) * 1.000000001 + 1e-12)) / 2) - -8,
+    0), 0)), NULL)) + -8)), 0.)) + 524288), toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
+    sin(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) + (2 * sin(radians(least(t2.`radius`, 180)) / 2) * 1.000000001 + 1e-12) + 1e-12) / exp2(2 *
+    (toInt32(if(t2.`radius` >= 0, toUInt8(greatest(ifNotFinite(ceil(log2(2 * (2 * sin(radians(least(t2.`radius`, 180)) / 2) * 1.000000001 + 1e-12)) / 2) - -8,
+    0), 0)), NULL)) + -8)), 0.)) + 524288) + 1)), 20)), arrayJoin(range(toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) -
+    (2 * sin(radians(least(t2.`radius`, 180)) / 2) * 1.000000001 + 1e-12) - 1e-12) / exp2(2 * (toInt32(if(t2.`radius` >= 0,
+    toUInt8(greatest(ifNotFinite(ceil(log2(2 * (2 * sin(radians(least(t2.`radius`, 180)) / 2) * 1.000000001 + 1e-12)) / 2) - -8, 0), 0)), NULL)) + -8)), 0.)) +
+    524288), toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) + (2 * sin(radians(least(t2.`radius`, 180)) / 2) *
+    1.000000001 + 1e-12) + 1e-12) / exp2(2 * (toInt32(if(t2.`radius` >= 0, toUInt8(greatest(ifNotFinite(ceil(log2(2 * (2 * sin(radians(least(t2.`radius`, 180))
+    / 2) * 1.000000001 + 1e-12)) / 2) - -8, 0), 0)), NULL)) + -8)), 0.)) + 524288) + 1)))) AS c10, (cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) AS c13, (cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
+    sin(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) AS c14, sin(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) AS c15
+FROM `sky`.`sources` AS t2
+WHERE (t2.`radius` >= 0.0)) AS t3
+INNER JOIN (SELECT t1.`ra` AS c7, t1.`dec` AS c8, t1.`id` AS c9, bitOr(bitShiftLeft(toUInt64(arrayJoin(assumeNotNull((SELECT groupUniqArray(c11)
+FROM (SELECT DISTINCT if(t2.`radius` >= 0, toUInt8(greatest(ifNotFinite(ceil(log2(2 * (2 * sin(radians(least(t2.`radius`, 180)) / 2) * 1.000000001 + 1e-12)) /
+    2) - -8, 0), 0)), NULL) AS c11
+FROM `sky`.`sources` AS t2))))), 60), bitOr(bitOr(bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) / exp2(2 * (toInt32(arrayJoin(assumeNotNull((SELECT groupUniqArray(c11)
+FROM (SELECT DISTINCT if(t2.`radius` >= 0, toUInt8(greatest(ifNotFinite(ceil(log2(2 * (2 * sin(radians(least(t2.`radius`, 180)) / 2) * 1.000000001 + 1e-12)) /
+    2) - -8, 0), 0)), NULL) AS c11
+FROM `sky`.`sources` AS t2))))) + -8)), 0.)) + 524288), 40), bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan))))
+    * sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) / exp2(2 * (toInt32(arrayJoin(assumeNotNull((SELECT groupUniqArray(c11)
+FROM (SELECT DISTINCT if(t2.`radius` >= 0, toUInt8(greatest(ifNotFinite(ceil(log2(2 * (2 * sin(radians(least(t2.`radius`, 180)) / 2) * 1.000000001 + 1e-12)) /
+    2) - -8, 0), 0)), NULL) AS c11
+FROM `sky`.`sources` AS t2))))) + -8)), 0.)) + 524288), 20)), toUInt64(floor(ifNotFinite(sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) / exp2(2 *
+    (toInt32(arrayJoin(assumeNotNull((SELECT groupUniqArray(c11)
+FROM (SELECT DISTINCT if(t2.`radius` >= 0, toUInt8(greatest(ifNotFinite(ceil(log2(2 * (2 * sin(radians(least(t2.`radius`, 180)) / 2) * 1.000000001 + 1e-12)) /
+    2) - -8, 0), 0)), NULL) AS c11
+FROM `sky`.`sources` AS t2))))) + -8)), 0.)) + 524288))) AS c12, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS c16, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
+    sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS c17, sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) AS c18
+FROM `sky`.`objects` AS t1
+WHERE (isFinite(t1.`ra`) AND isFinite(t1.`dec`))) AS t4
+ON (t4.`c12` = t3.`c10`) AND ((2 * atan2(sqrt((t3.`c13` - t4.`c16`) * (t3.`c13` - t4.`c16`) + (t3.`c14` - t4.`c17`) * (t3.`c14` - t4.`c17`) + (t3.`c15` -
+    t4.`c18`) * (t3.`c15` - t4.`c18`)), sqrt((t3.`c13` + t4.`c16`) * (t3.`c13` + t4.`c16`) + (t3.`c14` + t4.`c17`) * (t3.`c14` + t4.`c17`) + (t3.`c15` +
+    t4.`c18`) * (t3.`c15` + t4.`c18`)))) <= if(t3.`c5` < 0, -1, radians(t3.`c5`) + 1e-15))
+SETTINGS query_plan_optimize_join_order_limit = 1, query_plan_remove_unused_columns = 0
+
+-- Cross-match with a small table
+SELECT t.name, o.id FROM sky.targets AS t JOIN sky.objects AS o ON DISTANCE(POINT(t.ra, t.dec), POINT(o.ra, o.dec)) < 0.01
+=>
+SELECT t4.`c10` AS c1, t3.`c7` AS c2
+FROM (SELECT t2.`ra` AS c4, t2.`dec` AS c5, t2.`hpx29` AS c6, t2.`id` AS c7,
+    bitOr(bitOr(bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) / 0.0006981316999116356, 0.)) + 524288), 40),
+    bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan))
+    % 360.))) / 0.0006981316999116356, 0.)) + 524288), 20)), toUInt64(floor(ifNotFinite(sin(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) /
+    0.0006981316999116356, 0.)) + 524288)) AS c11, (cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) * cos(radians(toFloat64(ifNull(toFloat64(t2.`ra`),
+    nan)) % 360.))) AS c13, (cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) AS
+    c14, sin(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) AS c15
+FROM `sky`.`objects` AS t2) AS t3
+INNER JOIN (SELECT t1.`ra` AS c8, t1.`dec` AS c9, t1.`name` AS c10,
+    bitOr(bitOr(bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) - 0.0001745329249779089 - 1e-12) / 0.0006981316999116356, 0.)) + 524288),
+    toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) * cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) +
+    0.0001745329249779089 + 1e-12) / 0.0006981316999116356, 0.)) + 524288) + 1)), 40),
+    bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
+    sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) - 0.0001745329249779089 - 1e-12) / 0.0006981316999116356, 0.)) + 524288),
+    toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) +
+    0.0001745329249779089 + 1e-12) / 0.0006981316999116356, 0.)) + 524288) + 1)), 20)),
+    arrayJoin(range(toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) - 0.0001745329249779089 - 1e-12) /
+    0.0006981316999116356, 0.)) + 524288), toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) + 0.0001745329249779089 +
+    1e-12) / 0.0006981316999116356, 0.)) + 524288) + 1))) AS c12, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS c16, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
+    sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS c17, sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) AS c18
+FROM `sky`.`targets` AS t1
+WHERE (isFinite(t1.`ra`) AND isFinite(t1.`dec`))) AS t4
+ON (t3.`c11` = t4.`c12`) AND ((t3.`c13` - t4.`c16`) * (t3.`c13` - t4.`c16`) + (t3.`c14` - t4.`c17`) * (t3.`c14` - t4.`c17`) + (t3.`c15` - t4.`c18`) * (t3.`c15`
+    - t4.`c18`) < 3.046174190134438e-08)
+WHERE (intDiv(t3.`c6`, 68719476736) IN (SELECT arrayJoin(arrayMap(c -> toUInt64(c.1) * 4194304 + if(c.4, mortonEncode(c.3, c.2), mortonEncode(c.2, c.3)),
+    arrayFilter(c -> c.1 < 12, arrayMap(c -> (c.1, toUInt32(bitXor(c.2, 2047 * bitAnd(c.4, 1))), toUInt32(bitXor(c.3, 2047 * bitShiftRight(bitAnd(c.4, 2), 1))),
+    c.4 >= 4), arrayMap(c -> ([8, 9, 10, 11, 255, 255, 255, 255, 10, 11, 8, 9, 5, 6, 7, 4, 8, 9, 10, 11, 9, 10, 11, 8, 255, 255, 255, 255, 5, 6, 7, 4, 255, 255,
+    255, 255, 4, 5, 6, 7, 11, 8, 9, 10, 11, 8, 9, 10, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 1, 2, 3, 0, 0, 1, 2, 3, 5, 6, 7, 4, 255, 255, 255, 255, 7, 4, 5, 6,
+    255, 255, 255, 255, 3, 0, 1, 2, 3, 0, 1, 2, 4, 5, 6, 7, 2, 3, 0, 1, 255, 255, 255, 255, 0, 1, 2, 3][c.4 * 12 + c.1 + 1], c.2, c.3, [0, 0, 3, 0, 0, 6, 0, 0,
+    0, 0, 0, 5, 0, 0, 0, 5, 0, 0, 0, 0, 0, 6, 0, 0, 3, 0, 0][c.4 * 3 + intDiv(c.1, 4) + 1]), arrayMap(c -> (c.1, bitAnd(c.2, 2047), bitAnd(c.3, 2047), 1 + (c.2
+    >= 2048) - (c.2 < 0) + 3 * (1 + (c.3 >= 2048) - (c.3 < 0))), arrayFlatten(arrayMap(c -> arrayMap(s -> (toInt64(c.1), toInt64(c.2.1) + s.1, toInt64(c.2.2) +
+    s.2), [(-1, -1), (0, -1), (1, -1), (-1, 0), (0, 0), (1, 0), (-1, 1), (0, 1), (1, 1)]), arrayMap(c -> (intDiv(c, 4194304), mortonDecode(2, bitAnd(c,
+    4194303))), arrayFilter(c -> c < 50331648, [bitShiftRight(t1.`hpx29`, 36)])))))))))) AS c3
+FROM `sky`.`targets` AS t1))
+
+-- Cross-match of a table with itself
+SELECT a.id, b.id FROM sky.sources AS a JOIN sky.sources AS b ON DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)) < 0.0003 AND a.id < b.id
+=>
+SELECT t3.`c5` AS c1, t4.`c8` AS c2
+FROM (SELECT t1.`ra` AS c3, t1.`dec` AS c4, t1.`id` AS c5,
+    bitOr(bitOr(bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) / 8.377580409563212e-05, 0.)) + 524288), 40),
+    bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan))
+    % 360.))) / 8.377580409563212e-05, 0.)) + 524288), 20)), toUInt64(floor(ifNotFinite(sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) /
+    8.377580409563212e-05, 0.)) + 524288)) AS c9, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) * cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`),
+    nan)) % 360.))) AS c11, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS
+    c12, sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) AS c13
+FROM `sky`.`sources` AS t1) AS t3
+INNER JOIN (SELECT t2.`ra` AS c6, t2.`dec` AS c7, t2.`id` AS c8,
+    bitOr(bitOr(bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) - 5.235987755977008e-06 - 1e-12) / 8.377580409563212e-05, 0.)) + 524288),
+    toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) * cos(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) +
+    5.235987755977008e-06 + 1e-12) / 8.377580409563212e-05, 0.)) + 524288) + 1)), 40),
+    bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
+    sin(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) - 5.235987755977008e-06 - 1e-12) / 8.377580409563212e-05, 0.)) + 524288),
+    toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) +
+    5.235987755977008e-06 + 1e-12) / 8.377580409563212e-05, 0.)) + 524288) + 1)), 20)),
+    arrayJoin(range(toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) - 5.235987755977008e-06 - 1e-12) /
+    8.377580409563212e-05, 0.)) + 524288), toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) + 5.235987755977008e-06 +
+    1e-12) / 8.377580409563212e-05, 0.)) + 524288) + 1))) AS c10, (cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) AS c14, (cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
+    sin(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) AS c15, sin(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) AS c16
+FROM `sky`.`sources` AS t2
+WHERE (isFinite(t2.`ra`) AND isFinite(t2.`dec`))) AS t4
+ON (t3.`c9` = t4.`c10`) AND ((t3.`c11` - t4.`c14`) * (t3.`c11` - t4.`c14`) + (t3.`c12` - t4.`c15`) * (t3.`c12` - t4.`c15`) + (t3.`c13` - t4.`c16`) * (t3.`c13` -
+    t4.`c16`) < 2.741556778074114e-11) AND (t3.`c5` < t4.`c8`)
+
+-- Nearest neighbours
+SELECT o.id, s.id FROM sky.objects AS o JOIN sky.sources AS s ON 1 = skyhouse_nearest(1, POINT(o.ra, o.dec), POINT(s.ra, s.dec), 0.001)
+=>
+SELECT t6.`c15` AS c1, t6.`c16` AS c2
+FROM (SELECT t5.`c11` AS c15, t5.`c12` AS c16, t5.`c13` AS c17
+FROM (SELECT t8.`c23` AS c11, t7.`c20` AS c12, degrees((2 * atan2(sqrt((t7.`c27` - t8.`c30`) * (t7.`c27` - t8.`c30`) + (t7.`c28` - t8.`c31`) * (t7.`c28` -
+    t8.`c31`) + (t7.`c29` - t8.`c32`) * (t7.`c29` - t8.`c32`)), sqrt((t7.`c27` + t8.`c30`) * (t7.`c27` + t8.`c30`) + (t7.`c28` + t8.`c31`) * (t7.`c28` +
+    t8.`c31`) + (t7.`c29` + t8.`c32`) * (t7.`c29` + t8.`c32`))))) AS c13, toInt64(row_number() OVER (PARTITION BY t8.`c24`
+ORDER BY degrees((2 * atan2(sqrt((t7.`c27` - t8.`c30`) * (t7.`c27` - t8.`c30`) + (t7.`c28` - t8.`c31`) * (t7.`c28` - t8.`c31`) + (t7.`c29` - t8.`c32`) *
+    (t7.`c29` - t8.`c32`)), sqrt((t7.`c27` + t8.`c30`) * (t7.`c27` + t8.`c30`) + (t7.`c28` + t8.`c31`) * (t7.`c28` + t8.`c31`) + (t7.`c29` + t8.`c32`) *
+    (t7.`c29` + t8.`c32`))))) ASC NULLS LAST, t7.`c20` ASC NULLS LAST, t7.`c18` ASC NULLS LAST, t7.`c19` ASC NULLS LAST)) AS c14
+FROM (SELECT t4.`c6` AS c18, t4.`c7` AS c19, t4.`c8` AS c20,
+    bitOr(bitOr(bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t4.`c7`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t4.`c6`), nan)) % 360.))) / 0.0002792526803155484, 0.)) + 524288), 40),
+    bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t4.`c7`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t4.`c6`), nan)) %
+    360.))) / 0.0002792526803155484, 0.)) + 524288), 20)), toUInt64(floor(ifNotFinite(sin(radians(toFloat64(ifNull(toFloat64(t4.`c7`), nan)))) /
+    0.0002792526803155484, 0.)) + 524288)) AS c25, (cos(radians(toFloat64(ifNull(toFloat64(t4.`c7`), nan)))) * cos(radians(toFloat64(ifNull(toFloat64(t4.`c6`),
+    nan)) % 360.))) AS c27, (cos(radians(toFloat64(ifNull(toFloat64(t4.`c7`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t4.`c6`), nan)) % 360.))) AS c28,
+    sin(radians(toFloat64(ifNull(toFloat64(t4.`c7`), nan)))) AS c29
+FROM (SELECT t2.`ra` AS c6, t2.`dec` AS c7, t2.`id` AS c8, rowNumberInAllBlocks() AS c10
+FROM `sky`.`sources` AS t2) AS t4) AS t7
+INNER JOIN (SELECT t3.`c3` AS c21, t3.`c4` AS c22, t3.`c5` AS c23, t3.`c9` AS c24,
+    bitOr(bitOr(bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t3.`c3`), nan)) % 360.))) - 1.7453292519721774e-05 - 1e-12) / 0.0002792526803155484, 0.)) + 524288),
+    toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) * cos(radians(toFloat64(ifNull(toFloat64(t3.`c3`), nan)) % 360.))) +
+    1.7453292519721774e-05 + 1e-12) / 0.0002792526803155484, 0.)) + 524288) + 1)), 40),
+    bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) *
+    sin(radians(toFloat64(ifNull(toFloat64(t3.`c3`), nan)) % 360.))) - 1.7453292519721774e-05 - 1e-12) / 0.0002792526803155484, 0.)) + 524288),
+    toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t3.`c3`), nan)) % 360.))) +
+    1.7453292519721774e-05 + 1e-12) / 0.0002792526803155484, 0.)) + 524288) + 1)), 20)),
+    arrayJoin(range(toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) - 1.7453292519721774e-05 - 1e-12) /
+    0.0002792526803155484, 0.)) + 524288), toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) + 1.7453292519721774e-05 +
+    1e-12) / 0.0002792526803155484, 0.)) + 524288) + 1))) AS c26, (cos(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t3.`c3`), nan)) % 360.))) AS c30, (cos(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) *
+    sin(radians(toFloat64(ifNull(toFloat64(t3.`c3`), nan)) % 360.))) AS c31, sin(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) AS c32
+FROM (SELECT t1.`ra` AS c3, t1.`dec` AS c4, t1.`id` AS c5, rowNumberInAllBlocks() AS c9
+FROM `sky`.`objects` AS t1) AS t3
+WHERE (isFinite(t3.`c3`) AND isFinite(t3.`c4`))) AS t8
+ON (t7.`c25` = t8.`c26`) AND ((t7.`c27` - t8.`c30`) * (t7.`c27` - t8.`c30`) + (t7.`c28` - t8.`c31`) * (t7.`c28` - t8.`c31`) + (t7.`c29` - t8.`c32`) * (t7.`c29`
+    - t8.`c32`) <= 3.046174198138826e-10)) AS t5
+WHERE (t5.`c14` <= 1)) AS t6
+
+-- Mutually nearest
+SELECT o.id, s.id FROM sky.objects AS o JOIN sky.sources AS s ON 1 = skyhouse_mutual(POINT(o.ra, o.dec), POINT(s.ra, s.dec), 0.001)
+=>
+SELECT t6.`c16` AS c1, t6.`c17` AS c2
+FROM (SELECT t5.`c11` AS c16, t5.`c12` AS c17, t5.`c13` AS c18
+FROM (SELECT t8.`c25` AS c11, t7.`c21` AS c12, degrees((2 * atan2(sqrt((t7.`c29` - t8.`c32`) * (t7.`c29` - t8.`c32`) + (t7.`c30` - t8.`c33`) * (t7.`c30` -
+    t8.`c33`) + (t7.`c31` - t8.`c34`) * (t7.`c31` - t8.`c34`)), sqrt((t7.`c29` + t8.`c32`) * (t7.`c29` + t8.`c32`) + (t7.`c30` + t8.`c33`) * (t7.`c30` +
+    t8.`c33`) + (t7.`c31` + t8.`c34`) * (t7.`c31` + t8.`c34`))))) AS c13, toInt64(row_number() OVER (PARTITION BY t8.`c26`
+ORDER BY degrees((2 * atan2(sqrt((t7.`c29` - t8.`c32`) * (t7.`c29` - t8.`c32`) + (t7.`c30` - t8.`c33`) * (t7.`c30` - t8.`c33`) + (t7.`c31` - t8.`c34`) *
+    (t7.`c31` - t8.`c34`)), sqrt((t7.`c29` + t8.`c32`) * (t7.`c29` + t8.`c32`) + (t7.`c30` + t8.`c33`) * (t7.`c30` + t8.`c33`) + (t7.`c31` + t8.`c34`) *
+    (t7.`c31` + t8.`c34`))))) ASC NULLS LAST, t7.`c21` ASC NULLS LAST, t7.`c19` ASC NULLS LAST, t7.`c20` ASC NULLS LAST)) AS c14, toInt64(row_number() OVER
+    (PARTITION BY t7.`c22`
+ORDER BY degrees((2 * atan2(sqrt((t7.`c29` - t8.`c32`) * (t7.`c29` - t8.`c32`) + (t7.`c30` - t8.`c33`) * (t7.`c30` - t8.`c33`) + (t7.`c31` - t8.`c34`) *
+    (t7.`c31` - t8.`c34`)), sqrt((t7.`c29` + t8.`c32`) * (t7.`c29` + t8.`c32`) + (t7.`c30` + t8.`c33`) * (t7.`c30` + t8.`c33`) + (t7.`c31` + t8.`c34`) *
+    (t7.`c31` + t8.`c34`))))) ASC NULLS LAST, t8.`c25` ASC NULLS LAST, t8.`c23` ASC NULLS LAST, t8.`c24` ASC NULLS LAST)) AS c15
+FROM (SELECT t4.`c6` AS c19, t4.`c7` AS c20, t4.`c8` AS c21, t4.`c10` AS c22,
+    bitOr(bitOr(bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t4.`c7`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t4.`c6`), nan)) % 360.))) / 0.0002792526803155484, 0.)) + 524288), 40),
+    bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t4.`c7`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t4.`c6`), nan)) %
+    360.))) / 0.0002792526803155484, 0.)) + 524288), 20)), toUInt64(floor(ifNotFinite(sin(radians(toFloat64(ifNull(toFloat64(t4.`c7`), nan)))) /
+    0.0002792526803155484, 0.)) + 524288)) AS c27, (cos(radians(toFloat64(ifNull(toFloat64(t4.`c7`), nan)))) * cos(radians(toFloat64(ifNull(toFloat64(t4.`c6`),
+    nan)) % 360.))) AS c29, (cos(radians(toFloat64(ifNull(toFloat64(t4.`c7`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t4.`c6`), nan)) % 360.))) AS c30,
+    sin(radians(toFloat64(ifNull(toFloat64(t4.`c7`), nan)))) AS c31
+FROM (SELECT t2.`ra` AS c6, t2.`dec` AS c7, t2.`id` AS c8, rowNumberInAllBlocks() AS c10
+FROM `sky`.`sources` AS t2) AS t4) AS t7
+INNER JOIN (SELECT t3.`c3` AS c23, t3.`c4` AS c24, t3.`c5` AS c25, t3.`c9` AS c26,
+    bitOr(bitOr(bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t3.`c3`), nan)) % 360.))) - 1.7453292519721774e-05 - 1e-12) / 0.0002792526803155484, 0.)) + 524288),
+    toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) * cos(radians(toFloat64(ifNull(toFloat64(t3.`c3`), nan)) % 360.))) +
+    1.7453292519721774e-05 + 1e-12) / 0.0002792526803155484, 0.)) + 524288) + 1)), 40),
+    bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) *
+    sin(radians(toFloat64(ifNull(toFloat64(t3.`c3`), nan)) % 360.))) - 1.7453292519721774e-05 - 1e-12) / 0.0002792526803155484, 0.)) + 524288),
+    toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t3.`c3`), nan)) % 360.))) +
+    1.7453292519721774e-05 + 1e-12) / 0.0002792526803155484, 0.)) + 524288) + 1)), 20)),
+    arrayJoin(range(toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) - 1.7453292519721774e-05 - 1e-12) /
+    0.0002792526803155484, 0.)) + 524288), toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) + 1.7453292519721774e-05 +
+    1e-12) / 0.0002792526803155484, 0.)) + 524288) + 1))) AS c28, (cos(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t3.`c3`), nan)) % 360.))) AS c32, (cos(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) *
+    sin(radians(toFloat64(ifNull(toFloat64(t3.`c3`), nan)) % 360.))) AS c33, sin(radians(toFloat64(ifNull(toFloat64(t3.`c4`), nan)))) AS c34
+FROM (SELECT t1.`ra` AS c3, t1.`dec` AS c4, t1.`id` AS c5, rowNumberInAllBlocks() AS c9
+FROM `sky`.`objects` AS t1) AS t3
+WHERE (isFinite(t3.`c3`) AND isFinite(t3.`c4`))) AS t8
+ON (t7.`c27` = t8.`c28`) AND ((t7.`c29` - t8.`c32`) * (t7.`c29` - t8.`c32`) + (t7.`c30` - t8.`c33`) * (t7.`c30` - t8.`c33`) + (t7.`c31` - t8.`c34`) * (t7.`c31`
+    - t8.`c34`) <= 3.046174198138826e-10)) AS t5
+WHERE (t5.`c14` <= 1) AND (t5.`c15` <= 1)) AS t6
+
+-- Chain of matches
+SELECT o.id, t.name FROM sky.objects AS o JOIN sky.sources AS s ON DISTANCE(POINT(o.ra, o.dec), POINT(s.ra, s.dec)) < 0.0003 JOIN sky.targets AS t ON DISTANCE(POINT(s.ra, s.dec), POINT(t.ra, t.dec)) < 0.01
+=>
+SELECT t5.`c11` AS c1, t7.`c29` AS c2
+FROM (SELECT t4.`c12` AS c20, t4.`c14` AS c21, t4.`c15` AS c22, t4.`c16` AS c23, t4.`c5` AS c24, t4.`c6` AS c25, t4.`c7` AS c26,
+    bitOr(bitOr(bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t4.`c6`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t4.`c5`), nan)) % 360.))) / 0.0006981316999116356, 0.)) + 524288), 40),
+    bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t4.`c6`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t4.`c5`), nan)) %
+    360.))) / 0.0006981316999116356, 0.)) + 524288), 20)), toUInt64(floor(ifNotFinite(sin(radians(toFloat64(ifNull(toFloat64(t4.`c6`), nan)))) /
+    0.0006981316999116356, 0.)) + 524288)) AS c30, (cos(radians(toFloat64(ifNull(toFloat64(t4.`c6`), nan)))) * cos(radians(toFloat64(ifNull(toFloat64(t4.`c5`),
+    nan)) % 360.))) AS c32, (cos(radians(toFloat64(ifNull(toFloat64(t4.`c6`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t4.`c5`), nan)) % 360.))) AS c33,
+    sin(radians(toFloat64(ifNull(toFloat64(t4.`c6`), nan)))) AS c34
+FROM (SELECT t2.`ra` AS c5, t2.`dec` AS c6, t2.`hpx29` AS c7,
+    bitOr(bitOr(bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) / 8.377580409563212e-05, 0.)) + 524288), 40),
+    bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan))
+    % 360.))) / 8.377580409563212e-05, 0.)) + 524288), 20)), toUInt64(floor(ifNotFinite(sin(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) /
+    8.377580409563212e-05, 0.)) + 524288)) AS c12, (cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) * cos(radians(toFloat64(ifNull(toFloat64(t2.`ra`),
+    nan)) % 360.))) AS c14, (cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) AS
+    c15, sin(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) AS c16
+FROM `sky`.`sources` AS t2) AS t4) AS t6
+INNER JOIN (SELECT t1.`ra` AS c8, t1.`dec` AS c9, t1.`hpx29` AS c10, t1.`id` AS c11,
+    bitOr(bitOr(bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) - 5.235987755977008e-06 - 1e-12) / 8.377580409563212e-05, 0.)) + 524288),
+    toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) * cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) +
+    5.235987755977008e-06 + 1e-12) / 8.377580409563212e-05, 0.)) + 524288) + 1)), 40),
+    bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
+    sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) - 5.235987755977008e-06 - 1e-12) / 8.377580409563212e-05, 0.)) + 524288),
+    toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) +
+    5.235987755977008e-06 + 1e-12) / 8.377580409563212e-05, 0.)) + 524288) + 1)), 20)),
+    arrayJoin(range(toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) - 5.235987755977008e-06 - 1e-12) /
+    8.377580409563212e-05, 0.)) + 524288), toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) + 5.235987755977008e-06 +
+    1e-12) / 8.377580409563212e-05, 0.)) + 524288) + 1))) AS c13, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS c17, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
+    sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS c18, sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) AS c19
+FROM `sky`.`objects` AS t1
+WHERE (isFinite(t1.`ra`) AND isFinite(t1.`dec`)) AND (intDiv(t1.`hpx29`, 68719476736) IN (SELECT arrayJoin(arrayMap(c -> toUInt64(c.1) * 4194304 + if(c.4,
+    mortonEncode(c.3, c.2), mortonEncode(c.2, c.3)), arrayFilter(c -> c.1 < 12, arrayMap(c -> (c.1, toUInt32(bitXor(c.2, 2047 * bitAnd(c.4, 1))),
+    toUInt32(bitXor(c.3, 2047 * bitShiftRight(bitAnd(c.4, 2), 1))), c.4 >= 4), arrayMap(c -> ([8, 9, 10, 11, 255, 255, 255, 255, 10, 11, 8, 9, 5, 6, 7, 4, 8, 9,
+    10, 11, 9, 10, 11, 8, 255, 255, 255, 255, 5, 6, 7, 4, 255, 255, 255, 255, 4, 5, 6, 7, 11, 8, 9, 10, 11, 8, 9, 10, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 1,
+    2, 3, 0, 0, 1, 2, 3, 5, 6, 7, 4, 255, 255, 255, 255, 7, 4, 5, 6, 255, 255, 255, 255, 3, 0, 1, 2, 3, 0, 1, 2, 4, 5, 6, 7, 2, 3, 0, 1, 255, 255, 255, 255, 0,
+    1, 2, 3][c.4 * 12 + c.1 + 1], c.2, c.3, [0, 0, 3, 0, 0, 6, 0, 0, 0, 0, 0, 5, 0, 0, 0, 5, 0, 0, 0, 0, 0, 6, 0, 0, 3, 0, 0][c.4 * 3 + intDiv(c.1, 4) + 1]),
+    arrayMap(c -> (c.1, bitAnd(c.2, 2047), bitAnd(c.3, 2047), 1 + (c.2 >= 2048) - (c.2 < 0) + 3 * (1 + (c.3 >= 2048) - (c.3 < 0))), arrayFlatten(arrayMap(c ->
+    arrayMap(s -> (toInt64(c.1), toInt64(c.2.1) + s.1, toInt64(c.2.2) + s.2), [(-1, -1), (0, -1), (1, -1), (-1, 0), (0, 0), (1, 0), (-1, 1), (0, 1), (1, 1)]),
+    arrayMap(c -> (intDiv(c, 4194304), mortonDecode(2, bitAnd(c, 4194303))), arrayFilter(c -> c < 50331648, [bitShiftRight(t3.`hpx29`, 36)])))))))))) AS c4
+FROM `sky`.`targets` AS t3))) AS t5
+ON (t6.`c20` = t5.`c13`) AND ((t6.`c21` - t5.`c17`) * (t6.`c21` - t5.`c17`) + (t6.`c22` - t5.`c18`) * (t6.`c22` - t5.`c18`) + (t6.`c23` - t5.`c19`) * (t6.`c23`
+    - t5.`c19`) < 2.741556778074114e-11)
+INNER JOIN (SELECT t3.`ra` AS c27, t3.`dec` AS c28, t3.`name` AS c29,
+    bitOr(bitOr(bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t3.`dec`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t3.`ra`), nan)) % 360.))) - 0.0001745329249779089 - 1e-12) / 0.0006981316999116356, 0.)) + 524288),
+    toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t3.`dec`), nan)))) * cos(radians(toFloat64(ifNull(toFloat64(t3.`ra`), nan)) % 360.))) +
+    0.0001745329249779089 + 1e-12) / 0.0006981316999116356, 0.)) + 524288) + 1)), 40),
+    bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t3.`dec`), nan)))) *
+    sin(radians(toFloat64(ifNull(toFloat64(t3.`ra`), nan)) % 360.))) - 0.0001745329249779089 - 1e-12) / 0.0006981316999116356, 0.)) + 524288),
+    toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t3.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t3.`ra`), nan)) % 360.))) +
+    0.0001745329249779089 + 1e-12) / 0.0006981316999116356, 0.)) + 524288) + 1)), 20)),
+    arrayJoin(range(toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t3.`dec`), nan)))) - 0.0001745329249779089 - 1e-12) /
+    0.0006981316999116356, 0.)) + 524288), toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t3.`dec`), nan)))) + 0.0001745329249779089 +
+    1e-12) / 0.0006981316999116356, 0.)) + 524288) + 1))) AS c31, (cos(radians(toFloat64(ifNull(toFloat64(t3.`dec`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t3.`ra`), nan)) % 360.))) AS c35, (cos(radians(toFloat64(ifNull(toFloat64(t3.`dec`), nan)))) *
+    sin(radians(toFloat64(ifNull(toFloat64(t3.`ra`), nan)) % 360.))) AS c36, sin(radians(toFloat64(ifNull(toFloat64(t3.`dec`), nan)))) AS c37
+FROM `sky`.`targets` AS t3
+WHERE (isFinite(t3.`ra`) AND isFinite(t3.`dec`))) AS t7
+ON (t6.`c30` = t7.`c31`) AND ((t6.`c32` - t7.`c35`) * (t6.`c32` - t7.`c35`) + (t6.`c33` - t7.`c36`) * (t6.`c33` - t7.`c36`) + (t6.`c34` - t7.`c37`) * (t6.`c34`
+    - t7.`c37`) < 3.046174190134438e-08)
+WHERE (intDiv(t6.`c26`, 68719476736) IN (SELECT arrayJoin(arrayMap(c -> toUInt64(c.1) * 4194304 + if(c.4, mortonEncode(c.3, c.2), mortonEncode(c.2, c.3)),
+    arrayFilter(c -> c.1 < 12, arrayMap(c -> (c.1, toUInt32(bitXor(c.2, 2047 * bitAnd(c.4, 1))), toUInt32(bitXor(c.3, 2047 * bitShiftRight(bitAnd(c.4, 2), 1))),
+    c.4 >= 4), arrayMap(c -> ([8, 9, 10, 11, 255, 255, 255, 255, 10, 11, 8, 9, 5, 6, 7, 4, 8, 9, 10, 11, 9, 10, 11, 8, 255, 255, 255, 255, 5, 6, 7, 4, 255, 255,
+    255, 255, 4, 5, 6, 7, 11, 8, 9, 10, 11, 8, 9, 10, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 1, 2, 3, 0, 0, 1, 2, 3, 5, 6, 7, 4, 255, 255, 255, 255, 7, 4, 5, 6,
+    255, 255, 255, 255, 3, 0, 1, 2, 3, 0, 1, 2, 4, 5, 6, 7, 2, 3, 0, 1, 255, 255, 255, 255, 0, 1, 2, 3][c.4 * 12 + c.1 + 1], c.2, c.3, [0, 0, 3, 0, 0, 6, 0, 0,
+    0, 0, 0, 5, 0, 0, 0, 5, 0, 0, 0, 0, 0, 6, 0, 0, 3, 0, 0][c.4 * 3 + intDiv(c.1, 4) + 1]), arrayMap(c -> (c.1, bitAnd(c.2, 2047), bitAnd(c.3, 2047), 1 + (c.2
+    >= 2048) - (c.2 < 0) + 3 * (1 + (c.3 >= 2048) - (c.3 < 0))), arrayFlatten(arrayMap(c -> arrayMap(s -> (toInt64(c.1), toInt64(c.2.1) + s.1, toInt64(c.2.2) +
+    s.2), [(-1, -1), (0, -1), (1, -1), (-1, 0), (0, 0), (1, 0), (-1, 1), (0, 1), (1, 1)]), arrayMap(c -> (intDiv(c, 4194304), mortonDecode(2, bitAnd(c,
+    4194303))), arrayFilter(c -> c < 50331648, [bitShiftRight(t3.`hpx29`, 36)])))))))))) AS c3
+FROM `sky`.`targets` AS t3))
+
+-- Match that is no join condition
+SELECT o.name FROM sky.targets AS o JOIN sky.targets AS t ON DISTANCE(POINT(o.ra, o.dec), POINT(t.ra, t.dec)) < 0.1 OR o.name = t.name
+=>
+SELECT t1.`name` AS c1
+FROM `sky`.`targets` AS t1
+INNER JOIN `sky`.`targets` AS t2
+ON (if(isNaN(toFloat64(t1.`ra`) + toFloat64(t1.`dec`) + toFloat64(t2.`ra`) + toFloat64(t2.`dec`)), NULL, (((cos(radians(toFloat64(t1.`dec`))) *
+    cos(radians(toFloat64(t1.`ra`) % 360.))) - (cos(radians(toFloat64(t2.`dec`))) * cos(radians(toFloat64(t2.`ra`) % 360.)))) *
+    ((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) - (cos(radians(toFloat64(t2.`dec`))) * cos(radians(toFloat64(t2.`ra`) %
+    360.)))) + ((cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) - (cos(radians(toFloat64(t2.`dec`))) *
+    sin(radians(toFloat64(t2.`ra`) % 360.)))) * ((cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) -
+    (cos(radians(toFloat64(t2.`dec`))) * sin(radians(toFloat64(t2.`ra`) % 360.)))) + (sin(radians(toFloat64(t1.`dec`))) - sin(radians(toFloat64(t2.`dec`)))) *
+    (sin(radians(toFloat64(t1.`dec`))) - sin(radians(toFloat64(t2.`dec`)))) < 3.0461734246023945e-06)) OR (t1.`name` = t2.`name`))
+SETTINGS query_plan_optimize_join_order_limit = 1, query_plan_remove_unused_columns = 0
+
+-- Cluster: look-up by id
+SELECT ra, dec FROM sky.objects WHERE id = 4711
+=>
+SELECT t1.`ra` AS c1, t1.`dec` AS c2
+FROM `sky`.`objects` AS t1
+WHERE (t1.`id` = 4711)
+SETTINGS distributed_product_mode = deny, optimize_skip_unused_shards = 1
+
+-- Cluster: cone
+SELECT id FROM sky.objects WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(100.5, -33.2, 0.002))
+=>
+SELECT t1.`id` AS c1
+FROM `sky`.`objects` AS t1
+WHERE (t1.`__shard` IN (2)) AND (intDiv(t1.`hpx29`, 67108864) IN (41600217071, 41600217082, 41600304453, 41600304464) OR intDiv(t1.`hpx29`, 16777216) IN
+    (166400868255, 166400868269, 166400868271, 166400868273, 166400868274, 166400868275, 166400868276, 166400868277, 166400868278, 166400868279, 166400868280,
+    166400868281, 166400868282, 166400868283, 166400868298, 166400868299, 166400868302, 166400868320, 166400868321, 166400868322, 166400868323, 166400868324,
+    166400868325, 166400868326, 166400868327, 166400868332, 166400868333, 166400868334, 166400868335, 166400868336, 166400868338, 166400868344, 166400868345,
+    166400868346, 166400868347, 166401217797, 166401217799, 166401217805, 166401217807, 166401217808, 166401217809, 166401217810, 166401217811, 166401217816,
+    166401217817, 166401217818, 166401217819, 166401217820, 166401217821, 166401217822, 166401217823, 166401217829, 166401217840, 166401217841, 166401217843,
+    166401217844, 166401217845, 166401217846, 166401217847, 166401217860, 166401217861, 166401217862, 166401217863, 166401217864, 166401217865, 166401217866,
+    166401217867, 166401217868, 166401217869, 166401217870, 166401217871, 166401217872, 166401217873, 166401217874, 166401217880, 166401217888, 166401217889,
+    166401217890, 166401217891, 166401217892)) AND ((intDiv(t1.`hpx29`, 67108864) IN (41600217071, 41600217082, 41600304453, 41600304464) OR intDiv(t1.`hpx29`,
+    16777216) IN (166400868283, 166400868279, 166400868322, 166400868323, 166400868332, 166400868334, 166400868335, 166401217809, 166401217811, 166401217817,
+    166401217820, 166401217822, 166401217821, 166401217823, 166401217864, 166401217866, 166401217865, 166401217860, 166401217862, 166401217868)) OR
+    if(isNaN(toFloat64(t1.`ra`) + toFloat64(t1.`dec`)), NULL, (((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) -
+    (-0.15248818437626993)) * ((cos(radians(toFloat64(t1.`dec`))) * cos(radians(toFloat64(t1.`ra`) % 360.))) - (-0.15248818437626993)) +
+    ((cos(radians(toFloat64(t1.`dec`))) * sin(radians(toFloat64(t1.`ra`) % 360.))) - (0.8227526176829073)) * ((cos(radians(toFloat64(t1.`dec`))) *
+    sin(radians(toFloat64(t1.`ra`) % 360.))) - (0.8227526176829073)) + (sin(radians(toFloat64(t1.`dec`))) - (-0.5475632234925503)) *
+    (sin(radians(toFloat64(t1.`dec`))) - (-0.5475632234925503)) <= 1.2184696790929256e-09)))
+SETTINGS distributed_product_mode = deny, optimize_skip_unused_shards = 1
+
+-- Cluster: groups
+SELECT class, COUNT(*) FROM sky.objects GROUP BY class
+=>
+SELECT t1.`class` AS c1, toInt64(count()) AS c2
+FROM `sky`.`objects` AS t1
+GROUP BY t1.`class`
+SETTINGS distributed_product_mode = deny, optimize_skip_unused_shards = 1
+
+-- Cluster: match within the overlap
+SELECT o.id, s.id FROM sky.objects AS o JOIN sky.sources AS s ON DISTANCE(POINT(o.ra, o.dec), POINT(s.ra, s.dec)) < 0.01
+=>
+SELECT t4.`c8` AS c1, t3.`c5` AS c2
+FROM cluster('skyhouse', view(SELECT t1.`ra` AS c6, t1.`dec` AS c7, t1.`id` AS c8,
+    bitOr(bitOr(bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) - 0.0001745329249779089 - 1e-12) / 0.0006981316999116356, 0.)) + 524288),
+    toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) * cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) +
+    0.0001745329249779089 + 1e-12) / 0.0006981316999116356, 0.)) + 524288) + 1)), 40),
+    bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
+    sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) - 0.0001745329249779089 - 1e-12) / 0.0006981316999116356, 0.)) + 524288),
+    toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) +
+    0.0001745329249779089 + 1e-12) / 0.0006981316999116356, 0.)) + 524288) + 1)), 20)),
+    arrayJoin(range(toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) - 0.0001745329249779089 - 1e-12) /
+    0.0006981316999116356, 0.)) + 524288), toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) + 0.0001745329249779089 +
+    1e-12) / 0.0006981316999116356, 0.)) + 524288) + 1))) AS c10, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS c14, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
+    sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS c15, sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) AS c16
+FROM `sky`.`objects__local` AS t1
+WHERE (5 = 5) AND (isFinite(t1.`ra`) AND isFinite(t1.`dec`)))) AS t4
+INNER JOIN (SELECT t2.`ra` AS c3, t2.`dec` AS c4, t2.`id` AS c5,
+    bitOr(bitOr(bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) / 0.0006981316999116356, 0.)) + 524288), 40),
+    bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan))
+    % 360.))) / 0.0006981316999116356, 0.)) + 524288), 20)), toUInt64(floor(ifNotFinite(sin(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) /
+    0.0006981316999116356, 0.)) + 524288)) AS c9, (cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) * cos(radians(toFloat64(ifNull(toFloat64(t2.`ra`),
+    nan)) % 360.))) AS c11, (cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) AS
+    c12, sin(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) AS c13
+FROM `sky`.`sources__margin` AS t2) AS t3
+ON (t3.`c9` = t4.`c10`) AND ((t3.`c11` - t4.`c14`) * (t3.`c11` - t4.`c14`) + (t3.`c12` - t4.`c15`) * (t3.`c12` - t4.`c15`) + (t3.`c13` - t4.`c16`) * (t3.`c13` -
+    t4.`c16`) < 3.046174190134438e-08)
+SETTINGS distributed_product_mode = deny, optimize_skip_unused_shards = 1
+
+-- Cluster: match beyond the overlap
+SELECT o.id, s.id FROM sky.objects AS o JOIN sky.sources AS s ON DISTANCE(POINT(o.ra, o.dec), POINT(s.ra, s.dec)) < 0.2
+=>
+SELECT t4.`c8` AS c1, t3.`c5` AS c2
+FROM cluster('skyhouse', view(SELECT t2.`ra` AS c3, t2.`dec` AS c4, t2.`id` AS c5,
+    bitOr(bitOr(bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) / 0.0034906567317966176, 0.)) + 524288), 40),
+    bitShiftLeft(toUInt64(floor(ifNotFinite((cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan))
+    % 360.))) / 0.0034906567317966176, 0.)) + 524288), 20)), toUInt64(floor(ifNotFinite(sin(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) /
+    0.0034906567317966176, 0.)) + 524288)) AS c9, (cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) * cos(radians(toFloat64(ifNull(toFloat64(t2.`ra`),
+    nan)) % 360.))) AS c11, (cos(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t2.`ra`), nan)) % 360.))) AS
+    c12, sin(radians(toFloat64(ifNull(toFloat64(t2.`dec`), nan)))) AS c13
+FROM `sky`.`sources__local` AS t2
+WHERE (5 = 5))) AS t3
+GLOBAL
+INNER JOIN (SELECT t1.`ra` AS c6, t1.`dec` AS c7, t1.`id` AS c8,
+    bitOr(bitOr(bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) - 0.0034906567317966176 - 1e-12) / 0.0034906567317966176, 0.)) + 524288),
+    toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) * cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) +
+    0.0034906567317966176 + 1e-12) / 0.0034906567317966176, 0.)) + 524288) + 1)), 40),
+    bitShiftLeft(arrayJoin(range(toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
+    sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) - 0.0034906567317966176 - 1e-12) / 0.0034906567317966176, 0.)) + 524288),
+    toUInt64(floor(ifNotFinite(((cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) * sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) +
+    0.0034906567317966176 + 1e-12) / 0.0034906567317966176, 0.)) + 524288) + 1)), 20)),
+    arrayJoin(range(toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) - 0.0034906567317966176 - 1e-12) /
+    0.0034906567317966176, 0.)) + 524288), toUInt64(floor(ifNotFinite((sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) + 0.0034906567317966176 +
+    1e-12) / 0.0034906567317966176, 0.)) + 524288) + 1))) AS c10, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
+    cos(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS c14, (cos(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) *
+    sin(radians(toFloat64(ifNull(toFloat64(t1.`ra`), nan)) % 360.))) AS c15, sin(radians(toFloat64(ifNull(toFloat64(t1.`dec`), nan)))) AS c16
+FROM `sky`.`objects` AS t1
+WHERE (isFinite(t1.`ra`) AND isFinite(t1.`dec`))) AS t4
+ON (t3.`c9` = t4.`c10`) AND ((t3.`c11` - t4.`c14`) * (t3.`c11` - t4.`c14`) + (t3.`c12` - t4.`c15`) * (t3.`c12` - t4.`c15`) + (t3.`c13` - t4.`c16`) * (t3.`c13` -
+    t4.`c16`) < 1.2184684419237043e-05)
+SETTINGS distributed_product_mode = deny, optimize_skip_unused_shards = 1
+
+-- Cluster: objects with their sources
+SELECT o.id, s.flux FROM sky.objects AS o JOIN sky.sources AS s ON s.object = o.id
+=>
+SELECT t1.`id` AS c1, t2.`flux` AS c2
+FROM `sky`.`objects` AS t1
+INNER JOIN `sky`.`sources__local` AS t2
+ON (t2.`object` = t1.`id`)
+SETTINGS distributed_product_mode = deny, optimize_skip_unused_shards = 1
+
+-- Cluster: join with a whole table
+SELECT o.id, b.nm FROM sky.objects AS o JOIN sky.bands AS b ON b.name = o.class
+=>
+SELECT t1.`id` AS c1, t2.`nm` AS c2
+FROM `sky`.`objects` AS t1
+INNER JOIN `sky`.`bands` AS t2
+ON (t2.`name` = t1.`class`)
+WHERE (t1.`class` GLOBAL IN (SELECT t2.`name` AS c3
+FROM `sky`.`bands` AS t2))
+SETTINGS distributed_product_mode = deny, optimize_skip_unused_shards = 1
+
+-- Cluster: IN of a subquery
+SELECT id FROM sky.objects WHERE id IN (SELECT object FROM sky.sources WHERE flux > 100)
+=>
+SELECT t1.`id` AS c2
+FROM `sky`.`objects` AS t1
+WHERE (accurateCast(t1.`id`, 'Nullable(Int64)') GLOBAL IN (SELECT accurateCast(t2.`object`, 'Nullable(Int64)') AS c1
+FROM `sky`.`sources` AS t2
+WHERE (t2.`flux` > 100)))
+SETTINGS distributed_product_mode = deny, optimize_skip_unused_shards = 1
