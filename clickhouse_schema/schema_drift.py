@@ -14,7 +14,7 @@ from clickhouse_schema.cluster_ddl import create_sharded, create_views
 from clickhouse_schema.cluster_topology import Topology
 from clickhouse_schema.engine_protocol import Engine
 from clickhouse_schema.quoting import identifier, string
-from clickhouse_schema.replicated_everywhere import known_comment, known_uuid
+from clickhouse_schema.replicated_tables import known_comment, known_uuid
 from clickhouse_schema.schema_model import Table
 from clickhouse_schema.shape_cover import has_cover
 from clickhouse_schema.shard_map import LOCAL, MARGIN, OVERLAP, stored

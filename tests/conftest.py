@@ -12,9 +12,9 @@ import requests
 from hypothesis import settings
 
 import web
-from clickhouse_schema import catalogue_store
 from clickhouse_schema.catalogue import Catalogue
-from loaders.pipeline.progress_reporter import ConsoleReporter
+from clickhouse_schema.engine_tables import catalogue_log
+from loaders.progress_reporter import ConsoleReporter
 from loaders.tables.shipped_schemas import load_demo
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 
@@ -61,7 +61,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedEngine]
 @pytest.fixture(scope="session")
 def demo_engine(engine: EmbeddedEngine) -> EmbeddedEngine:
     """The engine with the demo's tables, tycho2.bright and openngc.objects, loaded as ``skyhouse demo`` loads them."""
-    catalogue_store.initialise(engine)
+    catalogue_log.initialise(engine)
     with ConsoleReporter() as reporter:
         load_demo(engine, reporter)
     return engine
@@ -69,4 +69,4 @@ def demo_engine(engine: EmbeddedEngine) -> EmbeddedEngine:
 
 @pytest.fixture
 def demo_catalogue(demo_engine: EmbeddedEngine) -> Catalogue:
-    return catalogue_store.read_catalogue(demo_engine)
+    return catalogue_log.read_catalogue(demo_engine)

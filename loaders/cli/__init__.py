@@ -1,0 +1,1 @@
+"""The ``skyhouse`` commands: arguments and exit codes."""

@@ -8,13 +8,14 @@ from typing import Annotated
 
 import typer
 
-from clickhouse_schema.yaml_writer import as_yaml
-from loaders.cli import control_socket, data_commands, schema_command, shards_command, user_command
-from loaders.cli.adql_command import checked
+from clickhouse_schema.schema_files.yaml_writer import as_yaml
+from loaders.cli import schema_command, shards_command, user_command
 from loaders.cli.command_options import Data
+from loaders.control import control_server, data_commands
+from loaders.control.adql_command import checked
+from loaders.pipeline.describe_file import described, doubts
 from loaders.pipeline.load_plan import split_name
-from loaders.pipeline.progress_reporter import ConsoleReporter
-from loaders.tables.describe_file import described, doubts
+from loaders.progress_reporter import ConsoleReporter
 from loaders.tables.shipped_schemas import given_schema
 from tap_service.readers import open_source
 from tap_service.readers.read_error import ReadError
@@ -148,4 +149,4 @@ def _serve(data: Path, host: str, port: int, *, demo: bool) -> None:
 def _work(data: Path, command: str, arguments: data_commands.Arguments) -> None:
     """Run a command on the data path, here or in the service that holds it, and exit with its code."""
     with ConsoleReporter() as reporter:
-        raise typer.Exit(control_socket.work(data.absolute(), command, arguments, reporter))
+        raise typer.Exit(control_server.work(data.absolute(), command, arguments, reporter))

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from loaders.cli import control_socket, data_commands
 from loaders.cli.command_options import Data
+from loaders.control import control_server, data_commands
 from loaders.load_error import LoadError
-from loaders.pipeline.progress_reporter import ConsoleReporter
+from loaders.progress_reporter import ConsoleReporter
 from loaders.tables.shipped_schemas import example_file, schema_file
 
 app = typer.Typer(help="Schema files, and what the engine has of them.", no_args_is_help=True)
@@ -54,4 +54,4 @@ def apply(file: SchemaFile, data: Data) -> None:
 def _work(data: Path, command: str, file: Path) -> None:
     with ConsoleReporter() as reporter:
         arguments = {"schema_file": str(file.absolute())}
-        raise typer.Exit(control_socket.work(data.absolute(), command, arguments, reporter))
+        raise typer.Exit(control_server.work(data.absolute(), command, arguments, reporter))

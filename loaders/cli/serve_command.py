@@ -12,16 +12,16 @@ from typing import Any
 
 import uvicorn
 
-from loaders.cli import data_commands
-from loaders.cli.control_socket import ControlServer, opened
-from loaders.cli.first_queries import first_queries
+from loaders.control import data_commands
+from loaders.control.control_server import ControlServer, opened
+from loaders.control.service_settings import settings
 from loaders.load_error import LoadError
-from loaders.pipeline.progress_reporter import Reporter
-from loaders.service_settings import settings
+from loaders.progress_reporter import Reporter
 from loaders.tables.shipped_schemas import load_demo
 from tap_service.main import SERVER, create_app
 from tap_service.readers.read_error import ReadError
 from tap_service.services.site.authentication import IssuersError
+from tap_service.services.site.first_queries import first_queries
 from tap_service.storage.accounts import AccountError
 from tap_service.storage.engine.engine import EngineError
 from tap_service.storage.jobs.job_store import JobStoreUnavailable

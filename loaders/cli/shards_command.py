@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from loaders.cli import control_socket
 from loaders.cli.command_options import Data
-from loaders.pipeline.progress_reporter import ConsoleReporter
+from loaders.control import control_server
+from loaders.progress_reporter import ConsoleReporter
 
 app = typer.Typer(help="How the rows of a cluster are shared out.", no_args_is_help=True)
 
@@ -36,4 +36,4 @@ def prepare(data: Data) -> None:
 
 def _work(data: Path, command: str, shards: int) -> None:
     with ConsoleReporter() as reporter:
-        raise typer.Exit(control_socket.work(data.absolute(), command, {"shards": shards}, reporter))
+        raise typer.Exit(control_server.work(data.absolute(), command, {"shards": shards}, reporter))

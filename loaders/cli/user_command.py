@@ -11,9 +11,9 @@ from typing import Annotated
 
 import typer
 
-from loaders.cli import control_socket, data_commands
 from loaders.cli.command_options import Data
-from loaders.pipeline.progress_reporter import ConsoleReporter
+from loaders.control import control_server, data_commands
+from loaders.progress_reporter import ConsoleReporter
 from tap_service.storage.accounts import ACCOUNTS_FILE, AccountError, Accounts
 
 app = typer.Typer(help="Users, their passwords and tokens.", no_args_is_help=True)
@@ -74,7 +74,7 @@ def remove(name: Name, data: Data, file: File = None) -> None:
     with _opened(data, file) as accounts:
         accounts.remove(name)
     typer.echo(f"{name} is no user any more")
-    if control_socket.has_engine(data.absolute()):
+    if control_server.has_engine(data.absolute()):
         _work(data, "user drop-table", {"user": name, "table": ""})
 
 
@@ -122,7 +122,7 @@ def _opened(data: Path, file: Path | None) -> Iterator[Accounts]:
 
 def _work(data: Path, command: str, arguments: data_commands.Arguments) -> None:
     with ConsoleReporter() as reporter:
-        raise typer.Exit(control_socket.work(data.absolute(), command, arguments, reporter))
+        raise typer.Exit(control_server.work(data.absolute(), command, arguments, reporter))
 
 
 def _until(expires: float | None) -> str:

@@ -1,0 +1,1 @@
+"""Tables on a cluster: their shards, overlaps, verification and rebalancing."""

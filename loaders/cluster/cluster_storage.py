@@ -21,24 +21,24 @@ import uuid
 from collections.abc import Collection, Mapping
 from functools import cached_property
 
-from clickhouse_schema import catalogue_store
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.cluster_ddl import create_sharded, drop_sharded
 from clickhouse_schema.cluster_topology import Topology, read_topology
+from clickhouse_schema.engine_tables import catalogue_log
 from clickhouse_schema.overlap_sql import Overlap
 from clickhouse_schema.quoting import identifier, string
-from clickhouse_schema.replicated_everywhere import known_comment
+from clickhouse_schema.replicated_tables import known_comment
 from clickhouse_schema.schema_model import Schema, Table
 from clickhouse_schema.shard_map import LOCAL, OVERLAP, SHARD, Placement, stored
 from clickhouse_schema.table_ddl import HPX29, create_table
 from loaders.cluster import verify_shards as shards
-from loaders.cluster.gateway_table import APPEND, Gateway, Orphan, drop_gateway
 from loaders.cluster.orphan_tables import drop_left_over
-from loaders.cluster.replica_sync import settle
 from loaders.load_error import LoadError
 from loaders.pipeline.chunk_reader import Chunk
-from loaders.pipeline.load_state import TableState, read_state
-from loaders.pipeline.staging_table import (
+from loaders.storage.gateway_table import APPEND, Gateway, Orphan, drop_gateway
+from loaders.storage.load_state import TableState, read_state
+from loaders.storage.replica_sync import settle
+from loaders.storage.server_storage import (
     CHUNK,
     DO_NOT_WAIT,
     WAIT,
@@ -217,7 +217,7 @@ class ClusterStorage(Storage):
         return wrong + shards.overlap_faults(self.engine, self._table, self.overlap, local, overlap)
 
     def refuse_moved(self) -> None:
-        if catalogue_store.read_placement(self.engine) != self.placement:
+        if catalogue_log.read_placement(self.engine) != self.placement:
             raise LoadError(f"the shards were moved meanwhile, so {self.table_name} is as it was: start the load again")
 
     def publish(self) -> None:
@@ -228,8 +228,8 @@ class ClusterStorage(Storage):
         for part in self.parts:
             self._alter(self._rows(self._next, part), f"DROP COLUMN IF EXISTS {CHUNK}", DO_NOT_WAIT)
         number = 0 if self._number is None else self._number + 1
-        catalogue_store.update_density(self.engine, self.schema_name, self._table, self._next)
-        catalogue_store.register(self.engine, state.entry, self._table, number)
+        catalogue_log.update_density(self.engine, self.schema_name, self._table, self._next)
+        catalogue_log.register(self.engine, state.entry, self._table, number)
         self._number = number
         if number:
             time.sleep(LINGER_SECONDS)
@@ -271,7 +271,7 @@ class ClusterStorage(Storage):
             part = stored(self.schema_name, self.base, LOCAL)
             wrong += shards.child_faults(self.engine, self._table, part, self.parent, self.placement)
         else:
-            counted = catalogue_store.density(self.engine, self.schema_name, self.table_name)
+            counted = catalogue_log.density(self.engine, self.schema_name, self.table_name)
             order = self._table.layout.healpix_order
             wrong += shards.count_faults(found, counted, order, self.placement.map)
             wrong += shards.home_faults(self.engine, self.placement.map, local)

@@ -9,7 +9,7 @@ from clickhouse_schema.cluster_ddl import drop_sharded
 from clickhouse_schema.cluster_topology import Topology
 from clickhouse_schema.quoting import string
 from clickhouse_schema.shard_map import BASE, LOCAL, MARGIN, OVERLAP, ROWS
-from loaders.pipeline.staging_table import CHUNK
+from loaders.storage.server_storage import CHUNK
 from tap_service.storage.engine.engine import Engine
 
 _ENDS = "|".join([LOCAL, OVERLAP, LOCAL + ROWS, OVERLAP + ROWS, MARGIN])

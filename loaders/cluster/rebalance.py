@@ -22,24 +22,24 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from clickhouse_schema import catalogue_store
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.cluster_ddl import create_sharded, drop_sharded
 from clickhouse_schema.cluster_topology import Topology, read_topology
+from clickhouse_schema.engine_tables import catalogue_log
 from clickhouse_schema.overlap_sql import Overlap
 from clickhouse_schema.quoting import identifier, string
-from clickhouse_schema.replicated_everywhere import known_comment
+from clickhouse_schema.replicated_tables import known_comment
 from clickhouse_schema.schema_drift import creation
 from clickhouse_schema.shard_balance import balanced, by_shard, moved, weights_of
 from clickhouse_schema.shard_map import BASE, LOCAL, OVERLAP, SHARD, Placement, stored
 from clickhouse_schema.table_ddl import HPX29, given_columns
 from clickhouse_schema.tap_schema import TAP_SCHEMA
 from loaders.cluster.cluster_storage import LINGER_SECONDS
-from loaders.cluster.gateway_table import APPEND
-from loaders.cluster.replica_sync import settle
 from loaders.cluster.verify_shards import home_faults, overlap_faults, row_hash, server_faults
 from loaders.load_error import LoadError
-from loaders.pipeline.progress_reporter import Reporter
+from loaders.progress_reporter import Reporter
+from loaders.storage.gateway_table import APPEND
+from loaders.storage.replica_sync import settle
 from tap_service.storage.engine.engine import Engine
 
 #: As ``Placement.base`` makes it
@@ -76,13 +76,13 @@ def prepare(engine: Engine, reporter: Reporter) -> None:
     Of those that are whole everywhere each server reads its own rows, so it gets them before it is asked.
     """
     _complete(engine, reporter)
-    entries = catalogue_store.read_catalogue(engine).entries
+    entries = catalogue_log.read_catalogue(engine).entries
     settle(engine, read_topology(engine), [entry.storage for entry in entries if not entry.is_sharded])
     reporter.output("all servers have all tables")
 
 
 def _complete(engine: Engine, reporter: Reporter) -> None:
-    topology, catalogue = read_topology(engine), catalogue_store.read_catalogue(engine)
+    topology, catalogue = read_topology(engine), catalogue_log.read_catalogue(engine)
     for entry in catalogue.entries:
         if entry.schema.name == TAP_SCHEMA.name:  # ``apply.initialise`` has made those
             continue
@@ -107,7 +107,7 @@ def move(engine: Engine, shards: int, reporter: Reporter) -> None:
     except LoadError:
         cluster.drop_all_but(cluster.placement)
         raise
-    catalogue_store.write_placement(engine, cluster.wanted)
+    catalogue_log.write_placement(engine, cluster.wanted)
     reporter.output(f"{len(cluster.entries)} tables have balanced shards")
     time.sleep(LINGER_SECONDS)
     cluster.drop_all_but(cluster.wanted)
@@ -156,7 +156,7 @@ class _Cluster:
     def __init__(self, engine: Engine, shards: int) -> None:
         self._engine = engine
         self._topology: Topology = read_topology(engine)
-        self._catalogue: Catalogue = catalogue_store.read_catalogue(engine)
+        self._catalogue: Catalogue = catalogue_log.read_catalogue(engine)
         if self._catalogue.placement is None:
             raise LoadError("this is one server, which has no shards")
         if shards > self._topology.shards:
@@ -202,7 +202,7 @@ class _Cluster:
         return inside
 
     def _counted(self, entry: TableEntry, what: str) -> NDArray[np.float64]:
-        counted = catalogue_store.density(self._engine, entry.schema.name, entry.table.name)
+        counted = catalogue_log.density(self._engine, entry.schema.name, entry.table.name)
         order = entry.table.layout.healpix_order
         cells = zip(counted["cell"].to_pylist(), counted[what].to_pylist(), strict=True)
         return weights_of((order, cell, weight) for cell, weight in cells)
@@ -213,7 +213,7 @@ class _Cluster:
         """Another one when anything was loaded, added or dropped, through whatever server."""
         settle(self._engine, self._topology, ["skyhouse.catalogue", "skyhouse.appends"])
         added = self._engine.query("SELECT max(version) AS version FROM skyhouse.appends").column(0)[0].as_py()
-        return catalogue_store.catalogue_version(self._engine), int(added)
+        return catalogue_log.catalogue_version(self._engine), int(added)
 
     def refuse_loads(self) -> None:
         """Raises ``LoadError`` if some load has begun and not ended: its rows would be left behind."""

@@ -1,0 +1,1 @@
+"""From files to a published table: plan, chunks, load, append."""

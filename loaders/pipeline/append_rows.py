@@ -14,13 +14,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
-from clickhouse_schema import append_record, catalogue_store
+from clickhouse_schema.engine_tables import append_record, catalogue_log
 from clickhouse_schema.quoting import string
-from loaders.cluster.gateway_table import APPEND, Orphan
 from loaders.load_error import LoadError
 from loaders.pipeline.chunk_reader import Chunk
-from loaders.pipeline.load_state import AppendState, Load, TableState
-from loaders.pipeline.staging_table import Storage
+from loaders.storage.gateway_table import APPEND, Orphan
+from loaders.storage.load_state import AppendState, Load, TableState
+from loaders.storage.server_storage import Storage
 from tap_service.storage.engine.engine import Engine
 
 
@@ -65,7 +65,7 @@ class Additions:
         state = AppendState(
             load=load,
             before=self._storage.sizes(),
-            density=catalogue_store.density_stamp(self._engine, self._to.schema_name, self._to.table_name),
+            density=catalogue_log.density_stamp(self._engine, self._to.schema_name, self._to.table_name),
         )
         self._note(load, state=state.model_dump_json())
         self.complete(state)
@@ -76,8 +76,8 @@ class Additions:
         sizes = self._storage.sizes()
         self._storage.take(self._gateway, [part for part, rows in sizes.items() if rows == state.before.get(part, 0)])
         self._check(state)
-        if catalogue_store.density_stamp(self._engine, self._to.schema_name, self._to.table_name) == state.density:
-            catalogue_store.add_density(self._engine, self._to.schema_name, self._table, self._gateway.rows)
+        if catalogue_log.density_stamp(self._engine, self._to.schema_name, self._to.table_name) == state.density:
+            catalogue_log.add_density(self._engine, self._to.schema_name, self._table, self._gateway.rows)
         self._note(state.load, finished=state.load.finished)
         self._gateway.drop()
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from clickhouse_schema.schema_files.yaml_reader import read_schema
+from clickhouse_schema.schema_files.yaml_writer import as_yaml
 from clickhouse_schema.schema_model import Column, Schema, Table
 from clickhouse_schema.schema_problem import SchemaError
 from clickhouse_schema.vounit import vounit
-from clickhouse_schema.yaml_reader import read_schema
-from clickhouse_schema.yaml_writer import as_yaml
 from loaders.load_error import LoadError
-from loaders.pipeline.progress_reporter import Reporter
-from loaders.tables.describe_file import described, doubts
+from loaders.pipeline.describe_file import described, doubts
+from loaders.progress_reporter import Reporter
 from tap_service.readers.conform_rows import matching
 from tap_service.readers.table_source import Source
 

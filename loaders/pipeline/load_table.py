@@ -14,18 +14,18 @@ from pathlib import Path
 from typing import Literal
 
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.catalogue_store import read_catalogue, registered
+from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, registered
 from clickhouse_schema.schema_model import Table
-from loaders.cluster.gateway_table import Orphan
 from loaders.load_error import LoadError
 from loaders.pipeline.append_rows import Additions
 from loaders.pipeline.chunk_reader import Chunk, ahead, chunks
 from loaders.pipeline.load_plan import planned
-from loaders.pipeline.load_state import Load, TableState
-from loaders.pipeline.progress_reporter import Reporter
 from loaders.pipeline.rejects_file import Rejects
-from loaders.pipeline.staging_table import Storage
-from loaders.pipeline.table_storage import live_state, storage_of
+from loaders.pipeline.storage_choice import live_state, storage_of
+from loaders.progress_reporter import Reporter
+from loaders.storage.gateway_table import Orphan
+from loaders.storage.load_state import Load, TableState
+from loaders.storage.server_storage import Storage
 from tap_service.readers import open_source
 from tap_service.readers.conform_rows import Conformer
 from tap_service.readers.table_source import Fault, Source

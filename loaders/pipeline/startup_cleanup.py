@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from clickhouse_schema import catalogue_store
+from clickhouse_schema.engine_tables import catalogue_log
 from loaders.pipeline.append_rows import complete_all
-from loaders.pipeline.staging_table import SUFFIX, Storage
+from loaders.storage.server_storage import SUFFIX, Storage
 from tap_service.storage.engine.engine import Engine
 
 
@@ -15,7 +15,7 @@ def recover(engine: Engine, *, is_ours: bool = True) -> None:
     """
     if is_ours:
         complete_all(engine)
-    if catalogue_store.read_placement(engine) is not None:  # a load of a cluster is visible when the catalogue knows it
+    if catalogue_log.read_placement(engine) is not None:  # a load of a cluster is visible when the catalogue knows it
         return
     sql = "SELECT database, name FROM system.tables WHERE startsWith(comment, '{')"
     for row in engine.query(sql).to_pylist():

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from clickhouse_schema import append_record, catalogue_store
 from clickhouse_schema.cluster_topology import read_topology
+from clickhouse_schema.engine_tables import append_record, catalogue_log
 from loaders.cluster.orphan_tables import drop_left_over, left_over
 from loaders.load_error import LoadError
 from loaders.pipeline.load_plan import split_name
-from loaders.pipeline.progress_reporter import Reporter
-from loaders.pipeline.table_storage import begun_storage, known_storage
+from loaders.pipeline.storage_choice import begun_storage, known_storage
+from loaders.progress_reporter import Reporter
 from tap_service.storage.engine.engine import Engine
 
 
@@ -17,7 +17,7 @@ def drop(engine: Engine, name: str, reporter: Reporter) -> None:
 
     In this order a query meets an unknown table and never one that is half gone.
     """
-    catalogue = catalogue_store.read_catalogue(engine)
+    catalogue = catalogue_log.read_catalogue(engine)
     schema_name, table_name = split_name(name)
     storage = known_storage(engine, name, catalogue) or begun_storage(engine, name)
     is_there = storage is not None and (storage.live_exists() or storage.staging_state() is not None)
@@ -25,7 +25,7 @@ def drop(engine: Engine, name: str, reporter: Reporter) -> None:
     is_left = topology.is_cluster and bool(left_over(engine, topology, schema_name, table_name).bases)
     if not (is_there or is_left):
         raise LoadError(f"there is no table {name}; see skyhouse tables")
-    catalogue_store.unregister(engine, schema_name, table_name)
+    catalogue_log.unregister(engine, schema_name, table_name)
     if storage is not None:
         storage.drop_live()
         storage.drop_staging()

@@ -13,22 +13,22 @@ import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
-from clickhouse_schema import catalogue_store
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.cluster_topology import Topology, read_topology
+from clickhouse_schema.engine_tables import catalogue_log
 from clickhouse_schema.schema_drift import ANEW, Drift, Step, drift
+from clickhouse_schema.schema_files.yaml_reader import read_schema
 from clickhouse_schema.schema_model import Column, Schema, Table
 from clickhouse_schema.schema_problem import SchemaError
 from clickhouse_schema.shard_map import LOCAL, stored
-from clickhouse_schema.yaml_reader import read_schema
 from loaders.cluster.orphan_tables import left_over
 from loaders.load_error import LoadError
 from loaders.pipeline.append_rows import Additions
 from loaders.pipeline.load_plan import completed
-from loaders.pipeline.load_state import TableState
-from loaders.pipeline.progress_reporter import Reporter
-from loaders.pipeline.staging_table import comment, state_of
-from loaders.pipeline.table_storage import known_storage
+from loaders.pipeline.storage_choice import known_storage
+from loaders.progress_reporter import Reporter
+from loaders.storage.load_state import TableState
+from loaders.storage.server_storage import comment, state_of
 from tap_service.storage.engine.engine import Engine
 
 #: Of the layout, what says on which servers rows are
@@ -105,13 +105,13 @@ def _publish(engine: Engine, topology: Topology, schema: Schema, difference: _Di
     state = state_of(engine, schema.name, name) or TableState(
         fingerprint="", verified=True, entry=own, origin=secrets.token_hex(16)
     )
-    version, _ = catalogue_store.registered(engine, schema.name, table.name)
+    version, _ = catalogue_log.registered(engine, schema.name, table.name)
     text = comment(state.model_copy(update={"entry": own, "catalogue": version}))
     engine.execute(f"ALTER TABLE {stored(schema.name, name)}{topology.on_cluster} MODIFY COMMENT {text}")
     before = difference.entry.table.layout if difference.entry else None
     if before is None or before.healpix_order != table.layout.healpix_order:
-        catalogue_store.update_density(engine, schema.name, table, difference.base)
-    catalogue_store.register(engine, schema, table, None if difference.entry else 0)
+        catalogue_log.update_density(engine, schema.name, table, difference.base)
+    catalogue_log.register(engine, schema, table, None if difference.entry else 0)
 
 
 # --- the comparison ---------------------------------------------------------------------------------------------------
@@ -124,7 +124,7 @@ def _compared(engine: Engine, schema_file: Path, reporter: Reporter) -> tuple[Sc
         raise LoadError(str(error)) from error
     for warning in warnings:
         reporter.message(f"warning: {warning}")
-    catalogue = catalogue_store.read_catalogue(engine)
+    catalogue = catalogue_log.read_catalogue(engine)
     topology = read_topology(engine)
     return schema, [_difference(engine, topology, catalogue, schema, table) for table in schema.tables]
 

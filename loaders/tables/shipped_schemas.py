@@ -8,7 +8,7 @@ from pathlib import Path
 
 from loaders.load_error import LoadError
 from loaders.pipeline.load_table import LoadRequest, load
-from loaders.pipeline.progress_reporter import Reporter
+from loaders.progress_reporter import Reporter
 from tap_service.storage.engine.engine import Engine
 
 _FOLDER = Path(__file__).parents[1] / "demo"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from clickhouse_schema import append_record, catalogue_store
+from clickhouse_schema.engine_tables import append_record, catalogue_log
 from clickhouse_schema.quoting import string
-from loaders.pipeline.load_state import TableState, read_state
-from loaders.pipeline.progress_reporter import Reporter
-from loaders.pipeline.table_storage import storage_of
+from loaders.pipeline.storage_choice import storage_of
+from loaders.progress_reporter import Reporter
+from loaders.storage.load_state import TableState, read_state
 from tap_service.storage.engine.engine import Engine
 
 _SQL = f"""
@@ -17,7 +17,7 @@ WHERE startsWith(comment, {string("{")}) ORDER BY database, name
 
 def tables(engine: Engine, reporter: Reporter) -> None:
     """Name, rows, size on disk and time of the last load; loads that wait to be gone on with are named too."""
-    catalogue = catalogue_store.read_catalogue(engine)
+    catalogue = catalogue_log.read_catalogue(engine)
     found = 0
     for row in engine.query(_SQL).to_pylist():
         state = read_state(row["comment"])
@@ -49,7 +49,7 @@ def _last(engine: Engine, state: TableState) -> str:
 
 def _counted(engine: Engine, state: TableState) -> tuple[int, int]:
     """Rows and bytes of all shards, as they were counted."""
-    counted = catalogue_store.density(engine, state.entry.name, state.entry.tables[0].name)
+    counted = catalogue_log.density(engine, state.entry.name, state.entry.tables[0].name)
     return sum(counted["rows"].to_pylist()), sum(counted["bytes"].to_pylist())
 
 

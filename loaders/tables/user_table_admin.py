@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from clickhouse_schema import user_table_record
-from clickhouse_schema.user_table_record import SCHEMA_NAME
+from clickhouse_schema.engine_tables import user_table_record
+from clickhouse_schema.engine_tables.user_table_record import SCHEMA_NAME
 from loaders.load_error import LoadError
-from loaders.pipeline.progress_reporter import Reporter
+from loaders.progress_reporter import Reporter
 from tap_service.config import read_config
 from tap_service.services.user_tables.user_table_expiry import end_of
 from tap_service.services.user_tables.user_table_storage import UserStorage

@@ -14,17 +14,17 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.catalogue_store import read_catalogue
 from clickhouse_schema.datatypes import ColumnType
+from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
 from clickhouse_schema.healpix import NO_POSITION, ORDER, centres, max_radius
 from clickhouse_schema.quoting import identifier
 from clickhouse_schema.schema_model import Table
 from clickhouse_schema.shape_cover import cover_column, has_cover, is_read, shape_column
 from loaders.load_error import LoadError
 from loaders.pipeline.append_rows import Additions
-from loaders.pipeline.progress_reporter import Reporter
-from loaders.pipeline.staging_table import Storage
-from loaders.pipeline.table_storage import known_storage
+from loaders.pipeline.storage_choice import known_storage
+from loaders.progress_reporter import Reporter
+from loaders.storage.server_storage import Storage
 from tap_service.readers import shape_columns
 from tap_service.storage.engine.engine import Engine
 

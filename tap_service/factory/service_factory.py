@@ -73,7 +73,7 @@ class Services:
 
 
 def build(config: Config, engine: Engine) -> Services:
-    """``engine`` has been initialised by ``clickhouse_schema.catalogue_store``.
+    """``engine`` has been initialised by ``clickhouse_schema.engine_tables.catalogue_log``.
 
     Raises EngineError if it does not answer, AccountError and IssuersError where the files of users and token
     issuers cannot be used, JobStoreUnavailable and OSError where the directory for jobs cannot be used.

@@ -8,8 +8,8 @@ from fastapi import APIRouter
 from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
-from clickhouse_schema import user_table_record
 from clickhouse_schema.catalogue import TableEntry
+from clickhouse_schema.engine_tables import user_table_record
 from tap_service.constants import TABLE_EXPIRES_HEADER
 from tap_service.documents.availability_document import availability_document
 from tap_service.documents.capabilities_document import capabilities_document

@@ -27,7 +27,7 @@ from pydantic import ValidationError
 
 from adql.errors import printable
 from clickhouse_schema.datatypes import CHAR, INTEGERS, UNICODE, ColumnType, Field
-from clickhouse_schema.schema_checks import UNSTORABLE, is_kept
+from clickhouse_schema.schema_files.schema_checks import UNSTORABLE, is_kept
 from clickhouse_schema.schema_model import Column, Layout, Table
 from clickhouse_schema.shape_cover import has_cover
 from tap_service.readers import open_upload

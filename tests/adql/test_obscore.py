@@ -11,9 +11,9 @@ import pytest
 
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.schema_files.yaml_reader import read_schema
 from clickhouse_schema.shape_cover import cover_column, shape_column
 from clickhouse_schema.table_ddl import create_table
-from clickhouse_schema.yaml_reader import read_schema
 from loaders.tables.shipped_schemas import schema_file
 from tap_service.readers import shape_columns
 from tap_service.storage.engine.engine import Engine

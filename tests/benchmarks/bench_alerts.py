@@ -22,9 +22,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from adql.translate import translate
-from clickhouse_schema.catalogue_store import initialise, read_catalogue
+from clickhouse_schema.engine_tables.catalogue_log import initialise, read_catalogue
 from loaders.pipeline.load_table import LoadRequest, load
-from loaders.pipeline.progress_reporter import ConsoleReporter
+from loaders.progress_reporter import ConsoleReporter
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 
 FIELDS, OBJECTS, PER_VISIT, VISITS = 12, 3000, 1500, 40

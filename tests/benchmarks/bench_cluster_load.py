@@ -18,8 +18,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from clickhouse_schema import catalogue_store
-from loaders.pipeline.progress_reporter import ConsoleReporter
+from clickhouse_schema.engine_tables import catalogue_log
+from loaders.progress_reporter import ConsoleReporter
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.benchmarks.bench_load import write_file
 from tests.cluster.in_process import served_cluster
@@ -65,7 +65,7 @@ class Cluster:
     def served(self) -> Iterator[str]:
         with served_cluster(self.folder, self._shards) as url:
             engine = ClickHouseEngine(url)
-            catalogue_store.initialise(engine)
+            catalogue_log.initialise(engine)
             engine.close()
             yield url
 

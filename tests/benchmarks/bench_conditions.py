@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from adql.translate import translate
-from clickhouse_schema import catalogue_store
-from loaders.pipeline.progress_reporter import ConsoleReporter
+from clickhouse_schema.engine_tables import catalogue_log
+from loaders.progress_reporter import ConsoleReporter
 from loaders.tables.shipped_schemas import load_demo
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 
@@ -38,10 +38,10 @@ def branches(count: int) -> str:
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         engine = EmbeddedEngine(Path(folder))
-        catalogue_store.initialise(engine)
+        catalogue_log.initialise(engine)
         with ConsoleReporter() as reporter:
             load_demo(engine, reporter)
-        catalogue = catalogue_store.read_catalogue(engine)
+        catalogue = catalogue_log.read_catalogue(engine)
         for make, counts in ((circles, (100, 300, 1000)), (look_up, (1000, 8000)), (branches, (250, 1000, 2000))):
             for count in counts:
                 taken = []

@@ -23,9 +23,9 @@ import httpx
 import uvicorn
 
 from adql.translate import translate
-from clickhouse_schema.catalogue_store import initialise, read_catalogue
+from clickhouse_schema.engine_tables.catalogue_log import initialise, read_catalogue
 from loaders.cli.serve_command import load_demo
-from loaders.pipeline.progress_reporter import ConsoleReporter
+from loaders.progress_reporter import ConsoleReporter
 from tap_service.config import Config
 from tap_service.main import SERVER, create_app
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine

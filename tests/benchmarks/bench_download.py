@@ -22,7 +22,7 @@ from typing import Any
 
 import httpx
 
-from clickhouse_schema.catalogue_store import initialise, register
+from clickhouse_schema.engine_tables.catalogue_log import initialise, register
 from clickhouse_schema.schema_model import Schema
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.benchmarks.bench_cone import served

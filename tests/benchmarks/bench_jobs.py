@@ -19,7 +19,7 @@ from pathlib import Path
 
 import httpx
 
-from clickhouse_schema.catalogue_store import initialise
+from clickhouse_schema.engine_tables.catalogue_log import initialise
 from tap_service.config import Config
 from tap_service.models.timestamps import later, now
 from tap_service.models.uws_job import ExecutionPhase, Job, JobFilter

@@ -19,10 +19,10 @@ import pyarrow.parquet as pq
 from clickhouse_schema.quoting import string
 from clickhouse_schema.schema_model import Layout
 from clickhouse_schema.table_ddl import create_table
-from loaders.cli.control_socket import opened
+from loaders.control.control_server import opened
 from loaders.pipeline.load_table import LoadRequest, load
-from loaders.pipeline.progress_reporter import ConsoleReporter
-from loaders.pipeline.staging_table import Storage
+from loaders.progress_reporter import ConsoleReporter
+from loaders.storage.server_storage import Storage
 from tap_service.storage.engine.engine import Engine
 
 ROWS = 5_000_000

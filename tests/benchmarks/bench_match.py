@@ -28,10 +28,10 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from adql.translate import translate
-from clickhouse_schema.catalogue_store import read_catalogue
-from loaders.cli.control_socket import opened
+from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
+from loaders.control.control_server import opened
 from loaders.pipeline.load_table import LoadRequest, load
-from loaders.pipeline.progress_reporter import ConsoleReporter
+from loaders.progress_reporter import ConsoleReporter
 from tap_service.storage.engine.engine import Engine
 
 ROUNDS = 5

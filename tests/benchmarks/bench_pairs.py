@@ -18,10 +18,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from adql.translate import translate
-from clickhouse_schema.catalogue_store import read_catalogue
-from loaders.cli.control_socket import opened
+from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
+from loaders.control.control_server import opened
 from loaders.pipeline.load_table import LoadRequest, load
-from loaders.pipeline.progress_reporter import ConsoleReporter
+from loaders.progress_reporter import ConsoleReporter
 
 CROWDING = 41_000
 RADIUS = 0.1

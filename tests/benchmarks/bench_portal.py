@@ -27,7 +27,7 @@ from urllib.parse import quote
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from clickhouse_schema.catalogue_store import initialise, register, update_density
+from clickhouse_schema.engine_tables.catalogue_log import initialise, register, update_density
 from clickhouse_schema.schema_model import Schema
 from clickhouse_schema.table_ddl import create_table
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine

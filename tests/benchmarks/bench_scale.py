@@ -25,9 +25,9 @@ from clickhouse_schema.schema_model import Column, Layout, Table
 from clickhouse_schema.shard_balance import balanced
 from clickhouse_schema.shard_map import ShardMap
 from clickhouse_schema.table_ddl import create_table
-from loaders.cli.control_socket import opened
+from loaders.control.control_server import opened
 from loaders.pipeline.load_table import LoadRequest, load
-from loaders.pipeline.progress_reporter import ConsoleReporter
+from loaders.progress_reporter import ConsoleReporter
 from tap_service.storage.engine.engine import Engine
 
 #: rows, and bytes of a row as it is defined: Wang et al. 2011, "Qserv", table 1

@@ -20,12 +20,12 @@ import pyarrow.parquet as pq
 
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.catalogue_store import read_catalogue, read_placement
+from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, read_placement
 from clickhouse_schema.healpix import index_sql
 from clickhouse_schema.overlap_sql import Overlap
 from clickhouse_schema.shard_map import Placement
 from loaders.pipeline.load_table import LoadRequest, load
-from loaders.pipeline.progress_reporter import ConsoleReporter
+from loaders.progress_reporter import ConsoleReporter
 from tap_service.storage.engine.engine import Engine
 from tests.cluster.in_process import in_process_cluster
 

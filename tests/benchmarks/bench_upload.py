@@ -27,9 +27,9 @@ from astropy.coordinates import SkyCoord, search_around_sky
 from astropy.io import votable
 from astropy.table import Table
 
-from clickhouse_schema.catalogue_store import initialise
+from clickhouse_schema.engine_tables.catalogue_log import initialise
 from loaders.pipeline.load_table import LoadRequest, load
-from loaders.pipeline.progress_reporter import ConsoleReporter
+from loaders.progress_reporter import ConsoleReporter
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.benchmarks.bench_cone import served
 from tests.benchmarks.bench_match import stars

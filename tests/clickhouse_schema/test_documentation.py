@@ -9,8 +9,8 @@ import pytest
 from pydantic import BaseModel
 
 from clickhouse_schema.column_links import InputParam, Link, Service
+from clickhouse_schema.schema_files.yaml_reader import read_schema
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
-from clickhouse_schema.yaml_reader import read_schema
 
 PAGE = (Path(__file__).parents[2] / "docs" / "schema-yaml.md").read_text()
 SAMPLES = re.findall(r"^```yaml\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clickhouse_schema.column_links import Link
+from clickhouse_schema.schema_files.yaml_reader import read_schema
+from clickhouse_schema.schema_files.yaml_writer import write_schema
 from clickhouse_schema.schema_model import Schema
 from clickhouse_schema.schema_problem import SchemaError
-from clickhouse_schema.yaml_reader import read_schema
-from clickhouse_schema.yaml_writer import write_schema
 
 GOOD = """\
 name: s

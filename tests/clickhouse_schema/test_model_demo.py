@@ -12,8 +12,8 @@ import loaders.demo
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.datatypes import UNICODE, from_arrow
+from clickhouse_schema.schema_files.yaml_reader import read_schema
 from clickhouse_schema.schema_model import Example, Schema
-from clickhouse_schema.yaml_reader import read_schema
 
 DEMO = Path(loaders.demo.__file__).parent
 FILES = {"tycho2": "tycho2_bright.parquet", "openngc": "openngc.parquet"}

@@ -10,10 +10,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from clickhouse_schema.datatypes import FELIS
+from clickhouse_schema.schema_files.yaml_reader import MAX_BYTES, read_schema
+from clickhouse_schema.schema_files.yaml_writer import write_schema
 from clickhouse_schema.schema_model import Column, Example, ForeignKey, Layout, Schema, Table
 from clickhouse_schema.schema_problem import SchemaError
-from clickhouse_schema.yaml_reader import MAX_BYTES, read_schema
-from clickhouse_schema.yaml_writer import write_schema
 
 GOOD = """\
 name: sky

@@ -7,9 +7,9 @@ import pytest
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.obscore import DATA_MODEL, MANDATORY, data_models
+from clickhouse_schema.schema_files.yaml_reader import read_schema
 from clickhouse_schema.schema_model import Column, Schema, Table
 from clickhouse_schema.schema_problem import SchemaError
-from clickhouse_schema.yaml_reader import read_schema
 from loaders.tables.shipped_schemas import schema_file
 
 #: Section 4 of the standard: of what is mandatory, what must not be NULL

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clickhouse_schema import catalogue_store
 from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.engine_tables import catalogue_log
 from clickhouse_schema.quoting import identifier, string
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from clickhouse_schema.table_ddl import create_table
@@ -40,7 +40,7 @@ def test_a_quoted_text_is_itself(text: str, engine: Engine) -> None:
 @pytest.fixture
 def survey(engine: Engine) -> Engine:
     """An engine with one table that the catalogue knows."""
-    catalogue_store.initialise(engine)
+    catalogue_log.initialise(engine)
     engine.execute("CREATE DATABASE IF NOT EXISTS survey")
     engine.execute("DROP TABLE IF EXISTS survey.`Objects` SYNC")
     engine.execute(create_table(OBJECTS, "survey.`Objects`"))
@@ -48,21 +48,21 @@ def survey(engine: Engine) -> Engine:
         "INSERT INTO survey.`Objects` (id, ra, dec) SELECT number, number % 360, number % 180 - 90 FROM numbers(1000)"
     )
     engine.execute("INSERT INTO survey.`Objects` (id, ra, dec) VALUES (1000, NULL, 1), (1001, nan, 1)")
-    catalogue_store.register(engine, SURVEY, OBJECTS)
+    catalogue_log.register(engine, SURVEY, OBJECTS)
     return engine
 
 
 def test_the_catalogue_comes_back_as_it_was(survey: Engine) -> None:
-    catalogue = catalogue_store.read_catalogue(survey)
+    catalogue = catalogue_log.read_catalogue(survey)
     assert catalogue.schemas[0] == TAP_SCHEMA
     assert [s for s in catalogue.schemas if s.name == "survey"] == [SURVEY]
 
 
 def test_each_change_gives_a_new_version(survey: Engine) -> None:
-    before = catalogue_store.catalogue_version(survey)
-    catalogue_store.unregister(survey, "survey", "Objects")
-    assert catalogue_store.catalogue_version(survey) > before
-    assert "survey" not in {entry.schema.name for entry in catalogue_store.read_catalogue(survey).entries}
+    before = catalogue_log.catalogue_version(survey)
+    catalogue_log.unregister(survey, "survey", "Objects")
+    assert catalogue_log.catalogue_version(survey) > before
+    assert "survey" not in {entry.schema.name for entry in catalogue_log.read_catalogue(survey).entries}
     assert survey.query("SELECT 1 FROM TAP_SCHEMA.tables WHERE table_name LIKE 'survey%'").num_rows == 0
 
 
@@ -86,7 +86,7 @@ def test_tap_schema_describes_tables_and_itself(survey: Engine) -> None:
 
 def test_initialise_heals_a_tap_schema_that_lags_behind(survey: Engine) -> None:
     survey.execute("TRUNCATE TABLE TAP_SCHEMA.columns")
-    catalogue_store.initialise(survey)
+    catalogue_log.initialise(survey)
     assert survey.query("SELECT 1 FROM TAP_SCHEMA.columns WHERE table_name = 'survey.Objects'").num_rows == len(
         OBJECTS.columns
     )
@@ -94,8 +94,8 @@ def test_initialise_heals_a_tap_schema_that_lags_behind(survey: Engine) -> None:
 
 def test_the_catalogue_knows_how_crowded_a_table_is(survey: Engine) -> None:
     survey.execute("INSERT INTO survey.`Objects` (id, ra, dec) SELECT number, 45.5, 0.5 FROM numbers(1002)")
-    catalogue_store.update_density(survey, "survey", OBJECTS)
-    [entry] = [e for e in catalogue_store.read_catalogue(survey).entries if e.qualified == "survey.Objects"]
+    catalogue_log.update_density(survey, "survey", OBJECTS)
+    [entry] = [e for e in catalogue_log.read_catalogue(survey).entries if e.qualified == "survey.Objects"]
     assert entry.rows == 2004
     cell = 41252.96 / (12 * 4**OBJECTS.layout.healpix_order)
     # half of the rows share a cell, the others have one nearly to themselves
@@ -104,8 +104,8 @@ def test_the_catalogue_knows_how_crowded_a_table_is(survey: Engine) -> None:
 
 def test_the_density_counts_each_row_once(survey: Engine) -> None:
     for _ in range(2):
-        catalogue_store.update_density(survey, "survey", OBJECTS)
-    density = catalogue_store.density(survey, "survey", "Objects")
+        catalogue_log.update_density(survey, "survey", OBJECTS)
+    density = catalogue_log.density(survey, "survey", "Objects")
     cells = density["cell"].to_pylist()
     assert len(cells) == len(set(cells))
     assert sum(density["rows"].to_pylist()) == 1002
@@ -128,7 +128,7 @@ def test_names_are_found_by_the_rules_of_case() -> None:
 
 def test_the_layout_says_in_which_cells_rows_are_counted(survey: Engine) -> None:
     coarse = OBJECTS.model_copy(update={"layout": OBJECTS.layout.model_copy(update={"healpix_order": 0})})
-    catalogue_store.update_density(survey, "survey", coarse)
-    density = catalogue_store.density(survey, "survey", "Objects")
+    catalogue_log.update_density(survey, "survey", coarse)
+    density = catalogue_log.density(survey, "survey", "Objects")
     assert set(density["cell"].to_pylist()) <= set(range(13))
     assert sum(density["rows"].to_pylist()) == 1002

@@ -89,6 +89,6 @@ def test_any_text_gives_a_vounit_or_none(text: str) -> None:
 
 
 def test_import_leaves_astropy_alone() -> None:
-    code = "import sys, clickhouse_schema.yaml_reader; print('astropy' in sys.modules)"
+    code = "import sys, clickhouse_schema.schema_files.yaml_reader; print('astropy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

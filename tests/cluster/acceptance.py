@@ -20,12 +20,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from clickhouse_schema.catalogue_store import initialise, read_catalogue
 from clickhouse_schema.cluster_topology import read_topology
+from clickhouse_schema.engine_tables.catalogue_log import initialise, read_catalogue
 from clickhouse_schema.shard_map import LOCAL, OVERLAP, SHARD
 from loaders.cluster import cluster_storage
 from loaders.pipeline.load_table import LoadRequest, Mode, load
-from loaders.pipeline.progress_reporter import ConsoleReporter
+from loaders.progress_reporter import ConsoleReporter
 from loaders.tables.drop_table import drop
 from loaders.tables.verify_table import verify
 from tap_service.config import Config

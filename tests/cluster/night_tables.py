@@ -10,12 +10,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from clickhouse_schema import catalogue_store
 from clickhouse_schema.catalogue import Catalogue, TableEntry
+from clickhouse_schema.engine_tables import catalogue_log
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from clickhouse_schema.table_ddl import create_table
 from loaders.pipeline.load_table import LoadRequest, Mode, load
-from loaders.pipeline.progress_reporter import Reporter
+from loaders.progress_reporter import Reporter
 from tap_service.storage.engine.engine import Engine
 
 _PLACED = """
@@ -186,6 +186,4 @@ def fill(engine: Engine, folder: Path, reporter: Reporter) -> None:
 
 def catalogue_of(engine: Engine) -> Catalogue:
     uploads = Schema(name="TAP_UPLOAD", tables=(MINE,))
-    return catalogue_store.read_catalogue(engine).plus(
-        (TableEntry(uploads, MINE, 30, stored="`night_uploads`.`mine`"),)
-    )
+    return catalogue_log.read_catalogue(engine).plus((TableEntry(uploads, MINE, 30, stored="`night_uploads`.`mine`"),))

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from clickhouse_schema import catalogue_store
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.cluster_topology import read_topology
+from clickhouse_schema.engine_tables import catalogue_log
 from clickhouse_schema.healpix import index_sql
 from clickhouse_schema.shard_map import LOCAL, MARGIN, SHARD
-from loaders.cli.data_commands import run
 from loaders.cluster import cluster_storage
+from loaders.control.data_commands import run
 from loaders.pipeline.load_table import LoadRequest, load
 from loaders.tables.drop_table import drop
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
@@ -47,7 +47,7 @@ def live(cluster_of: Callable[[int], ClickHouseEngine], tmp_path_factory: pytest
     engine = cluster_of(3)
     code, lines = _said(engine, "apply", tmp_path_factory.mktemp("schema"), SCHEMA)
     assert (code, lines) == (0, ["the table live.stars is missing", "live.stars is not in the catalogue"])
-    placement = catalogue_store.read_placement(engine)
+    placement = catalogue_log.read_placement(engine)
     assert placement is not None
     rows = f"(SELECT number AS id, number % 360 AS ra, number % 179 - 89. AS dec FROM numbers({ROWS}))"
     shard = placement.map.sql(index_sql("ra", "dec"))
@@ -63,7 +63,7 @@ def _said(engine: ClickHouseEngine, command: str, folder: Path, schema: str) -> 
 
 
 def _entry(engine: ClickHouseEngine, name: str) -> TableEntry:
-    [entry] = [e for e in catalogue_store.read_catalogue(engine).entries if e.qualified == f"live.{name}"]
+    [entry] = [e for e in catalogue_log.read_catalogue(engine).entries if e.qualified == f"live.{name}"]
     return entry
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from clickhouse_schema import catalogue_store
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.cluster_ddl import create_sharded, drop_sharded
 from clickhouse_schema.cluster_topology import ClusterError, Topology, read_topology
+from clickhouse_schema.engine_tables import catalogue_log
 from clickhouse_schema.healpix import index_sql
 from clickhouse_schema.quoting import identifier, string
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
@@ -41,7 +41,7 @@ def made(cluster_of: Callable[[int], ClickHouseEngine]) -> ClickHouseEngine:
     engine.execute("CREATE DATABASE layout")
     for statement in 2 * create_sharded(STARS, "layout", "stars", topology):
         engine.execute(statement)
-    placement = catalogue_store.read_placement(engine)
+    placement = catalogue_log.read_placement(engine)
     assert placement is not None
     shard = placement.map.sql(index_sql("ra", "dec"))
     rows = (
@@ -59,7 +59,7 @@ def _counts(engine: ClickHouseEngine, part: str) -> list[int]:
 
 
 def test_rows_are_on_their_shards(made: ClickHouseEngine) -> None:
-    placement = catalogue_store.read_placement(made)
+    placement = catalogue_log.read_placement(made)
     assert placement is not None
     found = made.query(f"SELECT hpx29, shardNum() - 1 AS here, {SHARD} AS shard FROM layout.stars").to_pydict()
     assert len(found["hpx29"]) == 4002
@@ -90,13 +90,13 @@ def test_a_condition_on_the_shard_prunes(made: ClickHouseEngine) -> None:
 
 
 def test_rows_are_counted_over_all_shards(made: ClickHouseEngine) -> None:
-    catalogue_store.register(made, Schema(name="layout", tables=(STARS,)), STARS)
-    catalogue_store.update_density(made, "layout", STARS)
-    [entry] = [entry for entry in catalogue_store.read_catalogue(made).entries if entry.qualified == "layout.stars"]
+    catalogue_log.register(made, Schema(name="layout", tables=(STARS,)), STARS)
+    catalogue_log.update_density(made, "layout", STARS)
+    [entry] = [entry for entry in catalogue_log.read_catalogue(made).entries if entry.qualified == "layout.stars"]
     assert entry.rows == 4002
     assert entry.is_sharded
     assert entry.part(MARGIN) == "`layout`.`stars__margin`"
-    assert sum(catalogue_store.density(made, "layout", "stars")["bytes"].to_pylist()) > 4002
+    assert sum(catalogue_log.density(made, "layout", "stars")["bytes"].to_pylist()) > 4002
 
 
 def test_any_name_will_do_and_what_is_dropped_is_gone(cluster_of: Callable[[int], ClickHouseEngine]) -> None:
@@ -133,10 +133,10 @@ def test_tables_of_other_servers_are_refused(tmp_path: Path) -> None:
             with served_cluster(tmp_path / folder, shards) as url:
                 engine = ClickHouseEngine(url)
                 if shards == first:
-                    catalogue_store.initialise(engine)
-                    catalogue_store.register(engine, Schema(name="layout", tables=(STARS,)), STARS)
+                    catalogue_log.initialise(engine)
+                    catalogue_log.register(engine, Schema(name="layout", tables=(STARS,)), STARS)
                 with pytest.raises(ClusterError, match=message) if shards == then else nullcontext():
-                    catalogue_store.initialise(engine)
+                    catalogue_log.initialise(engine)
                 engine.close()
 
 
@@ -145,7 +145,7 @@ def test_a_cluster_without_macros_is_refused(tmp_path: Path) -> None:
     with served_cluster(tmp_path, 1, "192.0.2.1") as url:
         engine = ClickHouseEngine(url)
         with pytest.raises(ClusterError, match="the macros shard and replica are not: give each server both"):
-            catalogue_store.initialise(engine)
+            catalogue_log.initialise(engine)
         engine.close()
 
 

@@ -18,15 +18,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from adql.translate import translate
-from clickhouse_schema import catalogue_store
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.cluster_topology import Topology
+from clickhouse_schema.engine_tables import catalogue_log
 from clickhouse_schema.shard_map import LOCAL, OVERLAP, SHARD
 from loaders.cluster import cluster_storage
 from loaders.load_error import LoadError
-from loaders.pipeline import chunk_reader, staging_table
+from loaders.pipeline import chunk_reader
 from loaders.pipeline.load_table import LoadRequest, Mode, load
-from loaders.pipeline.table_storage import known_storage
+from loaders.pipeline.storage_choice import known_storage
+from loaders.storage import server_storage
 from loaders.tables.drop_table import drop
 from loaders.tables.table_list import tables
 from loaders.tables.verify_table import verify
@@ -139,7 +140,7 @@ def cluster(
     monkeypatch.setattr(chunk_reader, "CHUNK_ROWS", CHUNK)
     monkeypatch.setattr(cluster_storage, "LINGER_SECONDS", 0)
     yield engine
-    for entry in catalogue_store.read_catalogue(engine).entries:
+    for entry in catalogue_log.read_catalogue(engine).entries:
         if entry.schema.name == "night":
             drop(engine, entry.qualified, Said())
     engine.execute("DROP DATABASE IF EXISTS night SYNC")
@@ -151,7 +152,7 @@ def request(folder: Path, name: str = "stars", mode: Mode = "create", table: str
 
 
 def entry_of(engine: ClickHouseEngine, name: str = "stars") -> TableEntry:
-    (entry,) = catalogue_store.read_catalogue(engine).find(name, True, "night", True)
+    (entry,) = catalogue_log.read_catalogue(engine).find(name, True, "night", True)
     return entry
 
 
@@ -177,7 +178,7 @@ def test_rows_and_copies(cluster: ClickHouseEngine, folder: Path) -> None:
     load(cluster, request(folder), said)
     assert said.lines == [f"loaded {STARS:,} rows into night.stars"]
     entry = entry_of(cluster)
-    placement = catalogue_store.read_catalogue(cluster).placement
+    placement = catalogue_log.read_catalogue(cluster).placement
     assert placement is not None
     found = cluster.query(f"SELECT id, {SHARD} AS shard, hpx29 FROM {entry.storage} ORDER BY id").to_pydict()
     assert found["id"] == list(range(STARS))
@@ -209,7 +210,7 @@ def test_shards_are_read_as_those_of_many_servers_are(
 ) -> None:
     """What loads and verify ask of all servers, asked through the cluster, says the same as the one server's tables."""
     load(cluster, request(folder), Said())
-    storage = known_storage(cluster, "night.stars", catalogue_store.read_catalogue(cluster))
+    storage = known_storage(cluster, "night.stars", catalogue_log.read_catalogue(cluster))
     assert isinstance(storage, cluster_storage.ClusterStorage)
     sizes, placed = storage.sizes(), storage.placed()
     assert sum(sizes.values()) > STARS
@@ -296,7 +297,7 @@ def test_what_replaces_a_table_is_estimated(cluster: ClickHouseEngine, folder: P
     rows = rows_table(cluster, LOCAL)
     cluster.execute(f"ALTER TABLE {rows} MODIFY SETTING min_bytes_for_wide_part = 0, min_rows_for_wide_part = 0")
     cluster.execute(f"OPTIMIZE TABLE {rows} FINAL")
-    catalogue = catalogue_store.read_catalogue(cluster)
+    catalogue = catalogue_log.read_catalogue(cluster)
     estimate = Estimator(cluster, _Rates()).estimate(translate("SELECT name FROM night.stars", catalogue), 1)
     assert estimate.rows == 2200
     assert estimate.bytes > 2200 * 12
@@ -351,16 +352,16 @@ def test_an_addition_killed_anywhere_is_there_once(cluster: ClickHouseEngine, fo
     verify(cluster, "night.stars", said)
     rows = STARS + 50 * len(APPEND_POINTS)
     assert said.lines[0] == f"night.stars: {rows:,} rows, {rows:,} were loaded from {1 + len(APPEND_POINTS)} inputs"
-    assert sum(catalogue_store.density(cluster, "night", "stars")["rows"].to_pylist()) == rows
+    assert sum(catalogue_log.density(cluster, "night", "stars")["rows"].to_pylist()) == rows
 
 
 def test_additions_small_and_large(cluster: ClickHouseEngine, folder: Path) -> None:
     load(cluster, request(folder), Said())
     first = entry_of(cluster).storage
-    before = catalogue_store.contents(cluster, [("night", "stars")])
+    before = catalogue_log.contents(cluster, [("night", "stars")])
     load(cluster, request(folder, "few", "append"), Said())
     assert entry_of(cluster).storage == first
-    assert catalogue_store.contents(cluster, [("night", "stars")]) != before
+    assert catalogue_log.contents(cluster, [("night", "stars")]) != before
     load(cluster, request(folder, "many", "append"), Said())  # two chunks: beside the table
     assert entry_of(cluster).storage != first
     said = Said()
@@ -374,7 +375,7 @@ def test_additions_small_and_large(cluster: ClickHouseEngine, folder: Path) -> N
 def check_latest(cluster: ClickHouseEngine, sources: dict[str, np.ndarray]) -> None:
     """The query of docs/loading.md gives the newest of each star's sources in its circle and time."""
     (query,) = re.findall(r"```sql\n(.*?)```", DOCUMENTATION.read_text(), re.DOTALL)
-    translation = translate(query, catalogue_store.read_catalogue(cluster))
+    translation = translate(query, catalogue_log.read_catalogue(cluster))
     found = cluster.query(translation.sql, translation.settings)
     latest: dict[int, float] = {}
     ra, dec = np.radians(sources["ra"]), np.radians(sources["dec"])
@@ -423,7 +424,7 @@ def test_children_are_with_their_parents(cluster: ClickHouseEngine, folder: Path
         f" INNER JOIN {rows_table(cluster, LOCAL)} AS t ON s.star = t.id"
     )
     found = cluster.query(joined).to_pylist()
-    placement = catalogue_store.read_catalogue(cluster).placement
+    placement = catalogue_log.read_catalogue(cluster).placement
     assert placement is not None
     assert len(found) == 1996
     assert all(row["home"] == row["own"] for row in found)
@@ -459,14 +460,14 @@ def test_children_of_a_parent_in_two_places(cluster: ClickHouseEngine, folder: P
 
 
 def test_a_change_that_always_fails_is_told(cluster: ClickHouseEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(staging_table, "_FAILING_SECONDS", 0)
+    monkeypatch.setattr(server_storage, "_FAILING_SECONDS", 0)
     cluster.execute("CREATE DATABASE IF NOT EXISTS night")
     cluster.execute("CREATE TABLE night.stuck (a Int8) ENGINE = MergeTree ORDER BY () AS SELECT 1 AS a")
     cluster.execute("ALTER TABLE night.stuck UPDATE a = throwIf(a = 1, 'it is one') WHERE 1", {"mutations_sync": 0})
     with pytest.raises(LoadError, match=r"an earlier change of night\.stuck: .*it is one.* KILL MUTATION"):
-        staging_table.wait_for_mutations(cluster, "system.mutations", "night", "stuck")
+        server_storage.wait_for_mutations(cluster, "system.mutations", "night", "stuck")
     cluster.execute("DROP TABLE night.stuck SYNC")
-    staging_table.wait_for_mutations(cluster, "system.mutations", "night", "stuck")
+    server_storage.wait_for_mutations(cluster, "system.mutations", "night", "stuck")
 
 
 def test_children_are_not_left_behind(cluster: ClickHouseEngine, folder: Path) -> None:
@@ -514,7 +515,7 @@ def test_a_load_of_another_map_is_begun_again(cluster: ClickHouseEngine, folder:
     """What waits was placed by the map of its time: its names have that map's number."""
     with pytest.raises(Killed):
         load(Dying(cluster, "stars__local_rows', __shard) ", 1), request(folder), Said())
-    storage = known_storage(cluster, "night.stars", catalogue_store.read_catalogue(cluster))
+    storage = known_storage(cluster, "night.stars", catalogue_log.read_catalogue(cluster))
     assert storage is None
     said = Said()
     drop(cluster, "night.stars", said)

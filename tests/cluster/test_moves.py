@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from clickhouse_schema import catalogue_store
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.cluster_ddl import create_sharded, drop_sharded
 from clickhouse_schema.cluster_topology import read_topology
+from clickhouse_schema.engine_tables import catalogue_log
 from clickhouse_schema.shard_map import LOCAL
 from loaders.cluster import rebalance
 from loaders.load_error import LoadError
@@ -77,7 +77,7 @@ def data(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     data = tmp_path_factory.mktemp("moved")
     with served_cluster(data, 2) as url:
         engine = ClickHouseEngine(url)
-        catalogue_store.initialise(engine)
+        catalogue_log.initialise(engine)
         for name in COUNTS:
             request = LoadRequest((folder / f"{name}.parquet",), f"sky.{name}", folder / "r", folder / "sky.yaml")
             load(engine, request, Said())
@@ -90,7 +90,7 @@ def grown(data: Path) -> Iterator[ClickHouseEngine]:
     """The same cluster with a third shard."""
     with served_cluster(data, 3) as url:
         engine = ClickHouseEngine(url)
-        catalogue_store.initialise(engine)
+        catalogue_log.initialise(engine)
         yield engine
         engine.close()
 
@@ -128,7 +128,7 @@ def test_a_server_without_tables_gets_them(grown: ClickHouseEngine) -> None:
     rebalance.prepare(grown, said)
     rebalance.prepare(grown, said)
     assert said.lines == ["making sky.notes", "all servers have all tables", "all servers have all tables"]
-    assert _counts(grown, catalogue_store.read_catalogue(grown)) == COUNTS
+    assert _counts(grown, catalogue_log.read_catalogue(grown)) == COUNTS
 
 
 class Registering(Dying):
@@ -142,7 +142,7 @@ class Registering(Dying):
         try:
             super().execute(sql, *rest, **options)
         except Killed:
-            catalogue_store.register(self._engine, self._entry.schema, self._entry.table)
+            catalogue_log.register(self._engine, self._entry.schema, self._entry.table)
             self._left = 1 << 30
 
 
@@ -158,16 +158,16 @@ class Registering(Dying):
     ],
 )
 def test_a_move_that_is_killed(text: str, count: int, is_done: bool, grown: ClickHouseEngine) -> None:
-    before = catalogue_store.read_catalogue(grown)
+    before = catalogue_log.read_catalogue(grown)
     with pytest.raises(Killed):
         rebalance.move(Dying(grown, text, count), 0, Said())
-    after = catalogue_store.read_catalogue(grown)
+    after = catalogue_log.read_catalogue(grown)
     assert (before.placement != after.placement) == is_done
     assert _counts(grown, before) == _counts(grown, after) == COUNTS
 
 
 def test_what_was_left_is_dropped_by_the_next_move(grown: ClickHouseEngine) -> None:
-    placement = catalogue_store.read_placement(grown)
+    placement = catalogue_log.read_placement(grown)
     assert placement is not None
     assert (placement.generation, placement.map.shards) == (1, 3)
     assert "objects__local_rows" in _tables(grown)
@@ -190,7 +190,7 @@ def test_who_reads_meanwhile_sees_each_row_once(grown: ClickHouseEngine) -> None
 
     def read() -> None:
         while not ended.is_set():
-            found = _counts(grown, catalogue_store.read_catalogue(grown))
+            found = _counts(grown, catalogue_log.read_catalogue(grown))
             asked[0] += 1
             if found != COUNTS:
                 wrong.append(found)
@@ -204,14 +204,14 @@ def test_who_reads_meanwhile_sees_each_row_once(grown: ClickHouseEngine) -> None
         reader.join()
     assert asked[0] > 2
     assert wrong == []
-    placement = catalogue_store.read_placement(grown)
+    placement = catalogue_log.read_placement(grown)
     assert placement is not None
     assert (placement.generation, placement.map.shards) == (2, 2)
     _verified(grown)
 
 
 def test_while_something_is_loaded_nothing_moves(grown: ClickHouseEngine, folder: Path) -> None:
-    catalogue = catalogue_store.read_catalogue(grown)
+    catalogue = catalogue_log.read_catalogue(grown)
     [entry] = [entry for entry in catalogue.entries if entry.qualified == "sky.objects"]
     for base, name in (("fresh", "fresh"), (entry.place[1] + "_1", "objects")):
         for statement in create_sharded(entry.table, "sky", base, read_topology(grown)):
@@ -225,7 +225,7 @@ def test_while_something_is_loaded_nothing_moves(grown: ClickHouseEngine, folder
     assert {table.partition("__")[2][0] for table in _tables(grown)} == {"2"}
     with pytest.raises(LoadError, match="the cluster has 3 shards in remote_servers, not 4"):
         rebalance.move(grown, 4, Said())
-    assert catalogue_store.read_placement(grown) == catalogue.placement
+    assert catalogue_log.read_placement(grown) == catalogue.placement
     assert _counts(grown, catalogue) == COUNTS
 
 

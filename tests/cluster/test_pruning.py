@@ -12,9 +12,9 @@ import pytest
 
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.catalogue_store import read_placement
 from clickhouse_schema.cluster_ddl import create_sharded
 from clickhouse_schema.cluster_topology import read_topology
+from clickhouse_schema.engine_tables.catalogue_log import read_placement
 from clickhouse_schema.healpix import index_sql
 from clickhouse_schema.overlap_sql import Overlap
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table

@@ -28,8 +28,8 @@ from adql.ir.bound import (
 )
 from adql.rewrite.collocation import source
 from adql.translate import translate
-from clickhouse_schema import catalogue_store
 from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.engine_tables import catalogue_log
 from loaders.cluster import cluster_storage, rebalance
 from loaders.tables.verify_table import verify
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
@@ -64,13 +64,13 @@ def engines(
         with served_cluster(_made(folder / "one"), 0) as one, served_cluster(_made(folder / "cluster"), shards) as many:
             found = ClickHouseEngine(one), ClickHouseEngine(many)
             for engine in found:
-                catalogue_store.initialise(engine)
+                catalogue_log.initialise(engine)
                 fill(engine, folder, Said())
             if shards > 2:
                 rebalance.move(found[1], shards - 1, Said())
             if is_thorough:
                 rebalance.move(found[1], 0, Said())
-            for entry in catalogue_store.read_catalogue(found[1]).entries if is_thorough else ():
+            for entry in catalogue_log.read_catalogue(found[1]).entries if is_thorough else ():
                 if entry.schema.name == "night":
                     verify(found[1], entry.qualified, Said())
             yield found

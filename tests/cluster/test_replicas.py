@@ -11,17 +11,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from clickhouse_schema import catalogue_store, schema_drift
+from clickhouse_schema import schema_drift
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.cluster_topology import Topology
+from clickhouse_schema.engine_tables import catalogue_log
 from clickhouse_schema.schema_model import Column, Schema, Table
-from loaders.cli import data_commands
-from loaders.cluster import cluster_storage, rebalance, replica_sync
+from loaders.cluster import cluster_storage, rebalance
+from loaders.control import data_commands
 from loaders.load_error import LoadError
 from loaders.pipeline.append_rows import Additions
-from loaders.pipeline.load_state import AppendState, Load
 from loaders.pipeline.load_table import LoadRequest, load
-from loaders.pipeline.table_storage import known_storage
+from loaders.pipeline.storage_choice import known_storage
+from loaders.storage import replica_sync
+from loaders.storage.load_state import AppendState, Load
 from loaders.tables.drop_table import drop
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tap_service.storage.engine.engine import EngineUnavailable, QueryTimeout
@@ -143,7 +145,7 @@ def test_an_addition_reads_a_gateway_that_all_servers_have(
     engine: ClickHouseEngine, files: Path, told: list[str]
 ) -> None:
     """It may be finished through another server than the one that it was begun through."""
-    storage = known_storage(engine, "copied.stars", catalogue_store.read_catalogue(engine))
+    storage = known_storage(engine, "copied.stars", catalogue_log.read_catalogue(engine))
     assert isinstance(storage, cluster_storage.ClusterStorage)
     live = storage.live_state()
     assert live is not None
@@ -166,7 +168,7 @@ def test_a_load_onto_a_table_attaches_what_all_servers_have(
     engine: ClickHouseEngine, files: Path, told: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One server of each shard attaches the parts that it has itself."""
-    storage = known_storage(engine, "copied.stars", catalogue_store.read_catalogue(engine))
+    storage = known_storage(engine, "copied.stars", catalogue_log.read_catalogue(engine))
     assert isinstance(storage, cluster_storage.ClusterStorage)
     live = storage.live_state()
     assert live is not None
@@ -183,7 +185,7 @@ def test_a_new_server_has_all_of_what_is_whole_before_it_is_asked(
     engine: ClickHouseEngine, files: Path, monkeypatch: pytest.MonkeyPatch, told: list[str]
 ) -> None:
     whole = TableEntry(Schema(name="copied"), Table(name="bands", columns=(Column(name="band", datatype="string"),)))
-    catalogue = catalogue_store.read_catalogue(engine).plus((whole,))
+    catalogue = catalogue_log.read_catalogue(engine).plus((whole,))
     monkeypatch.setattr(rebalance.apply, "read_catalogue", lambda _: catalogue)
     monkeypatch.setattr(rebalance, "read_topology", lambda _: SERVERS)
     monkeypatch.setattr(rebalance, "creation", lambda *_: [])
@@ -196,7 +198,7 @@ def test_no_server_waits_for_who_reads_a_table_that_goes(
     engine: ClickHouseEngine, files: Path, told: list[str]
 ) -> None:
     """It does what all are told one after the other: all loads would wait for the longest query."""
-    storage = known_storage(engine, "copied.stars", catalogue_store.read_catalogue(engine))
+    storage = known_storage(engine, "copied.stars", catalogue_log.read_catalogue(engine))
     assert isinstance(storage, cluster_storage.ClusterStorage)
     storage.topology = SERVERS
     storage.drop_live()
@@ -230,7 +232,7 @@ def test_nothing_is_added_to_a_table_of_which_nothing_is_known(engine: ClickHous
     engine.execute("ALTER TABLE copied.stars__local_rows MODIFY COMMENT ''")
     with pytest.raises(LoadError, match=r"nothing tells how copied\.stars was loaded, so nothing can be added"):
         load(engine, _append(files), Said())
-    (entry,) = catalogue_store.read_catalogue(engine).find("stars", True, "copied", True)
+    (entry,) = catalogue_log.read_catalogue(engine).find("stars", True, "copied", True)
     assert engine.query(f"SELECT count() AS n FROM {entry.storage}").column(0).to_pylist() == [ROWS]
 
 

@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 from loaders.pipeline.load_table import LoadRequest, load
-from loaders.pipeline.progress_reporter import ConsoleReporter
+from loaders.progress_reporter import ConsoleReporter
 from tap_service.config import Config
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.adql.sky import inside, positions, separation

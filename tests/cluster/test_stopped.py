@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import loaders.pipeline.load_table
-from clickhouse_schema import catalogue_store
+from clickhouse_schema.engine_tables import catalogue_log
 from clickhouse_schema.shard_map import LOCAL, OVERLAP, SHARD
 from loaders.cluster import rebalance
 from loaders.load_error import LoadError
@@ -97,7 +97,7 @@ def test_a_drop_that_was_stopped_leaves_no_dead_end(cluster: ClickHouseEngine, f
     stop(cluster, "DROP TABLE", count, lambda dying: drop(dying, "night.stars", Said()))
     left = stored(cluster)
     assert left
-    assert not any(entry.schema.name == "night" for entry in catalogue_store.read_catalogue(cluster).entries)
+    assert not any(entry.schema.name == "night" for entry in catalogue_log.read_catalogue(cluster).entries)
     with pytest.raises(LoadError, match=r"skyhouse drop night\.stars"):
         evolve(cluster, folder / "night.yaml", Said())
     if count == 4:

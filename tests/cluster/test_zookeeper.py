@@ -20,13 +20,13 @@ from xml.etree import ElementTree
 import pyarrow as pa
 import pytest
 
-from clickhouse_schema import append_record, user_table_record
 from clickhouse_schema.cluster_ddl import create_sharded
 from clickhouse_schema.cluster_topology import Topology
+from clickhouse_schema.engine_tables import append_record, user_table_record
+from clickhouse_schema.schema_files.yaml_reader import read_schema
 from clickhouse_schema.shard_map import LOCAL, OVERLAP, stored
 from clickhouse_schema.table_ddl import create_table
 from clickhouse_schema.tap_schema import TAP_SCHEMA
-from clickhouse_schema.yaml_reader import read_schema
 from tests.cluster.zookeeper import zookeeper
 from tests.compose.serving import ADMIN, ENVIRONMENT, users_file
 from tests.tap_service.storage.clickhouse_server import ROOT

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from clickhouse_schema.catalogue_store import initialise, read_catalogue
-from loaders.cli.control_socket import opened
+from clickhouse_schema.engine_tables.catalogue_log import initialise, read_catalogue
+from loaders.control.control_server import opened
 from loaders.pipeline.load_table import LoadRequest, load
-from loaders.pipeline.progress_reporter import ConsoleReporter
+from loaders.progress_reporter import ConsoleReporter
 from loaders.tables.verify_table import verify
 from tap_service.config import Config
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine

@@ -20,9 +20,9 @@ from astropy.time import Time
 from pyvo.utils.prototype import PrototypeWarning
 
 from clickhouse_schema.obscore import DATA_MODEL, MANDATORY
-from clickhouse_schema.yaml_reader import read_schema
-from loaders.cli.control_socket import hand_over
-from loaders.pipeline.progress_reporter import ConsoleReporter
+from clickhouse_schema.schema_files.yaml_reader import read_schema
+from loaders.control.control_server import hand_over
+from loaders.progress_reporter import ConsoleReporter
 from loaders.tables.shipped_schemas import example_file, schema_file
 from tests.conformance.conftest import stilts
 

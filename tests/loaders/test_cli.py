@@ -23,8 +23,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from loaders.cli.control_socket import hand_over
-from tests.loaders.test_first_queries import suggested
+from loaders.control.control_server import hand_over
+from tests.tap_service.test_first_queries import suggested
 
 
 class Said:

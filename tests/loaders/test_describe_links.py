@@ -8,10 +8,10 @@ import pytest
 
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.schema_files.yaml_reader import read_schema
+from clickhouse_schema.schema_files.yaml_writer import as_yaml
 from clickhouse_schema.schema_model import Schema
-from clickhouse_schema.yaml_reader import read_schema
-from clickhouse_schema.yaml_writer import as_yaml
-from loaders.tables.describe_file import described
+from loaders.pipeline.describe_file import described
 from tap_service.readers import open_source
 from tap_service.readers.read_error import ReadError
 from tap_service.serializers import OK, ResultInfo, find_format

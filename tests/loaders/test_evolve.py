@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from clickhouse_schema import catalogue_store
 from clickhouse_schema.catalogue import TableEntry
-from loaders.cli.data_commands import run
+from clickhouse_schema.engine_tables import catalogue_log
+from loaders.control.data_commands import run
 from loaders.pipeline.load_table import LoadRequest, load
 from loaders.pipeline.startup_cleanup import recover
 from loaders.tables.drop_table import drop
@@ -49,8 +49,8 @@ class Said(Told):
 @pytest.fixture
 def evolving(engine: EmbeddedEngine, tmp_path: Path) -> EmbeddedEngine:
     """An engine with one table of two rows, made by a load."""
-    catalogue_store.initialise(engine)
-    for entry in catalogue_store.read_catalogue(engine).entries:
+    catalogue_log.initialise(engine)
+    for entry in catalogue_log.read_catalogue(engine).entries:
         if entry.schema.name == "evolving":
             drop(engine, entry.qualified, Said())
     _load(engine, tmp_path, SCHEMA, "id,ra,dec\n1,10,20\n2,30,40\n")
@@ -75,17 +75,17 @@ def _said(engine: EmbeddedEngine, command: str, folder: Path, schema: str) -> tu
 
 
 def _entry(engine: EmbeddedEngine, name: str) -> TableEntry:
-    [entry] = [e for e in catalogue_store.read_catalogue(engine).entries if e.qualified == f"evolving.{name}"]
+    [entry] = [e for e in catalogue_log.read_catalogue(engine).entries if e.qualified == f"evolving.{name}"]
     return entry
 
 
 def test_an_engine_as_the_file_says(evolving: EmbeddedEngine, tmp_path: Path) -> None:
     told = f"the engine is as {tmp_path / 'schema.yaml'} says"
-    before = catalogue_store.catalogue_version(evolving)
+    before = catalogue_log.catalogue_version(evolving)
     assert _said(evolving, "diff", tmp_path, SCHEMA) == (0, [told], "")
     assert _said(evolving, "plan", tmp_path, SCHEMA) == (0, [f"-- {told}"], "")
     assert _said(evolving, "apply", tmp_path, SCHEMA) == (0, [told], "")
-    assert catalogue_store.catalogue_version(evolving) == before
+    assert catalogue_log.catalogue_version(evolving) == before
 
 
 def test_differences_are_told_and_taken_away(evolving: EmbeddedEngine, tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_a_change_that_was_killed_before_the_catalogue_knew_it_is_finished(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(catalogue_store, "register", killed)
+        patch.setattr(catalogue_log, "register", killed)
         with pytest.raises(KeyboardInterrupt):
             _said(evolving, "apply", tmp_path, MORE)
     assert "mag" not in {column.name for column in _entry(evolving, "stars").table.columns}
@@ -170,13 +170,13 @@ def test_what_is_refused_changes_nothing(evolving: EmbeddedEngine, tmp_path: Pat
         "position of evolving.stars says what its rows are indexed by": SCHEMA.replace("[ra, dec]", "[dec, ra]"),
         "the schema name system is reserved": SCHEMA.replace("name: evolving\n", "name: system\n"),
     }
-    before = catalogue_store.catalogue_version(evolving)
+    before = catalogue_log.catalogue_version(evolving)
     for said, changed in refused.items():
         for command in ("apply", "diff"):
             code, lines, message = _said(evolving, command, tmp_path, changed)
             assert code == 1
             assert said in message + "\n".join(lines)
-    assert catalogue_store.catalogue_version(evolving) == before
+    assert catalogue_log.catalogue_version(evolving) == before
     assert evolving.query("SELECT name FROM system.tables WHERE database = 'evolving'").num_rows == 1
     said = Said()
     assert run(evolving, "schema apply", {"schema_file": str(tmp_path / "no.yaml")}, said) == 1

@@ -16,14 +16,14 @@ import pyarrow.parquet as pq
 import pytest
 from astropy.table import Table
 
-from clickhouse_schema import catalogue_store
 from clickhouse_schema.datatypes import ColumnType
+from clickhouse_schema.engine_tables import catalogue_log
 from clickhouse_schema.healpix import NO_POSITION
-from loaders.cluster.gateway_table import Orphan
 from loaders.load_error import LoadCancelled, LoadError
 from loaders.pipeline import chunk_reader, startup_cleanup
 from loaders.pipeline.load_table import LoadRequest, Mode, load
-from loaders.pipeline.staging_table import Storage
+from loaders.storage.gateway_table import Orphan
+from loaders.storage.server_storage import Storage
 from loaders.tables.drop_table import drop
 from loaders.tables.table_list import tables
 from loaders.tables.verify_table import verify
@@ -75,12 +75,12 @@ def stars(tmp_path: Path) -> Path:
 @pytest.fixture
 def loading(engine: EmbeddedEngine, monkeypatch: pytest.MonkeyPatch) -> Iterator[EmbeddedEngine]:
     """The engine, with chunks of 1000 rows; tables of the schema loadtests are gone afterwards."""
-    catalogue_store.initialise(engine)
+    catalogue_log.initialise(engine)
     monkeypatch.setattr(chunk_reader, "CHUNK_ROWS", 1000)
     yield engine
-    for entry in catalogue_store.read_catalogue(engine).entries:
+    for entry in catalogue_log.read_catalogue(engine).entries:
         if entry.schema.name == "loadtests":
-            catalogue_store.unregister(engine, "loadtests", entry.table.name)
+            catalogue_log.unregister(engine, "loadtests", entry.table.name)
     engine.execute("DROP DATABASE IF EXISTS loadtests SYNC")
 
 
@@ -104,8 +104,8 @@ def test_load_verify_drop(loading: EmbeddedEngine, stars: Path) -> None:
     without = f"SELECT id FROM loadtests.stars WHERE hpx29 = {NO_POSITION} ORDER BY id"
     assert loading.query(without).column(0).to_pylist() == [3, 4]
     assert not (stars.parent / "rejects.csv").exists()
-    assert len(catalogue_store.read_catalogue(loading).find("stars", False, "loadtests")) == 1
-    assert sum(catalogue_store.density(loading, "loadtests", "stars").column("rows").to_pylist()) == STARS
+    assert len(catalogue_log.read_catalogue(loading).find("stars", False, "loadtests")) == 1
+    assert sum(catalogue_log.density(loading, "loadtests", "stars").column("rows").to_pylist()) == STARS
     names = loading.query("SELECT name FROM system.columns WHERE database = 'loadtests' ORDER BY name").column(0)
     assert names.to_pylist() == ["dec", "hpx29", "id", "name", "ra"]
     verify(loading, "loadtests.stars", said)
@@ -113,7 +113,7 @@ def test_load_verify_drop(loading: EmbeddedEngine, stars: Path) -> None:
     tables(loading, said)
     assert any("loadtests.stars" in line and f"{STARS:,} rows" in line for line in said.lines)
     drop(loading, "loadtests.stars", said)
-    assert catalogue_store.read_catalogue(loading).find("stars", False, "loadtests") == ()
+    assert catalogue_log.read_catalogue(loading).find("stars", False, "loadtests") == ()
     with pytest.raises(LoadError, match=r"no table loadtests\.stars"):
         drop(loading, "loadtests.stars", said)
 
@@ -198,7 +198,7 @@ def test_a_load_killed_before_the_catalogue_knew_is_finished(
         verify(loading, "loadtests.stars", Said())
     startup_cleanup.recover(loading)
     verify(loading, "loadtests.stars", Said())
-    assert len(catalogue_store.read_catalogue(loading).find("stars", False, "loadtests")) == 1
+    assert len(catalogue_log.read_catalogue(loading).find("stars", False, "loadtests")) == 1
 
 
 def few(stars: Path, first: int, count: int) -> Path:
@@ -212,14 +212,14 @@ def test_few_rows_go_into_the_table_itself(loading: EmbeddedEngine, stars: Path)
     storage = "SELECT uuid FROM system.tables WHERE database = 'loadtests' AND name = 'stars'"
     load(loading, request(stars), Said())
     before = loading.query(storage)
-    contents = catalogue_store.contents(loading, [("loadtests", "stars")])
+    contents = catalogue_log.contents(loading, [("loadtests", "stars")])
     load(loading, request(few(stars, 9000, 500), "append"), Said())
     load(loading, request(few(stars, 11000, 1500), "append"), Said())  # two chunks: beside the table
     assert loading.query(storage) != before
     before = loading.query(storage)
     load(loading, request(few(stars, 7000, 300), "append"), Said())
     assert loading.query(storage) == before
-    assert catalogue_store.contents(loading, [("loadtests", "stars")]) != contents
+    assert catalogue_log.contents(loading, [("loadtests", "stars")]) != contents
     said = Said()
     for file in (stars, few(stars, 9000, 500), few(stars, 11000, 1500), few(stars, 7000, 300)):
         load(loading, request(file, "append"), said)
@@ -227,7 +227,7 @@ def test_few_rows_go_into_the_table_itself(loading: EmbeddedEngine, stars: Path)
     verify(loading, "loadtests.stars", said)
     assert "loadtests.stars: 7,300 rows, 7,300 were loaded from 4 inputs" in said.lines
     assert content(loading)[::2] == [7300, 7300]
-    assert sum(catalogue_store.density(loading, "loadtests", "stars").column("rows").to_pylist()) == 7300
+    assert sum(catalogue_log.density(loading, "loadtests", "stars").column("rows").to_pylist()) == 7300
     load(loading, request(stars, "replace"), Said())
     assert content(loading)[0] == STARS
     verify(loading, "loadtests.stars", Said())
@@ -257,7 +257,7 @@ def test_an_addition_that_was_killed_is_finished_without_its_file(
     startup_cleanup.recover(loading)
     verify(loading, "loadtests.stars", Said())
     assert content(loading)[::2] == [STARS + 500, STARS + 500]
-    assert sum(catalogue_store.density(loading, "loadtests", "stars").column("rows").to_pylist()) == STARS + 500
+    assert sum(catalogue_log.density(loading, "loadtests", "stars").column("rows").to_pylist()) == STARS + 500
     said = Said()
     load(loading, request(file, "append"), said)
     assert said.lines[-1].startswith("already loaded")
@@ -379,7 +379,7 @@ def test_a_votable_of_texts_whose_length_counts_characters(loading: EmbeddedEngi
     Table({"text": ["abc", "ab\N{ROCKET}"]}).write(file, format="votable")
     assert 'arraysize="3"' in file.read_text()
     load(loading, request(file), Said())
-    (entry,) = catalogue_store.read_catalogue(loading).find("stars", True, "loadtests", True)
+    (entry,) = catalogue_log.read_catalogue(loading).find("stars", True, "loadtests", True)
     assert [column.type for column in entry.table.columns] == [ColumnType("unicodeChar", "*")]
     assert loading.query("SELECT text FROM loadtests.stars ORDER BY text").column(0).to_pylist() == [
         "abc",

@@ -11,8 +11,8 @@ import pytest
 from astropy.table import Table
 from typer.testing import CliRunner
 
-from clickhouse_schema import catalogue_store
 from clickhouse_schema.catalogue import TableEntry
+from clickhouse_schema.engine_tables import catalogue_log
 from clickhouse_schema.obscore import DATA_MODEL, MANDATORY, data_models
 from loaders.cli.main import app
 from loaders.load_error import LoadError
@@ -41,9 +41,9 @@ GOOD = {
 @pytest.fixture
 def obscore(engine: EmbeddedEngine) -> Iterator[EmbeddedEngine]:
     """The tests' engine, whose ``ivoa.ObsCore`` is gone afterwards."""
-    catalogue_store.initialise(engine)
+    catalogue_log.initialise(engine)
     yield engine
-    if catalogue_store.read_catalogue(engine).find("ObsCore", True, "ivoa"):
+    if catalogue_log.read_catalogue(engine).find("ObsCore", True, "ivoa"):
         drop(engine, TABLE, Said())
 
 
@@ -56,13 +56,13 @@ def _request(folder: Path, rows: list[dict[str, str]], name: str = "obs.csv") ->
 
 
 def _entry(engine: EmbeddedEngine) -> TableEntry:
-    [entry] = catalogue_store.read_catalogue(engine).find("ObsCore", True, "ivoa")
+    [entry] = catalogue_log.read_catalogue(engine).find("ObsCore", True, "ivoa")
     return entry
 
 
 def _ids(engine: EmbeddedEngine, condition: str) -> list[str]:
     query = f"SELECT obs_id FROM ivoa.ObsCore WHERE {condition} ORDER BY obs_id"
-    return [row[0] for row in asked(engine, catalogue_store.read_catalogue(engine), query)]
+    return [row[0] for row in asked(engine, catalogue_log.read_catalogue(engine), query)]
 
 
 def _column(engine: EmbeddedEngine, name: str) -> list[object]:
@@ -74,7 +74,7 @@ def test_the_example_is_loaded_whole(obscore: EmbeddedEngine, tmp_path: Path) ->
     files = (example_file("obscore"),)
     load(obscore, LoadRequest(files, TABLE, tmp_path / "r", schema_file("obscore"), strict=True, max_errors=0), said)
     assert said.lines == ["loaded 45 rows into ivoa.ObsCore"]
-    assert data_models(catalogue_store.read_catalogue(obscore)) == (DATA_MODEL,)
+    assert data_models(catalogue_log.read_catalogue(obscore)) == (DATA_MODEL,)
     verify(obscore, TABLE, said)
     assert "s_region: the shapes and covers of 45 rows checked" in said.lines
     names = [column.name for column in _entry(obscore).table.columns]
@@ -84,9 +84,9 @@ def test_the_example_is_loaded_whole(obscore: EmbeddedEngine, tmp_path: Path) ->
     assert len(_ids(obscore, "s_region IS NULL AND dataproduct_type IS NOT NULL")) == 2
     assert len(_ids(obscore, "s_ra IS NULL")) == 1
     for example in _entry(obscore).schema.examples:
-        assert asked(obscore, catalogue_store.read_catalogue(obscore), example.query), example.name
+        assert asked(obscore, catalogue_log.read_catalogue(obscore), example.query), example.name
     drop(obscore, TABLE, said)
-    assert data_models(catalogue_store.read_catalogue(obscore)) == ()
+    assert data_models(catalogue_log.read_catalogue(obscore)) == ()
 
 
 def test_shipped_schemas_are_named() -> None:
@@ -116,7 +116,7 @@ def test_columns_that_files_lack(obscore: EmbeddedEngine, tmp_path: Path) -> Non
     assert unknown == "in a file and not loaded, for the schema file has no such columns: pol_sates"
     assert _column(obscore, "obs_title") == [None, "Über"]
     assert _column(obscore, "pol_states") == [None, None]
-    assert data_models(catalogue_store.read_catalogue(obscore)) == (DATA_MODEL,)
+    assert data_models(catalogue_log.read_catalogue(obscore)) == (DATA_MODEL,)
     # what is appended has the columns of the table
     third = _request(tmp_path, [GOOD | {"obs_id": "c", "pol_states": "/I/", "proposal_id": "p"}], "third.csv")
     load(obscore, replace(third, schema_file=None, mode="append"), Said())
@@ -132,7 +132,7 @@ def test_columns_that_every_file_has(obscore: EmbeddedEngine, tmp_path: Path, na
     row = {key: value for key, value in GOOD.items() if key != name}
     with pytest.raises(ReadError, match=f"obs.csv has no column {name} of table ObsCore"):
         load(obscore, _request(tmp_path, [row]), Said())
-    assert data_models(catalogue_store.read_catalogue(obscore)) == ()
+    assert data_models(catalogue_log.read_catalogue(obscore)) == ()
 
 
 def test_another_unit_than_the_standards_is_told(obscore: EmbeddedEngine, tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from clickhouse_schema import catalogue_store
-from loaders.cli import control_socket, data_commands
+from clickhouse_schema.engine_tables import catalogue_log
+from loaders.control import control_server, data_commands
 from tap_service.storage.engine.engine import EngineUnavailable, StorageFull
 from tests.loaders.test_load import Said
 
@@ -32,9 +32,9 @@ def test_on_a_full_disk_what_is_there_can_be_read(
     def full(engine: object) -> None:
         raise StorageFull("Cannot reserve 1.00 MiB")
 
-    monkeypatch.setattr(control_socket, "EmbeddedEngine", Standing)
-    monkeypatch.setattr(catalogue_store, "initialise", full)
-    with control_socket.opened(tmp_path) as engine:
+    monkeypatch.setattr(control_server, "EmbeddedEngine", Standing)
+    monkeypatch.setattr(catalogue_log, "initialise", full)
+    with control_server.opened(tmp_path) as engine:
         assert isinstance(engine, Standing)
     assert "no space is left: Cannot reserve 1.00 MiB" in caplog.text
 

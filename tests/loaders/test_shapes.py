@@ -13,8 +13,8 @@ import pytest
 from adql.regions import Cone, Moc
 from adql.regions.unit_vectors import directions
 from adql.translate import translate
-from clickhouse_schema import catalogue_store
 from clickhouse_schema.datatypes import CIRCLE, MOC, POINT, POLYGON, REGION
+from clickhouse_schema.engine_tables import catalogue_log
 from clickhouse_schema.shape_cover import EVERYWHERE, NOWHERE
 from loaders.load_error import LoadError
 from loaders.pipeline.load_table import LoadRequest, load
@@ -90,7 +90,7 @@ def test_shapes_are_loaded_found_and_verified(loading: EmbeddedEngine, tmp_path:
     assert {f"{name}: the shapes and covers of 5 rows checked" for name in ("c", "v", "s_region", "m")} <= set(
         said.lines
     )
-    catalogue = catalogue_store.read_catalogue(loading)
+    catalogue = catalogue_log.read_catalogue(loading)
     for condition, expected in (
         ("CONTAINS(POINT(10, 20), c)", [1, 3]),
         ("CONTAINS(POINT(10, 20), v)", [1]),

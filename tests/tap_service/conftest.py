@@ -15,7 +15,7 @@ import httpx
 import pytest
 import uvicorn
 
-from clickhouse_schema.catalogue_store import initialise, register
+from clickhouse_schema.engine_tables.catalogue_log import initialise, register
 from clickhouse_schema.schema_model import Schema
 from clickhouse_schema.table_ddl import create_table
 from tap_service.config import Config

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from clickhouse_schema.catalogue_store import register, update_density
+from clickhouse_schema.engine_tables.catalogue_log import register, update_density
 from clickhouse_schema.schema_model import Schema
 from clickhouse_schema.table_ddl import create_table
 from tap_service.storage.engine.engine import Engine

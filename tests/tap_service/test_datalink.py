@@ -16,7 +16,7 @@ import pytest
 import pyvo
 from pyvo.dal.adhoc import DatalinkQuery, DatalinkResults
 
-from clickhouse_schema.catalogue_store import read_catalogue, register, unregister
+from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, register, unregister
 from clickhouse_schema.schema_model import Schema
 from clickhouse_schema.table_ddl import create_table
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine

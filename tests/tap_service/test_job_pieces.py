@@ -14,7 +14,7 @@ import pytest
 from astropy.io import fits
 from astropy.io.votable import parse
 
-from clickhouse_schema.catalogue_store import unregister
+from clickhouse_schema.engine_tables.catalogue_log import unregister
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.tap_service.asking import Job, create
 from tests.tap_service.conftest import Served

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from clickhouse_schema.catalogue_store import unregister
+from clickhouse_schema.engine_tables.catalogue_log import unregister
 from tap_service.config import Config
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from clickhouse_schema.catalogue_store import initialise
+from clickhouse_schema.engine_tables.catalogue_log import initialise
 from tap_service.models.piece_progress import Part, PieceWork
 from tap_service.models.timestamps import later, now
 from tap_service.models.uws_job import ExecutionPhase, Job, JobResult

@@ -15,10 +15,10 @@ import pytest
 from astropy.io import fits, votable
 from astropy.table import MaskedColumn, Table
 
+from clickhouse_schema.schema_files.yaml_reader import read_schema
+from clickhouse_schema.schema_files.yaml_writer import as_yaml
 from clickhouse_schema.schema_model import Table as Model
-from clickhouse_schema.yaml_reader import read_schema
-from clickhouse_schema.yaml_writer import as_yaml
-from loaders.tables.describe_file import described
+from loaders.pipeline.describe_file import described
 from tap_service.readers import open_source
 from tap_service.readers.conform_rows import Conformer
 from tap_service.readers.read_error import ReadError

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from clickhouse_schema.catalogue_store import register, unregister
+from clickhouse_schema.engine_tables.catalogue_log import register, unregister
 from clickhouse_schema.schema_model import Column, Schema, Table
 from clickhouse_schema.table_ddl import create_table
 from tap_service.storage.accounts import Accounts

@@ -8,10 +8,10 @@ from datetime import timedelta
 import pyarrow as pa
 import pytest
 
-from clickhouse_schema import catalogue_store, user_table_record
+from clickhouse_schema.engine_tables import catalogue_log, user_table_record
+from clickhouse_schema.engine_tables.user_table_record import FILLING, LIVE, UserTable, new_name, stored
 from clickhouse_schema.schema_model import Column, Layout, Table
 from clickhouse_schema.table_ddl import create_table
-from clickhouse_schema.user_table_record import FILLING, LIVE, UserTable, new_name, stored
 from tap_service.config import Config
 from tap_service.models.timestamps import now
 from tap_service.services.user_tables.user_table_expiry import UserTableCare, end_of
@@ -72,7 +72,7 @@ def test_what_is_replaced_goes_when_nobody_can_read_it(
     care.sweep()
     assert kept.storage not in names(svc_engine)
     assert again.storage in names(svc_engine)
-    assert catalogue_store.density(svc_engine, user_table_record.DATABASE, again.storage).num_rows == 2
+    assert catalogue_log.density(svc_engine, user_table_record.DATABASE, again.storage).num_rows == 2
     storage.remove(OWNER, "KEPT")
     assert again.described in described(svc_engine)
     care.sweep()
@@ -133,7 +133,7 @@ def test_when_a_table_ends(kept: UserTable) -> None:
 
 def test_another_version_of_skyhouse_describes_the_tables_anew(svc_engine: EmbeddedEngine, kept: UserTable) -> None:
     svc_engine.execute("ALTER TABLE skyhouse.own_columns DROP COLUMN std", {"mutations_sync": 2, "alter_sync": 2})
-    catalogue_store.initialise(svc_engine)
+    catalogue_log.initialise(svc_engine)
     where = f"WHERE described = '{kept.described}' AND std = 0"
     assert svc_engine.query(f"SELECT column_name FROM skyhouse.own_columns {where}").num_rows == 3
     assert svc_engine.query(f"SELECT table_name FROM skyhouse.own_tables {where[:-12]}").num_rows == 1

@@ -20,7 +20,7 @@ from pyvo.io.vosi import parse_availability
 
 from adql.functions import USER_DEFINED
 from adql.syntax.extensions import EXTENSIONS, FEATURE_TYPE
-from clickhouse_schema.catalogue_store import register, unregister
+from clickhouse_schema.engine_tables.catalogue_log import register, unregister
 from clickhouse_schema.schema_model import Schema
 from tap_service.config import Config
 from tap_service.constants import LANGUAGES

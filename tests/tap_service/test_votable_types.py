@@ -27,8 +27,8 @@ from astropy.table import Table
 
 from clickhouse_schema.datatypes import CIRCLE, MOC, POLYGON, REGION, TIMESTAMP, ColumnType, Field
 from clickhouse_schema.schema_model import Table as StoredTable
+from loaders.pipeline.describe_file import described
 from loaders.pipeline.load_table import LoadRequest, load
-from loaders.tables.describe_file import described
 from loaders.tables.drop_table import drop
 from tap_service.readers import open_source
 from tap_service.readers.sandboxed_reader import Request, answered

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from clickhouse_schema.catalogue import Catalogue, TableEntry
-from clickhouse_schema.catalogue_store import catalogue_version, read_catalogue
+from clickhouse_schema.engine_tables.catalogue_log import catalogue_version, read_catalogue
 from tap_service.constants import METADATA_POLL_SECONDS
 from tap_service.documents.service_description import Example
 from tap_service.documents.tableset_document import tableset_document, with_tables

@@ -9,9 +9,9 @@ from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from clickhouse_schema import user_table_record
 from clickhouse_schema.catalogue import Catalogue, TableEntry
-from clickhouse_schema.user_table_record import UserTable
+from clickhouse_schema.engine_tables import user_table_record
+from clickhouse_schema.engine_tables.user_table_record import UserTable
 from tap_service.service_errors import ServiceUnavailable
 from tap_service.storage.engine.engine import Engine, EngineError
 

@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from adql.division.divide_query import Division, Piece, Whole, borders, divide
 from adql.translate import Translation
-from clickhouse_schema.catalogue_store import contents
+from clickhouse_schema.engine_tables.catalogue_log import contents
 from tap_service.config import Config
 from tap_service.constants import MOST_CHANGES, MOST_PIECES, STORE_AGAIN_SECONDS, VERSION
 from tap_service.models.piece_progress import Part, PieceWork

@@ -36,8 +36,8 @@ from adql.regions import Moc, Region
 from adql.rewrite.spatial_covers import cover_of
 from adql.translate import Translation
 from clickhouse_schema.catalogue import TableEntry
-from clickhouse_schema.catalogue_store import density
 from clickhouse_schema.datatypes import DOUBLE, Field
+from clickhouse_schema.engine_tables.catalogue_log import density
 from clickhouse_schema.quoting import string
 from tap_service.models.upload_parameter import SCHEMA as UPLOADED
 from tap_service.models.work_class import Estimate, ResultRows, Steps

@@ -6,8 +6,8 @@ import logging
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, time, timedelta
 
-from clickhouse_schema import user_table_record
-from clickhouse_schema.user_table_record import FILLING, UserTable
+from clickhouse_schema.engine_tables import user_table_record
+from clickhouse_schema.engine_tables.user_table_record import FILLING, UserTable
 from tap_service.config import Config
 from tap_service.constants import FILLING_SECONDS
 from tap_service.models.timestamps import now

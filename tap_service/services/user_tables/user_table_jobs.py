@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from adql.translate import Translation
 from clickhouse_schema.datatypes import CHAR, LONG, Field
+from clickhouse_schema.engine_tables.user_table_record import UserTable
 from clickhouse_schema.schema_model import Layout, Table
-from clickhouse_schema.user_table_record import UserTable
 from tap_service.config import Config
 from tap_service.models.tap_parameters import Pair, TapParameters, tap_parameters
 from tap_service.models.uws_job import Job

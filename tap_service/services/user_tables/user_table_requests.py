@@ -16,12 +16,12 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from clickhouse_schema import user_table_record
 from clickhouse_schema.datatypes import Field
+from clickhouse_schema.engine_tables import user_table_record
+from clickhouse_schema.engine_tables.user_table_record import SCHEMA_NAME, UserTable
 from clickhouse_schema.reserved_words import RESERVED
-from clickhouse_schema.schema_checks import table_problems
+from clickhouse_schema.schema_files.schema_checks import table_problems
 from clickhouse_schema.schema_model import Column, ForeignKey, Layout, Table
-from clickhouse_schema.user_table_record import SCHEMA_NAME, UserTable
 from clickhouse_schema.vounit import vounit
 from tap_service.config import Config
 from tap_service.constants import LONGEST_DEFINITION, LONGEST_MODEL

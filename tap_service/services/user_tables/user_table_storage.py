@@ -1,7 +1,7 @@
 """Changes of users' own tables in the engine: rows are put aside, and are seen all at once or never.
 
 Tables are filled under names of their own and get another one when they are whole. Changes become visible one after
-the other, in moments: see ``clickhouse_schema.user_table_record``.
+the other, in moments: see ``clickhouse_schema.engine_tables.user_table_record``.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from contextlib import contextmanager, nullcontext
 import numpy as np
 import pyarrow as pa
 
-from clickhouse_schema import catalogue_store, user_table_record
+from clickhouse_schema.engine_tables import catalogue_log, user_table_record
+from clickhouse_schema.engine_tables.user_table_record import DATABASE, FILLING, LIVE, UserTable, new_name, stored
 from clickhouse_schema.quoting import identifier, string
 from clickhouse_schema.schema_model import Table
 from clickhouse_schema.table_ddl import create_table, given_columns
-from clickhouse_schema.user_table_record import DATABASE, FILLING, LIVE, UserTable, new_name, stored
 from tap_service.config import Config
 from tap_service.models.timestamps import now
 from tap_service.service_errors import Conflict, Forbidden, NotFound, QueryFault
@@ -201,11 +201,11 @@ class UserStorage:
     def _counted(self, table: Table, live: str, rows: int) -> float | None:
         """Count the rows per cell, for estimates; how many a square degree has around a typical row."""
         named = table.model_copy(update={"name": live})
-        catalogue_store.count_density(self._engine, DATABASE, named)
+        catalogue_log.count_density(self._engine, DATABASE, named)
         if not table.layout.position or not rows:
             return None
-        counts = catalogue_store.density(self._engine, DATABASE, live)["rows"].to_numpy().astype(np.float64)
-        return catalogue_store.in_square_degree(float((counts**2).sum() / counts.sum()), table.layout.healpix_order)
+        counts = catalogue_log.density(self._engine, DATABASE, live)["rows"].to_numpy().astype(np.float64)
+        return catalogue_log.in_square_degree(float((counts**2).sum() / counts.sum()), table.layout.healpix_order)
 
     def _check_unique(self, table: Table, live: str) -> None:
         if not table.primary_key:

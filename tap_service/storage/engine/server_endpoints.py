@@ -12,8 +12,8 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
+from clickhouse_schema.engine_tables.user_table_record import DATABASE as USERS_DATABASE
 from clickhouse_schema.quoting import string
-from clickhouse_schema.user_table_record import DATABASE as USERS_DATABASE
 from tap_service.storage.engine.engine import Engine, EngineError, EngineUnavailable
 from tap_service.storage.engine.query_tables import DATABASE
 

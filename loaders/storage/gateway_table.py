@@ -20,7 +20,7 @@ from clickhouse_schema.quoting import identifier
 from clickhouse_schema.schema_model import ForeignKey, Table
 from clickhouse_schema.shard_map import SHARD
 from clickhouse_schema.table_ddl import HPX29, columns, given_columns
-from loaders.cluster.replica_sync import settle
+from loaders.storage.replica_sync import settle
 from tap_service.storage.engine.engine import Engine
 
 #: Ending of the name of the gateway of rows that are added to a table

@@ -25,7 +25,7 @@ from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.cluster_topology import Topology
 from clickhouse_schema.engine_protocol import Engine
 from clickhouse_schema.quoting import identifier, string
-from clickhouse_schema.replicated_everywhere import create_database, create_whole, delete_soon
+from clickhouse_schema.replicated_tables import create_database, create_whole, delete_soon
 from clickhouse_schema.schema_model import Schema, Table
 from clickhouse_schema.table_ddl import column_type
 from clickhouse_schema.tap_schema import NAME as TAP_SCHEMA_NAME

@@ -15,13 +15,13 @@ from pydantic_core import ErrorDetails
 
 from clickhouse_schema import obscore
 from clickhouse_schema.column_links import InputParam, Link, Service
-from clickhouse_schema.felis_references import resolved
-from clickhouse_schema.schema_checks import problems_of
+from clickhouse_schema.schema_files.felis_references import resolved
+from clickhouse_schema.schema_files.schema_checks import problems_of
+from clickhouse_schema.schema_files.yaml_document import Document, read_document
 from clickhouse_schema.schema_model import Column, Example, ForeignKey, Layout, Schema, Table
 from clickhouse_schema.schema_problem import Path, Problem, SchemaError
 from clickhouse_schema.ucd_words import fault
 from clickhouse_schema.vounit import vounit
-from clickhouse_schema.yaml_document import Document, read_document
 
 #: A table of 5,000 columns takes about 1 MB; a data file given by mistake more than this.
 MAX_BYTES = 8_000_000

@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from clickhouse_schema.felis_references import default_id
+from clickhouse_schema.schema_files.felis_references import default_id
 from clickhouse_schema.schema_model import ForeignKey, Schema, Table
 
 

@@ -14,13 +14,13 @@ from collections.abc import Iterable
 
 import pyarrow as pa
 
-from clickhouse_schema import append_record, user_table_record
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.cluster_topology import ClusterError, Topology, read_topology
 from clickhouse_schema.engine_protocol import Engine
+from clickhouse_schema.engine_tables import append_record, user_table_record
 from clickhouse_schema.healpix import ORDER
 from clickhouse_schema.quoting import identifier, string
-from clickhouse_schema.replicated_everywhere import create_database, create_whole, delete_soon, known_uuid
+from clickhouse_schema.replicated_tables import create_database, create_whole, delete_soon, known_uuid
 from clickhouse_schema.schema_model import Schema, Table
 from clickhouse_schema.shard_map import CLUSTER, LOCAL, ROWS, Placement, ShardMap, stored
 from clickhouse_schema.table_ddl import HPX29, column_type, create_table

@@ -13,7 +13,7 @@ from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from clickhouse_schema.table_ddl import create_table
-from loaders.cli.first_queries import first_queries
+from tap_service.services.site.first_queries import first_queries
 from tap_service.storage.engine.engine import Engine, EngineUnavailable
 
 URL = "http://127.0.0.1:8000"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.catalogue_store import read_catalogue
+from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
 from clickhouse_schema.quoting import string
 from clickhouse_schema.schema_model import Table
 from loaders.cluster.cluster_storage import ClusterStorage
 from loaders.pipeline.load_plan import split_name
-from loaders.pipeline.load_state import TableState, read_state
-from loaders.pipeline.staging_table import Storage
+from loaders.storage.load_state import TableState, read_state
+from loaders.storage.server_storage import Storage
 from tap_service.storage.engine.engine import Engine
 
 

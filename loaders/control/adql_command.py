@@ -6,9 +6,9 @@ from __future__ import annotations
 from adql.errors import AdqlError, line_and_column
 from adql.resolve.tableless_check import check_without_tables
 from adql.translate import translate
-from clickhouse_schema.catalogue_store import read_catalogue
+from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
 from loaders.load_error import LoadError
-from loaders.pipeline.progress_reporter import Reporter
+from loaders.progress_reporter import Reporter
 from tap_service.storage.engine.engine import Engine
 
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\"}

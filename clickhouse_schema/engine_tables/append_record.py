@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from clickhouse_schema.cluster_topology import Topology
 from clickhouse_schema.engine_protocol import Engine
 from clickhouse_schema.quoting import string
-from clickhouse_schema.replicated_everywhere import create_whole, delete_soon
+from clickhouse_schema.replicated_tables import create_whole, delete_soon
 
 _COLUMNS = (
     "schema_name String, table_name String, version UInt64, origin String, fingerprint String, rows UInt64,"

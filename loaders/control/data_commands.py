@@ -11,11 +11,11 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from loaders.cli.adql_command import adql
 from loaders.cluster import rebalance
+from loaders.control.adql_command import adql
 from loaders.load_error import LoadCancelled, LoadError
 from loaders.pipeline.load_table import LoadRequest, load
-from loaders.pipeline.progress_reporter import Reporter
+from loaders.progress_reporter import Reporter
 from loaders.tables import schema_apply, user_table_admin
 from loaders.tables.drop_table import drop
 from loaders.tables.table_list import tables

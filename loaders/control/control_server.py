@@ -21,13 +21,13 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
-from clickhouse_schema import catalogue_store
 from clickhouse_schema.cluster_topology import ClusterError
-from loaders.cli import data_commands
+from clickhouse_schema.engine_tables import catalogue_log
+from loaders.control import data_commands
+from loaders.control.service_settings import settings
 from loaders.load_error import LoadCancelled, LoadError
-from loaders.pipeline.progress_reporter import Reporter
 from loaders.pipeline.startup_cleanup import recover
-from loaders.service_settings import settings
+from loaders.progress_reporter import Reporter
 from tap_service.readers.read_error import ReadError
 from tap_service.storage.engine.embedded_engine import DataPathHeldError, EmbeddedEngine
 from tap_service.storage.engine.engine import Engine, EngineError, StorageFull
@@ -197,7 +197,7 @@ def opened(data_path: Path, *, reads: bool = False) -> Iterator[Engine]:
     try:
         with alone(config.redis_url, "catalogue") if config.redis_url else nullcontext():
             try:
-                catalogue_store.initialise(engine.each()[0])  # another one may not have yet what was just written
+                catalogue_log.initialise(engine.each()[0])  # another one may not have yet what was just written
                 recover(engine, is_ours=not config.clickhouse_url)
             except StorageFull as error:
                 _log.warning("the catalogue is left as it is, for no space is left: %s", error)

@@ -19,14 +19,14 @@ from collections.abc import Collection, Mapping
 
 import pyarrow as pa
 
-from clickhouse_schema import catalogue_store
+from clickhouse_schema.engine_tables import catalogue_log
 from clickhouse_schema.quoting import identifier, string
 from clickhouse_schema.schema_model import Schema, Table
 from clickhouse_schema.table_ddl import create_table
-from loaders.cluster.gateway_table import APPEND, Gateway, Orphan, drop_gateway
 from loaders.load_error import LoadError
 from loaders.pipeline.chunk_reader import Chunk
-from loaders.pipeline.load_state import TableState, read_state
+from loaders.storage.gateway_table import APPEND, Gateway, Orphan, drop_gateway
+from loaders.storage.load_state import TableState, read_state
 from tap_service.storage.engine.engine import SINGLE_BLOCK, Engine
 
 SUFFIX = "__loading"
@@ -62,7 +62,7 @@ class Storage:
         state = state_of(self.engine, self.schema_name, self.live_name)
         if state is None:
             return None
-        version, schema = catalogue_store.registered(self.engine, self.schema_name, self.table_name)
+        version, schema = catalogue_log.registered(self.engine, self.schema_name, self.table_name)
         return state if schema is None or version <= state.catalogue else state.model_copy(update={"entry": schema})
 
     @property
@@ -127,8 +127,8 @@ class Storage:
         state = self.unknown()
         if state is not None:
             table = state.entry.tables[0]
-            catalogue_store.update_density(self.engine, state.entry.name, table)
-            catalogue_store.register(
+            catalogue_log.update_density(self.engine, state.entry.name, table)
+            catalogue_log.register(
                 self.engine, state.entry, table
             )  # the last: who sees the new catalogue sees the new counts
         self.drop_staging()
@@ -138,7 +138,7 @@ class Storage:
         state = state_of(self.engine, self.schema_name, self.table_name)
         if state is None:
             return None
-        version, schema = catalogue_store.registered(self.engine, self.schema_name, self.table_name)
+        version, schema = catalogue_log.registered(self.engine, self.schema_name, self.table_name)
         if state.catalogue < 0:
             return None if schema is not None and schema.tables[0] == state.entry.tables[0] else state
         return None if version > state.catalogue else state

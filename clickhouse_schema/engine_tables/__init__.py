@@ -1,0 +1,1 @@
+"""The tables that Skyhouse keeps for itself in the engine: catalogue, density, TAP_SCHEMA, appends, user tables."""

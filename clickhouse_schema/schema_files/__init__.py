@@ -1,0 +1,1 @@
+"""Schema files: YAML with Felis' keys to the model and back."""
