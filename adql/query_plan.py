@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from adql.ir.bound import (
+from adql.ir import (
     Aggregate,
     Call,
     Column,

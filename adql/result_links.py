@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 
-from adql.ir.bound import Call, Column, Expr, Query, Scan, SetOperation, relations
+from adql.ir import Call, Column, Expr, Query, Scan, SetOperation, relations
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.column_links import NO_LINKS, PlacedLink, PlacedService, ResultLinks
 from clickhouse_schema.schema_model import Table

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from adql.clickhouse.emitter import emit
 from adql.clickhouse.engine_settings import DISTRIBUTED, KEEP_JOIN_ORDER, RAISES, SETTINGS, WRITTEN_ORDER
 from adql.functions.object_name_functions import Positions
-from adql.ir.bound import Fresh, Query
+from adql.ir import Fresh, Query
 from adql.regions import Moc
 from adql.resolve import resolve
 from adql.result_links import links_of

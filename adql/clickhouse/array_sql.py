@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from adql.clickhouse.sky.geometry_sql import Emit
-from adql.ir.bound import Call
+from adql.ir import Call
 
 
 def _elementwise(expr: Call, emit: Emit) -> str:

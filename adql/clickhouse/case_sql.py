@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from adql.clickhouse.cast_sql import widened
 from adql.clickhouse.sky.geometry_sql import Emit
-from adql.ir.bound import Call, Lookup
+from adql.ir import Call, Lookup
 from clickhouse_schema.quoting import string
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from adql.clickhouse.sky.geometry_sql import Emit
-from adql.ir.bound import UNTYPED, Call, Expr
+from adql.ir import UNTYPED, Call, Expr
 from clickhouse_schema.datatypes import FLOATS, ColumnType
 from clickhouse_schema.quoting import string
 

@@ -17,7 +17,7 @@ from adql.clickhouse.sky.geometry_sql import constant_shape, covered, within
 from adql.clickhouse.window_sql import ordered, windowed
 from adql.errors import AdqlSemanticError
 from adql.functions import FUNCTIONS, PARTS
-from adql.ir.bound import (
+from adql.ir import (
     Aggregate,
     Call,
     Column,

@@ -11,7 +11,7 @@ from adql.clickhouse.cast_sql import cast, exact_or_null, held, no_nan, widened
 from adql.clickhouse.sky.cell_filter_sql import CELLS
 from adql.clickhouse.sky.geometry_sql import GEOMETRY, Emit
 from adql.clickhouse.sky.match_sql import MATCHING
-from adql.ir.bound import Call, Expr, Literal
+from adql.ir import Call, Expr, Literal
 from adql.ir.constants import constant, exact_number
 from clickhouse_schema.datatypes import DOUBLE, LONG, ColumnType
 from clickhouse_schema.quoting import string

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 
 from adql.functions import AGGREGATES
-from adql.ir.bound import Aggregate, Call, Expr, Literal
+from adql.ir import Aggregate, Call, Expr, Literal
 from clickhouse_schema.quoting import string
 
 Emit = Callable[[Expr], str]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from adql.clickhouse.sky.geometry_sql import Emit
 from adql.functions import AGGREGATES
-from adql.ir.bound import Aggregate
+from adql.ir import Aggregate
 
 
 def aggregate(expr: Aggregate, emit: Emit, over: str = "") -> str:

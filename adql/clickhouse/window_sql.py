@@ -8,7 +8,7 @@ from adql.clickhouse.cast_sql import held
 from adql.clickhouse.set_function_sql import aggregate
 from adql.clickhouse.sky.geometry_sql import Emit
 from adql.functions import AGGREGATES
-from adql.ir.bound import UNTYPED, Aggregate, Expr, Frame, Order, Windowed
+from adql.ir import UNTYPED, Aggregate, Expr, Frame, Order, Windowed
 from clickhouse_schema.datatypes import ColumnType
 
 #: Beyond every 64-bit integer by more than an offset; 128-bit keys leave room for it.

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adql.division.partial_groups import Groups, cannot_be_merged
-from adql.ir.bound import (
+from adql.ir import (
     Call,
     Column,
     Derived,

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from adql.clickhouse.partial_aggregate_sql import UNBOUNDED, states
-from adql.ir.bound import (
+from adql.ir import (
     Aggregate,
     Call,
     Column,

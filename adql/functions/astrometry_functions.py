@@ -11,7 +11,7 @@ import math
 
 from adql.errors import AdqlSemanticError, Span
 from adql.functions.function import Function, Parameter
-from adql.ir.bound import Call, Expr, Literal
+from adql.ir import Call, Expr, Literal
 from clickhouse_schema.datatypes import DOUBLE, POINT
 
 #: km/s of one au a Julian year

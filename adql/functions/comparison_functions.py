@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from adql.errors import Span
 from adql.functions.function import Function, Parameter
-from adql.ir.bound import Call, Expr, conjunction
+from adql.ir import Call, Expr, conjunction
 from clickhouse_schema.datatypes import BOOLEAN, INT, ColumnType
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from adql.errors import Span
-from adql.ir.bound import Expr
+from adql.ir import Expr
 from clickhouse_schema.datatypes import ColumnType
 
 #: Characters of a regular expression: the engine takes seconds to prepare one of 100,000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from adql.errors import AdqlSemanticError, Span
 from adql.functions.function import Function, Parameter
-from adql.ir.bound import Call, Expr, Literal
+from adql.ir import Call, Expr, Literal
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, INT
 
 

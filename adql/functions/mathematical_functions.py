@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from adql.errors import Span
 from adql.functions.function import Function, Parameter
-from adql.ir.bound import Call, Expr, Literal
+from adql.ir import Call, Expr, Literal
 from clickhouse_schema.datatypes import DOUBLE, INT, LONG, ColumnType
 
 X = Parameter("x", "number")

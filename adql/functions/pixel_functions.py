@@ -6,7 +6,7 @@ import math
 
 from adql.errors import Span
 from adql.functions.function import Function, Parameter
-from adql.ir.bound import Call, Expr
+from adql.ir import Call, Expr
 from clickhouse_schema.datatypes import DOUBLE, LONG, POINT
 from clickhouse_schema.healpix import index_sql
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from adql.errors import Span
 from adql.functions.function import MOST_OF_A_PATTERN, Expand, Function, Parameter
-from adql.ir.bound import Call, Expr
+from adql.ir import Call, Expr
 from clickhouse_schema.datatypes import BOOLEAN, INT, UNICODE
 
 STRING = (

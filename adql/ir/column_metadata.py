@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from adql.ir.bound import Aggregate, Column, Expr, Windowed
+from adql.ir.expression_nodes import Aggregate, Column, Expr, Windowed
 from adql.ir.unit_rules import OWN_VALUES, unit_of
 from clickhouse_schema.datatypes import Field
 

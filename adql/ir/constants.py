@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from adql.ir.bound import Call, Expr, Literal
+from adql.ir.expression_nodes import Call, Expr, Literal
 from adql.regions import circle_relations
 from clickhouse_schema.datatypes import ColumnType
 

@@ -5,27 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from adql.ir.bound import (
-    Column,
-    Derived,
-    Exists,
-    Expr,
-    InSubquery,
-    Join,
-    Query,
-    Relation,
-    Scan,
-    Select,
-    SetOperation,
-    Subquery,
-    map_select,
-    relations,
-    select_expressions,
-    transform,
-    walk,
-)
-
-SubqueryExpr = Subquery | InSubquery | Exists
+from adql.ir.expression_nodes import Column, Expr
+from adql.ir.expression_traversal import transform, walk
+from adql.ir.query_nodes import Derived, Join, Query, Relation, Scan, Select, SetOperation, SubqueryExpr
+from adql.ir.query_traversal import map_select, relations, select_expressions
 
 
 def free(query: Query) -> tuple[Column, ...]:

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import cycle
 
-from adql.ir.bound import Aggregate, Call, Column, Expr, Literal, Lookup, Subquery, Windowed, walk
 from adql.ir.constants import constant
+from adql.ir.expression_nodes import Aggregate, Call, Column, Expr, Literal, Lookup, Windowed
+from adql.ir.expression_traversal import walk
+from adql.ir.query_nodes import Subquery
 from adql.ir.unit_arithmetic import is_same, product, raised
 
 Rule = Callable[[Sequence[Expr]], str]

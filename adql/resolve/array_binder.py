@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from adql.errors import AdqlSemanticError, Span
-from adql.ir.bound import Call, Expr
+from adql.ir import Call, Expr
 from adql.resolve.type_rules import about_number, fits_number
 from clickhouse_schema.datatypes import DOUBLE, FLOATS, LONG, NUMBERS, ColumnType
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from adql.errors import Span
-from adql.ir.bound import Call, Expr, Literal
+from adql.ir import Call, Expr, Literal
 from adql.resolve.circle_chains import with_unions
 from adql.syntax import nodes
 from clickhouse_schema.datatypes import BOOLEAN, ColumnType

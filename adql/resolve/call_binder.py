@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from adql.errors import AdqlSemanticError, FormError
 from adql.functions import AGGREGATES, FUNCTIONS, Function
-from adql.ir.bound import UNTYPED, Aggregate, Call, Expr, Literal, Windowed, has_aggregate, walk
+from adql.ir import UNTYPED, Aggregate, Call, Expr, Literal, Windowed, has_aggregate, walk
 from adql.ir.constants import constant
 from adql.ir.unit_arithmetic import UnitFault, conversion
 from adql.ir.unit_rules import unit_of

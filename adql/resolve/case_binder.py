@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from adql.errors import Span
-from adql.ir.bound import Call, Expr, Literal, Lookup
+from adql.ir import Call, Expr, Literal, Lookup
 from adql.ir.constants import exact_number
 from clickhouse_schema.datatypes import ColumnType
 

@@ -8,7 +8,7 @@ chain: an unknown position is neither in nor out. The union is searched at once
 from __future__ import annotations
 
 from adql.errors import Span
-from adql.ir.bound import Call, Expr, Within
+from adql.ir import Call, Expr, Within
 from adql.ir.constants import constant
 from adql.regions import Cone, Union
 from clickhouse_schema.datatypes import BOOLEAN

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeGuard
 
 from adql.errors import AdqlSemanticError, Fix, Hint, Span, printable
-from adql.ir.bound import UNTYPED, Call, Exists, Expr, InSubquery, Literal, Subquery
+from adql.ir import UNTYPED, Call, Exists, Expr, InSubquery, Literal, Subquery
 from adql.ir.constants import constant
 from adql.resolve.array_binder import bind_vector, is_vector, negative_vector
 from adql.resolve.boolean_chains import chain, operands

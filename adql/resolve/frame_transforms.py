@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from adql.errors import Span
-from adql.ir.bound import Call, Expr, Literal, Shape
+from adql.ir import Call, Expr, Literal, Shape
 from adql.ir.constants import constant
 from adql.regions import Region
 from adql.regions.celestial_frames import frame, transform, turned_region

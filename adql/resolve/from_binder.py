@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, NamedTuple
 
 from adql.errors import AdqlSemanticError, Hint, Span
-from adql.ir.bound import Call, Derived, Expr, Join, Literal, Output, Query, Relation, Scan, Select
+from adql.ir import Call, Derived, Expr, Join, Literal, Output, Query, Relation, Scan, Select
 from adql.resolve.scope import Scope, Source, Visible, meant, same_name, suggestion, visible_columns, written
 from adql.resolve.type_rules import common_type
 from adql.syntax import nodes

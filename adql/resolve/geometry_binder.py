@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from adql.errors import AdqlSemanticError, FormError, Span
-from adql.ir.bound import Call, Column, Expr, Literal, Shape, Within
+from adql.ir import Call, Column, Expr, Literal, Shape, Within
 from adql.ir.constants import constant
 from adql.regions import Cone, Moc, Nothing, Polygon, Region, ShapeError, area_centroid, box, region_relations, stcs
 from adql.regions.celestial_frames import frame, frame_of_system, turned_region

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from adql.errors import AdqlSemanticError, Span
-from adql.ir.bound import Call, Expr, Literal, Shape
+from adql.ir import Call, Expr, Literal, Shape
 from adql.regions import Cone, Polygon, Region, ShapeError, circle, stcs
 from adql.resolve.type_rules import is_null
 from adql.syntax import nodes

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from adql.errors import AdqlSemanticError, AdqlUnsupported, Span
 from adql.functions.object_name_functions import MOST_CHARACTERS, MOST_NAMES, NameFault, Positions
-from adql.ir.bound import Call, Expr, Literal
+from adql.ir import Call, Expr, Literal
 from adql.syntax import nodes
 from clickhouse_schema.datatypes import DOUBLE, POINT
 

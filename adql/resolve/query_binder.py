@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from adql.errors import NOWHERE, AdqlErrors, AdqlSemanticError, FormError
 from adql.functions.object_name_functions import Positions
-from adql.ir.bound import (
+from adql.ir import (
     UNTYPED,
     Aggregate,
     Call,
@@ -22,12 +22,13 @@ from adql.ir.bound import (
     Query,
     Select,
     SetOperation,
+    SubqueryExpr,
     conjunction,
     has_aggregate,
     relations,
 )
 from adql.ir.column_metadata import field_of
-from adql.ir.free_columns import SubqueryExpr, free
+from adql.ir.free_columns import free
 from adql.ir.unit_rules import common_unit
 from adql.resolve.expression_binder import Binder
 from adql.resolve.from_binder import Tables

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from adql.errors import AdqlError, AdqlSemanticError, AdqlUnsupported, Span
-from adql.ir.bound import Fresh
+from adql.ir import Fresh
 from adql.resolve.object_name_binder import KnownNames
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 from adql.errors import NO_HINT, AdqlSemanticError, Fix, Hint, Span, printable
-from adql.ir.bound import Column, Expr, Fresh, Output, columns
+from adql.ir import Column, Expr, Fresh, Output, columns
 from adql.syntax import nodes
 from adql.syntax.hints.other_dialects import about_column
 from clickhouse_schema.catalogue import TableEntry, places

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from adql.errors import AdqlError, FormError, Span
 from adql.functions import AGGREGATES, FUNCTIONS
-from adql.ir.bound import UNTYPED, Expr, Fresh, Literal, Order, Output, Query, walk
+from adql.ir import UNTYPED, Expr, Fresh, Literal, Order, Output, Query, walk
 from adql.resolve.expression_binder import BINDERS, Binder
 from adql.resolve.from_binder import Side, Tables
 from adql.resolve.object_name_binder import KnownNames

@@ -9,7 +9,7 @@ from datetime import datetime
 from adql.errors import NO_HINT, AdqlSemanticError, Fix, Hint, Span
 from adql.functions import KINDS, Function, Parameter
 from adql.functions.function import MOST_OF_A_PATTERN
-from adql.ir.bound import UNTYPED, Call, Expr, Literal
+from adql.ir import UNTYPED, Call, Expr, Literal
 from adql.ir.constants import constant
 from adql.syntax.hints.angle_notations import angle_in_text
 from clickhouse_schema.datatypes import CHAR, DOUBLE, FLOAT, INT, LONG, SHORT, TIMESTAMP, UNICODE, ColumnType

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from adql.errors import AdqlSemanticError, FormError
 from adql.functions import AGGREGATES
-from adql.ir.bound import Expr, Frame, Literal, Order, Windowed, walk
+from adql.ir import Expr, Frame, Literal, Order, Windowed, walk
 from adql.resolve.call_binder import set_function
 from adql.resolve.scope import suggestion
 from adql.resolve.type_rules import common_type, with_instants

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from adql.ir.bound import (
+from adql.ir import (
     Call,
     Column,
     Derived,
@@ -20,6 +20,7 @@ from adql.ir.bound import (
     Scan,
     Select,
     SetOperation,
+    SubqueryExpr,
     Windowed,
     conjuncts,
     has_window,
@@ -29,7 +30,6 @@ from adql.ir.bound import (
     walk,
 )
 from adql.ir.constants import constant
-from adql.ir.free_columns import SubqueryExpr
 from adql.regions import Moc
 from adql.rewrite.spatial_covers import HPX29
 from clickhouse_schema.healpix import NO_POSITION, centres, max_radius

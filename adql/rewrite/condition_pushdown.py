@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from adql.ir.bound import (
+from adql.ir import (
     Call,
     Column,
     Derived,

@@ -17,7 +17,7 @@ from itertools import islice, permutations
 
 import numpy as np
 
-from adql.ir.bound import Call, Column, Expr, Literal, Within
+from adql.ir import Call, Column, Expr, Literal, Within
 from adql.ir.constants import constant
 from adql.regions import Complement, Cone, Intersection, Region, Union, direction
 from adql.regions.circle_union import Discs

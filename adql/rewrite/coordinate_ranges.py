@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from adql.ir.bound import Call, Column, Expr
+from adql.ir import Call, Column, Expr
 from adql.ir.constants import constant
 from adql.regions import Range
 

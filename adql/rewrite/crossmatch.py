@@ -17,7 +17,7 @@ import math
 from dataclasses import dataclass, replace
 
 from adql.clickhouse.sky.separation_sql import SMALLEST_CUBE
-from adql.ir.bound import (
+from adql.ir import (
     UNTYPED,
     Call,
     Column,

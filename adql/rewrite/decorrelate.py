@@ -18,7 +18,7 @@ from dataclasses import replace
 from functools import partial
 
 from adql.errors import AdqlUnsupported
-from adql.ir.bound import (
+from adql.ir import (
     Aggregate,
     Call,
     Column,
@@ -34,6 +34,7 @@ from adql.ir.bound import (
     Relation,
     Select,
     Subquery,
+    SubqueryExpr,
     Windowed,
     conjunction,
     conjuncts,
@@ -44,16 +45,7 @@ from adql.ir.bound import (
     transform,
     walk,
 )
-from adql.ir.free_columns import (
-    SubqueryExpr,
-    free,
-    free_of,
-    has_correlated,
-    is_correlated,
-    is_plain,
-    substituted,
-    substituted_in,
-)
+from adql.ir.free_columns import free, free_of, has_correlated, is_correlated, is_plain, substituted, substituted_in
 from adql.rewrite.derived_tables import ONE, names_of, numbers, select_of, selected
 from adql.rewrite.join_trees import replaced
 from adql.rewrite.keyed_subqueries import MARK, Around, Keyed, columns_of, is_one_row, keyed, null, of_nothing

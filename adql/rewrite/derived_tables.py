@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from adql.ir.bound import (
+from adql.ir import (
     UNTYPED,
     Call,
     Column,

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from adql.ir.bound import (
+from adql.ir import (
     Call,
     Column,
     Derived,
@@ -32,6 +32,7 @@ from adql.ir.bound import (
     Select,
     SetOperation,
     Subquery,
+    SubqueryExpr,
     Windowed,
     columns,
     conjunction,
@@ -43,7 +44,7 @@ from adql.ir.bound import (
     transform,
     walk,
 )
-from adql.ir.free_columns import SubqueryExpr, substituted_in
+from adql.ir.free_columns import substituted_in
 from adql.rewrite.collocation import Collocation, shards_read, source, spine, stored
 from adql.rewrite.derived_tables import Wrapped, numbers
 from adql.rewrite.join_trees import is_equality, replaced, with_equality

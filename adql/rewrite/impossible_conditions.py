@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from adql.ir.bound import Call, Expr, Fresh, Join, Literal, Relation, Select, conjuncts
+from adql.ir import Call, Expr, Fresh, Join, Literal, Relation, Select, conjuncts
 from adql.ir.constants import constant
 from adql.rewrite.derived_tables import Wrapped
 from adql.rewrite.join_trees import replaced, with_equality

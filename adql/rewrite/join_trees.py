@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from adql.ir.bound import (
+from adql.ir import (
     Aggregate,
     Call,
     Column,

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from adql.errors import AdqlUnsupported, Span
-from adql.ir.bound import (
+from adql.ir import (
     Aggregate,
     Call,
     Column,
@@ -25,6 +25,7 @@ from adql.ir.bound import (
     Relation,
     Select,
     SetOperation,
+    SubqueryExpr,
     Windowed,
     conjunction,
     conjuncts,
@@ -34,7 +35,7 @@ from adql.ir.bound import (
     walk,
 )
 from adql.ir.column_metadata import field_of
-from adql.ir.free_columns import SubqueryExpr, free, free_of, is_plain, substituted_in, substituted_select
+from adql.ir.free_columns import free, free_of, is_plain, substituted_in, substituted_select
 from adql.rewrite.derived_tables import names_of, null_of, numbers, select_of
 from adql.rewrite.join_trees import replaced, without_right
 from adql.rewrite.repeatable_relations import is_repeatable

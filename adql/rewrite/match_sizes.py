@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adql.ir.bound import Query, Relation, Scan, SetOperation, relations
+from adql.ir import Query, Relation, Scan, SetOperation, relations
 
 #: Rows in a square degree of a table that nobody counted: a deep survey, for too many cubes cost less than too few
 _UNKNOWN_CROWDING = 10_000.0

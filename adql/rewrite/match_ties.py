@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from adql.ir.bound import Call, Column, Expr, Join, Relation, Select, columns, conjuncts, relations
+from adql.ir import Call, Column, Expr, Join, Relation, Select, columns, conjuncts, relations
 from adql.ir.constants import constant
 from adql.rewrite.impossible_conditions import NEARNESS
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from adql.errors import AdqlSemanticError
-from adql.ir.bound import (
+from adql.ir import (
     Call,
     Column,
     Derived,

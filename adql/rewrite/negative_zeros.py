@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from adql.ir.bound import (
+from adql.ir import (
     Aggregate,
     Call,
     Expr,

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from adql.ir.bound import (
+from adql.ir import (
     Call,
     Column,
     Derived,

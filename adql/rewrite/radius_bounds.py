@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from adql.ir.bound import Call, Expr, Literal, columns
+from adql.ir import Call, Expr, Literal, columns
 from adql.ir.constants import constant
 from clickhouse_schema.datatypes import DOUBLE
 

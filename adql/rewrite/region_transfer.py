@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from adql.ir.bound import Column, Derived, Expr, Fresh, Join, Relation, Scan, Select, conjuncts, relations
+from adql.ir import Column, Derived, Expr, Fresh, Join, Relation, Scan, Select, conjuncts, relations
 from adql.regions import Cone, Grown, Moc, Region, cover
 from adql.regions.region_relations import has_moc
 from adql.rewrite.condition_pushdown import Hint, hinted, origins

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from adql.functions.mathematical_functions import DRAWS
-from adql.ir.bound import (
+from adql.ir import (
     Aggregate,
     Call,
     Derived,

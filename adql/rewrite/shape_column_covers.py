@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from adql.errors import AdqlUnsupported
-from adql.ir.bound import (
+from adql.ir import (
     Call,
     Column,
     Covered,

@@ -9,20 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from adql.ir.bound import (
-    Call,
-    Derived,
-    Expr,
-    Fresh,
-    Join,
-    Relation,
-    Scan,
-    Select,
-    columns,
-    conjunction,
-    conjuncts,
-    relations,
-)
+from adql.ir import Call, Derived, Expr, Fresh, Join, Relation, Scan, Select, columns, conjunction, conjuncts, relations
 from adql.resolve.geometry_binder import coordinates
 from adql.rewrite.derived_tables import Wrapped
 from adql.rewrite.join_trees import replaced

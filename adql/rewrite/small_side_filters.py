@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from adql.clickhouse.sky.neighbour_cell_sql import farthest, order_for
-from adql.ir.bound import (
+from adql.ir import (
     Call,
     Column,
     Derived,

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-from adql.ir.bound import (
+from adql.ir import (
     Call,
     Column,
     Expr,

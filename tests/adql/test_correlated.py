@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from adql.errors import AdqlError
-from adql.ir.bound import Query, select_expressions, selects, walk
-from adql.ir.free_columns import SubqueryExpr, free
+from adql.ir import Query, SubqueryExpr, select_expressions, selects, walk
+from adql.ir.free_columns import free
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine, ValueFault

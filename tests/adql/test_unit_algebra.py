@@ -20,7 +20,7 @@ from astropy.coordinates import Angle, angular_separation
 from astropy.time import Time
 
 from adql.functions import ADQL_GEO, AGGREGATES, FUNCTIONS
-from adql.ir.bound import Call, Select, select_expressions, walk
+from adql.ir import Call, Select, select_expressions, walk
 from adql.ir.unit_rules import RULES
 from adql.resolve.window_binder import WINDOW_FUNCTIONS
 from adql.translate import Translation, translate

@@ -19,7 +19,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from adql import rewrite
-from adql.ir.bound import Fresh, Select
+from adql.ir import Fresh, Select
 from adql.rewrite.region_transfer import carry
 from adql.rewrite.small_side_filters import small_sides
 from adql.translate import translate

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 
 from adql.clickhouse.emitter import emit
-from adql.ir.bound import Fresh
+from adql.ir import Fresh
 from adql.resolve import resolve
 from adql.rewrite import rewrite
 from adql.syntax.parser import parse

@@ -14,18 +14,7 @@ import pytest
 
 from adql.division.divide_query import Division, divide
 from adql.errors import AdqlError
-from adql.ir.bound import (
-    Derived,
-    InSubquery,
-    Join,
-    Query,
-    Relation,
-    Scan,
-    SetOperation,
-    relations,
-    select_expressions,
-    walk,
-)
+from adql.ir import Derived, InSubquery, Join, Query, Relation, Scan, SetOperation, relations, select_expressions, walk
 from adql.rewrite.collocation import source
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue

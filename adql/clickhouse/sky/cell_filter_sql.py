@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from adql.clickhouse.sky.neighbour_cell_sql import cell, cells_around
-from adql.ir.bound import Call, Expr, Literal
+from adql.ir import Call, Expr, Literal
 from clickhouse_schema.healpix import index_sql
 
 Emit = Callable[[Expr], str]

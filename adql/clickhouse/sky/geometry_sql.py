@@ -12,7 +12,7 @@ from adql.clickhouse.sky.membership_sql import Row, membership
 from adql.clickhouse.sky.separation_sql import nearness, separation, unit_vector
 from adql.clickhouse.sky.stored_region_sql import Stored
 from adql.errors import AdqlUnsupported
-from adql.ir.bound import Call, Covered, Expr, Literal, Shape, Within
+from adql.ir import Call, Covered, Expr, Literal, Shape, Within
 from adql.ir.constants import constant
 from adql.regions import Cone, Moc, Nothing, Polygon, ShapeError, circle_relations
 from adql.regions.celestial_frames import rotated

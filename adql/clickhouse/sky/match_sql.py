@@ -21,7 +21,7 @@ from adql.clickhouse.sky.separation_sql import (
     separation,
     side_of,
 )
-from adql.ir.bound import Call, Subquery
+from adql.ir import Call, Subquery
 from adql.ir.constants import constant
 
 

@@ -4,20 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from adql.ir.bound import (
-    Call,
-    Column,
-    Derived,
-    Expr,
-    Join,
-    Literal,
-    Relation,
-    Scan,
-    Select,
-    columns,
-    conjuncts,
-    transform,
-)
+from adql.ir import Call, Column, Derived, Expr, Join, Literal, Relation, Scan, Select, columns, conjuncts, transform
 from adql.ir.constants import constant
 from adql.rewrite.radius_bounds import bounds
 from clickhouse_schema.shard_map import SHARD

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from adql.clickhouse.emitter import emit
 from adql.clickhouse.engine_settings import SETTINGS
-from adql.ir.bound import (
+from adql.ir import (
     Aggregate,
     Expr,
     Join,

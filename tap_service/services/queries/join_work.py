@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from adql.clickhouse.sky.separation_sql import SMALLEST_CUBE
-from adql.ir.bound import (
+from adql.ir import (
     Aggregate,
     Call,
     Column,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from adql.ir.bound import Query, SetOperation, has_window, joins, selects
+from adql.ir import Query, SetOperation, has_window, joins, selects
 from adql.query_plan import is_match
 from tap_service.storage.engine.engine import Progress
 

@@ -4,20 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from adql.ir.bound import (
-    Call,
-    Column,
-    Derived,
-    Expr,
-    Literal,
-    Query,
-    Relation,
-    Scan,
-    Select,
-    SetOperation,
-    Within,
-    conjuncts,
-)
+from adql.ir import Call, Column, Derived, Expr, Literal, Query, Relation, Scan, Select, SetOperation, Within, conjuncts
 from adql.regions import Region
 from adql.rewrite.confining_regions import confinements
 from clickhouse_schema.catalogue import TableEntry

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from adql.ir.bound import Derived, Query, Relation, Scan, Select, has_window
+from adql.ir import Derived, Query, Relation, Scan, Select, has_window
 from adql.translate import Translation
 from tap_service.models.work_class import ResultRows
 

@@ -1,0 +1,25 @@
+"""Generated names."""
+
+from __future__ import annotations
+
+
+class Fresh:
+    """The generated names of one translation: relation numbers and output aliases.
+
+    ``keeps_join_order``: a pass found a join that the engine must not move. ``is_correlated``: some subquery uses a
+    column of a query around it.
+    """
+
+    def __init__(self) -> None:
+        self.keeps_join_order = False
+        self.is_correlated = False
+        self._relations = 0
+        self._aliases = 0
+
+    def relation(self) -> int:
+        self._relations += 1
+        return self._relations
+
+    def alias(self) -> str:
+        self._aliases += 1
+        return f"c{self._aliases}"

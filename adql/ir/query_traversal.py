@@ -1,0 +1,101 @@
+"""Walks over bound queries and changes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from adql.ir.expression_nodes import Expr, Order, Windowed
+from adql.ir.expression_traversal import walk
+from adql.ir.query_nodes import (
+    Derived,
+    Exists,
+    InSubquery,
+    Join,
+    Output,
+    Query,
+    Relation,
+    Scan,
+    Select,
+    SetOperation,
+    Subquery,
+)
+
+
+def selects(query: Query) -> Iterator[Select]:
+    """Every SELECT of a query: sides of set operations, derived tables, subqueries."""
+    if isinstance(query, SetOperation):
+        yield from selects(query.left)
+        yield from selects(query.right)
+        return
+    yield query
+    for leaf in relations(query.from_):
+        if isinstance(leaf, Derived):
+            yield from selects(leaf.query)
+    for expr in select_expressions(query):
+        for part in walk(expr):
+            if isinstance(part, (Subquery, InSubquery, Exists)):
+                yield from selects(part.query)
+
+
+def relations(relation: Relation) -> Iterator[Scan | Derived]:
+    """The leaves of a join tree, left to right."""
+    if isinstance(relation, Join):
+        yield from relations(relation.left)
+        yield from relations(relation.right)
+    else:
+        yield relation
+
+
+def joins(relation: Relation) -> Iterator[Join]:
+    """The joins of a join tree, the inner ones before those around them."""
+    if isinstance(relation, Join):
+        yield from joins(relation.left)
+        yield from joins(relation.right)
+        yield relation
+
+
+def join_conditions(relation: Relation) -> Iterator[Expr]:
+    if isinstance(relation, Join):
+        yield from join_conditions(relation.left)
+        yield from join_conditions(relation.right)
+        if relation.condition is not None:
+            yield relation.condition
+
+
+def select_expressions(select: Select) -> Iterator[Expr]:
+    """Every expression of one SELECT, join conditions included."""
+    yield from join_conditions(select.from_)
+    if select.where is not None:
+        yield select.where
+    yield from select.group_by
+    if select.having is not None:
+        yield select.having
+    yield from (output.expr for output in select.outputs)
+    yield from (order.expr for order in select.order_by)
+
+
+def has_window(query: Query) -> bool:
+    """Whether some output of the query itself is made by a window function."""
+    return any(isinstance(e, Windowed) for output in query.outputs for e in walk(output.expr))
+
+
+def map_select(select: Select, change: Callable[[Expr], Expr]) -> Select:
+    """``select`` with ``change`` applied to every whole expression (not below; see ``transform``)."""
+
+    def tree(relation: Relation) -> Relation:
+        if not isinstance(relation, Join):
+            return relation
+        condition = None if relation.condition is None else change(relation.condition)
+        return Join(relation.kind, tree(relation.left), tree(relation.right), condition, relation.is_global)
+
+    return Select(
+        from_=tree(select.from_),
+        where=None if select.where is None else change(select.where),
+        group_by=tuple([change(e) for e in select.group_by]),
+        having=None if select.having is None else change(select.having),
+        outputs=tuple([Output(o.alias, change(o.expr), o.field) for o in select.outputs]),
+        distinct=select.distinct,
+        order_by=tuple([Order(change(o.expr), o.descending) for o in select.order_by]),
+        limit=select.limit,
+        offset=select.offset,
+    )
