@@ -1,15 +1,15 @@
-"""The parser's place in the token list, what every production does with it, and how it complains."""
+"""The parser's position in the tokens: reading, bounds on nesting, and syntax errors."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import NoReturn
 
 from adql.errors import AdqlSyntaxError, Hint, Span, line_and_column, printable
 from adql.syntax.hints import token_hints
 from adql.syntax.lexer import END, NAME, NUMBER, STRING, WORD, tokenise
-from adql.syntax.nodes import Identifier
+from adql.syntax.nodes import Expression, Identifier, Query
 from clickhouse_schema.reserved_words import RESERVED
 
 MAX_INTEGER_DIGITS = 18
@@ -29,15 +29,34 @@ _new_span: Callable[[tuple[int, int]], Span] = partial(tuple.__new__, Span)  # h
 
 
 class Cursor:
-    """Tokens with a position ``at``.
+    """The tokens of a query, and the position ``at`` of the next one.
 
-    ``depth`` counts the levels open at ``at``; ``height`` is that of the tallest tree read so far in the present scope,
-    which is an expression, a chain of joins or one of set operations.
+    ``depth`` counts the levels open at ``at``; ``height`` is the height of the tallest tree read so far in the present
+    scope: an expression, a chain of joins or a chain of set operations. ``operands`` and ``parse_query`` are the two
+    entries through which the modules of productions reach those above them.
     """
 
-    def __init__(self, text: str, functions: Collection[str] | None) -> None:
+    __slots__ = (
+        "at", "depth", "ends", "functions", "height", "kinds", "operands", "parse_query", "starts", "text", "texts",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        text: str,
+        functions: Collection[str] | None,
+        operands: Mapping[str, Callable[[Cursor], Expression]],
+        parse_query: Callable[[Cursor, Query | None], Query],
+    ) -> None:
+        """Tokenise ``text``.
+
+        ``functions``: the known function names in lower case, or None; ``operands``: the production that reads an
+        operand, by the kind of its first token; ``parse_query``: the production that reads a select expression, whose
+        first operand is its second argument if it is already read.
+        """
         self.text = text
         self.functions = functions
+        self.operands = operands
+        self.parse_query = parse_query
         self.kinds, self.texts, self.starts, self.ends = tokenise(text)
         self.at = 0
         self.depth = 0
@@ -59,33 +78,33 @@ class Cursor:
             return True
         return False
 
-    def expect(self, kind: str, said: str = "") -> None:
+    def expect(self, kind: str, expected: str = "") -> None:
         if self.kinds[self.at] != kind:
-            self.fail(said or kind)
+            self.fail(expected or kind)
         self.at += 1
 
-    def open(self, levels: int = 1, said: str = "") -> int:
+    def open_bracket(self, levels: int = 1, expected: str = "") -> int:
         """Read a ``(``; the place of it, for ``close``."""
         opening = self.at
-        self.expect("(", said)
-        self.enter(levels)
+        self.expect("(", expected)
+        self.enter_levels(levels)
         return opening
 
-    def close(self, opening: int, levels: int = 1) -> None:
+    def close_bracket(self, opening: int, levels: int = 1) -> None:
         """Read the bracket that closes the one at ``opening``; what it held is now ``levels`` deeper in the tree."""
         closing = "]" if self.kinds[opening] == "[" else ")"
         if self.kinds[self.at] != closing:
             line, column = line_and_column(self.text, self.starts[opening])
             self.fail(f"{closing} to close the {self.kinds[opening]} at line {line}, column {column}")
         self.at += 1
-        self.leave(levels)
+        self.leave_levels(levels)
 
     def is_word(self, word: str, at: int) -> bool:
         """Whether token ``at`` is this word, one that is not reserved."""
         return self.kinds[at] == WORD and self.texts[at].upper() == word
 
-    def identifier(self, said: str) -> Identifier:
-        """A name; ``said`` says of what."""
+    def read_identifier(self, expected: str) -> Identifier:
+        """A name; ``expected`` says of what."""
         at = self.at
         kind = self.kinds[at]
         text = self.texts[at]
@@ -97,35 +116,35 @@ class Cursor:
             if text == '""':
                 raise AdqlSyntaxError('a quoted name is empty: ""', self.span_at(at))
             return Identifier(self.span_at(at), text[1:-1].replace('""', '"'), True)
-        self.fail(said)
+        self.fail(expected)
 
-    def unsigned_integer(self, said: str) -> int:
+    def read_unsigned_integer(self, expected: str) -> int:
         digits = self.texts[self.at]
         if self.kinds[self.at] != NUMBER or not digits.isdecimal():
-            self.fail(said)
+            self.fail(expected)
         if len(digits) > MAX_INTEGER_DIGITS:
-            raise AdqlSyntaxError(f"{said} has at most {MAX_INTEGER_DIGITS} digits", self.span_at(self.at))
+            raise AdqlSyntaxError(f"{expected} has at most {MAX_INTEGER_DIGITS} digits", self.span_at(self.at))
         self.at += 1
         return int(digits)
 
     # --- levels ---
 
-    def enter(self, levels: int = 1) -> None:
+    def enter_levels(self, levels: int = 1) -> None:
         self.depth += levels
         if self.depth > MAX_DEPTH:
-            raise self.too_deep()
+            raise self.make_depth_error()
 
-    def leave(self, levels: int = 1) -> None:
+    def leave_levels(self, levels: int = 1) -> None:
         self.depth -= levels
-        self.grow(levels)
+        self.add_height(levels)
 
-    def grow(self, levels: int = 1) -> None:
+    def add_height(self, levels: int = 1) -> None:
         """Put what was read in this scope below ``levels`` new ones."""
         self.height += levels
         if self.height > MAX_HEIGHT:
-            raise self.too_deep()
+            raise self.make_depth_error()
 
-    def too_deep(self) -> AdqlSyntaxError:
+    def make_depth_error(self) -> AdqlSyntaxError:
         return AdqlSyntaxError(
             f"the query is nested too deeply: at most {MAX_DEPTH} brackets in one another (a subquery counts as"
             f" {SUBQUERY_LEVELS}), at most {MAX_HEIGHT} operators in a chain",
@@ -135,7 +154,7 @@ class Cursor:
 
     # --- complaining ---
 
-    def found(self) -> str:
+    def describe_token(self) -> str:
         """The next token in words."""
         kind = self.kinds[self.at]
         text = printable(self.texts[self.at])
@@ -152,7 +171,7 @@ class Cursor:
     def fail(self, expected: str, hint: str | Hint = "") -> NoReturn:
         """Say what was expected here, what was found, and the way out if the slip is a known one."""
         raise AdqlSyntaxError(
-            f"expected {expected}, found {self.found()}",
+            f"expected {expected}, found {self.describe_token()}",
             self.span_at(self.at),
             hint or token_hints.slip(self, expected),
         )

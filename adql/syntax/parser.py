@@ -10,7 +10,9 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from adql.errors import AdqlSyntaxError
-from adql.syntax.from_parser import TableParser
+from adql.syntax.cursor import Cursor
+from adql.syntax.expression_grammar import parse_condition, parse_subquery, parse_value_or_condition
+from adql.syntax.from_grammar import parse_tables
 from adql.syntax.hints.other_dialects import WORDS
 from adql.syntax.lexer import END, NAME, WORD
 from adql.syntax.nodes import (
@@ -25,6 +27,8 @@ from adql.syntax.nodes import (
     Star,
     Statement,
 )
+from adql.syntax.operand_grammar import OPERANDS
+from adql.syntax.window_grammar import parse_order_by
 
 
 def parse(text: str, functions: Collection[str] | None = None) -> Statement:
@@ -33,145 +37,155 @@ def parse(text: str, functions: Collection[str] | None = None) -> Statement:
     ``functions`` are the names, in lower case, of all functions that are not reserved words; None leaves unknown ones
     to the resolver. Raises AdqlSyntaxError.
     """
-    parser = Parser(text, functions)
+    cursor = Cursor(text, functions, OPERANDS, _parse_query)
     try:
-        return parser.statement()
+        return _parse_statement(cursor)
     except RecursionError:  # the caller stands deep in the stack already
-        raise parser.too_deep() from None
+        raise cursor.make_depth_error() from None
 
 
-class Parser(TableParser):
-    def statement(self) -> Statement:
-        if self.kinds[self.at] == END:
-            self.fail("a query")
-        common = self._with() if self.take("WITH") else ()
-        query = self.query()
-        span = self.span_from(0)
-        self.take(";")
-        if self.kinds[self.at] != END:
-            self.fail("the end of the query")
-        return Statement(span, common, query)
+def _parse_statement(cursor: Cursor) -> Statement:
+    if cursor.kinds[cursor.at] == END:
+        cursor.fail("a query")
+    common = _parse_common_tables(cursor) if cursor.take("WITH") else ()
+    query = _parse_query(cursor, None)
+    span = cursor.span_from(0)
+    cursor.take(";")
+    if cursor.kinds[cursor.at] != END:
+        cursor.fail("the end of the query")
+    return Statement(span, common, query)
 
-    def _with(self) -> tuple[CommonTable, ...]:
-        tables = []
-        while True:
-            first = self.at
-            name = self.identifier("the name of a common table")
-            if self.kinds[self.at] == "(":
-                self.fail("AS", "name the columns inside, SELECT a AS name")
-            self.expect("AS", "AS (SELECT ...)")
-            query = self.subquery()
-            tables.append(CommonTable(self.span_from(first), name, query))
-            if not self.take(","):
-                return tuple(tables)
 
-    # --- select expressions ---
+def _parse_common_tables(cursor: Cursor) -> tuple[CommonTable, ...]:
+    tables = []
+    while True:
+        first = cursor.at
+        name = cursor.read_identifier("the name of a common table")
+        if cursor.kinds[cursor.at] == "(":
+            cursor.fail("AS", "name the columns inside, SELECT a AS name")
+        cursor.expect("AS", "AS (SELECT ...)")
+        query = parse_subquery(cursor)
+        tables.append(CommonTable(cursor.span_from(first), name, query))
+        if not cursor.take(","):
+            return tuple(tables)
 
-    def query(self, first: Query | None = None) -> Query:
-        start = first.span if first else self.span_at(self.at)
-        enclosed = first is not None or self.kinds[self.at] == "("
-        query = self._union(first)
-        order = self.order_by()
-        offset = self.unsigned_integer("a whole number after OFFSET") if self.take("OFFSET") else None
-        if not order and offset is None:
-            return query
-        limited = query.offset is not None or (isinstance(query, Select) and query.top is not None)
-        if enclosed and (query.order_by or limited):
-            query = _as_table(query)
-        return replace(query, span=start.to(self.span_at(self.at - 1)), order_by=order, offset=offset)
 
-    def _union(self, first: Query | None) -> Query:
-        outer = self.height
-        if first is None:
-            self.height = 0
-        left = self._intersect(first)
-        while (op := self.kinds[self.at]) in ("UNION", "EXCEPT"):
-            self.at += 1
-            keep = self._set_quantifier()
-            right = self._intersect(None)
-            left = SetOperation(left.span.to(right.span), (), None, op, keep, left, right)
-            self.grow()
-        self.height = max(outer, self.height)
-        return left
+# --- select expressions ---
 
-    def _intersect(self, first: Query | None) -> Query:
-        left = first or self._operand()
-        while self.take("INTERSECT"):
-            keep = self._set_quantifier()
-            right = self._operand()
-            left = SetOperation(left.span.to(right.span), (), None, "INTERSECT", keep, left, right)
-            self.grow()
-        return left
 
-    def _set_quantifier(self) -> bool:
-        if self.kinds[self.at] == "DISTINCT":
-            self.fail("ALL or SELECT", "without ALL duplicates are removed; DISTINCT is not written")
-        return self.take("ALL")
+def _parse_query(cursor: Cursor, first: Query | None) -> Query:
+    start = first.span if first else cursor.span_at(cursor.at)
+    enclosed = first is not None or cursor.kinds[cursor.at] == "("
+    query = _parse_union(cursor, first)
+    order = parse_order_by(cursor)
+    offset = cursor.read_unsigned_integer("a whole number after OFFSET") if cursor.take("OFFSET") else None
+    if not order and offset is None:
+        return query
+    limited = query.offset is not None or (isinstance(query, Select) and query.top is not None)
+    if enclosed and (query.order_by or limited):
+        query = _as_table(query)
+    return replace(query, span=start.to(cursor.span_at(cursor.at - 1)), order_by=order, offset=offset)
 
-    def _operand(self) -> Query:
-        if self.kinds[self.at] == "(":
-            return self.subquery()
-        if self.kinds[self.at] == "SELECT":
-            return self._select()
-        self.fail("SELECT" if self.at else "SELECT or WITH")
 
-    def _select(self) -> Select:
-        first = self.at
-        self.at += 1
-        distinct = self.take("DISTINCT")
-        if not distinct:
-            self.take("ALL")
-        top = self.unsigned_integer("a whole number after TOP") if self.take("TOP") else None
-        items = [self._select_item()]
-        while self.take(","):
-            items.append(self._select_item())
-        self.expect("FROM")
-        tables = self.tables()
-        where = self.condition() if self.take("WHERE") else None
-        group_by: tuple[Expression, ...] = ()
-        if self.take("GROUP"):
-            self.expect("BY", "BY after GROUP")
-            group_by = self._group_terms()
-        having = self.condition() if self.take("HAVING") else None
-        return Select(self.span_from(first), (), None, distinct, top, tuple(items), tables, where, group_by, having)
+def _parse_union(cursor: Cursor, first: Query | None) -> Query:
+    outer = cursor.height
+    if first is None:
+        cursor.height = 0
+    left = _parse_intersection(cursor, first)
+    while (op := cursor.kinds[cursor.at]) in ("UNION", "EXCEPT"):
+        cursor.at += 1
+        keep = _parse_set_quantifier(cursor)
+        right = _parse_intersection(cursor, None)
+        left = SetOperation(left.span.to(right.span), (), None, op, keep, left, right)
+        cursor.add_height()
+    cursor.height = max(outer, cursor.height)
+    return left
 
-    def _group_terms(self) -> tuple[Expression, ...]:
-        terms = [self.value_or_condition()]
-        while self.take(","):
-            terms.append(self.value_or_condition())
-        return tuple(terms)
 
-    def _select_item(self) -> SelectItem:
-        first = self.at
-        if self.take("*"):
-            span = self.span_from(first)
-            return SelectItem(span, Star(span), None)
-        if star := self._qualified_star():
-            return SelectItem(star.span, star, None)
-        expression = self.value_or_condition()
-        alias = None
-        if self.is_word("OVER", self.at) and self.kinds[self.at - 1] == ")":
-            self.at += 1
-            self.fail("the window of OVER", f"{WORDS['OVER']}; a column is called so by AS OVER")
-        if self.take("AS") or self.kinds[self.at] in (WORD, NAME):
-            alias = self.identifier("a column alias (a name)")
-        return SelectItem(self.span_from(first), expression, alias)
+def _parse_intersection(cursor: Cursor, first: Query | None) -> Query:
+    left = first or _parse_query_operand(cursor)
+    while cursor.take("INTERSECT"):
+        keep = _parse_set_quantifier(cursor)
+        right = _parse_query_operand(cursor)
+        left = SetOperation(left.span.to(right.span), (), None, "INTERSECT", keep, left, right)
+        cursor.add_height()
+    return left
 
-    def _qualified_star(self) -> Star | None:
-        """``[[catalog.]schema.]table.*``"""
-        kinds = self.kinds
-        at = first = self.at
-        while kinds[at] in (WORD, NAME) and kinds[at + 1] == ".":
-            at += 2
-        if at == first or kinds[at] != "*":
-            return None
-        parts: list[Identifier] = []
-        while not self.take("*"):
-            parts.append(self.identifier("a table name"))
-            self.expect(".")
-        if len(parts) > 3:
-            raise AdqlSyntaxError("a table has at most three parts: catalog.schema.table", self.span_from(first))
-        return Star(self.span_from(first), tuple(parts))
+
+def _parse_set_quantifier(cursor: Cursor) -> bool:
+    if cursor.kinds[cursor.at] == "DISTINCT":
+        cursor.fail("ALL or SELECT", "without ALL duplicates are removed; DISTINCT is not written")
+    return cursor.take("ALL")
+
+
+def _parse_query_operand(cursor: Cursor) -> Query:
+    if cursor.kinds[cursor.at] == "(":
+        return parse_subquery(cursor)
+    if cursor.kinds[cursor.at] == "SELECT":
+        return _parse_select(cursor)
+    cursor.fail("SELECT" if cursor.at else "SELECT or WITH")
+
+
+def _parse_select(cursor: Cursor) -> Select:
+    first = cursor.at
+    cursor.at += 1
+    distinct = cursor.take("DISTINCT")
+    if not distinct:
+        cursor.take("ALL")
+    top = cursor.read_unsigned_integer("a whole number after TOP") if cursor.take("TOP") else None
+    items = [_parse_select_item(cursor)]
+    while cursor.take(","):
+        items.append(_parse_select_item(cursor))
+    cursor.expect("FROM")
+    tables = parse_tables(cursor)
+    where = parse_condition(cursor) if cursor.take("WHERE") else None
+    group_by: tuple[Expression, ...] = ()
+    if cursor.take("GROUP"):
+        cursor.expect("BY", "BY after GROUP")
+        group_by = _parse_group_terms(cursor)
+    having = parse_condition(cursor) if cursor.take("HAVING") else None
+    return Select(cursor.span_from(first), (), None, distinct, top, tuple(items), tables, where, group_by, having)
+
+
+def _parse_group_terms(cursor: Cursor) -> tuple[Expression, ...]:
+    terms = [parse_value_or_condition(cursor)]
+    while cursor.take(","):
+        terms.append(parse_value_or_condition(cursor))
+    return tuple(terms)
+
+
+def _parse_select_item(cursor: Cursor) -> SelectItem:
+    first = cursor.at
+    if cursor.take("*"):
+        span = cursor.span_from(first)
+        return SelectItem(span, Star(span), None)
+    if star := _parse_qualified_star(cursor):
+        return SelectItem(star.span, star, None)
+    expression = parse_value_or_condition(cursor)
+    alias = None
+    if cursor.is_word("OVER", cursor.at) and cursor.kinds[cursor.at - 1] == ")":
+        cursor.at += 1
+        cursor.fail("the window of OVER", f"{WORDS['OVER']}; a column is called so by AS OVER")
+    if cursor.take("AS") or cursor.kinds[cursor.at] in (WORD, NAME):
+        alias = cursor.read_identifier("a column alias (a name)")
+    return SelectItem(cursor.span_from(first), expression, alias)
+
+
+def _parse_qualified_star(cursor: Cursor) -> Star | None:
+    """``[[catalog.]schema.]table.*``"""
+    kinds = cursor.kinds
+    at = first = cursor.at
+    while kinds[at] in (WORD, NAME) and kinds[at + 1] == ".":
+        at += 2
+    if at == first or kinds[at] != "*":
+        return None
+    parts: list[Identifier] = []
+    while not cursor.take("*"):
+        parts.append(cursor.read_identifier("a table name"))
+        cursor.expect(".")
+    if len(parts) > 3:
+        raise AdqlSyntaxError("a table has at most three parts: catalog.schema.table", cursor.span_from(first))
+    return Star(cursor.span_from(first), tuple(parts))
 
 
 def _as_table(query: Query) -> Select:

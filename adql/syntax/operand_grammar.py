@@ -1,0 +1,281 @@
+"""Operands: literals, columns, function calls, CAST, CASE and whatever stands in parentheses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from adql.errors import AdqlSyntaxError, Fix, Hint
+from adql.syntax import arity
+from adql.syntax.cursor import Cursor
+from adql.syntax.expression_grammar import (
+    NOT,
+    OR,
+    SIGN,
+    fail_without_operand,
+    is_query_operand,
+    parse_condition,
+    parse_expression,
+    parse_query_to_bracket,
+    parse_value,
+    parse_value_or_condition,
+    parse_values,
+    require_condition,
+    require_value,
+)
+from adql.syntax.hints.other_dialects import about_function
+from adql.syntax.lexer import NAME, NUMBER, STRING, WORD, number_value
+from adql.syntax.nodes import (
+    BooleanLiteral,
+    Case,
+    Cast,
+    ColumnRef,
+    Exists,
+    Expression,
+    FunctionCall,
+    Identifier,
+    NullLiteral,
+    NumberLiteral,
+    ScalarSubquery,
+    StringLiteral,
+    Unary,
+    When,
+)
+from adql.syntax.reserved_functions import ARGUMENTS, SET_FUNCTIONS
+from adql.syntax.window_grammar import parse_window
+from clickhouse_schema.reserved_words import RESERVED
+
+_NUMBERS = ("SMALLINT", "INTEGER", "BIGINT", "REAL", "DOUBLE")
+_TYPES = ("CHAR", "VARCHAR", "TIMESTAMP", *_NUMBERS, "POINT", "CIRCLE", "POLYGON")
+_TYPES_SAID = f"a type: {', '.join(_TYPES[:-1])} or {_TYPES[-1]}".replace("DOUBLE", "DOUBLE PRECISION")
+_TYPES_ELSEWHERE = {
+    **dict.fromkeys(("FLOAT", "NUMERIC", "DECIMAL", "NUMBER", "FLOAT8", "FLOAT64", "MONEY"), "DOUBLE PRECISION"),
+    **dict.fromkeys(("INT", "INT4", "INT32", "SIGNED"), "INTEGER"),
+    **dict.fromkeys(("TINYINT", "INT2", "INT16"), "SMALLINT"),
+    **dict.fromkeys(("LONG", "INT8", "INT64"), "BIGINT"),
+    **dict.fromkeys(("FLOAT4", "FLOAT32"), "REAL"),
+    **dict.fromkeys(("TEXT", "STRING", "CHARACTER", "VARCHAR2", "NVARCHAR", "NCHAR"), "VARCHAR"),
+    **dict.fromkeys(("DATE", "DATETIME", "DATETIME2"), "TIMESTAMP"),
+}
+
+
+# --- literals and columns ---
+
+
+def _parse_number(cursor: Cursor) -> Expression:
+    at = cursor.at
+    cursor.at = at + 1
+    span, text = cursor.span_at(at), cursor.texts[at]
+    return NumberLiteral(span, number_value(text, span, cursor.text), text)
+
+
+def _parse_string(cursor: Cursor) -> Expression:
+    """Pieces with blanks, line ends or comments between them are one string (grammar of ADQL 2.0)."""
+    first = cursor.at
+    value = cursor.texts[first][1:-1].replace("''", "'")
+    cursor.at = first + 1
+    if cursor.kinds[cursor.at] != STRING:
+        return StringLiteral(cursor.span_at(first), value)
+    pieces = [value]
+    while cursor.kinds[cursor.at] == STRING:
+        pieces.append(cursor.texts[cursor.at][1:-1].replace("''", "'"))
+        cursor.at += 1
+    return StringLiteral(cursor.span_from(first), "".join(pieces))
+
+
+def _parse_null(cursor: Cursor) -> Expression:
+    cursor.at += 1
+    return NullLiteral(cursor.span_at(cursor.at - 1))
+
+
+def _parse_boolean(cursor: Cursor) -> Expression:
+    cursor.at += 1
+    return BooleanLiteral(cursor.span_at(cursor.at - 1), cursor.kinds[cursor.at - 1] == "TRUE")
+
+
+def _parse_name(cursor: Cursor) -> Expression:
+    """A column reference, or the call of a function whose name is not reserved."""
+    first = cursor.at
+    name = cursor.read_identifier("a column name")
+    kinds = cursor.kinds
+    kind = kinds[cursor.at]
+    if kind == "(":
+        return _parse_call(cursor, first, name)
+    if kind != ".":
+        return ColumnRef(name.span, (name,))
+    parts = [name]
+    while kinds[cursor.at] == ".":
+        cursor.at += 1
+        parts.append(cursor.read_identifier("a column name after ."))
+    if len(parts) > 4:
+        raise AdqlSyntaxError("a column has at most four parts: catalog.schema.table.column", cursor.span_from(first))
+    return ColumnRef(cursor.span_from(first), tuple(parts))
+
+
+# --- calls ---
+
+
+def _parse_reserved_function(cursor: Cursor) -> Expression:
+    first = cursor.at
+    if cursor.kinds[first + 1] != "(":
+        fail_without_operand(cursor)
+    cursor.at += 1
+    return _parse_call(cursor, first, Identifier(cursor.span_at(first), cursor.texts[first], False))
+
+
+def _parse_call(cursor: Cursor, first: int, name: Identifier) -> Expression:
+    """The rest of a call, from its bracket."""
+    kind = cursor.kinds[first]
+    _require_function(cursor, kind, name)
+    opening = cursor.open_bracket()
+    args: tuple[Expression, ...] = ()
+    distinct = False
+    star = kind == "COUNT" and cursor.take("*")
+    if kind in SET_FUNCTIONS and not star:
+        distinct = cursor.take("DISTINCT")
+        if not distinct:
+            cursor.take("ALL")
+    if not star and (distinct or cursor.kinds[cursor.at] != ")"):
+        args = _parse_arguments(cursor, name)
+    cursor.close_bracket(opening)
+    span = cursor.span_from(first)
+    if kind in ARGUMENTS and not star and (wrong := arity.misfit(kind, args)):
+        raise AdqlSyntaxError(wrong, span, arity.way_out(kind, args))
+    if not (cursor.is_word("OVER", cursor.at) and cursor.kinds[cursor.at + 1] == "("):
+        return FunctionCall(span, name, args, distinct, star)
+    if kind in RESERVED and kind not in SET_FUNCTIONS:
+        cursor.fail("an operator", f"{kind} is no window function")
+    window = parse_window(cursor)
+    return FunctionCall(cursor.span_from(first), name, args, distinct, star, window)
+
+
+def _parse_arguments(cursor: Cursor, name: Identifier) -> tuple[Expression, ...]:
+    """Of a function of another dialect the name is the fault, also where the arguments are not ADQL either."""
+    try:
+        return parse_values(cursor)
+    except AdqlSyntaxError:
+        if hint := about_function(name.name, name.span):
+            raise AdqlSyntaxError(f"there is no function {name.name}", name.span, hint) from None
+        raise
+
+
+def _require_function(cursor: Cursor, kind: str, name: Identifier) -> None:
+    if name.delimited:
+        raise AdqlSyntaxError("the name of a function is not put in quotes", name.span)
+    if cursor.functions is not None and kind == WORD and name.name.lower() not in cursor.functions:
+        raise AdqlSyntaxError(f"there is no function {name.name}", name.span)
+
+
+def _parse_cast(cursor: Cursor) -> Expression:
+    first = cursor.at
+    if cursor.kinds[first + 1] != "(":
+        fail_without_operand(cursor)
+    cursor.at += 1
+    opening = cursor.open_bracket()
+    operand = parse_value(cursor)
+    cursor.expect("AS", "AS and a type")
+    kind = cursor.kinds[cursor.at]
+    if kind not in _TYPES:
+        known = _TYPES_ELSEWHERE.get(cursor.texts[cursor.at].upper())
+        fix = Fix(cursor.span_at(cursor.at), known or "")
+        cursor.fail(_TYPES_SAID, Hint(f"write {known}", (fix,)) if known else "")
+    cursor.at += 1
+    length = None
+    if kind == "DOUBLE":
+        cursor.expect("PRECISION", "PRECISION after DOUBLE")
+        kind = "DOUBLE PRECISION"
+    elif kind in ("CHAR", "VARCHAR") and cursor.kinds[cursor.at] == "(":
+        bracket = cursor.open_bracket(levels=0)
+        length = cursor.read_unsigned_integer("a length in characters")
+        cursor.close_bracket(bracket, levels=0)
+    cursor.close_bracket(opening)
+    return Cast(cursor.span_from(first), operand, kind, length)
+
+
+def _parse_case(cursor: Cursor) -> Expression:
+    first = cursor.at
+    cursor.at += 1
+    cursor.enter_levels()
+    operand = None if cursor.kinds[cursor.at] == "WHEN" else parse_value(cursor)
+    whens: list[When] = []
+    while cursor.kinds[cursor.at] == "WHEN" or not whens:
+        start = cursor.at
+        cursor.expect("WHEN")
+        condition = parse_condition(cursor) if operand is None else parse_value(cursor)
+        cursor.expect("THEN")
+        result = parse_value_or_condition(cursor)
+        whens.append(When(cursor.span_from(start), condition, result))
+    otherwise = parse_value_or_condition(cursor) if cursor.take("ELSE") else None
+    cursor.expect("END", "END" if otherwise else "WHEN, ELSE or END")
+    cursor.leave_levels()
+    return Case(cursor.span_from(first), operand, tuple(whens), otherwise)
+
+
+# --- prefixes and parentheses ---
+
+
+def _parse_sign(cursor: Cursor) -> Expression:
+    first = cursor.at
+    cursor.at += 1
+    cursor.enter_levels()
+    operand = parse_expression(cursor, SIGN)
+    require_value(operand)
+    cursor.leave_levels()
+    return Unary(cursor.span_from(first), cursor.kinds[first], operand)
+
+
+def _parse_not(cursor: Cursor) -> Expression:
+    first = cursor.at
+    cursor.at += 1
+    cursor.enter_levels()
+    operand = parse_expression(cursor, NOT)
+    require_condition(operand)
+    cursor.leave_levels()
+    return Unary(cursor.span_from(first), "NOT", operand)
+
+
+def _parse_exists(cursor: Cursor) -> Expression:
+    first = cursor.at
+    cursor.at += 1
+    query = parse_query_to_bracket(cursor, cursor.open_bracket(expected="( after EXISTS"))
+    return Exists(cursor.span_from(first), query)
+
+
+def _parse_parenthesis(cursor: Cursor) -> Expression:
+    """Further parentheses may hide which of the two this is: ((SELECT ...) UNION ...), ((SELECT ...) + 1)."""
+    opening = cursor.open_bracket()
+    begin = cursor.at
+    inner: Expression | None = None
+    if cursor.kinds[begin] in ("SELECT", "WITH"):
+        query = parse_query_to_bracket(cursor, opening)
+        return ScalarSubquery(cursor.span_from(opening), query)
+    if cursor.kinds[begin] == "(":
+        inner = _parse_parenthesis(cursor)
+        if isinstance(inner, ScalarSubquery) and is_query_operand(cursor):
+            query = parse_query_to_bracket(cursor, opening, inner.query)
+            return ScalarSubquery(cursor.span_from(opening), query)
+    expression = parse_expression(cursor, OR, inner, begin)
+    if cursor.kinds[cursor.at] == ",":
+        cursor.fail(") to close the (")
+    cursor.close_bracket(opening)
+    return expression
+
+
+OPERANDS: Mapping[str, Callable[[Cursor], Expression]] = {
+    WORD: _parse_name,
+    NAME: _parse_name,
+    NUMBER: _parse_number,
+    STRING: _parse_string,
+    "(": _parse_parenthesis,
+    "+": _parse_sign,
+    "-": _parse_sign,
+    "~": _parse_sign,
+    "NOT": _parse_not,
+    "EXISTS": _parse_exists,
+    "CASE": _parse_case,
+    "CAST": _parse_cast,
+    "NULL": _parse_null,
+    "TRUE": _parse_boolean,
+    "FALSE": _parse_boolean,
+    **dict.fromkeys(ARGUMENTS, _parse_reserved_function),
+}
+"""The production that reads an operand, by the kind of its first token."""

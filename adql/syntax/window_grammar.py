@@ -1,0 +1,85 @@
+"""ORDER BY, and the windows of functions: OVER (PARTITION BY ... ORDER BY ... frame)."""
+
+from __future__ import annotations
+
+from adql.errors import AdqlSyntaxError
+from adql.syntax.cursor import Cursor
+from adql.syntax.expression_grammar import parse_value_or_condition, parse_values
+from adql.syntax.lexer import NUMBER
+from adql.syntax.nodes import Expression, Frame, OrderTerm, Window
+
+_BOUNDS = ("UNBOUNDED PRECEDING", "PRECEDING", "CURRENT ROW", "FOLLOWING", "UNBOUNDED FOLLOWING")
+_BOUND_SAID = "UNBOUNDED PRECEDING, n PRECEDING, CURRENT ROW, n FOLLOWING or UNBOUNDED FOLLOWING"
+
+
+def parse_order_by(cursor: Cursor) -> tuple[OrderTerm, ...]:
+    """``ORDER BY ...``, or nothing."""
+    if not cursor.take("ORDER"):
+        return ()
+    cursor.expect("BY", "BY after ORDER")
+    terms = [_parse_order_term(cursor)]
+    while cursor.take(","):
+        terms.append(_parse_order_term(cursor))
+    return tuple(terms)
+
+
+def _parse_order_term(cursor: Cursor) -> OrderTerm:
+    first = cursor.at
+    expression = parse_value_or_condition(cursor)
+    descending = cursor.take("DESC")
+    if not descending:
+        cursor.take("ASC")
+    return OrderTerm(cursor.span_from(first), expression, descending)
+
+
+def parse_window(cursor: Cursor) -> Window:
+    """``OVER (...)``"""
+    first = cursor.at
+    cursor.at += 1
+    opening = cursor.open_bracket()
+    partition: tuple[Expression, ...] = ()
+    if cursor.is_word("PARTITION", cursor.at):
+        cursor.at += 1
+        cursor.expect("BY", "BY after PARTITION")
+        partition = parse_values(cursor)
+    order = parse_order_by(cursor)
+    frame = _parse_frame(cursor) if cursor.kinds[cursor.at] == "ROWS" or cursor.is_word("RANGE", cursor.at) else None
+    cursor.close_bracket(opening)
+    return Window(cursor.span_from(first), partition, order, frame)
+
+
+def _parse_frame(cursor: Cursor) -> Frame:
+    first = cursor.at
+    unit = cursor.texts[first].upper()
+    cursor.at += 1
+    if cursor.take("BETWEEN"):
+        start = _parse_frame_bound(cursor)
+        cursor.expect("AND", "AND between the two bounds of the frame")
+        end = _parse_frame_bound(cursor)
+    else:
+        start, end = _parse_frame_bound(cursor), ("CURRENT ROW", None)
+    span = cursor.span_from(first)
+    if start[0] == _BOUNDS[-1] or end[0] == _BOUNDS[0] or _BOUNDS.index(start[0]) > _BOUNDS.index(end[0]):
+        raise AdqlSyntaxError("the frame ends before it begins", span)
+    return Frame(span, unit, start, end)
+
+
+def _parse_frame_bound(cursor: Cursor) -> tuple[str, int | None]:
+    if cursor.take("CURRENT"):
+        _expect_word(cursor, "ROW")
+        return "CURRENT ROW", None
+    if cursor.is_word("UNBOUNDED", cursor.at):
+        cursor.at += 1
+        return f"UNBOUNDED {_expect_word(cursor, 'PRECEDING', 'FOLLOWING')}", None
+    if cursor.kinds[cursor.at] == NUMBER and not cursor.texts[cursor.at].isdecimal():
+        cursor.fail(_BOUND_SAID, "n is whole: scale what is ordered by, ORDER BY x * 10 RANGE 5 PRECEDING")
+    number = cursor.read_unsigned_integer(_BOUND_SAID)
+    return _expect_word(cursor, "PRECEDING", "FOLLOWING"), number
+
+
+def _expect_word(cursor: Cursor, *words: str) -> str:
+    for word in words:
+        if cursor.is_word(word, cursor.at):
+            cursor.at += 1
+            return word
+    cursor.fail(" or ".join(words))
