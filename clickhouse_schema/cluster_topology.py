@@ -93,13 +93,13 @@ SINGLE = Topology()
 
 def read_topology(engine: Engine) -> Topology:
     """Raises ``ClusterError`` if the servers' configuration is neither of these."""
-    [found] = engine.query(
+    [found] = engine.fetch_table(
         "SELECT count(DISTINCT shard_num) AS shards, countIf(NOT is_local) AS remote FROM system.clusters"
         f" WHERE cluster = {string(CLUSTER)}"
     ).to_pylist()
     if not found["shards"]:
         return SINGLE
-    macros = engine.query("SELECT macro FROM system.macros WHERE macro IN ('shard', 'replica')").num_rows
+    macros = engine.fetch_table("SELECT macro FROM system.macros WHERE macro IN ('shard', 'replica')").num_rows
     if macros < 2 and found["remote"]:
         raise ClusterError(
             f"the cluster {CLUSTER} is in remote_servers of the ClickHouse server, but the macros shard and replica"

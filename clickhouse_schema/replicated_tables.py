@@ -43,7 +43,7 @@ def known_uuid(engine: Engine, topology: Topology, database: str, name: str) -> 
         f"SELECT toString(any(uuid)) AS uuid FROM {topology.everywhere('system.tables')}"
         f" WHERE database = {string(database)} AND name = {string(name)} HAVING count() > 0"
     )
-    found = engine.query(sql).to_pylist()
+    found = engine.fetch_table(sql).to_pylist()
     return str(found[0]["uuid"]) if found else ""
 
 
@@ -53,4 +53,4 @@ def known_comment(engine: Engine, topology: Topology, database: str, name: str) 
         f"SELECT max(comment) AS comment FROM {topology.everywhere('system.tables')}"
         f" WHERE database = {string(database)} AND name = {string(name)}"
     )
-    return str(engine.query(sql).to_pylist()[0]["comment"])
+    return str(engine.fetch_table(sql).to_pylist()[0]["comment"])

@@ -120,7 +120,7 @@ class _Comparison:
     def _rows_of(self, table: str, where: str, columns: str = "1") -> list[dict[str, str]]:
         server = "''" if self._topology.is_one_server else "hostName()"
         source = self._topology.everywhere(table)
-        found = self._engine.query(f"SELECT {server} AS server, {columns} FROM {source} WHERE {where}")
+        found = self._engine.fetch_table(f"SELECT {server} AS server, {columns} FROM {source} WHERE {where}")
         return [*found.to_pylist()]
 
     # --- differences --------------------------------------------------------------------------------------------------

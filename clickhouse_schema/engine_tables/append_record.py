@@ -71,7 +71,7 @@ def note(
 
 def is_done(engine: Engine, to: Origin, fingerprint: str) -> bool:
     sql = f"SELECT count() AS n FROM skyhouse.appends WHERE {to.where} AND fingerprint = {string(fingerprint)}"
-    return bool(engine.query(f"{sql} AND finished != ''").column(0)[0].as_py())
+    return bool(engine.fetch_table(f"{sql} AND finished != ''").column(0)[0].as_py())
 
 
 def digests(engine: Engine, to: Origin, among: Sequence[str]) -> set[str]:
@@ -79,13 +79,13 @@ def digests(engine: Engine, to: Origin, among: Sequence[str]) -> set[str]:
     each = "arrayJoin(JSONExtract(state, 'load', 'digests', 'Array(String)'))"
     wanted = ", ".join(string(digest) for digest in among)
     sql = f"SELECT DISTINCT {each} AS digest FROM skyhouse.appends WHERE {to.where} AND digest IN ({wanted})"
-    return set(engine.query(sql).column(0).to_pylist())
+    return set(engine.fetch_table(sql).column(0).to_pylist())
 
 
 def begun(engine: Engine, to: Origin) -> str:
     """The state of the addition that is not done; '' if there is none."""
     sql = f"SELECT any(state) AS state FROM skyhouse.appends WHERE {to.where} GROUP BY fingerprint"
-    found = engine.query(f"{sql} HAVING max(finished) = ''").to_pylist()
+    found = engine.fetch_table(f"{sql} HAVING max(finished) = ''").to_pylist()
     return str(found[0]["state"]) if found else ""
 
 
@@ -104,7 +104,7 @@ def added(engine: Engine, to: Origin) -> Added:
         "SELECT any(rows) AS rows_of_it, max(finished) AS instant FROM skyhouse.appends"
         f" WHERE {to.where} AND finished != '' GROUP BY fingerprint"
     )
-    [row] = engine.query(
+    [row] = engine.fetch_table(
         f"SELECT count() AS n, sum(rows_of_it) AS total, max(instant) AS last FROM ({each})"
     ).to_pylist()
     return Added(int(row["n"]), int(row["total"] or 0), row["last"] or "")

@@ -72,7 +72,7 @@ def initialise(engine: Engine) -> None:
 def _refuse_another(engine: Engine, topology: Topology) -> None:
     """Raises ``ClusterError`` if the tables that are there were made for other servers than those there are."""
     sql = "SELECT engine FROM system.tables WHERE database = 'skyhouse' AND name = 'catalogue'"
-    found = engine.query(sql).to_pylist()
+    found = engine.fetch_table(sql).to_pylist()
     if not found:
         return
     is_of_cluster = read_placement(engine) is not None
@@ -90,16 +90,16 @@ def _refuse_another(engine: Engine, topology: Topology) -> None:
 
 
 def _is_empty(engine: Engine) -> bool:
-    return not engine.query("SELECT 1 AS one FROM skyhouse.catalogue LIMIT 1").num_rows
+    return not engine.fetch_table("SELECT 1 AS one FROM skyhouse.catalogue LIMIT 1").num_rows
 
 
 def _wait_for_replicas(engine: Engine, topology: Topology, name: str) -> None:
     """Until the server connected to has what any other has of a table in ``skyhouse``: what is done next goes by it."""
     sql = f"SELECT max(version) AS version FROM {topology.everywhere(f'skyhouse.{name}')}"
-    newest = engine.query(sql).column(0)[0].as_py()
+    newest = engine.fetch_table(sql).column(0)[0].as_py()
     until = time.monotonic() + _REPLICA_SECONDS
     own = f"SELECT max(version) AS version FROM skyhouse.{name}"
-    while engine.query(own).column(0)[0].as_py() < newest:
+    while engine.fetch_table(own).column(0)[0].as_py() < newest:
         if time.monotonic() > until:
             raise ClusterError(f"the ClickHouse server does not get {name} from its replicas: see its log")
         time.sleep(0.05)
@@ -112,13 +112,13 @@ def _add_number(engine: Engine) -> None:
 
 def catalogue_version(engine: Engine) -> int:
     """Grows with every change of the catalogue; 0 for an empty one."""
-    answer = engine.query("SELECT max(version) AS version FROM skyhouse.catalogue").to_pylist()
+    answer = engine.fetch_table("SELECT max(version) AS version FROM skyhouse.catalogue").to_pylist()
     return int(answer[0]["version"])
 
 
 def read_catalogue(engine: Engine) -> Catalogue:
     """All schemas with their tables, TAP_SCHEMA first, then by name."""
-    latest = engine.query(
+    latest = engine.fetch_table(
         "SELECT schema_name, table_name, argMax(document, version) AS document, max(version) AS changed,"
         " argMax(number, version) AS number"
         " FROM skyhouse.catalogue GROUP BY schema_name, table_name ORDER BY schema_name, table_name"
@@ -145,7 +145,7 @@ def read_catalogue(engine: Engine) -> Catalogue:
 
 def registered(engine: Engine, schema_name: str, table_name: str) -> tuple[int, Schema | None]:
     """The version of the catalogue's last word on a table, 0 if there is none, and its schema with this table alone."""
-    [row] = engine.query(
+    [row] = engine.fetch_table(
         "SELECT max(version) AS changed, argMax(document, version) AS document FROM skyhouse.catalogue"
         f" WHERE {_is_table(schema_name, table_name)}"
     ).to_pylist()
@@ -155,7 +155,7 @@ def registered(engine: Engine, schema_name: str, table_name: str) -> tuple[int, 
 def read_placement(engine: Engine) -> Placement | None:
     """Where the rows of sharded tables are; None on a single server."""
     sql = "SELECT document FROM skyhouse.catalogue WHERE schema_name = '' ORDER BY version DESC LIMIT 1"
-    documents = engine.query(sql).to_pylist()
+    documents = engine.fetch_table(sql).to_pylist()
     return Placement.of_document(documents[0]["document"]) if documents else None
 
 
@@ -173,7 +173,7 @@ def in_square_degree(rows: float, order: int) -> float:
 
 def _counts(engine: Engine) -> tuple[dict[tuple[str, str], int], dict[tuple[str, str], float]]:
     """Rows of each table, as its last load left them, and how many a typical row's cell has."""
-    counted = engine.query(
+    counted = engine.fetch_table(
         "SELECT schema_name, table_name, sum(counted) AS total, sum(pow(counted, 2)) / sum(counted) AS occupancy FROM"
         " (SELECT schema_name, table_name, cell, sum(rows) AS counted"
         " FROM skyhouse.density WHERE (schema_name, table_name, version) IN"
@@ -228,7 +228,9 @@ def _make_tap_schema(engine: Engine, topology: Topology) -> None:
     for table in TAP_SCHEMA.tables:
         for name in (table.name, table.name + _ASIDE):
             where = f"database = {string(TAP_SCHEMA.name)} AND table = {string(name)}"
-            columns = engine.query(f"SELECT name, type FROM system.columns WHERE {where} ORDER BY position").to_pylist()
+            columns = engine.fetch_table(
+                f"SELECT name, type FROM system.columns WHERE {where} ORDER BY position"
+            ).to_pylist()
             if [(row["name"], row["type"]) for row in columns] != [(c.name, column_type(c)) for c in table.columns]:
                 if columns:
                     engine.execute(f"DROP TABLE {_tap_schema_table(name)}{topology.on_cluster} SYNC")
@@ -246,7 +248,7 @@ def _write_tap_schema(engine: Engine) -> None:
     for table in TAP_SCHEMA.tables:
         live, aside = _tap_schema_table(table.name), _tap_schema_table(table.name + _ASIDE)
         engine.execute(f"TRUNCATE TABLE {aside}")
-        engine.insert(aside, [batches[table.name]])
+        engine.insert_batches(aside, [batches[table.name]])
         engine.execute(f"ALTER TABLE {live} REPLACE PARTITION tuple() FROM {aside}")
 
 
@@ -261,7 +263,7 @@ def contents(engine: Engine, tables: Iterable[tuple[str, str]]) -> tuple[tuple[s
     one of which it changes first; and the version of what was added to it, which changes before and after it.
     """
     names = ", ".join(f"({string(schema)}, {string(table)})" for schema, table in sorted(set(tables)))
-    found = engine.query(
+    found = engine.fetch_table(
         "SELECT t.database AS schema, t.whole AS name, t.storage AS storage, c.version AS version, a.version AS added"
         f" FROM (SELECT database, {_TABLE_OF} AS whole, toString(groupArraySorted(9)(uuid)) AS storage"
         f" FROM system.tables WHERE (database, whole) IN ({names}) GROUP BY database, whole) AS t"
@@ -318,7 +320,7 @@ def density_stamp(engine: Engine, schema_name: str, table_name: str) -> str:
     """What is another one as soon as rows of a table are counted, or counted on top."""
     where = _is_table(schema_name, table_name)
     sql = f"SELECT version, count() AS lines FROM skyhouse.density WHERE {where} GROUP BY version"
-    found = engine.query(f"{sql} ORDER BY version DESC LIMIT 1").to_pylist()
+    found = engine.fetch_table(f"{sql} ORDER BY version DESC LIMIT 1").to_pylist()
     return f"{found[0]['version']} {found[0]['lines']}" if found else ""
 
 
@@ -342,14 +344,14 @@ def _is_table(schema_name: str, table_name: str) -> str:
 
 
 def _version(engine: Engine) -> int:
-    return int(engine.query(f"SELECT {NEXT} AS version FROM skyhouse.density").column(0)[0].as_py())
+    return int(engine.fetch_table(f"SELECT {NEXT} AS version FROM skyhouse.density").column(0)[0].as_py())
 
 
 def density(engine: Engine, schema_name: str, table_name: str) -> pa.Table:
     """Columns cell (NESTED, the table's ``healpix_order``), rows, bytes of one table."""
     where = _is_table(schema_name, table_name)
     newest = f"(SELECT max(version) FROM skyhouse.density WHERE {where})"
-    return engine.query(
+    return engine.fetch_table(
         "SELECT cell, sum(rows) AS rows, sum(bytes) AS bytes FROM"
         f" (SELECT cell, rows, bytes FROM skyhouse.density WHERE {where} AND version = {newest})"
         " GROUP BY cell ORDER BY cell"

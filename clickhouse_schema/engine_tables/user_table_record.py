@@ -107,7 +107,7 @@ def initialise(engine: Engine, topology: Topology) -> None:
 
 def version_of(engine: Engine, owner: str) -> int:
     """Grows with each change of a user's tables; 0 if there never were any."""
-    answer = engine.query(f"SELECT max(version) AS version FROM {_REGISTRY} WHERE {_is_owner(owner)}")
+    answer = engine.fetch_table(f"SELECT max(version) AS version FROM {_REGISTRY} WHERE {_is_owner(owner)}")
     return int(answer["version"][0].as_py())
 
 
@@ -138,7 +138,7 @@ def remove(engine: Engine, owner: str, name: str) -> None:
 
 
 def _read(engine: Engine, where: str) -> tuple[UserTable, ...]:
-    answer = engine.query(
+    answer = engine.fetch_table(
         f"SELECT argMax(document, version) AS latest FROM {_REGISTRY} {where}"
         " GROUP BY owner_key, name_key HAVING latest != ''"
     )
@@ -149,10 +149,10 @@ def _read(engine: Engine, where: str) -> tuple[UserTable, ...]:
 def _write(engine: Engine, owner: str, name: str, document: str) -> None:
     # nanoseconds since 1970; after the last one even if the clock was set back
     following = "greatest(toUInt64(toUnixTimestamp64Nano(now64(9))), max(version) + 1)"
-    version = engine.query(f"SELECT {following} AS version FROM {_REGISTRY}")["version"][0].as_py()
+    version = engine.fetch_table(f"SELECT {following} AS version FROM {_REGISTRY}")["version"][0].as_py()
     row = {"owner_key": [_digest(owner)], "name_key": [_digest(name.lower())], "document": [document]}
     batch = pa.record_batch({**row, "version": pa.array([version], pa.uint64())})
-    engine.insert(_REGISTRY, [batch])
+    engine.insert_batches(_REGISTRY, [batch])
     _changes.add()
 
 
@@ -190,14 +190,16 @@ def _digest(text: str) -> str:
 def note_use(engine: Engine, described: Iterable[str]) -> None:
     """These were used today."""
     ids = list(described)
-    today = engine.query("SELECT today() AS day")["day"].cast(pa.date32())[0].as_py()
-    engine.insert(_USES, [pa.record_batch({_ID: ids, "day": pa.array([today] * len(ids), pa.date32())})])
+    today = engine.fetch_table("SELECT today() AS day")["day"].cast(pa.date32())[0].as_py()
+    engine.insert_batches(_USES, [pa.record_batch({_ID: ids, "day": pa.array([today] * len(ids), pa.date32())})])
 
 
 def last_uses(engine: Engine, described: Iterable[str]) -> dict[str, str]:
     """The last day, such as 2026-01-31, on which what has this id was used, if it was."""
     ids = ", ".join(string(name) for name in described) or "NULL"
-    answer = engine.query(f"SELECT {_ID}, toString(max(day)) AS day FROM {_USES} WHERE {_ID} IN ({ids}) GROUP BY {_ID}")
+    answer = engine.fetch_table(
+        f"SELECT {_ID}, toString(max(day)) AS day FROM {_USES} WHERE {_ID} IN ({ids}) GROUP BY {_ID}"
+    )
     return dict(zip(answer[_ID].to_pylist(), answer["day"].to_pylist(), strict=True))
 
 
@@ -210,7 +212,7 @@ def describe(engine: Engine, record: UserTable, names: Iterable[str] | None = No
     for name in batches if names is None else names:
         batch = batches[name]
         ids = pa.array([record.described] * batch.num_rows, pa.string())
-        engine.insert(_described(name), [batch.append_column(_ID, ids)])
+        engine.insert_batches(_described(name), [batch.append_column(_ID, ids)])
 
 
 def catalogue_with(base: Catalogue, records: tuple[UserTable, ...]) -> Catalogue:
@@ -242,7 +244,7 @@ def _columns(table: Table) -> list[tuple[str, str]]:
 
 def _is_other(engine: Engine, table: Table) -> bool:
     where = f"database = 'skyhouse' AND table = {string('own_' + table.name)}"
-    found = engine.query(f"SELECT name, type FROM system.columns WHERE {where} ORDER BY position").to_pylist()
+    found = engine.fetch_table(f"SELECT name, type FROM system.columns WHERE {where} ORDER BY position").to_pylist()
     return [(row["name"], row["type"]) for row in found] != _columns(table)
 
 
@@ -251,7 +253,7 @@ def _is_other(engine: Engine, table: Table) -> bool:
 
 def tables_without_document(engine: Engine, records: Iterable[UserTable]) -> dict[str, int]:
     """Tables in ``DATABASE`` that none of these has its rows in: seconds since something was written to each."""
-    answer = engine.query(
+    answer = engine.fetch_table(
         "SELECT t.name AS name, dateDiff('second', greatest(t.metadata_modification_time, p.written), now()) AS age"
         " FROM system.tables AS t LEFT JOIN (SELECT table, max(modification_time) AS written FROM system.parts"
         f" WHERE database = {string(DATABASE)} GROUP BY table) AS p ON t.name = p.table"
@@ -264,7 +266,7 @@ def tables_without_document(engine: Engine, records: Iterable[UserTable]) -> dic
 
 def ids_without_document(engine: Engine, records: Iterable[UserTable]) -> set[str]:
     """Ids of rows of TAP_SCHEMA that none of these has."""
-    found = engine.query(f"SELECT DISTINCT {_ID} FROM {_described('tables')}")[_ID].to_pylist()
+    found = engine.fetch_table(f"SELECT DISTINCT {_ID} FROM {_described('tables')}")[_ID].to_pylist()
     return set(found) - {record.described for record in records}
 
 
@@ -277,7 +279,7 @@ def is_read(engine: Engine, storage: str) -> bool:
     """Whether a query reads the table, which a DROP would wait for."""
     # the name is written in two parts, so that this query is not found
     name = f"concat({string(storage[:4])}, {string(storage[4:])})"
-    return bool(engine.query(f"SELECT 1 AS one FROM system.processes WHERE position(query, {name}) > 0").num_rows)
+    return bool(engine.fetch_table(f"SELECT 1 AS one FROM system.processes WHERE position(query, {name}) > 0").num_rows)
 
 
 def forget(engine: Engine, described: Iterable[str], storages: Iterable[str]) -> None:

@@ -182,7 +182,7 @@ class ClusterStorage(Storage):
         for part in self.parts:
             chunks = f"{CHUNK} AS chunk, {_shard(part)} AS shard"
             sql = f"SELECT {chunks}, count() AS rows FROM {self.all_rows(part, self._next)}"
-            for row in self.engine.query(f"{sql} GROUP BY chunk, shard").to_pylist():
+            for row in self.engine.fetch_table(f"{sql} GROUP BY chunk, shard").to_pylist():
                 self._done.setdefault((part, row["chunk"]), set()).add(row["shard"])
                 if part != OVERLAP:
                     counts[row["chunk"]] = counts.get(row["chunk"], 0) + row["rows"]
@@ -293,7 +293,7 @@ class ClusterStorage(Storage):
         sizes = {_key(part, shard): 0 for part in self.parts for shard in self._shards}
         for part in self.parts:
             sql = f"SELECT {_shard(part)} AS shard, count() AS rows FROM {self.all_rows(part)} GROUP BY shard"
-            sizes |= {_key(part, row["shard"]): row["rows"] for row in self.engine.query(sql).to_pylist()}
+            sizes |= {_key(part, row["shard"]): row["rows"] for row in self.engine.fetch_table(sql).to_pylist()}
         return sizes
 
     def own_rows(self, sizes: Mapping[str, int]) -> int:
@@ -357,7 +357,7 @@ class ClusterStorage(Storage):
     def _drop_gateways(self) -> None:
         """Those of chunks whose process was killed, on whatever server it was connected to."""
         where = f"database = {string(self.schema_name)} AND startsWith(name, {string(self._next + _CHUNK_IN)})"
-        found = self.engine.query(f"SELECT DISTINCT name FROM {self._everywhere('tables')} WHERE {where}")
+        found = self.engine.fetch_table(f"SELECT DISTINCT name FROM {self._everywhere('tables')} WHERE {where}")
         for name in found.column(0).to_pylist():
             table = stored(self.schema_name, name)
             self.engine.execute(f"DROP TABLE IF EXISTS {table}{self.topology.on_cluster} SYNC")
@@ -401,10 +401,10 @@ class ClusterStorage(Storage):
 
     def _end_statements(self) -> None:
         """Until no statement runs any more that a load, which was killed, has sent: it may still add rows."""
-        for query_id in self.engine.running(self._query_ids):
-            self.engine.cancel(query_id)
+        for query_id in self.engine.list_running_ids(self._query_ids):
+            self.engine.cancel_query(query_id)
         asked = f"startsWith(Settings['log_comment'], {string(self._query_ids)})"
-        while self.engine.query(f"SELECT 1 AS one FROM {self._everywhere('processes')} WHERE {asked}").num_rows:
+        while self.engine.fetch_table(f"SELECT 1 AS one FROM {self._everywhere('processes')} WHERE {asked}").num_rows:
             time.sleep(0.05)
 
 

@@ -30,7 +30,7 @@ def left_over(engine: Engine, topology: Topology, schema_name: str, table_name: 
     A table that is whole everywhere is known by what loads alone give a table; it may be anybody's otherwise.
     """
     is_chunked = f"position(create_table_query, {string(f'`{CHUNK}` ')}) > 0"
-    found = engine.query(
+    found = engine.fetch_table(
         f"SELECT name, max({is_chunked}) AS is_chunked, max(startsWith(comment, '{{')) AS is_told,"
         f" sum(ifNull(total_rows, 0)) AS rows FROM {topology.everywhere('system.tables')}"
         f" WHERE database = {string(schema_name)} AND startsWith(name, {string(table_name)})"

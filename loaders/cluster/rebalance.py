@@ -212,7 +212,7 @@ class _Cluster:
     def version(self) -> tuple[int, int]:
         """Another one when anything was loaded, added or dropped, through whatever server."""
         settle(self._engine, self._topology, ["skyhouse.catalogue", "skyhouse.appends"])
-        added = self._engine.query("SELECT max(version) AS version FROM skyhouse.appends").column(0)[0].as_py()
+        added = self._engine.fetch_table("SELECT max(version) AS version FROM skyhouse.appends").column(0)[0].as_py()
         return catalogue_log.catalogue_version(self._engine), int(added)
 
     def refuse_loads(self) -> None:
@@ -228,7 +228,7 @@ class _Cluster:
         ends = " OR ".join(f"endsWith(name, {string(end)})" for end in (rows, APPEND))
         sql = f"SELECT database, name FROM system.tables WHERE {ends} ORDER BY database, name"
         by_name = {(entry.schema.name, entry.table.name): entry for entry in self.entries}
-        for row in self._engine.query(sql).to_pylist():
+        for row in self._engine.fetch_table(sql).to_pylist():
             base = row["name"].removesuffix(rows)
             parsed = _BASE.fullmatch(base.removesuffix(APPEND))
             assert parsed is not None  # noqa: S101  the pattern takes any name
@@ -292,7 +292,8 @@ class _Cluster:
         old, new = (self._all(entry, placement) for placement in (self.placement, self.wanted))
         sums = f"SELECT count() AS rows, sum({row_hash(entry.table)}) AS hashes FROM"
         faults = []
-        if self._engine.query(f"{sums} {old}").to_pylist() != self._engine.query(f"{sums} {new}").to_pylist():
+        before, after = (self._engine.fetch_table(f"{sums} {rows}").to_pylist() for rows in (old, new))
+        if before != after:
             faults.append("its rows are not those that were there")
         if len(self._line(entry)) == 1:
             faults += home_faults(self._engine, self.wanted.map, new)

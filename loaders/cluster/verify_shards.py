@@ -18,7 +18,7 @@ from tap_service.storage.engine.engine import Engine
 
 def rows_by_shard(engine: Engine, local: str) -> dict[int, int]:
     """``local`` is SQL of a table of all shards' rows."""
-    found = engine.query(f"SELECT {SHARD} AS shard, count() AS rows FROM {local} GROUP BY shard ORDER BY shard")
+    found = engine.fetch_table(f"SELECT {SHARD} AS shard, count() AS rows FROM {local} GROUP BY shard ORDER BY shard")
     return {row["shard"]: row["rows"] for row in found.to_pylist()}
 
 
@@ -40,7 +40,7 @@ def home_faults(engine: Engine, shards: ShardMap, local: str) -> list[str]:
     sql = f"SELECT {SHARD} AS shard, count() AS rows FROM {local} WHERE {SHARD} != {shards.sql(HPX29)}"
     return [
         f"shard {row['shard']} has {row['rows']:,} rows that belong to others"
-        for row in engine.query(f"{sql} GROUP BY shard ORDER BY shard").to_pylist()
+        for row in engine.fetch_table(f"{sql} GROUP BY shard ORDER BY shard").to_pylist()
     ]
 
 
@@ -49,7 +49,7 @@ def server_faults(engine: Engine, part: str) -> list[str]:
     sql = f"SELECT _shard_num - 1 AS shard, count() AS rows FROM {part} WHERE {SHARD} != _shard_num - 1 GROUP BY shard"
     return [
         f"the servers of shard {row['shard']} have {row['rows']:,} rows with the number of another"
-        for row in engine.query(f"{sql} ORDER BY shard").to_pylist()
+        for row in engine.fetch_table(f"{sql} ORDER BY shard").to_pylist()
     ]
 
 
@@ -68,7 +68,7 @@ def child_faults(engine: Engine, table: Table, part: str, parent: TableEntry, pl
     sql = f"SELECT shard, rows FROM cluster({string(placement.cluster)}, view({alone})) ORDER BY shard"
     return [
         f"shard {row['shard']} has {row['rows']:,} rows without their row of {key.referenced_table}"
-        for row in engine.query(sql).to_pylist()
+        for row in engine.fetch_table(sql).to_pylist()
     ]
 
 
@@ -98,7 +98,7 @@ def overlap_faults(engine: Engine, table: Table, overlap: Overlap, local: str, c
     for shard in sorted({s for s in wanted.keys() | found.keys() if wanted.get(s) != found.get(s)}):
         must = f"SELECT {row} AS hash, 1 AS must, 0 AS there FROM {local} WHERE {overlap.holds(shard)}"
         there = f"SELECT {row} AS hash, 0 AS must, 1 AS there FROM {copies} WHERE {SHARD} = {shard}"
-        [counts] = engine.query(
+        [counts] = engine.fetch_table(
             "SELECT sumIf(m - t, m > t) AS missing, sumIf(t, m = 0) AS strange, sumIf(t - m, m > 0 AND t > m) AS double"
             " FROM (SELECT hash, toInt64(sum(must)) AS m, toInt64(sum(there)) AS t"
             f" FROM ({must} UNION ALL {there}) GROUP BY hash)"
@@ -123,4 +123,4 @@ _WORDS = {
 
 def _by_shard(engine: Engine, sql: str) -> dict[int, tuple[int, int]]:
     """Rows and sum of hashes by shard."""
-    return {row["holder"]: (row["rows"], row["hashes"]) for row in engine.query(sql).to_pylist()}
+    return {row["holder"]: (row["rows"], row["hashes"]) for row in engine.fetch_table(sql).to_pylist()}

@@ -25,7 +25,7 @@ def adql(engine: Engine, query: str, explain: bool, reporter: Reporter) -> None:
         for index, cells in translation.cells.items():
             reporter.output(f"{index}: {len(cells.ranges)} ranges, the cells {cells}")
         reporter.output("settings: " + ", ".join(f"{key} = {value}" for key, value in translation.settings.items()))
-        reporter.output(engine.explain(translation.sql, translation.settings))
+        reporter.output(engine.explain_query(translation.sql, translation.settings))
 
 
 def checked(line: str) -> str:

@@ -197,7 +197,8 @@ def opened(data_path: Path, *, reads: bool = False) -> Iterator[Engine]:
     try:
         with alone(config.redis_url, "catalogue") if config.redis_url else nullcontext():
             try:
-                catalogue_log.initialise(engine.each()[0])  # another one may not have yet what was just written
+                # another server may not have yet what was just written
+                catalogue_log.initialise(engine.list_servers()[0])
                 recover(engine, is_ours=not config.clickhouse_url)
             except StorageFull as error:
                 _log.warning("the catalogue is left as it is, for no space is left: %s", error)

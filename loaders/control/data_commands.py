@@ -102,7 +102,7 @@ def run(engine: Engine, command: str, arguments: Arguments, reporter: Reporter) 
     """
     try:
         if command in CHANGING:
-            engine = engine.each()[0]
+            engine = engine.list_servers()[0]
         with _alone(arguments.get("table", "")) if command in CHANGING else nullcontext():
             COMMANDS[command](engine, dict(arguments), reporter)
     except ReadError as error:

@@ -99,7 +99,7 @@ class Additions:
 def complete_all(engine: Engine) -> None:
     """Finish what was killed, on an engine that only this process has."""
     sql = f"SELECT database, name FROM system.tables WHERE endsWith(name, {string(APPEND)})"
-    for row in engine.query(sql).to_pylist():
+    for row in engine.fetch_table(sql).to_pylist():
         storage = Storage(engine, row["database"], row["name"].removesuffix(APPEND))
         live = storage.live_state()
         additions = None if live is None else Additions(storage, live)

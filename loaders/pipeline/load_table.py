@@ -53,7 +53,7 @@ class LoadRequest:
 def load(engine: Engine, request: LoadRequest, reporter: Reporter) -> None:
     """Load, or go on with a load that was stopped. Raises ``LoadError``; then the visible table is as it was."""
     sources = [open_source(path) for path in request.files]
-    engine = engine.each()[0]  # rows go through tables of one server
+    engine = engine.list_servers()[0]  # rows go through tables of one server
     catalogue = read_catalogue(engine)
     live = live_state(engine, request.table, catalogue)
     if live is not None and request.mode == "append" and request.schema_file is None:

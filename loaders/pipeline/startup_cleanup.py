@@ -18,7 +18,7 @@ def recover(engine: Engine, *, is_ours: bool = True) -> None:
     if catalogue_log.read_placement(engine) is not None:  # a load of a cluster is visible when the catalogue knows it
         return
     sql = "SELECT database, name FROM system.tables WHERE startsWith(comment, '{')"
-    for row in engine.query(sql).to_pylist():
+    for row in engine.fetch_table(sql).to_pylist():
         storage = Storage(engine, row["database"], row["name"])
         if not row["name"].endswith(SUFFIX) and storage.unknown() is not None:
             storage.finish()

@@ -38,7 +38,7 @@ def live_state(engine: Engine, name: str, catalogue: Catalogue) -> TableState | 
 def begun_storage(engine: Engine, name: str) -> Storage | None:
     """The storage of a table that a cluster's catalogue does not know yet, for its first load was stopped."""
     sql = f"SELECT comment FROM system.tables WHERE startsWith(comment, {string('{')})"
-    for row in engine.query(sql).to_pylist():
+    for row in engine.fetch_table(sql).to_pylist():
         state = read_state(row["comment"])
         if state is not None and (state.entry.name, state.entry.tables[0].name) == split_name(name):
             return storage_of(engine, state.entry.name, state.entry.tables[0], read_catalogue(engine))

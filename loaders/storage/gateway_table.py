@@ -85,7 +85,7 @@ class Gateway:
         """Make the gateway anew, with these rows. ``is_kept``: on all servers, and also when they are started again."""
         self.drop()
         self._make(self.storage, ", ".join([*columns(self._table), f"{_ROW} UInt32"]), is_kept)
-        self._engine.insert(self.storage, _numbered(batches))
+        self._engine.insert_batches(self.storage, _numbered(batches))
         if self._parent is not None:
             self._make(self._homes, f"{_ROW} UInt32, {SHARD} UInt16, separation Float64", is_kept)
             self._engine.execute(f"INSERT INTO {self._homes} {self._find_homes(self._parent)}")
@@ -102,7 +102,7 @@ class Gateway:
         radius = self._table.layout.overlap_radius
         key = _key(self._table)
         values = ", ".join(f"toString({identifier(name)})" for name in key.columns)
-        found = self._engine.query(
+        found = self._engine.fetch_table(
             f"SELECT {_ROW} AS row, arrayStringConcat([{values}], ', ') AS value, separation FROM {self.storage}"
             f" LEFT JOIN {self._homes} USING ({_ROW}) WHERE separation IS NULL OR NOT separation <= {radius!r}"
             " ORDER BY row",

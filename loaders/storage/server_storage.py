@@ -93,13 +93,13 @@ class Storage:
     def chunks(self) -> dict[int, int]:
         """Rows in the staging table by number of chunk; 0 are those of the live table that it was begun onto."""
         sql = f"SELECT {CHUNK} AS chunk, count() AS rows FROM {self.staging} GROUP BY {CHUNK}"
-        return {row["chunk"]: row["rows"] for row in self.engine.query(sql).to_pylist()}
+        return {row["chunk"]: row["rows"] for row in self.engine.fetch_table(sql).to_pylist()}
 
     def insert(self, chunk: Chunk) -> list[Orphan]:
         """A chunk, whole or not at all. No row is without a parent: a row of one server is with all others."""
         number = pa.array([chunk.number], pa.uint32())
         numbered = (batch.append_column(CHUNK, number.take(pa.repeat(0, batch.num_rows))) for batch in chunk.batches)
-        self.engine.insert(self.staging, numbered)
+        self.engine.insert_batches(self.staging, numbered)
         return []
 
     def mark_verified(self, state: TableState) -> None:
@@ -172,7 +172,7 @@ class Storage:
 
     def sizes(self) -> dict[str, int]:
         """Rows of each part of the live table; on one server there is one."""
-        return {"": int(self.engine.query(f"SELECT count() AS rows FROM {self.live}").column(0)[0].as_py())}
+        return {"": int(self.engine.fetch_table(f"SELECT count() AS rows FROM {self.live}").column(0)[0].as_py())}
 
     def own_rows(self, sizes: Mapping[str, int]) -> int:
         """The rows of ``sizes`` without copies."""
@@ -210,7 +210,7 @@ def state_of(engine: Engine, database: str, name: str) -> TableState | None:
 
 def comment_of(engine: Engine, database: str, name: str) -> str:
     """The comment of a table, '' if there is no such table."""
-    found = engine.query(f"SELECT comment FROM system.tables WHERE {is_named(database, name)}").to_pylist()
+    found = engine.fetch_table(f"SELECT comment FROM system.tables WHERE {is_named(database, name)}").to_pylist()
     return str(found[0]["comment"]) if found else ""
 
 
@@ -222,7 +222,7 @@ def wait_for_mutations(engine: Engine, mutations: str, database: str, name: str)
     until = time.monotonic() + _FAILING_SECONDS
     sql = f"SELECT max(latest_fail_reason) AS reason FROM {mutations} WHERE NOT is_done"
     sql += f" AND {is_named(database, name, 'table')} HAVING count() > 0"
-    while waiting := engine.query(sql).column(0).to_pylist():
+    while waiting := engine.fetch_table(sql).column(0).to_pylist():
         if waiting[0] and time.monotonic() > until:
             raise LoadError(
                 f"ClickHouse cannot finish an earlier change of {database}.{name}: {waiting[0][:300]}."
@@ -234,11 +234,11 @@ def wait_for_mutations(engine: Engine, mutations: str, database: str, name: str)
 def partitions(engine: Engine, parts: str, database: str, name: str) -> list[str]:
     """SQL of the ids of a table's partitions, as ``parts`` (system.parts) has them: one, or those of its years."""
     sql = f"SELECT DISTINCT partition_id AS id FROM {parts} WHERE active AND {is_named(database, name, 'table')}"
-    return [string(row["id"]) for row in engine.query(f"{sql} ORDER BY id").to_pylist()]
+    return [string(row["id"]) for row in engine.fetch_table(f"{sql} ORDER BY id").to_pylist()]
 
 
 def exists(engine: Engine, database: str, name: str) -> bool:
-    return bool(engine.query(f"SELECT 1 AS one FROM system.tables WHERE {is_named(database, name)}").num_rows)
+    return bool(engine.fetch_table(f"SELECT 1 AS one FROM system.tables WHERE {is_named(database, name)}").num_rows)
 
 
 def is_named(database: str, name: str, key: str = "name") -> str:

@@ -19,7 +19,7 @@ def tables(engine: Engine, reporter: Reporter) -> None:
     """Name, rows, size on disk and time of the last load; loads that wait to be gone on with are named too."""
     catalogue = catalogue_log.read_catalogue(engine)
     found = 0
-    for row in engine.query(_SQL).to_pylist():
+    for row in engine.fetch_table(_SQL).to_pylist():
         state = read_state(row["comment"])
         if state is None:
             continue

@@ -78,7 +78,7 @@ def verify(engine: Engine, name: str, reporter: Reporter) -> None:
         raise LoadError(f"there is no loaded table {name}; see skyhouse tables")
     additions = Additions(storage, state)
     added = additions.added()
-    rows = engine.query(f"SELECT count() AS rows FROM {storage.reading}").column(0)[0].as_py()
+    rows = engine.fetch_table(f"SELECT count() AS rows FROM {storage.reading}").column(0)[0].as_py()
     loaded = state.rows + added.rows
     inputs = len(state.loads) + added.additions
     reporter.output(f"{name}: {rows:,} rows, {loaded:,} were loaded from {inputs} inputs")
@@ -108,9 +108,9 @@ def _damaged(engine: Engine, storage: Storage) -> list[str]:
     """Parts whose checksums are wrong, on every server that answers."""
     found = (
         part
-        for one in engine.each()
+        for one in engine.list_servers()
         for table in storage.checked
-        for part in one.query(f"CHECK TABLE {table}").to_pylist()
+        for part in one.fetch_table(f"CHECK TABLE {table}").to_pylist()
     )
     return [f"part {part['part_path']} is damaged: {part['message']}" for part in found if not part["is_passed"]]
 
@@ -122,7 +122,7 @@ def _wrong_positions(
     ra, dec = (identifier(column) for column in position)
     place = "_part_index, _part_offset" if storage.is_here else "0 AS part, 0 AS place"
     sql = f"SELECT {place}, hpx29, {ra}, {dec} FROM {storage.reading}"
-    with engine.stream(sql, settings={"max_threads": 1}, batch_rows=65536) as batches:
+    with engine.stream_batches(sql, settings={"max_threads": 1}, batch_rows=65536) as batches:
         for batch in batches:
             reporter.check()
             found.add(batch)
@@ -145,7 +145,7 @@ def _wrong_shapes(engine: Engine, storage: Storage, table: Table, reporter: Repo
         shape = shape_column(column.name) if is_read(column.type) else column.name
         names = ", ".join(identifier(name) for name in (column.name, shape, cover_column(column.name)))
         sampled = bad = 0
-        with engine.stream(f"SELECT {names} FROM {storage.reading}", batch_rows=65536) as batches:
+        with engine.stream_batches(f"SELECT {names} FROM {storage.reading}", batch_rows=65536) as batches:
             for batch in batches:
                 reporter.check()
                 some = batch.take(pa.array(range(0, batch.num_rows, max(1, batch.num_rows // _SAMPLED))))

@@ -163,7 +163,7 @@ def asked(engine: Engine, catalogue: Catalogue, query: str) -> Rows:
     """The rows of an ADQL query, with the declared Arrow types; what has rows is accepted without its tables too."""
     translation = translate(query, catalogue)
     check_without_tables(query)
-    answer = engine.query(translation.sql, translation.settings)
+    answer = engine.fetch_table(translation.sql, translation.settings)
     if not answer.num_columns:
         return []
     columns = [c.cast(f.type.arrow).to_pylist() for c, f in zip(answer.columns, translation.fields, strict=True)]

@@ -102,7 +102,7 @@ def fuzz_catalogues(engine: Engine) -> tuple[Catalogue, Catalogue]:
         store(engine, "fuzz", table, _batches(table))
     engine.execute("DROP TABLE IF EXISTS fuzz.mine SYNC")  # uploads are on one server alone
     engine.execute(create_table(UPLOAD, "fuzz.mine"))
-    engine.insert("fuzz.mine", _batches(UPLOAD))
+    engine.insert_batches("fuzz.mine", _batches(UPLOAD))
     upload = TableEntry(Schema(name=UPLOADED, tables=(UPLOAD,)), UPLOAD, rows=7, stored="`fuzz`.`mine`")
     plain = catalogue_of(engine, FUZZ)
     counts = {("fuzz", "kinds"): 50_000_000, ("fuzz", "few"): 12, ("fuzz", "none"): 30_000_000}

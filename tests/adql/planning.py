@@ -58,7 +58,7 @@ class Sky:
     def granules(self, query: str) -> dict[str, tuple[int, int]]:
         """Granules that are read, and all granules, of each table that a plan reads, by ``name#place in the plan``."""
         translation = translate(query, PLANNED)
-        plan = self.engine.explain(translation.sql, translation.settings)
+        plan = self.engine.explain_query(translation.sql, translation.settings)
         found: dict[str, tuple[int, int]] = {}
         for place, part in enumerate(re.split(r"ReadFromMergeTree \(planned\.", plan)[1:]):
             counts = re.findall(r"Granules: (\d+)/(\d+)", part)
@@ -87,5 +87,5 @@ def fill(engine: Engine) -> Sky:
             [pa.array(v, f.type) for v, f in zip(columns, schema, strict=True)], schema=schema
         )
         engine.execute(create_table(table, f"planned.{table.name}") + ", index_granularity = 32")
-        engine.insert(f"planned.{table.name}", [batch])
+        engine.insert_batches(f"planned.{table.name}", [batch])
     return Sky(engine, places)

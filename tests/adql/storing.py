@@ -33,13 +33,13 @@ def store(engine: Engine, schema_name: str, table: Table, batches: Iterable[pa.R
     if not topology.is_cluster:
         engine.execute(f"DROP TABLE IF EXISTS {name} SYNC")
         engine.execute(create_table(table, name))
-        engine.insert(name, batches)
+        engine.insert_batches(name, batches)
         return
     cut, came = _cut(table), f"{identifier(schema_name)}.{identifier(table.name + '_came')}"
     for statement in create_sharded(cut, schema_name, table.name, topology):
         engine.execute(statement)
     engine.execute(create_table(table, came))
-    engine.insert(came, batches)
+    engine.insert_batches(came, batches)
     _spread(engine, cut, schema_name, came, topology)
 
 

@@ -39,7 +39,9 @@ def test_joins_leave_nothing_behind(engine: Engine) -> None:
             pa.array(values, c.type.arrow)
             for values, c in zip(zip(*ROWS[table.name], strict=True), COLUMNS, strict=True)
         ]
-        engine.insert(f"remembered.{table.name}", [pa.RecordBatch.from_arrays(columns, [c.name for c in COLUMNS])])
+        engine.insert_batches(
+            f"remembered.{table.name}", [pa.RecordBatch.from_arrays(columns, [c.name for c in COLUMNS])]
+        )
     catalogue = Catalogue((Schema(name="remembered", tables=(LEFT, RIGHT)),))
     assert translate(CONDITION, catalogue).settings["use_query_condition_cache"] == 0
     for _ in range(3):

@@ -49,7 +49,7 @@ def _is_set_function(usage: str) -> bool:
 def test_the_examples_give_what_is_said(example: str, value: str, engine: Engine, small: Catalogue) -> None:
     query = f"SELECT {example} FROM small.stars WHERE id = 1"
     translation = translate(query, small, positions={"GJ 699": (269.452076958619, 4.69336496657667)}.__getitem__)
-    [given] = engine.query(translation.sql, translation.settings).column(0).cast(translation.fields[0].type.arrow)
+    [given] = engine.fetch_table(translation.sql, translation.settings).column(0).cast(translation.fields[0].type.arrow)
     assert str(given.as_py()) == value
 
 

@@ -68,7 +68,7 @@ def test_sql_rotates_a_vector(evaluate_vector: Any) -> None:
 
 @pytest.fixture
 def evaluate_vector(engine: Any) -> Any:
-    return lambda vector: list(engine.query(f"SELECT {', '.join(vector)}").to_pylist()[0].values())
+    return lambda vector: list(engine.fetch_table(f"SELECT {', '.join(vector)}").to_pylist()[0].values())
 
 
 def test_the_same_frame_changes_nothing() -> None:

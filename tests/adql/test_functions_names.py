@@ -29,7 +29,7 @@ class Known:
 def test_the_catalogues_example(engine: Engine, small: Catalogue) -> None:
     translation = translate("SELECT ivo_simbadpoint('GJ 699') FROM small.stars WHERE id = 1", small, positions=Known())
     assert translation.fields[0].type.xtype == "point"
-    answer = engine.query(translation.sql, translation.settings)
+    answer = engine.fetch_table(translation.sql, translation.settings)
     assert answer.column(0).to_pylist() == [list(_BARNARD)]
 
 

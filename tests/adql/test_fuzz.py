@@ -86,7 +86,7 @@ def _run(translation: Translation, number: int, engine: Engine, scratch: Scratch
         kind = FORMATS[number % len(FORMATS)]
         serializer = kind.serializer(translation.fields, ResultInfo(links=translation.links), scratch)
         serializer.header()
-        with engine.stream(translation.sql, settings=translation.settings) as batches:
+        with engine.stream_batches(translation.sql, settings=translation.settings) as batches:
             for batch in batches:
                 assert batch.num_columns == len(translation.fields)
                 for column, field in zip(batch.columns, translation.fields, strict=True):

@@ -69,7 +69,7 @@ def in_pieces(engine: EmbeddedEngine, query: str, catalogue: Catalogue, count: i
     bare = by.statement(pieces[0], bare=True)
     types = dict(row[:2] for row in rows(engine, f"DESCRIBE TABLE ({bare.sql})", bare.settings))
     statements = [by.statement(piece) for piece in pieces]
-    parts = [engine.query(made.sql, made.settings) for made in statements]
+    parts = [engine.fetch_table(made.sql, made.settings) for made in statements]
     batches = [batch for part in parts if part.num_columns for batch in part.to_batches()]
     engine.execute(f"CREATE DATABASE IF NOT EXISTS {DATABASE}")
     with merge_table(engine, "groups_test", types, batches):

@@ -164,7 +164,7 @@ def _is_answered(query: str, engine: Engine, small: Catalogue) -> bool:
         translation = translate(query, small)
     except AdqlError as error:
         return not error.describe(query)
-    engine.query(translation.sql, translation.settings)
+    engine.fetch_table(translation.sql, translation.settings)
     assert {entry.schema.name for entry in translation.tables} == {"small"}
     return True
 
@@ -181,7 +181,7 @@ def test_the_engines_own_tables_are_unknown(table: str, small: Catalogue) -> Non
 
 def test_the_engines_own_functions_are_unknown(engine: Engine, small: Catalogue) -> None:
     ours = {*FUNCTIONS, *AGGREGATES, *GEOMETRY, "COALESCE"}
-    names = engine.query("SELECT name FROM system.functions").column(0).to_pylist()
+    names = engine.fetch_table("SELECT name FROM system.functions").column(0).to_pylist()
     assert len(names) > 1000
     for name in names:
         if name.upper() not in ours:
@@ -203,8 +203,8 @@ def test_a_text_and_a_name_come_back_as_they_went_in(text: str, name: str, engin
     query = f"SELECT {literal} AS {alias}, COUNT(*) FROM small.stars WHERE {literal} = {literal} GROUP BY {literal}"
     translation = translate(query, small)
     assert translation.fields[0].name == (name or "x")
-    assert engine.query(translation.sql, translation.settings).to_pydict().popitem()[1] == [9]
-    assert engine.query(translation.sql, translation.settings).column(0).to_pylist() == [text]
+    assert engine.fetch_table(translation.sql, translation.settings).to_pydict().popitem()[1] == [9]
+    assert engine.fetch_table(translation.sql, translation.settings).column(0).to_pylist() == [text]
 
 
 @settings(max_examples=50, derandomize=True, deadline=None)
@@ -213,7 +213,7 @@ def test_a_pattern_matches_by_its_two_wildcards_alone(text: str, other: str, eng
     def matches(pattern: str) -> int:
         quoted = [s.replace("'", "''") for s in (text, pattern)]
         translation = translate(f"SELECT COUNT(*) FROM small.stars WHERE id = 1 AND '{quoted[0]}' LIKE '{quoted[1]}'", small)  # fmt: skip
-        return int(engine.query(translation.sql, translation.settings).column(0)[0].as_py())
+        return int(engine.fetch_table(translation.sql, translation.settings).column(0)[0].as_py())
 
     assert matches(text) == 1
     assert matches("_" * len(text)) == 1

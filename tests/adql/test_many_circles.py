@@ -127,6 +127,6 @@ def test_a_point_at_the_border_of_one_of_many_is_inside_unless_it_is_open(engine
         union = Union(tuple(cones))
         table = f"(SELECT arrayJoin([{', '.join(str(tuple(map(float, r))) for r in rows)}]) AS p)"
         sql = f"SELECT {in_some(cones, ('p.1', 'p.2', 'p.3'))} AS inside FROM {table}"
-        found = [bool(v) for v in engine.query(sql, {}).column(0).to_pylist()]
+        found = [bool(v) for v in engine.fetch_table(sql, {}).column(0).to_pylist()]
         assert found == union.contains(vectors).tolist(), radius
     assert most_chord(0.0, True) == 0

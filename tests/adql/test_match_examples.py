@@ -19,4 +19,4 @@ _SECTION = _TEXT.split("## Cross-matches\n")[1].split("\n## ")[0]
 def test_the_example_runs(query: str, demo_engine: Engine, demo_catalogue: Catalogue) -> None:
     translation = translate(query, demo_catalogue)
     assert "bitShiftLeft" in translation.sql
-    assert demo_engine.query(translation.sql, translation.settings).num_rows > 0
+    assert demo_engine.fetch_table(translation.sql, translation.settings).num_rows > 0

@@ -35,8 +35,8 @@ def test_the_cells_around_a_position_are_those_of_another_library(order: int, en
     cells = _cells(order)
     index = cells * np.uint64(4 ** (ORDER - order)) + np.uint64(4 ** (ORDER - order) // 2)
     engine.execute("CREATE OR REPLACE TABLE around (hpx29 UInt64) ENGINE = Memory")
-    engine.insert("around", [pa.RecordBatch.from_pydict({"hpx29": pa.array(index, pa.uint64())})])
-    found = engine.query(f"SELECT hpx29, {cells_around('hpx29', order)} AS cells FROM around ORDER BY hpx29")
+    engine.insert_batches("around", [pa.RecordBatch.from_pydict({"hpx29": pa.array(index, pa.uint64())})])
+    found = engine.fetch_table(f"SELECT hpx29, {cells_around('hpx29', order)} AS cells FROM around ORDER BY hpx29")
     touching = neighbours(cells, order)
     for own, around, given in zip(cells.tolist(), touching.tolist(), found["cells"].to_pylist(), strict=True):
         assert set(given) == {cell for cell in around if 0 <= cell < 12 * 4**order} | {own}
@@ -44,7 +44,7 @@ def test_the_cells_around_a_position_are_those_of_another_library(order: int, en
 
 def test_an_unknown_position_has_no_cells(engine: Engine) -> None:
     sql = cells_around(f"toUInt64({NO_POSITION})", 7)
-    assert engine.query(f"SELECT {sql} AS cells")["cells"].to_pylist() == [[]]
+    assert engine.fetch_table(f"SELECT {sql} AS cells")["cells"].to_pylist() == [[]]
 
 
 @pytest.mark.parametrize("order", [0, 1, 2, 3, 5, 9, 14, 20])

@@ -69,7 +69,7 @@ def observations(engine: Engine) -> Iterator[Engine]:
         given.setdefault(column.name, pa.nulls(ROWS, column.type.arrow))
     engine.execute("CREATE DATABASE IF NOT EXISTS ivoa")
     engine.execute(create_table(table, "ivoa.ObsCore") + f", index_granularity = {GRANULE}")
-    engine.insert("ivoa.ObsCore", pa.table(given).to_batches())
+    engine.insert_batches("ivoa.ObsCore", pa.table(given).to_batches())
     yield engine
     engine.execute("DROP TABLE ivoa.ObsCore SYNC")
 
@@ -79,10 +79,10 @@ def test_few_granules_are_read(query: str, observations: Engine) -> None:
     translation = translate(query, OBSCORE)
     # the engine leaves the projections of tables below a million rows alone
     settings = translation.settings | {"min_table_rows_to_use_projection_index": 0}
-    explained = observations.explain(translation.sql, settings)
+    explained = observations.explain_query(translation.sql, settings)
     marks = [int(found) for found in re.findall(r"(?:Granules|Marks): (\d+)", explained)]
     assert 0 < min(marks) < ROWS / GRANULE / 4, explained
-    found = observations.query(translation.sql, settings).num_rows
+    found = observations.fetch_table(translation.sql, settings).num_rows
     assert found == len(asked(observations, OBSCORE, _unpruned(query))) > 0
 
 
@@ -97,8 +97,8 @@ def _unpruned(query: str) -> str:
 def test_observations_are_looked_up(observations: Engine) -> None:
     for column in ("obs_id", "obs_publisher_did"):
         translation = translate(f"SELECT s_ra FROM ivoa.ObsCore WHERE {column} = '{column} 77'", OBSCORE)
-        explained = observations.explain(
+        explained = observations.explain_query(
             translation.sql, translation.settings | {"min_table_rows_to_use_projection_index": 0}
         )
         assert "Name: by_i" in explained
-        assert observations.query(translation.sql, translation.settings).num_rows == 1
+        assert observations.fetch_table(translation.sql, translation.settings).num_rows == 1

@@ -82,7 +82,7 @@ def division(query: str, catalogue: Catalogue, limit: int | None = None) -> Divi
 
 
 def rows(engine: EmbeddedEngine, sql: str, settings: dict) -> Rows:
-    answer = engine.query(sql, settings)
+    answer = engine.fetch_table(sql, settings)
     return list(zip(*(column.to_pylist() for column in answer.columns), strict=True)) if answer.num_columns else []
 
 

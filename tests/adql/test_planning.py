@@ -331,7 +331,7 @@ def test_a_join_by_id_looks_the_ids_up(planned: Sky) -> None:
     planned.rows(query)
     translation = translate(query, PLANNED)
     small_too = {"min_table_rows_to_use_projection_index": 0}
-    assert "Name: by_id" in planned.engine.explain(translation.sql, translation.settings | small_too)
+    assert "Name: by_id" in planned.engine.explain_query(translation.sql, translation.settings | small_too)
 
 
 @pytest.mark.parametrize(

@@ -36,5 +36,5 @@ def test_every_production_has_its_row() -> None:
 @pytest.mark.parametrize("query", [query for _, query in _rows() if query])
 def test_the_example_runs(query: str, demo_engine: Engine, demo_catalogue: Catalogue) -> None:
     translation = translate(query, demo_catalogue)
-    answer = demo_engine.query(translation.sql, translation.settings)
+    answer = demo_engine.fetch_table(translation.sql, translation.settings)
     assert answer.num_rows > 0

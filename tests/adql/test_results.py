@@ -81,7 +81,7 @@ ALL_CALLS = [call for functions in FUNCTIONS.values() for f in functions if _is_
 def test_the_answers_arrow_type_casts_to_the_declared_one(expression: str, engine: Engine, small: Catalogue) -> None:
     where = " WHERE mag * parallax * n_obs * big IS NOT NULL" if "ivo_epoch_prop_pos" in expression else ""
     translation = translate(f"SELECT {expression} FROM small.stars{where}", small)
-    answer = engine.query(translation.sql, translation.settings)
+    answer = engine.fetch_table(translation.sql, translation.settings)
     assert answer.num_rows > 0
     answer.column(0).cast(translation.fields[0].type.arrow)  # safe: raises if a value does not fit
 

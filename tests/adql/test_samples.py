@@ -56,7 +56,7 @@ def test_a_cone_on_a_sample_prunes_and_is_exact(engine: Engine, sky: Catalogue) 
     assert {
         row[0] for row in asked(engine, sky, f"SELECT id FROM sky.points TABLESAMPLE (50) WHERE {cone}")
     } == taken & inside
-    plan = engine.query(f"EXPLAIN indexes = 1 {sampled.sql}", sampled.settings).column(0).to_pylist()
+    plan = engine.fetch_table(f"EXPLAIN indexes = 1 {sampled.sql}", sampled.settings).column(0).to_pylist()
     assert any("hpx29" in line for line in plan)
 
 

@@ -95,7 +95,7 @@ def obs(engine: Engine, shapes_of: Sky) -> Catalogue:
             shape, number, bad = shape_columns.read(column.type, columns[column.name])
             assert not bad
             columns |= {shape_column(column.name): shape, cover_column(column.name): number}
-    engine.insert("footprints.obs", pa.table(columns).to_batches())
+    engine.insert_batches("footprints.obs", pa.table(columns).to_batches())
     return Catalogue((Schema(name="footprints", tables=(OBS,)),))
 
 
@@ -324,7 +324,7 @@ def test_granules_are_pruned(table: str, shape: str, engine: Engine, many: Catal
     translation = translate(f"SELECT COUNT(*) FROM {table} WHERE 1 = INTERSECTS(c, {shape})", many)
     # the engine leaves the projections of tables below a million rows alone
     settings = translation.settings | {"min_table_rows_to_use_projection_index": 0}
-    explained = engine.explain(translation.sql, settings)
+    explained = engine.explain_query(translation.sql, settings)
     every = 60_000 // 256
     marks = [
         int(line.split(":")[1].split("/")[0])
@@ -334,7 +334,7 @@ def test_granules_are_pruned(table: str, shape: str, engine: Engine, many: Catal
     assert 0 < min(marks) < every / 4, explained
     value = f"(CASE WHEN 1 = INTERSECTS(c, {shape}) THEN 1 ELSE 0 END) = 1"
     unpruned = asked(engine, many, f"SELECT COUNT(*) FROM {table} WHERE {value}")
-    assert engine.query(translation.sql, settings).column(0).to_pylist() == [unpruned[0][0]] != [0]
+    assert engine.fetch_table(translation.sql, settings).column(0).to_pylist() == [unpruned[0][0]] != [0]
 
 
 def test_what_cannot_be_compared_is_said(obs: Catalogue) -> None:

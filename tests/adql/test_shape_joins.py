@@ -45,7 +45,7 @@ def joined(engine: Engine) -> Engine:
         engine.execute(create_table(table, f"joined.{table.name}"))
     lon, lat = positions(600, 21)
     stars = {"id": pa.array(range(len(lon)), pa.int32()), "ra": pa.array(lon), "dec": pa.array(lat)}
-    engine.insert("joined.stars", pa.table(stars).to_batches())
+    engine.insert_batches("joined.stars", pa.table(stars).to_batches())
     circles, polygons, texts = [], [], []
     for i, (ra, dec) in enumerate([*HARD_PLACES, (200, -50), (20, 20)] * 3):
         size, south, north = 10.0 ** (i % 5 - 3), max(dec - 3, -90), min(dec + 2, 90)
@@ -68,7 +68,7 @@ def joined(engine: Engine) -> Engine:
     shape, number, bad = shape_columns.read(_SHAPES[2].type, fields["s"])
     assert not bad
     fields |= {shape_column("s"): shape, cover_column("s"): number}
-    engine.insert("joined.fields", pa.table(fields).to_batches())
+    engine.insert_batches("joined.fields", pa.table(fields).to_batches())
     return engine
 
 

@@ -94,7 +94,7 @@ def test_covers_reach_through_ors_subqueries_and_common_tables(ask: Callable[[st
 def test_a_cone_reads_few_granules(engine: Engine, sky: Catalogue) -> None:
     """The cover is a condition that the primary key understands."""
     cone = translate("SELECT id FROM points WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE(45, 0, 0.001))", sky)
-    plan = engine.explain(cone.sql, cone.settings)
+    plan = engine.explain_query(cone.sql, cone.settings)
     assert "PrimaryKey" in plan
     assert "hpx29" in plan
     assert list(cone.cells) == ["sky.points.hpx29"]

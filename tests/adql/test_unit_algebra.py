@@ -283,7 +283,7 @@ def test_units_and_numbers_are_astropys(
 ) -> None:
     flat = _flat(cases)
     translation = _translated(flat, catalogue, tail)
-    answer = engine.query(translation.sql, translation.settings)
+    answer = engine.fetch_table(translation.sql, translation.settings)
     wrong = []
     for (expression, wanted), field, column in zip(flat, translation.fields, answer.columns, strict=True):
         assert field.unit == vounit(field.unit)

@@ -102,7 +102,7 @@ class Alerts:
             text = query.format(name=self._name, ra=field * 30.0 + 10, dec=0.0, radius=RADIUS, since=now - 365)
             translation = translate(text, catalogue)
             settings = translation.settings | {"use_query_condition_cache": 0}
-            with self._engine.stream(translation.sql, settings=settings) as batches:
+            with self._engine.stream_batches(translation.sql, settings=settings) as batches:
                 rows = sum(batch.num_rows for batch in batches)
             if not rows:
                 raise RuntimeError(f"nothing was read: {text}")
@@ -127,7 +127,7 @@ def database(folder: Path, engine: EmbeddedEngine, name: str, of_years: range, *
         fields = np.tile(np.arange(FIELDS), VISITS)
         times = FIRST + (year + np.arange(len(fields)) / len(fields)) * 365.25
         alerts.observe(fields, times, "append" if year > of_years.start else "replace")
-    while engine.query("SELECT 1 AS one FROM system.merges").num_rows:
+    while engine.fetch_table("SELECT 1 AS one FROM system.merges").num_rows:
         time.sleep(0.1)
     return alerts
 

@@ -88,7 +88,7 @@ def killed_at(process: subprocess.Popen[bytes], url: str, rows: int) -> int:
     """Kills the loader when so many rows are stored; how many there are then."""
     engine = ClickHouseEngine(url)
     try:
-        while (there := engine.query(_STORED).column(0)[0].as_py()) < rows:
+        while (there := engine.fetch_table(_STORED).column(0)[0].as_py()) < rows:
             if process.poll() is not None:
                 raise RuntimeError(f"the load has ended before {rows:,} rows were stored")
             time.sleep(0.2)

@@ -48,7 +48,7 @@ def main() -> None:
                 for _ in range(3):
                     start = time.process_time()
                     translation = translate(make(count), catalogue)
-                    engine.query(translation.sql, translation.settings)
+                    engine.fetch_table(translation.sql, translation.settings)
                     taken.append(time.process_time() - start)
                 print(f"{make.__name__} {count}: {sorted(taken)[1]:.2f} s")
         engine.close()

@@ -66,7 +66,7 @@ def main() -> None:
         def bare(query: str) -> tuple[float, int]:
             translation = translate(query, catalogue)
             began = time.perf_counter()
-            with engine.stream(translation.sql, settings=translation.settings | uncached) as batches:
+            with engine.stream_batches(translation.sql, settings=translation.settings | uncached) as batches:
                 rows = sum(batch.num_rows for batch in batches)
             return time.perf_counter() - began, rows
 

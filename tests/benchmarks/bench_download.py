@@ -50,7 +50,7 @@ def serve(folder: str, rows: int, pipe: Connection) -> None:
                 pipe.send(peak_memory())
                 continue
             began = time.perf_counter()
-            with engine.stream("SELECT * FROM bench.t") as batches:
+            with engine.stream_batches("SELECT * FROM bench.t") as batches:
                 counted = sum(batch.num_rows for batch in batches)
             pipe.send((time.perf_counter() - began, counted))
     engine.close()

@@ -77,7 +77,7 @@ def main() -> None:
         engine.execute("CREATE DATABASE bench")
         engine.execute(create_table(OBS, "bench.obs"))
         began = time.perf_counter()
-        engine.insert("bench.obs", rows.to_batches())
+        engine.insert_batches("bench.obs", rows.to_batches())
         print(f"inserted {COUNT / (time.perf_counter() - began):,.0f} rows a second")
         catalogue = Catalogue((Schema(name="bench", tables=(OBS,)),))
         for search in SEARCHES:
@@ -93,7 +93,7 @@ def _asked(engine: EmbeddedEngine, catalogue: Catalogue, condition: str) -> tupl
     times, found = [], 0
     for _ in range(ROUNDS):
         began = time.perf_counter()
-        found = engine.query(translation.sql, translation.settings | {"use_query_condition_cache": 0}).num_rows
+        found = engine.fetch_table(translation.sql, translation.settings | {"use_query_condition_cache": 0}).num_rows
         times.append(time.perf_counter() - began)
     return statistics.median(times), found
 

@@ -100,7 +100,7 @@ def engines_own(path: Path, query: str, name: str) -> int:
 
 
 def arrow_alone(engine: EmbeddedEngine, query: str) -> int:
-    with engine.stream(query) as batches:
+    with engine.stream_batches(query) as batches:
         return sum(batch.nbytes for batch in batches)
 
 

@@ -56,11 +56,11 @@ def aborted(client: httpx.Client, tap: str, engine: Engine) -> float:
     created = client.post(f"{tap}/async", data={"LANG": "ADQL", "QUERY": query, "PHASE": "RUN"})
     url = created.headers["location"]
     works = f"SELECT 1 AS n FROM system.processes WHERE Settings['log_comment'] LIKE '%{url.rsplit('/', 1)[1]}%'"
-    while not engine.query(works).num_rows:
+    while not engine.fetch_table(works).num_rows:
         pass
     began = time.perf_counter()
     client.post(f"{url}/phase", data={"PHASE": "ABORT"})
-    while engine.query(works).num_rows:
+    while engine.fetch_table(works).num_rows:
         pass
     return time.perf_counter() - began
 

@@ -60,7 +60,7 @@ def engine_alone(engine: Engine, path: Path) -> float:
     statement = create_table(table, "bench.plain")
     engine.execute(statement)
     engine.execute("ALTER TABLE bench.plain DROP PROJECTION by_id")
-    while engine.query("SELECT 1 AS one FROM system.merges").num_rows:  # of the table that was just loaded
+    while engine.fetch_table("SELECT 1 AS one FROM system.merges").num_rows:  # of the table that was just loaded
         time.sleep(0.1)
     began = time.perf_counter()
     engine.execute(f"INSERT INTO bench.plain SELECT * FROM file({string(str(path))})")

@@ -101,7 +101,7 @@ def zones(gaia: pa.Table, tycho: pa.Table) -> Callable[[], int]:
 
 def through_adql(engine: Engine) -> int:
     translation = translate(QUERY, read_catalogue(engine))
-    return engine.query(translation.sql, translation.settings | {"use_query_condition_cache": 0}).num_rows
+    return engine.fetch_table(translation.sql, translation.settings | {"use_query_condition_cache": 0}).num_rows
 
 
 def main() -> None:

@@ -59,7 +59,7 @@ def main(side: float = 3.0) -> None:
             reporter.output(f"{count:,} objects in {side:g} x {side:g} degrees")
             for _ in range(ROUNDS):
                 began, worked = time.perf_counter(), time.process_time()
-                pairs = engine.query(translation.sql, translation.settings | uncached).column(0)[0].as_py()
+                pairs = engine.fetch_table(translation.sql, translation.settings | uncached).column(0)[0].as_py()
                 seconds, work = time.perf_counter() - began, time.process_time() - worked
                 reporter.output(
                     f"{pairs:,} pairs within {RADIUS} degrees in {seconds:.1f} s: {pairs / seconds / 1e6:.1f} M pairs/s"

@@ -93,7 +93,7 @@ def compared(engine: EmbeddedEngine, catalogue: Catalogue, query: str, leaving: 
     for _ in range(ROUNDS):
         for translation, taken in zip((whole, other), times, strict=True):
             began = time.perf_counter()
-            answers.append(engine.query(translation.sql, translation.settings | {"use_query_condition_cache": 0}))
+            answers.append(engine.fetch_table(translation.sql, translation.settings | {"use_query_condition_cache": 0}))
             taken.append(time.perf_counter() - began)
     if len({str(answer.to_pylist()) for answer in answers}) != 1:
         raise AssertionError(f"answers differ: {query}")

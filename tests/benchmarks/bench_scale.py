@@ -100,7 +100,7 @@ def _kept(engine: Engine, path: Path, folder: Path) -> float:
 
 def _columns(engine: Engine, table: str) -> list[dict[str, Any]]:
     """Of each column its type, and the bytes of a row on disk and in memory; not the load's own numbers of chunks."""
-    return engine.query(
+    return engine.fetch_table(
         "SELECT column, any(type) AS type, sum(column_data_compressed_bytes) / sum(rows) AS disk,"
         " sum(column_data_uncompressed_bytes) / sum(rows) AS whole FROM system.parts_columns"
         f" WHERE active AND database = 'scale' AND table = '{table}' AND NOT startsWith(column, '__') GROUP BY column"
@@ -117,14 +117,14 @@ def _forced(engine: Engine, kept: float) -> Measured:
     engine.execute(create_table(FORCED_SOURCES, "scale.forced"))
     random = np.random.default_rng(1)
     for field in range(FIELDS):
-        engine.insert("scale.forced", [_field(random, field)])
+        engine.insert_batches("scale.forced", [_field(random, field)])
     engine.execute("OPTIMIZE TABLE scale.forced FINAL")
     disk = {each["column"]: each["disk"] for each in _columns(engine, "forced")}
     rows = VISITS * PER_FIELD * FIELDS
     best = float("inf")
     for _ in range(ROUNDS):
         began = time.perf_counter()
-        engine.query("SELECT count() AS n FROM scale.forced WHERE flux > 99000", UNCACHED)
+        engine.fetch_table("SELECT count() AS n FROM scale.forced WHERE flux > 99000", UNCACHED)
         best = min(best, time.perf_counter() - began)
     row = sum(disk.values())
     print(f"forced sources: a row takes {row:.1f} B, of which the flux {disk['flux']:.1f} B")
@@ -194,7 +194,7 @@ def _overlap(shards: int) -> float:
         map_: ShardMap = balanced(south, shards)
         index = "rand64(number) % toUInt64(3458764513820540928)"
         cells = ", ".join(str(cell) for cell in np.flatnonzero(south))
-        found = engine.query(
+        found = engine.fetch_table(
             f"SELECT avg(length({Overlap(map_, RADIUS).holders('hpx29', 'home')})) AS copies FROM"
             f" (SELECT {index} AS hpx29, {map_.sql('hpx29')} AS home FROM numbers(2000000))"
             f" WHERE bitShiftRight(hpx29, 50) IN ({cells})"

@@ -87,7 +87,7 @@ def fill(engine: Engine, folder: Path, objects: Path, reporter: ConsoleReporter)
 def seconds(engine: Engine, catalogue: Catalogue, query: str) -> float:
     translation = translate(query, catalogue)
     began = time.perf_counter()
-    engine.query(translation.sql, translation.settings)
+    engine.fetch_table(translation.sql, translation.settings)
     return time.perf_counter() - began
 
 
@@ -107,7 +107,7 @@ def overlaps(engine: Engine, placement: Placement, reporter: ConsoleReporter) ->
         copies = (
             f"SELECT avg(length({holders})) AS n FROM (SELECT {index_sql('ra', 'dec')} AS hpx29 FROM whole.objects)"
         )
-        [share] = engine.query(copies).column(0).to_pylist()
+        [share] = engine.fetch_table(copies).column(0).to_pylist()
         reporter.output(f"  overlap of {radius:4} degrees: {100 * share:6.2f} % more rows")
 
 
@@ -119,7 +119,7 @@ def cones(engine: Engine, catalogue: Catalogue, reporter: ConsoleReporter) -> No
         for ra, dec in zip(random.uniform(0, 360, 40), np.degrees(np.arcsin(random.uniform(-1, 1, 40))), strict=True):
             query = "SELECT COUNT(*) FROM cut.objects AS a WHERE " + _CONE.format(ra, dec, radius)
             translation = translate(query, catalogue)
-            plan = engine.explain(translation.sql, translation.settings)
+            plan = engine.explain_query(translation.sql, translation.settings)
             touched.append(plan.count("ReadFromMergeTree"))
         reporter.output(f"  cones of {radius:4} degrees: {statistics.mean(touched):.2f} shards, {max(touched)} at most")
 

@@ -36,14 +36,16 @@ def _register(engine: Engine, schema: Schema) -> None:
 
 
 def _names(engine: Engine) -> list[str]:
-    answer = engine.query("SELECT table_name FROM TAP_SCHEMA.tables WHERE startsWith(table_name, 'change_') ORDER BY 1")
+    answer = engine.fetch_table(
+        "SELECT table_name FROM TAP_SCHEMA.tables WHERE startsWith(table_name, 'change_') ORDER BY 1"
+    )
     return answer.column(0).to_pylist() if answer.num_columns else []
 
 
 def test_a_change_does_not_wait_for_a_slow_reader_who_sees_the_old_rows(changed: Engine) -> None:
     _register(changed, _schema("change_wide", _WIDE))
     sql = "SELECT column_name FROM TAP_SCHEMA.columns WHERE table_name = 'change_wide.t' ORDER BY column_index DESC"
-    with changed.stream(sql, batch_rows=64) as batches:
+    with changed.stream_batches(sql, batch_rows=64) as batches:
         first: pa.RecordBatch = next(batches)
         change = threading.Thread(target=catalogue_log.unregister, args=(changed, "change_wide", "t"))
         change.start()
@@ -88,4 +90,4 @@ def test_tables_of_another_version_of_tap_schema_are_made_anew(changed: Engine) 
     changed.execute("ALTER TABLE TAP_SCHEMA.tables ADD COLUMN former Int32")
     catalogue_log.initialise(changed)
     assert _names(changed) == ["change_old.t"]
-    assert changed.query("SELECT * FROM TAP_SCHEMA.tables LIMIT 1").column_names[-1] == "table_index"
+    assert changed.fetch_table("SELECT * FROM TAP_SCHEMA.tables LIMIT 1").column_names[-1] == "table_index"

@@ -92,11 +92,11 @@ def test_columns_indexes_and_comments_are_added_where_they_belong(stored: Engine
         "the comment on drifting.stars.ra is another",
         "the index by_index_flux of drifting.stars is missing",
     ]
-    names = stored.query("SELECT * FROM drifting.stars WHERE id = 3 AND flux IS NULL")
+    names = stored.fetch_table("SELECT * FROM drifting.stars WHERE id = 3 AND flux IS NULL")
     assert names.column_names == ["ra", "dec", "flux", "id"]
     assert names.num_rows == 1
     stored.execute("INSERT INTO drifting.stars (id, ra, dec, flux) VALUES (100, 1, 1, 5)")
-    assert "by_index_flux" in stored.explain("SELECT ra FROM drifting.stars WHERE flux = 5")
+    assert "by_index_flux" in stored.explain_query("SELECT ra FROM drifting.stars WHERE flux = 5")
     assert _taken(stored, changed(wanted, indexes=())) == ["the index by_index_flux of drifting.stars is not wanted"]
 
 
@@ -113,13 +113,13 @@ def test_columns_get_the_order_of_the_model(stored: Engine) -> None:
     stored.execute(create_table(wanted, "drifting.stars"))
     kinds = "name, type, default_kind, default_expression, comment, compression_codec, is_in_sorting_key"
     made, turned = (
-        stored.query(
+        stored.fetch_table(
             f"SELECT {kinds} FROM system.columns WHERE database = 'drifting' AND table = '{name}' ORDER BY position"
         )
         for name in ("stars", "turned")
     )
     assert turned == made
-    assert stored.query("SELECT sum(id), sum(c_int) FROM drifting.turned WHERE ra < 10").to_pylist() == [
+    assert stored.fetch_table("SELECT sum(id), sum(c_int) FROM drifting.turned WHERE ra < 10").to_pylist() == [
         {"sum(id)": 45, "sum(c_int)": 70}
     ]
     stored.execute("DROP TABLE drifting.turned SYNC")
@@ -131,7 +131,7 @@ def test_indexes_are_in_the_same_order_whenever_they_were_made(stored: Engine) -
     wanted = changed(STARS, indexes=("c_short", "c_long", "c_char"))
     assert len(_taken(stored, wanted)) == 2
     sql = "SELECT create_table_query AS sql FROM system.tables WHERE database = 'drifting' AND name = 'stars'"
-    grown = stored.query(sql).column(0)[0].as_py()
+    grown = stored.fetch_table(sql).column(0)[0].as_py()
     names = [word.split()[0].strip("`") for word in grown.split("PROJECTION ")[1:]]
     assert names == [*projections(wanted)] == [*projections(changed(wanted, indexes=("c_char", "c_short", "c_long")))]
 
@@ -173,4 +173,4 @@ def test_children_without_a_position_are_in_the_order_of_their_parents(stored: E
     stored.execute(create_table(child, "drifting.stars"))
     assert _drift(stored, child) == Drift()
     sql = "SELECT sorting_key FROM system.tables WHERE database = 'drifting' AND name = 'stars'"
-    assert stored.query(sql).column(0).to_pylist() == ["ra, c_timestamp"]
+    assert stored.fetch_table(sql).column(0).to_pylist() == ["ra, c_timestamp"]

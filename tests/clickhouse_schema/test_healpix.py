@@ -20,8 +20,8 @@ def _vectors(lon: Longitude, lat: Latitude) -> np.ndarray:
 def _stored(engine: Engine, name: str, lon: np.ndarray, lat: np.ndarray) -> pa.Table:
     engine.execute("CREATE DATABASE IF NOT EXISTS healpix")
     engine.execute(f"CREATE TABLE healpix.{name} (lon Float64, lat Float64) ENGINE = Memory")
-    engine.insert(f"healpix.{name}", [pa.record_batch({"lon": lon, "lat": lat})])
-    return engine.query(f"SELECT lon, lat, {index_sql('lon', 'lat')} AS cell FROM healpix.{name}")
+    engine.insert_batches(f"healpix.{name}", [pa.record_batch({"lon": lon, "lat": lat})])
+    return engine.fetch_table(f"SELECT lon, lat, {index_sql('lon', 'lat')} AS cell FROM healpix.{name}")
 
 
 def test_random_positions_have_the_index_of_the_other_library(engine: Engine) -> None:
@@ -57,7 +57,7 @@ def test_positions_on_borders_lie_in_their_cell(engine: Engine) -> None:
     [(0, 1, 1, 4), (17, 1, 1, 81609757711), (17, 359, -1, 73009064944), (17, -1, -1, 73009064944)],
 )
 def test_the_examples_of_the_ivoa_catalogue(order: int, lon: float, lat: float, cell: int, engine: Engine) -> None:
-    assert engine.query(f"SELECT {index_sql(str(lon), str(lat), order)} AS cell").to_pylist() == [{"cell": cell}]
+    assert engine.fetch_table(f"SELECT {index_sql(str(lon), str(lat), order)} AS cell").to_pylist() == [{"cell": cell}]
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_the_examples_of_the_ivoa_catalogue(order: int, lon: float, lat: float, 
     [("NULL", "1"), ("1", "NULL"), ("nan", "1"), ("1", "nan"), ("inf", "0"), ("1", "90.1"), ("1", "-91")],
 )
 def test_what_is_no_position_is_in_no_cell(lon: str, lat: str, engine: Engine) -> None:
-    assert engine.query(f"SELECT {index_sql(lon, lat)} AS cell").to_pylist() == [{"cell": NO_POSITION}]
+    assert engine.fetch_table(f"SELECT {index_sql(lon, lat)} AS cell").to_pylist() == [{"cell": NO_POSITION}]
 
 
 @pytest.mark.parametrize("order", [0, 1, 2, 3, 6, 13, 29])

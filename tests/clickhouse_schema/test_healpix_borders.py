@@ -37,8 +37,8 @@ def places() -> NDArray[np.float64]:
 def stored(engine: Engine, places: NDArray[np.float64]) -> pa.Table:
     engine.execute("CREATE DATABASE IF NOT EXISTS borders")
     engine.execute("CREATE TABLE borders.places (lon Float64, lat Nullable(Float64)) ENGINE = Memory")
-    engine.insert("borders.places", [pa.record_batch({"lon": places[:, 0], "lat": places[:, 1]})])
-    return engine.query(f"SELECT lon, lat, {index_sql('lon', 'lat')} AS cell FROM borders.places")
+    engine.insert_batches("borders.places", [pa.record_batch({"lon": places[:, 0], "lat": places[:, 1]})])
+    return engine.fetch_table(f"SELECT lon, lat, {index_sql('lon', 'lat')} AS cell FROM borders.places")
 
 
 def test_each_position_is_in_its_cell(stored: pa.Table, places: NDArray[np.float64]) -> None:
@@ -56,5 +56,5 @@ def test_the_index_is_an_unsigned_number_and_never_null(stored: pa.Table) -> Non
 
 
 def test_no_position_at_lower_orders(engine: Engine) -> None:
-    answer = engine.query(f"SELECT {index_sql('nan', '0.', 5)} AS far, {index_sql('NULL', '0.', 0)} AS least")
+    answer = engine.fetch_table(f"SELECT {index_sql('nan', '0.', 5)} AS far, {index_sql('NULL', '0.', 0)} AS least")
     assert answer.to_pylist() == [{"far": 12 * 4**5, "least": 12}]

@@ -34,7 +34,7 @@ SURVEY = Schema(name="survey", description="A survey", tables=(OBJECTS,))
 @settings(max_examples=100, deadline=None)
 @given(text=st.text(st.characters(exclude_categories=("Cs",)), max_size=40))
 def test_a_quoted_text_is_itself(text: str, engine: Engine) -> None:
-    assert engine.query(f"SELECT {string(text)} AS {identifier('a`b' + chr(92))}").column(0).to_pylist() == [text]
+    assert engine.fetch_table(f"SELECT {string(text)} AS {identifier('a`b' + chr(92))}").column(0).to_pylist() == [text]
 
 
 @pytest.fixture
@@ -63,12 +63,12 @@ def test_each_change_gives_a_new_version(survey: Engine) -> None:
     catalogue_log.unregister(survey, "survey", "Objects")
     assert catalogue_log.catalogue_version(survey) > before
     assert "survey" not in {entry.schema.name for entry in catalogue_log.read_catalogue(survey).entries}
-    assert survey.query("SELECT 1 FROM TAP_SCHEMA.tables WHERE table_name LIKE 'survey%'").num_rows == 0
+    assert survey.fetch_table("SELECT 1 FROM TAP_SCHEMA.tables WHERE table_name LIKE 'survey%'").num_rows == 0
 
 
 def test_tap_schema_describes_tables_and_itself(survey: Engine) -> None:
     sql = "SELECT column_name, datatype, arraysize, xtype, unit, ucd, indexed FROM TAP_SCHEMA.columns WHERE table_name = 'survey.Objects' ORDER BY column_index"
-    rows = [tuple(r.values()) for r in survey.query(sql).to_pylist()]
+    rows = [tuple(r.values()) for r in survey.fetch_table(sql).to_pylist()]
     assert rows == [
         ("id", "long", None, None, None, None, 1),
         ("ra", "double", None, None, "deg", "pos.eq.ra;meta.main", 1),
@@ -78,7 +78,7 @@ def test_tap_schema_describes_tables_and_itself(survey: Engine) -> None:
         ("spectrum", "double", "*", None, None, None, 0),
         ("seen", "char", "*", "timestamp", None, None, 0),
     ]
-    own = survey.query(
+    own = survey.fetch_table(
         "SELECT count() AS n FROM TAP_SCHEMA.columns WHERE startsWith(table_name, 'TAP_SCHEMA.')"
     ).to_pylist()
     assert own == [{"n": sum(len(t.columns) for t in TAP_SCHEMA.tables)}]
@@ -87,7 +87,7 @@ def test_tap_schema_describes_tables_and_itself(survey: Engine) -> None:
 def test_initialise_heals_a_tap_schema_that_lags_behind(survey: Engine) -> None:
     survey.execute("TRUNCATE TABLE TAP_SCHEMA.columns")
     catalogue_log.initialise(survey)
-    assert survey.query("SELECT 1 FROM TAP_SCHEMA.columns WHERE table_name = 'survey.Objects'").num_rows == len(
+    assert survey.fetch_table("SELECT 1 FROM TAP_SCHEMA.columns WHERE table_name = 'survey.Objects'").num_rows == len(
         OBJECTS.columns
     )
 
@@ -114,7 +114,7 @@ def test_the_density_counts_each_row_once(survey: Engine) -> None:
 
 
 def test_a_look_up_by_id_uses_the_projection(survey: Engine) -> None:
-    assert "by_id" in survey.explain("SELECT ra FROM survey.`Objects` WHERE id = 7")
+    assert "by_id" in survey.explain_query("SELECT ra FROM survey.`Objects` WHERE id = 7")
 
 
 def test_names_are_found_by_the_rules_of_case() -> None:

@@ -239,7 +239,7 @@ def test_queries_go_on_when_any_server_goes_away(both: tuple[Engine, Engine], cl
         try:
             for _ in range(4):
                 assert _rows(cluster.engine, query) == wanted
-                with cluster.engine.stream(f"SELECT count() AS n FROM {stars.storage}") as batches:
+                with cluster.engine.stream_batches(f"SELECT count() AS n FROM {stars.storage}") as batches:
                     assert [batch.to_pydict() for batch in batches] == [{"n": [STARS]}]
         finally:
             cluster.start(url)

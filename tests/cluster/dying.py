@@ -22,7 +22,7 @@ class Dying:
             raise Killed
         return getattr(self._engine, name)
 
-    def each(self) -> list[Dying]:
+    def list_servers(self) -> list[Dying]:
         return [self]
 
     def execute(self, sql: str, *rest: object, **options: object) -> None:

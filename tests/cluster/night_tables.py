@@ -181,7 +181,7 @@ def fill(engine: Engine, folder: Path, reporter: Reporter) -> None:
     engine.execute("CREATE DATABASE night_uploads")
     engine.execute(create_table(MINE, "night_uploads.mine"))
     kinds = pa.schema([(column.name, column.type.arrow) for column in MINE.columns])
-    engine.insert("night_uploads.mine", pq.read_table(folder / "mine.parquet").cast(kinds).to_batches())
+    engine.insert_batches("night_uploads.mine", pq.read_table(folder / "mine.parquet").cast(kinds).to_batches())
 
 
 def catalogue_of(engine: Engine) -> Catalogue:

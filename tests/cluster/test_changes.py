@@ -72,12 +72,12 @@ def test_a_column_and_a_table_are_added_while_a_query_runs(live: ClickHouseEngin
     slow = f"SELECT id, sleepEachRow(0.001) AS s FROM {entry.storage} SETTINGS max_block_size = 100, max_threads = 1"
 
     def read() -> int:
-        with live.stream(slow, query_id="changing") as batches:
+        with live.stream_batches(slow, query_id="changing") as batches:
             return sum(batch.num_rows for batch in batches)
 
     with ThreadPoolExecutor(1) as pool:
         reading = pool.submit(read)
-        while "changing" not in live.running("changing"):
+        while "changing" not in live.list_running_ids("changing"):
             assert not reading.done()
         code, lines = _said(live, "apply", tmp_path, MORE)
         assert code == 0
@@ -92,10 +92,10 @@ def test_a_column_and_a_table_are_added_while_a_query_runs(live: ClickHouseEngin
         assert reading.result() == ROWS
     assert _said(live, "diff", tmp_path, MORE)[0] == 0
     for part in ("", LOCAL, MARGIN):
-        rows = live.query(f"SELECT id, mag, hpx29 FROM {entry.part(part)} WHERE id = 7 AND mag IS NULL")
+        rows = live.fetch_table(f"SELECT id, mag, hpx29 FROM {entry.part(part)} WHERE id = 7 AND mag IS NULL")
         assert rows.num_rows == (0 if part else 1)  # the server itself is no shard
     local = f"cluster('skyhouse', view(SELECT mag FROM {entry.part(MARGIN)}))"
-    assert live.query(f"SELECT count() AS n FROM {local} WHERE mag IS NULL").column(0).to_pylist() == [ROWS]
+    assert live.fetch_table(f"SELECT count() AS n FROM {local} WHERE mag IS NULL").column(0).to_pylist() == [ROWS]
 
 
 def test_what_was_added_is_loaded_into(live: ClickHouseEngine, tmp_path: Path) -> None:
@@ -104,9 +104,11 @@ def test_what_was_added_is_loaded_into(live: ClickHouseEngine, tmp_path: Path) -
     assert _said(live, "apply", tmp_path, MORE)[0] == 0
     for name in ("bands", "stars"):
         load(live, LoadRequest((tmp_path / f"{name}.csv",), f"live.{name}", tmp_path / "r", mode="append"), Said())
-    assert live.query(f"SELECT count() FROM {_entry(live, 'bands').storage}").column(0).to_pylist() == [2]
+    assert live.fetch_table(f"SELECT count() FROM {_entry(live, 'bands').storage}").column(0).to_pylist() == [2]
     stars = _entry(live, "stars").storage
-    assert live.query(f"SELECT sum(mag), count() FROM {stars}").to_pylist() == [{"sum(mag)": 12.0, "count()": ROWS + 2}]
+    assert live.fetch_table(f"SELECT sum(mag), count() FROM {stars}").to_pylist() == [
+        {"sum(mag)": 12.0, "count()": ROWS + 2}
+    ]
 
 
 def test_a_table_that_was_dropped_is_made_anew(
@@ -122,7 +124,7 @@ def test_a_table_that_was_dropped_is_made_anew(
     assert _entry(live, "bands").number == 1
     drop(live, "live.bands", Said())
     assert _said(live, "apply", tmp_path, MORE)[0] == 0
-    assert live.query(f"SELECT count() FROM {_entry(live, 'bands').storage}").column(0).to_pylist() == [0]
+    assert live.fetch_table(f"SELECT count() FROM {_entry(live, 'bands').storage}").column(0).to_pylist() == [0]
     assert _said(live, "diff", tmp_path, MORE)[0] == 0
 
 
@@ -162,4 +164,4 @@ def test_columns_get_another_order(cluster_of: Callable[[int], ClickHouseEngine]
     assert _said(engine, "diff", tmp_path, other)[0] == 0
     rows = f"stars{read_topology(engine).rows(LOCAL)}"
     sql = f"SELECT name FROM system.columns WHERE database = 'turned' AND table = '{rows}' ORDER BY position LIMIT 3"
-    assert engine.query(sql).column(0).to_pylist() == ["dec", "id", "ra"]
+    assert engine.fetch_table(sql).column(0).to_pylist() == ["dec", "id", "ra"]

@@ -135,7 +135,7 @@ def tables_of(cluster_of: Callable[[int], ClickHouseEngine]) -> Iterator[Callabl
         return
     engine = real.engine()
     names = [schema.name for schema in SCHEMAS]
-    there = engine.query(f"SELECT name FROM system.databases WHERE name IN {tuple(names)}").column(0).to_pylist()
+    there = engine.fetch_table(f"SELECT name FROM system.databases WHERE name IN {tuple(names)}").column(0).to_pylist()
     assert there == [], "these databases of the cluster are not the tests' own"
     try:
         tables = filled(engine)
@@ -172,7 +172,7 @@ def test_all_tables_are_cut_up(cluster: Tables) -> None:
     """Those without a position too, which only tests do."""
     shards = read_topology(cluster.engine).shards
     for table in ("small.stars", "sky.points", "matches.others"):
-        counted = cluster.engine.query(f"SELECT uniqExact(_shard_num) AS n FROM {table}").column(0).to_pylist()
+        counted = cluster.engine.fetch_table(f"SELECT uniqExact(_shard_num) AS n FROM {table}").column(0).to_pylist()
         assert counted == [shards]
 
 

@@ -55,13 +55,13 @@ def made(cluster_of: Callable[[int], ClickHouseEngine]) -> ClickHouseEngine:
 
 def _counts(engine: ClickHouseEngine, part: str) -> list[int]:
     counted = f"cluster('skyhouse', view(SELECT count() AS n FROM layout.stars{part}))"
-    return engine.query(f"SELECT n FROM {counted} ORDER BY _shard_num").column(0).to_pylist()
+    return engine.fetch_table(f"SELECT n FROM {counted} ORDER BY _shard_num").column(0).to_pylist()
 
 
 def test_rows_are_on_their_shards(made: ClickHouseEngine) -> None:
     placement = catalogue_log.read_placement(made)
     assert placement is not None
-    found = made.query(f"SELECT hpx29, shardNum() - 1 AS here, {SHARD} AS shard FROM layout.stars").to_pydict()
+    found = made.fetch_table(f"SELECT hpx29, shardNum() - 1 AS here, {SHARD} AS shard FROM layout.stars").to_pydict()
     assert len(found["hpx29"]) == 4002
     assert found["here"] == found["shard"] == [placement.map.shard_of(index) for index in found["hpx29"]]
     assert set(found["shard"]) == {0, 1, 2}
@@ -79,14 +79,14 @@ def test_a_part_has_the_columns_that_the_engine_computes(made: ClickHouseEngine)
     names = [*stored_columns(STARS, is_sharded=True)]
     assert names == ["id", "ra", "dec", "field", "__shard", "hpx29", "__cover_field"]
     for part in ("", LOCAL, MARGIN):
-        found = made.query(f"SELECT {', '.join(names)} FROM layout.stars{part} WHERE id = 7")
+        found = made.fetch_table(f"SELECT {', '.join(names)} FROM layout.stars{part} WHERE id = 7")
         assert found.column_names == names
 
 
 def test_a_condition_on_the_shard_prunes(made: ClickHouseEngine) -> None:
     sql = f"SELECT uniqExact(_shard_num) AS shards FROM layout.stars WHERE {SHARD} IN (0, 2)"
     settings = {"optimize_skip_unused_shards": 1, "force_optimize_skip_unused_shards": 1}
-    assert made.query(sql, settings).column(0).to_pylist() == [2]
+    assert made.fetch_table(sql, settings).column(0).to_pylist() == [2]
 
 
 def test_rows_are_counted_over_all_shards(made: ClickHouseEngine) -> None:
@@ -118,11 +118,11 @@ def test_any_name_will_do_and_what_is_dropped_is_gone(cluster_of: Callable[[int]
     into = topology.into(*entry.place, LOCAL)
     engine.execute(f"INSERT INTO {into} ({identifier(key.name)}, ra, dec, {SHARD}) VALUES (1, 2, 3, 1)")
     for name in (entry.storage, f"cluster('skyhouse', view(SELECT * FROM {entry.part(MARGIN)}))"):
-        found = engine.query(f"SELECT {identifier(key.name)} AS k, hpx29 FROM {name}")
+        found = engine.fetch_table(f"SELECT {identifier(key.name)} AS k, hpx29 FROM {name}")
         assert found["k"].to_pylist() == [1]
     for statement in drop_sharded(*entry.place, topology):
         engine.execute(statement)
-    assert engine.query(f"SELECT name FROM system.tables WHERE database = {string(schema)}").num_rows == 0
+    assert engine.fetch_table(f"SELECT name FROM system.tables WHERE database = {string(schema)}").num_rows == 0
 
 
 def test_tables_of_other_servers_are_refused(tmp_path: Path) -> None:

@@ -163,7 +163,7 @@ def content(engine: ClickHouseEngine) -> list[tuple[object, ...]]:
     for part in (LOCAL, OVERLAP):
         counted = f"SELECT count() AS n, sum(cityHash64(tuple(*))) AS hash FROM {entry.part(part)}"
         sql = f"SELECT n, hash FROM cluster('skyhouse', view({counted})) ORDER BY _shard_num"
-        found += [(part, *row.values()) for row in engine.query(sql).to_pylist()]
+        found += [(part, *row.values()) for row in engine.fetch_table(sql).to_pylist()]
     return found
 
 
@@ -180,10 +180,10 @@ def test_rows_and_copies(cluster: ClickHouseEngine, folder: Path) -> None:
     entry = entry_of(cluster)
     placement = catalogue_log.read_catalogue(cluster).placement
     assert placement is not None
-    found = cluster.query(f"SELECT id, {SHARD} AS shard, hpx29 FROM {entry.storage} ORDER BY id").to_pydict()
+    found = cluster.fetch_table(f"SELECT id, {SHARD} AS shard, hpx29 FROM {entry.storage} ORDER BY id").to_pydict()
     assert found["id"] == list(range(STARS))
     assert found["shard"] == [placement.map.shard_of(index) for index in found["hpx29"]]
-    copies = cluster.query(f"SELECT id, {SHARD} AS shard FROM {rows_table(cluster, OVERLAP)}").to_pylist()
+    copies = cluster.fetch_table(f"SELECT id, {SHARD} AS shard FROM {rows_table(cluster, OVERLAP)}").to_pylist()
     has = {(row["id"], row["shard"]) for row in copies}
     assert len(has) == len(copies)
     assert not any(found["shard"][star] == shard for star, shard in has)
@@ -199,7 +199,7 @@ def test_rows_and_copies(cluster: ClickHouseEngine, folder: Path) -> None:
     tables(cluster, said)
     assert any(line.startswith("night.stars ") and f"{STARS:,} rows" in line for line in said.lines)
     drop(cluster, "night.stars", said)
-    assert cluster.query("SELECT name FROM system.tables WHERE database = 'night'").num_rows == 0
+    assert cluster.fetch_table("SELECT name FROM system.tables WHERE database = 'night'").num_rows == 0
 
 
 _WAIT = "SYSTEM SYNC REPLICA ON CLUSTER `skyhouse`"
@@ -256,7 +256,7 @@ def test_killed_between_two_shards_of_a_chunk(cluster: ClickHouseEngine, folder:
     command = [sys.executable, "-c", CHILD, url, str(folder), "stars__local_rows', __shard) ", "2"]
     killed = subprocess.run(command, check=False, capture_output=True, env={**os.environ, "PYTHONPATH": os.getcwd()})
     assert killed.returncode == -signal.SIGKILL, killed.stderr
-    while cluster.running("load "):
+    while cluster.list_running_ids("load "):
         time.sleep(0.05)
     for part in (LOCAL, OVERLAP):
         cluster.execute(
@@ -278,7 +278,9 @@ def test_what_replaces_a_table_is_seen_at_once(cluster: ClickHouseEngine, folder
     load(cluster, request(folder, "many", "replace"), Said())
     assert entry_of(cluster).storage == "`night`.`stars__0_1`"
     assert sum(int(str(row[1])) for row in content(cluster) if row[0] == LOCAL) == 2200
-    assert cluster.query("SELECT name FROM system.tables WHERE database = 'night' AND name = 'stars'").num_rows == 0
+    assert (
+        cluster.fetch_table("SELECT name FROM system.tables WHERE database = 'night' AND name = 'stars'").num_rows == 0
+    )
     verify(cluster, "night.stars", Said())
 
 
@@ -318,7 +320,7 @@ def test_verify_names_what_is_wrong(cluster: ClickHouseEngine, folder: Path) -> 
     load(cluster, request(folder), Said())
     copies = rows_table(cluster, OVERLAP)
     sql = f"SELECT id FROM {copies} WHERE id > 10 GROUP BY id HAVING count() = 1 ORDER BY id LIMIT 3"
-    one, two, three = cluster.query(sql).column(0).to_pylist()
+    one, two, three = cluster.fetch_table(sql).column(0).to_pylist()
     names = f"id, ra, dec, name, {SHARD}"
     for part, damage, named in DAMAGE:
         sql = damage.format(rows=rows_table(cluster, part), names=names, one=one, two=two, three=three)
@@ -376,7 +378,7 @@ def check_latest(cluster: ClickHouseEngine, sources: dict[str, np.ndarray]) -> N
     """The query of docs/loading.md gives the newest of each star's sources in its circle and time."""
     (query,) = re.findall(r"```sql\n(.*?)```", DOCUMENTATION.read_text(), re.DOTALL)
     translation = translate(query, catalogue_log.read_catalogue(cluster))
-    found = cluster.query(translation.sql, translation.settings)
+    found = cluster.fetch_table(translation.sql, translation.settings)
     latest: dict[int, float] = {}
     ra, dec = np.radians(sources["ra"]), np.radians(sources["dec"])
     cosine = np.sin(dec) * np.sin(np.radians(10)) + np.cos(dec) * np.cos(np.radians(10)) * np.cos(ra - np.pi)
@@ -423,7 +425,7 @@ def test_children_are_with_their_parents(cluster: ClickHouseEngine, folder: Path
         f"SELECT {home}, {own}, s.hpx29 AS place FROM {rows_table(cluster, LOCAL, 'sources')} AS s"
         f" INNER JOIN {rows_table(cluster, LOCAL)} AS t ON s.star = t.id"
     )
-    found = cluster.query(joined).to_pylist()
+    found = cluster.fetch_table(joined).to_pylist()
     placement = catalogue_log.read_catalogue(cluster).placement
     assert placement is not None
     assert len(found) == 1996
@@ -504,7 +506,7 @@ def test_a_table_without_a_place_is_whole(cluster: ClickHouseEngine, folder: Pat
     load(cluster, request(folder, "more", "append", "night.filters"), Said())
     load(cluster, request(folder, "more", "append", "night.filters"), Said())
     verify(cluster, "night.filters", Said())
-    found = cluster.query(f"SELECT band FROM {entry_of(cluster, 'filters').storage} ORDER BY id").column(0)
+    found = cluster.fetch_table(f"SELECT band FROM {entry_of(cluster, 'filters').storage} ORDER BY id").column(0)
     assert found.to_pylist() == ["g", "r", "i"]
     load(cluster, request(folder, "more", "replace", "night.filters"), Said())
     assert entry_of(cluster, "filters").storage == "`night`.`filters__0_1`"
@@ -520,4 +522,4 @@ def test_a_load_of_another_map_is_begun_again(cluster: ClickHouseEngine, folder:
     said = Said()
     drop(cluster, "night.stars", said)
     assert said.lines == ["dropped night.stars"]
-    assert cluster.query("SELECT name FROM system.tables WHERE database = 'night'").num_rows == 0
+    assert cluster.fetch_table("SELECT name FROM system.tables WHERE database = 'night'").num_rows == 0

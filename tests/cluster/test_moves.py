@@ -106,7 +106,7 @@ def _counts(engine: ClickHouseEngine, catalogue: Catalogue) -> dict[str, int]:
     for entry in catalogue.entries:
         if entry.is_sharded:
             rows = f"cluster('skyhouse', view(SELECT count() AS n FROM {entry.part(LOCAL)}))"
-            counted[entry.table.name] = engine.query(f"SELECT sum(n) FROM {rows}").column(0)[0].as_py()
+            counted[entry.table.name] = engine.fetch_table(f"SELECT sum(n) FROM {rows}").column(0)[0].as_py()
     return counted
 
 
@@ -117,7 +117,7 @@ def _verified(engine: ClickHouseEngine) -> None:
 
 def _tables(engine: ClickHouseEngine) -> list[str]:
     sql = "SELECT name FROM system.tables WHERE database = 'sky' AND endsWith(name, '_rows') ORDER BY name"
-    return engine.query(sql).column(0).to_pylist()
+    return engine.fetch_table(sql).column(0).to_pylist()
 
 
 def test_a_server_without_tables_gets_them(grown: ClickHouseEngine) -> None:

@@ -111,7 +111,7 @@ def _catalogue(engine: ClickHouseEngine) -> Catalogue:
 def _read(engine: ClickHouseEngine, query: str) -> list[tuple[int, int]]:
     """Granules that are read, and all of the table, for each time that the plan reads the shards' own rows of stars."""
     translation = translate(query, _catalogue(engine))
-    plan = engine.explain(translation.sql, translation.settings | _SMALL_TOO)
+    plan = engine.explain_query(translation.sql, translation.settings | _SMALL_TOO)
     counts = []
     for part in re.split(r"ReadFromMergeTree \(pruning\.", plan)[1:]:
         if part.startswith("stars__local"):

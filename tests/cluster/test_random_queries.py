@@ -89,7 +89,7 @@ def _in_pieces(engine: ClickHouseEngine, catalogue: Catalogue, query: str) -> Ro
     found: Rows = []
     for piece in division.pieces(_BORDERS):
         made = division.statement(piece)
-        answer = engine.query(made.sql, made.settings)
+        answer = engine.fetch_table(made.sql, made.settings)
         columns = [c.cast(f.type.arrow).to_pylist() for c, f in zip(answer.columns, translation.fields, strict=False)]
         found += zip(*columns, strict=True)
     return sorted(comparable(found), key=repr)

@@ -103,7 +103,7 @@ class _Slow:
         if self.left >= 0:
             raise QueryTimeout("the task is not finished on 1 of 6 hosts", 159)
 
-    def query(self, sql: str, settings: Any = None) -> pa.Table:
+    def fetch_table(self, sql: str, settings: Any = None) -> pa.Table:
         assert sql == "SELECT 1 AS one FROM clusterAllReplicas('skyhouse', view(SELECT 1))"
         if self.is_away:
             raise EngineUnavailable("one is away", 279)
@@ -213,7 +213,7 @@ def test_a_server_that_gets_tables_gets_their_comments() -> None:
     class Other:
         """Another server has all; this one has nothing."""
 
-        def query(self, sql: str) -> pa.Table:
+        def fetch_table(self, sql: str) -> pa.Table:
             if "hostName()" in sql:
                 is_there = "view(SELECT 1)" in sql
                 return pa.table({"server": pa.array(["new"] if is_there else [], pa.string())})
@@ -233,7 +233,7 @@ def test_nothing_is_added_to_a_table_of_which_nothing_is_known(engine: ClickHous
     with pytest.raises(LoadError, match=r"nothing tells how copied\.stars was loaded, so nothing can be added"):
         load(engine, _append(files), Said())
     (entry,) = catalogue_log.read_catalogue(engine).find("stars", True, "copied", True)
-    assert engine.query(f"SELECT count() AS n FROM {entry.storage}").column(0).to_pylist() == [ROWS]
+    assert engine.fetch_table(f"SELECT count() AS n FROM {entry.storage}").column(0).to_pylist() == [ROWS]
 
 
 def test_what_changes_the_catalogue_goes_to_one_server(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,4 +248,4 @@ def test_what_changes_the_catalogue_goes_to_one_server(monkeypatch: pytest.Monke
 def test_an_insert_is_done_when_its_statement_is(engine: ClickHouseEngine) -> None:
     """ClickHouse 26 would put it together with others, and write it later."""
     sql = "SELECT value FROM system.settings WHERE name = 'async_insert'"
-    assert engine.query(sql).column(0).to_pylist() == ["0"]
+    assert engine.fetch_table(sql).column(0).to_pylist() == ["0"]

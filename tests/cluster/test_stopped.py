@@ -39,7 +39,11 @@ def cluster_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[i
 
 
 def stored(engine: ClickHouseEngine) -> list[str]:
-    return engine.query("SELECT name FROM system.tables WHERE database = 'night' ORDER BY name").column(0).to_pylist()
+    return (
+        engine.fetch_table("SELECT name FROM system.tables WHERE database = 'night' ORDER BY name")
+        .column(0)
+        .to_pylist()
+    )
 
 
 def stop(engine: ClickHouseEngine, text: str, count: int, work: Callable[[ClickHouseEngine], None]) -> None:

@@ -54,10 +54,10 @@ class _Listening:
     def execute(self, sql: str, settings: Any = None) -> None:
         self.statements.append(sql)
 
-    def query(self, sql: str, settings: Any = None) -> pa.Table:
+    def fetch_table(self, sql: str, settings: Any = None) -> pa.Table:
         return pa.table({name: pa.array([], pa.string()) for name in ("uuid", "name", "type", "latest")})
 
-    def insert(self, table: str, batches: Any, settings: Any = None) -> None:
+    def insert_batches(self, table: str, batches: Any, settings: Any = None) -> None:
         raise AssertionError(f"nothing is inserted into {table}")
 
 

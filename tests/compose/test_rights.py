@@ -156,7 +156,7 @@ def test_the_service_may_not(engine: ClickHouseEngine, statement: str) -> None:
 )
 def test_the_service_may_not_set(engine: ClickHouseEngine, setting: dict) -> None:
     with pytest.raises(EngineError) as caught:
-        engine.query("SELECT 1", setting)
+        engine.fetch_table("SELECT 1", setting)
     assert "readonly" in caught.value.detail
 
 
@@ -185,8 +185,8 @@ def test_the_service_does_its_work(engine: ClickHouseEngine, tmp_path: Path) -> 
         assert alice.count("mydb.mine") == 3
         assert alice.http("DELETE", "tables/mydb.mine").status_code == 204
         alice.session.close()
-    assert engine.running("async-") == []
-    assert engine.progress(["async-1"]) == {}
+    assert engine.list_running_ids("async-") == []
+    assert engine.read_progress(["async-1"]) == {}
 
 
 def _upload(service: Served) -> None:

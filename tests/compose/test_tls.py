@@ -51,7 +51,7 @@ def test_clickhouse(certificates: Path, engine: EmbeddedEngine) -> None:
     tls.load_cert_chain(certificates / "server.crt", certificates / "server.key")
     with standing_in(str(engine.data_path / "clickhouse"), tls=tls) as server:
         asked = remote_engine(Config(clickhouse_url=server.url, clickhouse_ca=certificates / "ca.crt"))
-        assert asked.query("SELECT 1 AS one").to_pylist() == [{"one": 1}]
+        assert asked.fetch_table("SELECT 1 AS one").to_pylist() == [{"one": 1}]
         asked.close()
         with pytest.raises(EngineUnavailable, match="certificate verify failed"):
             remote_engine(Config(clickhouse_url=server.url))

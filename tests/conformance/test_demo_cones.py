@@ -27,7 +27,9 @@ def stars(demo_engine: Engine) -> Stars:
     """Positions and keys of the tables, read without ADQL."""
     found = {}
     for table, key in (("tycho2.bright", "concat(tyc_id, origin)"), ("openngc.objects", "name")):
-        rows = demo_engine.query(f"SELECT ra, dec, {key} AS key FROM {table} WHERE isNotNull(ra) AND isNotNull(dec)")
+        rows = demo_engine.fetch_table(
+            f"SELECT ra, dec, {key} AS key FROM {table} WHERE isNotNull(ra) AND isNotNull(dec)"
+        )
         found[table] = (rows["ra"].to_numpy(), rows["dec"].to_numpy(), np.array(rows["key"].to_pylist()))
     return found
 

@@ -110,7 +110,7 @@ def test_differences_are_told_and_taken_away(evolving: EmbeddedEngine, tmp_path:
     assert _said(evolving, "apply", tmp_path, MORE) == (0, differences, "")
     assert _said(evolving, "diff", tmp_path, MORE)[0] == 0
     assert _entry(evolving, "stars").table.column("mag").unit == "mag"
-    assert evolving.query("SELECT 1 FROM TAP_SCHEMA.columns WHERE table_name = 'evolving.aliases'").num_rows == 2
+    assert evolving.fetch_table("SELECT 1 FROM TAP_SCHEMA.columns WHERE table_name = 'evolving.aliases'").num_rows == 2
     assert _entry(evolving, "stars").rows == 2
     verify(evolving, "evolving.stars", Said())
 
@@ -122,7 +122,7 @@ def test_what_was_added_is_loaded_into(evolving: EmbeddedEngine, tmp_path: Path)
     assert any(line.startswith("evolving.aliases ") and line.endswith("no rows yet") for line in said.lines)
     _load(evolving, tmp_path, MORE, "id,ra,dec,mag\n3,50,60,7.5\n", mode="append")
     _load(evolving, tmp_path, MORE, "name,star\nx,3\n", "aliases", mode="append")
-    found = evolving.query("SELECT mag FROM evolving.stars JOIN evolving.aliases AS n ON n.star = stars.id")
+    found = evolving.fetch_table("SELECT mag FROM evolving.stars JOIN evolving.aliases AS n ON n.star = stars.id")
     assert found.column(0).to_pylist() == [7.5]
     for name in ("stars", "aliases"):
         verify(evolving, f"evolving.{name}", Said())
@@ -177,7 +177,7 @@ def test_what_is_refused_changes_nothing(evolving: EmbeddedEngine, tmp_path: Pat
             assert code == 1
             assert said in message + "\n".join(lines)
     assert catalogue_log.catalogue_version(evolving) == before
-    assert evolving.query("SELECT name FROM system.tables WHERE database = 'evolving'").num_rows == 1
+    assert evolving.fetch_table("SELECT name FROM system.tables WHERE database = 'evolving'").num_rows == 1
     said = Said()
     assert run(evolving, "schema apply", {"schema_file": str(tmp_path / "no.yaml")}, said) == 1
     assert "no.yaml" in said.messages[0]

@@ -42,12 +42,12 @@ def watched(method):
     return run
 
 EmbeddedEngine.execute = watched(EmbeddedEngine.execute)
-EmbeddedEngine.insert = watched(EmbeddedEngine.insert)
+EmbeddedEngine.insert_batches = watched(EmbeddedEngine.insert_batches)
 with opened(Path(data)) as engine, ConsoleReporter() as reporter:
     load(engine, LoadRequest((Path(file),), table, Path(data) / "rejects.csv"), reporter)
     verify(engine, table, reporter)
     sql = "SELECT count() AS n, sum(cityHash64(tuple(*, hpx29))) AS s, uniqExact(id) AS u FROM "
-    print("content", engine.query(sql + table).to_pylist())
+    print("content", engine.fetch_table(sql + table).to_pylist())
 """
 
 POINTS = [

@@ -91,7 +91,7 @@ def request(file: Path, mode: Mode = "create", max_errors: int = 100) -> LoadReq
 def content(engine: EmbeddedEngine) -> list[int]:
     """Rows, a checksum of all values with the index, and the parts' rows."""
     sql = "SELECT count(), sum(cityHash64(tuple(*, hpx29))), uniqExact(id) FROM loadtests.stars"
-    return list(engine.query(sql).to_pylist()[0].values())
+    return list(engine.fetch_table(sql).to_pylist()[0].values())
 
 
 def test_load_verify_drop(loading: EmbeddedEngine, stars: Path) -> None:
@@ -102,11 +102,11 @@ def test_load_verify_drop(loading: EmbeddedEngine, stars: Path) -> None:
     assert said.fractions[-1] == 1
     assert content(loading)[0] == STARS
     without = f"SELECT id FROM loadtests.stars WHERE hpx29 = {NO_POSITION} ORDER BY id"
-    assert loading.query(without).column(0).to_pylist() == [3, 4]
+    assert loading.fetch_table(without).column(0).to_pylist() == [3, 4]
     assert not (stars.parent / "rejects.csv").exists()
     assert len(catalogue_log.read_catalogue(loading).find("stars", False, "loadtests")) == 1
     assert sum(catalogue_log.density(loading, "loadtests", "stars").column("rows").to_pylist()) == STARS
-    names = loading.query("SELECT name FROM system.columns WHERE database = 'loadtests' ORDER BY name").column(0)
+    names = loading.fetch_table("SELECT name FROM system.columns WHERE database = 'loadtests' ORDER BY name").column(0)
     assert names.to_pylist() == ["dec", "hpx29", "id", "name", "ra"]
     verify(loading, "loadtests.stars", said)
     assert "positions: 4,998, 2 rows have none" in said.lines
@@ -211,14 +211,14 @@ def few(stars: Path, first: int, count: int) -> Path:
 def test_few_rows_go_into_the_table_itself(loading: EmbeddedEngine, stars: Path) -> None:
     storage = "SELECT uuid FROM system.tables WHERE database = 'loadtests' AND name = 'stars'"
     load(loading, request(stars), Said())
-    before = loading.query(storage)
+    before = loading.fetch_table(storage)
     contents = catalogue_log.contents(loading, [("loadtests", "stars")])
     load(loading, request(few(stars, 9000, 500), "append"), Said())
     load(loading, request(few(stars, 11000, 1500), "append"), Said())  # two chunks: beside the table
-    assert loading.query(storage) != before
-    before = loading.query(storage)
+    assert loading.fetch_table(storage) != before
+    before = loading.fetch_table(storage)
     load(loading, request(few(stars, 7000, 300), "append"), Said())
-    assert loading.query(storage) == before
+    assert loading.fetch_table(storage) == before
     assert catalogue_log.contents(loading, [("loadtests", "stars")]) != contents
     said = Said()
     for file in (stars, few(stars, 9000, 500), few(stars, 11000, 1500), few(stars, 7000, 300)):
@@ -302,12 +302,12 @@ def test_each_year_is_stored_apart(loading: EmbeddedEngine, stars: Path) -> None
         "SELECT partition, sum(rows) AS rows FROM system.parts WHERE active AND database = 'loadtests'"
         " AND table = 'stars' GROUP BY partition ORDER BY partition"
     )
-    found = loading.query(years).to_pydict()
+    found = loading.fetch_table(years).to_pydict()
     assert found["partition"] == ["0", "164", "165", "166", "167"]
     assert sum(found["rows"]) == 4300
-    read = loading.query("SELECT uniqExact(_partition_id) AS n FROM loadtests.stars WHERE mjd > 60996.8")
+    read = loading.fetch_table("SELECT uniqExact(_partition_id) AS n FROM loadtests.stars WHERE mjd > 60996.8")
     assert read.column(0).to_pylist() == [1]
-    plan = loading.explain("SELECT sum(id) FROM loadtests.stars WHERE mjd > 60996.8")
+    plan = loading.explain_query("SELECT sum(id) FROM loadtests.stars WHERE mjd > 60996.8")
     read_parts, parts = (int(number) for number in re.findall(r"Parts: (\d+)/(\d+)", plan)[0])
     assert read_parts < parts
 
@@ -381,7 +381,7 @@ def test_a_votable_of_texts_whose_length_counts_characters(loading: EmbeddedEngi
     load(loading, request(file), Said())
     (entry,) = catalogue_log.read_catalogue(loading).find("stars", True, "loadtests", True)
     assert [column.type for column in entry.table.columns] == [ColumnType("unicodeChar", "*")]
-    assert loading.query("SELECT text FROM loadtests.stars ORDER BY text").column(0).to_pylist() == [
+    assert loading.fetch_table("SELECT text FROM loadtests.stars ORDER BY text").column(0).to_pylist() == [
         "abc",
         "ab\N{ROCKET}",
     ]
@@ -409,7 +409,7 @@ def test_queries_run_beside_a_load(loading: EmbeddedEngine, stars: Path) -> None
     thread = threading.Thread(target=load, args=(loading, request(stars), Said()))
     thread.start()
     while thread.is_alive():
-        assert loading.query("SELECT 1 AS one").num_rows == 1
+        assert loading.fetch_table("SELECT 1 AS one").num_rows == 1
     thread.join()
     assert content(loading)[0] == STARS
 
@@ -432,7 +432,7 @@ def test_a_schema_file_decides(loading: EmbeddedEngine, stars: Path) -> None:
     (stars.parent / "stars.yaml").write_text(SCHEMA)
     asked = LoadRequest((stars,), "loadtests.stars", stars.parent / "r.csv", stars.parent / "stars.yaml")
     load(loading, asked, Said())
-    types = loading.query("SELECT name, type FROM system.columns WHERE database = 'loadtests' ORDER BY position")
+    types = loading.fetch_table("SELECT name, type FROM system.columns WHERE database = 'loadtests' ORDER BY position")
     assert dict(zip(*types.to_pydict().values(), strict=True)) == {
         "NAME": "Nullable(String)",
         "id": "Int16",

@@ -66,7 +66,7 @@ def _ids(engine: EmbeddedEngine, condition: str) -> list[str]:
 
 
 def _column(engine: EmbeddedEngine, name: str) -> list[object]:
-    return engine.query(f"SELECT {name} FROM ivoa.ObsCore ORDER BY obs_id").column(0).to_pylist()
+    return engine.fetch_table(f"SELECT {name} FROM ivoa.ObsCore ORDER BY obs_id").column(0).to_pylist()
 
 
 def test_the_example_is_loaded_whole(obscore: EmbeddedEngine, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ class Standing:
     def __init__(self, path: Path) -> None:
         self.is_closed = False
 
-    def each(self) -> list[Standing]:
+    def list_servers(self) -> list[Standing]:
         return [self]
 
     def close(self) -> None:

@@ -101,7 +101,7 @@ def test_shapes_are_loaded_found_and_verified(loading: EmbeddedEngine, tmp_path:
         ("INTERSECTS(CIRCLE(1, 1, 0.1), s_region)", [3, 5]),
     ):
         sql = translate(f"SELECT id FROM loadtests.obs WHERE 1 = {condition} ORDER BY id", catalogue)
-        assert loading.query(sql.sql, sql.settings).column(0).to_pylist() == expected, condition
+        assert loading.fetch_table(sql.sql, sql.settings).column(0).to_pylist() == expected, condition
     loading.execute("ALTER TABLE loadtests.obs UPDATE `__shape_m` = [1, 2] WHERE id = 1 SETTINGS mutations_sync = 2")
     with pytest.raises(LoadError, match="1 rows with a wrong shape or cover of m"):
         verify(loading, "loadtests.obs", Said())

@@ -49,7 +49,7 @@ def replace(engine: Engine, name: str, rows: int, first: int = 0) -> None:
         f"INSERT INTO cut.{name}__loading (id, ra, dec, word) {_ROWS.format(rows=rows, first=first)}",
         {"min_insert_block_size_rows": 1 << 20},
     )
-    exists = engine.query(f"EXISTS TABLE cut.{name}").column(0)[0].as_py()
+    exists = engine.fetch_table(f"EXISTS TABLE cut.{name}").column(0)[0].as_py()
     if exists:
         engine.execute(f"EXCHANGE TABLES cut.{name}__loading AND cut.{name}")
         engine.execute(f"DROP TABLE cut.{name}__loading SYNC")

@@ -67,7 +67,7 @@ def running(service: Served, svc_engine: Any, eventually: Eventually) -> Any:
 
 def in_engine(engine: Any, job: Job) -> int:
     ident = job.url.rsplit("/", 1)[1]
-    found = engine.query(
+    found = engine.fetch_table(
         f"SELECT count() AS n FROM system.processes WHERE startsWith(Settings['log_comment'], 'async-{ident}')"
     )
     return found.to_pylist()[0]["n"]

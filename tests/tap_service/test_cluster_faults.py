@@ -75,7 +75,7 @@ class Cluster:
     def in_engine(self, job: Job) -> bool:
         """Whether the job's query works in the engine."""
         ident = job.url.rsplit("/", 1)[1]
-        found = self.engine.query(
+        found = self.engine.fetch_table(
             f"SELECT 1 AS one FROM system.processes WHERE startsWith(Settings['log_comment'], 'async-{ident}')"
         )
         return found.num_rows > 0

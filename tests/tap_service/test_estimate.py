@@ -59,7 +59,7 @@ def test_cones(
 ) -> None:
     query = f"SELECT COUNT(*) FROM tycho2.bright WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE({ra}, {dec}, {radius}))"
     translation = translate(query, demo_catalogue)
-    counted = demo_engine.query(translation.sql, translation.settings).column(0)[0].as_py()
+    counted = demo_engine.fetch_table(translation.sql, translation.settings).column(0)[0].as_py()
     found = estimator.estimate(translation, 1)
     assert counted <= found.rows <= 2 * counted + GRANULE
 

@@ -59,7 +59,7 @@ def test_queries_of_what_is_there(tables: tuple[Table, ...], used: str, is_cone:
         engine.execute(create_table(entry.table, entry.storage))
         if entry.table is not _EMPTY:
             rows = {column.name: [10.0, 20.0] for column in entry.table.columns}
-            engine.insert(entry.storage, [pa.RecordBatch.from_pydict(rows)])
+            engine.insert_batches(entry.storage, [pa.RecordBatch.from_pydict(rows)])
     printed = first_queries(engine, catalogue, URL)
     python, stilts, curl = suggested(printed)
     assert ("CONTAINS" in python) == is_cone
@@ -67,12 +67,12 @@ def test_queries_of_what_is_there(tables: tuple[Table, ...], used: str, is_cone:
         translation = translate(query, catalogue)
         assert [entry.qualified for entry in translation.tables] == [used]
         if tables and used != "nearby.empty":
-            assert engine.query(translation.sql, translation.settings).num_rows > 0
+            assert engine.fetch_table(translation.sql, translation.settings).num_rows > 0
 
 
 def test_an_engine_out_of_reach_is_no_hindrance() -> None:
     class Gone:
-        def query(self, *_: object) -> None:
+        def fetch_table(self, *_: object) -> None:
             raise EngineUnavailable("the engine does not answer")
 
     printed = first_queries(Gone(), Catalogue((Schema(name="nearby", tables=(_EMPTY,)),)), URL)  # type: ignore[arg-type]

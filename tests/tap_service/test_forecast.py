@@ -175,7 +175,7 @@ class TestEstimate:
         assert [field["name"] for field in told["fields"]] == ["id", "word", "mag"]
         assert sorted(told["tables"]) == ["TAP_UPLOAD.mine", "svc.stars"]
         left = "SELECT count() AS n FROM system.tables WHERE name LIKE 'sync-%' OR name LIKE '%upload%'"
-        assert svc_engine.query(left)["n"][0].as_py() == 0
+        assert svc_engine.fetch_table(left)["n"][0].as_py() == 0
 
     def test_nobody_without_a_name_where_names_are_asked_for(self, serve: Callable[..., Served], accounts: Any) -> None:
         closed = serve(accounts=accounts, anonymous=False)
@@ -205,7 +205,7 @@ class TestDensity:
     def test_counts_are_those_of_the_rows(
         self, demo: Served, demo_engine: EmbeddedEngine, table: str, order: int
     ) -> None:
-        rows = demo_engine.query(f"SELECT ra, dec FROM {table}")
+        rows = demo_engine.fetch_table(f"SELECT ra, dec FROM {table}")
         ra, dec = (rows[name].to_numpy().astype(float) for name in ("ra", "dec"))
         placed = ~(np.isnan(ra) | np.isnan(dec))
         cells, counts = np.unique(nested_cells(ra[placed], dec[placed], order), return_counts=True)

@@ -125,7 +125,9 @@ def test_groups(piecewise: Served, cut_engine: EmbeddedEngine, query: str) -> No
 
 
 def merge_tables(engine: EmbeddedEngine) -> list[str]:
-    found = engine.query("SELECT name FROM system.tables WHERE database = 'skyhouse' AND startsWith(name, 'groups_')")
+    found = engine.fetch_table(
+        "SELECT name FROM system.tables WHERE database = 'skyhouse' AND startsWith(name, 'groups_')"
+    )
     return found["name"].to_pylist() if found.num_rows else []
 
 

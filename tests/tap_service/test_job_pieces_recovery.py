@@ -24,7 +24,7 @@ from tests.tap_service.test_job_recovery import SERVICE, Process
 PIECEWISE = SERVICE.replace(
     "config = Config(",
     "from tests.tap_service.cut_tables import make\n"
-    'if not engine.query("EXISTS DATABASE cut").column(0)[0].as_py(): make(engine)\n'
+    'if not engine.fetch_table("EXISTS DATABASE cut").column(0)[0].as_py(): make(engine)\n'
     "config = Config(piece_seconds=1.4e-4, ",
 )
 MATCH = (

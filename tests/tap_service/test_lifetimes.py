@@ -62,10 +62,10 @@ def completed(store: SqliteJobStore, results: LocalResultStore, job_id: str, sec
 def test_queries_of_no_job_are_stopped(engine: EmbeddedEngine, store: SqliteJobStore, lifetimes: Lifetimes) -> None:
     job = store.start(queued(store, "aa"), "w", now())
     with (
-        engine.stream(ENDLESS, query_id=job.query_id) as own,
-        engine.stream(ENDLESS, query_id="async-aa-0") as earlier,
-        engine.stream(ENDLESS, query_id="async-bb-1") as unknown,
-        engine.stream(ENDLESS, query_id="sync-cc") as other,
+        engine.stream_batches(ENDLESS, query_id=job.query_id) as own,
+        engine.stream_batches(ENDLESS, query_id="async-aa-0") as earlier,
+        engine.stream_batches(ENDLESS, query_id="async-bb-1") as unknown,
+        engine.stream_batches(ENDLESS, query_id="sync-cc") as other,
     ):
         for rows in (own, earlier, unknown, other):
             next(rows)
@@ -175,12 +175,12 @@ def test_tables_of_dead_workers_are_dropped(
     lifetimes.sweep()
     sql = "SELECT name FROM system.tables WHERE database = 'skyhouse' AND startsWith(name, 'groups_')"
     # another deployment over the same engine may know what is not known here
-    assert engine.query(sql)["name"].to_pylist() == [table_name("nobody-1"), table_name(running.result_key)]
+    assert engine.fetch_table(sql)["name"].to_pylist() == [table_name("nobody-1"), table_name(running.result_key)]
     store.abort("running", now())
     lifetimes.sweep()
-    assert engine.query(sql)["name"].to_pylist() == [table_name("nobody-1")]
+    assert engine.fetch_table(sql)["name"].to_pylist() == [table_name("nobody-1")]
     lifetimes.sweep(minimum_age=0)
-    assert engine.query(sql).num_rows == 0
+    assert engine.fetch_table(sql).num_rows == 0
 
 
 def test_a_result_is_seen_when_it_is_whole(results: LocalResultStore) -> None:

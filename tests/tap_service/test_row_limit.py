@@ -71,7 +71,7 @@ def test_rows_are_foreseen(
     """Counted by the engine in one query."""
     translations = [translate(query, demo_catalogue) for query in queries]
     counts = ", ".join(f"(SELECT count() FROM ({made.sql})) AS n{at}" for at, made in enumerate(translations))
-    (row,) = demo_engine.query(f"SELECT {counts}", translations[0].settings).to_pylist()
+    (row,) = demo_engine.fetch_table(f"SELECT {counts}", translations[0].settings).to_pylist()
     for query, limit, counted in zip(queries, [None, 4, 100_000] * 9, row.values(), strict=False):
         found = estimator.result_rows(translate(query, demo_catalogue, limit=limit), 1)
         assert found is not None, query
@@ -134,7 +134,7 @@ class TestSample:
             assert where
             return
         made = translate(query[: sample.at] + sample.text + query[sample.at :], demo_catalogue)
-        rows = demo_engine.query(f"SELECT count() AS n FROM ({made.sql})", made.settings)["n"][0].as_py()
+        rows = demo_engine.fetch_table(f"SELECT count() AS n FROM ({made.sql})", made.settings)["n"][0].as_py()
         assert (0 if "AND" in where else 0.3 * limit) < rows <= limit
 
     @pytest.mark.parametrize(

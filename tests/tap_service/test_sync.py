@@ -256,7 +256,7 @@ class TestClientsThatLeave:
         with suppress(httpx.ReadTimeout), httpx.stream("POST", service.sync, data=data, timeout=1) as response:
             next(response.iter_raw())
         eventually(lambda: service.metric("skyhouse_queries_in_flight") == 0)
-        assert svc_engine.query(running).to_pylist() == [{"n": 0}]
+        assert svc_engine.fetch_table(running).to_pylist() == [{"n": 0}]
         assert service.metric("skyhouse_queries_total", status="GONE") == before + 1
         assert service.metric("skyhouse_spool_bytes", where="memory") == 0
         assert service.metric("skyhouse_spool_bytes", where="disk") == 0

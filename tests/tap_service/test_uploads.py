@@ -236,7 +236,7 @@ def test_nothing_is_left(service: Served, eventually: Callable[[Callable[[], boo
 def left(service: Served) -> list[str]:
     engine = service.server.config.app.state.services.engine
     sql = "SELECT name FROM system.tables WHERE database = 'skyhouse' AND startsWith(name, 'upload_')"
-    return [row["name"] for row in engine.query(sql).to_pylist()]
+    return [row["name"] for row in engine.fetch_table(sql).to_pylist()]
 
 
 # --- jobs -------------------------------------------------------------------------------------------------------------

@@ -52,12 +52,12 @@ def published(storage: UserStorage, *, replace: bool) -> UserTable:
 
 
 def names(engine: EmbeddedEngine) -> set[str]:
-    found = engine.query("SELECT name FROM system.tables WHERE database = 'skyhouse_users'")
+    found = engine.fetch_table("SELECT name FROM system.tables WHERE database = 'skyhouse_users'")
     return set(found["name"].to_pylist())
 
 
 def described(engine: EmbeddedEngine) -> set[str]:
-    return set(engine.query("SELECT described FROM skyhouse.own_columns")["described"].to_pylist())
+    return set(engine.fetch_table("SELECT described FROM skyhouse.own_columns")["described"].to_pylist())
 
 
 def test_what_is_replaced_goes_when_nobody_can_read_it(
@@ -94,14 +94,14 @@ def test_what_a_dead_process_has_left(svc_engine: EmbeddedEngine, kept: UserTabl
     UserTableCare(CONFIG, svc_engine).sweep(alone=True)
     assert filling not in names(svc_engine)
     assert kept.storage in names(svc_engine)
-    assert svc_engine.query(f"SELECT count() AS n FROM {stored(kept.storage)}")["n"].to_pylist() == [2]
+    assert svc_engine.fetch_table(f"SELECT count() AS n FROM {stored(kept.storage)}")["n"].to_pylist() == [2]
 
 
 def test_a_failure_leaves_nothing(svc_engine: EmbeddedEngine, storage: UserStorage, kept: UserTable) -> None:
     before = names(svc_engine)
     too_little = UserStorage(Config(user_table_bytes=1), svc_engine)
     with too_little.filling(TABLE) as filled:
-        svc_engine.insert(stored(filled), [ROWS])
+        svc_engine.insert_batches(stored(filled), [ROWS])
         with pytest.raises(Exception, match="more than the 1 bytes that are left of the 1"):
             too_little.append(kept, filled)
         with pytest.raises(Exception, match="more than the 1 bytes that are left of the 1"):
@@ -135,8 +135,8 @@ def test_another_version_of_skyhouse_describes_the_tables_anew(svc_engine: Embed
     svc_engine.execute("ALTER TABLE skyhouse.own_columns DROP COLUMN std", {"mutations_sync": 2, "alter_sync": 2})
     catalogue_log.initialise(svc_engine)
     where = f"WHERE described = '{kept.described}' AND std = 0"
-    assert svc_engine.query(f"SELECT column_name FROM skyhouse.own_columns {where}").num_rows == 3
-    assert svc_engine.query(f"SELECT table_name FROM skyhouse.own_tables {where[:-12]}").num_rows == 1
+    assert svc_engine.fetch_table(f"SELECT column_name FROM skyhouse.own_columns {where}").num_rows == 3
+    assert svc_engine.fetch_table(f"SELECT table_name FROM skyhouse.own_tables {where[:-12]}").num_rows == 1
 
 
 def test_the_registry_keeps_its_order_when_the_clock_goes_back(svc_engine: EmbeddedEngine, kept: UserTable) -> None:
@@ -144,7 +144,7 @@ def test_the_registry_keeps_its_order_when_the_clock_goes_back(svc_engine: Embed
     ahead = pa.record_batch(
         {"owner_key": ["x"], "name_key": ["y"], "document": [""], "version": pa.array([before + 10**15], pa.uint64())}
     )
-    svc_engine.insert("skyhouse.user_tables", [ahead])
+    svc_engine.insert_batches("skyhouse.user_tables", [ahead])
     user_table_record.put(svc_engine, kept.model_copy(update={"rows": 7}))
     assert user_table_record.version_of(svc_engine, OWNER) == before + 10**15 + 1
     found = user_table_record.table_of(svc_engine, OWNER, "kept")

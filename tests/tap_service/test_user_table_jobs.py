@@ -57,7 +57,7 @@ def test_what_an_index_is(alice: User, svc_engine: EmbeddedEngine) -> None:
         assert (told["table_name"][0], told["n_rows"][0], told["done"][0]) == ("mydb.searched", 5000, said)
     assert indexed_columns(alice, "mydb.searched") == ["id", "lat", "lon", "mag"]
     assert alice.count("mydb.searched") == 5000
-    keys = svc_engine.query(
+    keys = svc_engine.fetch_table(
         "SELECT sorting_key FROM system.tables WHERE database = 'skyhouse_users' AND total_rows = 5000"
     )["sorting_key"].to_pylist()
     assert "hpx29" in keys

@@ -61,7 +61,7 @@ def bob(own: Served) -> Iterator[User]:
 
 def half_filled(engine: EmbeddedEngine) -> list[str]:
     sql = "SELECT name FROM system.tables WHERE database = 'skyhouse_users' AND startsWith(name, 'l_')"
-    return [str(name) for name in engine.query(sql)["name"].to_pylist()]
+    return [str(name) for name in engine.fetch_table(sql)["name"].to_pylist()]
 
 
 def test_the_life_of_a_table_with_pyvo(alice: User) -> None:
@@ -281,7 +281,7 @@ def test_a_table_is_in_the_order_of_its_positions(alice: User, svc_engine: Embed
     assert alice.put("mydb.stars", DEFINITION, "text/xml").status_code == 201
     rows = "".join(f"{i},{i % 360},{i % 179 - 89},s{i}\n" for i in range(2000))
     assert alice.load("mydb.stars", "id,ra,dec,name\n" + rows).status_code == 200
-    keys = svc_engine.query(
+    keys = svc_engine.fetch_table(
         "SELECT sorting_key FROM system.tables WHERE database = 'skyhouse_users' AND total_rows = 2000"
     )["sorting_key"].to_pylist()
     assert keys

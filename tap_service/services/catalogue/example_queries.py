@@ -108,7 +108,7 @@ def _few_columns(entry: TableEntry) -> str:
 
 def _a_position(engine: Engine, catalogue: Catalogue, query: str) -> tuple[float, float] | None:
     translation = translate(query, catalogue)
-    answer = engine.query(translation.sql, translation.settings)
+    answer = engine.fetch_table(translation.sql, translation.settings)
     for lon, lat in zip(*(column.to_pylist() for column in answer.columns), strict=True):
         if lon is not None and lat is not None and math.isfinite(lon) and math.isfinite(lat):
             return float(lon), float(lat)

@@ -47,7 +47,7 @@ class Lifetimes:
     def stop(self, query_id: str) -> None:
         """Kill a query of a job that is ended already: if that fails, its worker sees to it at its next report."""
         try:
-            self._engine.cancel(query_id)
+            self._engine.cancel_query(query_id)
         except EngineError as error:
             _log.warning("query %s cannot be stopped yet: %s", query_id, error)
 
@@ -84,7 +84,7 @@ class Lifetimes:
 
         Jobs that are not known here may be those of another deployment over the same engine.
         """
-        for query_id in self._engine.running("async-"):
+        for query_id in self._engine.list_running_ids("async-"):
             if self._is_executed(query_id.removeprefix("async-").replace("-", "_")) is False:
                 self.stop(query_id)
 
@@ -101,7 +101,7 @@ class Lifetimes:
             return age >= old if executed is None else not executed
 
         try:
-            for server in self._engine.each():
+            for server in self._engine.list_servers():
                 for prefix in (merge_tables.PREFIX, UPLOAD_OF_JOB):
                     drop_left_over(server, prefix, is_left)
                 drop_left_over(server, UPLOAD_OF_SYNC, lambda _, age: age >= old)

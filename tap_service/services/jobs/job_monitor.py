@@ -84,7 +84,7 @@ class JobMonitor:
     def see_progress(self, running: Sequence[RunningJob]) -> None:
         """Ask the engine how far these are. What it does not say is not told."""
         try:
-            found = self._engine.progress([each.job.query_id for each in running])
+            found = self._engine.read_progress([each.job.query_id for each in running])
         except EngineError as error:
             _log.warning("the progress of jobs cannot be seen now: %s", error)
             return

@@ -106,7 +106,7 @@ class PieceRun:
         self._done_before = len(work.parts)
         self._cancelled = threading.Event()
 
-    def stream(
+    def stream_batches(
         self,
         sql: str,  # noqa: ARG002 (that of each piece takes its place)
         *,
@@ -117,9 +117,9 @@ class PieceRun:
         """As the engine's."""
         return closing(self._rows(query_id, settings or {}, batch_rows))
 
-    def cancel(self, query_id: str) -> None:
+    def cancel_query(self, query_id: str) -> None:
         self._cancelled.set()
-        self._engine.cancel(query_id)
+        self._engine.cancel_query(query_id)
 
     @property
     def plan(self) -> str:
@@ -156,14 +156,16 @@ class PieceRun:
         for number in range(len(self._work.parts), len(self._pieces)):
             self._do(number, query_id, settings, batch_rows)
         bare = self._division.statement(self._pieces[-1], bare=True)
-        described = self._engine.query(f"DESCRIBE TABLE ({bare.sql})", {**bare.settings, **settings})
+        described = self._engine.fetch_table(f"DESCRIBE TABLE ({bare.sql})", {**bare.settings, **settings})
         types = dict(zip(described["name"].to_pylist(), described["type"].to_pylist(), strict=True))
         name = table_name(self._job.result_key)
         parts = (batch for number in range(len(self._pieces)) for batch in self._part(number))
         with merge_table(self._engine, name, types, self._checked(parts)):
             made = self._division.merged(DATABASE, name, types)
             wanted = {**made.settings, **settings}
-            with self._engine.stream(made.sql, query_id=query_id, settings=wanted, batch_rows=batch_rows) as batches:
+            with self._engine.stream_batches(
+                made.sql, query_id=query_id, settings=wanted, batch_rows=batch_rows
+            ) as batches:
                 yield from self._checked(batches)
 
     def _take_on(self) -> None:
@@ -179,7 +181,7 @@ class PieceRun:
         self._go_on()
         made = self._division.statement(self._pieces[number])
         key = self._job.part_key(self._job.attempt, number)
-        with self._engine.stream(
+        with self._engine.stream_batches(
             made.sql, query_id=query_id, settings={**made.settings, **settings}, batch_rows=batch_rows
         ) as batches:
             rows, size = write_part(self._results, key, self._checked(batches))

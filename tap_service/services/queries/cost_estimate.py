@@ -149,7 +149,7 @@ class Estimator:
             area = "if(r >= 0, pow(sin(radians(least(r, 180)) / 2), 2), 0)"
             sql = f"SELECT avgOrDefault({area}) AS area FROM ({key})"
             try:
-                known = radius_of(self._engine.query(sql, SETTINGS | _QUICKLY)["area"][0].as_py() or 0.0)
+                known = radius_of(self._engine.fetch_table(sql, SETTINGS | _QUICKLY)["area"][0].as_py() or 0.0)
             except EngineError:
                 return None  # such as after a second
             with self._lock:
@@ -221,8 +221,9 @@ class Estimator:
         given = ", ".join(string(name) for name in names)
         table = f"database = {string(database)} AND table IN ({given}) AND active"
         if not counted.num_rows:  # TAP_SCHEMA's
-            rows[-1] = self._engine.query(f"SELECT sum(rows) AS n FROM system.parts WHERE {table}")["n"][0].as_py()
-        widths = self._engine.query(
+            stored = self._engine.fetch_table(f"SELECT sum(rows) AS n FROM system.parts WHERE {table}")
+            rows[-1] = stored["n"][0].as_py()
+        widths = self._engine.fetch_table(
             "SELECT column, sum(column_data_uncompressed_bytes) / greatest(sum(rows), 1) AS width"
             f" FROM system.parts_columns WHERE {table} GROUP BY column"
         )

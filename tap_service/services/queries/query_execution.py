@@ -54,11 +54,11 @@ class Sink(Protocol):
 class Source(Protocol):
     """Where the rows come from: the engine, or a job's own way; see ``Engine``."""
 
-    def stream(
+    def stream_batches(
         self, sql: str, *, query_id: str = "", settings: Settings | None = None, batch_rows: int = 16384
     ) -> AbstractContextManager[Iterator[pa.RecordBatch]]: ...
 
-    def cancel(self, query_id: str) -> None: ...
+    def cancel_query(self, query_id: str) -> None: ...
 
 
 def status_of(failure: ServiceError) -> str:
@@ -105,7 +105,7 @@ class Execution:
     def stop(self, reason: ServiceError) -> None:
         """Ask the run to end with ``reason``; to be called again until it has ended."""
         self._stopped = self._stopped or reason
-        self.source.cancel(self.query_id)
+        self.source.cancel_query(self.query_id)
 
     def close(self) -> None:
         """Give up what the query had of its own. When it does not run any more, or shall not."""
@@ -138,7 +138,7 @@ class Execution:
         if self.limit == 0:
             return self._overflow()
         translation = self.translation
-        stream = self.source.stream(translation.sql, query_id=self.query_id, settings=translation.settings)
+        stream = self.source.stream_batches(translation.sql, query_id=self.query_id, settings=translation.settings)
         with ExitStack() as stack:
             with self.clock.running():
                 batches = stack.enter_context(stream)

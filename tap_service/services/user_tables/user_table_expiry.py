@@ -41,7 +41,9 @@ class UserTableCare:
         """
         with self._storage.changing():
             records = tuple(self._kept(user_table_record.all_tables(self._engine)))
-            servers = [(each, user_table_record.tables_without_document(each, records)) for each in self._engine.each()]
+            servers = [
+                (each, user_table_record.tables_without_document(each, records)) for each in self._engine.list_servers()
+            ]
             ids = user_table_record.ids_without_document(self._engine, records)
         gone = []
         for server, tables in servers:

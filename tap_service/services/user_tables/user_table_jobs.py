@@ -229,7 +229,7 @@ class _Work:
         self._work = work
         self._stopped = threading.Event()
 
-    def stream(
+    def stream_batches(
         self,
         sql: str,  # noqa: ARG002 (there is none)
         *,
@@ -245,9 +245,9 @@ class _Work:
 
         return rows()
 
-    def cancel(self, query_id: str) -> None:
+    def cancel_query(self, query_id: str) -> None:
         self._stopped.set()
-        self._engine.cancel(query_id)
+        self._engine.cancel_query(query_id)
 
     def _rows(self, query_id: str) -> Iterator[pa.RecordBatch]:
         with told(query_id):

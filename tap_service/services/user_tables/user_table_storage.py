@@ -74,7 +74,7 @@ class UserStorage:
         """Put rows in; Forbidden as soon as they are more than the user may keep. ``replaced``: a table that goes."""
         room = self._room(owner, replaced)
         for block in blocks(batches):
-            self._engine.insert(stored(name), block)
+            self._engine.insert_batches(stored(name), block)
             if self._size(name)[1] > room:
                 raise self._too_much(room)
 
@@ -90,7 +90,7 @@ class UserStorage:
         outside = f"{longitude} NOT BETWEEN 0 AND 360 OR {latitude} NOT BETWEEN -90 AND 90"
         not_nan = f"NOT isNaN(toFloat64({longitude})) AND NOT isNaN(toFloat64({latitude}))"
         where = f"({outside}) AND {not_nan}"
-        answer = self._engine.query(f"SELECT count() AS n FROM {stored(source.storage)} WHERE {where}")
+        answer = self._engine.fetch_table(f"SELECT count() AS n FROM {stored(source.storage)} WHERE {where}")
         return int(answer["n"][0].as_py())
 
     # --- what is seen from now on
@@ -212,7 +212,7 @@ class UserStorage:
             return
         names = ", ".join(identifier(name) for name in table.primary_key)
         counts = f"count() AS n, uniqExact({names}) AS different"
-        answer = self._engine.query(f"SELECT {counts} FROM {stored(live)}", self._settings)
+        answer = self._engine.fetch_table(f"SELECT {counts} FROM {stored(live)}", self._settings)
         rows, different = answer["n"][0].as_py(), answer["different"][0].as_py()
         if rows != different:
             shown = ", ".join(table.primary_key)
@@ -236,12 +236,14 @@ class UserStorage:
 
     def _parts(self, name: str) -> int:
         where = f"database = {string(DATABASE)} AND table = {string(name)} AND active"
-        return int(self._engine.query(f"SELECT count() AS n FROM system.parts WHERE {where}")["n"][0].as_py())
+        return int(self._engine.fetch_table(f"SELECT count() AS n FROM system.parts WHERE {where}")["n"][0].as_py())
 
     def _size(self, name: str) -> tuple[int, int]:
         """Rows, and bytes on disk."""
         where = f"database = {string(DATABASE)} AND table = {string(name)} AND active"
-        found = self._engine.query(f"SELECT sum(rows) AS n, sum(bytes_on_disk) AS size FROM system.parts WHERE {where}")
+        found = self._engine.fetch_table(
+            f"SELECT sum(rows) AS n, sum(bytes_on_disk) AS size FROM system.parts WHERE {where}"
+        )
         return int(found["n"][0].as_py()), int(found["size"][0].as_py())
 
 

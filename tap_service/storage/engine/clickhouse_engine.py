@@ -94,12 +94,12 @@ class ClickHouseEngine:
     def execute(self, sql: str, settings: Settings | None = None, *, query_id: str = "") -> None:
         self._execute(self._client, sql, (_named(query_id) if query_id else {}) | dict(settings or {}))
 
-    def query(self, sql: str, settings: Settings | None = None) -> pa.Table:
+    def fetch_table(self, sql: str, settings: Settings | None = None) -> pa.Table:
         with self._body(self._client, sql, settings) as body:
             return body.table()
 
     @contextmanager
-    def stream(
+    def stream_batches(
         self, sql: str, *, query_id: str = "", settings: Settings | None = None, batch_rows: int = 16384
     ) -> Iterator[Iterator[pa.RecordBatch]]:
         query_id = query_id or uuid.uuid4().hex
@@ -119,7 +119,7 @@ class ClickHouseEngine:
             if not ended:
                 self._abandon(query_id)
 
-    def insert(self, table: str, batches: Iterable[pa.RecordBatch], settings: Settings | None = None) -> None:
+    def insert_batches(self, table: str, batches: Iterable[pa.RecordBatch], settings: Settings | None = None) -> None:
         """All batches as one block (one part in each partition): nothing of them is seen unless all of them are.
 
         They are held in memory together, so that nothing is sent before the last of them is there.
@@ -132,7 +132,7 @@ class ClickHouseEngine:
         with _faults():
             self._client.raw_insert(f"{table} ({names})", None, sent(parts), wanted, "ArrowStream")
 
-    def cancel(self, query_id: str) -> None:
+    def cancel_query(self, query_id: str) -> None:
         """A server that cannot be told is not waited for: the query's reader gets ``EngineUnavailable``."""
         try:
             self._execute(self._short, f"KILL QUERY WHERE query_id = {quoting.string(query_id)} ASYNC", None)
@@ -141,17 +141,17 @@ class ClickHouseEngine:
                 body.shut()
             raise
 
-    def progress(self, query_ids: Sequence[str]) -> dict[str, Progress]:
+    def read_progress(self, query_ids: Sequence[str]) -> dict[str, Progress]:
         return progress(self._ask, query_ids)
 
-    def running(self, prefix: str) -> list[str]:
+    def list_running_ids(self, prefix: str) -> list[str]:
         return running(self._ask, prefix)
 
-    def each(self) -> tuple[ClickHouseEngine]:
+    def list_servers(self) -> tuple[ClickHouseEngine]:
         return (self,)
 
-    def explain(self, sql: str, settings: Settings | None = None) -> str:
-        lines = self.query(f"EXPLAIN PLAN indexes = 1, actions = 0, projections = 1 {sql}", settings)
+    def explain_query(self, sql: str, settings: Settings | None = None) -> str:
+        lines = self.fetch_table(f"EXPLAIN PLAN indexes = 1, actions = 0, projections = 1 {sql}", settings)
         return "\n".join(lines.column(0).to_pylist()) if lines.num_columns else ""
 
     def ping(self) -> None:
@@ -194,7 +194,7 @@ class ClickHouseEngine:
 
     def _abandon(self, query_id: str) -> None:
         try:
-            self.cancel(query_id)
+            self.cancel_query(query_id)
         except EngineError as error:
             _log.warning("query %s may still run in the engine: %s", query_id, error.detail)
 

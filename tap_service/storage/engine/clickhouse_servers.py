@@ -64,18 +64,19 @@ class ClickHouseServers:
         with self._flight(query_id) as flight:
             self._write(sql, lambda engine: engine.execute(sql, settings, query_id=query_id), flight)
 
-    def query(self, sql: str, settings: Settings | None = None) -> pa.Table:
-        return self._read(self._endpoints.for_statement(sql), lambda engine: engine.query(sql, settings), _Flight())
+    def fetch_table(self, sql: str, settings: Settings | None = None) -> pa.Table:
+        places = self._endpoints.for_statement(sql)
+        return self._read(places, lambda engine: engine.fetch_table(sql, settings), _Flight())
 
     @contextmanager
-    def stream(
+    def stream_batches(
         self, sql: str, *, query_id: str = "", settings: Settings | None = None, batch_rows: int = 16384
     ) -> Iterator[Iterator[pa.RecordBatch]]:
         query_id = query_id or uuid.uuid4().hex
 
         def begin(engine: Engine) -> tuple[ExitStack, list[pa.RecordBatch], Iterator[pa.RecordBatch]]:
             with ExitStack() as stack:
-                found = engine.stream(sql, query_id=query_id, settings=settings, batch_rows=batch_rows)
+                found = engine.stream_batches(sql, query_id=query_id, settings=settings, batch_rows=batch_rows)
                 batches = stack.enter_context(found)
                 first = list(itertools.islice(batches, 1))
                 return stack.pop_all(), first, batches
@@ -85,37 +86,38 @@ class ClickHouseServers:
             with stack:
                 yield itertools.chain(first, self._watched(batches, flight, query_id))
 
-    def insert(self, table: str, batches: Iterable[pa.RecordBatch], settings: Settings | None = None) -> None:
+    def insert_batches(self, table: str, batches: Iterable[pa.RecordBatch], settings: Settings | None = None) -> None:
         block = list(batches)
-        self._write(table, lambda engine: engine.insert(table, block, settings), _Flight())
+        self._write(table, lambda engine: engine.insert_batches(table, block, settings), _Flight())
 
-    def cancel(self, query_id: str) -> None:
+    def cancel_query(self, query_id: str) -> None:
         """Of a query of another process each server is told; raises EngineUnavailable if none can be."""
         if flight := self._flights.get(query_id):
             flight.stopped = True
             if flight.endpoint is not None:
-                flight.endpoint.use(lambda engine: engine.cancel(query_id))
+                flight.endpoint.use(lambda engine: engine.cancel_query(query_id))
             return
-        self._of_each(lambda engine: engine.cancel(query_id))
+        self._of_each(lambda engine: engine.cancel_query(query_id))
 
-    def progress(self, query_ids: Sequence[str]) -> dict[str, Progress]:
+    def read_progress(self, query_ids: Sequence[str]) -> dict[str, Progress]:
         flights = [self._flights.get(query_id) for query_id in query_ids]
         places = {flight.endpoint for flight in flights if flight is not None and flight.endpoint is not None}
         asked = None if None in flights else tuple(places)
         found: dict[str, Progress] = {}
-        for part in self._of_each(lambda engine: engine.progress(query_ids), asked):
+        for part in self._of_each(lambda engine: engine.read_progress(query_ids), asked):
             found |= part
         return found
 
-    def running(self, prefix: str) -> list[str]:
-        parts = self._of_each(lambda engine: engine.running(prefix))
+    def list_running_ids(self, prefix: str) -> list[str]:
+        parts = self._of_each(lambda engine: engine.list_running_ids(prefix))
         return list(dict.fromkeys(itertools.chain.from_iterable(parts)))
 
-    def each(self) -> Sequence[Engine]:
+    def list_servers(self) -> Sequence[Engine]:
         return self._of_each(lambda engine: engine)
 
-    def explain(self, sql: str, settings: Settings | None = None) -> str:
-        return self._read(self._endpoints.for_statement(sql), lambda engine: engine.explain(sql, settings), _Flight())
+    def explain_query(self, sql: str, settings: Settings | None = None) -> str:
+        places = self._endpoints.for_statement(sql)
+        return self._read(places, lambda engine: engine.explain_query(sql, settings), _Flight())
 
     def ping(self) -> None:
         failed: list[str] = []

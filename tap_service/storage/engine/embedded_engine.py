@@ -67,13 +67,13 @@ class EmbeddedEngine:
         with self._handle(settings, query_id) as handle, _faults():
             handle.query(sql, "Null")
 
-    def query(self, sql: str, settings: Settings | None = None) -> pa.Table:
+    def fetch_table(self, sql: str, settings: Settings | None = None) -> pa.Table:
         with self._handle(settings) as handle, _faults():
             answer = handle.query(sql, "Arrow").bytes()
         return pa.ipc.open_file(answer).read_all() if answer else pa.table({})
 
     @contextmanager
-    def stream(
+    def stream_batches(
         self, sql: str, *, query_id: str = "", settings: Settings | None = None, batch_rows: int = 16384
     ) -> Iterator[Iterator[pa.RecordBatch]]:
         with self._handle(settings, query_id) as handle:
@@ -85,7 +85,7 @@ class EmbeddedEngine:
                 with _faults():
                     result.cancel()
 
-    def insert(self, table: str, batches: Iterable[pa.RecordBatch], settings: Settings | None = None) -> None:
+    def insert_batches(self, table: str, batches: Iterable[pa.RecordBatch], settings: Settings | None = None) -> None:
         """All batches as one block (one part in each partition): nothing of them is seen unless all of them are.
 
         They are held in memory together. (chDB's own ``send_insert`` streams, but says nothing of a failure behind the
@@ -99,25 +99,25 @@ class EmbeddedEngine:
         with self._handle(SINGLE_BLOCK | dict(settings or {})) as handle, _faults():
             handle.query(f"INSERT INTO {table} ({names}) SELECT {names} FROM Python(rows)", "Null")
 
-    def cancel(self, query_id: str) -> None:
+    def cancel_query(self, query_id: str) -> None:
         # ASYNC: a SYNC kill of a stream whose reader has paused would wait for that reader.
         self.execute(f"KILL QUERY WHERE Settings['log_comment'] = {_literal(query_id)} ASYNC")
 
-    def progress(self, query_ids: Sequence[str]) -> dict[str, Progress]:
-        return progress(self.query, query_ids)
+    def read_progress(self, query_ids: Sequence[str]) -> dict[str, Progress]:
+        return progress(self.fetch_table, query_ids)
 
-    def running(self, prefix: str) -> list[str]:
-        return running(self.query, prefix)
+    def list_running_ids(self, prefix: str) -> list[str]:
+        return running(self.fetch_table, prefix)
 
-    def each(self) -> tuple[EmbeddedEngine]:
+    def list_servers(self) -> tuple[EmbeddedEngine]:
         return (self,)
 
-    def explain(self, sql: str, settings: Settings | None = None) -> str:
-        lines = self.query(f"EXPLAIN PLAN indexes = 1, actions = 0, projections = 1 {sql}", settings)
+    def explain_query(self, sql: str, settings: Settings | None = None) -> str:
+        lines = self.fetch_table(f"EXPLAIN PLAN indexes = 1, actions = 0, projections = 1 {sql}", settings)
         return "\n".join(lines.column(0).to_pylist()) if lines.num_columns else ""
 
     def ping(self) -> None:
-        if self.query("SELECT 1 AS one").column(0).to_pylist() != [1]:
+        if self.fetch_table("SELECT 1 AS one").column(0).to_pylist() != [1]:
             raise EngineUnavailable("the engine gives wrong answers")
 
     def close(self) -> None:

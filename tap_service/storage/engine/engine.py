@@ -4,7 +4,7 @@ Nothing here knows ADQL or HTTP. SQL comes from ``adql.clickhouse``, ``clickhous
 
     EngineError                 the engine failed; an own fault unless a subclass says otherwise
     ├── QueryTimeout            max_execution_time was reached
-    ├── QueryCancelled          ``cancel`` was called
+    ├── QueryCancelled          ``cancel_query`` was called
     ├── ResourceLimit           memory, rows or bytes limit of the engine
     ├── ValueFault              a value in the query's data: division by zero, cast that does not fit, ...
     ├── StorageFull             no space left
@@ -112,12 +112,12 @@ class Engine(Protocol):
     """Safe to call from several threads at once."""
 
     def execute(self, sql: str, settings: Settings | None = None, *, query_id: str = "") -> None:
-        """Run a statement without a result (DDL, INSERT SELECT, KILL); ``query_id`` is what to ``cancel`` it by."""
+        """Run a statement without a result (DDL, INSERT SELECT, KILL); ``cancel_query`` takes its ``query_id``."""
 
-    def query(self, sql: str, settings: Settings | None = None) -> pa.Table:
+    def fetch_table(self, sql: str, settings: Settings | None = None) -> pa.Table:
         """Run a query whose result is small, whole in memory."""
 
-    def stream(
+    def stream_batches(
         self, sql: str, *, query_id: str = "", settings: Settings | None = None, batch_rows: int = 16384
     ) -> AbstractContextManager[Iterator[pa.RecordBatch]]:
         """Arrow batches as the engine makes them. Leaving the context early cancels the query.
@@ -125,22 +125,22 @@ class Engine(Protocol):
         An empty result yields no batch; the names in the batches are the engine's own and are not to be relied on.
         """
 
-    def insert(self, table: str, batches: Iterable[pa.RecordBatch], settings: Settings | None = None) -> None:
+    def insert_batches(self, table: str, batches: Iterable[pa.RecordBatch], settings: Settings | None = None) -> None:
         """Append batches to ``table`` (quoted, qualified name), columns matched by name."""
 
-    def cancel(self, query_id: str) -> None:
+    def cancel_query(self, query_id: str) -> None:
         """Stop a running query in the engine; its reader gets ``QueryCancelled``. Unknown ids are ignored."""
 
-    def progress(self, query_ids: Sequence[str]) -> dict[str, Progress]:
+    def read_progress(self, query_ids: Sequence[str]) -> dict[str, Progress]:
         """Of those of these queries that are running now."""
 
-    def running(self, prefix: str) -> list[str]:
+    def list_running_ids(self, prefix: str) -> list[str]:
         """The ids of running queries that begin so."""
 
-    def each(self) -> Sequence[Engine]:
+    def list_servers(self) -> Sequence[Engine]:
         """One for each server that answers: what each of them has for itself is looked for on each."""
 
-    def explain(self, sql: str, settings: Settings | None = None) -> str:
+    def explain_query(self, sql: str, settings: Settings | None = None) -> str:
         """The engine's plan with the indexes, parts and granules used."""
 
     def ping(self) -> None:

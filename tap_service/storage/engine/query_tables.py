@@ -35,7 +35,7 @@ def fill(engine: Engine, name: str, create: str, batches: Iterable[pa.RecordBatc
         drop(engine, name)
         engine.execute(create)
         for block in blocks(batches):
-            engine.insert(storage(name), block)
+            engine.insert_batches(storage(name), block)
     except BaseException:
         drop(engine, name)
         raise
@@ -67,7 +67,7 @@ def drop_left_over(engine: Engine, prefix: str, is_left: Callable[[str, float], 
     """
     where = f"database = {string(DATABASE)} AND startsWith(name, {string(prefix)})"
     age = "dateDiff('second', metadata_modification_time, now())"
-    for row in engine.query(f"SELECT name, {age} AS age FROM system.tables WHERE {where}").to_pylist():
+    for row in engine.fetch_table(f"SELECT name, {age} AS age FROM system.tables WHERE {where}").to_pylist():
         if is_left(row["name"].removeprefix(prefix), row["age"]):
             drop(engine, row["name"])
 

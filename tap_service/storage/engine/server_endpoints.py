@@ -107,7 +107,7 @@ class Endpoint:
                 engine = self.engine()
                 engine.ping()
                 while query_id := self._left():
-                    engine.cancel(query_id)
+                    engine.cancel_query(query_id)
                     self._abandoned.discard(query_id)
             except EngineError:
                 pause = min(2 * pause, _LONGEST_SECONDS)
@@ -169,7 +169,7 @@ class Endpoints:
         sql = f"SELECT 1 AS one FROM system.tables WHERE database IN ({_DATABASES}) AND name = {string(name)}"
         for endpoint in self.ready():
             try:
-                is_there = endpoint.use(lambda engine: engine.query(sql).num_rows > 0)
+                is_there = endpoint.use(lambda engine: engine.fetch_table(sql).num_rows > 0)
             except EngineUnavailable:
                 continue  # it is marked as away
             if is_there:

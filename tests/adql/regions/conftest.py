@@ -42,10 +42,10 @@ def select(engine: Engine) -> Select:
         "ENGINE = MergeTree ORDER BY hpx29"
     )
     columns = [pa.array(np.arange(len(lon), dtype=np.int32)), pa.array(lon), pa.array(lat)]
-    engine.insert("spots.spots", [pa.RecordBatch.from_arrays(columns, names=["id", "ra", "dec"])])
+    engine.insert_batches("spots.spots", [pa.RecordBatch.from_arrays(columns, names=["id", "ra", "dec"])])
 
     def select(condition: str) -> NDArray[np.int64]:
-        table = engine.query(f"SELECT t.id FROM spots.spots AS t WHERE {condition}", SETTINGS)
+        table = engine.fetch_table(f"SELECT t.id FROM spots.spots AS t WHERE {condition}", SETTINGS)
         return np.sort(table.column(0).to_numpy())
 
     return select
@@ -57,6 +57,6 @@ def evaluate(engine: Engine) -> Callable[[list[str]], list[object]]:
 
     def evaluate(expressions: list[str]) -> list[object]:
         named = ", ".join(f"{e} AS c{i}" for i, e in enumerate(expressions))
-        return list(engine.query(f"SELECT {named}", SETTINGS).to_pylist()[0].values())
+        return list(engine.fetch_table(f"SELECT {named}", SETTINGS).to_pylist()[0].values())
 
     return evaluate

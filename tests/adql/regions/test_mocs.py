@@ -87,7 +87,7 @@ def test_the_index_is_that_of_the_tables(engine: Any) -> None:
     lon, lat = positions(2000, 3)
     values = ", ".join(f"({a!r}, {b!r})" for a, b in zip(lon.tolist(), lat.tolist(), strict=True))
     sql = f"SELECT {index_sql('p.1', 'p.2', 20)} FROM (SELECT arrayJoin([{values}]) AS p)"
-    by_engine = engine.query(sql, {"max_query_size": 1 << 24}).column(0).to_numpy().astype(np.int64)
+    by_engine = engine.fetch_table(sql, {"max_query_size": 1 << 24}).column(0).to_numpy().astype(np.int64)
     here = locate(directions(lon, lat)) >> 18
     # the places where cells meet are in either
     assert (here != by_engine).sum() <= 12

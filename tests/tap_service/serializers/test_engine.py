@@ -37,7 +37,7 @@ def test_engine_value(engine, kind, sql, cell):
     documents = {}
     for responseformat in ("text/csv;header=absent", "votable/b2", "votable/td"):
         serializer = find_format(responseformat).serializer(fields, ResultInfo())
-        with engine.stream(f"SELECT {sql} AS c0, count() AS c1") as batches:
+        with engine.stream_batches(f"SELECT {sql} AS c0, count() AS c1") as batches:
             documents[responseformat] = b"".join(serializer.rows(batch) for batch in batches)
     assert documents["text/csv;header=absent"].decode() == f"{cell},1\r\n"
     assert documents["votable/b2"]

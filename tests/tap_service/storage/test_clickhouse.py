@@ -35,7 +35,7 @@ def remote(server: StandIn) -> Iterator[ClickHouseEngine]:
 
 
 def rows(engine: ClickHouseEngine, sql: str, settings: dict | None = None) -> int:
-    with engine.stream(sql, settings=settings) as batches:
+    with engine.stream_batches(sql, settings=settings) as batches:
         return sum(batch.num_rows for batch in batches)
 
 
@@ -56,12 +56,12 @@ def test_a_wrong_password(server: StandIn) -> None:
 def test_a_failure_after_the_first_rows(server: StandIn, remote: ClickHouseEngine, untagged: bool) -> None:
     server.faults = Faults(untagged=untagged)
     seen = []
-    with pytest.raises(ValueFault, match=r"^Division by zero$") as caught, remote.stream(LATE_FAULT) as batches:
+    with pytest.raises(ValueFault, match=r"^Division by zero$") as caught, remote.stream_batches(LATE_FAULT) as batches:
         seen.extend(batch.num_rows for batch in batches)
     assert 0 < sum(seen) <= 900_000
     assert caught.value.code == 153
     with pytest.raises(ValueFault, match=r"^Division by zero$"):
-        remote.query(LATE_FAULT)
+        remote.fetch_table(LATE_FAULT)
 
 
 @pytest.mark.parametrize("cut", [Faults(cut_after=0), Faults(cut_after=3), Faults(end_after=0), Faults(end_after=3)])
@@ -70,18 +70,18 @@ def test_a_result_that_is_cut_is_no_result(server: StandIn, remote: ClickHouseEn
     with pytest.raises(EngineUnavailable):
         rows(remote, MILLION)
     with pytest.raises(EngineUnavailable):
-        remote.query(MILLION)
+        remote.fetch_table(MILLION)
 
 
 def test_the_tag_of_another_answer_is_data(remote: ClickHouseEngine) -> None:
     text = "\\r\\n__exception__\\r\\nabcdefgh\\r\\nCode: 153. DB::Exception: x\\n30 abcdefgh\\r\\n__exception__\\r\\n"
-    assert remote.query(f"SELECT '{text}' AS t").column(0)[0].as_py() == text.encode().decode("unicode_escape")
+    assert remote.fetch_table(f"SELECT '{text}' AS t").column(0)[0].as_py() == text.encode().decode("unicode_escape")
 
 
 def test_an_error_after_the_status_line(server: StandIn, remote: ClickHouseEngine) -> None:
     server.faults = Faults(early_status=True)
     with pytest.raises(ValueFault, match="Division by zero"):
-        remote.query("SELECT intDiv(1, 0)")
+        remote.fetch_table("SELECT intDiv(1, 0)")
     with pytest.raises(EngineError, match="nowhere"):
         remote.execute("DROP TABLE nowhere.nothing")
 
@@ -107,7 +107,7 @@ def test_a_server_that_is_silent(server: StandIn, engine: EmbeddedEngine) -> Non
 
 
 def test_leaving_a_stream_kills_its_query(server: StandIn, remote: ClickHouseEngine) -> None:
-    with remote.stream("SELECT number FROM numbers(1000000000000)", query_id="left") as batches:
+    with remote.stream_batches("SELECT number FROM numbers(1000000000000)", query_id="left") as batches:
         next(batches)
     assert server.seen.statements[-1] == "KILL QUERY WHERE query_id = 'left' ASYNC"
     rows(remote, MILLION)
@@ -120,15 +120,15 @@ def test_a_successor_replaces_a_query_that_still_runs(server: StandIn, remote: C
     ended: list[Exception] = []
 
     def first() -> None:
-        with pytest.raises(QueryCancelled) as caught, remote.stream(LONG_SUM, query_id="job-1") as batches:
+        with pytest.raises(QueryCancelled) as caught, remote.stream_batches(LONG_SUM, query_id="job-1") as batches:
             list(batches)
         ended.append(caught.value)
 
     thread = threading.Thread(target=first)
     thread.start()
-    while not remote.progress(["job-1"]):
+    while not remote.read_progress(["job-1"]):
         pass
-    with remote.stream(MILLION, query_id="job-1") as batches:
+    with remote.stream_batches(MILLION, query_id="job-1") as batches:
         assert sum(batch.num_rows for batch in batches) == 1_000_000
     thread.join()
     assert len(ended) == 1
@@ -145,7 +145,7 @@ def test_a_closed_engine(server: StandIn) -> None:
 def test_max_memory_bounds_each_query(server: StandIn) -> None:
     engine = ClickHouseEngine(server.url, "tap", "se:cret", max_memory=50_000_000)
     with pytest.raises(EngineError, match="memory limit"):
-        engine.query("SELECT length(groupArray(number)) FROM numbers(100000000)")
+        engine.fetch_table("SELECT length(groupArray(number)) FROM numbers(100000000)")
     engine.close()
 
 
@@ -159,8 +159,11 @@ def apart(tmp_path: Path) -> Iterator[ClickHouseServer]:
 def test_a_server_killed_in_mid_query_and_started_again(apart: ClickHouseServer) -> None:
     engine = ClickHouseEngine(apart.url)
     engine.execute("CREATE TABLE default.t (a Int64) ENGINE = MergeTree ORDER BY a")
-    engine.insert("default.t", [pa.RecordBatch.from_pydict({"a": list(range(10))})])
-    with pytest.raises(EngineUnavailable), engine.stream("SELECT number FROM numbers(1000000000000)") as batches:  # noqa: PT012
+    engine.insert_batches("default.t", [pa.RecordBatch.from_pydict({"a": list(range(10))})])
+    with (  # noqa: PT012
+        pytest.raises(EngineUnavailable),
+        engine.stream_batches("SELECT number FROM numbers(1000000000000)") as batches,
+    ):
         next(batches)
         apart.kill()
         for _ in batches:
@@ -168,7 +171,7 @@ def test_a_server_killed_in_mid_query_and_started_again(apart: ClickHouseServer)
     with pytest.raises(EngineUnavailable):
         engine.ping()
     apart.start()
-    assert engine.query("SELECT count() AS n FROM default.t").to_pylist() == [{"n": 10}]
+    assert engine.fetch_table("SELECT count() AS n FROM default.t").to_pylist() == [{"n": 10}]
     engine.close()
 
 
@@ -182,7 +185,7 @@ def test_a_server_that_hangs_holds_no_reader_that_is_told_to_stop(
 
     def read() -> None:
         sql = "SELECT number FROM numbers(1000000000000)"
-        with pytest.raises(EngineUnavailable) as caught, engine.stream(sql, query_id="hanging") as batches:  # noqa: PT012
+        with pytest.raises(EngineUnavailable) as caught, engine.stream_batches(sql, query_id="hanging") as batches:  # noqa: PT012
             for _ in batches:
                 reading.set()
         ended.append(caught.value)
@@ -192,7 +195,7 @@ def test_a_server_that_hangs_holds_no_reader_that_is_told_to_stop(
     reading.wait()
     apart.stall()
     with pytest.raises(EngineUnavailable):
-        engine.cancel("hanging")
+        engine.cancel_query("hanging")
     thread.join()
     apart.resume()
     assert len(ended) == 1
@@ -202,7 +205,7 @@ def test_a_server_that_hangs_holds_no_reader_that_is_told_to_stop(
 @pytest.mark.parametrize("flaw", [lambda: OSError("the file broke off"), lambda: KeyError("a fault of its own")])
 def test_the_readers_own_errors_are_its_own(remote: ClickHouseEngine, flaw: Callable[[], Exception]) -> None:
     error = flaw()
-    with pytest.raises(type(error)) as caught, remote.stream(MILLION) as batches:  # noqa: PT012
+    with pytest.raises(type(error)) as caught, remote.stream_batches(MILLION) as batches:  # noqa: PT012
         next(batches)
         raise error
     assert caught.value is error

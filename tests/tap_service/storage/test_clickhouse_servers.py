@@ -50,7 +50,7 @@ def over(*urls: str, silence_seconds: int = 60) -> ClickHouseServers:
 
 
 def rows(engine: ClickHouseServers, sql: str, query_id: str = "") -> int:
-    with engine.stream(sql, query_id=query_id) as batches:
+    with engine.stream_batches(sql, query_id=query_id) as batches:
         return sum(batch.num_rows for batch in batches)
 
 
@@ -65,7 +65,7 @@ class TestReads:
     ) -> None:
         for _ in range(6):
             assert rows(servers, MILLION) == 1_000_000
-            servers.query("SELECT 1 AS single")
+            servers.fetch_table("SELECT 1 AS single")
             assert rows(servers, "SELECT 1 AS own FROM (SELECT 'skyhouse.catalogue')") == 1
         assert asked(three, "million") == [2, 2, 2]
         assert asked(three, "single") == [6, 0, 0]
@@ -75,9 +75,9 @@ class TestReads:
         self, servers: ClickHouseServers, three: list[StandIn]
     ) -> None:
         three[0].faults = OUT_OF_ORDER
-        assert servers.query("SELECT 1 AS a").to_pylist() == [{"a": 1}]
+        assert servers.fetch_table("SELECT 1 AS a").to_pylist() == [{"a": 1}]
         assert [rows(servers, MILLION) for _ in range(3)] == [1_000_000] * 3
-        assert "ReadFromSystemNumbers" in servers.explain("SELECT number FROM numbers(3)")
+        assert "ReadFromSystemNumbers" in servers.explain_query("SELECT number FROM numbers(3)")
         servers.ping()
 
     def test_what_fails_after_the_first_row_is_not(self, servers: ClickHouseServers, three: list[StandIn]) -> None:
@@ -109,7 +109,7 @@ class TestReads:
 
     def test_errors_of_the_query_are_its_own(self, servers: ClickHouseServers, three: list[StandIn]) -> None:
         with pytest.raises(ValueFault):
-            servers.query("SELECT intDiv(1, 0) AS fault")
+            servers.fetch_table("SELECT intDiv(1, 0) AS fault")
         with pytest.raises(ValueFault):
             rows(servers, "SELECT intDiv(1, number - 900000) AS fault FROM numbers(1000000)")
         assert sum(asked(three, "fault")) == 2
@@ -117,19 +117,19 @@ class TestReads:
     def test_when_none_answers(self, servers: ClickHouseServers, three: list[StandIn], eventually: Eventually) -> None:
         for server in three:
             server.faults = OUT_OF_ORDER
-        for ask in (servers.ping, lambda: rows(servers, MILLION), lambda: servers.running("a")):
+        for ask in (servers.ping, lambda: rows(servers, MILLION), lambda: servers.list_running_ids("a")):
             with pytest.raises(EngineUnavailable):
                 ask()
         three[1].faults = Faults()
-        assert servers.query("SELECT 1 AS a").num_rows == 1
-        eventually(lambda: len(servers.each()) == 1)
+        assert servers.fetch_table("SELECT 1 AS a").num_rows == 1
+        eventually(lambda: len(servers.list_servers()) == 1)
 
 
 class TestWrites:
     def test_they_go_to_the_first(self, servers: ClickHouseServers, three: list[StandIn]) -> None:
         for number in range(3):
             servers.execute(f"CREATE TABLE default.written_{number} (a Int64) ENGINE = Memory")
-            servers.insert(f"default.written_{number}", iter([pa.record_batch({"a": [1]})]))
+            servers.insert_batches(f"default.written_{number}", iter([pa.record_batch({"a": [1]})]))
             servers.execute(f"DROP TABLE default.written_{number}")
         assert asked(three, "written") == [9, 0, 0]
 
@@ -137,7 +137,7 @@ class TestWrites:
         "write",
         [
             lambda engine: engine.execute("INSERT INTO default.written SELECT 1"),
-            lambda engine: engine.insert("default.written", [pa.record_batch({"a": [1]})]),
+            lambda engine: engine.insert_batches("default.written", [pa.record_batch({"a": [1]})]),
         ],
     )
     def test_one_that_may_have_been_done_is_not_done_again(
@@ -151,8 +151,8 @@ class TestWrites:
     def test_one_that_was_not_sent_goes_to_the_next(self, three: list[StandIn]) -> None:
         servers = over(f"http://127.0.0.1:{free_port()}", three[1].url)
         servers.execute("CREATE TABLE default.moved (a Int64) ENGINE = Memory")
-        servers.insert("default.moved", iter([pa.record_batch({"a": [1, 2]})]))
-        assert servers.query("SELECT count() AS n FROM default.moved").to_pylist() == [{"n": 2}]
+        servers.insert_batches("default.moved", iter([pa.record_batch({"a": [1, 2]})]))
+        assert servers.fetch_table("SELECT count() AS n FROM default.moved").to_pylist() == [{"n": 2}]
         servers.execute("DROP TABLE default.moved")
         servers.close()
 
@@ -169,11 +169,11 @@ class TestWhereItRuns:
         rows(servers, MILLION)  # the next one goes to the second
         thread = threading.Thread(target=read)
         thread.start()
-        while not asked(three, "sipHash64")[1] or not servers.progress(["async-here-1"]):
+        while not asked(three, "sipHash64")[1] or not servers.read_progress(["async-here-1"]):
             time.sleep(0.001)
         assert asked(three, "is_initial_query")[2] == 0
-        assert servers.running("async-here") == ["async-here-1"]
-        servers.cancel("async-here-1")
+        assert servers.list_running_ids("async-here") == ["async-here-1"]
+        servers.cancel_query("async-here-1")
         thread.join()
         assert len(ended) == 1
         assert asked(three, "KILL QUERY") == [0, 1, 0]
@@ -182,9 +182,9 @@ class TestWhereItRuns:
         self, servers: ClickHouseServers, three: list[StandIn]
     ) -> None:
         three[2].faults = Faults("KILL", status=502)
-        servers.cancel("async-elsewhere-1")
+        servers.cancel_query("async-elsewhere-1")
         assert asked(three, "KILL QUERY") == [1, 1, 1]
-        assert servers.progress(["async-elsewhere-1"]) == {}
+        assert servers.read_progress(["async-elsewhere-1"]) == {}
 
     def test_what_was_left_behind_is_stopped_when_its_server_answers_again(
         self, servers: ClickHouseServers, three: list[StandIn], eventually: Eventually
@@ -192,10 +192,10 @@ class TestWhereItRuns:
         three[1].faults = OUT_OF_ORDER
         rows(servers, MILLION)  # the next one goes to the second
         assert rows(servers, MILLION, "sync-left") == 1_000_000
-        assert len(servers.each()) == 2
+        assert len(servers.list_servers()) == 2
         tried = asked(three, "KILL QUERY")[1]
         three[1].faults = Faults()
-        eventually(lambda: len(servers.each()) == 3)
+        eventually(lambda: len(servers.list_servers()) == 3)
         assert asked(three, "KILL QUERY WHERE query_id = 'sync-left'") == [0, tried + 1, 0]
 
     def test_a_query_that_was_stopped_is_not_asked_of_another(
@@ -214,7 +214,7 @@ class TestWhereItRuns:
         thread.start()
         while not asked(three, "million")[0]:
             time.sleep(0.001)
-        servers.cancel("sync-stopped")
+        servers.cancel_query("sync-stopped")
         waiting.set()
         thread.join()
         assert len(ended) == 1
@@ -252,7 +252,7 @@ class TestTablesOfOneServer:
         for engine in (both, later, both):
             assert rows(engine, f"SELECT a FROM {first}") == 1
             assert rows(engine, f"SELECT a FROM {second}") == 1
-            size = engine.query(f"SELECT sum(rows) AS n FROM system.parts WHERE table = 't_{'1' * 24}'")
+            size = engine.fetch_table(f"SELECT sum(rows) AS n FROM system.parts WHERE table = 't_{'1' * 24}'")
             assert size.to_pylist() == [{"n": 1}]
         with pytest.raises(EngineUnavailable, match="tables of different servers"):
             rows(both, f"SELECT a FROM {first} UNION ALL SELECT a FROM {second}")
@@ -280,7 +280,7 @@ class TestTablesOfOneServer:
         with pytest.raises(EngineUnavailable, match="does not answer"):
             rows(stranger, f"SELECT a FROM {before}")
         two[0].start()
-        eventually(lambda: len(both.each()) == len(stranger.each()) == 2)
+        eventually(lambda: len(both.list_servers()) == len(stranger.list_servers()) == 2)
         for engine in (both, stranger):
             assert rows(engine, f"SELECT a FROM {before}") == 1
             assert rows(engine, f"SELECT a FROM {meanwhile}") == 1
@@ -290,7 +290,7 @@ class TestTablesOfOneServer:
 def make(engine: ClickHouseServers, table: str, place: str = "") -> None:
     engine.execute(f"DROP TABLE IF EXISTS {table} SYNC")
     engine.execute(f"CREATE TABLE {table} (a Int64) ENGINE = MergeTree ORDER BY a {place}")
-    engine.insert(table, [pa.record_batch({"a": [7]})])
+    engine.insert_batches(table, [pa.record_batch({"a": [7]})])
 
 
 def test_none_is_there_at_the_start() -> None:
@@ -304,4 +304,4 @@ def test_closed(servers: ClickHouseServers) -> None:
     servers.close()
     servers.close()
     with pytest.raises(EngineUnavailable, match="shut down"):
-        servers.query("SELECT 1")
+        servers.fetch_table("SELECT 1")

@@ -62,7 +62,7 @@ def test_close_stops_what_runs_and_frees_the_path(tmp_path: Path) -> None:
         started = threading.Event()
         def read():
             try:
-                with engine.stream("SELECT number FROM numbers(1000000000000)") as batches:
+                with engine.stream_batches("SELECT number FROM numbers(1000000000000)") as batches:
                     for batch in batches:
                         started.set()
             except EngineError as error:
@@ -119,7 +119,7 @@ def test_max_memory_bounds_each_query(tmp_path: Path) -> None:
         from tap_service.storage.engine import ResourceLimit
         engine = EmbeddedEngine(Path(sys.argv[1]), max_memory=50_000_000)
         try:
-            engine.query("SELECT length(groupArray(number)) FROM numbers(100000000)")
+            engine.fetch_table("SELECT length(groupArray(number)) FROM numbers(100000000)")
         except ResourceLimit as error:
             print(error)
         engine.close()

@@ -49,7 +49,7 @@ def database(backend: Engine) -> Iterator[str]:
 
 def running(backend: Engine) -> int:
     """Queries in the engine other than this one."""
-    return backend.query("SELECT count() FROM system.processes").column(0)[0].as_py() - 1
+    return backend.fetch_table("SELECT count() FROM system.processes").column(0)[0].as_py() - 1
 
 
 def wait_until_idle(backend: Engine) -> None:
@@ -59,30 +59,34 @@ def wait_until_idle(backend: Engine) -> None:
 
 class TestEngine:
     def test_query_gives_a_table(self, backend: Engine) -> None:
-        answer = backend.query("SELECT 1 AS a, 'x\\'y' AS b, NULL AS c, [1.5, 2.5] AS d")
+        answer = backend.fetch_table("SELECT 1 AS a, 'x\\'y' AS b, NULL AS c, [1.5, 2.5] AS d")
         assert answer.to_pylist() == [{"a": 1, "b": "x'y", "c": None, "d": [1.5, 2.5]}]
 
     def test_query_without_rows(self, backend: Engine) -> None:
-        assert backend.query("SELECT 1 AS a WHERE 0").num_rows == 0
+        assert backend.fetch_table("SELECT 1 AS a WHERE 0").num_rows == 0
 
     def test_settings_hold_for_one_call_only(self, backend: Engine) -> None:
         asked = "SELECT getSetting('max_threads') AS n, getSetting('log_comment') AS c"
-        assert backend.query(asked, {"max_threads": 1, "log_comment": "it's \\ here"}).to_pylist() == [
+        assert backend.fetch_table(asked, {"max_threads": 1, "log_comment": "it's \\ here"}).to_pylist() == [
             {"n": 1, "c": "it's \\ here"}
         ]
-        assert backend.query(asked).to_pylist() != [{"n": 1, "c": "it's \\ here"}]
+        assert backend.fetch_table(asked).to_pylist() != [{"n": 1, "c": "it's \\ here"}]
 
     def test_setting_names_are_checked(self, backend: Engine) -> None:
         with pytest.raises(ValueError, match="not the name of a setting"):
-            backend.query("SELECT 1", {"max_threads = 1, readonly": 0})
+            backend.fetch_table("SELECT 1", {"max_threads = 1, readonly": 0})
 
     def test_times_are_utc(self, backend: Engine) -> None:
-        answer = backend.query("SELECT toDateTime64('2020-01-02 03:04:05.123456', 6, 'UTC') AS t, timezone() AS z")
+        answer = backend.fetch_table(
+            "SELECT toDateTime64('2020-01-02 03:04:05.123456', 6, 'UTC') AS t, timezone() AS z"
+        )
         assert answer.column("t").type == pa.timestamp("us", tz="UTC")
         assert answer.to_pylist() == [{"t": datetime(2020, 1, 2, 3, 4, 5, 123456, UTC), "z": "UTC"}]
 
     def test_stream_gives_bounded_batches(self, backend: Engine) -> None:
-        with backend.stream("SELECT number FROM numbers(100000) ORDER BY number DESC", batch_rows=1000) as batches:
+        with backend.stream_batches(
+            "SELECT number FROM numbers(100000) ORDER BY number DESC", batch_rows=1000
+        ) as batches:
             sizes, values = [], []
             for batch in batches:
                 sizes.append(batch.num_rows)
@@ -91,61 +95,64 @@ class TestEngine:
         assert max(sizes) <= 1000
 
     def test_stream_without_rows(self, backend: Engine) -> None:
-        with backend.stream("SELECT 1 WHERE 0") as batches:
+        with backend.stream_batches("SELECT 1 WHERE 0") as batches:
             assert list(batches) == []
 
     def test_sparse_stream_is_whole(self, backend: Engine) -> None:
         sql = "SELECT number FROM numbers(3000000) WHERE sipHash64(number) % 100000 = 3"
-        with backend.stream(sql) as batches:
+        with backend.stream_batches(sql) as batches:
             found = sum(batch.num_rows for batch in batches)
-        assert found == backend.query(f"SELECT count() FROM ({sql})").column(0)[0].as_py() > 0
+        assert found == backend.fetch_table(f"SELECT count() FROM ({sql})").column(0)[0].as_py() > 0
 
     def test_first_batch_comes_before_the_last(self, backend: Engine) -> None:
-        with backend.stream(ENDLESS) as batches:
+        with backend.stream_batches(ENDLESS) as batches:
             assert next(batches).num_rows > 0
         wait_until_idle(backend)
 
     def test_leaving_a_stream_by_an_error_stops_the_query(self, backend: Engine) -> None:
-        with pytest.raises(KeyError), backend.stream(ENDLESS) as batches:  # noqa: PT012
+        with pytest.raises(KeyError), backend.stream_batches(ENDLESS) as batches:  # noqa: PT012
             next(batches)
             raise KeyError("the reader's own fault")
         wait_until_idle(backend)
 
     def test_cancel_reaches_the_reader(self, backend: Engine) -> None:
-        timer = threading.Timer(0.2, backend.cancel, ["it's me"])
+        timer = threading.Timer(0.2, backend.cancel_query, ["it's me"])
         timer.start()
-        with pytest.raises(QueryCancelled), backend.stream(LONG_SUM, query_id="it's me") as batches:
+        with pytest.raises(QueryCancelled), backend.stream_batches(LONG_SUM, query_id="it's me") as batches:
             list(batches)
         timer.join()
         wait_until_idle(backend)
 
     def test_cancel_of_a_paused_stream(self, backend: Engine) -> None:
-        with pytest.raises(QueryCancelled), backend.stream(ENDLESS, query_id="paused") as batches:  # noqa: PT012
+        with pytest.raises(QueryCancelled), backend.stream_batches(ENDLESS, query_id="paused") as batches:  # noqa: PT012
             next(batches)
-            backend.cancel("paused")
+            backend.cancel_query("paused")
             for _ in batches:
                 pass
 
     def test_running_queries_by_the_start_of_their_names(self, backend: Engine) -> None:
-        with backend.stream(ENDLESS, query_id="run-1") as rows, backend.stream(ENDLESS, query_id="run_2") as others:
+        with (
+            backend.stream_batches(ENDLESS, query_id="run-1") as rows,
+            backend.stream_batches(ENDLESS, query_id="run_2") as others,
+        ):
             assert next(rows).num_rows
             assert next(others).num_rows
-            assert backend.running("run-") == ["run-1"]
-            assert sorted(backend.running("run")) == ["run-1", "run_2"]
-        assert backend.running("' OR 1 --") == []
+            assert backend.list_running_ids("run-") == ["run-1"]
+            assert sorted(backend.list_running_ids("run")) == ["run-1", "run_2"]
+        assert backend.list_running_ids("' OR 1 --") == []
 
     def test_cancel_of_others_does_nothing(self, backend: Engine) -> None:
-        with backend.stream("SELECT number FROM numbers(1000000)", query_id="mine") as batches:
-            backend.cancel("nobody")
-            backend.cancel("")
+        with backend.stream_batches("SELECT number FROM numbers(1000000)", query_id="mine") as batches:
+            backend.cancel_query("nobody")
+            backend.cancel_query("")
             assert sum(batch.num_rows for batch in batches) == 1000000
 
     def test_progress_of_what_runs(self, backend: Engine) -> None:
-        assert backend.progress([]) == backend.progress(["progress-test"]) == {}
+        assert backend.read_progress([]) == backend.read_progress(["progress-test"]) == {}
         sql = "SELECT number, sipHash64(number) AS hash FROM numbers(1000000000)"
-        with backend.stream(sql, query_id="progress-test") as batches:
+        with backend.stream_batches(sql, query_id="progress-test") as batches:
             next(batches)
-            said = backend.progress(["progress-test", "another"])
+            said = backend.read_progress(["progress-test", "another"])
         assert list(said) == ["progress-test"]
         assert said["progress-test"].read_rows > 0
         assert said["progress-test"].read_bytes >= 8 * said["progress-test"].read_rows
@@ -155,7 +162,7 @@ class TestEngine:
         answers: list[int] = []
 
         def ask(number: int) -> None:
-            answers.extend(backend.query(f"SELECT {number} AS n").column(0)[0].as_py() for _ in range(20))
+            answers.extend(backend.fetch_table(f"SELECT {number} AS n").column(0)[0].as_py() for _ in range(20))
 
         threads = [threading.Thread(target=ask, args=(number,)) for number in range(6)]
         for thread in threads:
@@ -181,7 +188,7 @@ class TestEngine:
         ],
     )
     def test_errors_are_ours(self, backend: Engine, sql: str, settings: dict, kind: type, said: str) -> None:
-        for ask in (lambda: backend.query(sql, settings), lambda: drain(backend, sql, settings)):
+        for ask in (lambda: backend.fetch_table(sql, settings), lambda: drain(backend, sql, settings)):
             with pytest.raises(EngineError) as caught:
                 ask()
             assert type(caught.value) is kind
@@ -206,17 +213,17 @@ class TestEngine:
         times = {"e": pa.timestamp("us", tz="UTC"), "f": pa.bool_(), "g": pa.timestamp("us", tz="UTC")}
         schema = pa.schema(types | times)
         batches = [pa.RecordBatch.from_pylist([row], schema) for row in rows]
-        backend.insert(f"{database}.t", iter(batches))
-        answer = backend.query(f"SELECT c, a, b, d, e, f, g, h FROM {database}.t ORDER BY a DESC").to_pylist()
+        backend.insert_batches(f"{database}.t", iter(batches))
+        answer = backend.fetch_table(f"SELECT c, a, b, d, e, f, g, h FROM {database}.t ORDER BY a DESC").to_pylist()
         assert answer[0] == rows[0] | {"h": 3}
         assert answer[1].pop("b") != answer[1].get("b")
-        parts = backend.query(f"SELECT count() FROM system.parts WHERE active AND database = '{database}'")
+        parts = backend.fetch_table(f"SELECT count() FROM system.parts WHERE active AND database = '{database}'")
         assert parts.column(0)[0].as_py() == 1
 
     def test_insert_of_nothing(self, backend: Engine, database: str) -> None:
         backend.execute(f"CREATE TABLE {database}.t (a Int64) ENGINE = MergeTree ORDER BY a")
-        backend.insert(f"{database}.t", iter([]))
-        assert backend.query(f"SELECT count() FROM {database}.t").column(0)[0].as_py() == 0
+        backend.insert_batches(f"{database}.t", iter([]))
+        assert backend.fetch_table(f"SELECT count() FROM {database}.t").column(0)[0].as_py() == 0
 
     def test_a_row_that_the_table_refuses_is_an_error(self, backend: Engine, database: str) -> None:
         """The failure lies behind the reading of the rows, in the table's own expression."""
@@ -224,15 +231,15 @@ class TestEngine:
             f"CREATE TABLE {database}.t (a Int64, b UInt8 MATERIALIZED throwIf(a > 5)) ENGINE = MergeTree ORDER BY a"
         )
         with pytest.raises(EngineError):
-            backend.insert(f"{database}.t", [pa.RecordBatch.from_pydict({"a": [1, 7]})])
-        assert backend.query(f"SELECT count() AS n FROM {database}.t").to_pylist() == [{"n": 0}]
+            backend.insert_batches(f"{database}.t", [pa.RecordBatch.from_pydict({"a": [1, 7]})])
+        assert backend.fetch_table(f"SELECT count() AS n FROM {database}.t").to_pylist() == [{"n": 0}]
 
     def test_an_insert_of_many_rows_is_one_part(self, backend: Engine, database: str) -> None:
         backend.execute(f"CREATE TABLE {database}.t (a Int64) ENGINE = MergeTree ORDER BY a")
         batch = pa.RecordBatch.from_pydict({"a": pa.array(range(150_000))})
-        backend.insert(f"{database}.t", [batch] * 20)
+        backend.insert_batches(f"{database}.t", [batch] * 20)
         sql = f"SELECT rows FROM system.parts WHERE database = '{database}' AND table = 't' AND level = 0"
-        assert backend.query(sql).to_pylist() == [{"rows": 3_000_000}]
+        assert backend.fetch_table(sql).to_pylist() == [{"rows": 3_000_000}]
 
     def test_insert_is_all_or_nothing(self, backend: Engine, database: str) -> None:
         backend.execute(f"CREATE TABLE {database}.t (a Int64) ENGINE = MergeTree ORDER BY a")
@@ -243,17 +250,17 @@ class TestEngine:
             raise OSError("the file broke off")
 
         with pytest.raises(OSError, match="broke off"):
-            backend.insert(f"{database}.t", breaking())
+            backend.insert_batches(f"{database}.t", breaking())
         with pytest.raises(EngineError):
-            backend.insert(f"{database}.t", [pa.RecordBatch.from_pydict({"a": pa.array([1, None])})])
+            backend.insert_batches(f"{database}.t", [pa.RecordBatch.from_pydict({"a": pa.array([1, None])})])
         with pytest.raises(EngineError):
-            backend.insert(f"{database}.t", [pa.RecordBatch.from_pydict({"nope": pa.array([1])})])
-        assert backend.query(f"SELECT count() FROM {database}.t").column(0)[0].as_py() == 0
+            backend.insert_batches(f"{database}.t", [pa.RecordBatch.from_pydict({"nope": pa.array([1])})])
+        assert backend.fetch_table(f"SELECT count() FROM {database}.t").column(0)[0].as_py() == 0
 
     def test_explain_names_the_index(self, backend: Engine, database: str) -> None:
         backend.execute(f"CREATE TABLE {database}.t (a Int64) ENGINE = MergeTree ORDER BY a")
         backend.execute(f"INSERT INTO {database}.t SELECT number FROM numbers(100000)")
-        plan = backend.explain(f"SELECT a FROM {database}.t WHERE a = 5")
+        plan = backend.explain_query(f"SELECT a FROM {database}.t WHERE a = 5")
         assert "PrimaryKey" in plan
         assert "Granules: 1/12" in plan
 
@@ -262,6 +269,6 @@ class TestEngine:
 
 
 def drain(backend: Engine, sql: str, settings: dict) -> None:
-    with backend.stream(sql, settings=settings) as batches:
+    with backend.stream_batches(sql, settings=settings) as batches:
         for _ in batches:
             pass
