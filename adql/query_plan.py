@@ -21,11 +21,11 @@ from adql.ir import (
     Select,
     SetOperation,
     Subquery,
-    conjuncts,
     has_window,
-    relations,
-    select_expressions,
-    walk,
+    split_conjuncts,
+    walk_expr,
+    walk_leaves,
+    walk_select_expressions,
 )
 from adql.regions import Moc
 from adql.rewrite.join_trees import is_equality
@@ -73,18 +73,18 @@ def _query(query: Query, depth: int) -> Iterator[str]:
 
 
 def _grouping(select: Select) -> str:
-    names = {e.name for o in select.outputs for e in walk(o.expr) if isinstance(e, Aggregate)}
+    names = {e.name for o in select.outputs for e in walk_expr(o.expr) if isinstance(e, Aggregate)}
     by = f"group by {_count(len(select.group_by), 'key')}" if select.group_by else "one group"
     return f"{by}: {', '.join(sorted(names))}" if names else by
 
 
 def _rows(select: Select, depth: int) -> Iterator[str]:
     if select.where is not None:
-        yield f"{_INDENT * depth}filter by {_count(len(conjuncts(select.where)), 'condition')}"
+        yield f"{_INDENT * depth}filter by {_count(len(split_conjuncts(select.where)), 'condition')}"
         depth += 1
     yield from _relation(select.from_, select, depth)
-    for expr in select_expressions(select):
-        for part in walk(expr):
+    for expr in walk_select_expressions(select):
+        for part in walk_expr(expr):
             if isinstance(part, (Subquery, InSubquery, Exists)):
                 yield f"{_INDENT * depth}subquery"
                 yield from _query(part.query, depth + 1)
@@ -109,11 +109,11 @@ def is_match(join: Join) -> bool:
     """Whether a join is a cross-match, as ``crossmatch`` makes them: by equal cubes of the sky."""
     outputs = {
         (leaf.relation, output.alias): output.expr
-        for leaf in relations(join)
+        for leaf in walk_leaves(join)
         if isinstance(leaf, Derived) and isinstance(leaf.query, Select)
         for output in leaf.query.outputs
     }
-    keys = (side for c in conjuncts(join.condition) if isinstance(c, Call) and c.name == "=" for side in c.args)
+    keys = (side for c in split_conjuncts(join.condition) if isinstance(c, Call) and c.name == "=" for side in c.args)
     made = (outputs.get((key.relation, key.name)) for key in keys if isinstance(key, Column))
     return any(isinstance(expr, Call) and expr.name.startswith("CUBE") for expr in made)
 
@@ -121,7 +121,7 @@ def is_match(join: Join) -> bool:
 def _how(join: Join) -> str:
     if is_match(join):
         return "by nearness, in cubes of the sky"
-    if any(is_equality(c, join) for c in conjuncts(join.condition)):
+    if any(is_equality(c, join) for c in split_conjuncts(join.condition)):
         return "by equal values"
     return "of every row with every row"
 
@@ -141,7 +141,7 @@ def _scan(scan: Scan, select: Select) -> str:
 
 
 def _parts(select: Select) -> Iterator[Expr]:
-    return (part for expr in select_expressions(select) for part in walk(expr))
+    return (part for expr in walk_select_expressions(select) for part in walk_expr(expr))
 
 
 def _is_of(part: InCells, scan: Scan) -> bool:

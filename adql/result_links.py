@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 
-from adql.ir import Call, Column, Expr, Query, Scan, SetOperation, relations
+from adql.ir import Call, Column, Expr, Query, Scan, SetOperation, walk_leaves
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.column_links import NO_LINKS, PlacedLink, PlacedService, ResultLinks
 from clickhouse_schema.schema_model import Table
@@ -77,7 +77,7 @@ def origins(query: Query) -> list[Origin | None]:
         return [_both(*pair) for pair in zip(left, right, strict=True)] if query.op == "UNION" else left
     stored: dict[int, TableEntry] = {}
     derived: dict[tuple[int, str], Origin | None] = {}
-    for leaf in relations(query.from_):
+    for leaf in walk_leaves(query.from_):
         if isinstance(leaf, Scan):
             stored[leaf.relation] = leaf.entry
         else:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from adql.clickhouse.emitter import emit
 from adql.clickhouse.engine_settings import DISTRIBUTED, KEEP_JOIN_ORDER, RAISES, SETTINGS, WRITTEN_ORDER
 from adql.functions.object_name_functions import Positions
-from adql.ir import Fresh, Query
+from adql.ir import NameGenerator, Query
 from adql.regions import Moc
 from adql.resolve import resolve
 from adql.result_links import links_of
@@ -27,7 +27,7 @@ class Resolved:
     """A query before any pass, and the numbers that the passes go on from; ``placement`` where there is a cluster."""
 
     query: Query
-    fresh: Fresh
+    fresh: NameGenerator
     placement: Placement | None = None
 
 
@@ -75,7 +75,7 @@ def translate(
     ``positions``: who is asked for the positions of named objects; without it ivo_simbadpoint is refused.
     Raises AdqlError with the position of what is wrong.
     """
-    fresh = Fresh()
+    fresh = NameGenerator()
     query, tables = resolve(parse(text), catalogue, fresh, positions)
     fields = tuple(output.field for output in query.outputs)
     resolved = Resolved(_limited(query, limit), fresh, catalogue.placement)

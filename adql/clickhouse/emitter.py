@@ -39,8 +39,8 @@ from adql.ir import (
     Subquery,
     Windowed,
     Within,
-    conjuncts,
     has_aggregate,
+    split_conjuncts,
 )
 from adql.resolve.type_rules import chosen
 from clickhouse_schema.healpix import ORDER
@@ -69,7 +69,7 @@ def _outputs(query: Query) -> str:
 def _select(query: Select) -> str:
     parts = ["SELECT DISTINCT" if query.distinct else "SELECT", _outputs(query), "FROM", _relation(query.from_)]
     if query.where is not None:
-        parts += ["WHERE", " AND ".join(_filter(c) for c in conjuncts(query.where))]
+        parts += ["WHERE", " AND ".join(_filter(c) for c in split_conjuncts(query.where))]
     if query.group_by:
         parts += ["GROUP BY", ", ".join(_expr(e) for e in query.group_by)]
     if query.having is not None:
@@ -124,7 +124,7 @@ def _join(join: Join) -> str:
         return f"{left} CROSS JOIN {right}"
     kind = f"LEFT {join.kind}" if join.kind in ("SEMI", "ANTI") else join.kind
     kind = f"GLOBAL {kind}" if join.is_global else kind
-    return f"{left} {kind} JOIN {right} ON {' AND '.join(_join_condition(c) for c in conjuncts(join.condition))}"
+    return f"{left} {kind} JOIN {right} ON {' AND '.join(_join_condition(c) for c in split_conjuncts(join.condition))}"
 
 
 def _join_condition(expr: Expr) -> str:

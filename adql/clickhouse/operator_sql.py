@@ -11,8 +11,7 @@ from adql.clickhouse.cast_sql import cast, exact_or_null, held, no_nan, widened
 from adql.clickhouse.sky.cell_filter_sql import CELLS
 from adql.clickhouse.sky.geometry_sql import GEOMETRY, Emit
 from adql.clickhouse.sky.match_sql import MATCHING
-from adql.ir import Call, Expr, Literal
-from adql.ir.constants import constant, exact_number
+from adql.ir import Call, Expr, Literal, evaluate_constant, widen_exactly
 from clickhouse_schema.datatypes import DOUBLE, LONG, ColumnType
 from clickhouse_schema.quoting import string
 
@@ -97,7 +96,7 @@ def _in_known(operand: Expr, items: list[Literal], emit: Emit) -> str:
 
 def _of_type(kind: ColumnType, items: list[Literal]) -> list[Literal]:
     """Numbers in the engine's widest type of integers or reals, without those that it does not hold exactly."""
-    numbers = [exact_number(i.value, kind) for i in items if isinstance(i.value, (int, float))]
+    numbers = [widen_exactly(i.value, kind) for i in items if isinstance(i.value, (int, float))]
     return [Literal(LONG if kind.is_integer else DOUBLE, n) for n in numbers if n is not None]
 
 
@@ -119,7 +118,7 @@ def _like(expr: Call, emit: Emit) -> str:
 def _sampled(expr: Call, emit: Emit) -> str:
     """Whether the row's hash falls into the lowest part of its range."""
     percent, seed, *keys = expr.args
-    part = constant(percent)
+    part = evaluate_constant(percent)
     if part is None or part >= 100:
         return "true"
     return f"(cityHash64(tuple({', '.join(map(emit, (*keys, seed)))})) < {int(part / 100 * 2**64)})"

@@ -21,22 +21,22 @@ from adql.ir import (
     Derived,
     Exists,
     Expr,
-    Fresh,
     InSubquery,
     Join,
     Literal,
+    NameGenerator,
     Query,
     Relation,
     Scan,
     Select,
     Subquery,
-    conjunction,
-    conjuncts,
+    combine_conjuncts,
     has_window,
-    relations,
-    select_expressions,
-    selects,
-    walk,
+    split_conjuncts,
+    walk_expr,
+    walk_leaves,
+    walk_select_expressions,
+    walk_selects,
 )
 from adql.regions import Moc
 from adql.rewrite.condition_pushdown import Hint, hinted, origins
@@ -173,12 +173,12 @@ def _needs_all(select: Select) -> str:
 
 def _may_change(query: Select) -> str:
     """What of the query may be another for the next piece; '' if nothing may."""
-    for select in selects(query):
-        for leaf in relations(select.from_):
+    for select in walk_selects(query):
+        for leaf in walk_leaves(select.from_):
             if isinstance(leaf, Scan) and leaf.entry.schema.name == TAP_SCHEMA.name:
                 return "TAP_SCHEMA tells of one moment"
-        for expr in select_expressions(select):
-            if any(isinstance(part, Call) and not is_steady(part) for part in walk(expr)):
+        for expr in walk_select_expressions(select):
+            if any(isinstance(part, Call) and not is_steady(part) for part in walk_expr(expr)):
                 return "random numbers are drawn for the whole query"
     return ""
 
@@ -229,8 +229,8 @@ def _others(select: Select, levels: tuple[Level, ...], rows: int) -> tuple[set[s
     """The names of what is read whole for each piece and is too large for that, and whether something is tied."""
     level, *below = levels
     tied = {end[0].relation for end in _tied(select, level, sure=True)}
-    large = {name for expr in select_expressions(select) for name in _large_inside(expr, rows)}
-    for leaf in relations(select.from_):
+    large = {name for expr in walk_select_expressions(select) for name in _large_inside(expr, rows)}
+    for leaf in walk_leaves(select.from_):
         if leaf.relation != level.leaf:
             if leaf.relation not in tied:
                 large |= _large(leaf, rows)
@@ -247,7 +247,7 @@ def _tied(select: Select, level: Level, *, sure: bool) -> list[tuple[Column, ...
     if not level.position:
         return []
     straight = replace(select, from_=without_right(select.from_))
-    leaves = {leaf.relation: leaf for leaf in relations(select.from_)}
+    leaves = {leaf.relation: leaf for leaf in walk_leaves(select.from_)}
     found = []
     for known, _ in reached(Known(level.position, sure), matches(straight, nearness)):
         lon, lat = known.end
@@ -260,7 +260,7 @@ def _tied(select: Select, level: Level, *, sure: bool) -> list[tuple[Column, ...
 
 def _scans(relation: Relation) -> Iterator[Scan]:
     """Every reading of a table below."""
-    for leaf in relations(relation):
+    for leaf in walk_leaves(relation):
         if isinstance(leaf, Scan):
             yield leaf
         else:
@@ -268,7 +268,7 @@ def _scans(relation: Relation) -> Iterator[Scan]:
 
 
 def _scans_of(query: Query) -> Iterator[Scan]:
-    return (leaf for select in selects(query) for leaf in relations(select.from_) if isinstance(leaf, Scan))
+    return (leaf for select in walk_selects(query) for leaf in walk_leaves(select.from_) if isinstance(leaf, Scan))
 
 
 def _large(leaf: Scan | Derived, rows: int) -> set[str]:
@@ -281,7 +281,7 @@ def _large(leaf: Scan | Derived, rows: int) -> set[str]:
 def _large_inside(expr: Expr, rows: int) -> set[str]:
     """The same of the subqueries in an expression."""
     found = set()
-    for part in walk(expr):
+    for part in walk_expr(expr):
         if isinstance(part, (Subquery, InSubquery, Exists)):
             found |= _too_large(_scans_of(part.query), rows)
             if not is_steady(part):
@@ -313,10 +313,10 @@ def borders(rows: NDArray[np.float64], order: int, count: int) -> tuple[int, ...
 # --- the cut ----------------------------------------------------------------------------------------------------------
 
 
-def _cut(select: Select, levels: tuple[Level, ...], piece: Piece, fresh: Fresh) -> Select:
+def _cut(select: Select, levels: tuple[Level, ...], piece: Piece, fresh: NameGenerator) -> Select:
     """``select`` with the driving table's rows of one piece alone; what is tied to them need not be told."""
     level, *below = levels
-    leaf = next(leaf for leaf in relations(select.from_) if leaf.relation == level.leaf)
+    leaf = next(leaf for leaf in walk_leaves(select.from_) if leaf.relation == level.leaf)
     conditions: list[Expr] = []
     if isinstance(leaf, Scan):
         conditions += _of_piece(leaf, piece)
@@ -330,7 +330,7 @@ def _cut(select: Select, levels: tuple[Level, ...], piece: Piece, fresh: Fresh) 
     # with its subqueries as joins, of which the renaming of columns knows
     select = decorrelate(_with(replace(select, from_=without_right(select.from_)), conditions), fresh)
     for end in _tied(select, level, sure=False):
-        partner = next(leaf for leaf in relations(select.from_) if leaf.relation == end[0].relation)
+        partner = next(leaf for leaf in walk_leaves(select.from_) if leaf.relation == end[0].relation)
         select = hinted(select, partner, [Hint(end, lambda _: Literal(BOOLEAN, False))], fresh, sure=False)
     return select
 
@@ -353,4 +353,4 @@ def _hints(level: Level, piece: Piece) -> Iterator[Expr]:
 
 
 def _with(select: Select, conditions: list[Expr]) -> Select:
-    return replace(select, where=conjunction([*conjuncts(select.where), *conditions]))
+    return replace(select, where=combine_conjuncts([*split_conjuncts(select.where), *conditions]))

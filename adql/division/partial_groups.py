@@ -15,18 +15,18 @@ from adql.ir import (
     Column,
     Exists,
     Expr,
-    Fresh,
     InSubquery,
     Literal,
+    NameGenerator,
     Order,
     Output,
     Scan,
     Select,
     Subquery,
+    derive_field,
     has_aggregate,
-    walk,
+    walk_expr,
 )
-from adql.ir.column_metadata import field_of
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.datatypes import INT, UNICODE, Field
 from clickhouse_schema.schema_model import Column as TableColumn
@@ -38,7 +38,7 @@ def cannot_be_merged(select: Select) -> str:
     if not select.group_by and not any(has_aggregate(expr) for expr in _of_groups(select)):
         return "its one group has nothing of its rows"
     for expr in _of_groups(select):
-        for part in walk(expr):
+        for part in walk_expr(expr):
             if isinstance(part, Aggregate) and part.name in UNBOUNDED:
                 return f"{part.name} needs all values of a group at once"
             if isinstance(part, (Subquery, InSubquery, Exists)):
@@ -64,12 +64,12 @@ class Groups:
     states: Mapping[Aggregate, tuple[Output, ...]]
 
     @classmethod
-    def of(cls, select: Select, fresh: Fresh) -> Groups:
+    def of(cls, select: Select, fresh: NameGenerator) -> Groups:
         keys = {key: _output(key, fresh) for key in select.group_by}
         found = {
             part: tuple(_state(part, number, fresh) for number in range(states(part)))
             for expr in _of_groups(select)
-            for part in walk(expr)
+            for part in walk_expr(expr)
             if isinstance(part, Aggregate)
         }
         return cls(keys, found)
@@ -89,11 +89,11 @@ class Groups:
             offset=0,
         )
 
-    def merged(self, select: Select, schema: str, table: str, types: Mapping[str, str], fresh: Fresh) -> Select:
+    def merged(self, select: Select, schema: str, table: str, types: Mapping[str, str], fresh: NameGenerator) -> Select:
         """The groups of all pieces, whose rows are in a table; ``types``: those of bare states, by column."""
         columns = [TableColumn(name=name, datatype="char", arraysize="*") for name in types]
         stored = Table(name=table, columns=tuple(columns))
-        scan = Scan(fresh.relation(), TableEntry(Schema(name=schema, tables=(stored,)), stored))
+        scan = Scan(fresh.new_relation(), TableEntry(Schema(name=schema, tables=(stored,)), stored))
         keys = {key: _column(scan, output) for key, output in self.keys.items()}
 
         def change(expr: Expr) -> Expr:
@@ -115,13 +115,13 @@ class Groups:
         )
 
 
-def _output(expr: Expr, fresh: Fresh) -> Output:
-    alias = fresh.alias()
-    return Output(alias, expr, field_of(expr, alias))
+def _output(expr: Expr, fresh: NameGenerator) -> Output:
+    alias = fresh.new_alias()
+    return Output(alias, expr, derive_field(expr, alias))
 
 
-def _state(expr: Aggregate, number: int, fresh: Fresh) -> Output:
-    alias = fresh.alias()
+def _state(expr: Aggregate, number: int, fresh: NameGenerator) -> Output:
+    alias = fresh.new_alias()
     return Output(alias, Call(UNICODE, "STATE", (expr, Literal(INT, number))), Field(alias, UNICODE, nullable=False))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from adql.errors import Span
 from adql.functions.function import Function, Parameter
-from adql.ir import Call, Expr, conjunction
+from adql.ir import Call, Expr, combine_conjuncts
 from clickhouse_schema.datatypes import BOOLEAN, INT, ColumnType
 
 
@@ -16,7 +16,7 @@ def _shared(types: tuple[ColumnType, ...]) -> ColumnType:
 def _overlap(args: tuple[Expr, ...], span: Span) -> Expr:
     a1, b1, a2, b2 = args
     pairs = ((a1, b2), (a2, b1), (a1, b1), (a2, b2))
-    both = conjunction([Call(BOOLEAN, "<=", pair, span=span) for pair in pairs])
+    both = combine_conjuncts([Call(BOOLEAN, "<=", pair, span=span) for pair in pairs])
     assert both is not None  # noqa: S101  there are four
     return Call(INT, "0 OR 1", (both,), span=span)
 

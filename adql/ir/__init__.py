@@ -1,5 +1,7 @@
 """The bound query: the resolver builds it from the syntax tree, the passes rewrite it, the emitter prints it."""
 
+from adql.ir.column_metadata import derive_field
+from adql.ir.constant_folding import evaluate_constant, widen_exactly
 from adql.ir.expression_nodes import (
     UNTYPED,
     Aggregate,
@@ -16,8 +18,25 @@ from adql.ir.expression_nodes import (
     Windowed,
     Within,
 )
-from adql.ir.expression_traversal import columns, conjunction, conjuncts, has_aggregate, transform, walk
-from adql.ir.name_generator import Fresh
+from adql.ir.expression_traversal import (
+    combine_conjuncts,
+    has_aggregate,
+    split_conjuncts,
+    transform_expr,
+    walk_columns,
+    walk_expr,
+)
+from adql.ir.free_columns import (
+    find_free_columns,
+    has_correlated_subquery,
+    is_correlated,
+    is_correlated_by_where,
+    substitute_in_expr,
+    substitute_in_query,
+    substitute_in_select,
+    walk_used_columns,
+)
+from adql.ir.name_generator import NameGenerator
 from adql.ir.query_nodes import (
     Derived,
     Exists,
@@ -34,13 +53,15 @@ from adql.ir.query_nodes import (
 )
 from adql.ir.query_traversal import (
     has_window,
-    join_conditions,
-    joins,
     map_select,
-    relations,
-    select_expressions,
-    selects,
+    walk_join_conditions,
+    walk_joins,
+    walk_leaves,
+    walk_select_expressions,
+    walk_selects,
 )
+from adql.ir.unit_arithmetic import UnitFault, find_conversion, multiply_units, raise_unit
+from adql.ir.unit_rules import derive_unit, find_common_unit
 
 __all__ = [
     "UNTYPED",
@@ -52,12 +73,12 @@ __all__ = [
     "Exists",
     "Expr",
     "Frame",
-    "Fresh",
     "InCells",
     "InSubquery",
     "Join",
     "Literal",
     "Lookup",
+    "NameGenerator",
     "Order",
     "Output",
     "Query",
@@ -68,19 +89,36 @@ __all__ = [
     "Shape",
     "Subquery",
     "SubqueryExpr",
+    "UnitFault",
     "Windowed",
     "Within",
-    "columns",
-    "conjunction",
-    "conjuncts",
+    "combine_conjuncts",
+    "derive_field",
+    "derive_unit",
+    "evaluate_constant",
+    "find_common_unit",
+    "find_conversion",
+    "find_free_columns",
     "has_aggregate",
+    "has_correlated_subquery",
     "has_window",
-    "join_conditions",
-    "joins",
+    "is_correlated",
+    "is_correlated_by_where",
     "map_select",
-    "relations",
-    "select_expressions",
-    "selects",
-    "transform",
-    "walk",
+    "multiply_units",
+    "raise_unit",
+    "split_conjuncts",
+    "substitute_in_expr",
+    "substitute_in_query",
+    "substitute_in_select",
+    "transform_expr",
+    "walk_columns",
+    "walk_expr",
+    "walk_join_conditions",
+    "walk_joins",
+    "walk_leaves",
+    "walk_select_expressions",
+    "walk_selects",
+    "walk_used_columns",
+    "widen_exactly",
 ]

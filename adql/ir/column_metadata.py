@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from adql.ir.expression_nodes import Aggregate, Column, Expr, Windowed
-from adql.ir.unit_rules import OWN_VALUES, unit_of
+from adql.ir.unit_rules import OWN_VALUES, derive_unit
 from clickhouse_schema.datatypes import Field
 
 _NEVER_NULL = ("COUNT", "ROW_NUMBER", "RANK", "DENSE_RANK", "PERCENT_RANK", "CUME_DIST", "NTILE")
 
 
-def field_of(expr: Expr, name: str) -> Field:
+def derive_field(expr: Expr, name: str) -> Field:
     """What VOTable says of a result column.
 
     Of expressions that is their type and, where it is known, their unit; the rest is that of columns and extremes.
@@ -21,6 +21,6 @@ def field_of(expr: Expr, name: str) -> Field:
     if isinstance(expr, (Aggregate, Windowed)):
         argument = expr.args[0] if expr.args else None
         if isinstance(argument, Column) and expr.name in OWN_VALUES:
-            return Field(name, expr.type, unit_of(expr), argument.field.ucd, "", argument.field.description)
-        return Field(name, expr.type, unit_of(expr), nullable=expr.name not in _NEVER_NULL)
-    return Field(name, expr.type, unit_of(expr))
+            return Field(name, expr.type, derive_unit(expr), argument.field.ucd, "", argument.field.description)
+        return Field(name, expr.type, derive_unit(expr), nullable=expr.name not in _NEVER_NULL)
+    return Field(name, expr.type, derive_unit(expr))

@@ -9,42 +9,42 @@ from adql.ir.expression_nodes import Aggregate, Call, Column, Expr
 from clickhouse_schema.datatypes import BOOLEAN
 
 
-def walk(expr: Expr) -> Iterator[Expr]:
+def walk_expr(expr: Expr) -> Iterator[Expr]:
     """The expression and all below it; subqueries are not entered."""
     yield expr
     for child in expr.children:
-        yield from walk(child)
+        yield from walk_expr(child)
 
 
-def columns(expr: Expr) -> Iterator[Column]:
+def walk_columns(expr: Expr) -> Iterator[Column]:
     """The columns below an expression, subqueries not entered."""
-    return (e for e in walk(expr) if isinstance(e, Column))
+    return (e for e in walk_expr(expr) if isinstance(e, Column))
 
 
 def has_aggregate(expr: Expr) -> bool:
-    return any(isinstance(e, Aggregate) for e in walk(expr))
+    return any(isinstance(e, Aggregate) for e in walk_expr(expr))
 
 
-def transform(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
+def transform_expr(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
     """Apply ``change`` bottom-up; subqueries are not entered."""
     children = expr.children
     if children:
-        changed = tuple([transform(child, change) for child in children])
+        changed = tuple([transform_expr(child, change) for child in children])
         if any(map(is_not, changed, children)):
             expr = expr.with_children(changed)
     return change(expr)
 
 
-def conjuncts(expr: Expr | None) -> tuple[Expr, ...]:
+def split_conjuncts(expr: Expr | None) -> tuple[Expr, ...]:
     """The parts of a chain of ANDs."""
     if expr is None:
         return ()
     if isinstance(expr, Call) and expr.name == "AND":
-        return tuple(part for arg in expr.args for part in conjuncts(arg))
+        return tuple(part for arg in expr.args for part in split_conjuncts(arg))
     return (expr,)
 
 
-def conjunction(parts: tuple[Expr, ...] | list[Expr]) -> Expr | None:
+def combine_conjuncts(parts: tuple[Expr, ...] | list[Expr]) -> Expr | None:
     if not parts:
         return None
     return parts[0] if len(parts) == 1 else Call(BOOLEAN, "AND", tuple(parts))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class Fresh:
+class NameGenerator:
     """The generated names of one translation: relation numbers and output aliases.
 
     ``keeps_join_order``: a pass found a join that the engine must not move. ``is_correlated``: some subquery uses a
@@ -16,10 +16,10 @@ class Fresh:
         self._relations = 0
         self._aliases = 0
 
-    def relation(self) -> int:
+    def new_relation(self) -> int:
         self._relations += 1
         return self._relations
 
-    def alias(self) -> str:
+    def new_alias(self) -> str:
         self._aliases += 1
         return f"c{self._aliases}"

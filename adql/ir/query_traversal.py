@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from adql.ir.expression_nodes import Expr, Order, Windowed
-from adql.ir.expression_traversal import walk
+from adql.ir.expression_traversal import walk_expr
 from adql.ir.query_nodes import (
     Derived,
     Exists,
@@ -21,50 +21,50 @@ from adql.ir.query_nodes import (
 )
 
 
-def selects(query: Query) -> Iterator[Select]:
+def walk_selects(query: Query) -> Iterator[Select]:
     """Every SELECT of a query: sides of set operations, derived tables, subqueries."""
     if isinstance(query, SetOperation):
-        yield from selects(query.left)
-        yield from selects(query.right)
+        yield from walk_selects(query.left)
+        yield from walk_selects(query.right)
         return
     yield query
-    for leaf in relations(query.from_):
+    for leaf in walk_leaves(query.from_):
         if isinstance(leaf, Derived):
-            yield from selects(leaf.query)
-    for expr in select_expressions(query):
-        for part in walk(expr):
+            yield from walk_selects(leaf.query)
+    for expr in walk_select_expressions(query):
+        for part in walk_expr(expr):
             if isinstance(part, (Subquery, InSubquery, Exists)):
-                yield from selects(part.query)
+                yield from walk_selects(part.query)
 
 
-def relations(relation: Relation) -> Iterator[Scan | Derived]:
+def walk_leaves(relation: Relation) -> Iterator[Scan | Derived]:
     """The leaves of a join tree, left to right."""
     if isinstance(relation, Join):
-        yield from relations(relation.left)
-        yield from relations(relation.right)
+        yield from walk_leaves(relation.left)
+        yield from walk_leaves(relation.right)
     else:
         yield relation
 
 
-def joins(relation: Relation) -> Iterator[Join]:
+def walk_joins(relation: Relation) -> Iterator[Join]:
     """The joins of a join tree, the inner ones before those around them."""
     if isinstance(relation, Join):
-        yield from joins(relation.left)
-        yield from joins(relation.right)
+        yield from walk_joins(relation.left)
+        yield from walk_joins(relation.right)
         yield relation
 
 
-def join_conditions(relation: Relation) -> Iterator[Expr]:
+def walk_join_conditions(relation: Relation) -> Iterator[Expr]:
     if isinstance(relation, Join):
-        yield from join_conditions(relation.left)
-        yield from join_conditions(relation.right)
+        yield from walk_join_conditions(relation.left)
+        yield from walk_join_conditions(relation.right)
         if relation.condition is not None:
             yield relation.condition
 
 
-def select_expressions(select: Select) -> Iterator[Expr]:
+def walk_select_expressions(select: Select) -> Iterator[Expr]:
     """Every expression of one SELECT, join conditions included."""
-    yield from join_conditions(select.from_)
+    yield from walk_join_conditions(select.from_)
     if select.where is not None:
         yield select.where
     yield from select.group_by
@@ -76,11 +76,11 @@ def select_expressions(select: Select) -> Iterator[Expr]:
 
 def has_window(query: Query) -> bool:
     """Whether some output of the query itself is made by a window function."""
-    return any(isinstance(e, Windowed) for output in query.outputs for e in walk(output.expr))
+    return any(isinstance(e, Windowed) for output in query.outputs for e in walk_expr(output.expr))
 
 
 def map_select(select: Select, change: Callable[[Expr], Expr]) -> Select:
-    """``select`` with ``change`` applied to every whole expression (not below; see ``transform``)."""
+    """``select`` with ``change`` applied to every whole expression (not below; see ``transform_expr``)."""
 
     def tree(relation: Relation) -> Relation:
         if not isinstance(relation, Join):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from astropy.units import UnitBase
 
 _warnings_are_global = threading.Lock()
-_MOST_POWER = 20
+_MAX_POWER = 20
 
 
 class UnitFault(Exception):
@@ -23,23 +23,23 @@ class UnitFault(Exception):
 
 
 @lru_cache(maxsize=1024)
-def product(first: str, second: str, power: float = 1) -> str:
+def multiply_units(first: str, second: str, power: float = 1) -> str:
     """Unit of first * second ** power."""
-    a, b = _parsed(first), _parsed(second)
+    a, b = _parse_unit(first), _parse_unit(second)
     if a is None or b is None:
         return ""
-    return _said(lambda: a * b**power)
+    return _format_unit(lambda: a * b**power)
 
 
 @lru_cache(maxsize=1024)
-def raised(unit: str, power: float) -> str:
+def raise_unit(unit: str, power: float) -> str:
     """Unit of unit ** power; none for powers beyond all use, which overflow."""
-    parsed = _parsed(unit)
-    return "" if parsed is None or not abs(power) <= _MOST_POWER else _said(lambda: parsed**power)
+    parsed = _parse_unit(unit)
+    return "" if parsed is None or not abs(power) <= _MAX_POWER else _format_unit(lambda: parsed**power)
 
 
 @lru_cache(maxsize=1024)
-def conversion(source: str, target: str) -> tuple[str, float]:
+def find_conversion(source: str, target: str) -> tuple[str, float]:
     """``target`` as VOUnit spells it, and what a number in ``source`` is multiplied by. UnitFault if there is none."""
     wanted = vounit(target)
     if wanted is None:
@@ -48,23 +48,23 @@ def conversion(source: str, target: str) -> tuple[str, float]:
         raise UnitFault("a value cannot be converted to no unit")
     if wanted == source:
         return wanted, 1.0
-    factor = _factor(_parsed(source), _parsed(wanted))
+    factor = _conversion_factor(_parse_unit(source), _parse_unit(wanted))
     if factor is None or not (math.isfinite(factor) and factor > 0):
         raise UnitFault(f"a value in {source} cannot be converted to {wanted}")
-    return wanted, _exact(factor)
+    return wanted, _round_factor(factor)
 
 
-def is_same(first: str, second: str) -> bool:
+def is_same_unit(first: str, second: str) -> bool:
     """Whether they are one unit, maybe in two spellings."""
     if first == second or not (first and second):
         return first == second
     try:
-        return conversion(first, second)[1] == 1
+        return find_conversion(first, second)[1] == 1
     except UnitFault:
         return False
 
 
-def _factor(source: UnitBase | None, target: UnitBase | None) -> float | None:
+def _conversion_factor(source: UnitBase | None, target: UnitBase | None) -> float | None:
     if source is None or target is None:
         return None
     try:
@@ -73,7 +73,7 @@ def _factor(source: UnitBase | None, target: UnitBase | None) -> float | None:
         return None
 
 
-def _exact(factor: float) -> float:
+def _round_factor(factor: float) -> float:
     """Factors are products of decimals: without the rounding of the product, 0.001 or 1/15 in place of their like."""
     for number, inverse in ((factor, False), (1 / factor, True)):
         short = float(f"{number:.12g}")
@@ -83,7 +83,7 @@ def _exact(factor: float) -> float:
 
 
 @lru_cache(maxsize=1024)
-def _parsed(unit: str) -> UnitBase | None:
+def _parse_unit(unit: str) -> UnitBase | None:
     """None for no unit and for those that astropy does not compute with, such as logarithms."""
     if not unit:
         return None
@@ -97,7 +97,7 @@ def _parsed(unit: str) -> UnitBase | None:
             return None
 
 
-def _said(compute: Any) -> str:
+def _format_unit(compute: Any) -> str:
     from astropy import units
 
     with _warnings_are_global, warnings.catch_warnings():

@@ -6,10 +6,20 @@ from typing import TYPE_CHECKING
 
 from adql.errors import AdqlSemanticError, FormError
 from adql.functions import AGGREGATES, FUNCTIONS, Function
-from adql.ir import UNTYPED, Aggregate, Call, Expr, Literal, Windowed, has_aggregate, walk
-from adql.ir.constants import constant
-from adql.ir.unit_arithmetic import UnitFault, conversion
-from adql.ir.unit_rules import unit_of
+from adql.ir import (
+    UNTYPED,
+    Aggregate,
+    Call,
+    Expr,
+    Literal,
+    UnitFault,
+    Windowed,
+    derive_unit,
+    evaluate_constant,
+    find_conversion,
+    has_aggregate,
+    walk_expr,
+)
 from adql.resolve.geometry_binder import BOUND_HERE, bind_geometry
 from adql.resolve.object_name_binder import bind_named_position
 from adql.resolve.scope import suggestion
@@ -108,7 +118,7 @@ def set_function(binder: Binder, node: nodes.FunctionCall, name: str, *, over_gr
 
 
 def _check_bounds(args: tuple[Expr, ...]) -> None:
-    lower, upper = constant(args[1]), constant(args[2])
+    lower, upper = evaluate_constant(args[1]), evaluate_constant(args[2])
     if lower is not None and upper is not None and lower >= upper:
         raise AdqlSemanticError(
             f"the histogram ends at {upper:g}, where it begins or before", args[2].span, "lower comes before upper"
@@ -118,7 +128,7 @@ def _check_bounds(args: tuple[Expr, ...]) -> None:
 def _check_inside(arg: Expr, name: str, *, over_groups: bool) -> None:
     if over_groups:
         return
-    for part in walk(arg):
+    for part in walk_expr(arg):
         if isinstance(part, Windowed):
             raise AdqlSemanticError(f"{part.name} OVER inside of {name}", part.span, "compute it in a subquery")
     if has_aggregate(arg):
@@ -136,14 +146,14 @@ def _in_unit(binder: Binder, node: nodes.FunctionCall) -> Expr:
     target = node.args[1]
     if not isinstance(target, nodes.StringLiteral):
         raise AdqlSemanticError("IN_UNIT takes the unit as a text", target.span, "write IN_UNIT(x, 'arcsec/yr')")
-    source = unit_of(value)
+    source = derive_unit(value)
     if not source:
         hint = "TAP_SCHEMA.columns has the units"
         if isinstance(value, Call) and value.name in ("*", "/"):
             hint = "a number has no unit, so of its product or quotient with a column none is known: convert the column"
         raise AdqlSemanticError("IN_UNIT takes a value whose unit is known; this one has none", value.span, hint)
     try:
-        unit, factor = conversion(source, target.value)
+        unit, factor = find_conversion(source, target.value)
     except UnitFault as fault:
         hint = "units are written as VOUnits: mas.yr**-1, km/s, Jy"
         raise AdqlSemanticError(str(fault), target.span, hint) from fault

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from adql.errors import Span
-from adql.ir import Call, Expr, Literal, Lookup
-from adql.ir.constants import exact_number
+from adql.ir import Call, Expr, Literal, Lookup, widen_exactly
 from clickhouse_schema.datatypes import ColumnType
 
 #: Branches from which a look-up is made
@@ -86,4 +85,4 @@ def _key(literal: Literal, kind: ColumnType) -> Key | None:
     if isinstance(value, str):
         return value
     assert isinstance(value, (int, float))  # noqa: S101  see _looked_up
-    return exact_number(value, kind)
+    return widen_exactly(value, kind)

@@ -8,8 +8,7 @@ chain: an unknown position is neither in nor out. The union is searched at once
 from __future__ import annotations
 
 from adql.errors import Span
-from adql.ir import Call, Expr, Within
-from adql.ir.constants import constant
+from adql.ir import Call, Expr, Within, evaluate_constant
 from adql.regions import Cone, Union
 from clickhouse_schema.datatypes import BOOLEAN
 
@@ -49,11 +48,11 @@ def _circle(op: str, part: Expr) -> tuple[_Position, Cone] | None:
     if not (isinstance(part, Call) and part.name in ("NEAR", "NEARER")):
         return None
     lon1, lat1, lon2, lat2, reach = part.args
-    radius = constant(reach)
+    radius = evaluate_constant(reach)
     if radius is None or not 0 <= radius <= 90:
         return None
     for position, (lon, lat) in (((lon1, lat1), (lon2, lat2)), ((lon2, lat2), (lon1, lat1))):
-        x, y = constant(lon), constant(lat)
+        x, y = evaluate_constant(lon), evaluate_constant(lat)
         if x is not None and y is not None:
             return position, Cone(x, y, radius, is_open=part.name == "NEARER")
     return None

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeGuard
 
 from adql.errors import AdqlSemanticError, Fix, Hint, Span, printable
-from adql.ir import UNTYPED, Call, Exists, Expr, InSubquery, Literal, Subquery
-from adql.ir.constants import constant
+from adql.ir import UNTYPED, Call, Exists, Expr, InSubquery, Literal, Subquery, evaluate_constant
 from adql.resolve.array_binder import bind_vector, is_vector, negative_vector
 from adql.resolve.boolean_chains import chain, operands
 from adql.resolve.call_binder import bind_call
@@ -305,7 +304,7 @@ def _negated(expr: Expr, negated: bool) -> Expr:
 
 
 def _is_known(item: Expr) -> bool:
-    return isinstance(item, Literal) or constant(item) is not None
+    return isinstance(item, Literal) or evaluate_constant(item) is not None
 
 
 def _is_predicate_value(expr: Expr) -> bool:
@@ -330,11 +329,11 @@ def _bounded_distance(op: str, left: Expr, right: Expr, span: Span) -> Expr | No
     """
     if not (isinstance(left, Call) and left.name == "DISTANCE"):
         return None
-    if op not in ("<", "<=") and constant(right) is None:
+    if op not in ("<", "<=") and evaluate_constant(right) is None:
         return None
     near, nearer = (Call(BOOLEAN, name, (*left.args, right), span=span) for name in ("NEAR", "NEARER"))
     if op in ("=", "<>"):
-        at = near if constant(right) == 0 else Call(BOOLEAN, "AND", (near, _negated(nearer, True)), span=span)
+        at = near if evaluate_constant(right) == 0 else Call(BOOLEAN, "AND", (near, _negated(nearer, True)), span=span)
         return _negated(at, op == "<>")
     return _negated(near if op in ("<=", ">") else nearer, op in (">", ">="))
 

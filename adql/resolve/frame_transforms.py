@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from adql.errors import Span
-from adql.ir import Call, Expr, Literal, Shape
-from adql.ir.constants import constant
+from adql.ir import Call, Expr, Literal, Shape, evaluate_constant
 from adql.regions import Region
 from adql.regions.celestial_frames import frame, transform, turned_region
 from adql.regions.region_relations import has_moc
@@ -34,7 +33,7 @@ def turned(position: Pair, source: str, target: str) -> Pair:
     if source == target:
         return position
     lon, lat = position
-    x, y = constant(lon), constant(lat)
+    x, y = evaluate_constant(lon), evaluate_constant(lat)
     if x is not None and y is not None:
         moved = transform(x, y, source, target)
         return Literal(DOUBLE, moved[0], span=lon.span), Literal(DOUBLE, moved[1], span=lat.span)
@@ -69,7 +68,7 @@ def without_turn(first: Pair, second: Pair) -> tuple[Pair, Pair]:
 
 
 def _is_constant(position: Pair) -> bool:
-    return all(constant(c) is not None for c in position)
+    return all(evaluate_constant(c) is not None for c in position)
 
 
 def without_turn_around(position: Pair, region: Region) -> tuple[Pair, Region]:

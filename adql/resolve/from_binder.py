@@ -79,7 +79,7 @@ class Tables:
         rows = [scanned.column(place, sample.span) for place in range(len(entry.fields))]
         keys = [column for column in rows if column.name in entry.table.layout.id] or rows
         chosen = Call(BOOLEAN, "SAMPLED", (Literal(DOUBLE, sample.percent), Literal(LONG, sample.seed), *keys))
-        outputs = tuple(Output(self.context.fresh.alias(), column, column.field) for column in rows)
+        outputs = tuple(Output(self.context.fresh.new_alias(), column, column.field) for column in rows)
         return Select(Scan(scanned.relation, entry), chosen, (), None, outputs, False, (), None, 0)
 
     def _derived(

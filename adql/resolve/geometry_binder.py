@@ -17,8 +17,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from adql.errors import AdqlSemanticError, FormError, Span
-from adql.ir import Call, Column, Expr, Literal, Shape, Within
-from adql.ir.constants import constant
+from adql.ir import Call, Column, Expr, Literal, Shape, Within, evaluate_constant
 from adql.regions import Cone, Moc, Nothing, Polygon, Region, ShapeError, area_centroid, box, region_relations, stcs
 from adql.regions.celestial_frames import frame, frame_of_system, turned_region
 from adql.resolve.frame_transforms import turned, turned_shape, without_turn, without_turn_around
@@ -112,7 +111,7 @@ def _position(
     binder: Binder, lon: nodes.Expression, lat: nodes.Expression, name: str, system: str = "ICRS"
 ) -> tuple[Expr, Expr]:
     x, y = binder.number(lon, name), binder.number(lat, name)
-    latitude = constant(y)
+    latitude = evaluate_constant(y)
     if latitude is not None and abs(latitude) > 90:
         raise AdqlSemanticError(
             f"declination {latitude:g} is not between -90 and 90 degrees", lat.span, "the order is (ra, dec)"
@@ -129,7 +128,7 @@ def _circle(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expressi
     _count(node, args, 2, 3)
     lon, lat = _centre(binder, args[:-1], "CIRCLE", system)
     radius = binder.number(args[-1], "CIRCLE")
-    value = constant(radius)
+    value = evaluate_constant(radius)
     if value is not None and not 0 <= value <= 180:
         raise AdqlSemanticError(
             f"radius {value:g} is not between 0 and 180 degrees",
@@ -151,7 +150,7 @@ def _box(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expression,
     # the sides of the box are parallel to the axes of its own system; a point as centre is in ICRS
     lon, lat = _centre(binder, args[:-2], "BOX", "ICRS")
     width, height = (binder.number(a, "BOX") for a in args[-2:])
-    values = [constant(e) for e in (lon, lat, width, height)]
+    values = [evaluate_constant(e) for e in (lon, lat, width, height)]
     if all(v is not None for v in values):
         polygon = box(*(v for v in values if v is not None))
         region = turned_region(polygon, system, "ICRS") if len(args) == 4 else polygon
@@ -172,7 +171,7 @@ def _polygon(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Express
                 "as in POLYGON(ra1, dec1, ra2, dec2, ra3, dec3), or of points POLYGON(p1, p2, p3)",
             )
         pairs = [_position(binder, args[i], args[i + 1], "POLYGON", system) for i in range(0, len(args), 2)]
-    values = [(constant(lon), constant(lat)) for lon, lat in pairs]
+    values = [(evaluate_constant(lon), evaluate_constant(lat)) for lon, lat in pairs]
     if all(lon is not None and lat is not None for lon, lat in values):
         vertices = tuple((lon, lat) for lon, lat in values if lon is not None and lat is not None)
         return Shape(POLYGON, Polygon(vertices), span=node.span)
@@ -294,7 +293,7 @@ def constant_region(shape: Expr) -> Region | None:
         return shape.region
     if not (isinstance(shape, Call) and shape.name in ("POINT", "CIRCLE")):
         return None
-    values = [constant(a) for a in shape.args]
+    values = [evaluate_constant(a) for a in shape.args]
     numbers = [v for v in values if v is not None]
     return (
         Cone(numbers[0], numbers[1], numbers[2] if len(numbers) > 2 else 0.0) if len(numbers) == len(values) else None

@@ -15,21 +15,21 @@ from adql.ir import (
     Column,
     Derived,
     Expr,
-    Fresh,
     Literal,
+    NameGenerator,
     Order,
     Output,
     Query,
     Select,
     SetOperation,
     SubqueryExpr,
-    conjunction,
+    combine_conjuncts,
+    derive_field,
+    find_common_unit,
+    find_free_columns,
     has_aggregate,
-    relations,
+    walk_leaves,
 )
-from adql.ir.column_metadata import field_of
-from adql.ir.free_columns import free
-from adql.ir.unit_rules import common_unit
 from adql.resolve.expression_binder import Binder
 from adql.resolve.from_binder import Tables
 from adql.resolve.object_name_binder import KnownNames
@@ -42,7 +42,7 @@ from clickhouse_schema.datatypes import BOOLEAN, CHAR, ColumnType
 
 
 def resolve(
-    statement: nodes.Statement, catalogue: Catalogue, fresh: Fresh, positions: Positions | None = None
+    statement: nodes.Statement, catalogue: Catalogue, fresh: NameGenerator, positions: Positions | None = None
 ) -> tuple[Query, tuple[TableEntry, ...]]:
     """The bound query and the catalogue tables that it reads; AdqlError with every error found.
 
@@ -162,7 +162,7 @@ class Queries:
     def output(self, expr: Expr, name: str) -> Output:
         if expr.type == UNTYPED:
             expr = Call(CHAR, "CAST", (expr,), span=expr.span)
-        return Output(self.context.fresh.alias(), expr, field_of(expr, name))
+        return Output(self.context.fresh.new_alias(), expr, derive_field(expr, name))
 
     def star(self, node: nodes.Star, scope: Scope) -> Iterable[Output]:
         visible = scope.visible
@@ -215,11 +215,11 @@ class Queries:
             right, kinds = self._without_unequal(left, right, kinds)
         outputs = []
         for output, other, kind in zip(left.outputs, right.outputs, kinds, strict=True):
-            unit = common_unit([output.expr, other.expr])
+            unit = find_common_unit([output.expr, other.expr])
             frame = output.field.frame if output.field.frame == other.field.frame else ""
             times = output.field.time_system if output.field.time_system == other.field.time_system else None
             field = replace(output.field, type=kind, unit=unit, nullable=True, frame=frame, time_system=times)
-            outputs.append(Output(self.context.fresh.alias(), Column(kind, relation, output.alias, field), field))
+            outputs.append(Output(self.context.fresh.new_alias(), Column(kind, relation, output.alias, field), field))
         order_by = tuple(self._set_order(term, outputs) for term in node.order_by)
         left, right = _unified(left, kinds), _unified(right, kinds)
         return SetOperation(node.op, node.all, left, right, relation, tuple(outputs), order_by, None, node.offset or 0)
@@ -246,8 +246,8 @@ class Queries:
                 lost = Call(BOOLEAN, "IS NULL", (value,))
                 equal.append(Call(BOOLEAN, "OR", (unknown, Call(BOOLEAN, "NOT", (lost,)))))
             types.append(kind)
-            outputs.append(Output(self.context.fresh.alias(), value, other.field))
-        return Select(derived, conjunction(equal), (), None, tuple(outputs), False, (), None, 0), types
+            outputs.append(Output(self.context.fresh.new_alias(), value, other.field))
+        return Select(derived, combine_conjuncts(equal), (), None, tuple(outputs), False, (), None, 0), types
 
     def _set_order(self, term: nodes.OrderTerm, outputs: list[Output]) -> Order:
         found = _output_of(term.expression, outputs)
@@ -324,7 +324,7 @@ def _check_groups(select: Select) -> None:
     if not select.is_grouped and not ordered:
         return
     grouped = frozenset(select.group_by)
-    own = frozenset(leaf.relation for leaf in relations(select.from_))
+    own = frozenset(leaf.relation for leaf in walk_leaves(select.from_))
     for expr in (*(o.expr for o in select.outputs), select.having, *(o.expr for o in select.order_by)):
         stray = _ungrouped(expr, grouped, own) if expr is not None else None
         if stray is not None:
@@ -343,7 +343,7 @@ def _ungrouped(expr: Expr, grouped: frozenset[Expr], own: frozenset[int]) -> Col
         return None
     if isinstance(expr, Column):
         return expr if expr.relation in own else None
-    inside = free(expr.query) if isinstance(expr, SubqueryExpr) else ()
+    inside = find_free_columns(expr.query) if isinstance(expr, SubqueryExpr) else ()
     for child in (*expr.children, *inside):
         stray = _ungrouped(child, grouped, own)
         if stray is not None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from adql.errors import AdqlError, AdqlSemanticError, AdqlUnsupported, Span
-from adql.ir import Fresh
+from adql.ir import NameGenerator
 from adql.resolve.object_name_binder import KnownNames
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 
@@ -24,7 +24,7 @@ MOST_ERRORS = 10
 
 
 class Context:
-    def __init__(self, catalogue: Catalogue, fresh: Fresh, names: KnownNames) -> None:
+    def __init__(self, catalogue: Catalogue, fresh: NameGenerator, names: KnownNames) -> None:
         self.catalogue = catalogue
         self.fresh = fresh
         self.names = names
@@ -34,7 +34,7 @@ class Context:
         self._branches = 0
 
     def next_relation(self, span: Span) -> int:
-        relation = self.fresh.relation()
+        relation = self.fresh.new_relation()
         if relation > MOST_RELATIONS:
             raise AdqlSemanticError(
                 f"more than {MOST_RELATIONS} tables in one query", span, "WITH tables count at each use"

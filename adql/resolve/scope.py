@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 from adql.errors import NO_HINT, AdqlSemanticError, Fix, Hint, Span, printable
-from adql.ir import Column, Expr, Fresh, Output, columns
+from adql.ir import Column, Expr, NameGenerator, Output, walk_columns
 from adql.syntax import nodes
 from adql.syntax.hints.other_dialects import about_column
 from clickhouse_schema.catalogue import TableEntry, places
@@ -122,7 +122,9 @@ class Scope:
     ``aliases``: names that SELECT gives, in lower case; they are not known here, and are often taken for columns.
     """
 
-    def __init__(self, sources: list[Source], visible: list[Visible], parent: Scope | None, fresh: Fresh) -> None:
+    def __init__(
+        self, sources: list[Source], visible: list[Visible], parent: Scope | None, fresh: NameGenerator
+    ) -> None:
         self.sources = sources
         self.visible = visible
         self.parent = parent
@@ -147,7 +149,7 @@ class Scope:
     def is_around(self, expr: Expr) -> bool:
         """Whether all its columns, one at least, are those of queries around."""
         own = {source.relation for source in self.sources}
-        used = {column.relation for column in columns(expr)}
+        used = {column.relation for column in walk_columns(expr)}
         return bool(used) and not used & own
 
     def sources_called(self, qualifier: tuple[nodes.Identifier, ...], span: Span) -> Source:

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from adql.errors import AdqlError, FormError, Span
 from adql.functions import AGGREGATES, FUNCTIONS
-from adql.ir import UNTYPED, Expr, Fresh, Literal, Order, Output, Query, walk
+from adql.ir import UNTYPED, Expr, Literal, NameGenerator, Order, Output, Query, walk_expr
 from adql.resolve.expression_binder import BINDERS, Binder
 from adql.resolve.from_binder import Side, Tables
 from adql.resolve.object_name_binder import KnownNames
@@ -42,7 +42,7 @@ _CERTAIN_CALLS = frozenset(
 def check_without_tables(text: str) -> None:
     """Raises AdqlError for a query that no tables make valid."""
     statement = parse(text)
-    _Queries(_Context(Catalogue(()), Fresh(), KnownNames(_somewhere))).resolved(statement)
+    _Queries(_Context(Catalogue(()), NameGenerator(), KnownNames(_somewhere))).resolved(statement)
 
 
 class _Context(Context):
@@ -71,7 +71,7 @@ def _unknown(span: Span) -> _Unknown:
 
 def _is_unknown(expr: Expr) -> bool:
     """Whether the type depends on that of an unknown value."""
-    return any(isinstance(part, _Unknown) for part in walk(expr)) or (
+    return any(isinstance(part, _Unknown) for part in walk_expr(expr)) or (
         expr.type == UNTYPED and not isinstance(expr, Literal)
     )
 
@@ -123,7 +123,7 @@ class _Binder(Binder):
             return self._find(node)
         if isinstance(node, nodes.FunctionCall) and node.name.name.upper() == "IN_UNIT":
             value = self.number(node.args[0], "IN_UNIT")
-            if any(isinstance(part, _Unknown | _Certain) for part in walk(value)):
+            if any(isinstance(part, _Unknown | _Certain) for part in walk_expr(value)):
                 return _Certain(DOUBLE, span=node.span)  # of which the unit is not known
         return BINDERS[type(node)](self, node)
 
@@ -194,13 +194,13 @@ class _Queries(Queries):
     def output(self, expr: Expr, name: str) -> Output:
         if not _is_unknown(expr):
             return super().output(expr, name)
-        return Output(self.context.fresh.alias(), expr, Field(name, UNTYPED))
+        return Output(self.context.fresh.new_alias(), expr, Field(name, UNTYPED))
 
     def star(self, node: nodes.Star, scope: Scope) -> list[Output]:
         sources = [scope.sources_called(node.qualifier, node.span)] if node.qualifier else scope.sources
         outputs = list(super().star(node, scope))
         if any(map(_has_more, sources)):
-            outputs.append(Output(self.context.fresh.alias(), _unknown(node.span), Field(_ALL, UNTYPED)))
+            outputs.append(Output(self.context.fresh.new_alias(), _unknown(node.span), Field(_ALL, UNTYPED)))
         return outputs
 
     def order_term(self, term: nodes.OrderTerm, scope: Scope, outputs: list[Output]) -> Order:

@@ -9,8 +9,7 @@ from datetime import datetime
 from adql.errors import NO_HINT, AdqlSemanticError, Fix, Hint, Span
 from adql.functions import KINDS, Function, Parameter
 from adql.functions.function import MOST_OF_A_PATTERN
-from adql.ir import UNTYPED, Call, Expr, Literal
-from adql.ir.constants import constant
+from adql.ir import UNTYPED, Call, Expr, Literal, evaluate_constant
 from adql.syntax.hints.angle_notations import angle_in_text
 from clickhouse_schema.datatypes import CHAR, DOUBLE, FLOAT, INT, LONG, SHORT, TIMESTAMP, UNICODE, ColumnType
 
@@ -136,7 +135,7 @@ _FITS: dict[str, Callable[[Expr], bool]] = {
     "timestamp": _is_timestamp,
     "order": lambda arg: _number_between(0, 29, arg, whole=True),
     "fraction": lambda arg: _number_between(0, 1, arg, whole=False),
-    "bound": lambda arg: constant(arg) is not None and arg.type.is_numeric,
+    "bound": lambda arg: evaluate_constant(arg) is not None and arg.type.is_numeric,
     "bins": lambda arg: _number_between(1, 100_000, arg, whole=True),
     "gaia order": lambda arg: _number_between(0, 12, arg, whole=True),
     "pattern": _is_pattern,

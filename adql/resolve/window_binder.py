@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from adql.errors import AdqlSemanticError, FormError
 from adql.functions import AGGREGATES
-from adql.ir import Expr, Frame, Literal, Order, Windowed, walk
+from adql.ir import Expr, Frame, Literal, Order, Windowed, walk_expr
 from adql.resolve.call_binder import set_function
 from adql.resolve.scope import suggestion
 from adql.resolve.type_rules import common_type, with_instants
@@ -78,7 +78,7 @@ def bind_window(binder: Binder, node: nodes.FunctionCall) -> Expr:
         kind, args = _arguments(binder, node, function)
         kept = frame if function.framed else None
         windowed = Windowed(kind, name, args, partition_by, order_by, kept, span=node.span)
-    for part in walk(windowed):
+    for part in walk_expr(windowed):
         if isinstance(part, Windowed) and part is not windowed:
             raise AdqlSemanticError(
                 f"{part.name} OVER inside of {name} OVER", part.span, "compute the inner one in a subquery"

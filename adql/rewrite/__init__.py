@@ -11,10 +11,10 @@ from adql.ir import (
     Derived,
     Exists,
     Expr,
-    Fresh,
     InSubquery,
     Join,
     Literal,
+    NameGenerator,
     Query,
     Relation,
     Scan,
@@ -22,7 +22,7 @@ from adql.ir import (
     SetOperation,
     Subquery,
     map_select,
-    transform,
+    transform_expr,
 )
 from adql.rewrite.constant_conditions import hold_constants
 from adql.rewrite.crossmatch import cross_match
@@ -38,7 +38,7 @@ from adql.rewrite.shape_matches import match_caps
 from adql.rewrite.small_side_filters import small_sides
 from adql.rewrite.spatial_covers import add_covers
 
-Pass = Callable[[Select, Fresh], Select]
+Pass = Callable[[Select, NameGenerator], Select]
 
 #: Before the SELECTs inside, which they make or add to
 PASSES_BEFORE: tuple[Pass, ...] = (
@@ -64,7 +64,7 @@ PASSES: tuple[Pass, ...] = (
 )
 
 
-def rewrite(query: Query, fresh: Fresh) -> Query:
+def rewrite(query: Query, fresh: NameGenerator) -> Query:
     if isinstance(query, SetOperation):
         left, right = rewrite(query.left, fresh), rewrite(query.right, fresh)
         if query.op != "UNION" or not query.all:
@@ -86,7 +86,7 @@ def rewrite(query: Query, fresh: Fresh) -> Query:
     select = decorrelate(query, fresh) if fresh.is_correlated else query
     for each in PASSES_BEFORE:
         select = each(select, fresh)
-    select = map_select(replace(select, from_=tree(select.from_)), lambda expr: transform(expr, inner))
+    select = map_select(replace(select, from_=tree(select.from_)), lambda expr: transform_expr(expr, inner))
     for each in PASSES:
         select = each(select, fresh)
     return select

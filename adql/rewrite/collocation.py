@@ -22,14 +22,14 @@ from adql.ir import (
     SetOperation,
     SubqueryExpr,
     Windowed,
-    conjuncts,
+    evaluate_constant,
     has_window,
-    relations,
-    select_expressions,
-    transform,
-    walk,
+    split_conjuncts,
+    transform_expr,
+    walk_expr,
+    walk_leaves,
+    walk_select_expressions,
 )
-from adql.ir.constants import constant
 from adql.regions import Moc
 from adql.rewrite.spatial_covers import HPX29
 from clickhouse_schema.healpix import NO_POSITION, centres, max_radius
@@ -50,7 +50,7 @@ def source(leaf: Relation) -> Scan | None:
     query = leaf.query
     if query.is_grouped or query.distinct or query.limit is not None or query.offset or query.order_by:
         return None
-    if has_window(query) or any(isinstance(p, SubqueryExpr) for o in query.outputs for p in walk(o.expr)):
+    if has_window(query) or any(isinstance(p, SubqueryExpr) for o in query.outputs for p in walk_expr(o.expr)):
         return None
     return source(query.from_)
 
@@ -63,7 +63,7 @@ def _series(leaf: Relation) -> Scan | None:
     scan = _series(query.from_)
     if scan is None or query.limit is not None or query.offset or query.order_by:
         return None
-    parts = [part for expr in select_expressions(replace(query, where=None)) for part in walk(expr)]
+    parts = [part for expr in walk_select_expressions(replace(query, where=None)) for part in walk_expr(expr)]
     windows = [part for part in parts if isinstance(part, Windowed)]
     if any(isinstance(part, SubqueryExpr) for part in parts) or any(each.name == "NTILE" for each in windows):
         return None
@@ -76,7 +76,7 @@ def _series(leaf: Relation) -> Scan | None:
 def _has_parent(scan: Scan, exprs: Sequence[Expr], tree: Relation) -> bool:
     """Whether rows that are alike in ``exprs`` have the same parent."""
     parent = scan.entry.table.parent_key
-    inner = [stored(expr, {leaf.relation: leaf for leaf in relations(tree)}) for expr in exprs]
+    inner = [stored(expr, {leaf.relation: leaf for leaf in walk_leaves(tree)}) for expr in exprs]
     names = {part.name for part in inner if isinstance(part, Column)}
     return parent is not None and names.issuperset(parent.columns)
 
@@ -101,17 +101,17 @@ class Collocation:
     """Of the joins of a SELECT that begins with a sharded table, which the shards can do by themselves."""
 
     def __init__(self, select: Select) -> None:
-        self._leaves = {leaf.relation: leaf for leaf in relations(select.from_)}
+        self._leaves = {leaf.relation: leaf for leaf in walk_leaves(select.from_)}
         self._parts: dict[int, str | None] = {}
         self._places: dict[int, _Place] = {}
-        first = next(relations(select.from_))
+        first = next(walk_leaves(select.from_))
         scan = source(first)
         if scan is not None:
             self._places[first.relation] = _Place(scan, scan.entry.strays, home=True)
         for join in spine(select.from_):
-            [right] = relations(join.right)
-            conditions = [*conjuncts(join.condition)]
-            conditions += conjuncts(select.where) if join.kind == "INNER" else ()
+            [right] = walk_leaves(join.right)
+            conditions = [*split_conjuncts(join.condition)]
+            conditions += split_conjuncts(select.where) if join.kind == "INNER" else ()
             found = self._of(right, conditions) if join.kind != "FULL" else None
             self._parts[right.relation] = None if found is None else found[0]
             if found is not None:
@@ -119,7 +119,7 @@ class Collocation:
 
     def part_of(self, join: Join) -> str | None:
         """The part of the table on the right in which a shard finds all partners; None if it does not."""
-        return self._parts[next(relations(join.right)).relation]
+        return self._parts[next(walk_leaves(join.right)).relation]
 
     def _of(self, right: Scan | Derived, conditions: list[Expr]) -> tuple[str, _Place] | None:
         scan = _series(right)
@@ -142,7 +142,7 @@ class Collocation:
         if size is None:
             return None
         args = condition.children
-        radius = constant(args[2 * size])
+        radius = evaluate_constant(args[2 * size])
         if radius is None or radius < 0:
             return None
         ends = self._position(args[:size]), self._position(args[size : 2 * size])
@@ -153,7 +153,7 @@ class Collocation:
 
     def _position(self, exprs: Sequence[Expr]) -> int | None:
         """The relation whose table's position these coordinates, or components of a unit vector, are."""
-        numbers = {part.relation for expr in exprs for part in walk(expr) if isinstance(part, Column)}
+        numbers = {part.relation for expr in exprs for part in walk_expr(expr) if isinstance(part, Column)}
         if len(numbers) != 1:
             return None
         [number] = numbers
@@ -217,16 +217,16 @@ def stored(expr: Expr, leaves: Mapping[int, Relation]) -> Expr:
         if not (isinstance(leaf, Derived) and isinstance(leaf.query, Select) and isinstance(part, Column)):
             return part
         inner = next(o.expr for o in leaf.query.outputs if o.alias == part.name)
-        return stored(inner, {below.relation: below for below in relations(leaf.query.from_)})
+        return stored(inner, {below.relation: below for below in walk_leaves(leaf.query.from_)})
 
-    return transform(expr, change)
+    return transform_expr(expr, change)
 
 
 def _counts_rows(leaf: Relation) -> bool:
     """Whether rows have numbers, which copies of them on other shards would have too."""
     if not isinstance(leaf, Derived) or not isinstance(leaf.query, Select):
         return False
-    parts = (part for expr in select_expressions(leaf.query) for part in walk(expr))
+    parts = (part for expr in walk_select_expressions(leaf.query) for part in walk_expr(expr))
     return any(isinstance(p, Call) and p.name == "ROW NUMBER" for p in parts) or _counts_rows(leaf.query.from_)
 
 

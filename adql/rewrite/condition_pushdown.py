@@ -10,16 +10,16 @@ from adql.ir import (
     Column,
     Derived,
     Expr,
-    Fresh,
+    NameGenerator,
     Query,
     Relation,
     Scan,
     Select,
     SetOperation,
-    conjunction,
-    conjuncts,
+    combine_conjuncts,
     has_window,
-    relations,
+    split_conjuncts,
+    walk_leaves,
 )
 from adql.rewrite.derived_tables import Wrapped
 from adql.rewrite.join_trees import replaced
@@ -40,7 +40,7 @@ def _origins(query: Query, names: tuple[str, ...]) -> Iterator[tuple[Scan, tuple
         return
     if isinstance(query, Select):
         number = columns[0].relation
-        leaf = next((leaf for leaf in relations(query.from_) if leaf.relation == number), None)
+        leaf = next((leaf for leaf in walk_leaves(query.from_) if leaf.relation == number), None)
         yield from origins(leaf, tuple(column.name for column in columns))
         return
     for side, of_side in _sides(query, columns):
@@ -55,7 +55,7 @@ class Hint:
     condition: Callable[[tuple[Column, ...]], Expr]
 
 
-def hinted(select: Select, leaf: Scan | Derived, hints: list[Hint], fresh: Fresh, *, sure: bool) -> Select:
+def hinted(select: Select, leaf: Scan | Derived, hints: list[Hint], fresh: NameGenerator, *, sure: bool) -> Select:
     """``select`` with hints on a table of its FROM: in the SELECTs that a derived table comes from.
 
     For a stored table they stand in WHERE if all rows of use have a row of it (``sure``), else in a derived table made
@@ -70,7 +70,7 @@ def hinted(select: Select, leaf: Scan | Derived, hints: list[Hint], fresh: Fresh
         return replace(select, from_=replaced(select.from_, leaf, Derived(leaf.relation, query)))
     conditions = [hint.condition(hint.columns) for hint in hints]
     if sure:
-        return replace(select, where=conjunction([*conjuncts(select.where), *conditions]))
+        return replace(select, where=combine_conjuncts([*split_conjuncts(select.where), *conditions]))
     wrapped = Wrapped(leaf, select, fresh)
     return wrapped.apply(replace(select, from_=replaced(select.from_, leaf, wrapped.derived(conditions))))
 
@@ -81,7 +81,7 @@ def pushed(query: Query, names: tuple[str, ...], condition: Callable[[tuple[Colu
     if columns is None:
         return query
     if isinstance(query, Select):
-        return replace(query, where=conjunction([*conjuncts(query.where), condition(columns)]))
+        return replace(query, where=combine_conjuncts([*split_conjuncts(query.where), condition(columns)]))
     left, right = (pushed(side, of_side, condition) for side, of_side in _sides(query, columns))
     return replace(query, left=left, right=right)
 

@@ -17,8 +17,7 @@ from itertools import islice, permutations
 
 import numpy as np
 
-from adql.ir import Call, Column, Expr, Literal, Within
-from adql.ir.constants import constant
+from adql.ir import Call, Column, Expr, Literal, Within, evaluate_constant
 from adql.regions import Complement, Cone, Intersection, Region, Union, direction
 from adql.regions.circle_union import Discs
 from adql.rewrite.coordinate_ranges import bounds, coordinate_range
@@ -149,7 +148,7 @@ def _near(expr: Call, negated: bool) -> dict[Position, Confinement]:
 
 
 def _constant_cone(lon: Expr, lat: Expr, radius: Expr) -> Cone | None:
-    values = constant(lon), constant(lat), constant(radius)
+    values = evaluate_constant(lon), evaluate_constant(lat), evaluate_constant(radius)
     if any(v is None for v in values):
         return None
     return Cone(*(v for v in values if v is not None))

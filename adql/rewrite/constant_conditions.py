@@ -14,22 +14,22 @@ from adql.ir import (
     Column,
     Exists,
     Expr,
-    Fresh,
     InSubquery,
     Join,
+    NameGenerator,
     Relation,
     Select,
     Subquery,
-    conjunction,
-    conjuncts,
-    walk,
+    combine_conjuncts,
+    split_conjuncts,
+    walk_expr,
 )
 from clickhouse_schema.datatypes import BOOLEAN
 
 _VARIABLE = (Column, Aggregate, Subquery, InSubquery, Exists)
 
 
-def hold_constants(select: Select, fresh: Fresh) -> Select:  # noqa: ARG001  passes are called alike
+def hold_constants(select: Select, fresh: NameGenerator) -> Select:  # noqa: ARG001  passes are called alike
     """The pass for one SELECT."""
     return replace(select, from_=_joins(select.from_)) if isinstance(select.from_, Join) else select
 
@@ -37,7 +37,7 @@ def hold_constants(select: Select, fresh: Fresh) -> Select:  # noqa: ARG001  pas
 def _joins(relation: Relation) -> Relation:
     if not isinstance(relation, Join):
         return relation
-    condition = conjunction([_held(c) if _is_logic(c) else c for c in conjuncts(relation.condition)])
+    condition = combine_conjuncts([_held(c) if _is_logic(c) else c for c in split_conjuncts(relation.condition)])
     return replace(relation, left=_joins(relation.left), right=_joins(relation.right), condition=condition)
 
 
@@ -45,7 +45,7 @@ def _held(expr: Expr) -> Expr:
     """The condition with its constant predicates held."""
     if _is_logic(expr):
         return expr.with_children(tuple(map(_held, expr.children)))
-    if not expr.type.is_boolean or any(isinstance(part, _VARIABLE) for part in walk(expr)):
+    if not expr.type.is_boolean or any(isinstance(part, _VARIABLE) for part in walk_expr(expr)):
         return expr
     return Call(BOOLEAN, "HELD", (expr,), span=expr.span)
 

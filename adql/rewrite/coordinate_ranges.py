@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from adql.ir import Call, Column, Expr
-from adql.ir.constants import constant
+from adql.ir import Call, Column, Expr, evaluate_constant
 from adql.regions import Range
 
 _MIRROR = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -38,7 +37,7 @@ def _compared(condition: Expr) -> tuple[Column, str, float] | None:
     op = condition.name
     if isinstance(right, Column):
         left, right, op = right, left, _MIRROR[op]
-    value = constant(right)
+    value = evaluate_constant(right)
     return (left, op, value) if isinstance(left, Column) and value is not None else None
 
 

@@ -22,20 +22,20 @@ from adql.ir import (
     Call,
     Column,
     Expr,
-    Fresh,
     Join,
     Literal,
+    NameGenerator,
     Relation,
     Select,
     Subquery,
-    columns,
-    conjunction,
-    conjuncts,
+    combine_conjuncts,
+    evaluate_constant,
     map_select,
-    relations,
-    transform,
+    split_conjuncts,
+    transform_expr,
+    walk_columns,
+    walk_leaves,
 )
-from adql.ir.constants import constant
 from adql.rewrite.derived_tables import Wrapped, numbers, select_of
 from adql.rewrite.impossible_conditions import NEARNESS
 from adql.rewrite.join_trees import is_equality, replaced, with_keys
@@ -68,9 +68,9 @@ class Match:
         return bounds(self.radius, numbers(self.join.left), numbers(self.join.right))
 
 
-def cross_match(select: Select, fresh: Fresh) -> Select:
+def cross_match(select: Select, fresh: NameGenerator) -> Select:
     """The pass for one SELECT."""
-    select = replace(select, from_=_smaller_right(select.from_, conjuncts(select.where)))
+    select = replace(select, from_=_smaller_right(select.from_, split_conjuncts(select.where)))
     while (match := _find(select, select.from_)) is not None:
         select = _rewritten(select, match, fresh)
     return select
@@ -85,7 +85,7 @@ def _smaller_right(relation: Relation, where: tuple[Expr, ...]) -> Relation:
     left, right = row_count(relation.left), row_count(relation.right)
     if relation.kind != "INNER" or left is None or right is None or left >= right:
         return relation
-    if not matches(relation, [*conjuncts(relation.condition), *where]):
+    if not matches(relation, [*split_conjuncts(relation.condition), *where]):
         return relation
     return replace(relation, left=relation.right, right=relation.left)
 
@@ -100,9 +100,9 @@ def _find(select: Select, relation: Relation) -> Match | None:
     below = _find(select, relation.left)
     if below is not None or relation.kind == "FULL":
         return below
-    conditions = list(conjuncts(relation.condition))
+    conditions = list(split_conjuncts(relation.condition))
     if relation.kind == "INNER":
-        conditions += conjuncts(select.where)
+        conditions += split_conjuncts(select.where)
     if any(is_equality(c, relation) for c in conditions):
         return None
     return next((m for m in matches(relation, conditions) if _is_planned(m)), None)
@@ -111,7 +111,7 @@ def _find(select: Select, relation: Relation) -> Match | None:
 def matches(join: Join, conditions: list[Expr]) -> list[Match]:
     """The nearnesses of both sides among ANDed ``conditions``, those of constant radius first."""
     found = [match for condition in conditions if (match := _match(join, condition)) is not None]
-    return sorted(found, key=lambda match: constant(match.radius) is None)
+    return sorted(found, key=lambda match: evaluate_constant(match.radius) is None)
 
 
 def _match(join: Join, condition: Expr) -> Match | None:
@@ -127,16 +127,16 @@ def _match(join: Join, condition: Expr) -> Match | None:
 
 def _part_of(tree: Relation, position: tuple[Expr, ...]) -> Relation | None:
     """The part of ``tree`` in which a position is known: one table for columns of it, else all."""
-    used = {c.relation for expr in position for c in columns(expr)}
+    used = {c.relation for expr in position for c in walk_columns(expr)}
     if not used or not used <= numbers(tree):
         return None
-    if len(used) == 1 and all(isinstance(expr, Column) or constant(expr) is not None for expr in position):
-        return next(leaf for leaf in relations(tree) if leaf.relation in used)
+    if len(used) == 1 and all(isinstance(expr, Column) or evaluate_constant(expr) is not None for expr in position):
+        return next(leaf for leaf in walk_leaves(tree) if leaf.relation in used)
     return tree  # an outer join may have put NULLs into what the expressions are made of
 
 
 def _is_planned(match: Match) -> bool:
-    if constant(match.radius) is not None:
+    if evaluate_constant(match.radius) is not None:
         return True
     limits = match.bounds
     return limits is not None and (match.join.kind == "INNER" or limits.right is None)
@@ -145,10 +145,10 @@ def _is_planned(match: Match) -> bool:
 # --- the rewriting ----------------------------------------------------------------------------------------------------
 
 
-def _rewritten(select: Select, match: Match, fresh: Fresh) -> Select:
+def _rewritten(select: Select, match: Match, fresh: NameGenerator) -> Select:
     join = match.join
     # those of a row-dependent radius may need more than the one table that the position is of
-    part = match.left if constant(match.radius) is not None else _whole(match)
+    part = match.left if evaluate_constant(match.radius) is not None else _whole(match)
     left, right = Wrapped(part, select, fresh), Wrapped(join.right, select, fresh)
     cells, of_left, of_right = _cells(match, left, right, fresh)
     vectors = [
@@ -158,7 +158,7 @@ def _rewritten(select: Select, match: Match, fresh: Fresh) -> Select:
     ]
     own, others = _split(select, join)
     inner = [Call(BOOLEAN, "IS POSITION", match.right_position), *of_right, *own]
-    condition = conjunction([*cells, *others])
+    condition = combine_conjuncts([*cells, *others])
     inside = left.derived(of_left)
     if isinstance(part, Join):  # which the passes after this one do not meet any more
         inside = replace(inside, query=one_zero(with_keys(inside.query, fresh), fresh))
@@ -171,16 +171,18 @@ def _rewritten(select: Select, match: Match, fresh: Fresh) -> Select:
 
 def _whole(match: Match) -> Relation:
     """The one table that position and radius are of, or all that is left of the join."""
-    used = {c.relation for c in columns(match.radius)} & numbers(match.join.left)
+    used = {c.relation for c in walk_columns(match.radius)} & numbers(match.join.left)
     return match.left if used <= numbers(match.left) else match.join.left
 
 
 Conditions = list[Expr]
 
 
-def _cells(match: Match, left: Wrapped, right: Wrapped, fresh: Fresh) -> tuple[Conditions, Conditions, Conditions]:
+def _cells(
+    match: Match, left: Wrapped, right: Wrapped, fresh: NameGenerator
+) -> tuple[Conditions, Conditions, Conditions]:
     """The conditions of the join, and those on each side before its rows are repeated."""
-    radius = constant(match.radius)
+    radius = evaluate_constant(match.radius)
     if radius is None:
         return _levelled(match, left, right, fresh)
     reach = 2 * math.sin(math.radians(max(0.0, min(radius, 180.0))) / 2)
@@ -190,7 +192,9 @@ def _cells(match: Match, left: Wrapped, right: Wrapped, fresh: Fresh) -> tuple[C
     return [Call(BOOLEAN, "=", (cube, cubes))], [], []
 
 
-def _levelled(match: Match, left: Wrapped, right: Wrapped, fresh: Fresh) -> tuple[Conditions, Conditions, Conditions]:
+def _levelled(
+    match: Match, left: Wrapped, right: Wrapped, fresh: NameGenerator
+) -> tuple[Conditions, Conditions, Conditions]:
     limits = match.bounds
     assert limits is not None  # noqa: S101  the match was found planned
     lefts, rights = (left, match.left_position), (right, match.right_position)
@@ -213,7 +217,7 @@ def _levelled(match: Match, left: Wrapped, right: Wrapped, fresh: Fresh) -> tupl
 Side = tuple[Wrapped, tuple[Expr, Expr]]
 
 
-def _of_one(bearing: Side, radius: Expr, other: Side, fresh: Fresh) -> tuple[Expr, Expr]:
+def _of_one(bearing: Side, radius: Expr, other: Side, fresh: NameGenerator) -> tuple[Expr, Expr]:
     """One side knows the radius: it has the cubes of its level, the other side's rows their cube of each level."""
     side, position = bearing
     cubes = side.export(Call(LONG, "CUBES OF LEVEL", (*position, Call(LONG, "LEVEL", (radius,)), radius)))
@@ -223,7 +227,7 @@ def _of_one(bearing: Side, radius: Expr, other: Side, fresh: Fresh) -> tuple[Exp
 
 
 def _of_both(
-    match: Match, of_left: Expr, of_right: Expr, left: Wrapped, right: Wrapped, fresh: Fresh
+    match: Match, of_left: Expr, of_right: Expr, left: Wrapped, right: Wrapped, fresh: NameGenerator
 ) -> tuple[Conditions, Conditions, Conditions]:
     """The radius is at most twice the greater bound: a pair meets at that one's level, and at higher ones not again."""
     twice = [Call(DOUBLE, "*", (Call(DOUBLE, "AT LEAST 0", (bound,)), _double(2.0))) for bound in (of_left, of_right)]
@@ -242,12 +246,12 @@ def _is_radius(radius: Expr) -> Expr:
     return Call(BOOLEAN, ">=", (radius, _double(0.0)))
 
 
-def _levels(radii: list[tuple[Wrapped, Expr]], fresh: Fresh) -> Expr:
+def _levels(radii: list[tuple[Wrapped, Expr]], fresh: NameGenerator) -> Expr:
     """The levels that there are; all that can be where a table might answer differently when it is asked again."""
     subqueries = []
     for wrapped, radius in radii:
-        used = {c.relation for c in columns(radius)}
-        leaf = next((leaf for leaf in relations(wrapped.relation) if used == {leaf.relation}), None)
+        used = {c.relation for c in walk_columns(radius)}
+        leaf = next((leaf for leaf in walk_leaves(wrapped.relation) if used == {leaf.relation}), None)
         if leaf is None or not is_repeatable(leaf):
             return Call(UNTYPED, "LEVELS", ())
         subqueries.append(
@@ -258,19 +262,19 @@ def _levels(radii: list[tuple[Wrapped, Expr]], fresh: Fresh) -> Expr:
 
 def _split(select: Select, join: Join) -> tuple[list[Expr], list[Expr]]:
     """Conditions on the right table alone, which are tested before its rows are repeated, and the join's other ones."""
-    alone = {leaf.relation for leaf in relations(join.right)}
-    pool = list(conjuncts(join.condition))
-    own = [c for c in pool if {x.relation for x in columns(c)} == alone]
+    alone = {leaf.relation for leaf in walk_leaves(join.right)}
+    pool = list(split_conjuncts(join.condition))
+    own = [c for c in pool if {x.relation for x in walk_columns(c)} == alone]
     others = [c for c in pool if c not in own]
     if join.kind == "INNER":
-        own += [c for c in conjuncts(select.where) if {x.relation for x in columns(c)} == alone]
+        own += [c for c in split_conjuncts(select.where) if {x.relation for x in walk_columns(c)} == alone]
     return own, others
 
 
 def _without(select: Select, join: Join, own: list[Expr]) -> Expr | None:
     if join.kind != "INNER":
         return select.where
-    return conjunction([c for c in conjuncts(select.where) if c not in own])
+    return combine_conjuncts([c for c in split_conjuncts(select.where) if c not in own])
 
 
 def _with_vectors(select: Select, near: Expr, vectors: list[Column]) -> Select:
@@ -280,7 +284,7 @@ def _with_vectors(select: Select, near: Expr, vectors: list[Column]) -> Select:
     exact = Call(BOOLEAN, "VECTORS " + near.name, (*vectors, near.args[4]), span=near.span)
 
     def conditions(condition: Expr | None) -> Expr | None:
-        return conjunction([exact if c == near else c for c in conjuncts(condition)])
+        return combine_conjuncts([exact if c == near else c for c in split_conjuncts(condition)])
 
     def tree(relation: Relation) -> Relation:
         if not isinstance(relation, Join):
@@ -295,14 +299,14 @@ def _with_vectors(select: Select, near: Expr, vectors: list[Column]) -> Select:
 
 def with_distance(select: Select, positions: tuple[Expr, ...], distance: Expr) -> Select:
     """``select`` with DISTANCE of the ``positions`` (lon, lat, lon, lat) taken from what is computed already."""
-    if {c for p in positions for c in columns(p)} <= {*select.group_by}:
+    if {c for p in positions for c in walk_columns(p)} <= {*select.group_by}:
         return select  # what is made of grouped columns may be selected, other columns not
     same = {positions, positions[2:] + positions[:2]}
 
     def change(expr: Expr) -> Expr:
         return distance if isinstance(expr, Call) and expr.name == "DISTANCE" and expr.args in same else expr
 
-    return map_select(select, lambda expr: transform(expr, change))
+    return map_select(select, lambda expr: transform_expr(expr, change))
 
 
 def _double(value: float) -> Literal:

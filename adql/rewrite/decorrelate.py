@@ -25,10 +25,10 @@ from adql.ir import (
     Derived,
     Exists,
     Expr,
-    Fresh,
     InSubquery,
     Join,
     Literal,
+    NameGenerator,
     Output,
     Query,
     Relation,
@@ -36,16 +36,22 @@ from adql.ir import (
     Subquery,
     SubqueryExpr,
     Windowed,
-    conjunction,
-    conjuncts,
-    join_conditions,
+    combine_conjuncts,
+    find_free_columns,
+    has_correlated_subquery,
+    is_correlated,
+    is_correlated_by_where,
     map_select,
-    relations,
-    select_expressions,
-    transform,
-    walk,
+    split_conjuncts,
+    substitute_in_expr,
+    substitute_in_query,
+    transform_expr,
+    walk_expr,
+    walk_join_conditions,
+    walk_leaves,
+    walk_select_expressions,
+    walk_used_columns,
 )
-from adql.ir.free_columns import free, free_of, has_correlated, is_correlated, is_plain, substituted, substituted_in
 from adql.rewrite.derived_tables import ONE, names_of, numbers, select_of, selected
 from adql.rewrite.join_trees import replaced
 from adql.rewrite.keyed_subqueries import MARK, Around, Keyed, columns_of, is_one_row, keyed, null, of_nothing
@@ -54,9 +60,9 @@ from clickhouse_schema.datatypes import BOOLEAN, LONG
 _TRUE, _FALSE = Literal(BOOLEAN, True), Literal(BOOLEAN, False)
 
 
-def decorrelate(select: Select, fresh: Fresh) -> Select:
+def decorrelate(select: Select, fresh: NameGenerator) -> Select:
     """The pass for one SELECT, which is not correlated itself; it comes before all others."""
-    if not any(has_correlated(expr) for expr in select_expressions(select)):
+    if not any(has_correlated_subquery(expr) for expr in walk_select_expressions(select)):
         return select
     select = _beside_tables(_conditions_in_where(_above_groups(select, fresh)), fresh)
     return _Joining(select, fresh).joined()
@@ -65,7 +71,7 @@ def decorrelate(select: Select, fresh: Fresh) -> Select:
 # --- where the subqueries stand ---------------------------------------------------------------------------------------
 
 
-def _above_groups(select: Select, fresh: Fresh) -> Select:
+def _above_groups(select: Select, fresh: NameGenerator) -> Select:
     """A SELECT from groups, if correlated subqueries are computed of groups."""
     after = [*(o.expr for o in select.outputs), *(o.expr for o in select.order_by)]
     after += [] if select.having is None else [select.having]
@@ -76,7 +82,7 @@ def _above_groups(select: Select, fresh: Fresh) -> Select:
     computed = [*dict.fromkeys([*select.group_by, *sets])] or [Aggregate(LONG, "COUNT", ())]
     groups = select_of(select.from_, computed, fresh)
     groups = replace(groups, where=select.where, group_by=select.group_by, having=None)
-    derived = Derived(fresh.relation(), groups)
+    derived = Derived(fresh.new_relation(), groups)
     names = names_of(computed, derived)
     return replace(
         select,
@@ -110,7 +116,7 @@ def _exchanged(expr: Expr, names: Mapping[Expr, Column]) -> Expr:
         return names[expr]
     if isinstance(expr, SubqueryExpr):
         columns = {part: name for part, name in names.items() if isinstance(part, Column)}
-        expr = replace(expr, query=substituted(expr.query, columns))
+        expr = replace(expr, query=substitute_in_query(expr.query, columns))
     if not expr.children:
         return expr
     return expr.with_children(tuple(_exchanged(child, names) for child in expr.children))
@@ -125,21 +131,21 @@ def _conditions_in_where(select: Select) -> Select:
             return relation
         left = tree(relation.left) if relation.kind != "RIGHT" else relation.left
         right = tree(relation.right) if relation.kind != "LEFT" else relation.right
-        kept = conjuncts(relation.condition)
+        kept = split_conjuncts(relation.condition)
         if relation.kind == "INNER":
-            moved.extend(c for c in kept if has_correlated(c))
-            kept = tuple(c for c in kept if not has_correlated(c))
-        return Join(relation.kind, left, right, conjunction(kept))
+            moved.extend(c for c in kept if has_correlated_subquery(c))
+            kept = tuple(c for c in kept if not has_correlated_subquery(c))
+        return Join(relation.kind, left, right, combine_conjuncts(kept))
 
     from_ = tree(select.from_)
-    return replace(select, from_=from_, where=conjunction([*conjuncts(select.where), *moved]))
+    return replace(select, from_=from_, where=combine_conjuncts([*split_conjuncts(select.where), *moved]))
 
 
-def _beside_tables(select: Select, fresh: Fresh) -> Select:
+def _beside_tables(select: Select, fresh: NameGenerator) -> Select:
     """Those that are left in ON become columns of the table that they use, which is a derived one from now on."""
     found: dict[int, list[Expr]] = {}
-    for part in (part for condition in join_conditions(select.from_) for part in _outermost_correlated(condition)):
-        used = {column.relation for column in free_of(part)}
+    for part in (part for condition in walk_join_conditions(select.from_) for part in _outermost_correlated(condition)):
+        used = {column.relation for column in walk_used_columns(part)}
         if len(used) > 1:
             raise AdqlUnsupported(
                 "the ON of an outer join has a subquery that uses more than one of the joined tables",
@@ -147,8 +153,13 @@ def _beside_tables(select: Select, fresh: Fresh) -> Select:
                 "join these in a subquery in FROM, and use its columns",
             )
         found.setdefault(used.pop(), []).append(part)
-    for leaf in [leaf for leaf in relations(select.from_) if leaf.relation in found]:
-        used_of_it = (c for expr in select_expressions(select) for c in free_of(expr) if c.relation == leaf.relation)
+    for leaf in [leaf for leaf in walk_leaves(select.from_) if leaf.relation in found]:
+        used_of_it = (
+            c
+            for expr in walk_select_expressions(select)
+            for c in walk_used_columns(expr)
+            if c.relation == leaf.relation
+        )
         exports: list[Expr] = [*dict.fromkeys([*used_of_it, *found[leaf.relation]])]
         derived = selected(leaf, exports, fresh)
         names = names_of(exports, derived)
@@ -171,18 +182,20 @@ def _outermost_correlated(expr: Expr) -> Iterator[Expr]:
 class _Joining:
     """Adds joins to the FROM of ``select``, one or two for each correlated subquery."""
 
-    def __init__(self, select: Select, fresh: Fresh) -> None:
+    def __init__(self, select: Select, fresh: NameGenerator) -> None:
         self._select = select
         self._fresh = fresh
-        filters = [c for c in conjuncts(select.where) if not any(isinstance(part, SubqueryExpr) for part in walk(c))]
+        filters = [
+            c for c in split_conjuncts(select.where) if not any(isinstance(part, SubqueryExpr) for part in walk_expr(c))
+        ]
         self._around = Around(select.from_, tuple(filters))
         self._from = select.from_
         self._values: dict[Expr, Expr] = {}
 
     def joined(self) -> Select:
-        where = [left for c in conjuncts(self._select.where) for left in self._filtered(c)]
-        select = replace(self._select, where=conjunction(where))
-        select = map_select(select, lambda expr: transform(expr, self._value))
+        where = [left for c in split_conjuncts(self._select.where) for left in self._filtered(c)]
+        select = replace(self._select, where=combine_conjuncts(where))
+        select = map_select(select, lambda expr: transform_expr(expr, self._value))
         return replace(select, from_=self._from)
 
     # WHERE
@@ -194,7 +207,7 @@ class _Joining:
             negated, inner = not negated, inner.args[0]
         if not (isinstance(inner, (Exists, InSubquery)) and is_correlated(inner)):
             return (condition,)
-        if any(has_correlated(child) for child in inner.children):
+        if any(has_correlated_subquery(child) for child in inner.children):
             return (condition,)
         left = self._semi_join(inner, "ANTI" if negated else "SEMI")
         return (condition,) if left is None else left
@@ -202,27 +215,27 @@ class _Joining:
     def _semi_join(self, inner: Exists | InSubquery, kind: str) -> tuple[Expr, ...] | None:
         """A join in place of EXISTS or IN; None if the subquery is too intricate for it."""
         select = _rows_of(inner.query) if isinstance(inner, Exists) else _values_of(inner.query)
-        if select is None or not is_plain(select):
+        if select is None or not is_correlated_by_where(select):
             return None
         own = numbers(select.from_)
-        parts = conjuncts(select.where)
-        ties = [c for c in parts if any(column.relation not in own for column in free_of(c))]
-        if any(isinstance(part, SubqueryExpr) for tie in ties for part in walk(tie)):
+        parts = split_conjuncts(select.where)
+        ties = [c for c in parts if any(column.relation not in own for column in walk_used_columns(c))]
+        if any(isinstance(part, SubqueryExpr) for tie in ties for part in walk_expr(tie)):
             return None
         local = [c for c in parts if c not in ties]
         if isinstance(inner, InSubquery):
             ties.append(_membership(inner.operand, select.outputs[0].expr, strict=kind == "SEMI"))
-        alone = [tie for tie in ties if all(column.relation not in own for column in free_of(tie))]
+        alone = [tie for tie in ties if all(column.relation not in own for column in walk_used_columns(tie))]
         ties = [tie for tie in ties if tie not in alone]
-        used = [*dict.fromkeys(c for tie in ties for c in free_of(tie) if c.relation in own)]
+        used = [*dict.fromkeys(c for tie in ties for c in walk_used_columns(tie) if c.relation in own)]
         # an equality with a column of the right makes a join's condition of one on the left alone
         exports: list[Expr] = [*used, *([_TRUE] if alone and kind == "ANTI" else [])]
         right = selected(select.from_, exports, self._fresh, local)
         names = names_of(exports, right)
-        on = [substituted_in(tie, {c: names[c] for c in used}) for tie in ties]
+        on = [substitute_in_expr(tie, {c: names[c] for c in used}) for tie in ties]
         if kind == "ANTI":
             on += [Call(BOOLEAN, "=", (c, names[_TRUE])) for c in alone]
-        self._from = Join(kind, self._from, right, conjunction(on))
+        self._from = Join(kind, self._from, right, combine_conjuncts(on))
         return () if kind == "ANTI" else tuple(alone)
 
     # values
@@ -249,7 +262,7 @@ class _Joining:
             wanted = _TRUE if query.having is None else Call(BOOLEAN, "COALESCE", (query.having, _FALSE))
             return self._of_one_row(query, wanted, _FALSE)
         query = _bare(query, self._fresh)
-        if not free(query):
+        if not find_free_columns(query):
             return replace(expr, query=query)
         found = self._keyed(query, expr)
         return Call(BOOLEAN, "NOT", (Call(BOOLEAN, "IS NULL", (self._mark(found, found.keys),)),))
@@ -258,7 +271,7 @@ class _Joining:
         """True with an equal value, unknown beside NULLs, false without rows."""
         found = self._keyed(expr.query, expr)
         matched = self._mark(found, found.keys + 1, expr.operand)
-        rows = Derived(self._fresh.relation(), found.query)
+        rows = Derived(self._fresh.new_relation(), found.query)
         *keys, value = columns_of(rows)
         counts = [Aggregate(LONG, "COUNT", ()), Aggregate(LONG, "COUNT", (value,))]
         counted = replace(select_of(rows, [*keys, *counts], self._fresh), group_by=tuple(keys))
@@ -281,7 +294,7 @@ class _Joining:
         found = self._keyed(query, expr, exactly=True)
         if query.limit == 1:
             return self._left_join(found.query, found)[0]
-        rows = Derived(self._fresh.relation(), found.query)
+        rows = Derived(self._fresh.new_relation(), found.query)
         *keys, column = columns_of(rows)
         only = Call(expr.type, "ONLY ONE", (Aggregate(expr.type, "MIN", (column,)), Aggregate(LONG, "COUNT", ())))
         return self._left_join(replace(select_of(rows, [*keys, only], self._fresh), group_by=tuple(keys)), found)[0]
@@ -292,8 +305,8 @@ class _Joining:
             return without
         if isinstance(value, Literal):
             return value
-        without_rows = transform(of_nothing(value), self._value)
-        mark = Output(self._fresh.alias(), MARK, query.outputs[0].field)
+        without_rows = transform_expr(of_nothing(value), self._value)
+        mark = Output(self._fresh.new_alias(), MARK, query.outputs[0].field)
         shown = (replace(query.outputs[0], expr=value), mark)
         plain = replace(query, outputs=shown, having=None, order_by=(), limit=None, distinct=False)
         found = self._keyed(plain, query.outputs[0].expr, groups=True)
@@ -307,18 +320,18 @@ class _Joining:
 
     def _mark(self, found: Keyed, count: int, operand: Expr | None = None) -> Column:
         """A column that is NULL where no row has the keys, and ``operand`` as the value after them if there is one."""
-        rows = Derived(self._fresh.relation(), found.query)
+        rows = Derived(self._fresh.new_relation(), found.query)
         columns = columns_of(rows)[:count]
         marked = replace(select_of(rows, [*columns, ONE], self._fresh), distinct=True)
         return self._left_join(marked, found, () if operand is None else (operand,))[0]
 
     def _left_join(self, query: Query, found: Keyed, values: Sequence[Expr] = ()) -> list[Column]:
         """Join ``query``, whose first outputs are the keys of ``found`` and then ``values``; its other columns."""
-        right = Derived(self._fresh.relation(), query)
+        right = Derived(self._fresh.new_relation(), query)
         columns = columns_of(right)
         ties = [*found.ties, *((value, "=") for value in values)]
         on: list[Expr] = [Call(BOOLEAN, op, (value, key)) for (value, op), key in zip(ties, columns, strict=False)]
-        self._from = Join("LEFT", self._from, right, conjunction(on))
+        self._from = Join("LEFT", self._from, right, combine_conjuncts(on))
         return columns[len(ties) :]
 
 
@@ -338,7 +351,7 @@ def _values_of(query: Query) -> Select | None:
     """A SELECT without groups that has the same set of values; None if it is not that simple."""
     if not isinstance(query, Select) or query.limit is not None or query.offset or query.is_grouped:
         return None
-    parts = list(walk(query.outputs[0].expr))
+    parts = list(walk_expr(query.outputs[0].expr))
     if any(isinstance(part, (Windowed, *_SUBQUERIES)) for part in parts):
         return None
     return replace(query, distinct=False, order_by=())
@@ -347,7 +360,7 @@ def _values_of(query: Query) -> Select | None:
 _SUBQUERIES = (Subquery, InSubquery, Exists)
 
 
-def _bare(query: Query, fresh: Fresh) -> Query:
+def _bare(query: Query, fresh: NameGenerator) -> Query:
     """The query with no more than is needed to see whether it has a row."""
     if query.limit and not query.offset:
         query = replace(query, limit=None)

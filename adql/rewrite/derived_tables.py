@@ -12,20 +12,20 @@ from adql.ir import (
     Column,
     Derived,
     Expr,
-    Fresh,
     Join,
     Literal,
+    NameGenerator,
     Output,
     Relation,
     Select,
-    columns,
-    conjunction,
+    combine_conjuncts,
+    derive_field,
     map_select,
-    relations,
-    select_expressions,
-    transform,
+    transform_expr,
+    walk_columns,
+    walk_leaves,
+    walk_select_expressions,
 )
-from adql.ir.column_metadata import field_of
 from clickhouse_schema.datatypes import INT, ColumnType
 
 ONE = Literal(INT, 1)
@@ -36,19 +36,19 @@ AnyExpr = TypeVar("AnyExpr", bound=Expr)
 class Wrapped:
     """``relation`` as a derived table: ``outputs`` may be added to with ``export`` until ``derived`` is asked for."""
 
-    def __init__(self, relation: Relation, select: Select, fresh: Fresh) -> None:
+    def __init__(self, relation: Relation, select: Select, fresh: NameGenerator) -> None:
         self.relation = relation
         self._fresh = fresh
-        self.number = fresh.relation()
-        self._outputs = [Output(fresh.alias(), column, column.field) for column in used_outside(relation, select)]
+        self.number = fresh.new_relation()
+        self._outputs = [Output(fresh.new_alias(), column, column.field) for column in used_outside(relation, select)]
         self._alias = {output.expr: output.alias for output in self._outputs}
 
     def export(self, expr: Expr) -> Column:
         """The column of the derived table that holds ``expr`` of the wrapped relation."""
         alias = self._alias.get(expr)
         if alias is None:
-            alias = self._fresh.alias()
-            self._outputs.append(Output(alias, expr, field_of(expr, alias)))
+            alias = self._fresh.new_alias()
+            self._outputs.append(Output(alias, expr, derive_field(expr, alias)))
             self._alias[expr] = alias
         output = next(o for o in self._outputs if o.alias == alias)
         return Column(expr.type, self.number, alias, output.field)
@@ -61,7 +61,9 @@ class Wrapped:
     def derived(self, where: list[Expr] | None = None) -> Derived:
         if not self._outputs:
             self.export(ONE)
-        select = Select(self.relation, conjunction(where or []), (), None, tuple(self._outputs), False, (), None, 0)
+        select = Select(
+            self.relation, combine_conjuncts(where or []), (), None, tuple(self._outputs), False, (), None, 0
+        )
         return Derived(self.number, select)
 
     def renamed(self, expr: Expr) -> Expr:
@@ -72,24 +74,24 @@ class Wrapped:
                 return part
             return Column(part.type, self.number, self._alias[part], part.field, span=part.span)
 
-        return transform(expr, change)
+        return transform_expr(expr, change)
 
     def apply(self, select: Select) -> Select:
         return map_select(select, self.renamed)
 
 
-def selected(from_: Relation, exprs: Sequence[Expr], fresh: Fresh, where: Sequence[Expr] = ()) -> Derived:
+def selected(from_: Relation, exprs: Sequence[Expr], fresh: NameGenerator, where: Sequence[Expr] = ()) -> Derived:
     """``(SELECT exprs FROM from_ WHERE where)``"""
-    return Derived(fresh.relation(), select_of(from_, exprs, fresh, where))
+    return Derived(fresh.new_relation(), select_of(from_, exprs, fresh, where))
 
 
-def select_of(from_: Relation, exprs: Sequence[Expr], fresh: Fresh, where: Sequence[Expr] = ()) -> Select:
+def select_of(from_: Relation, exprs: Sequence[Expr], fresh: NameGenerator, where: Sequence[Expr] = ()) -> Select:
     """A SELECT has an output, be it a 1."""
-    aliases = [fresh.alias() for _ in exprs or (ONE,)]
+    aliases = [fresh.new_alias() for _ in exprs or (ONE,)]
     outputs = tuple(
-        Output(alias, expr, field_of(expr, alias)) for alias, expr in zip(aliases, exprs or (ONE,), strict=True)
+        Output(alias, expr, derive_field(expr, alias)) for alias, expr in zip(aliases, exprs or (ONE,), strict=True)
     )
-    return Select(from_, conjunction([*where]), (), None, outputs, False, (), None, 0)
+    return Select(from_, combine_conjuncts([*where]), (), None, outputs, False, (), None, 0)
 
 
 def names_of(exprs: Sequence[AnyExpr], derived: Derived) -> dict[AnyExpr, Column]:
@@ -104,7 +106,7 @@ def renamed(select: Select, names: Mapping[Column, Column]) -> Select:
     def change(part: Expr) -> Expr:
         return names.get(part, part) if isinstance(part, Column) else part
 
-    return map_select(select, lambda expr: transform(expr, change))
+    return map_select(select, lambda expr: transform_expr(expr, change))
 
 
 def null_of(kind: ColumnType) -> Expr:
@@ -115,14 +117,14 @@ def null_of(kind: ColumnType) -> Expr:
 
 def numbers(relation: Relation) -> frozenset[int]:
     """Of the relations below."""
-    return frozenset(leaf.relation for leaf in relations(relation))
+    return frozenset(leaf.relation for leaf in walk_leaves(relation))
 
 
 def used_outside(relation: Relation, select: Select) -> list[Column]:
     """The columns of a part of FROM that the rest of ``select`` names."""
-    inside = {leaf.relation for leaf in relations(relation)}
-    outside = select_expressions(replace(select, from_=_without_inside(select.from_, relation)))
-    return [*dict.fromkeys(c for e in outside for c in columns(e) if c.relation in inside)]
+    inside = {leaf.relation for leaf in walk_leaves(relation)}
+    outside = walk_select_expressions(replace(select, from_=_without_inside(select.from_, relation)))
+    return [*dict.fromkeys(c for e in outside for c in walk_columns(e) if c.relation in inside)]
 
 
 def _without_inside(tree: Relation, part: Relation) -> Relation:
@@ -130,5 +132,5 @@ def _without_inside(tree: Relation, part: Relation) -> Relation:
     if not isinstance(tree, Join):
         return tree
     if tree is part:
-        return next(relations(tree))
+        return next(walk_leaves(tree))
     return replace(tree, left=_without_inside(tree.left, part), right=_without_inside(tree.right, part))

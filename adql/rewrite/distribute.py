@@ -21,10 +21,10 @@ from adql.ir import (
     Derived,
     Exists,
     Expr,
-    Fresh,
     InSubquery,
     Join,
     Literal,
+    NameGenerator,
     Output,
     Query,
     Relation,
@@ -34,17 +34,17 @@ from adql.ir import (
     Subquery,
     SubqueryExpr,
     Windowed,
-    columns,
-    conjunction,
-    conjuncts,
+    combine_conjuncts,
     has_window,
     map_select,
-    relations,
-    select_expressions,
-    transform,
-    walk,
+    split_conjuncts,
+    substitute_in_expr,
+    transform_expr,
+    walk_columns,
+    walk_expr,
+    walk_leaves,
+    walk_select_expressions,
 )
-from adql.ir.free_columns import substituted_in
 from adql.rewrite.collocation import Collocation, shards_read, source, spine, stored
 from adql.rewrite.derived_tables import Wrapped, numbers
 from adql.rewrite.join_trees import is_equality, replaced, with_equality
@@ -54,7 +54,7 @@ from clickhouse_schema.datatypes import BOOLEAN, INT, LONG, Field
 from clickhouse_schema.shard_map import LOCAL, SHARD, Placement
 
 
-def distribute(query: Query, placement: Placement, fresh: Fresh) -> Query:
+def distribute(query: Query, placement: Placement, fresh: NameGenerator) -> Query:
     """``query`` after the other passes, with each part in its place."""
     return _Distribution(placement, fresh).query(query)
 
@@ -62,15 +62,15 @@ def distribute(query: Query, placement: Placement, fresh: Fresh) -> Query:
 @dataclass(frozen=True, slots=True)
 class _Distribution:
     placement: Placement
-    fresh: Fresh
+    fresh: NameGenerator
 
     def query(self, query: Query) -> Query:
         if isinstance(query, SetOperation):
             return replace(query, left=self.query(query.left), right=self.query(query.right))
         select = self._collected(query) if _is_of_all_rows(query) else _sharded_first(query)
-        while source(next(relations(select.from_))) is not None and (changed := self._prepared(select)) is not None:
+        while source(next(walk_leaves(select.from_))) is not None and (changed := self._prepared(select)) is not None:
             select = changed
-        first = next(relations(select.from_))
+        first = next(walk_leaves(select.from_))
         if source(first) is None:
             return self._inside(replace(select, from_=self._here(select.from_)), is_sent=False)
         return self._inside(self._sent(select, first), is_sent=True)
@@ -78,7 +78,7 @@ class _Distribution:
     def _collected(self, select: Select) -> Select:
         """``select`` of rows that are put together first."""
         wrapped = Wrapped(select.from_, select, self.fresh)
-        rows = replace(wrapped.derived([*conjuncts(select.where)]), place="here")
+        rows = replace(wrapped.derived([*split_conjuncts(select.where)]), place="here")
         return wrapped.apply(replace(select, from_=rows, where=None))
 
     # --- joins --------------------------------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ class _Distribution:
                 wrapped = Wrapped(join.left, select, self.fresh)
                 derived = replace(wrapped.derived(), place="here")
                 return wrapped.apply(replace(select, from_=replaced(select.from_, join.left, derived)))
-            if not any(is_equality(c, join) for c in conjuncts(join.condition)):
+            if not any(is_equality(c, join) for c in split_conjuncts(join.condition)):
                 return with_equality(select, join, self.fresh)  # the engine sends no other joins
             if source(join.right) is join.right and found.part_of(join) is None:
                 own = _own_conditions(select, join)
@@ -133,26 +133,30 @@ class _Distribution:
 
     def _confined(self, select: Select, scan: Scan) -> Select:
         """To the shards that the cells of WHERE are on."""
-        wanted = shards_read(scan, conjuncts(select.where), self.placement.map)
+        wanted = shards_read(scan, split_conjuncts(select.where), self.placement.map)
         if wanted is None:
             return select
-        return replace(select, where=conjunction([_is_on(_shard_of(scan), wanted), *conjuncts(select.where)]))
+        return replace(
+            select, where=combine_conjuncts([_is_on(_shard_of(scan), wanted), *split_conjuncts(select.where)])
+        )
 
     def _viewed(self, select: Select, first: Derived) -> Select:
         """A derived table that the shards compute; its conditions with subqueries are those of the SELECT around."""
         derived, conditions = self._lifted(first)
         scan, inside = _read(derived)
-        around = [transform(c, lambda part: stored(part, {first.relation: first})) for c in conjuncts(select.where)]
+        around = [
+            transform_expr(c, lambda part: stored(part, {first.relation: first})) for c in split_conjuncts(select.where)
+        ]
         wanted = shards_read(scan, [*inside, *around], self.placement.map)
         alias = ""
         if wanted is not None:
             derived, shard = self._exported(derived, _shard_of(scan))
             conditions = [_is_on(shard, wanted), *conditions]
             alias = shard.name
-        local = self._local(_told_apart(derived, self.fresh.relation()), LOCAL)
+        local = self._local(_told_apart(derived, self.fresh.new_relation()), LOCAL)
         assert isinstance(local, Derived)  # noqa: S101  it was one
         sent = replace(local, place="shards", cluster=self.placement.cluster, shard=alias)
-        where = conjunction([*conditions, *conjuncts(select.where)])
+        where = combine_conjuncts([*conditions, *split_conjuncts(select.where)])
         return replace(select, from_=replaced(select.from_, first, sent), where=where)
 
     def _lifted(self, derived: Derived) -> tuple[Derived, list[Expr]]:
@@ -163,15 +167,17 @@ class _Distribution:
         if isinstance(query.from_, Derived):
             below, lifted = self._lifted(query.from_)
             query = replace(query, from_=below)
-        own = conjuncts(query.where)
+        own = split_conjuncts(query.where)
         lifted += [c for c in own if _has_subquery(c)]
-        derived = replace(derived, query=replace(query, where=conjunction([c for c in own if not _has_subquery(c)])))
+        derived = replace(
+            derived, query=replace(query, where=combine_conjuncts([c for c in own if not _has_subquery(c)]))
+        )
         outside: list[Expr] = []
         for condition in lifted:
             names: dict[Column, Expr] = {}
-            for column in dict.fromkeys(columns(condition)):
+            for column in dict.fromkeys(walk_columns(condition)):
                 derived, names[column] = self._exported(derived, column)
-            outside.append(substituted_in(condition, names))
+            outside.append(substitute_in_expr(condition, names))
         return derived, outside
 
     def _exported(self, derived: Derived, column: Column) -> tuple[Derived, Column]:
@@ -184,7 +190,7 @@ class _Distribution:
             query = replace(query, from_=below)
         found = next((o for o in query.outputs if o.expr == column), None)
         if found is None:
-            found = Output(self.fresh.alias(), column, column.field)
+            found = Output(self.fresh.new_alias(), column, column.field)
             query = replace(query, outputs=(*query.outputs, found))
         return replace(derived, query=query), Column(column.type, derived.relation, found.alias, column.field)
 
@@ -200,7 +206,7 @@ class _Distribution:
                 return replace(expr, name="ROW NUMBER OF SHARD")
             return expr
 
-        return map_select(select, lambda expr: transform(expr, change))
+        return map_select(select, lambda expr: transform_expr(expr, change))
 
 
 def _is_of_all_rows(select: Select) -> bool:
@@ -211,7 +217,7 @@ def _is_of_all_rows(select: Select) -> bool:
     """
     if has_window(select) and isinstance(select.from_, Join) and not select.is_grouped:
         return True
-    parts = (part for expr in select_expressions(select) for part in walk(expr))
+    parts = (part for expr in walk_select_expressions(select) for part in walk_expr(expr))
     return any(isinstance(part, Windowed) and part.name == "NTILE" for part in parts)
 
 
@@ -238,9 +244,9 @@ def _sharded_first(select: Select) -> Select:
 
 def _own_conditions(select: Select, join: Join) -> list[Expr]:
     """Those on the right table of a join alone, which hold for its rows before they are joined, and again after it."""
-    pool = [*conjuncts(join.condition), *(conjuncts(select.where) if join.kind == "INNER" else ())]
+    pool = [*split_conjuncts(join.condition), *(split_conjuncts(select.where) if join.kind == "INNER" else ())]
     own = numbers(join.right)
-    return [c for c in pool if {x.relation for x in columns(c)} == own and all(map(is_steady, walk(c)))]
+    return [c for c in pool if {x.relation for x in walk_columns(c)} == own and all(map(is_steady, walk_expr(c)))]
 
 
 def _read(derived: Derived) -> tuple[Scan, tuple[Expr, ...]]:
@@ -250,7 +256,7 @@ def _read(derived: Derived) -> tuple[Scan, tuple[Expr, ...]]:
     if isinstance(query.from_, Derived):
         return _read(query.from_)
     assert isinstance(query.from_, Scan)  # noqa: S101
-    return query.from_, conjuncts(query.where)
+    return query.from_, split_conjuncts(query.where)
 
 
 def _told_apart(derived: Derived, own: int) -> Derived:
@@ -262,11 +268,11 @@ def _told_apart(derived: Derived, own: int) -> Derived:
     assert isinstance(query, Select)  # noqa: S101  it only selects
     number = Literal(INT, own)
     same = Call(BOOLEAN, "=", (number, number))
-    return replace(derived, query=replace(query, where=conjunction([same, *conjuncts(query.where)])))
+    return replace(derived, query=replace(query, where=combine_conjuncts([same, *split_conjuncts(query.where)])))
 
 
 def _has_subquery(expr: Expr) -> bool:
-    return any(isinstance(part, SubqueryExpr) for part in walk(expr))
+    return any(isinstance(part, SubqueryExpr) for part in walk_expr(expr))
 
 
 def _shard_of(scan: Scan) -> Column:

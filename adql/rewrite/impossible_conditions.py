@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from adql.ir import Call, Expr, Fresh, Join, Literal, Relation, Select, conjuncts
-from adql.ir.constants import constant
+from adql.ir import Call, Expr, Join, Literal, NameGenerator, Relation, Select, evaluate_constant, split_conjuncts
 from adql.rewrite.derived_tables import Wrapped
 from adql.rewrite.join_trees import replaced, with_equality
 from clickhouse_schema.datatypes import BOOLEAN, INT
@@ -39,7 +38,7 @@ def is_never(condition: Expr, negated: bool = False) -> bool:
 
 
 def _number(expr: Expr) -> int | float | None:
-    """The number of a literal with its sign; None of anything else, since ``constant`` rounds integers."""
+    """The number of a literal with its sign; None of anything else, since ``evaluate_constant`` rounds integers."""
     if isinstance(expr, Call) and expr.name == "NEG":
         value = _number(expr.args[0])
         return None if value is None else -value
@@ -50,7 +49,7 @@ def _number(expr: Expr) -> int | float | None:
 
 def _is_never_near(condition: Call, negated: bool) -> bool:
     """Nothing is nearer than 0 degrees, and nothing farther away than 180."""
-    radius = constant(condition.args[4])
+    radius = evaluate_constant(condition.args[4])
     if radius is None:
         return False
     strict = condition.name == "NEARER"
@@ -59,12 +58,12 @@ def _is_never_near(condition: Call, negated: bool) -> bool:
     return radius < 0 or (radius == 0 and strict)
 
 
-def empty_joins(select: Select, fresh: Fresh) -> Select:
+def empty_joins(select: Select, fresh: NameGenerator) -> Select:
     """The pass for one SELECT: the right side of a join that matches nothing has no rows; in a FULL JOIN, no partners.
 
     It comes before the passes that plan joins, and after the one that leaves no RIGHT JOIN.
     """
-    if any(is_never(c) for c in conjuncts(select.where)):
+    if any(is_never(c) for c in split_conjuncts(select.where)):
         select = replace(select, where=_FALSE)
     while (join := _find(select.from_)) is not None:
         bare = replace(join, condition=None)
@@ -85,4 +84,4 @@ def _find(relation: Relation) -> Join | None:
     below = _find(relation.left) or _find(relation.right)
     if below is not None:
         return below
-    return relation if any(is_never(c) for c in conjuncts(relation.condition)) else None
+    return relation if any(is_never(c) for c in split_conjuncts(relation.condition)) else None

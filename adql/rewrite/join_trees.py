@@ -11,26 +11,26 @@ from adql.ir import (
     Derived,
     Exists,
     Expr,
-    Fresh,
     InSubquery,
     Join,
     Literal,
+    NameGenerator,
     Query,
     Relation,
     Scan,
     Select,
     Subquery,
-    columns,
-    conjunction,
-    conjuncts,
-    relations,
-    walk,
+    combine_conjuncts,
+    split_conjuncts,
+    walk_columns,
+    walk_expr,
+    walk_leaves,
 )
 from adql.rewrite.derived_tables import ONE, Wrapped
 from clickhouse_schema.datatypes import BOOLEAN, INT
 
 
-def left_deep(select: Select, fresh: Fresh) -> Select:
+def left_deep(select: Select, fresh: NameGenerator) -> Select:
     """The pass that comes first: no RIGHT, no join on the right of a join."""
     select = replace(select, from_=without_right(select.from_))
     while (nested := _nested_right(select.from_)) is not None:
@@ -39,13 +39,13 @@ def left_deep(select: Select, fresh: Fresh) -> Select:
     return select
 
 
-def keys_of_where(select: Select, fresh: Fresh) -> Select:  # noqa: ARG001  passes are called alike
+def keys_of_where(select: Select, fresh: NameGenerator) -> Select:  # noqa: ARG001  passes are called alike
     """Equalities of WHERE that join tables of inner joins go into their ON, where the engine hashes by them."""
     while (found := _key_of_where(select, select.from_)) is not None:
         join, keys = found
-        joined = replace(join, condition=conjunction([*conjuncts(join.condition), *keys]))
-        rest = [c for c in conjuncts(select.where) if c not in keys]
-        select = replace(select, from_=replaced(select.from_, join, joined), where=conjunction(rest))
+        joined = replace(join, condition=combine_conjuncts([*split_conjuncts(join.condition), *keys]))
+        rest = [c for c in split_conjuncts(select.where) if c not in keys]
+        select = replace(select, from_=replaced(select.from_, join, joined), where=combine_conjuncts(rest))
     return select
 
 
@@ -57,36 +57,42 @@ def _key_of_where(select: Select, relation: Relation) -> tuple[Join, list[Expr]]
     below = _key_of_where(select, relation.left)
     if below is not None or relation.kind != "INNER":
         return below
-    here = {leaf.relation for leaf in relations(relation)}
-    keys = [c for c in conjuncts(select.where) if is_equality(c, relation) and {x.relation for x in columns(c)} <= here]
+    here = {leaf.relation for leaf in walk_leaves(relation)}
+    keys = [
+        c
+        for c in split_conjuncts(select.where)
+        if is_equality(c, relation) and {x.relation for x in walk_columns(c)} <= here
+    ]
     return (relation, keys) if keys else None
 
 
-def outer_keys(select: Select, fresh: Fresh) -> Select:
+def outer_keys(select: Select, fresh: NameGenerator) -> Select:
     """The pass that comes last: an outer join without an equality gets one that is always true."""
     while (bare := _without_equality(select.from_)) is not None:
         select = with_equality(select, bare, fresh)
     return select
 
 
-def with_keys(query: Query, fresh: Fresh) -> Select:
+def with_keys(query: Query, fresh: NameGenerator) -> Select:
     """What ``join_order`` and ``outer_keys`` make of a SELECT that another pass has put together."""
     assert isinstance(query, Select)  # noqa: S101  passes make nothing else
     return outer_keys(join_order(query, fresh), fresh)
 
 
-def with_equality(select: Select, join: Join, fresh: Fresh, value: Literal = ONE) -> Select:
+def with_equality(select: Select, join: Join, fresh: NameGenerator, value: Literal = ONE) -> Select:
     """``select`` with an equality of 1 and ``value`` in the ON of ``join``: without a value it is always true."""
     wrapped = Wrapped(join.right, select, fresh)
     key = wrapped.export(value)
-    anchor = _any_column(next(relations(join.left)))
+    anchor = _any_column(next(walk_leaves(join.left)))
     # the engine wants an equality of columns of both sides: 1 = 1 in disguise
     equal = Call(BOOLEAN, "=", (Call(INT, "ONE", (anchor,)), key))
-    joined = replace(join, right=wrapped.derived(), condition=conjunction([equal, *conjuncts(join.condition)]))
+    joined = replace(
+        join, right=wrapped.derived(), condition=combine_conjuncts([equal, *split_conjuncts(join.condition)])
+    )
     return wrapped.apply(replace(select, from_=replaced(select.from_, join, joined)))
 
 
-def join_order(select: Select, fresh: Fresh) -> Select:
+def join_order(select: Select, fresh: NameGenerator) -> Select:
     """Tells whether the engine may order the joins anew.
 
     It merges joined derived tables for that, and fails where a condition in ON has then no side: constant outputs, and
@@ -102,14 +108,14 @@ def _is_plain(relation: Relation) -> bool:
         return True
     if isinstance(relation, Derived):
         return all(_varies(o.expr) for o in relation.query.outputs)
-    parts = conjuncts(relation.condition)
+    parts = split_conjuncts(relation.condition)
     keyed = any(is_equality(c, relation) for c in parts) and all(_varies(c) for c in parts)
     return keyed and _is_plain(relation.left) and _is_plain(relation.right)
 
 
 def _varies(expr: Expr) -> bool:
     """Whether surely no constant is left of it when the engine computes what it can beforehand."""
-    parts = list(walk(expr))
+    parts = list(walk_expr(expr))
     unsure = any(
         isinstance(e, (Subquery, Exists, InSubquery)) or (isinstance(e, Literal) and e.value is None) for e in parts
     )
@@ -142,15 +148,15 @@ def _without_equality(relation: Relation) -> Join | None:
     below = _without_equality(relation.left)
     if below is not None or relation.kind == "INNER":
         return below
-    return None if any(is_equality(c, relation) for c in conjuncts(relation.condition)) else relation
+    return None if any(is_equality(c, relation) for c in split_conjuncts(relation.condition)) else relation
 
 
 def is_equality(condition: Expr, join: Join) -> bool:
     """``f(columns of one side) = g(columns of the other)``, or with NULL the same as NULL"""
     if not (isinstance(condition, Call) and condition.name in ("=", "SAME")):
         return False
-    right = {leaf.relation for leaf in relations(join.right)}
-    sides = [{c.relation in right for c in columns(arg)} for arg in condition.args]
+    right = {leaf.relation for leaf in walk_leaves(join.right)}
+    sides = [{c.relation in right for c in walk_columns(arg)} for arg in condition.args]
     return sides in ([{True}, {False}], [{False}, {True}])
 
 

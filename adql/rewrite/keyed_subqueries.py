@@ -17,9 +17,9 @@ from adql.ir import (
     Column,
     Derived,
     Expr,
-    Fresh,
     Join,
     Literal,
+    NameGenerator,
     Output,
     Query,
     Relation,
@@ -27,15 +27,19 @@ from adql.ir import (
     SetOperation,
     SubqueryExpr,
     Windowed,
-    conjunction,
-    conjuncts,
-    join_conditions,
-    relations,
-    transform,
-    walk,
+    combine_conjuncts,
+    derive_field,
+    find_free_columns,
+    is_correlated_by_where,
+    split_conjuncts,
+    substitute_in_expr,
+    substitute_in_select,
+    transform_expr,
+    walk_expr,
+    walk_join_conditions,
+    walk_leaves,
+    walk_used_columns,
 )
-from adql.ir.column_metadata import field_of
-from adql.ir.free_columns import free, free_of, is_plain, substituted_in, substituted_select
 from adql.rewrite.derived_tables import names_of, null_of, numbers, select_of
 from adql.rewrite.join_trees import replaced, without_right
 from adql.rewrite.repeatable_relations import is_repeatable
@@ -69,7 +73,7 @@ class Around:
 
 
 def keyed(
-    query: Query, around: Around, fresh: Fresh, span: Span, *, exactly: bool = False, groups: bool = False
+    query: Query, around: Around, fresh: NameGenerator, span: Span, *, exactly: bool = False, groups: bool = False
 ) -> Keyed:
     """``query`` with keys. ``exactly``: no row may be made for values that the query around does not have.
 
@@ -79,7 +83,7 @@ def keyed(
     tied = _by_equalities(query, fresh) if groups or not is_one_row(query) else None
     if tied is not None:
         return tied
-    values = free(query)
+    values = find_free_columns(query)
     domain = _domain(values, around, span, exactly=exactly)
     if groups and isinstance(query, Select):
         of_domain = _of_domain(query, values, domain, fresh, span)
@@ -95,7 +99,7 @@ def is_one_row(query: Query) -> bool:
 
 def of_nothing(expr: Expr) -> Expr:
     """An expression of set functions for no rows."""
-    return transform(expr, _of_nothing)
+    return transform_expr(expr, _of_nothing)
 
 
 def _of_nothing(expr: Expr) -> Expr:
@@ -115,13 +119,13 @@ def columns_of(derived: Derived) -> list[Column]:
 # --- equalities -------------------------------------------------------------------------------------------------------
 
 
-def _by_equalities(query: Query, fresh: Fresh) -> Keyed | None:
-    if not isinstance(query, Select) or not is_plain(query):
+def _by_equalities(query: Query, fresh: NameGenerator) -> Keyed | None:
+    if not isinstance(query, Select) or not is_correlated_by_where(query):
         return None
     own = numbers(query.from_)
     ties, keys, local = [], [], []
-    for condition in conjuncts(query.where):
-        if all(column.relation in own for column in free_of(condition)):
+    for condition in split_conjuncts(query.where):
+        if all(column.relation in own for column in walk_used_columns(condition)):
             local.append(condition)
             continue
         sides = _sides(condition, own)
@@ -129,17 +133,17 @@ def _by_equalities(query: Query, fresh: Fresh) -> Keyed | None:
             return None
         keys.append(sides[0])
         ties.append((sides[1], EQUAL))
-    return Keyed(_with_keys(replace(query, where=conjunction(local)), keys, fresh), tuple(ties))
+    return Keyed(_with_keys(replace(query, where=combine_conjuncts(local)), keys, fresh), tuple(ties))
 
 
 def _sides(condition: Expr, own: frozenset[int]) -> tuple[Expr, Expr] | None:
     """Of ``own = around`` the two sides."""
     if not (isinstance(condition, Call) and condition.name == "="):
         return None
-    if any(isinstance(part, SubqueryExpr) for part in walk(condition)):
+    if any(isinstance(part, SubqueryExpr) for part in walk_expr(condition)):
         return None
     for mine, theirs in (condition.args, condition.args[::-1]):
-        used = [{column.relation in own for column in free_of(side)} for side in (mine, theirs)]
+        used = [{column.relation in own for column in walk_used_columns(side)} for side in (mine, theirs)]
         if used == [{True}, {False}]:
             return mine, theirs
     return None
@@ -153,15 +157,15 @@ def _domain(values: Sequence[Column], around: Around, span: Span, *, exactly: bo
     source, filters = around.from_, list(around.filters)
     used = {value.relation for value in values}
     if not exactly and len(used) == 1 and _is_inner(source):
-        source = next(leaf for leaf in relations(source) if leaf.relation in used)
-        filters = [f for f in filters if {column.relation for column in free_of(f)} <= used]
+        source = next(leaf for leaf in walk_leaves(source) if leaf.relation in used)
+        filters = [f for f in filters if {column.relation for column in walk_used_columns(f)} <= used]
     if not is_repeatable(source):
         raise AdqlUnsupported(
             "a subquery is compared here with rows that may be others each time they are read (TOP, RAND)",
             span,
             "compare by equalities alone, or write a JOIN",
         )
-    return Select(source, conjunction(filters), (), None, _as_outputs(values), True, (), None, 0)
+    return Select(source, combine_conjuncts(filters), (), None, _as_outputs(values), True, (), None, 0)
 
 
 def _as_outputs(values: Sequence[Column]) -> tuple[Output, ...]:
@@ -175,12 +179,12 @@ def _is_inner(relation: Relation) -> bool:
     return relation.kind == "INNER" and _is_inner(relation.left) and _is_inner(relation.right)
 
 
-def _joined(query: Query, values: Sequence[Column], domain: Select, fresh: Fresh, span: Span) -> Query:
+def _joined(query: Query, values: Sequence[Column], domain: Select, fresh: NameGenerator, span: Span) -> Query:
     """``query`` for each row of the domain: its values come first among the outputs."""
     if isinstance(query, SetOperation):
         left, right = (_joined(side, values, domain, fresh, span) for side in (query.left, query.right))
         keys = tuple(
-            Output(fresh.alias(), Column(key.expr.type, query.relation, key.alias, key.field), key.field)
+            Output(fresh.new_alias(), Column(key.expr.type, query.relation, key.alias, key.field), key.field)
             for key in left.outputs[: len(values)]
         )
         combined = replace(
@@ -192,50 +196,55 @@ def _joined(query: Query, values: Sequence[Column], domain: Select, fresh: Fresh
     return _of_domain(query, values, domain, fresh, span)
 
 
-def _read(domain: Select, fresh: Fresh) -> Derived:
+def _read(domain: Select, fresh: NameGenerator) -> Derived:
     """The domain under names of its own."""
-    outputs = tuple(replace(output, alias=fresh.alias()) for output in domain.outputs)
-    return Derived(fresh.relation(), replace(domain, outputs=outputs))
+    outputs = tuple(replace(output, alias=fresh.new_alias()) for output in domain.outputs)
+    return Derived(fresh.new_relation(), replace(domain, outputs=outputs))
 
 
-def _with_nothing(query: Select, values: Sequence[Column], domain: Select, fresh: Fresh, span: Span) -> Select:
+def _with_nothing(query: Select, values: Sequence[Column], domain: Select, fresh: NameGenerator, span: Span) -> Select:
     """Set functions without GROUP BY: a row for each of the domain, be it of no rows."""
     having = Literal(BOOLEAN, False) if query.limit == 0 or query.offset else query.having
     exprs = [*(output.expr for output in query.outputs), *([] if having is None else [having])]
     plain = replace(select_of(query.from_, [*exprs, MARK], fresh), where=query.where)
-    grouped = Derived(fresh.relation(), _of_domain(plain, values, domain, fresh, span))
+    grouped = Derived(fresh.new_relation(), _of_domain(plain, values, domain, fresh, span))
     rows = _read(domain, fresh)
     names = names_of(values, rows)
     columns = columns_of(grouped)
     keys, found, mark = columns[: len(values)], columns[len(values) : -1], columns[-1]
     unmatched = Call(BOOLEAN, "IS NULL", (mark,))
     shown: list[Expr] = [
-        Call(column.type, "CASE", (unmatched, substituted_in(of_nothing(expr), names), column))
+        Call(column.type, "CASE", (unmatched, substitute_in_expr(of_nothing(expr), names), column))
         for expr, column in zip(exprs, found, strict=True)
     ]
     same = [Call(BOOLEAN, SAME, (names[value], key)) for value, key in zip(values, keys, strict=True)]
-    tied = Join("LEFT", rows, grouped, conjunction([*same]))
+    tied = Join("LEFT", rows, grouped, combine_conjuncts([*same]))
     count = len(query.outputs)
     whole = select_of(tied, [*names.values(), *shown[:count]], fresh, shown[count:])
     return _called(whole, [*(o.alias for o in whole.outputs[: len(values)]), *(o.alias for o in query.outputs)])
 
 
-def _of_domain(query: Select, values: Sequence[Column], domain: Select, fresh: Fresh, span: Span) -> Query:
+def _of_domain(query: Select, values: Sequence[Column], domain: Select, fresh: NameGenerator, span: Span) -> Query:
     derived = _read(domain, fresh)
     names = names_of(values, derived)
     select, same = _below(query, values, domain, names, fresh, span)
-    select = substituted_select(select, names)
-    from_, where = _beside(derived, select.from_, span), conjunction([*conjuncts(select.where), *same])
+    select = substitute_in_select(select, names)
+    from_, where = _beside(derived, select.from_, span), combine_conjuncts([*split_conjuncts(select.where), *same])
     return _with_keys(replace(select, from_=from_, where=where), [names[value] for value in values], fresh)
 
 
 def _below(
-    select: Select, values: Sequence[Column], domain: Select, names: dict[Column, Column], fresh: Fresh, span: Span
+    select: Select,
+    values: Sequence[Column],
+    domain: Select,
+    names: dict[Column, Column],
+    fresh: NameGenerator,
+    span: Span,
 ) -> tuple[Select, list[Expr]]:
     """Correlated derived tables of FROM with keys of their own, and the conditions that tie these to the domain."""
     same: list[Expr] = []
-    for leaf in [*relations(select.from_)]:
-        if not (isinstance(leaf, Derived) and free(leaf.query)):
+    for leaf in [*walk_leaves(select.from_)]:
+        if not (isinstance(leaf, Derived) and find_free_columns(leaf.query)):
             continue
         if not _is_inner(select.from_):
             raise AdqlUnsupported(
@@ -252,11 +261,15 @@ def _below(
 def _beside(domain: Derived, tree: Relation, span: Span) -> Relation:
     """The domain joined to a FROM, some of whose ON may use it."""
     tree = without_right(tree)
-    if not any(column.relation == domain.relation for on in join_conditions(tree) for column in free_of(on)):
+    if not any(
+        column.relation == domain.relation for on in walk_join_conditions(tree) for column in walk_used_columns(on)
+    ):
         return Join("INNER", domain, tree, None)
     leaf, spine = tree, tree
     while isinstance(spine, Join):
-        inside = any(c.relation == domain.relation for on in join_conditions(spine.right) for c in free_of(on))
+        inside = any(
+            c.relation == domain.relation for on in walk_join_conditions(spine.right) for c in walk_used_columns(on)
+        )
         if spine.kind == "FULL" or inside:
             raise AdqlUnsupported(
                 "the ON of a FULL or nested join uses the query around this subquery", span, "use it in WHERE"
@@ -268,7 +281,7 @@ def _beside(domain: Derived, tree: Relation, span: Span) -> Relation:
 # --- keys among the outputs -------------------------------------------------------------------------------------------
 
 
-def _with_keys(select: Select, keys: Sequence[Expr], fresh: Fresh) -> Query:
+def _with_keys(select: Select, keys: Sequence[Expr], fresh: NameGenerator) -> Query:
     """The keys come first among the outputs. Groups, windows and TOP are per key."""
 
     def per_key(expr: Expr) -> Expr:
@@ -276,15 +289,15 @@ def _with_keys(select: Select, keys: Sequence[Expr], fresh: Fresh) -> Query:
             return replace(expr, partition_by=(*keys, *expr.partition_by))
         return expr
 
-    first = tuple(Output(alias := fresh.alias(), key, field_of(key, alias)) for key in keys)
-    rest = tuple(replace(output, expr=transform(output.expr, per_key)) for output in select.outputs)
-    order_by = tuple(replace(order, expr=transform(order.expr, per_key)) for order in select.order_by)
+    first = tuple(Output(alias := fresh.new_alias(), key, derive_field(key, alias)) for key in keys)
+    rest = tuple(replace(output, expr=transform_expr(output.expr, per_key)) for output in select.outputs)
+    order_by = tuple(replace(order, expr=transform_expr(order.expr, per_key)) for order in select.order_by)
     group_by = (*keys, *select.group_by) if select.is_grouped else ()
     plain = replace(select, group_by=group_by, outputs=(*first, *rest), order_by=(), limit=None, offset=0)
     return _ranked(plain, replace(select, order_by=order_by), len(keys), fresh)
 
 
-def _ranked(plain: Query, asked: Query, keys: int, fresh: Fresh) -> Query:
+def _ranked(plain: Query, asked: Query, keys: int, fresh: NameGenerator) -> Query:
     """Of ``plain``, which has keys, the rows that ORDER BY, TOP and OFFSET of ``asked`` leave for each key."""
     if asked.limit is None and not asked.offset:
         return plain
@@ -294,14 +307,14 @@ def _ranked(plain: Query, asked: Query, keys: int, fresh: Fresh) -> Query:
         place = next((i for i, output in enumerate(plain.outputs) if output.expr == order.expr), None)
         if place is None:
             place = len(plain.outputs)
-            alias = fresh.alias()
-            plain = replace(plain, outputs=(*plain.outputs, Output(alias, order.expr, field_of(order.expr, alias))))
+            alias = fresh.new_alias()
+            plain = replace(plain, outputs=(*plain.outputs, Output(alias, order.expr, derive_field(order.expr, alias))))
         places.append(place)
-    rows = Derived(fresh.relation(), plain)
+    rows = Derived(fresh.new_relation(), plain)
     columns = columns_of(rows)
     order_by = tuple(replace(o, expr=columns[i]) for o, i in zip(asked.order_by, places, strict=True))
     number = Windowed(LONG, "ROW_NUMBER", (), tuple(columns[:keys]), order_by)
-    numbered = Derived(fresh.relation(), select_of(rows, [*columns[:shown], number], fresh))
+    numbered = Derived(fresh.new_relation(), select_of(rows, [*columns[:shown], number], fresh))
     *columns, number_column = columns_of(numbered)
     wanted: list[Expr] = [Call(BOOLEAN, ">", (number_column, Literal(LONG, asked.offset)))]
     if asked.limit is not None:

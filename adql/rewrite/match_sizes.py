@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adql.ir import Query, Relation, Scan, SetOperation, relations
+from adql.ir import Query, Relation, Scan, SetOperation, walk_leaves
 
 #: Rows in a square degree of a table that nobody counted: a deep survey, for too many cubes cost less than too few
 _UNKNOWN_CROWDING = 10_000.0
@@ -40,7 +40,7 @@ def row_count(relation: Relation) -> int | None:
 def _scans(relation: Relation) -> list[Scan]:
     """The tables of the catalogue below, without those of subqueries in conditions."""
     found: list[Scan] = []
-    for leaf in relations(relation):
+    for leaf in walk_leaves(relation):
         found += [leaf] if isinstance(leaf, Scan) else _scans_of(leaf.query)
     return found
 

@@ -9,8 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from adql.ir import Call, Column, Expr, Join, Relation, Select, columns, conjuncts, relations
-from adql.ir.constants import constant
+from adql.ir import (
+    Call,
+    Column,
+    Expr,
+    Join,
+    Relation,
+    Select,
+    evaluate_constant,
+    split_conjuncts,
+    walk_columns,
+    walk_leaves,
+)
 from adql.rewrite.impossible_conditions import NEARNESS
 
 #: Degrees of a chain of matches, at most
@@ -57,7 +67,7 @@ def nearness(condition: Expr) -> tuple[tuple[End, End], float] | None:
     if not (isinstance(condition, Call) and condition.name in NEARNESS):
         return None
     lon1, lat1, lon2, lat2, bound = condition.args
-    radius = constant(bound)
+    radius = evaluate_constant(bound)
     first, second = _end(lon1, lat1), _end(lon2, lat2)
     if radius is None or not 0 <= radius <= _FARTHEST or not first or not second:
         return None
@@ -70,7 +80,7 @@ def nearness_by(relation: int, condition: Expr) -> tuple[tuple[End, End], Expr] 
         return None
     lon1, lat1, lon2, lat2, radius = condition.args
     first, second = _end(lon1, lat1), _end(lon2, lat2)
-    if not first or not second or {column.relation for column in columns(radius)} != {relation}:
+    if not first or not second or {column.relation for column in walk_columns(radius)} != {relation}:
         return None
     if second[0].relation == relation:
         first, second = second, first
@@ -96,7 +106,7 @@ def matches(select: Select, kind: Kind) -> list[Match]:
     """All of one kind in WHERE and ON."""
 
     def of(condition: Expr | None, join: Join | None, *, always: bool) -> Iterator[Match]:
-        for part in conjuncts(condition):
+        for part in split_conjuncts(condition):
             if (found := kind(part)) is not None:
                 ends, radius = found
                 if isinstance(radius, Expr):
@@ -135,7 +145,7 @@ def _across(known: Known, match: Match, there: End) -> bool | None:
     join = match.join
     if join is None:
         return True if known.within is None else None
-    right = {leaf.relation for leaf in relations(join.right)}
+    right = {leaf.relation for leaf in walk_leaves(join.right)}
     to_right, from_right = there[0].relation in right, known.end[0].relation in right
     if known.within is not None:
         return False if known.within is join and to_right else None

@@ -18,21 +18,21 @@ from adql.ir import (
     Column,
     Derived,
     Expr,
-    Fresh,
     Join,
     Literal,
+    NameGenerator,
     Order,
     Relation,
     Scan,
     Select,
     Windowed,
-    columns,
-    conjunction,
-    conjuncts,
-    joins,
-    relations,
-    select_expressions,
-    walk,
+    combine_conjuncts,
+    split_conjuncts,
+    walk_columns,
+    walk_expr,
+    walk_joins,
+    walk_leaves,
+    walk_select_expressions,
 )
 from adql.rewrite.crossmatch import with_distance
 from adql.rewrite.derived_tables import Wrapped, names_of, null_of, numbers, renamed, selected, used_outside
@@ -45,12 +45,12 @@ CHOICES = {"NEAREST": "skyhouse_nearest", "MUTUAL": "skyhouse_mutual"}
 _USAGE = "write it as a condition of its own: FROM a JOIN b ON 1 = {}(...) AND ..."
 
 
-def nearest_matches(select: Select, fresh: Fresh) -> Select:
+def nearest_matches(select: Select, fresh: NameGenerator) -> Select:
     """The pass for one SELECT, before those inside. AdqlSemanticError for a choice that chooses from no join."""
     while (choice := _find(select.from_)) is not None:
         select = _chosen(select, choice, fresh)
-    for expr in select_expressions(select):
-        for part in walk(expr):
+    for expr in walk_select_expressions(select):
+        for part in walk_expr(expr):
             if isinstance(part, Call) and part.name in CHOICES:
                 name = CHOICES[part.name]
                 raise AdqlSemanticError(
@@ -87,7 +87,7 @@ def _find(relation: Relation) -> Choice | None:
     below = _find(relation.left)
     if below is not None:
         return below
-    found = [c for c in conjuncts(relation.condition) if isinstance(c, Call) and c.name in CHOICES]
+    found = [c for c in split_conjuncts(relation.condition) if isinstance(c, Call) and c.name in CHOICES]
     return _checked(relation, found) if found else None
 
 
@@ -100,7 +100,7 @@ def _checked(join: Join, calls: list[Call]) -> Choice:
         kind = "a FULL JOIN" if join.kind == "FULL" else "EXISTS or IN"
         raise AdqlSemanticError(f"{name} cannot stand in {kind}", call.span, "use JOIN, LEFT JOIN or RIGHT JOIN")
     left, right = numbers(join.left), numbers(join.right)
-    first, second = ({c.relation for p in call.args[i : i + 2] for c in columns(p)} for i in (0, 2))
+    first, second = ({c.relation for p in call.args[i : i + 2] for c in walk_columns(p)} for i in (0, 2))
     for one, other, of_left in ((left, right, True), (right, left, False)):
         if first and second and first <= one and second <= other:
             return Choice(join, call, of_left)
@@ -114,7 +114,7 @@ def _checked(join: Join, calls: list[Call]) -> Choice:
 # --- the choosing -----------------------------------------------------------------------------------------------------
 
 
-def _chosen(select: Select, choice: Choice, fresh: Fresh) -> Select:
+def _chosen(select: Select, choice: Choice, fresh: NameGenerator) -> Select:
     join = choice.join
     used = used_outside(join, select)
     left, right = Wrapped(join.left, select, fresh), Wrapped(join.right, select, fresh)
@@ -124,7 +124,7 @@ def _chosen(select: Select, choice: Choice, fresh: Fresh) -> Select:
     def inside(expr: Expr) -> Expr:
         return right.renamed(left.renamed(expr))
 
-    condition = conjunction([choice.near if c == choice.call else c for c in conjuncts(join.condition)])
+    condition = combine_conjuncts([choice.near if c == choice.call else c for c in split_conjuncts(join.condition)])
     assert condition is not None  # noqa: S101  it has the nearness
     before, after = _filters(select, choice)
     of_left, of_right = (before, []) if choice.of_left else ([], before)
@@ -141,7 +141,7 @@ def _chosen(select: Select, choice: Choice, fresh: Fresh) -> Select:
         matched = Call(BOOLEAN, "NOT", (Call(BOOLEAN, "IS NULL", (rows[1],)),))
         optional = {apart, *(inside(c) for c in used if c.relation in numbers(join.right))}
         chosen = _kept_with_others(pairs, shown, optional, [*best, matched], rows[0], fresh)
-    select = replace(select, from_=replaced(select.from_, join, chosen), where=conjunction(after))
+    select = replace(select, from_=replaced(select.from_, join, chosen), where=combine_conjuncts(after))
     *names, separation = names_of(shown, chosen).values()
     select = with_distance(select, choice.call.args[:4], separation)
     return renamed(select, dict(zip(used, names, strict=True)))
@@ -157,7 +157,7 @@ def _ties(side: Wrapped) -> list[Column]:
     """What orders rows at the same separation: ids first, then the columns in use; rows alike in all are the same."""
     ids = [
         Column(column.type, leaf.relation, column.name, column.field)
-        for leaf in relations(side.relation)
+        for leaf in walk_leaves(side.relation)
         if isinstance(leaf, Scan)
         for column in leaf.entry.table.columns
         if column.name in leaf.entry.table.layout.id
@@ -168,17 +168,17 @@ def _ties(side: Wrapped) -> list[Column]:
 
 def _filters(select: Select, choice: Choice) -> tuple[list[Expr], list[Expr]]:
     """WHERE's conditions in two: those on rows that get their nearest are as well tested before; the others."""
-    conditions = list(conjuncts(select.where))
+    conditions = list(split_conjuncts(select.where))
     side = numbers(choice.join.left if choice.of_left else choice.join.right)
     kept = choice.join.kind == "INNER" or choice.of_left
-    full = any(join.kind == "FULL" for join in joins(select.from_))
+    full = any(join.kind == "FULL" for join in walk_joins(select.from_))
     if choice.mutual or not kept or full:
         return [], conditions
-    before = [c for c in conditions if (used := {x.relation for x in columns(c)}) and used <= side]
+    before = [c for c in conditions if (used := {x.relation for x in walk_columns(c)}) and used <= side]
     return before, [c for c in conditions if c not in before]
 
 
-def _kept(pairs: Join, before: list[Expr], shown: list[Expr], best: list[Expr], fresh: Fresh) -> Derived:
+def _kept(pairs: Join, before: list[Expr], shown: list[Expr], best: list[Expr], fresh: NameGenerator) -> Derived:
     """Those of the pairs that are the best; in an outer join a row without any is the best of its own."""
     ranked = selected(pairs, [*shown, *_windows(best)], fresh, where=before)
     names = names_of([*shown, *_windows(best)], ranked)
@@ -186,7 +186,7 @@ def _kept(pairs: Join, before: list[Expr], shown: list[Expr], best: list[Expr], 
 
 
 def _kept_with_others(
-    pairs: Join, shown: list[Expr], optional: set[Expr], best: list[Expr], row: Column, fresh: Fresh
+    pairs: Join, shown: list[Expr], optional: set[Expr], best: list[Expr], row: Column, fresh: NameGenerator
 ) -> Derived:
     """The best pairs, and each left row without one, once, with NULLs for the right."""
     inner = selected(pairs, [*shown, row, Call(BOOLEAN, "AND", tuple(best))], fresh)
@@ -205,7 +205,7 @@ def _kept_with_others(
 
 
 def _windows(exprs: list[Expr]) -> list[Expr]:
-    return [part for expr in exprs for part in walk(expr) if isinstance(part, Windowed)]
+    return [part for expr in exprs for part in walk_expr(expr) if isinstance(part, Windowed)]
 
 
 def _of(expr: Expr, names: dict[Expr, Column]) -> Expr:

@@ -11,22 +11,22 @@ from adql.ir import (
     Aggregate,
     Call,
     Expr,
-    Fresh,
     InSubquery,
     Join,
+    NameGenerator,
     Query,
     Relation,
     Select,
     Windowed,
-    conjunction,
-    conjuncts,
+    combine_conjuncts,
     map_select,
+    split_conjuncts,
 )
 from adql.rewrite.join_trees import is_equality
 from clickhouse_schema.datatypes import LONG
 
 
-def one_zero(select: Select, fresh: Fresh) -> Select:  # noqa: ARG001  passes are called alike
+def one_zero(select: Select, fresh: NameGenerator) -> Select:  # noqa: ARG001  passes are called alike
     """The pass for one SELECT."""
     if isinstance(select.from_, Join):
         select = replace(select, from_=_joins(select.from_))
@@ -70,7 +70,7 @@ def with_one_zero_inside(expr: Expr) -> Expr:
 def _joins(relation: Relation) -> Relation:
     if not isinstance(relation, Join):
         return relation
-    condition = conjunction([_key(c, relation) for c in conjuncts(relation.condition)])
+    condition = combine_conjuncts([_key(c, relation) for c in split_conjuncts(relation.condition)])
     return replace(relation, left=_joins(relation.left), right=_joins(relation.right), condition=condition)
 
 

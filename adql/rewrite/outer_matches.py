@@ -16,19 +16,19 @@ from adql.ir import (
     Call,
     Column,
     Derived,
-    Fresh,
     Join,
+    NameGenerator,
     Output,
     Relation,
     Select,
     SetOperation,
-    columns,
-    conjunction,
-    conjuncts,
-    relations,
-    transform,
+    combine_conjuncts,
+    evaluate_constant,
+    split_conjuncts,
+    transform_expr,
+    walk_columns,
+    walk_leaves,
 )
-from adql.ir.constants import constant
 from adql.rewrite.crossmatch import Match, matches
 from adql.rewrite.derived_tables import names_of, null_of, numbers, renamed, select_of, selected, used_outside
 from adql.rewrite.join_trees import is_equality, replaced
@@ -37,7 +37,7 @@ from adql.rewrite.small_side_filters import small_sides
 from clickhouse_schema.datatypes import BOOLEAN
 
 
-def outer_matches(select: Select, fresh: Fresh) -> Select:
+def outer_matches(select: Select, fresh: NameGenerator) -> Select:
     """The pass for one SELECT."""
     match = _find(select.from_)
     if match is not None and match.join.kind == "SEMI":
@@ -53,13 +53,13 @@ def _find(relation: Relation) -> Match | None:
     below = _find(relation.left)
     if below is not None or relation.kind == "INNER":
         return below
-    conditions = list(conjuncts(relation.condition))
+    conditions = list(split_conjuncts(relation.condition))
     if any(is_equality(c, relation) for c in conditions):
         return None
     found = matches(relation, conditions)
     if relation.kind == "FULL":
         return found[0] if found and is_repeatable(relation) else None
-    if any(constant(match.radius) is not None or _is_of_left(match) for match in found):
+    if any(evaluate_constant(match.radius) is not None or _is_of_left(match) for match in found):
         return None
     return next((m for m in found if m.bounds is not None and is_repeatable(relation.left)), None)
 
@@ -71,45 +71,45 @@ def _is_of_left(match: Match) -> bool:
 # --- FULL -------------------------------------------------------------------------------------------------------------
 
 
-def _of_both(select: Select, join: Join, fresh: Fresh) -> Select:
+def _of_both(select: Select, join: Join, fresh: NameGenerator) -> Select:
     used = used_outside(join, select)
     left = numbers(join.left)
     missing = [null_of(c.type) if c.relation in left else c for c in used]
     matched = select_of(Join("LEFT", join.left, join.right, join.condition), used, fresh)
     rest = select_of(Join("ANTI", join.right, join.left, join.condition), missing, fresh)
-    number = fresh.relation()
+    number = fresh.new_relation()
     shown = tuple(
-        Output(fresh.alias(), Column(o.expr.type, number, o.alias, o.field), o.field) for o in matched.outputs
+        Output(fresh.new_alias(), Column(o.expr.type, number, o.alias, o.field), o.field) for o in matched.outputs
     )
-    derived = Derived(fresh.relation(), SetOperation("UNION", True, matched, rest, number, shown, (), None, 0))
+    derived = Derived(fresh.new_relation(), SetOperation("UNION", True, matched, rest, number, shown, (), None, 0))
     return renamed(replace(select, from_=replaced(select.from_, join, derived)), names_of(used, derived))
 
 
 # --- radii of the right side ------------------------------------------------------------------------------------------
 
 
-def _keyed(select: Select, match: Match, fresh: Fresh) -> Select:
+def _keyed(select: Select, match: Match, fresh: NameGenerator) -> Select:
     join = match.join
     left, right = numbers(join.left), numbers(join.right)
-    own = [c for c in conjuncts(join.condition) if {x.relation for x in columns(c)} <= right]
-    others = [c for c in conjuncts(join.condition) if c not in own and c != match.near]
-    keys = [*dict.fromkeys(c for c in columns(match.near) if c.relation in left)]
+    own = [c for c in split_conjuncts(join.condition) if {x.relation for x in walk_columns(c)} <= right]
+    others = [c for c in split_conjuncts(join.condition) if c not in own and c != match.near]
+    keys = [*dict.fromkeys(c for c in walk_columns(match.near) if c.relation in left)]
     needed = [c for c in used_outside(join, select) if c.relation in right]
-    needed += [c for other in others for c in columns(other) if c.relation in right]
+    needed += [c for other in others for c in walk_columns(other) if c.relation in right]
 
-    positions = Derived(fresh.relation(), replace(select_of(_source(join.left, keys), keys, fresh), distinct=True))
+    positions = Derived(fresh.new_relation(), replace(select_of(_source(join.left, keys), keys, fresh), distinct=True))
     of_position = names_of(keys, positions)
-    near = transform(match.near, lambda part: of_position[part] if part in keys else part)
-    pairs = Join("INNER", positions, join.right, conjunction([near, *own]))
+    near = transform_expr(match.near, lambda part: of_position[part] if part in keys else part)
+    pairs = Join("INNER", positions, join.right, combine_conjuncts([near, *own]))
     shown = [*of_position.values(), *dict.fromkeys(needed)]
     matched = selected(pairs, shown, fresh)
     names = names_of(shown, matched)
     equal = [Call(BOOLEAN, "=", (key, names[of_position[key]])) for key in keys]
-    joined = Join(join.kind, join.left, matched, conjunction([*equal, *others]))
+    joined = Join(join.kind, join.left, matched, combine_conjuncts([*equal, *others]))
     return renamed(replace(select, from_=replaced(select.from_, join, joined)), names)
 
 
 def _source(tree: Relation, keys: Sequence[Column]) -> Relation:
     """The one table of ``tree`` that the columns are of, or all of it."""
     used = {key.relation for key in keys}
-    return next((leaf for leaf in relations(tree) if used == {leaf.relation}), tree)
+    return next((leaf for leaf in walk_leaves(tree) if used == {leaf.relation}), tree)

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from adql.ir import Call, Expr, Literal, columns
-from adql.ir.constants import constant
+from adql.ir import Call, Expr, Literal, evaluate_constant, walk_columns
 from clickhouse_schema.datatypes import DOUBLE
 
 _ZERO = Literal(DOUBLE, 0.0)
@@ -28,7 +27,7 @@ class Bounds:
 
 def bounds(radius: Expr, left: frozenset[int], right: frozenset[int]) -> Bounds | None:
     """Of an expression over columns of the relations ``left`` and ``right``; None if no such bounds are known."""
-    used = {column.relation for column in columns(radius)}
+    used = {column.relation for column in walk_columns(radius)}
     if not used <= left | right:
         return None
     if used <= right:
@@ -52,9 +51,9 @@ def _of_call(radius: Call, left: frozenset[int], right: frozenset[int]) -> Bound
             return bounds(args[0], left, right)
         case "REACH TOUCHING":
             return _sum(bounds(args[0], left, right), bounds(args[1], left, right))
-        case "*" if (constant(args[0]) or -1) > 0:
+        case "*" if (evaluate_constant(args[0]) or -1) > 0:
             return _each(bounds(args[1], left, right), lambda part: Call(DOUBLE, "*", (args[0], part)))
-        case "*" | "/" if (constant(args[1]) or -1) > 0 and radius.type == DOUBLE:
+        case "*" | "/" if (evaluate_constant(args[1]) or -1) > 0 and radius.type == DOUBLE:
             return _each(bounds(args[0], left, right), lambda part: Call(DOUBLE, radius.name, (part, args[1])))
         case "SQRT":
             return _each(bounds(args[0], left, right), lambda part: Call(DOUBLE, "SQRT", (_positive(part),)))

@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from adql.ir import Column, Derived, Expr, Fresh, Join, Relation, Scan, Select, conjuncts, relations
+from adql.ir import Column, Derived, Expr, Join, NameGenerator, Relation, Scan, Select, split_conjuncts, walk_leaves
 from adql.regions import Cone, Grown, Moc, Region, cover
 from adql.regions.region_relations import has_moc
 from adql.rewrite.condition_pushdown import Hint, hinted, origins
@@ -45,7 +45,7 @@ class Fact:
         return self.known.end[0].relation
 
 
-def carry(select: Select, fresh: Fresh) -> Select:
+def carry(select: Select, fresh: NameGenerator) -> Select:
     """The pass for one SELECT, before those inside of it."""
     if isinstance(select.from_, Scan) and select.having is None:
         return select
@@ -66,7 +66,7 @@ Leaves = dict[int, Scan | Derived]
 
 
 def _leaves(select: Select) -> Leaves:
-    return {leaf.relation: leaf for leaf in relations(select.from_)}
+    return {leaf.relation: leaf for leaf in walk_leaves(select.from_)}
 
 
 def _facts_of_joins(relation: Relation, leaves: Leaves, *, outer: bool) -> Iterator[Fact]:
@@ -76,7 +76,7 @@ def _facts_of_joins(relation: Relation, leaves: Leaves, *, outer: bool) -> Itera
     yield from _facts_of_joins(relation.left, leaves, outer=outer or relation.kind == "FULL")
     if relation.kind == "FULL":
         return
-    right = {leaf.relation for leaf in relations(relation.right)}
+    right = {leaf.relation for leaf in walk_leaves(relation.right)}
     for fact in _facts(relation.condition, leaves, sure=False):
         on_right = fact.relation in right
         known = fact.known
@@ -92,7 +92,7 @@ def _facts(condition: Expr | None, leaves: Leaves, *, sure: bool) -> list[Fact]:
         found = origins(leaves.get(lon.relation), (lon.name, lat.name))
         return any(scan.entry.table.layout.position == names for scan, names in found)
 
-    parts = conjuncts(condition)
+    parts = split_conjuncts(condition)
     said = together([*(confinements(part, is_position) for part in parts), *ranges(parts, is_position)])
     return [Fact(Known(position, sure), confinement.region) for position, confinement in said.items()]
 
@@ -102,7 +102,7 @@ def _without_needless_nulls(relation: Relation, sure: set[int]) -> Relation:
     if not isinstance(relation, Join):
         return relation
     left, right = _without_needless_nulls(relation.left, sure), _without_needless_nulls(relation.right, sure)
-    has_left, has_right = (any(leaf.relation in sure for leaf in relations(side)) for side in (left, right))
+    has_left, has_right = (any(leaf.relation in sure for leaf in walk_leaves(side)) for side in (left, right))
     kind = relation.kind
     if kind == "FULL" and has_left:
         kind = "LEFT"
@@ -150,7 +150,7 @@ def _coarse(region: Region) -> Region:
 # --- where it is put --------------------------------------------------------------------------------------------------
 
 
-def _placed(select: Select, known: list[Fact], new: list[Fact], fresh: Fresh) -> Select:
+def _placed(select: Select, known: list[Fact], new: list[Fact], fresh: NameGenerator) -> Select:
     """Hints of all facts about derived tables, and of new ones about stored tables.
 
     What WHERE or ON says of a stored table itself has no need of a hint.

@@ -17,9 +17,9 @@ from adql.ir import (
     SetOperation,
     Subquery,
     Windowed,
-    select_expressions,
-    selects,
-    walk,
+    walk_expr,
+    walk_select_expressions,
+    walk_selects,
 )
 
 #: Sums of floating-point numbers depend on the order in which the rows are read.
@@ -30,7 +30,9 @@ _CHANCES = (*DRAWS, "ROW NUMBER")
 
 def draws_lots(query: Query) -> bool:
     """Whether random numbers or a sample make the answer another one each time."""
-    parts = (part for select in selects(query) for expr in select_expressions(select) for part in walk(expr))
+    parts = (
+        part for select in walk_selects(query) for expr in walk_select_expressions(select) for part in walk_expr(expr)
+    )
     return any(isinstance(part, Call) and part.name in (*DRAWS, "SAMPLED") for part in parts)
 
 
@@ -51,7 +53,7 @@ def _is_repeatable_query(query: Query) -> bool:
         return _is_repeatable_query(query.left) and _is_repeatable_query(query.right)
     if not is_repeatable(query.from_):
         return False
-    return all(is_steady(part) for expr in select_expressions(query) for part in walk(expr))
+    return all(is_steady(part) for expr in walk_select_expressions(query) for part in walk_expr(expr))
 
 
 def is_steady(expr: Expr) -> bool:

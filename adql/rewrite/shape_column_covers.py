@@ -16,17 +16,17 @@ from adql.ir import (
     Covered,
     Derived,
     Expr,
-    Fresh,
     Literal,
+    NameGenerator,
     Output,
     Relation,
     Scan,
     Select,
     map_select,
-    relations,
-    select_expressions,
-    transform,
-    walk,
+    transform_expr,
+    walk_expr,
+    walk_leaves,
+    walk_select_expressions,
 )
 from adql.regions.cover_ranges import footprints
 from adql.resolve.geometry_binder import constant_region
@@ -39,14 +39,16 @@ _RELATIONS = ("SHAPES CONTAIN", "SHAPES MEET")
 _TAKE_SHAPES = (*_RELATIONS, "MOC UNION", "MOC INTERSECTION", "AREA", "CAP LON", "CAP LAT", "CAP RADIUS")
 
 
-def stored_shapes(select: Select, fresh: Fresh) -> Select:
+def stored_shapes(select: Select, fresh: NameGenerator) -> Select:
     """The pass for one SELECT."""
-    if not any(_is_shape_column(a) for e in select_expressions(select) for p in walk(e) for a in _shapes_of(p)):
+    if not any(
+        _is_shape_column(a) for e in walk_select_expressions(select) for p in walk_expr(e) for a in _shapes_of(p)
+    ):
         return select
     beside = _Beside(select, fresh)
     where = None if select.where is None else _pruned(select.where, beside)
     select = replace(select, where=where, from_=_pruned_joins(select.from_, beside))
-    return beside.finish(map_select(select, lambda expr: transform(expr, lambda part: _read(part, beside))))
+    return beside.finish(map_select(select, lambda expr: transform_expr(expr, lambda part: _read(part, beside))))
 
 
 def _shapes_of(expr: Expr) -> tuple[Expr, ...]:
@@ -118,8 +120,8 @@ class _Beside:
     shown one, so DISTINCT and GROUP BY take it along.
     """
 
-    def __init__(self, select: Select, fresh: Fresh) -> None:
-        self._leaves = {leaf.relation: leaf for leaf in relations(select.from_)}
+    def __init__(self, select: Select, fresh: NameGenerator) -> None:
+        self._leaves = {leaf.relation: leaf for leaf in walk_leaves(select.from_)}
         self._exports: dict[int, Derived] = {}
         self._fresh = fresh
 
@@ -145,7 +147,7 @@ class _Beside:
             return None
         alias = next((o.alias for o in query.outputs if o.expr == found), "")
         if not alias:
-            alias = self._fresh.alias()
+            alias = self._fresh.new_alias()
             query = replace(inner.finish(query), outputs=(*query.outputs, Output(alias, found, found.field)))
             if query.is_grouped:
                 query = replace(query, group_by=(*query.group_by, found))

@@ -9,7 +9,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from adql.ir import Call, Derived, Expr, Fresh, Join, Relation, Scan, Select, columns, conjunction, conjuncts, relations
+from adql.ir import (
+    Call,
+    Derived,
+    Expr,
+    Join,
+    NameGenerator,
+    Relation,
+    Scan,
+    Select,
+    combine_conjuncts,
+    split_conjuncts,
+    walk_columns,
+    walk_leaves,
+)
 from adql.resolve.geometry_binder import coordinates
 from adql.rewrite.derived_tables import Wrapped
 from adql.rewrite.join_trees import replaced
@@ -27,7 +40,7 @@ _PAIRS_WITH_POINTS = 1_000_000
 _PAIRS_OF_SHAPES = 30_000_000
 
 
-def match_caps(select: Select, fresh: Fresh) -> Select:
+def match_caps(select: Select, fresh: NameGenerator) -> Select:
     """The pass for one SELECT, before those that plan its matches."""
     if not isinstance(select.from_, Join):
         return select
@@ -45,22 +58,22 @@ def match_caps(select: Select, fresh: Fresh) -> Select:
 class _Tables:
     """Those of a SELECT's FROM. One that gets caps becomes a derived table, so that they are computed once a row."""
 
-    def __init__(self, select: Select, fresh: Fresh) -> None:
+    def __init__(self, select: Select, fresh: NameGenerator) -> None:
         self._select = select
         self._fresh = fresh
-        self._leaves = {leaf.relation: leaf for leaf in relations(select.from_)}
+        self._leaves = {leaf.relation: leaf for leaf in walk_leaves(select.from_)}
         self._wrapped: dict[int, Wrapped] = {}
 
     def with_caps(self, condition: Expr | None) -> Expr | None:
-        parts = conjuncts(condition)
+        parts = split_conjuncts(condition)
         added = [near for part in parts if (near := self._nearness(part)) is not None]
-        return conjunction([*added, *parts]) if added else condition
+        return combine_conjuncts([*added, *parts]) if added else condition
 
     def _nearness(self, condition: Expr) -> Expr | None:
         """Of a relation between shapes of two tables; None of others, and of MOCs."""
         if not (isinstance(condition, Call) and condition.name in _RELATIONS):
             return None
-        used = [{column.relation for column in columns(shape)} for shape in condition.args]
+        used = [{column.relation for column in walk_columns(shape)} for shape in condition.args]
         if used[0] == used[1] or any(len(one) != 1 or not one <= self._leaves.keys() for one in used):
             return None
         if any(shape.type.xtype not in ("point", *_CAPPED) for shape in condition.args):
@@ -82,7 +95,7 @@ class _Tables:
         """Longitude and latitude of its centre, and but for a point its radius, as columns."""
         if shape.type.xtype == "point":
             return coordinates(shape)
-        [relation] = {column.relation for column in columns(shape)}
+        [relation] = {column.relation for column in walk_columns(shape)}
         if relation not in self._wrapped:
             self._wrapped[relation] = Wrapped(self._leaves[relation], self._select, self._fresh)
         values = tuple(Call(DOUBLE, f"CAP {value}", (shape,)) for value in ("LON", "LAT", "RADIUS"))

@@ -20,10 +20,10 @@ from adql.ir import (
     Derived,
     Exists,
     Expr,
-    Fresh,
     InSubquery,
     Join,
     Literal,
+    NameGenerator,
     Output,
     Query,
     Relation,
@@ -31,15 +31,15 @@ from adql.ir import (
     Select,
     SetOperation,
     Subquery,
-    columns,
-    conjunction,
-    conjuncts,
+    combine_conjuncts,
+    derive_field,
     has_window,
-    relations,
-    transform,
-    walk,
+    split_conjuncts,
+    transform_expr,
+    walk_columns,
+    walk_expr,
+    walk_leaves,
 )
-from adql.ir.column_metadata import field_of
 from adql.rewrite.condition_pushdown import Hint, hinted, origins
 from adql.rewrite.match_ties import End, Known, Match, equality, matches, nearness, nearness_by, reached
 from adql.rewrite.repeatable_relations import is_repeatable, is_steady
@@ -69,19 +69,19 @@ _ORDERS = (12, 8, 5, 3)
 _MOST_SKY = 0.3
 
 
-def small_sides(select: Select, fresh: Fresh) -> Select:
+def small_sides(select: Select, fresh: NameGenerator) -> Select:
     """The pass for one SELECT, before those inside of it."""
     if not isinstance(select.from_, Join):
         return select
     near, equal = matches(select, nearness), matches(select, equality)
     given: list[tuple[Known, Hint]] = []
-    for leaf in relations(select.from_):
+    for leaf in walk_leaves(select.from_):
         size = _rows(leaf, _own(select, leaf))
         if size is not None and size <= _SMALL and is_repeatable(leaf):
             given += _cells(select, leaf, size, near, fresh)
             given += _cells_of_radii(select, leaf, size, fresh)
             given += _ids(select, leaf, size, equal, fresh)
-    for leaf in [*relations(select.from_)]:
+    for leaf in [*walk_leaves(select.from_)]:
         about = [(known, hint) for known, hint in given if known.end[0].relation == leaf.relation]
         sure = any(known.sure for known, _ in about)
         select = hinted(select, leaf, [hint for _, hint in about], fresh, sure=sure)
@@ -95,9 +95,9 @@ def _own(select: Select, leaf: Scan | Derived) -> list[Expr]:
     """The conditions of WHERE on one table alone, without subqueries."""
     return [
         part
-        for part in conjuncts(select.where)
-        if {c.relation for c in columns(part)} == {leaf.relation}
-        and not any(isinstance(e, (Subquery, InSubquery, Exists)) for e in walk(part))
+        for part in split_conjuncts(select.where)
+        if {c.relation for c in walk_columns(part)} == {leaf.relation}
+        and not any(isinstance(e, (Subquery, InSubquery, Exists)) for e in walk_expr(part))
         and is_steady(part)
     ]
 
@@ -116,7 +116,7 @@ def _rows_of(query: Query) -> int | None:
         return None if left is None or right is None else left + right
     if query.is_grouped and not query.group_by:
         return 1
-    return _rows(query.from_, [*conjuncts(query.where)])
+    return _rows(query.from_, [*split_conjuncts(query.where)])
 
 
 def _looked_up(leaf: Scan, condition: Expr) -> int | None:
@@ -147,7 +147,7 @@ def _is_chosen_from(scan: Scan, name: str, small: int) -> bool:
 # --- what it gives ----------------------------------------------------------------------------------------------------
 
 
-def _cells(select: Select, leaf: Scan | Derived, size: int, near: list[Match], fresh: Fresh) -> Given:
+def _cells(select: Select, leaf: Scan | Derived, size: int, near: list[Match], fresh: NameGenerator) -> Given:
     ends = dict.fromkeys(end for match in near for end in match.ends if end[0].relation == leaf.relation)
     for end in ends:
         for known, radius in reached(Known(end, sure=False), near):
@@ -156,11 +156,11 @@ def _cells(select: Select, leaf: Scan | Derived, size: int, near: list[Match], f
                 yield known, Hint(known.end, partial(_in_cells, {order: _around(select, leaf, end, order, fresh)}))
 
 
-def _cells_of_radii(select: Select, leaf: Scan | Derived, size: int, fresh: Fresh) -> Given:
+def _cells_of_radii(select: Select, leaf: Scan | Derived, size: int, fresh: NameGenerator) -> Given:
     """Each row's cells are of the finest order that reaches as far as its own radius."""
     for match in matches(select, partial(nearness_by, leaf.relation)):
         radius = match.of_row
-        if radius is None or not all(is_steady(part) for part in walk(radius)):
+        if radius is None or not all(is_steady(part) for part in walk_expr(radius)):
             continue
         for known, _ in reached(Known(match.ends[0], sure=False), [match]):
             if not _is_of_use(select, known.end, size):
@@ -176,7 +176,7 @@ def _cells_of_radii(select: Select, leaf: Scan | Derived, size: int, fresh: Fres
 
 def _is_of_use(select: Select, end: End, size: int) -> bool:
     """Whether the position ``end`` is one that a large table is sorted by."""
-    leaf = next(leaf for leaf in relations(select.from_) if leaf.relation == end[0].relation)
+    leaf = next(leaf for leaf in walk_leaves(select.from_) if leaf.relation == end[0].relation)
     lon, lat = (column.name for column in end)
     stored = origins(leaf, (lon, lat))
     return any(scan.entry.table.layout.position == names and _is_large(scan, size) for scan, names in stored)
@@ -196,7 +196,7 @@ def _around(
     leaf: Scan | Derived,
     end: End,
     order: int,
-    fresh: Fresh,
+    fresh: NameGenerator,
     limits: tuple[Expr, float, float] | None = None,
 ) -> Select:
     """The cells of the small table's rows; of those whose radius is at least the one, and less than the other limit."""
@@ -207,7 +207,7 @@ def _around(
         if math.isfinite(most):
             wanted.append(Call(BOOLEAN, "<", (radius, Literal(DOUBLE, most))))
     table, conditions, (lon, lat) = _flat(leaf, wanted, end)
-    if any(isinstance(part, Call) and part.name.startswith("CAP ") for part in walk(lon)):
+    if any(isinstance(part, Call) and part.name.startswith("CAP ") for part in walk_expr(lon)):
         table, conditions, (lon, lat) = leaf, wanted, end  # they are long, and computed once a row inside
     if order == 0:
         return _column(table, conditions, Call(LONG, "BASE CELLS", ()), fresh)
@@ -217,8 +217,8 @@ def _around(
     return _column(table, conditions, Call(LONG, "CELLS AROUND", (index, Literal(INT, order))), fresh)
 
 
-def _ids(select: Select, leaf: Scan | Derived, size: int, equal: list[Match], fresh: Fresh) -> Given:
-    leaves = {leaf.relation: leaf for leaf in relations(select.from_)}
+def _ids(select: Select, leaf: Scan | Derived, size: int, equal: list[Match], fresh: NameGenerator) -> Given:
+    leaves = {leaf.relation: leaf for leaf in walk_leaves(select.from_)}
     for match in equal:
         for end in match.ends:
             if end[0].relation != leaf.relation:
@@ -258,14 +258,14 @@ def _flat(
     def change(expr: Expr) -> Expr:
         return inner[expr.name] if isinstance(expr, Column) and expr.relation == leaf.relation else expr
 
-    conditions = [*conjuncts(query.where), *(transform(c, change) for c in conditions)]
-    exprs = tuple(transform(e, change) for e in exprs)
+    conditions = [*split_conjuncts(query.where), *(transform_expr(c, change) for c in conditions)]
+    exprs = tuple(transform_expr(e, change) for e in exprs)
     if isinstance(query.from_, Join):
         return query.from_, conditions, exprs
     return _flat(query.from_, conditions, exprs)
 
 
-def _column(table: Relation, conditions: list[Expr], expr: Expr, fresh: Fresh) -> Select:
-    alias = fresh.alias()
-    output = Output(alias, expr, field_of(expr, alias))
-    return Select(table, conjunction(conditions), (), None, (output,), False, (), None, 0)
+def _column(table: Relation, conditions: list[Expr], expr: Expr, fresh: NameGenerator) -> Select:
+    alias = fresh.new_alias()
+    output = Output(alias, expr, derive_field(expr, alias))
+    return Select(table, combine_conjuncts(conditions), (), None, (output,), False, (), None, 0)

@@ -14,20 +14,20 @@ from adql.ir import (
     Call,
     Column,
     Expr,
-    Fresh,
     InCells,
     InSubquery,
     Join,
+    NameGenerator,
     Query,
     Relation,
     Scan,
     Select,
-    conjunction,
-    conjuncts,
-    relations,
-    select_expressions,
-    selects,
-    walk,
+    combine_conjuncts,
+    split_conjuncts,
+    walk_expr,
+    walk_leaves,
+    walk_select_expressions,
+    walk_selects,
 )
 from adql.regions import MOST_CELLS, Complement, Cover, Grown, Intersection, Moc, Region, Union, cover
 from adql.regions.circle_union import Discs
@@ -45,9 +45,9 @@ _MOST_CELLS = 10_000
 _MOST_SKY = 0.9
 
 
-def add_covers(select: Select, fresh: Fresh) -> Select:  # noqa: ARG001  passes are called alike
+def add_covers(select: Select, fresh: NameGenerator) -> Select:  # noqa: ARG001  passes are called alike
     """The pass for one SELECT. It ends all hints (``Confined``)."""
-    scans = {leaf.relation: leaf for leaf in relations(select.from_) if isinstance(leaf, Scan)}
+    scans = {leaf.relation: leaf for leaf in walk_leaves(select.from_) if isinstance(leaf, Scan)}
 
     def covered(relation: Relation) -> Relation:
         if not isinstance(relation, Join):
@@ -71,7 +71,7 @@ def _covered(condition: Expr | None, scans: dict[int, Scan]) -> Expr | None:
         leaf = scans.get(lon.relation)
         return index_of(leaf, lon, lat) if leaf is not None and lat.relation == lon.relation else None
 
-    parts = list(conjuncts(condition))
+    parts = list(split_conjuncts(condition))
     said = [confinements(part, lambda lon, lat: index(lon, lat) is not None) for part in parts]
     limits = ranges(parts, lambda lon, lat: index(lon, lat) is not None)
     found = together([*said, *limits])
@@ -83,7 +83,7 @@ def _covered(condition: Expr | None, scans: dict[int, Scan]) -> Expr | None:
             wanted, kept = _with_cover(column, position, cover_of(confinement.region), kept)
             added += wanted
     tests = (_cell_test(part, index) for part, _ in kept)
-    return conjunction([*added, *(test for test in tests if test is not None)])
+    return combine_conjuncts([*added, *(test for test in tests if test is not None)])
 
 
 def _cell_test(expr: Expr, index: Callable[[Column, Column], Column | None]) -> Expr | None:
@@ -114,7 +114,7 @@ def _with_cover(index: Column, position: Position, cells: Cover, parts: Said) ->
         return [], parts
     wanted = InCells(BOOLEAN, index, cells.all)
     whole = [part for part, said in parts if _says_only(said, position)]
-    exact = conjunction(whole)
+    exact = combine_conjuncts(whole)
     if exact is None or not cells.inside:
         return [wanted], parts
     test = Call(BOOLEAN, "OR", (InCells(BOOLEAN, index, cells.inside), exact), span=exact.span)
@@ -146,9 +146,9 @@ def _sky(cells: tuple[tuple[int, tuple[int, ...]], ...]) -> float:
 def cells_read(query: Query) -> dict[str, Moc]:
     """The cells that covers confine each table's index to, by ``schema.table.hpx29``; all its conditions together."""
     found: dict[str, list[tuple[int, tuple[int, ...]]]] = {}
-    for select in selects(query):
-        for expr in select_expressions(select):
-            for part in walk(expr):
+    for select in walk_selects(query):
+        for expr in walk_select_expressions(select):
+            for part in walk_expr(expr):
                 if isinstance(part, InCells) and isinstance(part.index, Column):
                     found.setdefault(part.index.field.name, []).extend(part.cells)
     return {name: Moc.of_cells(cells) for name, cells in found.items()}

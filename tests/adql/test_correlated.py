@@ -12,8 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from adql.errors import AdqlError
-from adql.ir import Query, SubqueryExpr, select_expressions, selects, walk
-from adql.ir.free_columns import free
+from adql.ir import Query, SubqueryExpr, find_free_columns, walk_expr, walk_select_expressions, walk_selects
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine, ValueFault
@@ -25,11 +24,11 @@ EXAMPLES = int(os.environ.get("SKYHOUSE_EXAMPLES", "80"))
 
 def assert_nothing_is_correlated(query: Query | None) -> None:
     assert query is not None
-    assert not free(query)
-    for select in selects(query):
-        for expr in select_expressions(select):
-            for part in walk(expr):
-                assert not (isinstance(part, SubqueryExpr) and free(part.query))
+    assert not find_free_columns(query)
+    for select in walk_selects(query):
+        for expr in walk_select_expressions(select):
+            for part in walk_expr(expr):
+                assert not (isinstance(part, SubqueryExpr) and find_free_columns(part.query))
 
 
 # --- pairs to read ----------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from astropy.coordinates import Angle, angular_separation
 from astropy.time import Time
 
 from adql.functions import ADQL_GEO, AGGREGATES, FUNCTIONS
-from adql.ir import Call, Select, select_expressions, walk
+from adql.ir import Call, Select, walk_expr, walk_select_expressions
 from adql.ir.unit_rules import RULES
 from adql.resolve.window_binder import WINDOW_FUNCTIONS
 from adql.translate import Translation, translate
@@ -271,7 +271,9 @@ def test_every_function_and_operator_has_a_case(catalogue: Catalogue) -> None:
     assert set(WINDOWS) >= set(WINDOW_FUNCTIONS)
     select = _translated(_flat(ROWS), catalogue).resolved.query
     assert isinstance(select, Select)
-    called = {part.name for expr in select_expressions(select) for part in walk(expr) if isinstance(part, Call)}
+    called = {
+        part.name for expr in walk_select_expressions(select) for part in walk_expr(expr) if isinstance(part, Call)
+    }
     assert set(RULES) - called == MADE_LATER
 
 

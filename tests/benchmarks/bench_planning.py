@@ -19,7 +19,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from adql import rewrite
-from adql.ir import Fresh, Select
+from adql.ir import NameGenerator, Select
 from adql.rewrite.region_transfer import carry
 from adql.rewrite.small_side_filters import small_sides
 from adql.translate import translate
@@ -104,7 +104,7 @@ def compared(engine: EmbeddedEngine, catalogue: Catalogue, query: str, leaving: 
 def without(leaving: object) -> Iterator[None]:
     """The passes before the SELECTs inside without one of them."""
 
-    def idle(select: Select, fresh: Fresh) -> Select:
+    def idle(select: Select, fresh: NameGenerator) -> Select:
         return select
 
     kept = rewrite.PASSES_BEFORE

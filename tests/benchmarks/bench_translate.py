@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 
 from adql.clickhouse.emitter import emit
-from adql.ir import Fresh
+from adql.ir import NameGenerator
 from adql.resolve import resolve
 from adql.rewrite import rewrite
 from adql.syntax.parser import parse
@@ -67,13 +67,13 @@ def milliseconds(work: Callable[[], object]) -> float:
 def stages(text: str) -> dict[str, float]:
     """Milliseconds of each stage; each is given what the one before it made."""
     tree = parse(text)
-    bound, _ = resolve(tree, CATALOGUE, Fresh())
-    fresh = Fresh()
+    bound, _ = resolve(tree, CATALOGUE, NameGenerator())
+    fresh = NameGenerator()
     resolve(tree, CATALOGUE, fresh)
     rewritten = rewrite(bound, fresh)
     return {
         "parse": milliseconds(lambda: parse(text)),
-        "resolve": milliseconds(lambda: resolve(tree, CATALOGUE, Fresh())),
+        "resolve": milliseconds(lambda: resolve(tree, CATALOGUE, NameGenerator())),
         "rewrite": milliseconds(lambda: rewrite(bound, fresh)),
         "emit": milliseconds(lambda: emit(rewritten)),
     }

@@ -14,7 +14,18 @@ import pytest
 
 from adql.division.divide_query import Division, divide
 from adql.errors import AdqlError
-from adql.ir import Derived, InSubquery, Join, Query, Relation, Scan, SetOperation, relations, select_expressions, walk
+from adql.ir import (
+    Derived,
+    InSubquery,
+    Join,
+    Query,
+    Relation,
+    Scan,
+    SetOperation,
+    walk_expr,
+    walk_leaves,
+    walk_select_expressions,
+)
 from adql.rewrite.collocation import source
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
@@ -108,7 +119,7 @@ def _read_on_shards(query: Query, *, is_sent: bool = False) -> Iterator[str]:
         yield from _read_on_shards(query.left, is_sent=is_sent)
         yield from _read_on_shards(query.right, is_sent=is_sent)
         return
-    first = next(relations(query.from_))
+    first = next(walk_leaves(query.from_))
     sent = is_sent or source(first) is not None or (isinstance(first, Derived) and first.place == "shards")
 
     def tree(relation: Relation, *, is_sent: bool) -> Iterator[str]:
@@ -121,8 +132,8 @@ def _read_on_shards(query: Query, *, is_sent: bool = False) -> Iterator[str]:
             yield relation.entry.qualified
 
     yield from tree(query.from_, is_sent=sent)
-    for expr in select_expressions(query):
-        for part in walk(expr):
+    for expr in walk_select_expressions(query):
+        for part in walk_expr(expr):
             if isinstance(part, InSubquery):
                 yield from _read_on_shards(part.query, is_sent=sent and not part.is_global)
 

@@ -12,8 +12,7 @@ from adql.clickhouse.sky.membership_sql import Row, membership
 from adql.clickhouse.sky.separation_sql import nearness, separation, unit_vector
 from adql.clickhouse.sky.stored_region_sql import Stored
 from adql.errors import AdqlUnsupported
-from adql.ir import Call, Covered, Expr, Literal, Shape, Within
-from adql.ir.constants import constant
+from adql.ir import Call, Covered, Expr, Literal, Shape, Within, evaluate_constant
 from adql.regions import Cone, Moc, Nothing, Polygon, ShapeError, circle_relations
 from adql.regions.celestial_frames import rotated
 from adql.regions.region_relations import has_moc
@@ -65,7 +64,7 @@ def _known(numbers: list[str], value: str, otherwise: str = "NULL") -> str:
 def _vector(lon: Expr, lat: Expr, emit: Emit) -> tuple[str, str, str]:
     if isinstance(lon, Call) and isinstance(lat, Call) and lon.name == "TURNED LON" and lat.args == lon.args:
         return _turned(lon, emit)
-    return unit_vector(emit(lon), emit(lat), constant(lon), constant(lat))
+    return unit_vector(emit(lon), emit(lat), evaluate_constant(lon), evaluate_constant(lat))
 
 
 # --- frames -----------------------------------------------------------------------------------------------------------
@@ -153,11 +152,11 @@ def _reach(expr: Call, emit: Emit) -> str:
 def _near(expr: Call, emit: Emit) -> str:
     lon1, lat1, lon2, lat2, radius = expr.args
     first, second = _vector(lon1, lat1, emit), _vector(lon2, lat2, emit)
-    test = nearness(first, second, emit(radius), constant(radius), strict=expr.name == "NEARER")
+    test = nearness(first, second, emit(radius), evaluate_constant(radius), strict=expr.name == "NEARER")
     # a NULL makes the test NULL by itself
     of_reach = radius.args if isinstance(radius, Call) and radius.name in REACHES else (radius,)
     parts = (lon1, lat1, lon2, lat2, *of_reach)
-    numbers = [f"toFloat64({emit(a)})" for a in parts if constant(a) is None]
+    numbers = [f"toFloat64({emit(a)})" for a in parts if evaluate_constant(a) is None]
     return f"if(isNaN({' + '.join(numbers)}), NULL, {test})" if numbers else test
 
 
@@ -221,7 +220,7 @@ def _column_shape(expr: Expr, emit: Emit) -> row_relation_sql.Shape:
         return expr.region
     if isinstance(expr, Call) and expr.name in ("POINT", "CIRCLE"):
         lon, lat, *radius = (f"assumeNotNull(toFloat64({emit(a)}))" for a in expr.args)
-        vector = unit_vector(lon, lat, constant(expr.args[0]), constant(expr.args[1]))
+        vector = unit_vector(lon, lat, evaluate_constant(expr.args[0]), evaluate_constant(expr.args[1]))
         return row_shape_sql.Circle(vector, radius[0] if radius else "0.")
     value = emit(expr)
     if expr.type.xtype == "polygon":
@@ -235,7 +234,7 @@ def _numbers(expr: Expr, emit: Emit) -> list[str]:
     if isinstance(expr, Shape):
         return []
     if isinstance(expr, Call) and expr.name in ("POINT", "CIRCLE"):
-        return [f"toFloat64({emit(a)})" for a in expr.args if constant(a) is None]
+        return [f"toFloat64({emit(a)})" for a in expr.args if evaluate_constant(a) is None]
     if isinstance(expr, Call) and expr.name in ("MOC UNION", "MOC INTERSECTION"):
         return [n for a in expr.args for n in _numbers(a, emit)]
     value = emit(expr)

@@ -21,13 +21,12 @@ from adql.clickhouse.sky.separation_sql import (
     separation,
     side_of,
 )
-from adql.ir import Call, Subquery
-from adql.ir.constants import constant
+from adql.ir import Call, Subquery, evaluate_constant
 
 
 def _vector(expr: Call, emit: Emit) -> Vector:
     lon, lat = expr.args[:2]
-    return known_vector(emit(lon), emit(lat), constant(lon), constant(lat))
+    return known_vector(emit(lon), emit(lat), evaluate_constant(lon), evaluate_constant(lat))
 
 
 def _axis(expr: Call, emit: Emit) -> str:
@@ -37,7 +36,7 @@ def _axis(expr: Call, emit: Emit) -> str:
 def _near(expr: Call, emit: Emit) -> str:
     *vectors, radius = (emit(a) for a in expr.args)
     strict = expr.name.endswith("NEARER")
-    return nearness(tuple(vectors[:3]), tuple(vectors[3:]), radius, constant(expr.args[6]), strict=strict)
+    return nearness(tuple(vectors[:3]), tuple(vectors[3:]), radius, evaluate_constant(expr.args[6]), strict=strict)
 
 
 def _apart(expr: Call, emit: Emit) -> str:

@@ -4,8 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from adql.ir import Call, Column, Derived, Expr, Join, Literal, Relation, Scan, Select, columns, conjuncts, transform
-from adql.ir.constants import constant
+from adql.ir import (
+    Call,
+    Column,
+    Derived,
+    Expr,
+    Join,
+    Literal,
+    Relation,
+    Scan,
+    Select,
+    evaluate_constant,
+    split_conjuncts,
+    transform_expr,
+    walk_columns,
+)
 from adql.rewrite.radius_bounds import bounds
 from clickhouse_schema.shard_map import SHARD
 
@@ -38,7 +51,7 @@ class Origins:
     def side(self, key: Expr) -> float | None:
         """Of the cubes, in radii of the sphere; None if it depends on rows."""
         cubes = self._cubes(key)
-        return constant(cubes.args[2]) if cubes is not None and cubes.name == "CUBES" else None
+        return evaluate_constant(cubes.args[2]) if cubes is not None and cubes.name == "CUBES" else None
 
     def origin(self, expr: Expr) -> Expr:
         """What a column of a derived table is made of there, or further inside; other expressions as they are."""
@@ -61,14 +74,14 @@ class Origins:
                 return part.args[0] if isinstance(part, Call) and part.name == "ONE ZERO" else part
             return self.resolved(made)
 
-        return transform(expr, change)
+        return transform_expr(expr, change)
 
     def radius(self, radius: Expr, mean: RadiusOf) -> float | None:
         """Degrees; where it depends on rows, of their ``mean``. None if nobody knows."""
-        if (known := constant(radius)) is not None:
+        if (known := evaluate_constant(radius)) is not None:
             return known
         made = self.resolved(radius)
-        used = sorted({column.relation for column in columns(made)})
+        used = sorted({column.relation for column in walk_columns(made)})
         if not used or not all(relation in self._scans for relation in used):
             return None
         if len(used) == 1:
@@ -109,7 +122,7 @@ class Origins:
 
 def ids_named(select: Select, is_id: Callable[[Column], bool]) -> int:
     """How many ids a condition of WHERE names, 0 if there is none; ``is_id``: of a column that is compared."""
-    for condition in conjuncts(select.where):
+    for condition in split_conjuncts(select.where):
         if not (isinstance(condition, Call) and condition.name in ("=", "IN")):
             continue
         operand, *values = condition.args
@@ -121,7 +134,7 @@ def ids_named(select: Select, is_id: Callable[[Column], bool]) -> int:
 
 
 def _is_constant(value: Expr) -> bool:
-    return isinstance(value, Literal) or (isinstance(value, Call) and constant(value) is not None)
+    return isinstance(value, Literal) or (isinstance(value, Call) and evaluate_constant(value) is not None)
 
 
 def _scans_below(relation: Relation) -> set[int]:

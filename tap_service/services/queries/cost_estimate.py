@@ -26,11 +26,11 @@ from adql.ir import (
     Query,
     Scan,
     Select,
-    columns,
-    relations,
-    select_expressions,
-    selects,
-    walk,
+    walk_columns,
+    walk_expr,
+    walk_leaves,
+    walk_select_expressions,
+    walk_selects,
 )
 from adql.regions import Moc, Region
 from adql.rewrite.spatial_covers import cover_of
@@ -232,12 +232,12 @@ class Estimator:
 
 def _scans(query: Query) -> Iterator[tuple[Scan, set[str], int]]:
     """Each reading of a table: its columns that are needed, and how many rows are looked up by id, 0 for all."""
-    for select in selects(query):
+    for select in walk_selects(query):
         used: dict[int, set[str]] = {}
-        for expr in select_expressions(select):
-            for column in columns(expr):
+        for expr in walk_select_expressions(select):
+            for column in walk_columns(expr):
                 used.setdefault(column.relation, set()).add(column.name)
-        for leaf in relations(select.from_):
+        for leaf in walk_leaves(select.from_):
             if isinstance(leaf, Scan):
                 yield leaf, used.get(leaf.relation, set()), _looked_up(select, leaf)
 
@@ -262,12 +262,12 @@ def _rows_read(size: _Size, cells: Moc | None, looked_up: int) -> float:
 def _kind(query: Query) -> str:
     """The heaviest thing that the engine does for it."""
     found = "scan"
-    for select in selects(query):
+    for select in walk_selects(query):
         if isinstance(select.from_, Join):
             return "join"
         if select.order_by and select.limit is None:
             found = "sort"
-        aggregated = any(isinstance(part, Aggregate) for output in select.outputs for part in walk(output.expr))
+        aggregated = any(isinstance(part, Aggregate) for output in select.outputs for part in walk_expr(output.expr))
         if found == "scan" and (select.group_by or select.distinct or aggregated):
             found = "group"
     return found

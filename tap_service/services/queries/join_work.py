@@ -30,14 +30,14 @@ from adql.ir import (
     SetOperation,
     Subquery,
     Windowed,
-    columns,
-    conjuncts,
+    evaluate_constant,
     has_window,
-    relations,
-    select_expressions,
-    walk,
+    split_conjuncts,
+    walk_columns,
+    walk_expr,
+    walk_leaves,
+    walk_select_expressions,
 )
-from adql.ir.constants import constant
 from adql.regions import Moc
 from adql.rewrite.join_trees import is_equality
 from clickhouse_schema.catalogue import TableEntry
@@ -154,13 +154,13 @@ class _Counter:
         return self._select(query)
 
     def _select(self, select: Select) -> Rows:
-        for leaf in relations(select.from_):
+        for leaf in walk_leaves(select.from_):
             self._leaves[leaf.relation] = self._leaf(select, leaf)
-        for expr in select_expressions(select):
-            for part in walk(expr):
+        for expr in walk_select_expressions(select):
+            for part in walk_expr(expr):
                 if isinstance(part, (Subquery, InSubquery, Exists)):
                     self.count(part.query)
-        where = conjuncts(select.where)
+        where = split_conjuncts(select.where)
         before, self.work = self.work, _Work()
         rows = self._filtered(self._joined(select.from_, where), select, where)
         own = self.work
@@ -192,7 +192,7 @@ class _Counter:
             return self._leaves[relation.relation]
         left, right = self._joined(relation.left, where), self._joined(relation.right, where)
         self.sure = self.sure and left.sure and right.sure
-        conditions = [*conjuncts(relation.condition), *(where if relation.kind == "INNER" else ())]
+        conditions = [*split_conjuncts(relation.condition), *(where if relation.kind == "INNER" else ())]
         keys = [c for c in conditions if is_equality(c, relation) and not _is_disguised(c)]
         near = next((c for c in conditions if isinstance(c, Call) and _is_near(c) and _ties(c, relation)), None)
         if near is not None and any(self._origins.is_cubes(key) for key in keys):
@@ -235,10 +235,10 @@ class _Counter:
 
     def _product(self, left: Rows, right: Rows, join: Join) -> Rows:
         pairs = left.total * right.total
-        parts = [part for c in conjuncts(join.condition) for part in walk(c)]
+        parts = [part for c in split_conjuncts(join.condition) for part in walk_expr(c)]
         measured = any(isinstance(part, Call) and part.name in _GEOMETRIC for part in parts)
         self._add(pairs, pairs * (_MEASURED_PAIR_SECONDS if measured else _PAIR_SECONDS))
-        others = [c for c in conjuncts(join.condition) if not _is_disguised(c)]
+        others = [c for c in split_conjuncts(join.condition) if not _is_disguised(c)]
         larger = left if left.spread.rows.any() else right
         return Rows(larger.spread.scaled(pairs), left.sure and right.sure and not others)
 
@@ -252,10 +252,10 @@ class _Counter:
             if (most := self._ranked(condition)) is not None:
                 rows = rows.at_most(most, sure=True)
             elif isinstance(condition, Call) and condition.name == "SAMPLED":
-                rows = rows.at_most(rows.total * (constant(condition.args[0]) or 100.0) / 100, sure=True)
+                rows = rows.at_most(rows.total * (evaluate_constant(condition.args[0]) or 100.0) / 100, sure=True)
             elif not self._is_counted(condition):
                 rows = Rows(rows.spread, sure=False)
-                if len({column.relation for column in columns(condition)}) < 2:
+                if len({column.relation for column in walk_columns(condition)}) < 2:
                     self.sure = False  # it is tried before the join
         return rows
 
@@ -280,7 +280,7 @@ class _Counter:
 
     def _is_radius(self, condition: Call) -> bool:
         """``radius >= 0.0``, from ``crossmatch``: negative radii are counted as none."""
-        return condition.name == ">=" and constant(condition.args[1]) == 0.0
+        return condition.name == ">=" and evaluate_constant(condition.args[1]) == 0.0
 
     def _ranked(self, condition: Expr) -> float | None:
         """The rows that the n best of each row are, at most; None if the condition is no such choice."""
@@ -340,7 +340,7 @@ def _seconds_of_a_row(select: Select) -> float:
 
 def _cells_of(relation: int, select: Select) -> Iterator[tuple[Moc, Moc | None]]:
     """The cells that WHERE and the ON of inner joins confine a relation to, and those of them inside of the region."""
-    conditions = [*conjuncts(select.where), *_inner_conditions(select.from_)]
+    conditions = [*split_conjuncts(select.where), *_inner_conditions(select.from_)]
     covers = [c for c in conditions if isinstance(c, InCells)]
     insides = [c.args[0] for c in conditions if isinstance(c, Call) and c.name == "OR"]
     for cover in covers:
@@ -354,7 +354,7 @@ def _inner_conditions(relation: Relation) -> Iterator[Expr]:
         yield from _inner_conditions(relation.left)
         yield from _inner_conditions(relation.right)
         if relation.kind in ("INNER", "SEMI"):
-            yield from conjuncts(relation.condition)
+            yield from split_conjuncts(relation.condition)
 
 
 def _is_near(condition: Expr) -> bool:
@@ -363,9 +363,9 @@ def _is_near(condition: Expr) -> bool:
 
 def _ties(condition: Expr, join: Join) -> bool:
     """Whether it is about both sides."""
-    right = {leaf.relation for leaf in relations(join.right)}
-    left = {leaf.relation for leaf in relations(join.left)}
-    used = {column.relation for column in columns(condition)}
+    right = {leaf.relation for leaf in walk_leaves(join.right)}
+    left = {leaf.relation for leaf in walk_leaves(join.left)}
+    used = {column.relation for column in walk_columns(condition)}
     return bool(used & left and used & right) and used <= left | right
 
 
@@ -375,4 +375,4 @@ def _is_disguised(condition: Expr) -> bool:
 
 
 def _names(expr: Expr) -> set[str]:
-    return {part.name for part in walk(expr) if isinstance(part, (Call, Aggregate))}
+    return {part.name for part in walk_expr(expr) if isinstance(part, (Call, Aggregate))}

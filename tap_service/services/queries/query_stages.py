@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from adql.ir import Query, SetOperation, has_window, joins, selects
+from adql.ir import Query, SetOperation, has_window, walk_joins, walk_selects
 from adql.query_plan import is_match
 from tap_service.storage.engine.engine import Progress
 
@@ -29,8 +29,8 @@ class Stages:
     """Those of one query, None for SQL that is not made of ADQL."""
 
     def __init__(self, query: Query | None) -> None:
-        selected = [] if query is None else list(selects(query))
-        found = [join for select in selected for join in joins(select.from_)]
+        selected = [] if query is None else list(walk_selects(query))
+        found = [join for select in selected for join in walk_joins(select.from_)]
         #: MATCHING or JOINING, if there is a join
         self.join: Stage | None = None
         if found:

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from adql.ir import Call, Column, Derived, Expr, Literal, Query, Relation, Scan, Select, SetOperation, Within, conjuncts
+from adql.ir import (
+    Call,
+    Column,
+    Derived,
+    Expr,
+    Literal,
+    Query,
+    Relation,
+    Scan,
+    Select,
+    SetOperation,
+    Within,
+    split_conjuncts,
+)
 from adql.regions import Region
 from adql.rewrite.confining_regions import confinements
 from clickhouse_schema.catalogue import TableEntry
@@ -84,7 +97,7 @@ def _together(one: ResultRows, other: ResultRows, rows: int) -> ResultRows:
 
 def _sampled(where: Expr) -> float | None:
     """The part of a table's rows that TABLESAMPLE takes."""
-    (condition, *others) = conjuncts(where)
+    (condition, *others) = split_conjuncts(where)
     if others or not (isinstance(condition, Call) and condition.name == "SAMPLED"):
         return None
     percent = condition.args[0]

@@ -9,30 +9,30 @@ from adql.regions import circle_relations
 from clickhouse_schema.datatypes import ColumnType
 
 
-def constant(expr: Expr) -> float | None:
+def evaluate_constant(expr: Expr) -> float | None:
     """The number that an expression of literals stands for; None if it depends on rows, is NULL or not finite."""
     if isinstance(expr, Literal) and isinstance(expr.value, (int, float)) and not isinstance(expr.value, bool):
-        return _finite(float(expr.value))
+        return _discard_infinite(float(expr.value))
     if not isinstance(expr, Call):
         return None
-    values = [constant(a) for a in expr.args]
+    values = [evaluate_constant(a) for a in expr.args]
     if any(v is None for v in values):
         return None
-    return _finite(_evaluate(expr, [v for v in values if v is not None]))
+    return _discard_infinite(_apply_operator(expr, [v for v in values if v is not None]))
 
 
-def exact_number(value: int | float, kind: ColumnType) -> int | float | None:
+def widen_exactly(value: int | float, kind: ColumnType) -> int | float | None:
     """A number in the engine's widest type of integers or of reals, as ``kind`` is; None if that does not hold it."""
     if kind.is_integer:
         return int(value) if value == value // 1 and -(1 << 63) <= value < 1 << 63 else None
     return float(value) + 0.0 if float(value) == value else None
 
 
-def _finite(value: float | None) -> float | None:
+def _discard_infinite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
-def _evaluate(expr: Call, values: list[float]) -> float | None:
+def _apply_operator(expr: Call, values: list[float]) -> float | None:
     match expr.name, values:
         case "NEG", [a]:
             return -a
