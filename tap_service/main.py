@@ -17,7 +17,7 @@ import web
 from tap_service.config import Config
 from tap_service.constants import LINGER_SECONDS, MAX_REQUEST_HEAD, PRODUCT
 from tap_service.documents.error_document import CONTENT_TYPE, error_document
-from tap_service.factory.service_factory import build
+from tap_service.factory.service_factory import build_services
 from tap_service.handlers import (
     async_routes,
     forecast_routes,
@@ -50,7 +50,7 @@ def create_app(config: Config, engine: Engine, portal: Path | None = None) -> Fa
 
     ``portal``: the build of the portal, the project's own by default. Where there is none, `/` is a plain page.
     """
-    services = build(config, engine)
+    services = build_services(config, engine)
     shown = portal_router(portal or web.DIST) or page_routes.door_router
 
     @asynccontextmanager

@@ -1,4 +1,4 @@
-"""The Celery application of the workers: one task, which is a shell around ``run_next``.
+"""The Celery application of the workers: one task, a shell around ``run_next``.
 
 ``skyhouse-worker`` starts it. Each worker process connects at its first task, and again if the engine was away then.
 """
@@ -16,49 +16,49 @@ from celery import signals
 
 from tap_service.config import read_config
 from tap_service.models.work_class import WorkClass
-from tap_service.services.jobs.celery_dispatcher import TASK, celery_app
+from tap_service.services.jobs.celery_dispatcher import TASK, build_celery_app
 from tap_service.storage.engine.engine import EngineError
-from workers.worker_runtime import Runtime
+from workers.worker_runtime import WorkerRuntime
 
 _log = logging.getLogger("skyhouse")
 
-#: how long a task waits for an engine that is away before it looks again
-_AGAIN_SECONDS = 2
+#: seconds between two attempts to reach the engine
+_ENGINE_RETRY_SECONDS = 2
 
 config = read_config()
-app = celery_app(config.redis_url, config.async_hard_seconds)
+app = build_celery_app(config.redis_url, config.async_hard_seconds)
 
-#: Has something to read as soon as the main process shuts down. An event of multiprocessing would be waited for without
-#: end once a process that watched it has been killed.
+#: readable as soon as the main process shuts down; waiting for a multiprocessing.Event would hang once a process that
+#: watched it has been killed
 _stopping, _stop_writing = os.pipe()
 
-#: the classes of the jobs that this worker does
+#: the classes of jobs that this worker executes
 works: Collection[WorkClass] = tuple(WorkClass)
 
-_runtime: Runtime | None = None
+_runtime: WorkerRuntime | None = None
 
 
 def run_next() -> None:
-    """Execute the job whose turn it is: QUEUED still if the engine is away, and again if this worker shuts down."""
+    """Execute the next job. It stays QUEUED while the engine is away, and is queued again if this worker shuts down."""
     global _runtime
     while True:
         try:
-            _runtime = _runtime or _started()
+            _runtime = _runtime or _start_runtime()
             _runtime.check_engine()
             break
         except EngineError as error:
             _log.warning("jobs wait for the engine: %s", error)
-            if _is_stopping(_AGAIN_SECONDS):
+            if _is_stopping(_ENGINE_RETRY_SECONDS):
                 return
     if _runtime.run_next() or _is_stopping():
-        _runtime.wake_another()
+        _runtime.wake_others()
 
 
-def _stop(**_: Any) -> None:
+def _announce_shutdown(**_: Any) -> None:
     os.write(_stop_writing, b"stop")
 
 
-def _ended(**_: Any) -> None:
+def _close_runtime(**_: Any) -> None:
     if _runtime is not None:
         _runtime.close()
 
@@ -67,19 +67,19 @@ def _is_stopping(wait_seconds: float | None = 0) -> bool:
     return bool(select.select([_stopping], [], [], wait_seconds)[0])
 
 
-def _started() -> Runtime:
-    runtime = Runtime(config, app, works)
+def _start_runtime() -> WorkerRuntime:
+    runtime = WorkerRuntime(config, app, works)
     runtime.start()
-    threading.Thread(target=_close_in_time, args=(runtime,), name="stopping", daemon=True).start()
+    threading.Thread(target=_stop_jobs_at_shutdown, args=(runtime,), name="stopping", daemon=True).start()
     return runtime
 
 
-def _close_in_time(runtime: Runtime) -> None:
-    """What runs when the worker shuts down is given back at once: it would keep the worker for as long as it lasts."""
+def _stop_jobs_at_shutdown(runtime: WorkerRuntime) -> None:
+    """Return running jobs to the queue at once; otherwise they would keep the worker alive until they end."""
     _is_stopping(None)
     runtime.stop_jobs()
 
 
 app.task(run_next, name=TASK)
-signals.worker_shutting_down.connect(_stop)
-signals.worker_process_shutdown.connect(_ended)
+signals.worker_shutting_down.connect(_announce_shutdown)
+signals.worker_process_shutdown.connect(_close_runtime)

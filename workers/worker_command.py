@@ -14,17 +14,19 @@ import typer
 
 from tap_service.config import ConfigError, read_config
 from tap_service.models.work_class import WorkClass
-from tap_service.services.jobs.celery_dispatcher import queue_of
+from tap_service.services.jobs.celery_dispatcher import celery_queue_name
 from tap_service.services.jobs.job_queues import Rules
 
-#: between the end of a caretaker and the next one
-_AGAIN_SECONDS = 1.0
+#: between the end of a caretaker and the start of the next
+_RESTART_SECONDS = 1.0
 
-_WORKS = {"all": tuple(WorkClass), "short": (WorkClass.SHORT,), "long": (WorkClass.LONG, WorkClass.VERY_LONG)}
+_JOB_CLASSES = {"all": tuple(WorkClass), "short": (WorkClass.SHORT,), "long": (WorkClass.LONG, WorkClass.VERY_LONG)}
 
 Jobs = Annotated[
     str,
-    typer.Option(help="Which jobs: short, of up to ten seconds; long, all others; or all.", metavar="|".join(_WORKS)),
+    typer.Option(
+        help="Which jobs: short, of up to ten seconds; long, all others; or all.", metavar="|".join(_JOB_CLASSES)
+    ),
 ]
 Processes = Annotated[
     int | None,
@@ -33,10 +35,10 @@ Processes = Annotated[
 
 
 def main() -> None:
-    typer.run(work)
+    typer.run(run_workers)
 
 
-def work(jobs: Jobs = "all", processes: Processes = None) -> None:
+def run_workers(jobs: Jobs = "all", processes: Processes = None) -> None:
     """Execute jobs until SIGTERM. The settings are those of the service: SKYHOUSE_REDIS_URL and the others."""
     try:
         settings = read_config()
@@ -44,44 +46,45 @@ def work(jobs: Jobs = "all", processes: Processes = None) -> None:
         raise typer.BadParameter(str(error)) from error
     if not settings.redis_url:
         raise typer.BadParameter("workers need SKYHOUSE_REDIS_URL, SKYHOUSE_CLICKHOUSE_URL and SKYHOUSE_RESULTS_URL")
-    if jobs not in _WORKS:
-        raise typer.BadParameter(f"--jobs is one of {', '.join(_WORKS)}")
+    if jobs not in _JOB_CLASSES:
+        raise typer.BadParameter(f"--jobs is one of {', '.join(_JOB_CLASSES)}")
     from workers import celery_app as application
 
-    application.works = works = _WORKS[jobs]
+    application.works = works = _JOB_CLASSES[jobs]
     options = [
         "--pool=prefork",
         f"--concurrency={processes or Rules.of(settings).at_once(works)}",
-        f"--queues={','.join(queue_of(work) for work in works)}",
+        f"--queues={','.join(celery_queue_name(work) for work in works)}",
         "--loglevel=WARNING",
         "--hostname=%h",
         "--without-gossip",
         "--without-mingle",
         "--without-heartbeat",
     ]
-    with _caretaker():
+    with _run_caretaker():
         application.app.worker_main(["--quiet", "worker", *options])
 
 
 @contextmanager
-def _caretaker() -> Iterator[None]:
-    """A caretaker beside the workers, and another one whenever it has ended, however that was."""
+def _run_caretaker() -> Iterator[None]:
+    """Keep one caretaker process running beside the workers: start another whenever it ends."""
     stopping = threading.Event()
     running: list[subprocess.Popen[bytes]] = []
 
-    def keep() -> None:
+    def restart_until_stopped() -> None:
         while not stopping.is_set():
-            running[:] = [subprocess.Popen([sys.executable, "-m", "workers.caretaker", str(os.getpid())])]  # noqa: S603 (our own)
+            command = [sys.executable, "-m", "workers.caretaker", str(os.getpid())]
+            running[:] = [subprocess.Popen(command)]  # noqa: S603 (our own module)
             running[0].wait()
-            stopping.wait(_AGAIN_SECONDS)
+            stopping.wait(_RESTART_SECONDS)
 
-    keeper = threading.Thread(target=keep, name="caretaker", daemon=True)
-    keeper.start()
+    thread = threading.Thread(target=restart_until_stopped, name="caretaker", daemon=True)
+    thread.start()
     try:
         yield
     finally:
         stopping.set()
-        while keeper.is_alive():
+        while thread.is_alive():
             for process in running:
                 process.terminate()
-            keeper.join(0.1)
+            thread.join(0.1)

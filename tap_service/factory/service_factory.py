@@ -1,31 +1,22 @@
-"""Builds every object of the service once: for the application, for workers, for tests."""
+"""The objects of the service, as its handlers use them."""
 
 from __future__ import annotations
 
 import asyncio
-import os
 from dataclasses import dataclass
 
 from tap_service.config import Config
+from tap_service.factory.job_factory import build_dispatcher, build_job_lifetimes, build_job_queue
+from tap_service.factory.query_factory import QueryComponents, build_query_components
 from tap_service.prometheus_metrics import Metrics
 from tap_service.services.catalogue.catalogue_cache import Metadata
-from tap_service.services.jobs.cluster_jobs import ClusterJobs
-from tap_service.services.jobs.embedded_jobs import EmbeddedJobs
-from tap_service.services.jobs.job_lifetimes import Lifetimes
-from tap_service.services.jobs.job_queues import JobQueue, Rules
+from tap_service.services.jobs.job_dispatcher import Dispatcher
 from tap_service.services.jobs.job_requests import JobService
-from tap_service.services.jobs.job_runner import JobRunner
-from tap_service.services.queries.cost_estimate import Estimator
-from tap_service.services.queries.query_log import QueryLog
 from tap_service.services.queries.query_preparation import Preparation
 from tap_service.services.queries.result_spool import SpoolStore
 from tap_service.services.queries.sync_query import QueryService
 from tap_service.services.site.authentication import Identities, read_issuers
 from tap_service.services.site.service_availability import AvailabilityService
-from tap_service.services.uploads.query_uploads import Uploads
-from tap_service.services.uploads.table_files import TableFiles
-from tap_service.services.user_tables.user_table_expiry import UserTableCare
-from tap_service.services.user_tables.user_table_jobs import TableJobs
 from tap_service.services.user_tables.user_table_requests import UserTables
 from tap_service.storage.accounts import Accounts
 from tap_service.storage.engine.engine import Engine
@@ -35,90 +26,87 @@ from tap_service.storage.store_choice import JobStores, open_job_stores
 
 @dataclass(frozen=True, slots=True)
 class Services:
+    """One object for each concern of the handlers. The engine stays its owner's to close."""
+
     config: Config
     engine: Engine
+    stores: JobStores
     metrics: Metrics
     metadata: Metadata
+    preparation: Preparation
+    user_tables: UserTables
     spools: SpoolStore
     #: for the files of requests
     incoming: ScratchSpace
-    log: QueryLog
-    preparation: Preparation
     queries: QueryService
+    jobs: JobService
     availability: AvailabilityService
     identities: Identities
-    jobs: JobService
-    stores: JobStores
-    deployment: EmbeddedJobs | ClusterJobs
-    table_files: TableFiles
-    user_tables: UserTables
+    _components: QueryComponents
+    _dispatcher: Dispatcher
 
     def start(self) -> None:
-        self.metadata.start()
-        self.table_files.start()
-        self.deployment.start()
+        self._components.start()
+        self._dispatcher.start()
 
     async def close(self) -> None:
-        """The engine is its owner's to close."""
         await self.queries.close()
-        await asyncio.to_thread(self.deployment.close)
-        self.table_files.close()
+        await asyncio.to_thread(self._dispatcher.close)
         self.stores.jobs.close()
-        self.metadata.close()
-        self.user_tables.close()
         self.availability.close()
         self.identities.close()
         self.spools.close()
-        self.log.close()
+        self._components.close()
 
 
-def build(config: Config, engine: Engine) -> Services:
-    """``engine`` has been initialised by ``clickhouse_schema.engine_tables.catalogue_log``.
+def build_services(config: Config, engine: Engine) -> Services:
+    """Build the service over an engine that ``clickhouse_schema.engine_tables.catalogue_log`` has initialised.
 
-    Raises EngineError if it does not answer, AccountError and IssuersError where the files of users and token
-    issuers cannot be used, JobStoreUnavailable and OSError where the directory for jobs cannot be used.
+    Raises
+    ------
+    EngineError
+        The engine does not answer.
+    AccountError, IssuersError
+        The file of users or of token issuers cannot be used.
+    JobStoreUnavailable, OSError
+        The directory for jobs cannot be used.
     """
-    accounts = Accounts(config.accounts) if config.accounts else None
-    issuers = read_issuers(config.token_issuers) if config.token_issuers else ()
-    metrics = Metrics()
-    metadata = Metadata(engine, is_sole=not config.clickhouse_url)
-    spools = SpoolStore(config.spool_memory, config.spool_disk, config.spool_path)
-    log = QueryLog(config.query_log, metrics)
+    identities = build_identities(config)
     stores = open_job_stores(config)
-    table_files = TableFiles(config, at_once=True)
-    preparation = Preparation(
-        config, engine, metadata, Estimator(engine, stores.jobs), Uploads(config, engine, table_files)
-    )
-    rules = Rules.of(config)
-    queue = JobQueue(stores.jobs, rules)
-    lifetimes = Lifetimes(engine, stores.jobs, stores.results, UserTableCare(config, engine))
-    tables = UserTables(config, engine, metadata, table_files)
-    deployment: EmbeddedJobs | ClusterJobs
-    if config.redis_url:
-        deployment = ClusterJobs(config)
-    else:
-        worker = f"pid {os.getpid()}"
-        table_jobs = TableJobs(config, engine, stores, tables, preparation)
-        runner = JobRunner(config, engine, preparation, table_jobs, stores, queue, metrics, log, worker)
-        metrics.jobs.set_function(lambda: runner.running)
-        deployment = EmbeddedJobs(queue, rules.at_once(), runner, lifetimes)
-    metrics.spool.labels("memory").set_function(lambda: spools.memory.used)
-    metrics.spool.labels("disk").set_function(lambda: spools.disk.used)
+    components = build_query_components(config, engine, stores.jobs, is_sandbox_kept_ready=True)
+    metrics, preparation = components.metrics, components.preparation
+    spools = build_spools(config, metrics)
+    queue = build_job_queue(config, stores)
+    lifetimes = build_job_lifetimes(config, engine, stores)
+    dispatcher = build_dispatcher(components, stores, queue, lifetimes)
     return Services(
         config=config,
         engine=engine,
+        stores=stores,
         metrics=metrics,
-        metadata=metadata,
+        metadata=components.metadata,
+        preparation=preparation,
+        user_tables=components.user_tables,
         spools=spools,
         incoming=ScratchSpace(config.spool_path, Budget(config.spool_disk)),
-        log=log,
-        preparation=preparation,
-        queries=QueryService(config, preparation, spools, metrics, log),
+        queries=QueryService(config, preparation, spools, metrics, components.log),
+        jobs=JobService(config, stores, queue, preparation, dispatcher, lifetimes),
         availability=AvailabilityService(engine, spools, stores.jobs, stores.results),
-        identities=Identities(accounts, issuers, anonymous=config.anonymous),
-        jobs=JobService(config, stores, queue, preparation, deployment.dispatcher, lifetimes),
-        stores=stores,
-        deployment=deployment,
-        table_files=table_files,
-        user_tables=tables,
+        identities=identities,
+        _components=components,
+        _dispatcher=dispatcher,
     )
+
+
+def build_identities(config: Config) -> Identities:
+    """Raise AccountError or IssuersError if the file of users or of token issuers cannot be used."""
+    accounts = Accounts(config.accounts) if config.accounts else None
+    issuers = read_issuers(config.token_issuers) if config.token_issuers else ()
+    return Identities(accounts, issuers, anonymous=config.anonymous)
+
+
+def build_spools(config: Config, metrics: Metrics) -> SpoolStore:
+    spools = SpoolStore(config.spool_memory, config.spool_disk, config.spool_path)
+    metrics.spool.labels("memory").set_function(lambda: spools.memory.used)
+    metrics.spool.labels("disk").set_function(lambda: spools.disk.used)
+    return spools

@@ -18,7 +18,7 @@ import redis
 
 from tap_service.config import Config
 from tap_service.models.work_class import WorkClass
-from tap_service.services.jobs.celery_dispatcher import CeleryDispatcher, celery_app, queue_of
+from tap_service.services.jobs.celery_dispatcher import CeleryDispatcher, build_celery_app, celery_queue_name
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.engine.engine import EngineUnavailable
 from tap_service.storage.engine.engine_choice import remote_engine
@@ -77,9 +77,9 @@ def test_redis(certificates: Path, redis_address: str) -> None:
     with redis.Redis.from_url(f"{redis_address.format('secret')}?{options}") as client:
         while not _answers(client):
             time.sleep(0.02)
-        broker = CeleryDispatcher(celery_app(f"{redis_address.format('secret')}?{options}", 60))
+        broker = CeleryDispatcher(build_celery_app(f"{redis_address.format('secret')}?{options}", 60))
         broker.wake(WorkClass.LONG)
-        assert client.llen(queue_of(WorkClass.LONG)) == 1
+        assert client.llen(celery_queue_name(WorkClass.LONG)) == 1
         broker.close()
     with redis.Redis.from_url(f"{redis_address.format('guess')}?{options}") as client, pytest.raises(redis.RedisError):
         client.ping()

@@ -1,4 +1,4 @@
-"""Jobs handed to Celery's workers, over the Redis that keeps the jobs."""
+"""Hands jobs to Celery workers through the Redis that holds the job store."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ _log = logging.getLogger("skyhouse")
 TASK = "skyhouse.run_next"
 
 
-def queue_of(work: WorkClass) -> str:
-    """What the list of the tasks for jobs of this class is called in Redis: workers may be for some classes alone."""
+def celery_queue_name(work: WorkClass) -> str:
+    """Return the name of the Redis list of tasks for jobs of this class; a worker may serve some classes only."""
     return f"skyhouse:tasks:{work.name.lower()}"
 
 
-def celery_app(redis_url: str, longest_seconds: int) -> Celery:
-    """As the service, which sends tasks, and the workers need it. No task is longer than ``longest_seconds``.
+def build_celery_app(redis_url: str, max_task_seconds: int) -> Celery:
+    """Build the Celery application of the service, which sends tasks, and of the workers.
 
-    A task says that a job is QUEUED, and no more: which job is next, and what becomes of it, is in the job store alone.
+    A task only announces that a job is QUEUED; the job store alone decides which job is next and keeps its phase.
     """
     app = Celery("skyhouse", broker=redis_url, set_as_current=False)
     settings: dict[str, Any] = {
-        "task_default_queue": queue_of(WorkClass.SHORT),
+        "task_default_queue": celery_queue_name(WorkClass.SHORT),
         "task_ignore_result": True,
-        # a task is done when its job is: what a dead worker had taken on goes to another one
+        # acknowledge a task when its job has ended, so that another worker gets the task of a dead one
         "task_acks_late": True,
         "task_reject_on_worker_lost": True,
         "worker_prefetch_multiplier": 1,
@@ -39,22 +39,27 @@ def celery_app(redis_url: str, longest_seconds: int) -> Celery:
         "worker_proc_alive_timeout": 60,
         "broker_connection_retry_on_startup": True,
         "broker_connection_max_retries": None,
-        "broker_transport_options": {"visibility_timeout": longest_seconds + 3600, "socket_timeout": 5},
+        "broker_transport_options": {"visibility_timeout": max_task_seconds + 3600, "socket_timeout": 5},
     }
     app.conf.update(settings)
     return app
 
 
 class CeleryDispatcher:
+    """Implements ``Dispatcher``."""
+
     def __init__(self, app: Celery) -> None:
         self._app = app
 
+    def start(self) -> None:
+        """Do nothing: the caretaker takes up the jobs that dead workers have left."""
+
     def wake(self, work: WorkClass) -> None:
-        """A job of which no worker can be told stays QUEUED, until the caretaker sees it."""
+        """Send a task. If Redis is out of reach, the job stays QUEUED until the caretaker finds it."""
         try:
-            self._app.send_task(TASK, queue=queue_of(work), retry=False)
+            self._app.send_task(TASK, queue=celery_queue_name(work), retry=False)
         except OperationalError as error:
-            _log.warning("the workers cannot be told of a job yet: %s", error)
+            _log.warning("no worker can be notified of a job now: %s", error)
 
     def close(self) -> None:
         self._app.close()

@@ -1,0 +1,57 @@
+"""What queues, executes and ends jobs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+
+from tap_service.config import Config
+from tap_service.factory.query_factory import QueryComponents
+from tap_service.models.work_class import WorkClass
+from tap_service.services.jobs.celery_dispatcher import CeleryDispatcher, build_celery_app
+from tap_service.services.jobs.embedded_dispatcher import EmbeddedDispatcher
+from tap_service.services.jobs.job_dispatcher import Dispatcher
+from tap_service.services.jobs.job_lifetimes import Lifetimes
+from tap_service.services.jobs.job_queues import JobQueue, Rules
+from tap_service.services.jobs.job_runner import JobRunner
+from tap_service.services.user_tables.user_table_expiry import UserTableCare
+from tap_service.services.user_tables.user_table_jobs import TableJobs
+from tap_service.storage.engine.engine import Engine
+from tap_service.storage.store_choice import JobStores
+
+
+def build_job_queue(config: Config, stores: JobStores) -> JobQueue:
+    return JobQueue(stores.jobs, Rules.of(config))
+
+
+def build_job_lifetimes(config: Config, engine: Engine, stores: JobStores) -> Lifetimes:
+    return Lifetimes(engine, stores.jobs, stores.results, UserTableCare(config, engine))
+
+
+def build_job_runner(
+    queries: QueryComponents,
+    stores: JobStores,
+    queue: JobQueue,
+    worker: str,
+    works: Collection[WorkClass] = tuple(WorkClass),
+) -> JobRunner:
+    """Build the runner of this process, which the job store knows as ``worker``, for jobs of the classes ``works``."""
+    config, engine, preparation = queries.config, queries.engine, queries.preparation
+    table_jobs = TableJobs(config, engine, stores, queries.user_tables, preparation)
+    return JobRunner(
+        config, engine, preparation, table_jobs, stores, queue, queries.metrics, queries.log, worker, works
+    )
+
+
+def build_celery_dispatcher(config: Config) -> CeleryDispatcher:
+    return CeleryDispatcher(build_celery_app(config.redis_url, config.async_hard_seconds))
+
+
+def build_dispatcher(queries: QueryComponents, stores: JobStores, queue: JobQueue, lifetimes: Lifetimes) -> Dispatcher:
+    """Build the dispatcher to Celery if the settings name a Redis; otherwise threads of this process execute jobs."""
+    config = queries.config
+    if config.redis_url:
+        return build_celery_dispatcher(config)
+    runner = build_job_runner(queries, stores, queue, worker=f"pid {os.getpid()}")
+    queries.metrics.jobs.set_function(lambda: runner.running)
+    return EmbeddedDispatcher(queue, Rules.of(config).at_once(), runner, lifetimes)

@@ -1,0 +1,74 @@
+"""What prepares queries and reads tables: the same in the service and in worker processes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tap_service.config import Config
+from tap_service.prometheus_metrics import Metrics
+from tap_service.services.catalogue.catalogue_cache import Metadata
+from tap_service.services.queries.cost_estimate import Estimator
+from tap_service.services.queries.query_log import QueryLog
+from tap_service.services.queries.query_preparation import Preparation
+from tap_service.services.uploads.query_uploads import Uploads
+from tap_service.services.uploads.table_files import TableFiles
+from tap_service.services.user_tables.user_table_requests import UserTables
+from tap_service.storage.engine.engine import Engine
+from tap_service.storage.jobs.job_store import JobStore
+
+
+@dataclass(frozen=True, slots=True)
+class QueryComponents:
+    """The engine stays its owner's to close."""
+
+    config: Config
+    engine: Engine
+    metrics: Metrics
+    log: QueryLog
+    metadata: Metadata
+    table_files: TableFiles
+    preparation: Preparation
+    user_tables: UserTables
+
+    def start(self) -> None:
+        self.metadata.start()
+        self.table_files.start()
+
+    def close(self) -> None:
+        self.table_files.close()
+        self.metadata.close()
+        self.user_tables.close()
+        self.log.close()
+
+
+def build_query_components(
+    config: Config, engine: Engine, jobs: JobStore, *, is_sandbox_kept_ready: bool
+) -> QueryComponents:
+    """Build what prepares queries over an initialised engine.
+
+    Parameters
+    ----------
+    jobs
+        The store of measured rates, from which costs are estimated.
+    is_sandbox_kept_ready
+        Start the reader of uploads with the process; otherwise the first upload waits about a second for it.
+
+    Raises
+    ------
+    EngineError
+        The engine does not answer.
+    """
+    metrics = Metrics()
+    metadata = Metadata(engine, is_sole=not config.clickhouse_url)
+    table_files = TableFiles(config, at_once=is_sandbox_kept_ready)
+    uploads = Uploads(config, engine, table_files)
+    return QueryComponents(
+        config=config,
+        engine=engine,
+        metrics=metrics,
+        log=QueryLog(config.query_log, metrics),
+        metadata=metadata,
+        table_files=table_files,
+        preparation=Preparation(config, engine, metadata, Estimator(engine, jobs), uploads),
+        user_tables=UserTables(config, engine, metadata, table_files),
+    )
