@@ -73,8 +73,8 @@ from pathlib import Path
 from loaders import chunks
 from loaders.load import LoadRequest, load
 from loaders.progress import ConsoleReporter
-from tap_service.services.estimate import Estimator
-from tap_service.storage.clickhouse import ClickHouseEngine
+from tap_service.services.queries.cost_estimate import Estimator
+from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 
 url, folder, text, count = sys.argv[1:]
 chunks.CHUNK_ROWS = 1500

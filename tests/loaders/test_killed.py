@@ -23,7 +23,7 @@ from loaders.control import opened
 from loaders.load import LoadRequest, load
 from loaders.progress import ConsoleReporter
 from loaders.verify import verify
-from tap_service.storage.embedded import EmbeddedEngine
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 
 data, file, table, when, text, count = sys.argv[1:]
 chunks.CHUNK_ROWS = 10_000

@@ -20,10 +20,10 @@ SERVICE = """
 import sys
 from pathlib import Path
 import uvicorn
-from clickhouse_schema.apply import initialise
+from clickhouse_schema.engine_tables.catalogue_log import initialise
 from tap_service.config import Config
 from tap_service.main import SERVER, create_app
-from tap_service.storage.embedded import EmbeddedEngine
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 
 data, port = Path(sys.argv[1]), int(sys.argv[2])
 engine = EmbeddedEngine(data)
