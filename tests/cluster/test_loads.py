@@ -77,7 +77,7 @@ from tap_service.services.queries.cost_estimate import Estimator
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 
 url, folder, text, count = sys.argv[1:]
-chunks.CHUNK_ROWS = 1500
+chunk_reader.CHUNK_ROWS = 1500
 left = [int(count)]
 execute = ClickHouseEngine.execute
 

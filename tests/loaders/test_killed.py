@@ -26,7 +26,7 @@ from loaders.verify import verify
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 
 data, file, table, when, text, count = sys.argv[1:]
-chunks.CHUNK_ROWS = 10_000
+chunk_reader.CHUNK_ROWS = 10_000
 left = [int(count)]
 kill = lambda: os.kill(os.getpid(), signal.SIGKILL)
 

@@ -26,7 +26,7 @@ def test_a_second_process_is_told_who_holds_the_path(engine: EmbeddedEngine) -> 
         import sys
         from pathlib import Path
         from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-        from tap_service.storage.engine import EngineUnavailable
+        from tap_service.storage.engine.engine import EngineUnavailable
         try:
             EmbeddedEngine(Path(sys.argv[1]))
         except EngineUnavailable as error:
@@ -57,7 +57,7 @@ def test_close_stops_what_runs_and_frees_the_path(tmp_path: Path) -> None:
         import sys, threading
         from pathlib import Path
         from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-        from tap_service.storage.engine import EngineError
+        from tap_service.storage.engine.engine import EngineError
         engine = EmbeddedEngine(Path(sys.argv[1]))
         started = threading.Event()
         def read():
@@ -93,7 +93,7 @@ def test_a_forked_process_is_refused(tmp_path: Path) -> None:
         import os, sys
         from pathlib import Path
         from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-        from tap_service.storage.engine import EngineUnavailable
+        from tap_service.storage.engine.engine import EngineUnavailable
         engine = EmbeddedEngine(Path(sys.argv[1]))
         child = os.fork()
         if child == 0:
@@ -116,7 +116,7 @@ def test_max_memory_bounds_each_query(tmp_path: Path) -> None:
         import sys
         from pathlib import Path
         from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-        from tap_service.storage.engine import ResourceLimit
+        from tap_service.storage.engine.engine import ResourceLimit
         engine = EmbeddedEngine(Path(sys.argv[1]), max_memory=50_000_000)
         try:
             engine.fetch_table("SELECT length(groupArray(number)) FROM numbers(100000000)")
