@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PACKAGES := adql clickhouse_schema loaders tap_service workers
 NPM := cd web && PATH="$(CURDIR)/$(BIN):$$PATH" npm --loglevel=error
 
-.PHONY: demo test check portal bench equality fuzz cluster-test lock clean
+.PHONY: demo test check docs portal bench equality fuzz cluster-test lock clean
 
 demo: $(VENV)/demo
 	$(BIN)/skyhouse demo
@@ -13,13 +13,17 @@ demo: $(VENV)/demo
 test: check
 	$(BIN)/python -m pytest --numprocesses 3 --dist loadfile --durations 30
 
-check: $(VENV)/test
+check: $(VENV)/test docs
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(NPM) run check
 	$(NPM) test
+
+# The documentation as a site, in build/site. A broken link or anchor is an error.
+docs: $(VENV)/test
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 
 # web/dist, which is kept with the sources: the service shows it without Node. A test compares the two.
 portal: $(VENV)/test
