@@ -28,7 +28,7 @@ from adql.ir import (
     walk_select_expressions,
 )
 from adql.regions import Moc
-from adql.rewrite.join_trees import is_equality
+from adql.rewrite.join_trees import is_join_equality
 from clickhouse_schema.healpix import NO_POSITION
 from clickhouse_schema.shard_map import LOCAL, MARGIN
 
@@ -121,7 +121,7 @@ def is_match(join: Join) -> bool:
 def _how(join: Join) -> str:
     if is_match(join):
         return "by nearness, in cubes of the sky"
-    if any(is_equality(c, join) for c in split_conjuncts(join.condition)):
+    if any(is_join_equality(c, join) for c in split_conjuncts(join.condition)):
         return "by equal values"
     return "of every row with every row"
 

@@ -12,9 +12,9 @@ from adql.ir import NameGenerator, Query
 from adql.regions import Moc
 from adql.resolve import resolve
 from adql.result_links import links_of
-from adql.rewrite import rewrite
-from adql.rewrite.distribute import distribute
-from adql.rewrite.spatial_covers import cells_read
+from adql.rewrite import rewrite_query
+from adql.rewrite.distribute import distribute_query
+from adql.rewrite.spatial_covers import find_cells_read
 from adql.syntax.parser import parse
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.column_links import NO_LINKS, ResultLinks
@@ -59,7 +59,7 @@ class Translation:
     @property
     def cells(self) -> dict[str, Moc]:
         """The HEALPix cells that a table's index is confined to, by ``schema.table.hpx29``."""
-        return {} if self.query is None else cells_read(self.query)
+        return {} if self.query is None else find_cells_read(self.query)
 
     @property
     def links(self) -> ResultLinks:
@@ -86,10 +86,10 @@ def translate(
 def statement(resolved: Resolved) -> Statement:
     """The SQL of a resolved query; any number of times."""
     fresh = copy(resolved.fresh)
-    query = rewrite(resolved.query, fresh)
+    query = rewrite_query(resolved.query, fresh)
     settings = SETTINGS | KEEP_JOIN_ORDER if fresh.keeps_join_order else dict(SETTINGS)
     if resolved.placement is not None:
-        query = distribute(query, resolved.placement, fresh)
+        query = distribute_query(query, resolved.placement, fresh)
         settings |= DISTRIBUTED
     sql = emit(query)
     if RAISES in sql:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from adql.division.partial_groups import Groups, cannot_be_merged
+from adql.division.partial_groups import PartialGroups, find_merge_obstacle
 from adql.ir import (
     Call,
     Column,
@@ -39,13 +39,13 @@ from adql.ir import (
     walk_selects,
 )
 from adql.regions import Moc
-from adql.rewrite.condition_pushdown import Hint, hinted, origins
-from adql.rewrite.confining_regions import Confined
-from adql.rewrite.decorrelate import decorrelate
-from adql.rewrite.join_trees import replaced, without_right
-from adql.rewrite.match_ties import Known, matches, nearness, reached
-from adql.rewrite.repeatable_relations import is_repeatable, is_steady
-from adql.rewrite.spatial_covers import index_of
+from adql.rewrite.condition_pushdown import Filter, add_filters, find_origins
+from adql.rewrite.confining_regions import ImpliedWithin
+from adql.rewrite.decorrelate import decorrelate_subqueries
+from adql.rewrite.join_trees import replace_relation, turn_right_joins
+from adql.rewrite.match_ties import KnownEnd, find_ties, follow_ties, read_nearness
+from adql.rewrite.repeatable_relations import is_deterministic, is_repeatable
+from adql.rewrite.spatial_covers import find_index_column
 from adql.translate import Resolved, Statement, statement
 from clickhouse_schema.datatypes import BOOLEAN, LONG
 from clickhouse_schema.healpix import NO_POSITION, ORDER
@@ -57,7 +57,7 @@ _PART = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class Undivided:
     """A query that is not cut; ``reason`` says what needs all rows at once."""
 
     reason: str
@@ -90,14 +90,14 @@ class Division:
     scan: Scan
     levels: tuple[Level, ...]
     tied: bool
-    groups: Groups | None
+    groups: PartialGroups | None
 
     @property
     def limit(self) -> int | None:
         """The most rows of the result; each piece gives as many at most, but for groups."""
         return self.resolved.query.limit
 
-    def pieces(self, borders: tuple[int, ...]) -> tuple[Piece, ...]:
+    def make_pieces(self, borders: tuple[int, ...]) -> tuple[Piece, ...]:
         """Between 0, the ascending ``borders`` and the end.
 
         What is near rows without position is none: where something is tied they are a piece of their own.
@@ -107,20 +107,20 @@ class Division:
         pieces = tuple(Piece(first, end) for first, end in zip(firsts, ends, strict=True))
         return (*pieces, Piece(NO_POSITION, None)) if self.tied else pieces
 
-    def statement(self, piece: Piece, *, bare: bool = False) -> Statement:
+    def make_statement(self, piece: Piece, *, bare: bool = False) -> Statement:
         """The query for one piece; of groups, ``bare`` states have the engine's types, which no driver reads."""
         fresh = copy(self.resolved.fresh)
-        select = self._select if self.groups is None else self.groups.of_piece(self._select, bare=bare)
+        select = self._select if self.groups is None else self.groups.select_states(self._select, bare=bare)
         return statement(replace(self.resolved, query=_cut(select, self.levels, piece, fresh), fresh=fresh))
 
-    def merged(self, schema: str, table: str, types: Mapping[str, str]) -> Statement:
+    def make_merging_statement(self, schema: str, table: str, types: Mapping[str, str]) -> Statement:
         """The query that makes the groups of those of the pieces, whose rows are in a table with columns of ``types``.
 
         Columns have the names and types that ``bare`` statements give; states are in text.
         """
         assert self.groups is not None  # noqa: S101  others have nothing to merge
         fresh = copy(self.resolved.fresh)
-        query = self.groups.merged(self._select, schema, table, types, fresh)
+        query = self.groups.merge_states(self._select, schema, table, types, fresh)
         return statement(replace(self.resolved, query=query, fresh=fresh))
 
     @property
@@ -132,28 +132,30 @@ class Division:
 # --- whether, and by what ---------------------------------------------------------------------------------------------
 
 
-def divide(resolved: Resolved) -> Division | Whole:
+def divide_query(resolved: Resolved) -> Division | Undivided:
     """How the query can be cut, by the largest table that allows it, or why it cannot."""
     query = resolved.query
     if not isinstance(query, Select):
-        return Whole(f"{query.op} joins the rows of two queries")
+        return Undivided(f"{query.op} joins the rows of two queries")
     if reason := (_not_merged(query) if query.is_grouped else _needs_all(query)) or _may_change(query):
-        return Whole(reason)
+        return Undivided(reason)
     ways = list(_ways(query))
     if not ways:
-        return Whole("there is no table with positions of which each row gives rows of the result by itself")
+        return Undivided("there is no table with positions of which each row gives rows of the result by itself")
     scan, levels = max(ways, key=lambda way: way[0].entry.rows or 0)
     large, tied = _others(query, levels, scan.entry.rows or 0)
     if large:
-        return Whole(f"{', '.join(sorted(large))} would be read whole for each piece of {scan.entry.qualified}")
+        return Undivided(f"{', '.join(sorted(large))} would be read whole for each piece of {scan.entry.qualified}")
     if not query.is_grouped:
         return Division(resolved, scan, levels, tied, None)
     fresh = copy(resolved.fresh)
-    return Division(replace(resolved, query=query, fresh=fresh), scan, levels, tied, Groups.of(query, fresh))
+    return Division(
+        replace(resolved, query=query, fresh=fresh), scan, levels, tied, PartialGroups.from_select(query, fresh)
+    )
 
 
 def _not_merged(select: Select) -> str:
-    return "a window function sees other groups" if has_window(select) else cannot_be_merged(select)
+    return "a window function sees other groups" if has_window(select) else find_merge_obstacle(select)
 
 
 def _needs_all(select: Select) -> str:
@@ -178,7 +180,7 @@ def _may_change(query: Select) -> str:
             if isinstance(leaf, Scan) and leaf.entry.schema.name == TAP_SCHEMA.name:
                 return "TAP_SCHEMA tells of one moment"
         for expr in walk_select_expressions(select):
-            if any(isinstance(part, Call) and not is_steady(part) for part in walk_expr(expr)):
+            if any(isinstance(part, Call) and not is_deterministic(part) for part in walk_expr(expr)):
                 return "random numbers are drawn for the whole query"
     return ""
 
@@ -188,7 +190,7 @@ Way = tuple[Scan, tuple[Level, ...]]
 
 def _ways(select: Select) -> Iterator[Way]:
     """The tables of which each row gives rows of the result by itself, and how they are reached."""
-    for leaf in _keeping(without_right(select.from_)):
+    for leaf in _keeping(turn_right_joins(select.from_)):
         if isinstance(leaf, Scan):
             if leaf.entry.table.layout.position:
                 yield leaf, (Level(leaf.relation, _position(leaf)),)
@@ -246,13 +248,13 @@ def _tied(select: Select, level: Level, *, sure: bool) -> list[tuple[Column, ...
     """The positions near that of the driving table, where stored tables have theirs; ``sure``: it is never unknown."""
     if not level.position:
         return []
-    straight = replace(select, from_=without_right(select.from_))
+    straight = replace(select, from_=turn_right_joins(select.from_))
     leaves = {leaf.relation: leaf for leaf in walk_leaves(select.from_)}
     found = []
-    for known, _ in reached(Known(level.position, sure), matches(straight, nearness)):
+    for known, _ in follow_ties(KnownEnd(level.position, sure), find_ties(straight, read_nearness)):
         lon, lat = known.end
         leaf = leaves[lon.relation]
-        from_ = list(origins(leaf, (lon.name, lat.name)))
+        from_ = list(find_origins(leaf, (lon.name, lat.name)))
         if len(from_) == len(list(_scans(leaf))) and all(s.entry.table.layout.position == names for s, names in from_):
             found.append(known.end)
     return found
@@ -284,7 +286,7 @@ def _large_inside(expr: Expr, rows: int) -> set[str]:
     for part in walk_expr(expr):
         if isinstance(part, (Subquery, InSubquery, Exists)):
             found |= _too_large(_scans_of(part.query), rows)
-            if not is_steady(part):
+            if not is_deterministic(part):
                 found.add("a subquery that may answer otherwise each time")
     return found
 
@@ -294,7 +296,7 @@ def _too_large(scans: Iterator[Scan], rows: int) -> set[str]:
     return {scan.entry.qualified for scan in scans if scan.entry.rows is None or scan.entry.rows > most}
 
 
-def borders(rows: NDArray[np.float64], order: int, count: int) -> tuple[int, ...]:
+def choose_borders(rows: NDArray[np.float64], order: int, count: int) -> tuple[int, ...]:
     """Where ``count`` pieces of about as many rows meet, indexes of order 29, ascending; fewer if rows are few.
 
     ``rows``: of each NESTED cell of ``order``, in which they are taken to lie evenly.
@@ -322,22 +324,22 @@ def _cut(select: Select, levels: tuple[Level, ...], piece: Piece, fresh: NameGen
         conditions += _of_piece(leaf, piece)
     elif isinstance(leaf.query, Select):
         inner = Derived(leaf.relation, _cut(leaf.query, tuple(below), piece, fresh))
-        select = replace(select, from_=replaced(select.from_, leaf, inner))
+        select = replace(select, from_=replace_relation(select.from_, leaf, inner))
     if not isinstance(select.from_, Join):
         return _with(select, conditions)
     if piece.first < NO_POSITION:
         return _with(select, [*conditions, *_hints(level, piece)])
     # with its subqueries as joins, of which the renaming of columns knows
-    select = decorrelate(_with(replace(select, from_=without_right(select.from_)), conditions), fresh)
+    select = decorrelate_subqueries(_with(replace(select, from_=turn_right_joins(select.from_)), conditions), fresh)
     for end in _tied(select, level, sure=False):
         partner = next(leaf for leaf in walk_leaves(select.from_) if leaf.relation == end[0].relation)
-        select = hinted(select, partner, [Hint(end, lambda _: Literal(BOOLEAN, False))], fresh, sure=False)
+        select = add_filters(select, partner, [Filter(end, lambda _: Literal(BOOLEAN, False))], fresh, sure=False)
     return select
 
 
 def _of_piece(scan: Scan, piece: Piece) -> Iterator[Expr]:
     lon, lat = _position(scan)
-    index = index_of(scan, lon, lat)
+    index = find_index_column(scan, lon, lat)
     assert index is not None  # noqa: S101  they are the table's position
     if piece.first:
         yield Call(BOOLEAN, ">=", (index, Literal(LONG, piece.first)))
@@ -349,7 +351,7 @@ def _hints(level: Level, piece: Piece) -> Iterator[Expr]:
     """What the passes carry on to the tables that are tied to this one."""
     if level.position and piece.end is not None:
         lon, lat = level.position
-        yield Confined(BOOLEAN, lon, lat, Moc.of([(piece.first, piece.end)]))
+        yield ImpliedWithin(BOOLEAN, lon, lat, Moc.of([(piece.first, piece.end)]))
 
 
 def _with(select: Select, conditions: list[Expr]) -> Select:

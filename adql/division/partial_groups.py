@@ -33,7 +33,7 @@ from clickhouse_schema.schema_model import Column as TableColumn
 from clickhouse_schema.schema_model import Schema, Table
 
 
-def cannot_be_merged(select: Select) -> str:
+def find_merge_obstacle(select: Select) -> str:
     """Why groups cannot be made of those of pieces, '' if they can."""
     if not select.group_by and not any(has_aggregate(expr) for expr in _of_groups(select)):
         return "its one group has nothing of its rows"
@@ -57,14 +57,14 @@ def _of_groups(select: Select) -> Iterator[Expr]:
 
 
 @dataclass(frozen=True, slots=True)
-class Groups:
+class PartialGroups:
     """``keys`` and ``states`` are the columns of the pieces' rows, by what they hold; a set function has several."""
 
     keys: Mapping[Expr, Output]
     states: Mapping[Aggregate, tuple[Output, ...]]
 
     @classmethod
-    def of(cls, select: Select, fresh: NameGenerator) -> Groups:
+    def from_select(cls, select: Select, fresh: NameGenerator) -> PartialGroups:
         keys = {key: _output(key, fresh) for key in select.group_by}
         found = {
             part: tuple(_state(part, number, fresh) for number in range(states(part)))
@@ -74,7 +74,7 @@ class Groups:
         }
         return cls(keys, found)
 
-    def of_piece(self, select: Select, *, bare: bool = False) -> Select:
+    def select_states(self, select: Select, *, bare: bool = False) -> Select:
         """The groups of the rows that ``select`` reads: keys and states; ``bare`` states have the engine's types."""
         outputs = [*self.keys.values(), *(state for each in self.states.values() for state in each)]
         if bare:
@@ -89,7 +89,9 @@ class Groups:
             offset=0,
         )
 
-    def merged(self, select: Select, schema: str, table: str, types: Mapping[str, str], fresh: NameGenerator) -> Select:
+    def merge_states(
+        self, select: Select, schema: str, table: str, types: Mapping[str, str], fresh: NameGenerator
+    ) -> Select:
         """The groups of all pieces, whose rows are in a table; ``types``: those of bare states, by column."""
         columns = [TableColumn(name=name, datatype="char", arraysize="*") for name in types]
         stored = Table(name=table, columns=tuple(columns))

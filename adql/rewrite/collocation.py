@@ -41,7 +41,7 @@ _NEAR = {"NEAR": 2, "NEARER": 2, "VECTORS NEAR": 3, "VECTORS NEARER": 3}
 _AXES = ("X", "Y", "Z")
 
 
-def source(leaf: Relation) -> Scan | None:
+def find_sharded_scan(leaf: Relation) -> Scan | None:
     """The sharded table of which a part of FROM only selects rows and computes columns."""
     if isinstance(leaf, Scan):
         return leaf if leaf.entry.is_sharded else None
@@ -52,13 +52,13 @@ def source(leaf: Relation) -> Scan | None:
         return None
     if has_window(query) or any(isinstance(p, SubqueryExpr) for o in query.outputs for p in walk_expr(o.expr)):
         return None
-    return source(query.from_)
+    return find_sharded_scan(query.from_)
 
 
 def _series(leaf: Relation) -> Scan | None:
     """As ``source``, but groups, windows and DISTINCT may be of rows with the same parent: these are on one shard."""
     if not isinstance(leaf, Derived) or leaf.place or isinstance(leaf.query, SetOperation):
-        return source(leaf)
+        return find_sharded_scan(leaf)
     query = leaf.query
     scan = _series(query.from_)
     if scan is None or query.limit is not None or query.offset or query.order_by:
@@ -76,7 +76,7 @@ def _series(leaf: Relation) -> Scan | None:
 def _has_parent(scan: Scan, exprs: Sequence[Expr], tree: Relation) -> bool:
     """Whether rows that are alike in ``exprs`` have the same parent."""
     parent = scan.entry.table.parent_key
-    inner = [stored(expr, {leaf.relation: leaf for leaf in walk_leaves(tree)}) for expr in exprs]
+    inner = [inline_derived_outputs(expr, {leaf.relation: leaf for leaf in walk_leaves(tree)}) for expr in exprs]
     names = {part.name for part in inner if isinstance(part, Column)}
     return parent is not None and names.issuperset(parent.columns)
 
@@ -105,7 +105,7 @@ class Collocation:
         self._parts: dict[int, str | None] = {}
         self._places: dict[int, _Place] = {}
         first = next(walk_leaves(select.from_))
-        scan = source(first)
+        scan = find_sharded_scan(first)
         if scan is not None:
             self._places[first.relation] = _Place(scan, scan.entry.strays, home=True)
         for join in spine(select.from_):
@@ -117,7 +117,7 @@ class Collocation:
             if found is not None:
                 self._places[right.relation] = found[1]
 
-    def part_of(self, join: Join) -> str | None:
+    def find_part(self, join: Join) -> str | None:
         """The part of the table on the right in which a shard finds all partners; None if it does not."""
         return self._parts[next(walk_leaves(join.right)).relation]
 
@@ -127,7 +127,7 @@ class Collocation:
             return None
         if self._is_kin(right, scan, conditions):
             return LOCAL, _Place(scan, scan.entry.strays, home=True)
-        if source(right) is None:
+        if find_sharded_scan(right) is None:
             return None
         reaches = [reach for c in conditions if (reach := self._reach(right, c)) is not None]
         if not reaches or min(reaches) > scan.entry.table.layout.overlap_radius:
@@ -157,7 +157,7 @@ class Collocation:
         if len(numbers) != 1:
             return None
         [number] = numbers
-        scan = source(self._leaves[number]) if number in self._leaves else None
+        scan = find_sharded_scan(self._leaves[number]) if number in self._leaves else None
         if scan is None:
             return None
         inner = tuple(self._stored(expr) for expr in exprs)
@@ -170,7 +170,7 @@ class Collocation:
         return number if names == scan.entry.table.layout.position else None
 
     def _stored(self, expr: Expr) -> Expr:
-        return stored(expr, self._leaves)
+        return inline_derived_outputs(expr, self._leaves)
 
     # --- by equality --------------------------------------------------------------------------------------------------
 
@@ -209,7 +209,7 @@ def _are_alike(one: Column, other: Column) -> bool:
     return one.type == other.type or (one.type.is_integer and other.type.is_integer)
 
 
-def stored(expr: Expr, leaves: Mapping[int, Relation]) -> Expr:
+def inline_derived_outputs(expr: Expr, leaves: Mapping[int, Relation]) -> Expr:
     """The expression in terms of stored tables' columns, as far as derived tables are SELECTs."""
 
     def change(part: Expr) -> Expr:
@@ -217,7 +217,7 @@ def stored(expr: Expr, leaves: Mapping[int, Relation]) -> Expr:
         if not (isinstance(leaf, Derived) and isinstance(leaf.query, Select) and isinstance(part, Column)):
             return part
         inner = next(o.expr for o in leaf.query.outputs if o.alias == part.name)
-        return stored(inner, {below.relation: below for below in walk_leaves(leaf.query.from_)})
+        return inline_derived_outputs(inner, {below.relation: below for below in walk_leaves(leaf.query.from_)})
 
     return transform_expr(expr, change)
 
@@ -233,7 +233,7 @@ def _counts_rows(leaf: Relation) -> bool:
 # --- shards -----------------------------------------------------------------------------------------------------------
 
 
-def shards_read(scan: Scan, conditions: Iterable[Expr], map_: ShardMap) -> frozenset[int] | None:
+def find_shards(scan: Scan, conditions: Iterable[Expr], map_: ShardMap) -> frozenset[int] | None:
     """The shards with rows in the cells that ANDed ``conditions`` confine the table to; None if all are."""
     if math.isinf(scan.entry.strays):
         return None

@@ -21,12 +21,12 @@ from adql.ir import (
     split_conjuncts,
     walk_leaves,
 )
-from adql.rewrite.derived_tables import Wrapped
-from adql.rewrite.join_trees import replaced
+from adql.rewrite.derived_tables import DerivedBuilder
+from adql.rewrite.join_trees import replace_relation
 from clickhouse_schema.datatypes import DOUBLE, FLOAT
 
 
-def origins(leaf: Relation | None, names: tuple[str, ...]) -> Iterator[tuple[Scan, tuple[str, ...]]]:
+def find_origins(leaf: Relation | None, names: tuple[str, ...]) -> Iterator[tuple[Scan, tuple[str, ...]]]:
     """The stored tables, and names there, that columns of ``leaf`` come from, where they may as well be tested."""
     if isinstance(leaf, Scan):
         yield leaf, names
@@ -41,21 +41,23 @@ def _origins(query: Query, names: tuple[str, ...]) -> Iterator[tuple[Scan, tuple
     if isinstance(query, Select):
         number = columns[0].relation
         leaf = next((leaf for leaf in walk_leaves(query.from_) if leaf.relation == number), None)
-        yield from origins(leaf, tuple(column.name for column in columns))
+        yield from find_origins(leaf, tuple(column.name for column in columns))
         return
     for side, of_side in _sides(query, columns):
         yield from _origins(side, of_side)
 
 
 @dataclass(frozen=True, slots=True)
-class Hint:
+class Filter:
     """A condition on columns of a table, which leaves the result as it is; made for the columns there or deeper."""
 
     columns: tuple[Column, ...]
-    condition: Callable[[tuple[Column, ...]], Expr]
+    make_condition: Callable[[tuple[Column, ...]], Expr]
 
 
-def hinted(select: Select, leaf: Scan | Derived, hints: list[Hint], fresh: NameGenerator, *, sure: bool) -> Select:
+def add_filters(
+    select: Select, leaf: Scan | Derived, hints: list[Filter], fresh: NameGenerator, *, sure: bool
+) -> Select:
     """``select`` with hints on a table of its FROM: in the SELECTs that a derived table comes from.
 
     For a stored table they stand in WHERE if all rows of use have a row of it (``sure``), else in a derived table made
@@ -66,23 +68,25 @@ def hinted(select: Select, leaf: Scan | Derived, hints: list[Hint], fresh: NameG
     if isinstance(leaf, Derived):
         query = leaf.query
         for hint in hints:
-            query = pushed(query, tuple(column.name for column in hint.columns), hint.condition)
-        return replace(select, from_=replaced(select.from_, leaf, Derived(leaf.relation, query)))
-    conditions = [hint.condition(hint.columns) for hint in hints]
+            query = _push_down(query, tuple(column.name for column in hint.columns), hint.make_condition)
+        return replace(select, from_=replace_relation(select.from_, leaf, Derived(leaf.relation, query)))
+    conditions = [hint.make_condition(hint.columns) for hint in hints]
     if sure:
         return replace(select, where=combine_conjuncts([*split_conjuncts(select.where), *conditions]))
-    wrapped = Wrapped(leaf, select, fresh)
-    return wrapped.apply(replace(select, from_=replaced(select.from_, leaf, wrapped.derived(conditions))))
+    wrapped = DerivedBuilder(leaf, select, fresh)
+    return wrapped.rename_select(
+        replace(select, from_=replace_relation(select.from_, leaf, wrapped.build_derived(conditions)))
+    )
 
 
-def pushed(query: Query, names: tuple[str, ...], condition: Callable[[tuple[Column, ...]], Expr]) -> Query:
+def _push_down(query: Query, names: tuple[str, ...], condition: Callable[[tuple[Column, ...]], Expr]) -> Query:
     """``query`` with a condition on its outputs ``names``, made for the columns that they are inside."""
     columns = _inner(query, names)
     if columns is None:
         return query
     if isinstance(query, Select):
         return replace(query, where=combine_conjuncts([*split_conjuncts(query.where), condition(columns)]))
-    left, right = (pushed(side, of_side, condition) for side, of_side in _sides(query, columns))
+    left, right = (_push_down(side, of_side, condition) for side, of_side in _sides(query, columns))
     return replace(query, left=left, right=right)
 
 

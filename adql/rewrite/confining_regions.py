@@ -20,8 +20,8 @@ import numpy as np
 from adql.ir import Call, Column, Expr, Literal, Within, evaluate_constant
 from adql.regions import Complement, Cone, Intersection, Region, Union, direction
 from adql.regions.circle_union import Discs
-from adql.rewrite.coordinate_ranges import bounds, coordinate_range
-from adql.rewrite.impossible_conditions import NEARNESS, is_never
+from adql.rewrite.coordinate_ranges import find_column_bounds, make_coordinate_range
+from adql.rewrite.impossible_conditions import NEARNESS, is_never_true
 
 #: Columns of longitude and latitude of one relation
 Position = tuple[Column, Column]
@@ -34,7 +34,7 @@ _MANY = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Confined(Expr):
+class ImpliedWithin(Expr):
     """A hint: it follows from the query's other conditions that (lon, lat) lies in ``region``.
 
     Leaving it out changes no result. Covers are made of it; it is never emitted.
@@ -67,26 +67,28 @@ class Confinement:
 IsPosition = Callable[[Column, Column], bool]
 
 
-def confinements(expr: Expr, is_position: IsPosition, negated: bool = False) -> dict[Position, Confinement]:
+def find_confinements(expr: Expr, is_position: IsPosition, negated: bool = False) -> dict[Position, Confinement]:
     """The regions of all positions that ``expr`` confines when it is true; when it is false, if ``negated``."""
-    if isinstance(expr, (Within, Confined)):
+    if isinstance(expr, (Within, ImpliedWithin)):
         if isinstance(expr.lon, Column) and isinstance(expr.lat, Column):
             return _leaf((expr.lon, expr.lat), expr.region, negated, whole=isinstance(expr, Within))
         return {}
     if not isinstance(expr, Call):
         return {}
     if expr.name == "NOT":
-        return confinements(expr.args[0], is_position, not negated)
+        return find_confinements(expr.args[0], is_position, not negated)
     if expr.name in ("AND", "OR"):
         parts = _chain(expr, expr.name)
         if (expr.name == "AND") != negated:
-            said = [confinements(part, is_position, negated) for part in parts]
-            return together(said if negated else [*said, *ranges(parts, is_position)])
-        return _either([confinements(part, is_position, negated) for part in parts if not is_never(part, negated)])
+            said = [find_confinements(part, is_position, negated) for part in parts]
+            return combine_confinements(said if negated else [*said, *find_ranges(parts, is_position)])
+        return _either(
+            [find_confinements(part, is_position, negated) for part in parts if not is_never_true(part, negated)]
+        )
     return _near(expr, negated) if expr.name in NEARNESS else {}
 
 
-def together(said: Iterable[dict[Position, Confinement]]) -> dict[Position, Confinement]:
+def combine_confinements(said: Iterable[dict[Position, Confinement]]) -> dict[Position, Confinement]:
     """What conditions say that are true together."""
     said = list(said)
     regions: dict[Position, list[Confinement]] = {}
@@ -94,18 +96,18 @@ def together(said: Iterable[dict[Position, Confinement]]) -> dict[Position, Conf
         for position, confinement in one.items():
             regions.setdefault(position, []).append(confinement)
     return {
-        position: Confinement(intersection([f.region for f in found]), _only(position, said))
+        position: Confinement(intersect_regions([f.region for f in found]), _only(position, said))
         for position, found in regions.items()
     }
 
 
-def ranges(conditions: Iterable[Expr], is_position: IsPosition) -> list[dict[Position, Confinement]]:
+def find_ranges(conditions: Iterable[Expr], is_position: IsPosition) -> list[dict[Position, Confinement]]:
     """Of positions both of whose coordinates are compared with constants."""
-    found = bounds(conditions)
+    found = find_column_bounds(conditions)
     said = []
     for lon, lat in permutations(islice(found, _MOST_COLUMNS), 2):
         if lon.relation == lat.relation and is_position(lon, lat):
-            region = coordinate_range(found[lon], found[lat])
+            region = make_coordinate_range(found[lon], found[lat])
             if region is not None:
                 said.append({(lon, lat): Confinement(region, whole=False)})
     return said
@@ -115,7 +117,7 @@ def _either(said: list[dict[Position, Confinement]]) -> dict[Position, Confineme
     if not said:
         return {}
     common = [position for position in said[0] if all(position in one for one in said[1:])]
-    return {p: Confinement(union([one[p].region for one in said]), _only(p, said)) for p in common}
+    return {p: Confinement(unite_regions([one[p].region for one in said]), _only(p, said)) for p in common}
 
 
 def _only(position: Position, said: list[dict[Position, Confinement]]) -> bool:
@@ -134,7 +136,7 @@ def _chain(expr: Call, name: str) -> list[Expr]:
 def _leaf(position: Position, region: Region, negated: bool, *, whole: bool) -> dict[Position, Confinement]:
     if position[0].relation != position[1].relation:
         return {}
-    region = union([region])  # of many circles put together
+    region = unite_regions([region])  # of many circles put together
     return {position: Confinement(Complement(region) if negated else region, whole)}
 
 
@@ -157,12 +159,12 @@ def _constant_cone(lon: Expr, lat: Expr, radius: Expr) -> Cone | None:
 # --- regions ----------------------------------------------------------------------------------------------------------
 
 
-def intersection(regions: list[Region]) -> Region:
+def intersect_regions(regions: list[Region]) -> Region:
     parts = [part for r in regions for part in (r.parts if isinstance(r, Intersection) else (r,))]
     return parts[0] if len(parts) == 1 else Intersection(tuple(parts))
 
 
-def union(regions: list[Region]) -> Region:
+def unite_regions(regions: list[Region]) -> Region:
     """Of one or more; many circles are put together in one ``Discs``."""
     parts = [part for r in regions for part in (r.parts if isinstance(r, Union) else (r,))]
     cones = [p for p in parts if isinstance(p, Cone) and p.radius >= 0]

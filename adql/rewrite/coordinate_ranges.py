@@ -10,12 +10,12 @@ from adql.regions import Range
 
 _MIRROR = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
-Bounds = dict[Column, tuple[float, float]]
+ColumnBounds = dict[Column, tuple[float, float]]
 
 
-def bounds(conditions: Iterable[Expr]) -> Bounds:
+def find_column_bounds(conditions: Iterable[Expr]) -> ColumnBounds:
     """Least and greatest value of each column that is compared with constants in all of ``conditions``."""
-    found: Bounds = {}
+    found: ColumnBounds = {}
     for condition in conditions:
         compared = _compared(condition)
         if compared is None:
@@ -41,7 +41,7 @@ def _compared(condition: Expr) -> tuple[Column, str, float] | None:
     return (left, op, value) if isinstance(left, Column) and value is not None else None
 
 
-def coordinate_range(lon: tuple[float, float], lat: tuple[float, float]) -> Range | None:
+def make_coordinate_range(lon: tuple[float, float], lat: tuple[float, float]) -> Range | None:
     """The part of the sky within bounds of stored coordinates: longitudes 0 to 360 as the loader has them.
 
     None for bounds that no row meets, or that leave the whole sky.

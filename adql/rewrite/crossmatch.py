@@ -36,12 +36,12 @@ from adql.ir import (
     walk_columns,
     walk_leaves,
 )
-from adql.rewrite.derived_tables import Wrapped, numbers, select_of
+from adql.rewrite.derived_tables import DerivedBuilder, make_select, relation_numbers
 from adql.rewrite.impossible_conditions import NEARNESS
-from adql.rewrite.join_trees import is_equality, replaced, with_keys
-from adql.rewrite.match_sizes import best_side, crowding, row_count
-from adql.rewrite.negative_zeros import one_zero
-from adql.rewrite.radius_bounds import Bounds, bounds
+from adql.rewrite.join_trees import finish_joins, is_join_equality, replace_relation
+from adql.rewrite.match_sizes import choose_cube_side, find_crowding, find_row_count
+from adql.rewrite.negative_zeros import unify_zeros
+from adql.rewrite.radius_bounds import RadiusBounds, bound_radius
 from adql.rewrite.repeatable_relations import is_repeatable
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, LONG
 
@@ -52,7 +52,7 @@ _KEEPING = ("LEFT", "SEMI", "ANTI")
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class JoinNearness:
     """A nearness between a part of what is left of ``join`` and what is right of it."""
 
     join: Join
@@ -63,12 +63,12 @@ class Match:
     radius: Expr
 
     @property
-    def bounds(self) -> Bounds | None:
+    def bounds(self) -> RadiusBounds | None:
         """Of a radius that depends on rows; None if they are unknown."""
-        return bounds(self.radius, numbers(self.join.left), numbers(self.join.right))
+        return bound_radius(self.radius, relation_numbers(self.join.left), relation_numbers(self.join.right))
 
 
-def cross_match(select: Select, fresh: NameGenerator) -> Select:
+def plan_cross_matches(select: Select, fresh: NameGenerator) -> Select:
     """The pass for one SELECT."""
     select = replace(select, from_=_smaller_right(select.from_, split_conjuncts(select.where)))
     while (match := _find(select, select.from_)) is not None:
@@ -82,10 +82,10 @@ def _smaller_right(relation: Relation, where: tuple[Expr, ...]) -> Relation:
         return relation
     if isinstance(relation.left, Join):
         return replace(relation, left=_smaller_right(relation.left, where))
-    left, right = row_count(relation.left), row_count(relation.right)
+    left, right = find_row_count(relation.left), find_row_count(relation.right)
     if relation.kind != "INNER" or left is None or right is None or left >= right:
         return relation
-    if not matches(relation, [*split_conjuncts(relation.condition), *where]):
+    if not find_join_nearnesses(relation, [*split_conjuncts(relation.condition), *where]):
         return relation
     return replace(relation, left=relation.right, right=relation.left)
 
@@ -93,7 +93,7 @@ def _smaller_right(relation: Relation, where: tuple[Expr, ...]) -> Relation:
 # --- which joins ------------------------------------------------------------------------------------------------------
 
 
-def _find(select: Select, relation: Relation) -> Match | None:
+def _find(select: Select, relation: Relation) -> JoinNearness | None:
     """The innermost join that can be made a cube join and is none yet."""
     if not isinstance(relation, Join):
         return None
@@ -103,39 +103,39 @@ def _find(select: Select, relation: Relation) -> Match | None:
     conditions = list(split_conjuncts(relation.condition))
     if relation.kind == "INNER":
         conditions += split_conjuncts(select.where)
-    if any(is_equality(c, relation) for c in conditions):
+    if any(is_join_equality(c, relation) for c in conditions):
         return None
-    return next((m for m in matches(relation, conditions) if _is_planned(m)), None)
+    return next((m for m in find_join_nearnesses(relation, conditions) if _is_planned(m)), None)
 
 
-def matches(join: Join, conditions: list[Expr]) -> list[Match]:
+def find_join_nearnesses(join: Join, conditions: list[Expr]) -> list[JoinNearness]:
     """The nearnesses of both sides among ANDed ``conditions``, those of constant radius first."""
     found = [match for condition in conditions if (match := _match(join, condition)) is not None]
     return sorted(found, key=lambda match: evaluate_constant(match.radius) is None)
 
 
-def _match(join: Join, condition: Expr) -> Match | None:
+def _match(join: Join, condition: Expr) -> JoinNearness | None:
     if not (isinstance(condition, Call) and condition.name in NEARNESS):
         return None
     first, second = condition.args[0:2], condition.args[2:4]
     for left, right in ((first, second), (second, first)):
         part = _part_of(join.left, left)
         if part is not None and _part_of(join.right, right) is not None:
-            return Match(join, condition, part, (left[0], left[1]), (right[0], right[1]), condition.args[4])
+            return JoinNearness(join, condition, part, (left[0], left[1]), (right[0], right[1]), condition.args[4])
     return None
 
 
 def _part_of(tree: Relation, position: tuple[Expr, ...]) -> Relation | None:
     """The part of ``tree`` in which a position is known: one table for columns of it, else all."""
     used = {c.relation for expr in position for c in walk_columns(expr)}
-    if not used or not used <= numbers(tree):
+    if not used or not used <= relation_numbers(tree):
         return None
     if len(used) == 1 and all(isinstance(expr, Column) or evaluate_constant(expr) is not None for expr in position):
         return next(leaf for leaf in walk_leaves(tree) if leaf.relation in used)
     return tree  # an outer join may have put NULLs into what the expressions are made of
 
 
-def _is_planned(match: Match) -> bool:
+def _is_planned(match: JoinNearness) -> bool:
     if evaluate_constant(match.radius) is not None:
         return True
     limits = match.bounds
@@ -145,55 +145,57 @@ def _is_planned(match: Match) -> bool:
 # --- the rewriting ----------------------------------------------------------------------------------------------------
 
 
-def _rewritten(select: Select, match: Match, fresh: NameGenerator) -> Select:
+def _rewritten(select: Select, match: JoinNearness, fresh: NameGenerator) -> Select:
     join = match.join
     # those of a row-dependent radius may need more than the one table that the position is of
     part = match.left if evaluate_constant(match.radius) is not None else _whole(match)
-    left, right = Wrapped(part, select, fresh), Wrapped(join.right, select, fresh)
+    left, right = DerivedBuilder(part, select, fresh), DerivedBuilder(join.right, select, fresh)
     cells, of_left, of_right = _cells(match, left, right, fresh)
     vectors = [
-        w.export(Call(DOUBLE, axis, p))
+        w.export_expr(Call(DOUBLE, axis, p))
         for w, p in ((left, match.left_position), (right, match.right_position))
         for axis in _AXES
     ]
     own, others = _split(select, join)
     inner = [Call(BOOLEAN, "IS POSITION", match.right_position), *of_right, *own]
     condition = combine_conjuncts([*cells, *others])
-    inside = left.derived(of_left)
+    inside = left.build_derived(of_left)
     if isinstance(part, Join):  # which the passes after this one do not meet any more
-        inside = replace(inside, query=one_zero(with_keys(inside.query, fresh), fresh))
-    joined = replace(join, left=replaced(join.left, part, inside), right=right.derived(inner), condition=condition)
-    select = replace(select, from_=replaced(select.from_, join, joined), where=_without(select, join, own))
-    select = right.apply(left.apply(select))
-    near = right.renamed(left.renamed(match.near))
+        inside = replace(inside, query=unify_zeros(finish_joins(inside.query, fresh), fresh))
+    joined = replace(
+        join, left=replace_relation(join.left, part, inside), right=right.build_derived(inner), condition=condition
+    )
+    select = replace(select, from_=replace_relation(select.from_, join, joined), where=_without(select, join, own))
+    select = right.rename_select(left.rename_select(select))
+    near = right.rename_expr(left.rename_expr(match.near))
     return _with_vectors(select, near, vectors)
 
 
-def _whole(match: Match) -> Relation:
+def _whole(match: JoinNearness) -> Relation:
     """The one table that position and radius are of, or all that is left of the join."""
-    used = {c.relation for c in walk_columns(match.radius)} & numbers(match.join.left)
-    return match.left if used <= numbers(match.left) else match.join.left
+    used = {c.relation for c in walk_columns(match.radius)} & relation_numbers(match.join.left)
+    return match.left if used <= relation_numbers(match.left) else match.join.left
 
 
 Conditions = list[Expr]
 
 
 def _cells(
-    match: Match, left: Wrapped, right: Wrapped, fresh: NameGenerator
+    match: JoinNearness, left: DerivedBuilder, right: DerivedBuilder, fresh: NameGenerator
 ) -> tuple[Conditions, Conditions, Conditions]:
     """The conditions of the join, and those on each side before its rows are repeated."""
     radius = evaluate_constant(match.radius)
     if radius is None:
         return _levelled(match, left, right, fresh)
     reach = 2 * math.sin(math.radians(max(0.0, min(radius, 180.0))) / 2)
-    side = max(reach * best_side(radius, crowding(left.relation)), SMALLEST_CUBE)
-    cube = left.export(Call(LONG, "CUBE", (*match.left_position, _double(side))))
-    cubes = right.export(Call(LONG, "CUBES", (*match.right_position, _double(side), _double(reach))))
+    side = max(reach * choose_cube_side(radius, find_crowding(left.relation)), SMALLEST_CUBE)
+    cube = left.export_expr(Call(LONG, "CUBE", (*match.left_position, _double(side))))
+    cubes = right.export_expr(Call(LONG, "CUBES", (*match.right_position, _double(side), _double(reach))))
     return [Call(BOOLEAN, "=", (cube, cubes))], [], []
 
 
 def _levelled(
-    match: Match, left: Wrapped, right: Wrapped, fresh: NameGenerator
+    match: JoinNearness, left: DerivedBuilder, right: DerivedBuilder, fresh: NameGenerator
 ) -> tuple[Conditions, Conditions, Conditions]:
     limits = match.bounds
     assert limits is not None  # noqa: S101  the match was found planned
@@ -209,34 +211,39 @@ def _levelled(
         return [equal], [bounded], []
     level = Call(LONG, "LEVEL", (limits.left,))
     each = Call(LONG, "EACH LEVEL", (_levels([(left, limits.left)], fresh),))
-    cube = left.export(Call(LONG, "CUBE OF LEVEL", (*match.left_position, level)))
-    cubes = right.export(Call(LONG, "CUBES OF LEVEL", (*match.right_position, each)))
+    cube = left.export_expr(Call(LONG, "CUBE OF LEVEL", (*match.left_position, level)))
+    cubes = right.export_expr(Call(LONG, "CUBES OF LEVEL", (*match.right_position, each)))
     return [Call(BOOLEAN, "=", (cube, cubes))], [], []
 
 
-Side = tuple[Wrapped, tuple[Expr, Expr]]
+Side = tuple[DerivedBuilder, tuple[Expr, Expr]]
 
 
 def _of_one(bearing: Side, radius: Expr, other: Side, fresh: NameGenerator) -> tuple[Expr, Expr]:
     """One side knows the radius: it has the cubes of its level, the other side's rows their cube of each level."""
     side, position = bearing
-    cubes = side.export(Call(LONG, "CUBES OF LEVEL", (*position, Call(LONG, "LEVEL", (radius,)), radius)))
+    cubes = side.export_expr(Call(LONG, "CUBES OF LEVEL", (*position, Call(LONG, "LEVEL", (radius,)), radius)))
     each = Call(LONG, "EACH LEVEL", (_levels([(side, radius)], fresh),))
-    cube = other[0].export(Call(LONG, "CUBE OF LEVEL", (*other[1], each)))
+    cube = other[0].export_expr(Call(LONG, "CUBE OF LEVEL", (*other[1], each)))
     return Call(BOOLEAN, "=", (cube, cubes)), _is_radius(radius)
 
 
 def _of_both(
-    match: Match, of_left: Expr, of_right: Expr, left: Wrapped, right: Wrapped, fresh: NameGenerator
+    match: JoinNearness,
+    of_left: Expr,
+    of_right: Expr,
+    left: DerivedBuilder,
+    right: DerivedBuilder,
+    fresh: NameGenerator,
 ) -> tuple[Conditions, Conditions, Conditions]:
     """The radius is at most twice the greater bound: a pair meets at that one's level, and at higher ones not again."""
     twice = [Call(DOUBLE, "*", (Call(DOUBLE, "AT LEAST 0", (bound,)), _double(2.0))) for bound in (of_left, of_right)]
     levels = _levels([(left, twice[0]), (right, twice[1])], fresh)
     lowest = [Call(LONG, "LEVEL", (bound,)) for bound in twice]
     each = [Call(LONG, "EACH LEVEL", (levels, level)) for level in lowest]
-    cube = left.export(Call(LONG, "CUBE OF LEVEL", (*match.left_position, each[0])))
-    cubes = right.export(Call(LONG, "CUBES OF LEVEL", (*match.right_position, each[1])))
-    met, own = left.export(each[0]), (left.export(lowest[0]), right.export(lowest[1]))
+    cube = left.export_expr(Call(LONG, "CUBE OF LEVEL", (*match.left_position, each[0])))
+    cubes = right.export_expr(Call(LONG, "CUBES OF LEVEL", (*match.right_position, each[1])))
+    met, own = left.export_expr(each[0]), (left.export_expr(lowest[0]), right.export_expr(lowest[1]))
     once = Call(BOOLEAN, "OR", tuple(Call(BOOLEAN, "=", (met, level)) for level in own))
     return [Call(BOOLEAN, "=", (cube, cubes)), once], [_is_radius(twice[0])], [_is_radius(twice[1])]
 
@@ -246,7 +253,7 @@ def _is_radius(radius: Expr) -> Expr:
     return Call(BOOLEAN, ">=", (radius, _double(0.0)))
 
 
-def _levels(radii: list[tuple[Wrapped, Expr]], fresh: NameGenerator) -> Expr:
+def _levels(radii: list[tuple[DerivedBuilder, Expr]], fresh: NameGenerator) -> Expr:
     """The levels that there are; all that can be where a table might answer differently when it is asked again."""
     subqueries = []
     for wrapped, radius in radii:
@@ -255,7 +262,7 @@ def _levels(radii: list[tuple[Wrapped, Expr]], fresh: NameGenerator) -> Expr:
         if leaf is None or not is_repeatable(leaf):
             return Call(UNTYPED, "LEVELS", ())
         subqueries.append(
-            Subquery(LONG, replace(select_of(leaf, [Call(LONG, "LEVEL", (radius,))], fresh), distinct=True))
+            Subquery(LONG, replace(make_select(leaf, [Call(LONG, "LEVEL", (radius,))], fresh), distinct=True))
         )
     return Call(UNTYPED, "LEVELS", tuple(subqueries))
 
@@ -294,10 +301,10 @@ def _with_vectors(select: Select, near: Expr, vectors: list[Column]) -> Select:
         )
 
     select = replace(select, from_=tree(select.from_), where=conditions(select.where))
-    return with_distance(select, positions, Call(DOUBLE, "VECTORS APART", tuple(vectors)))
+    return reuse_separation(select, positions, Call(DOUBLE, "VECTORS APART", tuple(vectors)))
 
 
-def with_distance(select: Select, positions: tuple[Expr, ...], distance: Expr) -> Select:
+def reuse_separation(select: Select, positions: tuple[Expr, ...], distance: Expr) -> Select:
     """``select`` with DISTANCE of the ``positions`` (lon, lat, lon, lat) taken from what is computed already."""
     if {c for p in positions for c in walk_columns(p)} <= {*select.group_by}:
         return select  # what is made of grouped columns may be selected, other columns not

@@ -52,15 +52,24 @@ from adql.ir import (
     walk_select_expressions,
     walk_used_columns,
 )
-from adql.rewrite.derived_tables import ONE, names_of, numbers, select_of, selected
-from adql.rewrite.join_trees import replaced
-from adql.rewrite.keyed_subqueries import MARK, Around, Keyed, columns_of, is_one_row, keyed, null, of_nothing
+from adql.rewrite.derived_tables import ONE, make_derived, make_select, map_outputs, relation_numbers
+from adql.rewrite.join_trees import replace_relation
+from adql.rewrite.keyed_subqueries import (
+    MARK,
+    KeyedQuery,
+    OuterQuery,
+    add_keys,
+    evaluate_without_rows,
+    is_one_row,
+    list_columns,
+    make_typed_null,
+)
 from clickhouse_schema.datatypes import BOOLEAN, LONG
 
 _TRUE, _FALSE = Literal(BOOLEAN, True), Literal(BOOLEAN, False)
 
 
-def decorrelate(select: Select, fresh: NameGenerator) -> Select:
+def decorrelate_subqueries(select: Select, fresh: NameGenerator) -> Select:
     """The pass for one SELECT, which is not correlated itself; it comes before all others."""
     if not any(has_correlated_subquery(expr) for expr in walk_select_expressions(select)):
         return select
@@ -80,10 +89,10 @@ def _above_groups(select: Select, fresh: NameGenerator) -> Select:
         return select
     sets = [part for expr in after for part in _outer_aggregates(expr)]
     computed = [*dict.fromkeys([*select.group_by, *sets])] or [Aggregate(LONG, "COUNT", ())]
-    groups = select_of(select.from_, computed, fresh)
+    groups = make_select(select.from_, computed, fresh)
     groups = replace(groups, where=select.where, group_by=select.group_by, having=None)
     derived = Derived(fresh.new_relation(), groups)
-    names = names_of(computed, derived)
+    names = map_outputs(computed, derived)
     return replace(
         select,
         from_=derived,
@@ -161,10 +170,10 @@ def _beside_tables(select: Select, fresh: NameGenerator) -> Select:
             if c.relation == leaf.relation
         )
         exports: list[Expr] = [*dict.fromkeys([*used_of_it, *found[leaf.relation]])]
-        derived = selected(leaf, exports, fresh)
-        names = names_of(exports, derived)
+        derived = make_derived(leaf, exports, fresh)
+        names = map_outputs(exports, derived)
         select = map_select(select, partial(_exchanged, names=names))
-        select = replace(select, from_=replaced(select.from_, leaf, derived))
+        select = replace(select, from_=replace_relation(select.from_, leaf, derived))
     return select
 
 
@@ -188,7 +197,7 @@ class _Joining:
         filters = [
             c for c in split_conjuncts(select.where) if not any(isinstance(part, SubqueryExpr) for part in walk_expr(c))
         ]
-        self._around = Around(select.from_, tuple(filters))
+        self._around = OuterQuery(select.from_, tuple(filters))
         self._from = select.from_
         self._values: dict[Expr, Expr] = {}
 
@@ -217,7 +226,7 @@ class _Joining:
         select = _rows_of(inner.query) if isinstance(inner, Exists) else _values_of(inner.query)
         if select is None or not is_correlated_by_where(select):
             return None
-        own = numbers(select.from_)
+        own = relation_numbers(select.from_)
         parts = split_conjuncts(select.where)
         ties = [c for c in parts if any(column.relation not in own for column in walk_used_columns(c))]
         if any(isinstance(part, SubqueryExpr) for tie in ties for part in walk_expr(tie)):
@@ -230,8 +239,8 @@ class _Joining:
         used = [*dict.fromkeys(c for tie in ties for c in walk_used_columns(tie) if c.relation in own)]
         # an equality with a column of the right makes a join's condition of one on the left alone
         exports: list[Expr] = [*used, *([_TRUE] if alone and kind == "ANTI" else [])]
-        right = selected(select.from_, exports, self._fresh, local)
-        names = names_of(exports, right)
+        right = make_derived(select.from_, exports, self._fresh, local)
+        names = map_outputs(exports, right)
         on = [substitute_in_expr(tie, {c: names[c] for c in used}) for tie in ties]
         if kind == "ANTI":
             on += [Call(BOOLEAN, "=", (c, names[_TRUE])) for c in alone]
@@ -272,11 +281,11 @@ class _Joining:
         found = self._keyed(expr.query, expr)
         matched = self._mark(found, found.keys + 1, expr.operand)
         rows = Derived(self._fresh.new_relation(), found.query)
-        *keys, value = columns_of(rows)
+        *keys, value = list_columns(rows)
         counts = [Aggregate(LONG, "COUNT", ()), Aggregate(LONG, "COUNT", (value,))]
-        counted = replace(select_of(rows, [*keys, *counts], self._fresh), group_by=tuple(keys))
+        counted = replace(make_select(rows, [*keys, *counts], self._fresh), group_by=tuple(keys))
         all_, known = self._left_join(counted, found)
-        unknown = null(BOOLEAN)
+        unknown = make_typed_null(BOOLEAN)
         cases: list[Expr] = [Call(BOOLEAN, "NOT", (Call(BOOLEAN, "IS NULL", (matched,)),)), _TRUE]
         cases += [Call(BOOLEAN, "IS NULL", (all_,)), _FALSE]
         cases += [Call(BOOLEAN, "IS NULL", (expr.operand,)), unknown, Call(BOOLEAN, "<", (known, all_)), unknown]
@@ -285,7 +294,7 @@ class _Joining:
     def _scalar(self, expr: Subquery) -> Expr:
         query, value = expr.query, expr.query.outputs[0].expr
         if isinstance(query, Select) and is_one_row(query):
-            without = null(expr.type)
+            without = make_typed_null(expr.type)
             if query.having is not None:
                 value = Call(expr.type, "CASE", (query.having, value, without))
             return self._of_one_row(query, value, without)
@@ -295,9 +304,9 @@ class _Joining:
         if query.limit == 1:
             return self._left_join(found.query, found)[0]
         rows = Derived(self._fresh.new_relation(), found.query)
-        *keys, column = columns_of(rows)
+        *keys, column = list_columns(rows)
         only = Call(expr.type, "ONLY ONE", (Aggregate(expr.type, "MIN", (column,)), Aggregate(LONG, "COUNT", ())))
-        return self._left_join(replace(select_of(rows, [*keys, only], self._fresh), group_by=tuple(keys)), found)[0]
+        return self._left_join(replace(make_select(rows, [*keys, only], self._fresh), group_by=tuple(keys)), found)[0]
 
     def _of_one_row(self, query: Select, value: Expr, without: Expr) -> Expr:
         """``value`` of the one row of set functions without GROUP BY; ``without`` it if TOP or OFFSET take it."""
@@ -305,7 +314,7 @@ class _Joining:
             return without
         if isinstance(value, Literal):
             return value
-        without_rows = transform_expr(of_nothing(value), self._value)
+        without_rows = transform_expr(evaluate_without_rows(value), self._value)
         mark = Output(self._fresh.new_alias(), MARK, query.outputs[0].field)
         shown = (replace(query.outputs[0], expr=value), mark)
         plain = replace(query, outputs=shown, having=None, order_by=(), limit=None, distinct=False)
@@ -315,20 +324,20 @@ class _Joining:
 
     # joins
 
-    def _keyed(self, query: Query, expr: Expr, *, exactly: bool = False, groups: bool = False) -> Keyed:
-        return keyed(query, self._around, self._fresh, expr.span, exactly=exactly, groups=groups)
+    def _keyed(self, query: Query, expr: Expr, *, exactly: bool = False, groups: bool = False) -> KeyedQuery:
+        return add_keys(query, self._around, self._fresh, expr.span, exactly=exactly, groups=groups)
 
-    def _mark(self, found: Keyed, count: int, operand: Expr | None = None) -> Column:
+    def _mark(self, found: KeyedQuery, count: int, operand: Expr | None = None) -> Column:
         """A column that is NULL where no row has the keys, and ``operand`` as the value after them if there is one."""
         rows = Derived(self._fresh.new_relation(), found.query)
-        columns = columns_of(rows)[:count]
-        marked = replace(select_of(rows, [*columns, ONE], self._fresh), distinct=True)
+        columns = list_columns(rows)[:count]
+        marked = replace(make_select(rows, [*columns, ONE], self._fresh), distinct=True)
         return self._left_join(marked, found, () if operand is None else (operand,))[0]
 
-    def _left_join(self, query: Query, found: Keyed, values: Sequence[Expr] = ()) -> list[Column]:
+    def _left_join(self, query: Query, found: KeyedQuery, values: Sequence[Expr] = ()) -> list[Column]:
         """Join ``query``, whose first outputs are the keys of ``found`` and then ``values``; its other columns."""
         right = Derived(self._fresh.new_relation(), query)
-        columns = columns_of(right)
+        columns = list_columns(right)
         ties = [*found.ties, *((value, "=") for value in values)]
         on: list[Expr] = [Call(BOOLEAN, op, (value, key)) for (value, op), key in zip(ties, columns, strict=False)]
         self._from = Join("LEFT", self._from, right, combine_conjuncts(on))
@@ -368,7 +377,7 @@ def _bare(query: Query, fresh: NameGenerator) -> Query:
         return query
     if query.is_grouped:
         return replace(query, order_by=())
-    return replace(select_of(query.from_, (), fresh), where=query.where)
+    return replace(make_select(query.from_, (), fresh), where=query.where)
 
 
 def _ordered_no_more(query: Query) -> Query:

@@ -33,17 +33,19 @@ ONE = Literal(INT, 1)
 AnyExpr = TypeVar("AnyExpr", bound=Expr)
 
 
-class Wrapped:
+class DerivedBuilder:
     """``relation`` as a derived table: ``outputs`` may be added to with ``export`` until ``derived`` is asked for."""
 
     def __init__(self, relation: Relation, select: Select, fresh: NameGenerator) -> None:
         self.relation = relation
         self._fresh = fresh
         self.number = fresh.new_relation()
-        self._outputs = [Output(fresh.new_alias(), column, column.field) for column in used_outside(relation, select)]
+        self._outputs = [
+            Output(fresh.new_alias(), column, column.field) for column in find_columns_used_outside(relation, select)
+        ]
         self._alias = {output.expr: output.alias for output in self._outputs}
 
-    def export(self, expr: Expr) -> Column:
+    def export_expr(self, expr: Expr) -> Column:
         """The column of the derived table that holds ``expr`` of the wrapped relation."""
         alias = self._alias.get(expr)
         if alias is None:
@@ -54,19 +56,19 @@ class Wrapped:
         return Column(expr.type, self.number, alias, output.field)
 
     @property
-    def columns(self) -> list[Column]:
+    def exported_columns(self) -> list[Column]:
         """Of the wrapped relation, as they are called in the derived table."""
         return [Column(o.expr.type, self.number, o.alias, o.field) for o in self._outputs if isinstance(o.expr, Column)]
 
-    def derived(self, where: list[Expr] | None = None) -> Derived:
+    def build_derived(self, where: list[Expr] | None = None) -> Derived:
         if not self._outputs:
-            self.export(ONE)
+            self.export_expr(ONE)
         select = Select(
             self.relation, combine_conjuncts(where or []), (), None, tuple(self._outputs), False, (), None, 0
         )
         return Derived(self.number, select)
 
-    def renamed(self, expr: Expr) -> Expr:
+    def rename_expr(self, expr: Expr) -> Expr:
         """``expr`` with the wrapped columns read from the derived table."""
 
         def change(part: Expr) -> Expr:
@@ -76,16 +78,16 @@ class Wrapped:
 
         return transform_expr(expr, change)
 
-    def apply(self, select: Select) -> Select:
-        return map_select(select, self.renamed)
+    def rename_select(self, select: Select) -> Select:
+        return map_select(select, self.rename_expr)
 
 
-def selected(from_: Relation, exprs: Sequence[Expr], fresh: NameGenerator, where: Sequence[Expr] = ()) -> Derived:
+def make_derived(from_: Relation, exprs: Sequence[Expr], fresh: NameGenerator, where: Sequence[Expr] = ()) -> Derived:
     """``(SELECT exprs FROM from_ WHERE where)``"""
-    return Derived(fresh.new_relation(), select_of(from_, exprs, fresh, where))
+    return Derived(fresh.new_relation(), make_select(from_, exprs, fresh, where))
 
 
-def select_of(from_: Relation, exprs: Sequence[Expr], fresh: NameGenerator, where: Sequence[Expr] = ()) -> Select:
+def make_select(from_: Relation, exprs: Sequence[Expr], fresh: NameGenerator, where: Sequence[Expr] = ()) -> Select:
     """A SELECT has an output, be it a 1."""
     aliases = [fresh.new_alias() for _ in exprs or (ONE,)]
     outputs = tuple(
@@ -94,13 +96,13 @@ def select_of(from_: Relation, exprs: Sequence[Expr], fresh: NameGenerator, wher
     return Select(from_, combine_conjuncts([*where]), (), None, outputs, False, (), None, 0)
 
 
-def names_of(exprs: Sequence[AnyExpr], derived: Derived) -> dict[AnyExpr, Column]:
+def map_outputs(exprs: Sequence[AnyExpr], derived: Derived) -> dict[AnyExpr, Column]:
     """The columns of a derived table of ``selected`` by what they are made of."""
     pairs = zip(exprs, derived.query.outputs, strict=bool(exprs))
     return {expr: Column(o.expr.type, derived.relation, o.alias, o.field) for expr, o in pairs}
 
 
-def renamed(select: Select, names: Mapping[Column, Column]) -> Select:
+def rename_columns(select: Select, names: Mapping[Column, Column]) -> Select:
     """``select`` with columns exchanged."""
 
     def change(part: Expr) -> Expr:
@@ -109,18 +111,18 @@ def renamed(select: Select, names: Mapping[Column, Column]) -> Select:
     return map_select(select, lambda expr: transform_expr(expr, change))
 
 
-def null_of(kind: ColumnType) -> Expr:
+def make_null(kind: ColumnType) -> Expr:
     """NULL, which for arrays is the empty one."""
     null = Literal(UNTYPED, None)
     return Call(kind, "COALESCE", (null,)) if kind.is_array else null
 
 
-def numbers(relation: Relation) -> frozenset[int]:
+def relation_numbers(relation: Relation) -> frozenset[int]:
     """Of the relations below."""
     return frozenset(leaf.relation for leaf in walk_leaves(relation))
 
 
-def used_outside(relation: Relation, select: Select) -> list[Column]:
+def find_columns_used_outside(relation: Relation, select: Select) -> list[Column]:
     """The columns of a part of FROM that the rest of ``select`` names."""
     inside = {leaf.relation for leaf in walk_leaves(relation)}
     outside = walk_select_expressions(replace(select, from_=_without_inside(select.from_, relation)))

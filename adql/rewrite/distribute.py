@@ -45,16 +45,16 @@ from adql.ir import (
     walk_leaves,
     walk_select_expressions,
 )
-from adql.rewrite.collocation import Collocation, shards_read, source, spine, stored
-from adql.rewrite.derived_tables import Wrapped, numbers
-from adql.rewrite.join_trees import is_equality, replaced, with_equality
-from adql.rewrite.match_sizes import row_count
-from adql.rewrite.repeatable_relations import is_steady
+from adql.rewrite.collocation import Collocation, find_sharded_scan, find_shards, inline_derived_outputs, spine
+from adql.rewrite.derived_tables import DerivedBuilder, relation_numbers
+from adql.rewrite.join_trees import add_equality, is_join_equality, replace_relation
+from adql.rewrite.match_sizes import find_row_count
+from adql.rewrite.repeatable_relations import is_deterministic
 from clickhouse_schema.datatypes import BOOLEAN, INT, LONG, Field
 from clickhouse_schema.shard_map import LOCAL, SHARD, Placement
 
 
-def distribute(query: Query, placement: Placement, fresh: NameGenerator) -> Query:
+def distribute_query(query: Query, placement: Placement, fresh: NameGenerator) -> Query:
     """``query`` after the other passes, with each part in its place."""
     return _Distribution(placement, fresh).query(query)
 
@@ -68,18 +68,21 @@ class _Distribution:
         if isinstance(query, SetOperation):
             return replace(query, left=self.query(query.left), right=self.query(query.right))
         select = self._collected(query) if _is_of_all_rows(query) else _sharded_first(query)
-        while source(next(walk_leaves(select.from_))) is not None and (changed := self._prepared(select)) is not None:
+        while (
+            find_sharded_scan(next(walk_leaves(select.from_))) is not None
+            and (changed := self._prepared(select)) is not None
+        ):
             select = changed
         first = next(walk_leaves(select.from_))
-        if source(first) is None:
+        if find_sharded_scan(first) is None:
             return self._inside(replace(select, from_=self._here(select.from_)), is_sent=False)
         return self._inside(self._sent(select, first), is_sent=True)
 
     def _collected(self, select: Select) -> Select:
         """``select`` of rows that are put together first."""
-        wrapped = Wrapped(select.from_, select, self.fresh)
-        rows = replace(wrapped.derived([*split_conjuncts(select.where)]), place="here")
-        return wrapped.apply(replace(select, from_=rows, where=None))
+        wrapped = DerivedBuilder(select.from_, select, self.fresh)
+        rows = replace(wrapped.build_derived([*split_conjuncts(select.where)]), place="here")
+        return wrapped.rename_select(replace(select, from_=rows, where=None))
 
     # --- joins --------------------------------------------------------------------------------------------------------
 
@@ -94,15 +97,17 @@ class _Distribution:
         found = Collocation(select)
         for join in spine(select.from_):
             if join.kind == "FULL":
-                wrapped = Wrapped(join.left, select, self.fresh)
-                derived = replace(wrapped.derived(), place="here")
-                return wrapped.apply(replace(select, from_=replaced(select.from_, join.left, derived)))
-            if not any(is_equality(c, join) for c in split_conjuncts(join.condition)):
-                return with_equality(select, join, self.fresh)  # the engine sends no other joins
-            if source(join.right) is join.right and found.part_of(join) is None:
+                wrapped = DerivedBuilder(join.left, select, self.fresh)
+                derived = replace(wrapped.build_derived(), place="here")
+                return wrapped.rename_select(replace(select, from_=replace_relation(select.from_, join.left, derived)))
+            if not any(is_join_equality(c, join) for c in split_conjuncts(join.condition)):
+                return add_equality(select, join, self.fresh)  # the engine sends no other joins
+            if find_sharded_scan(join.right) is join.right and found.find_part(join) is None:
                 own = _own_conditions(select, join)
-                wrapped = Wrapped(join.right, select, self.fresh)
-                return wrapped.apply(replace(select, from_=replaced(select.from_, join.right, wrapped.derived(own))))
+                wrapped = DerivedBuilder(join.right, select, self.fresh)
+                return wrapped.rename_select(
+                    replace(select, from_=replace_relation(select.from_, join.right, wrapped.build_derived(own)))
+                )
         return None
 
     # --- what is sent -------------------------------------------------------------------------------------------------
@@ -113,7 +118,7 @@ class _Distribution:
         def tree(relation: Relation) -> Relation:
             if not isinstance(relation, Join):
                 return relation
-            part = found.part_of(relation)
+            part = found.find_part(relation)
             if part is not None:
                 return replace(relation, left=tree(relation.left), right=self._local(relation.right, part))
             right = self._here(relation.right)
@@ -133,7 +138,7 @@ class _Distribution:
 
     def _confined(self, select: Select, scan: Scan) -> Select:
         """To the shards that the cells of WHERE are on."""
-        wanted = shards_read(scan, split_conjuncts(select.where), self.placement.map)
+        wanted = find_shards(scan, split_conjuncts(select.where), self.placement.map)
         if wanted is None:
             return select
         return replace(
@@ -145,9 +150,10 @@ class _Distribution:
         derived, conditions = self._lifted(first)
         scan, inside = _read(derived)
         around = [
-            transform_expr(c, lambda part: stored(part, {first.relation: first})) for c in split_conjuncts(select.where)
+            transform_expr(c, lambda part: inline_derived_outputs(part, {first.relation: first}))
+            for c in split_conjuncts(select.where)
         ]
-        wanted = shards_read(scan, [*inside, *around], self.placement.map)
+        wanted = find_shards(scan, [*inside, *around], self.placement.map)
         alias = ""
         if wanted is not None:
             derived, shard = self._exported(derived, _shard_of(scan))
@@ -157,7 +163,7 @@ class _Distribution:
         assert isinstance(local, Derived)  # noqa: S101  it was one
         sent = replace(local, place="shards", cluster=self.placement.cluster, shard=alias)
         where = combine_conjuncts([*conditions, *split_conjuncts(select.where)])
-        return replace(select, from_=replaced(select.from_, first, sent), where=where)
+        return replace(select, from_=replace_relation(select.from_, first, sent), where=where)
 
     def _lifted(self, derived: Derived) -> tuple[Derived, list[Expr]]:
         """``derived`` without its conditions that have subqueries in them, and these as conditions on its outputs."""
@@ -229,24 +235,28 @@ def _sharded_first(select: Select) -> Select:
     join = next(spine(select.from_), None)
     if join is None or join.kind != "INNER":
         return select
-    swapped = replace(select, from_=replaced(select.from_, join, replace(join, left=join.right, right=join.left)))
-    if source(join.right) is None:
+    swapped = replace(
+        select, from_=replace_relation(select.from_, join, replace(join, left=join.right, right=join.left))
+    )
+    if find_sharded_scan(join.right) is None:
         return select
-    if source(join.left) is None:
+    if find_sharded_scan(join.left) is None:
         return swapped
-    if Collocation(select).part_of(join) is not None:
+    if Collocation(select).find_part(join) is not None:
         return select
-    if Collocation(swapped).part_of(next(spine(swapped.from_))) is not None:
+    if Collocation(swapped).find_part(next(spine(swapped.from_))) is not None:
         return swapped
-    left, right = row_count(join.left), row_count(join.right)
+    left, right = find_row_count(join.left), find_row_count(join.right)
     return swapped if left is not None and right is not None and left < right else select
 
 
 def _own_conditions(select: Select, join: Join) -> list[Expr]:
     """Those on the right table of a join alone, which hold for its rows before they are joined, and again after it."""
     pool = [*split_conjuncts(join.condition), *(split_conjuncts(select.where) if join.kind == "INNER" else ())]
-    own = numbers(join.right)
-    return [c for c in pool if {x.relation for x in walk_columns(c)} == own and all(map(is_steady, walk_expr(c)))]
+    own = relation_numbers(join.right)
+    return [
+        c for c in pool if {x.relation for x in walk_columns(c)} == own and all(map(is_deterministic, walk_expr(c)))
+    ]
 
 
 def _read(derived: Derived) -> tuple[Scan, tuple[Expr, ...]]:

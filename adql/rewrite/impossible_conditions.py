@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from adql.ir import Call, Expr, Join, Literal, NameGenerator, Relation, Select, evaluate_constant, split_conjuncts
-from adql.rewrite.derived_tables import Wrapped
-from adql.rewrite.join_trees import replaced, with_equality
+from adql.rewrite.derived_tables import DerivedBuilder
+from adql.rewrite.join_trees import add_equality, replace_relation
 from clickhouse_schema.datatypes import BOOLEAN, INT
 
 #: Conditions that bound the separation of two positions
@@ -16,17 +16,17 @@ _FALSE = Literal(BOOLEAN, False)
 _TWO = Literal(INT, 2)
 
 
-def is_never(condition: Expr, negated: bool = False) -> bool:
+def is_never_true(condition: Expr, negated: bool = False) -> bool:
     """Whether a condition is true in no row (false in none, if ``negated``); False if that is not known."""
     if isinstance(condition, Literal):
         return condition.value is None or bool(condition.value) == negated
     if not isinstance(condition, Call):
         return False
     if condition.name == "NOT":
-        return is_never(condition.args[0], not negated)
+        return is_never_true(condition.args[0], not negated)
     if condition.name in ("AND", "OR"):
         some = any if (condition.name == "AND") != negated else all
-        return some(is_never(part, negated) for part in condition.args)
+        return some(is_never_true(part, negated) for part in condition.args)
     if condition.name in NEARNESS:
         return _is_never_near(condition, negated)
     if condition.name not in ("=", "<>"):
@@ -58,22 +58,22 @@ def _is_never_near(condition: Call, negated: bool) -> bool:
     return radius < 0 or (radius == 0 and strict)
 
 
-def empty_joins(select: Select, fresh: NameGenerator) -> Select:
+def empty_impossible_joins(select: Select, fresh: NameGenerator) -> Select:
     """The pass for one SELECT: the right side of a join that matches nothing has no rows; in a FULL JOIN, no partners.
 
     It comes before the passes that plan joins, and after the one that leaves no RIGHT JOIN.
     """
-    if any(is_never(c) for c in split_conjuncts(select.where)):
+    if any(is_never_true(c) for c in split_conjuncts(select.where)):
         select = replace(select, where=_FALSE)
     while (join := _find(select.from_)) is not None:
         bare = replace(join, condition=None)
-        select = replace(select, from_=replaced(select.from_, join, bare))
+        select = replace(select, from_=replace_relation(select.from_, join, bare))
         if join.kind == "FULL":
-            select = with_equality(select, bare, fresh, _TWO)
+            select = add_equality(select, bare, fresh, _TWO)
             continue
-        wrapped = Wrapped(join.right, select, fresh)
-        empty = replace(bare, right=wrapped.derived([_FALSE]))
-        select = wrapped.apply(replace(select, from_=replaced(select.from_, bare, empty)))
+        wrapped = DerivedBuilder(join.right, select, fresh)
+        empty = replace(bare, right=wrapped.build_derived([_FALSE]))
+        select = wrapped.rename_select(replace(select, from_=replace_relation(select.from_, bare, empty)))
     return select
 
 
@@ -84,4 +84,4 @@ def _find(relation: Relation) -> Join | None:
     below = _find(relation.left) or _find(relation.right)
     if below is not None:
         return below
-    return relation if any(is_never(c) for c in split_conjuncts(relation.condition)) else None
+    return relation if any(is_never_true(c) for c in split_conjuncts(relation.condition)) else None

@@ -26,26 +26,28 @@ from adql.ir import (
     walk_expr,
     walk_leaves,
 )
-from adql.rewrite.derived_tables import ONE, Wrapped
+from adql.rewrite.derived_tables import ONE, DerivedBuilder
 from clickhouse_schema.datatypes import BOOLEAN, INT
 
 
-def left_deep(select: Select, fresh: NameGenerator) -> Select:
+def make_left_deep(select: Select, fresh: NameGenerator) -> Select:
     """The pass that comes first: no RIGHT, no join on the right of a join."""
-    select = replace(select, from_=without_right(select.from_))
+    select = replace(select, from_=turn_right_joins(select.from_))
     while (nested := _nested_right(select.from_)) is not None:
-        wrapped = Wrapped(nested, select, fresh)
-        select = wrapped.apply(replace(select, from_=replaced(select.from_, nested, wrapped.derived())))
+        wrapped = DerivedBuilder(nested, select, fresh)
+        select = wrapped.rename_select(
+            replace(select, from_=replace_relation(select.from_, nested, wrapped.build_derived()))
+        )
     return select
 
 
-def keys_of_where(select: Select, fresh: NameGenerator) -> Select:  # noqa: ARG001  passes are called alike
+def move_keys_to_on(select: Select, fresh: NameGenerator) -> Select:  # noqa: ARG001  passes are called alike
     """Equalities of WHERE that join tables of inner joins go into their ON, where the engine hashes by them."""
     while (found := _key_of_where(select, select.from_)) is not None:
         join, keys = found
         joined = replace(join, condition=combine_conjuncts([*split_conjuncts(join.condition), *keys]))
         rest = [c for c in split_conjuncts(select.where) if c not in keys]
-        select = replace(select, from_=replaced(select.from_, join, joined), where=combine_conjuncts(rest))
+        select = replace(select, from_=replace_relation(select.from_, join, joined), where=combine_conjuncts(rest))
     return select
 
 
@@ -61,38 +63,38 @@ def _key_of_where(select: Select, relation: Relation) -> tuple[Join, list[Expr]]
     keys = [
         c
         for c in split_conjuncts(select.where)
-        if is_equality(c, relation) and {x.relation for x in walk_columns(c)} <= here
+        if is_join_equality(c, relation) and {x.relation for x in walk_columns(c)} <= here
     ]
     return (relation, keys) if keys else None
 
 
-def outer_keys(select: Select, fresh: NameGenerator) -> Select:
+def add_outer_keys(select: Select, fresh: NameGenerator) -> Select:
     """The pass that comes last: an outer join without an equality gets one that is always true."""
     while (bare := _without_equality(select.from_)) is not None:
-        select = with_equality(select, bare, fresh)
+        select = add_equality(select, bare, fresh)
     return select
 
 
-def with_keys(query: Query, fresh: NameGenerator) -> Select:
+def finish_joins(query: Query, fresh: NameGenerator) -> Select:
     """What ``join_order`` and ``outer_keys`` make of a SELECT that another pass has put together."""
     assert isinstance(query, Select)  # noqa: S101  passes make nothing else
-    return outer_keys(join_order(query, fresh), fresh)
+    return add_outer_keys(fix_join_order(query, fresh), fresh)
 
 
-def with_equality(select: Select, join: Join, fresh: NameGenerator, value: Literal = ONE) -> Select:
+def add_equality(select: Select, join: Join, fresh: NameGenerator, value: Literal = ONE) -> Select:
     """``select`` with an equality of 1 and ``value`` in the ON of ``join``: without a value it is always true."""
-    wrapped = Wrapped(join.right, select, fresh)
-    key = wrapped.export(value)
+    wrapped = DerivedBuilder(join.right, select, fresh)
+    key = wrapped.export_expr(value)
     anchor = _any_column(next(walk_leaves(join.left)))
     # the engine wants an equality of columns of both sides: 1 = 1 in disguise
     equal = Call(BOOLEAN, "=", (Call(INT, "ONE", (anchor,)), key))
     joined = replace(
-        join, right=wrapped.derived(), condition=combine_conjuncts([equal, *split_conjuncts(join.condition)])
+        join, right=wrapped.build_derived(), condition=combine_conjuncts([equal, *split_conjuncts(join.condition)])
     )
-    return wrapped.apply(replace(select, from_=replaced(select.from_, join, joined)))
+    return wrapped.rename_select(replace(select, from_=replace_relation(select.from_, join, joined)))
 
 
-def join_order(select: Select, fresh: NameGenerator) -> Select:
+def fix_join_order(select: Select, fresh: NameGenerator) -> Select:
     """Tells whether the engine may order the joins anew.
 
     It merges joined derived tables for that, and fails where a condition in ON has then no side: constant outputs, and
@@ -109,7 +111,7 @@ def _is_plain(relation: Relation) -> bool:
     if isinstance(relation, Derived):
         return all(_varies(o.expr) for o in relation.query.outputs)
     parts = split_conjuncts(relation.condition)
-    keyed = any(is_equality(c, relation) for c in parts) and all(_varies(c) for c in parts)
+    keyed = any(is_join_equality(c, relation) for c in parts) and all(_varies(c) for c in parts)
     return keyed and _is_plain(relation.left) and _is_plain(relation.right)
 
 
@@ -122,11 +124,11 @@ def _varies(expr: Expr) -> bool:
     return not unsure and any(isinstance(e, (Column, Aggregate)) for e in parts)
 
 
-def without_right(relation: Relation) -> Relation:
+def turn_right_joins(relation: Relation) -> Relation:
     """``a RIGHT JOIN b`` is ``b LEFT JOIN a``: outputs are named, so the sides' order does not show."""
     if not isinstance(relation, Join):
         return relation
-    left, right = without_right(relation.left), without_right(relation.right)
+    left, right = turn_right_joins(relation.left), turn_right_joins(relation.right)
     if relation.kind == "RIGHT":
         return Join("LEFT", right, left, relation.condition)
     return replace(relation, left=left, right=right)
@@ -148,10 +150,10 @@ def _without_equality(relation: Relation) -> Join | None:
     below = _without_equality(relation.left)
     if below is not None or relation.kind == "INNER":
         return below
-    return None if any(is_equality(c, relation) for c in split_conjuncts(relation.condition)) else relation
+    return None if any(is_join_equality(c, relation) for c in split_conjuncts(relation.condition)) else relation
 
 
-def is_equality(condition: Expr, join: Join) -> bool:
+def is_join_equality(condition: Expr, join: Join) -> bool:
     """``f(columns of one side) = g(columns of the other)``, or with NULL the same as NULL"""
     if not (isinstance(condition, Call) and condition.name in ("=", "SAME")):
         return False
@@ -168,10 +170,12 @@ def _any_column(leaf: Scan | Derived) -> Column:
     return Column(column.type, leaf.relation, column.name, column.field)
 
 
-def replaced(relation: Relation, old: Relation, new: Relation) -> Relation:
+def replace_relation(relation: Relation, old: Relation, new: Relation) -> Relation:
     """The join tree with one part of it exchanged."""
     if relation is old:
         return new
     if not isinstance(relation, Join):
         return relation
-    return replace(relation, left=replaced(relation.left, old, new), right=replaced(relation.right, old, new))
+    return replace(
+        relation, left=replace_relation(relation.left, old, new), right=replace_relation(relation.right, old, new)
+    )

@@ -40,8 +40,8 @@ from adql.ir import (
     walk_leaves,
     walk_used_columns,
 )
-from adql.rewrite.derived_tables import names_of, null_of, numbers, select_of
-from adql.rewrite.join_trees import replaced, without_right
+from adql.rewrite.derived_tables import make_null, make_select, map_outputs, relation_numbers
+from adql.rewrite.join_trees import replace_relation, turn_right_joins
 from adql.rewrite.repeatable_relations import is_repeatable
 from clickhouse_schema.datatypes import BOOLEAN, LONG, ColumnType
 
@@ -53,7 +53,7 @@ EQUAL, SAME = "=", "SAME"
 
 
 @dataclass(frozen=True, slots=True)
-class Keyed:
+class KeyedQuery:
     """``query``'s first outputs are its keys, in the order of ``ties``: a value of the row around, and the operator."""
 
     query: Query
@@ -65,16 +65,16 @@ class Keyed:
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class OuterQuery:
     """The query around: its FROM, and what of its WHERE can be used to read less of it."""
 
     from_: Relation
     filters: tuple[Expr, ...]
 
 
-def keyed(
-    query: Query, around: Around, fresh: NameGenerator, span: Span, *, exactly: bool = False, groups: bool = False
-) -> Keyed:
+def add_keys(
+    query: Query, around: OuterQuery, fresh: NameGenerator, span: Span, *, exactly: bool = False, groups: bool = False
+) -> KeyedQuery:
     """``query`` with keys. ``exactly``: no row may be made for values that the query around does not have.
 
     ``groups``: of set functions without GROUP BY only the rows that are not of nothing are asked for. Raises
@@ -89,7 +89,7 @@ def keyed(
         of_domain = _of_domain(query, values, domain, fresh, span)
     else:
         of_domain = _joined(query, values, domain, fresh, span)
-    return Keyed(of_domain, tuple((value, SAME) for value in values))
+    return KeyedQuery(of_domain, tuple((value, SAME) for value in values))
 
 
 def is_one_row(query: Query) -> bool:
@@ -97,7 +97,7 @@ def is_one_row(query: Query) -> bool:
     return isinstance(query, Select) and query.is_grouped and not query.group_by
 
 
-def of_nothing(expr: Expr) -> Expr:
+def evaluate_without_rows(expr: Expr) -> Expr:
     """An expression of set functions for no rows."""
     return transform_expr(expr, _of_nothing)
 
@@ -105,24 +105,24 @@ def of_nothing(expr: Expr) -> Expr:
 def _of_nothing(expr: Expr) -> Expr:
     if not isinstance(expr, Aggregate):
         return expr
-    return Literal(expr.type, 0) if expr.name == "COUNT" else null(expr.type)
+    return Literal(expr.type, 0) if expr.name == "COUNT" else make_typed_null(expr.type)
 
 
-def null(kind: ColumnType) -> Expr:
-    return null_of(kind) if kind.is_array else Call(kind, "CAST", (null_of(kind),))
+def make_typed_null(kind: ColumnType) -> Expr:
+    return make_null(kind) if kind.is_array else Call(kind, "CAST", (make_null(kind),))
 
 
-def columns_of(derived: Derived) -> list[Column]:
+def list_columns(derived: Derived) -> list[Column]:
     return [Column(o.expr.type, derived.relation, o.alias, o.field) for o in derived.query.outputs]
 
 
 # --- equalities -------------------------------------------------------------------------------------------------------
 
 
-def _by_equalities(query: Query, fresh: NameGenerator) -> Keyed | None:
+def _by_equalities(query: Query, fresh: NameGenerator) -> KeyedQuery | None:
     if not isinstance(query, Select) or not is_correlated_by_where(query):
         return None
-    own = numbers(query.from_)
+    own = relation_numbers(query.from_)
     ties, keys, local = [], [], []
     for condition in split_conjuncts(query.where):
         if all(column.relation in own for column in walk_used_columns(condition)):
@@ -133,7 +133,7 @@ def _by_equalities(query: Query, fresh: NameGenerator) -> Keyed | None:
             return None
         keys.append(sides[0])
         ties.append((sides[1], EQUAL))
-    return Keyed(_with_keys(replace(query, where=combine_conjuncts(local)), keys, fresh), tuple(ties))
+    return KeyedQuery(_with_keys(replace(query, where=combine_conjuncts(local)), keys, fresh), tuple(ties))
 
 
 def _sides(condition: Expr, own: frozenset[int]) -> tuple[Expr, Expr] | None:
@@ -152,7 +152,7 @@ def _sides(condition: Expr, own: frozenset[int]) -> tuple[Expr, Expr] | None:
 # --- domains ----------------------------------------------------------------------------------------------------------
 
 
-def _domain(values: Sequence[Column], around: Around, span: Span, *, exactly: bool) -> Select:
+def _domain(values: Sequence[Column], around: OuterQuery, span: Span, *, exactly: bool) -> Select:
     """``SELECT DISTINCT values FROM the query around``"""
     source, filters = around.from_, list(around.filters)
     used = {value.relation for value in values}
@@ -206,27 +206,27 @@ def _with_nothing(query: Select, values: Sequence[Column], domain: Select, fresh
     """Set functions without GROUP BY: a row for each of the domain, be it of no rows."""
     having = Literal(BOOLEAN, False) if query.limit == 0 or query.offset else query.having
     exprs = [*(output.expr for output in query.outputs), *([] if having is None else [having])]
-    plain = replace(select_of(query.from_, [*exprs, MARK], fresh), where=query.where)
+    plain = replace(make_select(query.from_, [*exprs, MARK], fresh), where=query.where)
     grouped = Derived(fresh.new_relation(), _of_domain(plain, values, domain, fresh, span))
     rows = _read(domain, fresh)
-    names = names_of(values, rows)
-    columns = columns_of(grouped)
+    names = map_outputs(values, rows)
+    columns = list_columns(grouped)
     keys, found, mark = columns[: len(values)], columns[len(values) : -1], columns[-1]
     unmatched = Call(BOOLEAN, "IS NULL", (mark,))
     shown: list[Expr] = [
-        Call(column.type, "CASE", (unmatched, substitute_in_expr(of_nothing(expr), names), column))
+        Call(column.type, "CASE", (unmatched, substitute_in_expr(evaluate_without_rows(expr), names), column))
         for expr, column in zip(exprs, found, strict=True)
     ]
     same = [Call(BOOLEAN, SAME, (names[value], key)) for value, key in zip(values, keys, strict=True)]
     tied = Join("LEFT", rows, grouped, combine_conjuncts([*same]))
     count = len(query.outputs)
-    whole = select_of(tied, [*names.values(), *shown[:count]], fresh, shown[count:])
+    whole = make_select(tied, [*names.values(), *shown[:count]], fresh, shown[count:])
     return _called(whole, [*(o.alias for o in whole.outputs[: len(values)]), *(o.alias for o in query.outputs)])
 
 
 def _of_domain(query: Select, values: Sequence[Column], domain: Select, fresh: NameGenerator, span: Span) -> Query:
     derived = _read(domain, fresh)
-    names = names_of(values, derived)
+    names = map_outputs(values, derived)
     select, same = _below(query, values, domain, names, fresh, span)
     select = substitute_in_select(select, names)
     from_, where = _beside(derived, select.from_, span), combine_conjuncts([*split_conjuncts(select.where), *same])
@@ -254,13 +254,13 @@ def _below(
         for value, output in zip(values, inside.outputs[: len(values)], strict=True):
             key = Column(value.type, leaf.relation, output.alias, output.field)
             same.append(Call(BOOLEAN, SAME, (names[value], key)))
-        select = replace(select, from_=replaced(select.from_, leaf, Derived(leaf.relation, inside)))
+        select = replace(select, from_=replace_relation(select.from_, leaf, Derived(leaf.relation, inside)))
     return select, same
 
 
 def _beside(domain: Derived, tree: Relation, span: Span) -> Relation:
     """The domain joined to a FROM, some of whose ON may use it."""
-    tree = without_right(tree)
+    tree = turn_right_joins(tree)
     if not any(
         column.relation == domain.relation for on in walk_join_conditions(tree) for column in walk_used_columns(on)
     ):
@@ -275,7 +275,7 @@ def _beside(domain: Derived, tree: Relation, span: Span) -> Relation:
                 "the ON of a FULL or nested join uses the query around this subquery", span, "use it in WHERE"
             )
         leaf = spine = spine.left
-    return replaced(tree, leaf, Join("INNER", domain, leaf, None))
+    return replace_relation(tree, leaf, Join("INNER", domain, leaf, None))
 
 
 # --- keys among the outputs -------------------------------------------------------------------------------------------
@@ -311,15 +311,15 @@ def _ranked(plain: Query, asked: Query, keys: int, fresh: NameGenerator) -> Quer
             plain = replace(plain, outputs=(*plain.outputs, Output(alias, order.expr, derive_field(order.expr, alias))))
         places.append(place)
     rows = Derived(fresh.new_relation(), plain)
-    columns = columns_of(rows)
+    columns = list_columns(rows)
     order_by = tuple(replace(o, expr=columns[i]) for o, i in zip(asked.order_by, places, strict=True))
     number = Windowed(LONG, "ROW_NUMBER", (), tuple(columns[:keys]), order_by)
-    numbered = Derived(fresh.new_relation(), select_of(rows, [*columns[:shown], number], fresh))
-    *columns, number_column = columns_of(numbered)
+    numbered = Derived(fresh.new_relation(), make_select(rows, [*columns[:shown], number], fresh))
+    *columns, number_column = list_columns(numbered)
     wanted: list[Expr] = [Call(BOOLEAN, ">", (number_column, Literal(LONG, asked.offset)))]
     if asked.limit is not None:
         wanted.append(Call(BOOLEAN, "<=", (number_column, Literal(LONG, asked.offset + asked.limit))))
-    return _called(select_of(numbered, columns, fresh, wanted), [o.alias for o in plain.outputs[:shown]])
+    return _called(make_select(numbered, columns, fresh, wanted), [o.alias for o in plain.outputs[:shown]])
 
 
 def _called(select: Select, aliases: Sequence[str]) -> Select:

@@ -14,7 +14,7 @@ _SIDES = (1.0, 2.0, 4.0, 8.0, 16.0)
 _COPY = 10.0
 
 
-def best_side(radius: float, crowded: float) -> float:
+def choose_cube_side(radius: float, crowded: float) -> float:
     """The side of cubes, in chords of the ``radius`` (degrees), with the least work for a row that is repeated.
 
     Side f has (1 + 2/f)^3 copies, and in a plane (f + 2)^2 r^2 of the other table's rows (``crowded`` a square degree)
@@ -23,7 +23,7 @@ def best_side(radius: float, crowded: float) -> float:
     return min(_SIDES, key=lambda f: _COPY * (1 + 2 / f) ** 3 + crowded * ((f + 2) * radius) ** 2)
 
 
-def crowding(relation: Relation) -> float:
+def find_crowding(relation: Relation) -> float:
     """Rows in a square degree around a typical row, at most: of the most crowded table below."""
     known = [scan.entry.crowding for scan in _scans(relation)]
     if not known or any(crowded is None for crowded in known):
@@ -31,7 +31,7 @@ def crowding(relation: Relation) -> float:
     return max(crowded for crowded in known if crowded is not None)
 
 
-def row_count(relation: Relation) -> int | None:
+def find_row_count(relation: Relation) -> int | None:
     """Of a table in the catalogue, or a part of it; None if unknown."""
     scans = _scans(relation)
     return scans[0].entry.rows if len(scans) == 1 else None

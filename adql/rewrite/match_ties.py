@@ -31,7 +31,7 @@ End = tuple[Column, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class Tie:
     """Two ends within ``radius`` degrees, or equal (0), where ``join``'s ON, or without a join WHERE, is true.
 
     ``always``: it is true in every row of use. ``of_row``: the radius where it depends on the first end's row, and
@@ -46,7 +46,7 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownEnd:
     """An end of which something is known, in every row of use or NULL.
 
     ``sure``: in those rows it is not NULL. ``within``: the thing is known where this join's ON is true, and of use for
@@ -59,10 +59,10 @@ class Known:
 
 
 #: The ends and the radius of a condition; None if it is no match
-Kind = Callable[[Expr], tuple[tuple[End, End], float | Expr] | None]
+TieReader = Callable[[Expr], tuple[tuple[End, End], float | Expr] | None]
 
 
-def nearness(condition: Expr) -> tuple[tuple[End, End], float] | None:
+def read_nearness(condition: Expr) -> tuple[tuple[End, End], float] | None:
     """Of a NEAR with a constant radius between columns of two relations."""
     if not (isinstance(condition, Call) and condition.name in NEARNESS):
         return None
@@ -74,7 +74,7 @@ def nearness(condition: Expr) -> tuple[tuple[End, End], float] | None:
     return None if first[0].relation == second[0].relation else ((first, second), radius)
 
 
-def nearness_by(relation: int, condition: Expr) -> tuple[tuple[End, End], Expr] | None:
+def read_nearness_of_row(relation: int, condition: Expr) -> tuple[tuple[End, End], Expr] | None:
     """Of a NEAR between ``relation``, the first end, and another one, whose radius is of columns of ``relation``."""
     if not (isinstance(condition, Call) and condition.name in NEARNESS):
         return None
@@ -87,7 +87,7 @@ def nearness_by(relation: int, condition: Expr) -> tuple[tuple[End, End], Expr] 
     return ((first, second), radius) if first[0].relation == relation != second[0].relation else None
 
 
-def equality(condition: Expr) -> tuple[tuple[End, End], float] | None:
+def read_equality(condition: Expr) -> tuple[tuple[End, End], float] | None:
     """Of ``column = column`` of two relations."""
     if not (isinstance(condition, Call) and condition.name == "="):
         return None
@@ -102,19 +102,19 @@ def _end(*exprs: Expr) -> End:
     return found if len(found) == len(exprs) and len({c.relation for c in found}) == 1 else ()
 
 
-def matches(select: Select, kind: Kind) -> list[Match]:
+def find_ties(select: Select, kind: TieReader) -> list[Tie]:
     """All of one kind in WHERE and ON."""
 
-    def of(condition: Expr | None, join: Join | None, *, always: bool) -> Iterator[Match]:
+    def of(condition: Expr | None, join: Join | None, *, always: bool) -> Iterator[Tie]:
         for part in split_conjuncts(condition):
             if (found := kind(part)) is not None:
                 ends, radius = found
                 if isinstance(radius, Expr):
-                    yield Match(ends, 0.0, join, always, radius)
+                    yield Tie(ends, 0.0, join, always, radius)
                 else:
-                    yield Match(ends, radius, join, always)
+                    yield Tie(ends, radius, join, always)
 
-    def tree(relation: Relation, *, outer: bool) -> Iterator[Match]:
+    def tree(relation: Relation, *, outer: bool) -> Iterator[Tie]:
         if isinstance(relation, Join):
             yield from tree(relation.left, outer=outer or relation.kind == "FULL")
             always = not outer and relation.kind in ("INNER", "SEMI")
@@ -123,7 +123,7 @@ def matches(select: Select, kind: Kind) -> list[Match]:
     return [*of(select.where, None, always=True), *tree(select.from_, outer=False)]
 
 
-def reached(origin: Known, matches: list[Match]) -> Iterator[tuple[Known, float]]:
+def follow_ties(origin: KnownEnd, matches: list[Tie]) -> Iterator[tuple[KnownEnd, float]]:
     """The ends within some distance of ``origin``, in degrees, along chains of matches."""
     seen = {origin.end}
     frontier = [(origin, 0.0)]
@@ -136,11 +136,11 @@ def reached(origin: Known, matches: list[Match]) -> Iterator[tuple[Known, float]
                 sure = _across(known, match, there)
                 if sure is not None:
                     seen.add(there)
-                    frontier.append((Known(there, sure), distance + match.radius))
+                    frontier.append((KnownEnd(there, sure), distance + match.radius))
                     yield frontier[-1]
 
 
-def _across(known: Known, match: Match, there: End) -> bool | None:
+def _across(known: KnownEnd, match: Tie, there: End) -> bool | None:
     """Whether the end ``there`` is sure not to be NULL; None if nothing follows for it."""
     join = match.join
     if join is None:

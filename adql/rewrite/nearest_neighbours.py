@@ -34,9 +34,17 @@ from adql.ir import (
     walk_leaves,
     walk_select_expressions,
 )
-from adql.rewrite.crossmatch import with_distance
-from adql.rewrite.derived_tables import Wrapped, names_of, null_of, numbers, renamed, selected, used_outside
-from adql.rewrite.join_trees import replaced
+from adql.rewrite.crossmatch import reuse_separation
+from adql.rewrite.derived_tables import (
+    DerivedBuilder,
+    find_columns_used_outside,
+    make_derived,
+    make_null,
+    map_outputs,
+    relation_numbers,
+    rename_columns,
+)
+from adql.rewrite.join_trees import replace_relation
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, INT, LONG
 
 #: Predicate -> the function that it comes from
@@ -45,7 +53,7 @@ CHOICES = {"NEAREST": "skyhouse_nearest", "MUTUAL": "skyhouse_mutual"}
 _USAGE = "write it as a condition of its own: FROM a JOIN b ON 1 = {}(...) AND ..."
 
 
-def nearest_matches(select: Select, fresh: NameGenerator) -> Select:
+def choose_nearest(select: Select, fresh: NameGenerator) -> Select:
     """The pass for one SELECT, before those inside. AdqlSemanticError for a choice that chooses from no join."""
     while (choice := _find(select.from_)) is not None:
         select = _chosen(select, choice, fresh)
@@ -99,7 +107,7 @@ def _checked(join: Join, calls: list[Call]) -> Choice:
     if join.kind not in ("INNER", "LEFT"):
         kind = "a FULL JOIN" if join.kind == "FULL" else "EXISTS or IN"
         raise AdqlSemanticError(f"{name} cannot stand in {kind}", call.span, "use JOIN, LEFT JOIN or RIGHT JOIN")
-    left, right = numbers(join.left), numbers(join.right)
+    left, right = relation_numbers(join.left), relation_numbers(join.right)
     first, second = ({c.relation for p in call.args[i : i + 2] for c in walk_columns(p)} for i in (0, 2))
     for one, other, of_left in ((left, right, True), (right, left, False)):
         if first and second and first <= one and second <= other:
@@ -116,19 +124,19 @@ def _checked(join: Join, calls: list[Call]) -> Choice:
 
 def _chosen(select: Select, choice: Choice, fresh: NameGenerator) -> Select:
     join = choice.join
-    used = used_outside(join, select)
-    left, right = Wrapped(join.left, select, fresh), Wrapped(join.right, select, fresh)
-    rows = [side.export(Call(LONG, "ROW NUMBER", ())) for side in (left, right)]
+    used = find_columns_used_outside(join, select)
+    left, right = DerivedBuilder(join.left, select, fresh), DerivedBuilder(join.right, select, fresh)
+    rows = [side.export_expr(Call(LONG, "ROW NUMBER", ())) for side in (left, right)]
     ties = [_ties(side) for side in (left, right)]
 
     def inside(expr: Expr) -> Expr:
-        return right.renamed(left.renamed(expr))
+        return right.rename_expr(left.rename_expr(expr))
 
     condition = combine_conjuncts([choice.near if c == choice.call else c for c in split_conjuncts(join.condition)])
     assert condition is not None  # noqa: S101  it has the nearness
     before, after = _filters(select, choice)
     of_left, of_right = (before, []) if choice.of_left else ([], before)
-    pairs = Join(join.kind, left.derived(of_left), right.derived(of_right), inside(condition))
+    pairs = Join(join.kind, left.build_derived(of_left), right.build_derived(of_right), inside(condition))
     near = inside(choice.near)
     apart = Call(DOUBLE, "DISTANCE", near.children[:4])
     ranks = [_rank(rows[0], apart, ties[1]), _rank(rows[1], apart, ties[0])]
@@ -139,12 +147,12 @@ def _chosen(select: Select, choice: Choice, fresh: NameGenerator) -> Select:
         chosen = _kept(pairs, [inside(c) for c in before], shown, best, fresh)
     else:
         matched = Call(BOOLEAN, "NOT", (Call(BOOLEAN, "IS NULL", (rows[1],)),))
-        optional = {apart, *(inside(c) for c in used if c.relation in numbers(join.right))}
+        optional = {apart, *(inside(c) for c in used if c.relation in relation_numbers(join.right))}
         chosen = _kept_with_others(pairs, shown, optional, [*best, matched], rows[0], fresh)
-    select = replace(select, from_=replaced(select.from_, join, chosen), where=combine_conjuncts(after))
-    *names, separation = names_of(shown, chosen).values()
-    select = with_distance(select, choice.call.args[:4], separation)
-    return renamed(select, dict(zip(used, names, strict=True)))
+    select = replace(select, from_=replace_relation(select.from_, join, chosen), where=combine_conjuncts(after))
+    *names, separation = map_outputs(shown, chosen).values()
+    select = reuse_separation(select, choice.call.args[:4], separation)
+    return rename_columns(select, dict(zip(used, names, strict=True)))
 
 
 def _rank(row: Column, apart: Expr, ties: Sequence[Column]) -> Expr:
@@ -153,7 +161,7 @@ def _rank(row: Column, apart: Expr, ties: Sequence[Column]) -> Expr:
     return Windowed(LONG, "ROW_NUMBER", (), (row,), order)
 
 
-def _ties(side: Wrapped) -> list[Column]:
+def _ties(side: DerivedBuilder) -> list[Column]:
     """What orders rows at the same separation: ids first, then the columns in use; rows alike in all are the same."""
     ids = [
         Column(column.type, leaf.relation, column.name, column.field)
@@ -162,14 +170,14 @@ def _ties(side: Wrapped) -> list[Column]:
         for column in leaf.entry.table.columns
         if column.name in leaf.entry.table.layout.id
     ]
-    exported = [side.export(column) for column in ids]
-    return [*dict.fromkeys(c for c in (*exported, *side.columns) if not c.type.is_array)]
+    exported = [side.export_expr(column) for column in ids]
+    return [*dict.fromkeys(c for c in (*exported, *side.exported_columns) if not c.type.is_array)]
 
 
 def _filters(select: Select, choice: Choice) -> tuple[list[Expr], list[Expr]]:
     """WHERE's conditions in two: those on rows that get their nearest are as well tested before; the others."""
     conditions = list(split_conjuncts(select.where))
-    side = numbers(choice.join.left if choice.of_left else choice.join.right)
+    side = relation_numbers(choice.join.left if choice.of_left else choice.join.right)
     kept = choice.join.kind == "INNER" or choice.of_left
     full = any(join.kind == "FULL" for join in walk_joins(select.from_))
     if choice.mutual or not kept or full:
@@ -180,28 +188,28 @@ def _filters(select: Select, choice: Choice) -> tuple[list[Expr], list[Expr]]:
 
 def _kept(pairs: Join, before: list[Expr], shown: list[Expr], best: list[Expr], fresh: NameGenerator) -> Derived:
     """Those of the pairs that are the best; in an outer join a row without any is the best of its own."""
-    ranked = selected(pairs, [*shown, *_windows(best)], fresh, where=before)
-    names = names_of([*shown, *_windows(best)], ranked)
-    return selected(ranked, [names[e] for e in shown], fresh, where=[_of(e, names) for e in best])
+    ranked = make_derived(pairs, [*shown, *_windows(best)], fresh, where=before)
+    names = map_outputs([*shown, *_windows(best)], ranked)
+    return make_derived(ranked, [names[e] for e in shown], fresh, where=[_of(e, names) for e in best])
 
 
 def _kept_with_others(
     pairs: Join, shown: list[Expr], optional: set[Expr], best: list[Expr], row: Column, fresh: NameGenerator
 ) -> Derived:
     """The best pairs, and each left row without one, once, with NULLs for the right."""
-    inner = selected(pairs, [*shown, row, Call(BOOLEAN, "AND", tuple(best))], fresh)
-    names = names_of([*shown, row, Call(BOOLEAN, "AND", tuple(best))], inner)
+    inner = make_derived(pairs, [*shown, row, Call(BOOLEAN, "AND", tuple(best))], fresh)
+    names = map_outputs([*shown, row, Call(BOOLEAN, "AND", tuple(best))], inner)
     chosen = names[Call(BOOLEAN, "AND", tuple(best))]
     place = Windowed(LONG, "ROW_NUMBER", (), (names[row],), (Order(chosen, descending=True),))
-    placed = selected(inner, [*names.values(), place], fresh)
-    outer = names_of([*names.values(), place], placed)
+    placed = make_derived(inner, [*names.values(), place], fresh)
+    outer = map_outputs([*names.values(), place], placed)
     flag = outer[chosen]
     exprs = [
-        Call(e.type, "CASE", (flag, outer[names[e]], null_of(e.type))) if e in optional else outer[names[e]]
+        Call(e.type, "CASE", (flag, outer[names[e]], make_null(e.type))) if e in optional else outer[names[e]]
         for e in shown
     ]
     first = Call(BOOLEAN, "=", (outer[place], Literal(INT, 1)))
-    return selected(placed, exprs, fresh, where=[Call(BOOLEAN, "OR", (flag, first))])
+    return make_derived(placed, exprs, fresh, where=[Call(BOOLEAN, "OR", (flag, first))])
 
 
 def _windows(exprs: list[Expr]) -> list[Expr]:

@@ -22,11 +22,11 @@ from adql.ir import (
     map_select,
     split_conjuncts,
 )
-from adql.rewrite.join_trees import is_equality
+from adql.rewrite.join_trees import is_join_equality
 from clickhouse_schema.datatypes import LONG
 
 
-def one_zero(select: Select, fresh: NameGenerator) -> Select:  # noqa: ARG001  passes are called alike
+def unify_zeros(select: Select, fresh: NameGenerator) -> Select:  # noqa: ARG001  passes are called alike
     """The pass for one SELECT."""
     if isinstance(select.from_, Join):
         select = replace(select, from_=_joins(select.from_))
@@ -36,10 +36,10 @@ def one_zero(select: Select, fresh: NameGenerator) -> Select:  # noqa: ARG001  p
     if not select.distinct:
         return select
     order_by = tuple(replace(o, expr=_one_zero(o.expr)) if _is_float(o.expr) else o for o in select.order_by)
-    return replace(select, outputs=with_one_zero(select).outputs, order_by=order_by)
+    return replace(select, outputs=unify_output_zeros(select).outputs, order_by=order_by)
 
 
-def with_one_zero(query: Query) -> Query:
+def unify_output_zeros(query: Query) -> Query:
     """The query with one zero in its outputs."""
     if not any(_is_float(o.expr) for o in query.outputs):
         return query
@@ -56,14 +56,14 @@ def _exchanged(expr: Expr, keys: dict[Expr, Expr]) -> Expr:
     return expr.with_children(tuple(_exchanged(child, keys) for child in expr.children))
 
 
-def with_one_zero_inside(expr: Expr) -> Expr:
+def unify_compared_zeros(expr: Expr) -> Expr:
     """COUNT(DISTINCT x), PARTITION BY x and x IN (SELECT ...) with one zero in what is compared; others as they are."""
     if isinstance(expr, Windowed):
         expr = replace(expr, partition_by=tuple(_one_zero(p) if _is_float(p) else p for p in expr.partition_by))
     if isinstance(expr, (Aggregate, Windowed)) and expr.distinct and _is_float(expr.args[0]):
         return replace(expr, args=(_one_zero(expr.args[0]),))
     if isinstance(expr, InSubquery) and _is_float(expr.operand):
-        return replace(expr, operand=_one_zero(expr.operand), query=with_one_zero(expr.query))
+        return replace(expr, operand=_one_zero(expr.operand), query=unify_output_zeros(expr.query))
     return expr
 
 
@@ -77,7 +77,7 @@ def _joins(relation: Relation) -> Relation:
 def _key(condition: Expr, join: Join) -> Expr:
     if isinstance(condition, Call) and condition.name in ("AND", "OR"):
         return condition.with_children(tuple([_key(part, join) for part in condition.args]))
-    if not (isinstance(condition, Call) and is_equality(condition, join)):
+    if not (isinstance(condition, Call) and is_join_equality(condition, join)):
         return condition
     left, right = condition.children
     if left.type.is_mixed_with(right.type):

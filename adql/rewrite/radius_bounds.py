@@ -15,7 +15,7 @@ _ZERO = Literal(DOUBLE, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class RadiusBounds:
     """The radius is at most the sum of both, negative ones counted as 0; None: of constants alone 0.
 
     A bound is NULL only where the radius is.
@@ -25,45 +25,45 @@ class Bounds:
     right: Expr | None
 
 
-def bounds(radius: Expr, left: frozenset[int], right: frozenset[int]) -> Bounds | None:
+def bound_radius(radius: Expr, left: frozenset[int], right: frozenset[int]) -> RadiusBounds | None:
     """Of an expression over columns of the relations ``left`` and ``right``; None if no such bounds are known."""
     used = {column.relation for column in walk_columns(radius)}
     if not used <= left | right:
         return None
     if used <= right:
-        return Bounds(None, radius)
+        return RadiusBounds(None, radius)
     if used <= left:
-        return Bounds(radius, None)
+        return RadiusBounds(radius, None)
     if not isinstance(radius, Call):
         return None
     return _of_call(radius, left, right)
 
 
-def _of_call(radius: Call, left: frozenset[int], right: frozenset[int]) -> Bounds | None:
+def _of_call(radius: Call, left: frozenset[int], right: frozenset[int]) -> RadiusBounds | None:
     args = radius.args
     match radius.name:
         case "+":
-            return _sum(bounds(args[0], left, right), bounds(args[1], left, right))
+            return _sum(bound_radius(args[0], left, right), bound_radius(args[1], left, right))
         case "-":
             negative = Call(DOUBLE, "NEG", (args[1],))
-            return _sum(bounds(args[0], left, right), bounds(negative, left, right))
+            return _sum(bound_radius(args[0], left, right), bound_radius(negative, left, right))
         case "REACH INSIDE":
-            return bounds(args[0], left, right)
+            return bound_radius(args[0], left, right)
         case "REACH TOUCHING":
-            return _sum(bounds(args[0], left, right), bounds(args[1], left, right))
+            return _sum(bound_radius(args[0], left, right), bound_radius(args[1], left, right))
         case "*" if (evaluate_constant(args[0]) or -1) > 0:
-            return _each(bounds(args[1], left, right), lambda part: Call(DOUBLE, "*", (args[0], part)))
+            return _each(bound_radius(args[1], left, right), lambda part: Call(DOUBLE, "*", (args[0], part)))
         case "*" | "/" if (evaluate_constant(args[1]) or -1) > 0 and radius.type == DOUBLE:
-            return _each(bounds(args[0], left, right), lambda part: Call(DOUBLE, radius.name, (part, args[1])))
+            return _each(bound_radius(args[0], left, right), lambda part: Call(DOUBLE, radius.name, (part, args[1])))
         case "SQRT":
-            return _each(bounds(args[0], left, right), lambda part: Call(DOUBLE, "SQRT", (_positive(part),)))
+            return _each(bound_radius(args[0], left, right), lambda part: Call(DOUBLE, "SQRT", (_positive(part),)))
     return None
 
 
-def _sum(first: Bounds | None, second: Bounds | None) -> Bounds | None:
+def _sum(first: RadiusBounds | None, second: RadiusBounds | None) -> RadiusBounds | None:
     if first is None or second is None:
         return None
-    return Bounds(_plus(first.left, second.left), _plus(first.right, second.right))
+    return RadiusBounds(_plus(first.left, second.left), _plus(first.right, second.right))
 
 
 def _plus(first: Expr | None, second: Expr | None) -> Expr | None:
@@ -72,10 +72,10 @@ def _plus(first: Expr | None, second: Expr | None) -> Expr | None:
     return Call(DOUBLE, "+", (_positive(first), _positive(second)))
 
 
-def _each(of: Bounds | None, change: Callable[[Expr], Expr]) -> Bounds | None:
+def _each(of: RadiusBounds | None, change: Callable[[Expr], Expr]) -> RadiusBounds | None:
     if of is None:
         return None
-    return Bounds(*(None if part is None else change(part) for part in (of.left, of.right)))
+    return RadiusBounds(*(None if part is None else change(part) for part in (of.left, of.right)))
 
 
 def _positive(expr: Expr) -> Expr:

@@ -15,9 +15,16 @@ from dataclasses import dataclass, replace
 from adql.ir import Column, Derived, Expr, Join, NameGenerator, Relation, Scan, Select, split_conjuncts, walk_leaves
 from adql.regions import Cone, Grown, Moc, Region, cover
 from adql.regions.region_relations import has_moc
-from adql.rewrite.condition_pushdown import Hint, hinted, origins
-from adql.rewrite.confining_regions import Confined, Position, confinements, intersection, ranges, together
-from adql.rewrite.match_ties import Known, matches, nearness, reached
+from adql.rewrite.condition_pushdown import Filter, add_filters, find_origins
+from adql.rewrite.confining_regions import (
+    ImpliedWithin,
+    Position,
+    combine_confinements,
+    find_confinements,
+    find_ranges,
+    intersect_regions,
+)
+from adql.rewrite.match_ties import KnownEnd, find_ties, follow_ties, read_nearness
 from clickhouse_schema.datatypes import BOOLEAN
 
 #: A MOC is grown by way of so many cells.
@@ -28,7 +35,7 @@ _CELLS = 500
 class Fact:
     """Where a position lies."""
 
-    known: Known
+    known: KnownEnd
     region: Region
 
     @property
@@ -36,16 +43,16 @@ class Fact:
         lon, lat = self.known.end
         return lon, lat
 
-    def hint(self, columns: tuple[Column, ...]) -> Confined:
+    def hint(self, columns: tuple[Column, ...]) -> ImpliedWithin:
         """For the position's columns there or deeper."""
-        return Confined(BOOLEAN, columns[0], columns[1], self.region)
+        return ImpliedWithin(BOOLEAN, columns[0], columns[1], self.region)
 
     @property
     def relation(self) -> int:
         return self.known.end[0].relation
 
 
-def carry(select: Select, fresh: NameGenerator) -> Select:
+def transfer_regions(select: Select, fresh: NameGenerator) -> Select:
     """The pass for one SELECT, before those inside of it."""
     if isinstance(select.from_, Scan) and select.having is None:
         return select
@@ -89,12 +96,14 @@ def _facts_of_joins(relation: Relation, leaves: Leaves, *, outer: bool) -> Itera
 
 def _facts(condition: Expr | None, leaves: Leaves, *, sure: bool) -> list[Fact]:
     def is_position(lon: Column, lat: Column) -> bool:
-        found = origins(leaves.get(lon.relation), (lon.name, lat.name))
+        found = find_origins(leaves.get(lon.relation), (lon.name, lat.name))
         return any(scan.entry.table.layout.position == names for scan, names in found)
 
     parts = split_conjuncts(condition)
-    said = together([*(confinements(part, is_position) for part in parts), *ranges(parts, is_position)])
-    return [Fact(Known(position, sure), confinement.region) for position, confinement in said.items()]
+    said = combine_confinements(
+        [*(find_confinements(part, is_position) for part in parts), *find_ranges(parts, is_position)]
+    )
+    return [Fact(KnownEnd(position, sure), confinement.region) for position, confinement in said.items()]
 
 
 def _without_needless_nulls(relation: Relation, sure: set[int]) -> Relation:
@@ -118,20 +127,20 @@ def _without_needless_nulls(relation: Relation, sure: set[int]) -> Relation:
 
 def _carried(facts: list[Fact], select: Select) -> Iterator[Fact]:
     """What follows across matches."""
-    found = matches(select, nearness)
+    found = find_ties(select, read_nearness)
     for origin in _joined(facts) if found else ():
         region = _coarse(origin.region)
-        for known, distance in reached(origin.known, found):
+        for known, distance in follow_ties(origin.known, found):
             yield Fact(known, _grown(region, distance))
 
 
 def _joined(facts: list[Fact]) -> list[Fact]:
     """One fact of each position from those that hold everywhere, and the others."""
-    sure: dict[Known, list[Region]] = {}
+    sure: dict[KnownEnd, list[Region]] = {}
     for fact in facts:
         if fact.known.sure:
             sure.setdefault(fact.known, []).append(fact.region)
-    everywhere = [Fact(known, intersection(regions)) for known, regions in sure.items()]
+    everywhere = [Fact(known, intersect_regions(regions)) for known, regions in sure.items()]
     return everywhere + [fact for fact in facts if not fact.known.sure]
 
 
@@ -158,6 +167,6 @@ def _placed(select: Select, known: list[Fact], new: list[Fact], fresh: NameGener
     sure = {fact.relation for fact in (*known, *new) if fact.known.sure}
     for relation, leaf in _leaves(select).items():
         about = new if isinstance(leaf, Scan) else [*known, *new]
-        hints = [Hint(f.position, f.hint) for f in about if f.relation == relation and f.known.within is None]
-        select = hinted(select, leaf, hints, fresh, sure=relation in sure)
+        hints = [Filter(f.position, f.hint) for f in about if f.relation == relation and f.known.within is None]
+        select = add_filters(select, leaf, hints, fresh, sure=relation in sure)
     return select

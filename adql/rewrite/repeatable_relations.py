@@ -28,7 +28,7 @@ _STEADY_AGGREGATES = ("COUNT", "MIN", "MAX")
 _CHANCES = (*DRAWS, "ROW NUMBER")
 
 
-def draws_lots(query: Query) -> bool:
+def has_random_answer(query: Query) -> bool:
     """Whether random numbers or a sample make the answer another one each time."""
     parts = (
         part for select in walk_selects(query) for expr in walk_select_expressions(select) for part in walk_expr(expr)
@@ -53,10 +53,10 @@ def _is_repeatable_query(query: Query) -> bool:
         return _is_repeatable_query(query.left) and _is_repeatable_query(query.right)
     if not is_repeatable(query.from_):
         return False
-    return all(is_steady(part) for expr in walk_select_expressions(query) for part in walk_expr(expr))
+    return all(is_deterministic(part) for expr in walk_select_expressions(query) for part in walk_expr(expr))
 
 
-def is_steady(expr: Expr) -> bool:
+def is_deterministic(expr: Expr) -> bool:
     """Whether an expression, its parts aside, has the same value each time."""
     if isinstance(expr, (Subquery, InSubquery, Exists)):
         return _is_repeatable_query(expr.query)

@@ -39,7 +39,7 @@ _RELATIONS = ("SHAPES CONTAIN", "SHAPES MEET")
 _TAKE_SHAPES = (*_RELATIONS, "MOC UNION", "MOC INTERSECTION", "AREA", "CAP LON", "CAP LAT", "CAP RADIUS")
 
 
-def stored_shapes(select: Select, fresh: NameGenerator) -> Select:
+def use_stored_shapes(select: Select, fresh: NameGenerator) -> Select:
     """The pass for one SELECT."""
     if not any(
         _is_shape_column(a) for e in walk_select_expressions(select) for p in walk_expr(e) for a in _shapes_of(p)

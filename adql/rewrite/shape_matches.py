@@ -24,9 +24,9 @@ from adql.ir import (
     walk_leaves,
 )
 from adql.resolve.geometry_binder import coordinates
-from adql.rewrite.derived_tables import Wrapped
-from adql.rewrite.join_trees import replaced
-from adql.rewrite.match_sizes import row_count
+from adql.rewrite.derived_tables import DerivedBuilder
+from adql.rewrite.join_trees import replace_relation
+from adql.rewrite.match_sizes import find_row_count
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, REGION_XTYPE
 
 _RELATIONS = ("SHAPES CONTAIN", "SHAPES MEET")
@@ -40,7 +40,7 @@ _PAIRS_WITH_POINTS = 1_000_000
 _PAIRS_OF_SHAPES = 30_000_000
 
 
-def match_caps(select: Select, fresh: NameGenerator) -> Select:
+def add_cap_nearness(select: Select, fresh: NameGenerator) -> Select:
     """The pass for one SELECT, before those that plan its matches."""
     if not isinstance(select.from_, Join):
         return select
@@ -62,7 +62,7 @@ class _Tables:
         self._select = select
         self._fresh = fresh
         self._leaves = {leaf.relation: leaf for leaf in walk_leaves(select.from_)}
-        self._wrapped: dict[int, Wrapped] = {}
+        self._wrapped: dict[int, DerivedBuilder] = {}
 
     def with_caps(self, condition: Expr | None) -> Expr | None:
         parts = split_conjuncts(condition)
@@ -86,7 +86,7 @@ class _Tables:
 
     def _is_worth_while(self, condition: Call, first: Scan | Derived, second: Scan | Derived) -> bool:
         """Whether there are more pairs than may as well be tested one by one."""
-        rows, more = row_count(first), row_count(second)
+        rows, more = find_row_count(first), find_row_count(second)
         if any(shape.type.xtype == "point" for shape in condition.args):
             return rows is None or more is None or rows * more >= _PAIRS_WITH_POINTS
         return rows is not None and more is not None and rows * more >= _PAIRS_OF_SHAPES
@@ -97,12 +97,12 @@ class _Tables:
             return coordinates(shape)
         [relation] = {column.relation for column in walk_columns(shape)}
         if relation not in self._wrapped:
-            self._wrapped[relation] = Wrapped(self._leaves[relation], self._select, self._fresh)
+            self._wrapped[relation] = DerivedBuilder(self._leaves[relation], self._select, self._fresh)
         values = tuple(Call(DOUBLE, f"CAP {value}", (shape,)) for value in ("LON", "LAT", "RADIUS"))
-        return tuple(self._wrapped[relation].export(value) for value in values)
+        return tuple(self._wrapped[relation].export_expr(value) for value in values)
 
     def apply(self, select: Select) -> Select:
         for wrapped in self._wrapped.values():
-            select = replace(select, from_=replaced(select.from_, wrapped.relation, wrapped.derived()))
-            select = wrapped.apply(select)
+            select = replace(select, from_=replace_relation(select.from_, wrapped.relation, wrapped.build_derived()))
+            select = wrapped.rename_select(select)
         return select

@@ -40,14 +40,23 @@ from adql.ir import (
     walk_expr,
     walk_leaves,
 )
-from adql.rewrite.condition_pushdown import Hint, hinted, origins
-from adql.rewrite.match_ties import End, Known, Match, equality, matches, nearness, nearness_by, reached
-from adql.rewrite.repeatable_relations import is_repeatable, is_steady
-from adql.rewrite.spatial_covers import index_of
+from adql.rewrite.condition_pushdown import Filter, add_filters, find_origins
+from adql.rewrite.match_ties import (
+    End,
+    KnownEnd,
+    Tie,
+    find_ties,
+    follow_ties,
+    read_equality,
+    read_nearness,
+    read_nearness_of_row,
+)
+from adql.rewrite.repeatable_relations import is_deterministic, is_repeatable
+from adql.rewrite.spatial_covers import find_index_column
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, INT, LONG
 
 #: What follows for an end of a match
-Given = Iterator[tuple[Known, Hint]]
+Given = Iterator[tuple[KnownEnd, Filter]]
 
 #: Rows of a small table, at most: each is read twice, and has nine cells
 _SMALL = 20_000
@@ -69,12 +78,12 @@ _ORDERS = (12, 8, 5, 3)
 _MOST_SKY = 0.3
 
 
-def small_sides(select: Select, fresh: NameGenerator) -> Select:
+def filter_by_small_sides(select: Select, fresh: NameGenerator) -> Select:
     """The pass for one SELECT, before those inside of it."""
     if not isinstance(select.from_, Join):
         return select
-    near, equal = matches(select, nearness), matches(select, equality)
-    given: list[tuple[Known, Hint]] = []
+    near, equal = find_ties(select, read_nearness), find_ties(select, read_equality)
+    given: list[tuple[KnownEnd, Filter]] = []
     for leaf in walk_leaves(select.from_):
         size = _rows(leaf, _own(select, leaf))
         if size is not None and size <= _SMALL and is_repeatable(leaf):
@@ -84,7 +93,7 @@ def small_sides(select: Select, fresh: NameGenerator) -> Select:
     for leaf in [*walk_leaves(select.from_)]:
         about = [(known, hint) for known, hint in given if known.end[0].relation == leaf.relation]
         sure = any(known.sure for known, _ in about)
-        select = hinted(select, leaf, [hint for _, hint in about], fresh, sure=sure)
+        select = add_filters(select, leaf, [hint for _, hint in about], fresh, sure=sure)
     return select
 
 
@@ -98,7 +107,7 @@ def _own(select: Select, leaf: Scan | Derived) -> list[Expr]:
         for part in split_conjuncts(select.where)
         if {c.relation for c in walk_columns(part)} == {leaf.relation}
         and not any(isinstance(e, (Subquery, InSubquery, Exists)) for e in walk_expr(part))
-        and is_steady(part)
+        and is_deterministic(part)
     ]
 
 
@@ -147,22 +156,22 @@ def _is_chosen_from(scan: Scan, name: str, small: int) -> bool:
 # --- what it gives ----------------------------------------------------------------------------------------------------
 
 
-def _cells(select: Select, leaf: Scan | Derived, size: int, near: list[Match], fresh: NameGenerator) -> Given:
+def _cells(select: Select, leaf: Scan | Derived, size: int, near: list[Tie], fresh: NameGenerator) -> Given:
     ends = dict.fromkeys(end for match in near for end in match.ends if end[0].relation == leaf.relation)
     for end in ends:
-        for known, radius in reached(Known(end, sure=False), near):
+        for known, radius in follow_ties(KnownEnd(end, sure=False), near):
             order = order_for(radius)
             if order is not None and 9 * size < _MOST_SKY * 12 * 4**order and _is_of_use(select, known.end, size):
-                yield known, Hint(known.end, partial(_in_cells, {order: _around(select, leaf, end, order, fresh)}))
+                yield known, Filter(known.end, partial(_in_cells, {order: _around(select, leaf, end, order, fresh)}))
 
 
 def _cells_of_radii(select: Select, leaf: Scan | Derived, size: int, fresh: NameGenerator) -> Given:
     """Each row's cells are of the finest order that reaches as far as its own radius."""
-    for match in matches(select, partial(nearness_by, leaf.relation)):
+    for match in find_ties(select, partial(read_nearness_of_row, leaf.relation)):
         radius = match.of_row
-        if radius is None or not all(is_steady(part) for part in walk_expr(radius)):
+        if radius is None or not all(is_deterministic(part) for part in walk_expr(radius)):
             continue
-        for known, _ in reached(Known(match.ends[0], sure=False), [match]):
+        for known, _ in follow_ties(KnownEnd(match.ends[0], sure=False), [match]):
             if not _is_of_use(select, known.end, size):
                 continue
             found, least = {}, 0.0
@@ -171,14 +180,14 @@ def _cells_of_radii(select: Select, leaf: Scan | Derived, size: int, fresh: Name
                 found[order] = _around(select, leaf, match.ends[0], order, fresh, (radius, least, most))
                 least = most
             found[0] = _around(select, leaf, match.ends[0], 0, fresh, (radius, least, math.inf))
-            yield known, Hint(known.end, partial(_in_cells, found))
+            yield known, Filter(known.end, partial(_in_cells, found))
 
 
 def _is_of_use(select: Select, end: End, size: int) -> bool:
     """Whether the position ``end`` is one that a large table is sorted by."""
     leaf = next(leaf for leaf in walk_leaves(select.from_) if leaf.relation == end[0].relation)
     lon, lat = (column.name for column in end)
-    stored = origins(leaf, (lon, lat))
+    stored = find_origins(leaf, (lon, lat))
     return any(scan.entry.table.layout.position == names and _is_large(scan, size) for scan, names in stored)
 
 
@@ -213,21 +222,21 @@ def _around(
         return _column(table, conditions, Call(LONG, "BASE CELLS", ()), fresh)
     index: Expr = Call(LONG, "HPX29", (lon, lat))
     if isinstance(table, Scan) and isinstance(lon, Column) and isinstance(lat, Column):
-        index = index_of(table, lon, lat) or index
+        index = find_index_column(table, lon, lat) or index
     return _column(table, conditions, Call(LONG, "CELLS AROUND", (index, Literal(INT, order))), fresh)
 
 
-def _ids(select: Select, leaf: Scan | Derived, size: int, equal: list[Match], fresh: NameGenerator) -> Given:
+def _ids(select: Select, leaf: Scan | Derived, size: int, equal: list[Tie], fresh: NameGenerator) -> Given:
     leaves = {leaf.relation: leaf for leaf in walk_leaves(select.from_)}
     for match in equal:
         for end in match.ends:
             if end[0].relation != leaf.relation:
                 continue
-            for known, _ in reached(Known(end, sure=False), [match]):
+            for known, _ in follow_ties(KnownEnd(end, sure=False), [match]):
                 [there] = known.end
                 found = [
                     scan
-                    for scan, (name,) in origins(leaves[there.relation], (there.name,))
+                    for scan, (name,) in find_origins(leaves[there.relation], (there.name,))
                     if _is_chosen_from(scan, name, size)
                 ]
                 if found and _same_kind(end[0], there):
@@ -235,8 +244,8 @@ def _ids(select: Select, leaf: Scan | Derived, size: int, equal: list[Match], fr
                     yield known, _id_hint(known.end, _column(table, conditions, value, fresh))
 
 
-def _id_hint(end: End, query: Select) -> Hint:
-    return Hint(end, lambda columns: InSubquery(BOOLEAN, columns[0], query))
+def _id_hint(end: End, query: Select) -> Filter:
+    return Filter(end, lambda columns: InSubquery(BOOLEAN, columns[0], query))
 
 
 def _same_kind(value: Column, there: Column) -> bool:

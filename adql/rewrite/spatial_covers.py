@@ -31,7 +31,14 @@ from adql.ir import (
 )
 from adql.regions import MOST_CELLS, Complement, Cover, Grown, Intersection, Moc, Region, Union, cover
 from adql.regions.circle_union import Discs
-from adql.rewrite.confining_regions import Confined, Confinement, Position, confinements, ranges, together
+from adql.rewrite.confining_regions import (
+    Confinement,
+    ImpliedWithin,
+    Position,
+    combine_confinements,
+    find_confinements,
+    find_ranges,
+)
 from clickhouse_schema.datatypes import BOOLEAN, LONG, Field
 
 HPX29 = "hpx29"
@@ -58,7 +65,7 @@ def add_covers(select: Select, fresh: NameGenerator) -> Select:  # noqa: ARG001 
     return replace(select, where=_covered(select.where, scans), from_=covered(select.from_))
 
 
-def index_of(leaf: Scan, lon: Column, lat: Column) -> Column | None:
+def find_index_column(leaf: Scan, lon: Column, lat: Column) -> Column | None:
     """The ``hpx29`` column that belongs to (lon, lat); None unless they are the table's position."""
     if leaf.entry.table.layout.position != (lon.name, lat.name):
         return None
@@ -69,18 +76,18 @@ def index_of(leaf: Scan, lon: Column, lat: Column) -> Column | None:
 def _covered(condition: Expr | None, scans: dict[int, Scan]) -> Expr | None:
     def index(lon: Column, lat: Column) -> Column | None:
         leaf = scans.get(lon.relation)
-        return index_of(leaf, lon, lat) if leaf is not None and lat.relation == lon.relation else None
+        return find_index_column(leaf, lon, lat) if leaf is not None and lat.relation == lon.relation else None
 
     parts = list(split_conjuncts(condition))
-    said = [confinements(part, lambda lon, lat: index(lon, lat) is not None) for part in parts]
-    limits = ranges(parts, lambda lon, lat: index(lon, lat) is not None)
-    found = together([*said, *limits])
-    kept = [(part, one) for part, one in zip(parts, said, strict=True) if not isinstance(part, Confined)]
+    said = [find_confinements(part, lambda lon, lat: index(lon, lat) is not None) for part in parts]
+    limits = find_ranges(parts, lambda lon, lat: index(lon, lat) is not None)
+    found = combine_confinements([*said, *limits])
+    kept = [(part, one) for part, one in zip(parts, said, strict=True) if not isinstance(part, ImpliedWithin)]
     added: list[Expr] = []
     for position, confinement in found.items():
         column = index(*position)
         if column is not None:
-            wanted, kept = _with_cover(column, position, cover_of(confinement.region), kept)
+            wanted, kept = _with_cover(column, position, cover_region(confinement.region), kept)
             added += wanted
     tests = (_cell_test(part, index) for part, _ in kept)
     return combine_conjuncts([*added, *(test for test in tests if test is not None)])
@@ -125,7 +132,7 @@ def _says_only(said: dict[Position, Confinement], position: Position) -> bool:
     return position in said and said[position].whole
 
 
-def cover_of(region: Region) -> Cover:
+def cover_region(region: Region) -> Cover:
     """With more cells for unions of many shapes."""
     return cover(region, min(max(MOST_CELLS, _CELLS_OF_A_PART * _count(region)), _MOST_CELLS))
 
@@ -143,7 +150,7 @@ def _sky(cells: tuple[tuple[int, tuple[int, ...]], ...]) -> float:
     return math.fsum(len(of_order) / (12 * 4**order) for order, of_order in cells)
 
 
-def cells_read(query: Query) -> dict[str, Moc]:
+def find_cells_read(query: Query) -> dict[str, Moc]:
     """The cells that covers confine each table's index to, by ``schema.table.hpx29``; all its conditions together."""
     found: dict[str, list[tuple[int, tuple[int, ...]]]] = {}
     for select in walk_selects(query):

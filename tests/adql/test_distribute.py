@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from astropy.coordinates import SkyCoord
 
-from adql.division.divide_query import Division, divide
+from adql.division.divide_query import Division, divide_query
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.healpix import ORDER
@@ -306,10 +306,10 @@ def pieces(query: str, *borders: int) -> list[list[set[int]]]:
     """The shards that each piece of a query is sent to; ``borders`` are cells of the map."""
     resolved = translate(query, CATALOGUE).resolved
     assert resolved is not None
-    division = divide(resolved)
+    division = divide_query(resolved)
     assert isinstance(division, Division)
-    found = division.pieces([cell * 4 ** (ORDER - MAP_ORDER) for cell in borders])
-    return [sent_to(division.statement(piece).sql) for piece in found]
+    found = division.make_pieces([cell * 4 ** (ORDER - MAP_ORDER) for cell in borders])
+    return [sent_to(division.make_statement(piece).sql) for piece in found]
 
 
 def test_a_piece_is_asked_of_the_shards_of_its_cells() -> None:

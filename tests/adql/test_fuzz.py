@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from adql.division.divide_query import divide
+from adql.division.divide_query import divide_query
 from adql.errors import AdqlError, AdqlErrors
 from adql.translate import Translation, statement, translate
 from clickhouse_schema.catalogue import Catalogue
@@ -67,7 +67,7 @@ def _translated(text: str, catalogue: Catalogue) -> Translation | None:
     resolved = translation.resolved
     assert resolved is not None
     assert statement(resolved).sql == translation.sql
-    divide(resolved)
+    divide_query(resolved)
     _ = translation.links, translation.cells
     return translation
 

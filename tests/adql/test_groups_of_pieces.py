@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adql.division.divide_query import Whole, divide
+from adql.division.divide_query import Undivided, divide_query
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
@@ -65,15 +65,15 @@ def test_the_groups_are_those_of_the_whole(engine: EmbeddedEngine, piecewise: Ca
 
 def in_pieces(engine: EmbeddedEngine, query: str, catalogue: Catalogue, count: int) -> Rows:
     by = division(query, catalogue)
-    pieces = by.pieces(cut(engine, by, count))
-    bare = by.statement(pieces[0], bare=True)
+    pieces = by.make_pieces(cut(engine, by, count))
+    bare = by.make_statement(pieces[0], bare=True)
     types = dict(row[:2] for row in rows(engine, f"DESCRIBE TABLE ({bare.sql})", bare.settings))
-    statements = [by.statement(piece) for piece in pieces]
+    statements = [by.make_statement(piece) for piece in pieces]
     parts = [engine.fetch_table(made.sql, made.settings) for made in statements]
     batches = [batch for part in parts if part.num_columns for batch in part.to_batches()]
     engine.execute(f"CREATE DATABASE IF NOT EXISTS {DATABASE}")
     with merge_table(engine, "groups_test", types, batches):
-        made = by.merged(DATABASE, "groups_test", types)
+        made = by.make_merging_statement(DATABASE, "groups_test", types)
         return listed(rows(engine, made.sql, made.settings))
 
 
@@ -85,6 +85,6 @@ def listed(found: Rows) -> Rows:
 def test_what_is_not_merged(piecewise: Catalogue, query: str) -> None:  # noqa: F811
     resolved = translate(query, piecewise).resolved
     assert resolved is not None
-    found = divide(resolved)
-    assert isinstance(found, Whole)
+    found = divide_query(resolved)
+    assert isinstance(found, Undivided)
     assert WHOLE[query] in found.reason

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from adql.rewrite.match_sizes import best_side
+from adql.rewrite.match_sizes import choose_cube_side
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
 from tests.adql.crossmatch_sky import MATCHES
@@ -31,7 +31,7 @@ def _catalogue(ones: int, others: int) -> Catalogue:
     ],
 )
 def test_crowded_tables_have_small_cubes(radius: float, crowded: float, side: float) -> None:
-    assert best_side(radius, crowded) == side
+    assert choose_cube_side(radius, crowded) == side
 
 
 @pytest.mark.parametrize(("ones", "others", "repeated"), [(10**6, 10**3, "others"), (10**3, 10**4, "ones")])

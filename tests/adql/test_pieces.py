@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from adql.division.divide_query import Division, Whole, borders, divide
-from adql.rewrite.spatial_covers import cells_read
+from adql.division.divide_query import Division, Undivided, choose_borders, divide_query
+from adql.rewrite.spatial_covers import find_cells_read
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.healpix import NO_POSITION
@@ -76,7 +76,7 @@ def piecewise(sky: Catalogue, match_catalogue: Catalogue) -> Catalogue:
 def division(query: str, catalogue: Catalogue, limit: int | None = None) -> Division:
     resolved = translate(query, catalogue, limit=limit).resolved
     assert resolved is not None
-    found = divide(resolved)
+    found = divide_query(resolved)
     assert isinstance(found, Division), found
     return found
 
@@ -89,7 +89,9 @@ def rows(engine: EmbeddedEngine, sql: str, settings: dict) -> Rows:
 def cut(engine: EmbeddedEngine, cut_by: Division, count: int) -> tuple[int, ...]:
     """Borders by the true rows of the driving table."""
     cells = rows(engine, f"SELECT intDiv(hpx29, {4**25}) FROM {cut_by.scan.entry.storage}", {})
-    return borders(np.bincount([cell for (cell,) in cells], minlength=12 * 4**4 + 1)[:-1].astype(float), 4, count)
+    return choose_borders(
+        np.bincount([cell for (cell,) in cells], minlength=12 * 4**4 + 1)[:-1].astype(float), 4, count
+    )
 
 
 @pytest.mark.parametrize("query", SPLIT)
@@ -100,8 +102,8 @@ def test_the_pieces_are_the_whole(engine: EmbeddedEngine, piecewise: Catalogue, 
     by = division(query, piecewise)
     for count in COUNTS[: 1 if "matches" in query else 3]:
         found: Rows = []
-        for piece in by.pieces(cut(engine, by, count)):
-            made = by.statement(piece)
+        for piece in by.make_pieces(cut(engine, by, count)):
+            made = by.make_statement(piece)
             found += rows(engine, made.sql, made.settings)
         assert sorted(comparable(found)) == wanted, count
 
@@ -110,15 +112,15 @@ def test_the_pieces_are_the_whole(engine: EmbeddedEngine, piecewise: Catalogue, 
 def test_what_is_not_cut(piecewise: Catalogue, query: str) -> None:
     resolved = translate(query, piecewise).resolved
     assert resolved is not None
-    found = divide(resolved)
-    assert isinstance(found, Whole)
+    found = divide_query(resolved)
+    assert isinstance(found, Undivided)
     assert WHOLE[query] in found.reason
 
 
 def test_each_piece_has_its_part_of_the_row_limit(engine: EmbeddedEngine, piecewise: Catalogue) -> None:
     by = division("SELECT TOP 50 id FROM sky.points", piecewise, limit=30)
-    for piece in by.pieces(cut(engine, by, 3)):
-        made = by.statement(piece)
+    for piece in by.make_pieces(cut(engine, by, 3)):
+        made = by.make_statement(piece)
         assert len(rows(engine, made.sql, made.settings)) == 30
 
 
@@ -128,18 +130,18 @@ def test_a_large_table_is_not_read_for_each_piece(piecewise: Catalogue) -> None:
     near = f"SELECT a.id FROM sky.points AS a JOIN sky.others AS b ON {NEAR}"
     resolved = translate(equal, large).resolved
     assert resolved is not None
-    found = divide(resolved)
-    assert found == Whole("sky.others would be read whole for each piece of sky.points")
+    found = divide_query(resolved)
+    assert found == Undivided("sky.others would be read whole for each piece of sky.points")
     assert division(near, large).scan.entry.qualified == "sky.points"
     inside = "SELECT id FROM sky.points WHERE id IN (SELECT id FROM sky.others)"
-    assert isinstance(divide(translate(inside, large).resolved), Whole)
+    assert isinstance(divide_query(translate(inside, large).resolved), Undivided)
 
 
 def test_what_is_near_a_piece_is_confined_with_it(engine: EmbeddedEngine, piecewise: Catalogue) -> None:
     large = Catalogue(piecewise.schemas, {("sky", "points"): 10**9, ("sky", "others"): 10**8})
     by = division(f"SELECT a.id FROM sky.points AS a LEFT JOIN sky.others AS b ON {NEAR}", large)
-    for piece in by.pieces(cut(engine, by, 20))[:-1]:
-        cells = cells_read(by.statement(piece).query)["sky.others.hpx29"]
+    for piece in by.make_pieces(cut(engine, by, 20))[:-1]:
+        cells = find_cells_read(by.make_statement(piece).query)["sky.others.hpx29"]
         assert (cells.ranges[:, 1] - cells.ranges[:, 0]).sum() < 0.5 * NO_POSITION
 
 
@@ -156,14 +158,14 @@ def test_what_is_near_a_piece_is_confined_with_it(engine: EmbeddedEngine, piecew
 )
 def test_borders(rows_of_cells: list[float], count: int, expected: tuple[float, ...]) -> None:
     size = 4**25
-    found = borders(np.array([*rows_of_cells, *[0.0] * (12 * 4**4 - 3)]), 4, count)
+    found = choose_borders(np.array([*rows_of_cells, *[0.0] * (12 * 4**4 - 3)]), 4, count)
     assert found == tuple(int(place * size) for place in expected)
 
 
 @settings(deadline=None)
 @given(arrays(np.int64, st.just(48), elements=st.integers(0, 10**12)), st.integers(1, 300))
 def test_borders_ascend_and_share_evenly(rows_of_cells: np.ndarray, count: int) -> None:
-    found = borders(rows_of_cells.astype(float), 1, count)
+    found = choose_borders(rows_of_cells.astype(float), 1, count)
     assert list(found) == sorted({*found})
     assert len(found) < count
     assert all(0 < border < NO_POSITION for border in found)

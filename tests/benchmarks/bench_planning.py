@@ -20,8 +20,8 @@ import pyarrow as pa
 
 from adql import rewrite
 from adql.ir import NameGenerator, Select
-from adql.rewrite.region_transfer import carry
-from adql.rewrite.small_side_filters import small_sides
+from adql.rewrite.region_transfer import transfer_regions
+from adql.rewrite.small_side_filters import filter_by_small_sides
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
@@ -40,12 +40,12 @@ NEAR = "DISTANCE(a.ra, a.dec, b.ra, b.dec) < 1 / 3600."
 
 #: what it is, the pass that plans it, the query; ``field``: 1,000 positions within 5 degrees, ``spread``: all over the sky
 QUERIES = (
-    ("region on one side of a match", carry, f"large AS a JOIN large AS b ON {NEAR} WHERE DISTANCE(a.ra, a.dec, 100, 30) < 1"),
-    ("region on a union of two tables", carry, "(SELECT ra, dec, mag FROM large UNION ALL SELECT ra, dec, mag FROM field) AS b WHERE DISTANCE(ra, dec, 100, 30) < 1"),
-    ("match with 1,000 positions in a field", small_sides, f"field AS a JOIN large AS b ON {NEAR}"),
-    ("the same, LEFT", small_sides, f"field AS a LEFT JOIN large AS b ON {NEAR}"),
-    ("match with 1,000 positions over the sky", small_sides, f"spread AS a JOIN large AS b ON {NEAR}"),
-    ("join by 20 ids", small_sides, "few AS a JOIN large AS b ON a.id = b.id"),
+    ("region on one side of a match", transfer_regions, f"large AS a JOIN large AS b ON {NEAR} WHERE DISTANCE(a.ra, a.dec, 100, 30) < 1"),
+    ("region on a union of two tables", transfer_regions, "(SELECT ra, dec, mag FROM large UNION ALL SELECT ra, dec, mag FROM field) AS b WHERE DISTANCE(ra, dec, 100, 30) < 1"),
+    ("match with 1,000 positions in a field", filter_by_small_sides, f"field AS a JOIN large AS b ON {NEAR}"),
+    ("the same, LEFT", filter_by_small_sides, f"field AS a LEFT JOIN large AS b ON {NEAR}"),
+    ("match with 1,000 positions over the sky", filter_by_small_sides, f"spread AS a JOIN large AS b ON {NEAR}"),
+    ("join by 20 ids", filter_by_small_sides, "few AS a JOIN large AS b ON a.id = b.id"),
 )  # fmt: skip
 
 
@@ -107,12 +107,12 @@ def without(leaving: object) -> Iterator[None]:
     def idle(select: Select, fresh: NameGenerator) -> Select:
         return select
 
-    kept = rewrite.PASSES_BEFORE
-    rewrite.PASSES_BEFORE = tuple(idle if each is leaving else each for each in kept)
+    kept = rewrite.PASSES_BEFORE_INNER
+    rewrite.PASSES_BEFORE_INNER = tuple(idle if each is leaving else each for each in kept)
     try:
         yield
     finally:
-        rewrite.PASSES_BEFORE = kept
+        rewrite.PASSES_BEFORE_INNER = kept
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from adql.clickhouse.emitter import emit
 from adql.ir import NameGenerator
 from adql.resolve import resolve
-from adql.rewrite import rewrite
+from adql.rewrite import rewrite_query
 from adql.syntax.parser import parse
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
@@ -70,11 +70,11 @@ def stages(text: str) -> dict[str, float]:
     bound, _ = resolve(tree, CATALOGUE, NameGenerator())
     fresh = NameGenerator()
     resolve(tree, CATALOGUE, fresh)
-    rewritten = rewrite(bound, fresh)
+    rewritten = rewrite_query(bound, fresh)
     return {
         "parse": milliseconds(lambda: parse(text)),
         "resolve": milliseconds(lambda: resolve(tree, CATALOGUE, NameGenerator())),
-        "rewrite": milliseconds(lambda: rewrite(bound, fresh)),
+        "rewrite": milliseconds(lambda: rewrite_query(bound, fresh)),
         "emit": milliseconds(lambda: emit(rewritten)),
     }
 

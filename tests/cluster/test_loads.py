@@ -300,7 +300,7 @@ def test_what_replaces_a_table_is_estimated(cluster: ClickHouseEngine, folder: P
     cluster.execute(f"ALTER TABLE {rows} MODIFY SETTING min_bytes_for_wide_part = 0, min_rows_for_wide_part = 0")
     cluster.execute(f"OPTIMIZE TABLE {rows} FINAL")
     catalogue = catalogue_log.read_catalogue(cluster)
-    estimate = Estimator(cluster, _Rates()).estimate(translate("SELECT name FROM night.stars", catalogue), 1)
+    estimate = Estimator(cluster, _Rates()).estimate_cost(translate("SELECT name FROM night.stars", catalogue), 1)
     assert estimate.rows == 2200
     assert estimate.bytes > 2200 * 12
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from adql.division.divide_query import Division, divide
+from adql.division.divide_query import Division, divide_query
 from adql.errors import AdqlError
 from adql.ir import (
     Derived,
@@ -26,7 +26,7 @@ from adql.ir import (
     walk_leaves,
     walk_select_expressions,
 )
-from adql.rewrite.collocation import source
+from adql.rewrite.collocation import find_sharded_scan
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.engine_tables import catalogue_log
@@ -94,12 +94,12 @@ def _in_pieces(engine: ClickHouseEngine, catalogue: Catalogue, query: str) -> Ro
     """None for what is not cut, or not into rows."""
     translation = translate(query, catalogue)
     assert translation.resolved is not None
-    division = divide(translation.resolved)
+    division = divide_query(translation.resolved)
     if not isinstance(division, Division) or division.groups is not None or division.limit is not None:
         return None
     found: Rows = []
-    for piece in division.pieces(_BORDERS):
-        made = division.statement(piece)
+    for piece in division.make_pieces(_BORDERS):
+        made = division.make_statement(piece)
         answer = engine.fetch_table(made.sql, made.settings)
         columns = [c.cast(f.type.arrow).to_pylist() for c, f in zip(answer.columns, translation.fields, strict=False)]
         found += zip(*columns, strict=True)
@@ -120,7 +120,7 @@ def _read_on_shards(query: Query, *, is_sent: bool = False) -> Iterator[str]:
         yield from _read_on_shards(query.right, is_sent=is_sent)
         return
     first = next(walk_leaves(query.from_))
-    sent = is_sent or source(first) is not None or (isinstance(first, Derived) and first.place == "shards")
+    sent = is_sent or find_sharded_scan(first) is not None or (isinstance(first, Derived) and first.place == "shards")
 
     def tree(relation: Relation, *, is_sent: bool) -> Iterator[str]:
         if isinstance(relation, Join):

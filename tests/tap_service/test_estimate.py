@@ -26,7 +26,7 @@ def estimator(demo_engine: EmbeddedEngine, tmp_path: Path) -> Iterator[Estimator
 
 
 def estimated(estimator: Estimator, catalogue: Catalogue, query: str) -> Estimate:
-    return estimator.estimate(translate(query, catalogue), 1)
+    return estimator.estimate_cost(translate(query, catalogue), 1)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_cones(
     query = f"SELECT COUNT(*) FROM tycho2.bright WHERE 1 = CONTAINS(POINT(ra, dec), CIRCLE({ra}, {dec}, {radius}))"
     translation = translate(query, demo_catalogue)
     counted = demo_engine.fetch_table(translation.sql, translation.settings).column(0)[0].as_py()
-    found = estimator.estimate(translation, 1)
+    found = estimator.estimate_cost(translation, 1)
     assert counted <= found.rows <= 2 * counted + GRANULE
 
 
@@ -85,9 +85,9 @@ def test_it_learns(estimator: Estimator, demo_catalogue: Catalogue) -> None:
     query = "SELECT ra FROM tycho2.bright"
     before = estimated(estimator, demo_catalogue, query)
     for _ in range(50):
-        estimator.learn(before, 10**9, 100.0)
+        estimator.learn_rate(before, 10**9, 100.0)
     after = estimated(estimator, demo_catalogue, query)
     assert after.steps
     assert after.seconds - after.steps.write_seconds == pytest.approx(100 * before.bytes / 1e9, rel=0.01)
-    estimator.learn(before, 1000, 100.0)  # too small to tell
+    estimator.learn_rate(before, 1000, 100.0)  # too small to tell
     assert estimated(estimator, demo_catalogue, query) == after

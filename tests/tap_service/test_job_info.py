@@ -42,7 +42,7 @@ class Told:
     def __init__(self, engine: EmbeddedEngine, catalogue: Catalogue, rates: JobStore, query: str) -> None:
         translation = translate(query, catalogue)
         serializer = find_format("csv").serializer(translation.fields, ResultInfo())
-        self.foreseen = Estimator(engine, rates).estimate(translation, 1)
+        self.foreseen = Estimator(engine, rates).estimate_cost(translation, 1)
         self._execution = Execution(engine, translation, serializer, "told", RowLimit(10**9, 10**9))
         self._progress = JobProgress(self._execution, self.foreseen)
 

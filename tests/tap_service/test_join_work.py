@@ -32,7 +32,7 @@ Foresee = Callable[..., Estimate]
 def foresee(demo_engine: EmbeddedEngine, demo_catalogue: Catalogue, tmp_path: Path) -> Iterator[Foresee]:
     store = SqliteJobStore(tmp_path)
     estimator = Estimator(demo_engine, store)
-    yield lambda query, limit=None: estimator.estimate(translate(query, demo_catalogue, limit=limit), 1)
+    yield lambda query, limit=None: estimator.estimate_cost(translate(query, demo_catalogue, limit=limit), 1)
     store.close()
 
 
@@ -97,7 +97,7 @@ def test_the_same_on_a_cluster(
     )
     store = SqliteJobStore(tmp_path)
     estimator = Estimator(demo_engine, store)
-    here, there = (steps(estimator.estimate(translate(query, each), 1)) for each in (demo_catalogue, cluster))
+    here, there = (steps(estimator.estimate_cost(translate(query, each), 1)) for each in (demo_catalogue, cluster))
     store.close()
     assert there.sure == here.sure
     assert there.joined == pytest.approx(here.joined, rel=0.01)
@@ -111,7 +111,7 @@ def test_uploaded_rows_may_be_anywhere(demo_engine: EmbeddedEngine, demo_catalog
     entry = TableEntry(Schema(name="TAP_UPLOAD", tables=(mine,)), mine, 1000, stored="`skyhouse`.`upload_1`")
     query = f"SELECT a.ra FROM TAP_UPLOAD.mine AS a JOIN tycho2.bright AS b ON {APART} < 60"
     store = SqliteJobStore(tmp_path)
-    found = steps(Estimator(demo_engine, store).estimate(translate(query, demo_catalogue.plus((entry,))), 1))
+    found = steps(Estimator(demo_engine, store).estimate_cost(translate(query, demo_catalogue.plus((entry,))), 1))
     store.close()
     assert not found.sure
     assert found.written == pytest.approx(1000 * STARS / 4, rel=0.01)

@@ -73,7 +73,7 @@ def test_rows_are_foreseen(
     counts = ", ".join(f"(SELECT count() FROM ({made.sql})) AS n{at}" for at, made in enumerate(translations))
     (row,) = demo_engine.fetch_table(f"SELECT {counts}", translations[0].settings).to_pylist()
     for query, limit, counted in zip(queries, [None, 4, 100_000] * 9, row.values(), strict=False):
-        found = estimator.result_rows(translate(query, demo_catalogue, limit=limit), 1)
+        found = estimator.estimate_result_rows(translate(query, demo_catalogue, limit=limit), 1)
         assert found is not None, query
         assert found.precision == precision, query
         allowed = {"exact": (counted, counted), "about": (0.9 * counted, 1.15 * counted)}
@@ -83,12 +83,12 @@ def test_rows_are_foreseen(
 
 def test_of_joins_nobody_knows(estimator: Estimator, demo_catalogue: Catalogue) -> None:
     query = "SELECT a.ra FROM tycho2.bright AS a LEFT JOIN openngc.objects AS b ON a.tyc_id = b.name"
-    assert estimator.result_rows(translate(query, demo_catalogue), 1) is None
+    assert estimator.estimate_result_rows(translate(query, demo_catalogue), 1) is None
 
 
 def limited(estimator: Estimator, catalogue: Catalogue, query: str, limit: int = 100_000) -> RowLimit:
     translation = translate(query, catalogue, limit=limit + 1)
-    return row_limit(RowLimit(limit, 10**7), estimator.result_rows(translation, 1), translation, query)
+    return row_limit(RowLimit(limit, 10**7), estimator.estimate_result_rows(translation, 1), translation, query)
 
 
 class TestWarning:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from adql.regions import Cone, Moc, cover, direction
 from adql.regions.pixel_index import locate
 from clickhouse_schema.healpix import ORDER
-from tap_service.services.queries.row_density import Spread, pairs_within
+from tap_service.services.queries.row_density import RowDensity, estimate_pairs
 
 RADII = (0.0, 0.001, 0.02, 0.1, 0.3, 1.0, 2.5, 6.0, 15.0, 25.0, 50.0, 90.0, 130.0, 179.0, 180.0)
 ROWS = 6_000
@@ -51,17 +51,17 @@ def places(kind: str) -> Vectors:
     return np.asarray(found / np.linalg.norm(found, axis=1)[:, None])
 
 
-def table(kind: str, where: Cone | None) -> tuple[Vectors, Spread]:
+def table(kind: str, where: Cone | None) -> tuple[Vectors, RowDensity]:
     """Rows in a region, and what is known of them: counts of all rows in cells, and the cells of the region."""
     vectors, order = places(kind), ORDERS[kind]
     cells = locate(vectors) >> (2 * (ORDER - order))
     rows = np.bincount(cells, minlength=12 * 4**order).astype(np.float64)
-    spread = Spread(order, rows, np.ones(len(rows)), tables=frozenset((kind,)))
+    spread = RowDensity(order, rows, np.ones(len(rows)), tables=frozenset((kind,)))
     if where is None:
         return vectors, spread
     near = vectors @ np.array(direction(where.lon, where.lat)) >= np.cos(np.radians(where.radius))
     covered = cover(where)
-    return vectors[near], spread.confined(Moc.of_cells(covered.all), Moc.of_cells(covered.inside))
+    return vectors[near], spread.confine_to(Moc.of_cells(covered.all), Moc.of_cells(covered.inside))
 
 
 def true_pairs(a: Vectors, b: Vectors) -> NDArray[np.float64]:
@@ -85,7 +85,7 @@ def true_pairs(a: Vectors, b: Vectors) -> NDArray[np.float64]:
 )
 def test_as_many_as_there_are(first: str, second: str, where: str) -> None:
     (a, of_a), (b, of_b) = table(first, WHERE[where]), table(second, WHERE[where])
-    foreseen = np.array([pairs_within(of_a, of_b, radius) for radius in RADII])
+    foreseen = np.array([estimate_pairs(of_a, of_b, radius) for radius in RADII])
     assert (np.diff(foreseen) >= 0).all()  # the wider, the more
     assert foreseen[-1] == pytest.approx(of_a.total * of_b.total)
     true = true_pairs(a, b)
@@ -98,8 +98,8 @@ def test_as_many_as_there_are(first: str, second: str, where: str) -> None:
 
 def test_only_one_side_is_confined() -> None:
     (a, of_a), (b, of_b) = table("clusters", WHERE["half of the sky"]), table("even", None)
-    foreseen = [pairs_within(of_a, of_b, radius) for radius in RADII]
-    assert foreseen == [pytest.approx(pairs_within(of_b, of_a, radius)) for radius in RADII]
+    foreseen = [estimate_pairs(of_a, of_b, radius) for radius in RADII]
+    assert foreseen == [pytest.approx(estimate_pairs(of_b, of_a, radius)) for radius in RADII]
     off = np.array(foreseen)[5:] / true_pairs(a, b)[5:]
     assert off.min() > 1 / FACTOR
     assert off.max() < FACTOR
@@ -108,15 +108,15 @@ def test_only_one_side_is_confined() -> None:
 def test_places_that_are_not_known() -> None:
     """They are taken to be anywhere; rows without a place meet none."""
     _, stars = table("even", None)
-    unknown = Spread.nowhere(100.0)
-    assert pairs_within(unknown, stars, 60.0) == pytest.approx(100 * ROWS / 4)
-    assert pairs_within(stars, unknown, 180.0) == pytest.approx(100 * ROWS)
-    lost = Spread(0, np.zeros(12), np.ones(12), placeless=50.0)
+    unknown = RowDensity.unplaced(100.0)
+    assert estimate_pairs(unknown, stars, 60.0) == pytest.approx(100 * ROWS / 4)
+    assert estimate_pairs(stars, unknown, 180.0) == pytest.approx(100 * ROWS)
+    lost = RowDensity(0, np.zeros(12), np.ones(12), placeless=50.0)
     assert lost.total == 50.0
-    assert pairs_within(lost, stars, 180.0) == pairs_within(lost, lost, 180.0) == 0.0
+    assert estimate_pairs(lost, stars, 180.0) == estimate_pairs(lost, lost, 180.0) == 0.0
 
 
 def test_nothing() -> None:
     _, stars = table("even", None)
-    assert pairs_within(stars, stars, -1.0) == 0.0
-    assert pairs_within(stars, stars.confined(Moc.of(())), 90.0) == 0.0
+    assert estimate_pairs(stars, stars, -1.0) == 0.0
+    assert estimate_pairs(stars, stars.confine_to(Moc.of(())), 90.0) == 0.0

@@ -18,7 +18,7 @@ from typing import NoReturn
 
 import pyarrow as pa
 
-from adql.division.divide_query import Division, Piece, Whole, borders, divide
+from adql.division.divide_query import Division, Piece, Undivided, choose_borders, divide_query
 from adql.translate import Translation
 from clickhouse_schema.engine_tables.catalogue_log import contents
 from tap_service.config import Config
@@ -50,19 +50,19 @@ class Pieces:
         self._preparation = preparation
         self._stores = stores
 
-    def plan(self, job: Job, translation: Translation) -> PieceRun | Whole:
+    def plan(self, job: Job, translation: Translation) -> PieceRun | Undivided:
         """How a job is done, which is ours to execute; the way back into the queue keeps what is done of it."""
         seconds = job.foreseen.seconds if job.foreseen else 0.0
         if not self._longest or seconds <= self._longest:
-            return Whole("it is not foreseen to take long")
+            return Undivided("it is not foreseen to take long")
         if translation.resolved is None:
-            return Whole("it is not made of ADQL")
-        division = divide(translation.resolved)
-        if isinstance(division, Whole):
+            return Undivided("it is not made of ADQL")
+        division = divide_query(translation.resolved)
+        if isinstance(division, Undivided):
             return division
         order, rows = self._preparation.spread(translation, division.scan.entry)
         count = min(math.ceil(seconds / self._longest), MOST_PIECES)
-        work = PieceWork(self._basis(translation, division), borders(rows, order, count))
+        work = PieceWork(self._basis(translation, division), choose_borders(rows, order, count))
         if job.pieces is not None:
             work = job.pieces if job.pieces.basis == work.basis else replace(work, changes=job.pieces.changes)
         return PieceRun(self._engine, self._stores, job, division, work, lambda: self._basis(translation, division))
@@ -99,7 +99,7 @@ class PieceRun:
         self._results: ResultStore = stores.results
         self._job = job
         self._division = division
-        self._pieces: tuple[Piece, ...] = division.pieces(work.borders)
+        self._pieces: tuple[Piece, ...] = division.make_pieces(work.borders)
         self._work = work
         self._basis = basis
         self._began = time.monotonic()
@@ -155,13 +155,13 @@ class PieceRun:
         """Put together, in the engine, from those of all pieces."""
         for number in range(len(self._work.parts), len(self._pieces)):
             self._do(number, query_id, settings, batch_rows)
-        bare = self._division.statement(self._pieces[-1], bare=True)
+        bare = self._division.make_statement(self._pieces[-1], bare=True)
         described = self._engine.fetch_table(f"DESCRIBE TABLE ({bare.sql})", {**bare.settings, **settings})
         types = dict(zip(described["name"].to_pylist(), described["type"].to_pylist(), strict=True))
         name = table_name(self._job.result_key)
         parts = (batch for number in range(len(self._pieces)) for batch in self._part(number))
         with merge_table(self._engine, name, types, self._checked(parts)):
-            made = self._division.merged(DATABASE, name, types)
+            made = self._division.make_merging_statement(DATABASE, name, types)
             wanted = {**made.settings, **settings}
             with self._engine.stream_batches(
                 made.sql, query_id=query_id, settings=wanted, batch_rows=batch_rows
@@ -179,7 +179,7 @@ class PieceRun:
     def _do(self, number: int, query_id: str, settings: Settings, batch_rows: int) -> None:
         """The piece of this number, the first that is not done."""
         self._go_on()
-        made = self._division.statement(self._pieces[number])
+        made = self._division.make_statement(self._pieces[number])
         key = self._job.part_key(self._job.attempt, number)
         with self._engine.stream_batches(
             made.sql, query_id=query_id, settings={**made.settings, **settings}, batch_rows=batch_rows

@@ -19,14 +19,14 @@ from adql.ir import (
     transform_expr,
     walk_columns,
 )
-from adql.rewrite.radius_bounds import bounds
+from adql.rewrite.radius_bounds import bound_radius
 from clickhouse_schema.shard_map import SHARD
 
 #: The radius, in degrees, of as large a circle as those of a table's rows in the mean; None if nobody knows
-RadiusOf = Callable[[Scan, Expr], float | None]
+MeanRadius = Callable[[Scan, Expr], float | None]
 
 
-class Origins:
+class ColumnOrigins:
     """Of the relations that were added, those inside of a derived table before it."""
 
     def __init__(self) -> None:
@@ -76,7 +76,7 @@ class Origins:
 
         return transform_expr(expr, change)
 
-    def radius(self, radius: Expr, mean: RadiusOf) -> float | None:
+    def radius(self, radius: Expr, mean: MeanRadius) -> float | None:
         """Degrees; where it depends on rows, of their ``mean``. None if nobody knows."""
         if (known := evaluate_constant(radius)) is not None:
             return known
@@ -86,7 +86,7 @@ class Origins:
             return None
         if len(used) == 1:
             return mean(self._scans[used[0]], made)
-        limits = bounds(made, frozenset(used[:1]), frozenset(used[1:]))
+        limits = bound_radius(made, frozenset(used[:1]), frozenset(used[1:]))
         if limits is None or len(used) > 2:
             return None
         parts = [
@@ -120,7 +120,7 @@ class Origins:
         return any(bool(id_) and {*id_} <= names[relation] for relation, id_ in ids)
 
 
-def ids_named(select: Select, is_id: Callable[[Column], bool]) -> int:
+def count_named_ids(select: Select, is_id: Callable[[Column], bool]) -> int:
     """How many ids a condition of WHERE names, 0 if there is none; ``is_id``: of a column that is compared."""
     for condition in split_conjuncts(select.where):
         if not (isinstance(condition, Call) and condition.name in ("=", "IN")):

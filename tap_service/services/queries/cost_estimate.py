@@ -33,7 +33,7 @@ from adql.ir import (
     walk_selects,
 )
 from adql.regions import Moc, Region
-from adql.rewrite.spatial_covers import cover_of
+from adql.rewrite.spatial_covers import cover_region
 from adql.translate import Translation
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.datatypes import DOUBLE, Field
@@ -41,10 +41,10 @@ from clickhouse_schema.engine_tables.catalogue_log import density
 from clickhouse_schema.quoting import string
 from tap_service.models.upload_parameter import SCHEMA as UPLOADED
 from tap_service.models.work_class import Estimate, ResultRows, Steps
-from tap_service.services.queries.column_origins import ids_named
-from tap_service.services.queries.join_work import JoinWork, join_work, write_seconds
+from tap_service.services.queries.column_origins import count_named_ids
+from tap_service.services.queries.join_work import JoinWork, estimate_join_work, estimate_write_seconds
 from tap_service.services.queries.result_rows import RowCounter
-from tap_service.services.queries.row_density import Spread, covered_parts, radius_of
+from tap_service.services.queries.row_density import RowDensity, area_to_radius, find_covered_parts
 from tap_service.services.queries.row_limit import without_limit
 from tap_service.storage.engine.engine import Engine, EngineError
 
@@ -102,7 +102,7 @@ class Estimator:
         self._radii: dict[str, float] = {}
         self._rates = rates
 
-    def estimate(self, translation: Translation, version: int) -> Estimate:
+    def estimate_cost(self, translation: Translation, version: int) -> Estimate:
         """``version``: of the catalogue that the translation was made with."""
         if translation.query is None:
             return Estimate(0, 0, 0.0, "scan")
@@ -121,21 +121,21 @@ class Estimator:
             round(work.found),
             work.seconds,
             round(work.rows),
-            write_seconds(work.rows, len(translation.query.outputs)),
+            estimate_write_seconds(work.rows, len(translation.query.outputs)),
             work.sure,
         )
         seconds = size / 1e9 * rate + steps.join_seconds + steps.write_seconds
         return Estimate(round(rows), round(size), seconds, kind, steps=steps)
 
     def _join_work(self, query: Query, version: int) -> JoinWork:
-        def rows_of(entry: TableEntry) -> Spread:
+        def rows_of(entry: TableEntry) -> RowDensity:
             size = self._size(entry, version)
             rows, others = size.rows[:-1].astype(np.float64), float(size.rows[-1])
             is_placed = entry.table.layout.position is not None and bool(rows.any())  # and counted
             anywhere, placeless = (0.0, others) if is_placed else (others, 0.0)
-            return Spread(size.order, rows, np.ones(len(rows)), anywhere, placeless, frozenset((entry.storage,)))
+            return RowDensity(size.order, rows, np.ones(len(rows)), anywhere, placeless, frozenset((entry.storage,)))
 
-        return join_work(query, rows_of, self._mean_radius)
+        return estimate_join_work(query, rows_of, self._mean_radius)
 
     def _mean_radius(self, scan: Scan, radius: Expr) -> float | None:
         """Of a circle as large as those of a sample of a table's rows in the mean; None if the engine does not tell."""
@@ -149,7 +149,7 @@ class Estimator:
             area = "if(r >= 0, pow(sin(radians(least(r, 180)) / 2), 2), 0)"
             sql = f"SELECT avgOrDefault({area}) AS area FROM ({key})"
             try:
-                known = radius_of(self._engine.fetch_table(sql, SETTINGS | _QUICKLY)["area"][0].as_py() or 0.0)
+                known = area_to_radius(self._engine.fetch_table(sql, SETTINGS | _QUICKLY)["area"][0].as_py() or 0.0)
             except EngineError:
                 return None  # such as after a second
             with self._lock:
@@ -157,30 +157,32 @@ class Estimator:
                     self._radii[key] = known
         return known
 
-    def result_rows(self, translation: Translation, version: int) -> ResultRows | None:
+    def estimate_result_rows(self, translation: Translation, version: int) -> ResultRows | None:
         """How many rows the query gives without a row limit; None if nobody knows."""
         query = without_limit(translation)
 
         def covered(entry: TableEntry, region: Region) -> float:
-            cells, size = cover_of(region), self._size(entry, version)
-            inside, all_ = (covered_parts(size.order, Moc.of_cells(part)) for part in (cells.inside, cells.all))
+            cells, size = cover_region(region), self._size(entry, version)
+            inside, all_ = (find_covered_parts(size.order, Moc.of_cells(part)) for part in (cells.inside, cells.all))
             return float(((inside + all_) / 2 * size.rows[:-1]).sum())  # half of each cell on the border
 
         counter = RowCounter(lambda entry: float(self._size(entry, version).rows.sum()), covered)
-        found = None if query is None else counter.count(query)
+        found = None if query is None else counter.count_rows(query)
         if found is None and translation.query is not None:
             matched = self._join_work(translation.query, version).whole
             return None if matched is None else ResultRows(round(matched), "about")
         return found
 
-    def spread(self, translation: Translation, entry: TableEntry, version: int) -> tuple[int, NDArray[np.float64]]:
+    def find_rows_reached(
+        self, translation: Translation, entry: TableEntry, version: int
+    ) -> tuple[int, NDArray[np.float64]]:
         """The rows of one table that the query reaches, by NESTED cell of the order that comes first."""
         size = self._size(entry, version)
         rows = size.rows[:-1].astype(np.float64)
         cells = translation.cells.get(f"{entry.qualified}.hpx29")
-        return size.order, rows if cells is None else rows * covered_parts(size.order, cells)
+        return size.order, rows if cells is None else rows * find_covered_parts(size.order, cells)
 
-    def density(self, entry: TableEntry, version: int) -> tuple[int, NDArray[np.int64]]:
+    def get_density(self, entry: TableEntry, version: int) -> tuple[int, NDArray[np.int64]]:
         """The rows of a table by NESTED cell of the order that comes first, and after them those without position.
 
         Raises EngineError.
@@ -188,7 +190,7 @@ class Estimator:
         size = self._size(entry, version)
         return size.order, size.rows
 
-    def learn(self, estimate: Estimate, bytes_read: int, seconds: float) -> None:
+    def learn_rate(self, estimate: Estimate, bytes_read: int, seconds: float) -> None:
         """What a query of this kind has really taken; small ones and those of many pairs tell nothing of the rate."""
         later = estimate.steps.join_seconds if estimate.steps else 0.0
         if bytes_read < _TELLING_BYTES or later > _MOST_LATER * estimate.seconds:
@@ -245,7 +247,7 @@ def _scans(query: Query) -> Iterator[tuple[Scan, set[str], int]]:
 def _looked_up(select: Select, scan: Scan) -> int:
     """How many ids a condition of WHERE names, 0 if there is none."""
     ids = scan.entry.table.layout.id[:1]
-    return ids_named(select, lambda column: column.relation == scan.relation and column.name in ids)
+    return count_named_ids(select, lambda column: column.relation == scan.relation and column.name in ids)
 
 
 def _rows_read(size: _Size, cells: Moc | None, looked_up: int) -> float:
@@ -256,7 +258,7 @@ def _rows_read(size: _Size, cells: Moc | None, looked_up: int) -> float:
         return total
     if not len(cells.ranges):
         return 0.0
-    return min(total, float((covered_parts(size.order, cells) * size.rows[:-1]).sum()) + _GRANULE)
+    return min(total, float((find_covered_parts(size.order, cells) * size.rows[:-1]).sum()) + _GRANULE)
 
 
 def _kind(query: Query) -> str:

@@ -39,10 +39,17 @@ from adql.ir import (
     walk_select_expressions,
 )
 from adql.regions import Moc
-from adql.rewrite.join_trees import is_equality
+from adql.rewrite.join_trees import is_join_equality
 from clickhouse_schema.catalogue import TableEntry
-from tap_service.services.queries.column_origins import Origins, RadiusOf, ids_named
-from tap_service.services.queries.row_density import MOST_ROWS, Spread, cap_area, matched, pairs_within, radius_of
+from tap_service.services.queries.column_origins import ColumnOrigins, MeanRadius, count_named_ids
+from tap_service.services.queries.row_density import (
+    MAX_ROWS,
+    RowDensity,
+    area_to_radius,
+    compute_cap_area,
+    estimate_pairs,
+    place_pairs,
+)
 
 # Seconds, measured with chDB 4.4 on two cores of a shared machine, from the processor time of queries of the demo's
 # tables. They are for telling seconds from minutes and hours.
@@ -76,18 +83,18 @@ _GEOMETRIC = frozenset(("NEAR", "NEARER", "DISTANCE", "VECTORS NEAR", "VECTORS N
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class RowEstimate:
     """``sure``: so many, but for chance; else they are bounded, or nobody knows."""
 
-    spread: Spread
+    spread: RowDensity
     sure: bool = True
 
     @property
     def total(self) -> float:
         return self.spread.total
 
-    def at_most(self, rows: float, *, sure: bool = False) -> Rows:
-        return Rows(self.spread.scaled(min(rows, self.total)), sure and self.sure)
+    def at_most(self, rows: float, *, sure: bool = False) -> RowEstimate:
+        return RowEstimate(self.spread.scale_to(min(rows, self.total)), sure and self.sure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,15 +119,15 @@ class _Work:
     seconds: float = 0.0
 
     def plus(self, found: float, seconds: float) -> _Work:
-        return _Work(min(self.found + found, MOST_ROWS), min(self.seconds + seconds, MOST_ROWS))
+        return _Work(min(self.found + found, MAX_ROWS), min(self.seconds + seconds, MAX_ROWS))
 
 
-def write_seconds(rows: float, columns: int) -> float:
+def estimate_write_seconds(rows: float, columns: int) -> float:
     """To write so many rows of a result."""
     return rows * columns * _VALUE_SECONDS
 
 
-def join_work(query: Query, rows_of: Callable[[TableEntry], Spread], mean_radius: RadiusOf) -> JoinWork:
+def estimate_join_work(query: Query, rows_of: Callable[[TableEntry], RowDensity], mean_radius: MeanRadius) -> JoinWork:
     """Of a query after the passes; ``rows_of``: those of a whole table."""
     counter = _Counter(query, rows_of, mean_radius)
     rows = counter.count(query)
@@ -130,30 +137,30 @@ def join_work(query: Query, rows_of: Callable[[TableEntry], Spread], mean_radius
 
 
 class _Counter:
-    def __init__(self, query: Query, rows_of: Callable[[TableEntry], Spread], mean_radius: RadiusOf) -> None:
+    def __init__(self, query: Query, rows_of: Callable[[TableEntry], RowDensity], mean_radius: MeanRadius) -> None:
         self.work = _Work()
         #: seconds that no row limit spares
         self.building = 0.0
         #: whether so many pairs are found
         self.sure = True
         #: the rows without the outermost limit
-        self.whole: Rows | None = None
+        self.whole: RowEstimate | None = None
         self._rows_of = rows_of
         self._mean_radius = mean_radius
-        self._origins = Origins()
-        self._leaves: dict[int, Rows] = {}
+        self._origins = ColumnOrigins()
+        self._leaves: dict[int, RowEstimate] = {}
         self._outermost: Query = query
 
-    def count(self, query: Query) -> Rows:
+    def count(self, query: Query) -> RowEstimate:
         """The rows that it gives; its work is added to all."""
         if isinstance(query, SetOperation):
             left, right = self.count(query.left), self.count(query.right)
             total = left.total + right.total if query.op == "UNION" else left.total
             sure = query.op == "UNION" and query.all and left.sure and right.sure
-            return _limited(Rows(left.spread.scaled(total), sure), query)
+            return _limited(RowEstimate(left.spread.scale_to(total), sure), query)
         return self._select(query)
 
-    def _select(self, select: Select) -> Rows:
+    def _select(self, select: Select) -> RowEstimate:
         for leaf in walk_leaves(select.from_):
             self._leaves[leaf.relation] = self._leaf(select, leaf)
         for expr in walk_select_expressions(select):
@@ -174,26 +181,26 @@ class _Counter:
             self.work = self.work.plus(own.found * done, own.seconds * done)
         return _limited(given, select)
 
-    def _leaf(self, select: Select, leaf: Scan | Derived) -> Rows:
-        rows = Rows(self._rows_of(leaf.entry)) if isinstance(leaf, Scan) else self.count(leaf.query)
+    def _leaf(self, select: Select, leaf: Scan | Derived) -> RowEstimate:
+        rows = RowEstimate(self._rows_of(leaf.entry)) if isinstance(leaf, Scan) else self.count(leaf.query)
         self._origins.add(leaf)
         spread = rows.spread
         is_id = self._origins.is_id_column
-        if named := ids_named(select, lambda column: column.relation == leaf.relation and is_id(column)):
-            spread = Spread.nowhere(min(named, rows.total), spread.tables)
+        if named := count_named_ids(select, lambda column: column.relation == leaf.relation and is_id(column)):
+            spread = RowDensity.unplaced(min(named, rows.total), spread.tables)
         for cells, inside in _cells_of(leaf.relation, select):
-            spread = spread.confined(cells, inside)
-        return Rows(spread, rows.sure)
+            spread = spread.confine_to(cells, inside)
+        return RowEstimate(spread, rows.sure)
 
     # Joins
 
-    def _joined(self, relation: Relation, where: tuple[Expr, ...]) -> Rows:
+    def _joined(self, relation: Relation, where: tuple[Expr, ...]) -> RowEstimate:
         if not isinstance(relation, Join):
             return self._leaves[relation.relation]
         left, right = self._joined(relation.left, where), self._joined(relation.right, where)
         self.sure = self.sure and left.sure and right.sure
         conditions = [*split_conjuncts(relation.condition), *(where if relation.kind == "INNER" else ())]
-        keys = [c for c in conditions if is_equality(c, relation) and not _is_disguised(c)]
+        keys = [c for c in conditions if is_join_equality(c, relation) and not _is_disguised(c)]
         near = next((c for c in conditions if isinstance(c, Call) and _is_near(c) and _ties(c, relation)), None)
         if near is not None and any(self._origins.is_cubes(key) for key in keys):
             found = self._matched(left, right, near, keys)
@@ -205,24 +212,24 @@ class _Counter:
             self._add(left.total, 0.0)  # those without a match are counted too
         return _kept(relation.kind, left, right, found)
 
-    def _matched(self, left: Rows, right: Rows, near: Call, keys: Iterable[Expr]) -> Rows:
+    def _matched(self, left: RowEstimate, right: RowEstimate, near: Call, keys: Iterable[Expr]) -> RowEstimate:
         radius = self._origins.radius(near.args[-1], self._mean_radius)
         if radius is None:
             self.sure = False
-            return Rows(left.spread.scaled(max(left.total, right.total)), sure=False)
+            return RowEstimate(left.spread.scale_to(max(left.total, right.total)), sure=False)
         a, b = left.spread, right.spread
-        pairs = pairs_within(a, b, radius)
-        chord = 2 * math.sqrt(cap_area(radius))
+        pairs = estimate_pairs(a, b, radius)
+        chord = 2 * math.sqrt(compute_cap_area(radius))
         sides = (self._origins.side(key) for key in keys)
         side = next((known for known in sides if known is not None), max(_LEVEL_SIDE * chord, SMALLEST_CUBE))
-        reached = radius_of(_OBLIQUE * (side + 2 * chord) ** 2 / (4 * math.pi))
-        self._add(candidates := pairs_within(a, b, reached), candidates * _CANDIDATE_SECONDS)
+        reached = area_to_radius(_OBLIQUE * (side + 2 * chord) ** 2 / (4 * math.pi))
+        self._add(candidates := estimate_pairs(a, b, reached), candidates * _CANDIDATE_SECONDS)
         self.building += right.total * (1 + 2 * chord / side) ** 3 * _COPY_SECONDS
         if a.anywhere or b.anywhere:
             self.sure = False
-        return Rows(matched(a, b, radius, pairs), left.sure and right.sure and self.sure)
+        return RowEstimate(place_pairs(a, b, radius, pairs), left.sure and right.sure and self.sure)
 
-    def _equal(self, left: Rows, right: Rows, join: Join, keys: list[Expr]) -> Rows:
+    def _equal(self, left: RowEstimate, right: RowEstimate, join: Join, keys: list[Expr]) -> RowEstimate:
         found = max(left.total, right.total)
         sides = [(left, join.left), (right, join.right)]
         unique = [self._origins.names_rows(side, keys) for _, side in sides]
@@ -231,30 +238,30 @@ class _Counter:
         self._add(found, found * _PAIR_SECONDS)
         self.sure = False
         larger = left if left.total >= right.total else right
-        return Rows(larger.spread.scaled(found), sure=False)
+        return RowEstimate(larger.spread.scale_to(found), sure=False)
 
-    def _product(self, left: Rows, right: Rows, join: Join) -> Rows:
+    def _product(self, left: RowEstimate, right: RowEstimate, join: Join) -> RowEstimate:
         pairs = left.total * right.total
         parts = [part for c in split_conjuncts(join.condition) for part in walk_expr(c)]
         measured = any(isinstance(part, Call) and part.name in _GEOMETRIC for part in parts)
         self._add(pairs, pairs * (_MEASURED_PAIR_SECONDS if measured else _PAIR_SECONDS))
         others = [c for c in split_conjuncts(join.condition) if not _is_disguised(c)]
         larger = left if left.spread.rows.any() else right
-        return Rows(larger.spread.scaled(pairs), left.sure and right.sure and not others)
+        return RowEstimate(larger.spread.scale_to(pairs), left.sure and right.sure and not others)
 
     def _add(self, found: float, seconds: float) -> None:
         self.work = self.work.plus(found, seconds)
 
     # Conditions
 
-    def _filtered(self, rows: Rows, select: Select, where: tuple[Expr, ...]) -> Rows:
+    def _filtered(self, rows: RowEstimate, select: Select, where: tuple[Expr, ...]) -> RowEstimate:
         for condition in (*where, *_inner_conditions(select.from_)):
             if (most := self._ranked(condition)) is not None:
                 rows = rows.at_most(most, sure=True)
             elif isinstance(condition, Call) and condition.name == "SAMPLED":
                 rows = rows.at_most(rows.total * (evaluate_constant(condition.args[0]) or 100.0) / 100, sure=True)
             elif not self._is_counted(condition):
-                rows = Rows(rows.spread, sure=False)
+                rows = RowEstimate(rows.spread, sure=False)
                 if len({column.relation for column in walk_columns(condition)}) < 2:
                     self.sure = False  # it is tried before the join
         return rows
@@ -294,7 +301,7 @@ class _Counter:
         return float(most.value or 0) * min(rows) if rows and isinstance(most, Literal) else None
 
 
-def _kept(kind: str, left: Rows, right: Rows, found: Rows) -> Rows:
+def _kept(kind: str, left: RowEstimate, right: RowEstimate, found: RowEstimate) -> RowEstimate:
     """The rows of a join that finds so many pairs."""
     match kind:
         case "SEMI":
@@ -302,25 +309,25 @@ def _kept(kind: str, left: Rows, right: Rows, found: Rows) -> Rows:
         case "ANTI":
             return left.at_most(left.total)
         case "LEFT" if found.total < left.total:
-            return Rows(left.spread, found.sure)
+            return RowEstimate(left.spread, found.sure)
         case "FULL" if found.total < left.total + right.total:
-            return Rows(left.spread.scaled(left.total + right.total), sure=False)
+            return RowEstimate(left.spread.scale_to(left.total + right.total), sure=False)
     return found
 
 
-def _grouped(rows: Rows, select: Select) -> Rows:
+def _grouped(rows: RowEstimate, select: Select) -> RowEstimate:
     if select.is_grouped and not select.group_by:
-        return Rows(Spread.nowhere(1.0), select.having is None)
+        return RowEstimate(RowDensity.unplaced(1.0), select.having is None)
     return rows.at_most(rows.total) if select.group_by or select.distinct else rows
 
 
-def _limited(rows: Rows, query: Query) -> Rows:
+def _limited(rows: RowEstimate, query: Query) -> RowEstimate:
     if query.limit is None or query.limit >= rows.total:
         return rows
     return rows.at_most(query.limit, sure=True)
 
 
-def _part_done(rows: Rows, select: Select) -> float:
+def _part_done(rows: RowEstimate, select: Select) -> float:
     """How much of the work is done when the row limit ends it."""
     if select.limit is None or _keeps_rows(select) or not rows.total:
         return 1.0

@@ -108,7 +108,7 @@ class Preparation:
         """What the query will cost and give; None if the engine does not tell what it has."""
         limit = execution.row_limit
         try:
-            cost = self._estimator.estimate(execution.translation, self._metadata.snapshot.version)
+            cost = self._estimator.estimate_cost(execution.translation, self._metadata.snapshot.version)
             return replace(cost, result=limit.rows, warning=limit.warning)
         except (EngineError, JobStoreUnavailable) as error:
             _log.warning("the cost of a query cannot be foreseen now: %s", error)
@@ -130,7 +130,7 @@ class Preparation:
 
     def spread(self, translation: Translation, entry: TableEntry) -> tuple[int, NDArray[np.float64]]:
         """The rows of a table that the query reaches, by NESTED cell of the order that comes first."""
-        return self._estimator.spread(translation, entry, self._metadata.snapshot.version)
+        return self._estimator.find_rows_reached(translation, entry, self._metadata.snapshot.version)
 
     def density(self, entry: TableEntry) -> tuple[int, NDArray[np.int64]]:
         """The rows of a table by NESTED cell of the order that comes first, and after them those without position.
@@ -138,18 +138,18 @@ class Preparation:
         Raises ServiceUnavailable.
         """
         try:
-            return self._estimator.density(entry, self._metadata.snapshot.version)
+            return self._estimator.get_density(entry, self._metadata.snapshot.version)
         except EngineError as error:
             raise ServiceUnavailable("the table's rows cannot be counted now. Ask again later") from error
 
     def learn(self, foreseen: Estimate | None, bytes_read: int, seconds: float) -> None:
         """What a query that has ended took in truth."""
         if foreseen is not None:
-            self._estimator.learn(foreseen, bytes_read, seconds)
+            self._estimator.learn_rate(foreseen, bytes_read, seconds)
 
     def _result_rows(self, translation: Translation) -> ResultRows | None:
         try:
-            return self._estimator.result_rows(translation, self._metadata.snapshot.version)
+            return self._estimator.estimate_result_rows(translation, self._metadata.snapshot.version)
         except EngineError as error:
             _log.warning("the rows of a result cannot be foreseen now: %s", error)
             return None

@@ -19,7 +19,7 @@ from adql.ir import (
     split_conjuncts,
 )
 from adql.regions import Region
-from adql.rewrite.confining_regions import confinements
+from adql.rewrite.confining_regions import find_confinements
 from clickhouse_schema.catalogue import TableEntry
 from tap_service.models.work_class import Precision, ResultRows
 
@@ -37,7 +37,7 @@ class RowCounter:
         self._stored = stored
         self._covered = covered
 
-    def count(self, query: Query) -> ResultRows | None:
+    def count_rows(self, query: Query) -> ResultRows | None:
         """None where nothing is known, such as of a join on equality."""
         found = self._combined(query) if isinstance(query, SetOperation) else self._selected(query)
         if found is None:
@@ -46,7 +46,7 @@ class RowCounter:
         return ResultRows(rows if query.limit is None else min(rows, query.limit), found.precision)
 
     def _combined(self, query: SetOperation) -> ResultRows | None:
-        left, right = self.count(query.left), self.count(query.right)
+        left, right = self.count_rows(query.left), self.count_rows(query.right)
         if query.op == "UNION":
             both = None if left is None or right is None else _together(left, right, left.rows + right.rows)
             return both if query.all or both is None else _at_most(both)
@@ -79,7 +79,7 @@ class RowCounter:
         if isinstance(relation, Scan):
             return ResultRows(round(self._stored(relation.entry)), "exact")
         if isinstance(relation, Derived):
-            return self.count(relation.query)
+            return self.count_rows(relation.query)
         if relation.kind != "INNER" or relation.condition is not None:
             return None
         left, right = self._joined(relation.left), self._joined(relation.right)
@@ -108,7 +108,7 @@ def _region(where: Expr, position: tuple[str, str] | None) -> Region | None:
     """Where the condition is true, if it asks for nothing but the place of the row."""
     if position is None or not _asks_place(where, position):
         return None
-    found = confinements(where, lambda lon, lat: (lon.name, lat.name) == position)
+    found = find_confinements(where, lambda lon, lat: (lon.name, lat.name) == position)
     return next((said.region for (lon, lat), said in found.items() if (lon.name, lat.name) == position), None)
 
 

@@ -27,14 +27,14 @@ from clickhouse_schema.healpix import ORDER, centres
 Reals = NDArray[np.float64]
 
 #: of joins of joins: more are as hopeless, and no number that can be calculated with
-MOST_ROWS = 1e24
+MAX_ROWS = 1e24
 
 #: cells that each one is compared with: the sum cell by cell takes some milliseconds then
 _MOST_CELLS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class RowDensity:
     """``rows`` by NESTED cell of ``order``, each in the ``part`` of its cell.
 
     ``anywhere``: rows whose place is not known, ``placeless``: those that have none. ``tables``: names of the stored
@@ -49,7 +49,7 @@ class Spread:
     tables: frozenset[str] = frozenset()
 
     @classmethod
-    def nowhere(cls, rows: float, tables: frozenset[str] = frozenset()) -> Spread:
+    def unplaced(cls, rows: float, tables: frozenset[str] = frozenset()) -> RowDensity:
         """Of rows whose place is not known: they are taken to be all over the sky."""
         return cls(0, np.zeros(12), np.ones(12), rows, tables=tables)
 
@@ -57,24 +57,24 @@ class Spread:
     def total(self) -> float:
         return float(self.rows.sum()) + self.anywhere + self.placeless
 
-    def confined(self, cells: Moc, inside: Moc | None = None) -> Spread:
+    def confine_to(self, cells: Moc, inside: Moc | None = None) -> RowDensity:
         """To a region in ``cells``, of which those ``inside`` are wholly in it: of the others it has half."""
-        covered = covered_parts(self.order, cells)
+        covered = find_covered_parts(self.order, cells)
         if inside is not None:
-            covered = (covered + covered_parts(self.order, inside)) / 2
+            covered = (covered + find_covered_parts(self.order, inside)) / 2
         anywhere = self.anywhere * float(covered.mean())
         part = np.minimum(self.part, covered)
         return replace(self, rows=self.rows * covered, part=part, anywhere=anywhere, placeless=0.0)
 
-    def scaled(self, rows: float) -> Spread:
+    def scale_to(self, rows: float) -> RowDensity:
         """With so many rows in all, spread as before; MOST_ROWS at most."""
-        rows = min(rows, MOST_ROWS)
+        rows = min(rows, MAX_ROWS)
         if not (total := self.total):
-            return Spread.nowhere(rows, self.tables) if rows else self
+            return RowDensity.unplaced(rows, self.tables) if rows else self
         part = rows / total
         return replace(self, rows=self.rows * part, anywhere=self.anywhere * part, placeless=self.placeless * part)
 
-    def coarser(self, order: int) -> Spread:
+    def coarsen_to(self, order: int) -> RowDensity:
         """By the cells of a lower order."""
         if order >= self.order:
             return self
@@ -83,7 +83,7 @@ class Spread:
         return replace(self, order=order, rows=rows, part=part)
 
 
-def covered_parts(order: int, cells: Moc) -> Reals:
+def find_covered_parts(order: int, cells: Moc) -> Reals:
     """How much of each NESTED cell of ``order`` is in ``cells``, from 0 to 1."""
     if not len(cells.ranges):
         return np.zeros(12 * 4**order)
@@ -96,26 +96,26 @@ def covered_parts(order: int, cells: Moc) -> Reals:
     return np.asarray(np.diff(np.interp(borders, edges, covered)) / cell_size)
 
 
-def cap_area(radius: float) -> float:
+def compute_cap_area(radius: float) -> float:
     """Of a circle on the sphere, of a radius in degrees."""
     return math.sin(math.radians(min(max(radius, 0.0), 180.0)) / 2) ** 2
 
 
-def radius_of(area: float) -> float:
+def area_to_radius(area: float) -> float:
     """Degrees of the circle with this area, at most the whole sphere."""
     return math.degrees(2 * math.asin(math.sqrt(min(area, 1.0))))
 
 
-def pairs_within(a: Spread, b: Spread, radius: float) -> float:
+def estimate_pairs(a: RowDensity, b: RowDensity, radius: float) -> float:
     """About how many pairs of their rows are within ``radius`` degrees of each other, by chance or because clustered.
 
     The rows of one table meet themselves. Rows of two tables that are the same objects are not foreseen.
     """
     if radius < 0:
         return 0.0
-    cap = cap_area(radius)
+    cap = compute_cap_area(radius)
     order = min(a.order, b.order)
-    one, other = a.coarser(order), b.coarser(order)
+    one, other = a.coarsen_to(order), b.coarsen_to(order)
     placed = max(_in_cells(one, other, cap), _cell_by_cell(one, other, radius))
     here, there = a.total - a.placeless, b.total - b.placeless
     pairs = placed + (a.anywhere * there + (here - a.anywhere) * b.anywhere) * cap
@@ -123,7 +123,7 @@ def pairs_within(a: Spread, b: Spread, radius: float) -> float:
     return min(pairs + same, here * there)
 
 
-def _in_cells(a: Spread, b: Spread, cap: float) -> float:
+def _in_cells(a: RowDensity, b: RowDensity, cap: float) -> float:
     """Both of one order."""
     rows_a, rows_b = a.rows, b.rows
     cell = 1 / len(rows_a)
@@ -140,10 +140,10 @@ def _in_cells(a: Spread, b: Spread, cap: float) -> float:
     return float(np.interp(cap, [*areas, 1.0], [*counted, float(rows_a.sum() * rows_b.sum())]))
 
 
-def _cell_by_cell(a: Spread, b: Spread, radius: float) -> float:
+def _cell_by_cell(a: RowDensity, b: RowDensity, radius: float) -> float:
     """Both of one order, which is lowered until the cells with rows are few."""
     while a.order and max(np.count_nonzero(a.rows), np.count_nonzero(b.rows)) > _MOST_CELLS:
-        a, b = a.coarser(a.order - 1), b.coarser(b.order - 1)
+        a, b = a.coarsen_to(a.order - 1), b.coarsen_to(b.order - 1)
     here, there = np.flatnonzero(a.rows), np.flatnonzero(b.rows)
     if not len(here) or not len(there):
         return 0.0
@@ -172,16 +172,16 @@ def _covered(apart: Reals, size: Reals, radius: float) -> Reals:
     return np.clip(covered, 0.0, 1.0)
 
 
-def matched(a: Spread, b: Spread, radius: float, rows: float) -> Spread:
+def place_pairs(a: RowDensity, b: RowDensity, radius: float, rows: float) -> RowDensity:
     """Where ``rows`` pairs within ``radius`` are: where both have rows, in cells no smaller than the circle."""
     order = min(a.order, b.order)
-    one, other = a.coarser(order), b.coarser(order)
+    one, other = a.coarsen_to(order), b.coarsen_to(order)
     coarse = order
-    while coarse and 1 / (12 * 4**coarse) < cap_area(radius):
+    while coarse and 1 / (12 * 4**coarse) < compute_cap_area(radius):
         coarse -= 1
-    near = np.repeat(other.coarser(coarse).rows, 4 ** (order - coarse))
+    near = np.repeat(other.coarsen_to(coarse).rows, 4 ** (order - coarse))
     placed = one.rows * near
     if not placed.sum():
         placed = one.rows
-    found = Spread(order, placed, one.part, tables=a.tables | b.tables)
-    return found.scaled(rows) if placed.sum() else Spread.nowhere(rows, found.tables)
+    found = RowDensity(order, placed, one.part, tables=a.tables | b.tables)
+    return found.scale_to(rows) if placed.sum() else RowDensity.unplaced(rows, found.tables)
