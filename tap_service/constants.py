@@ -21,7 +21,7 @@ BYTES_PER_CHARACTER = 12
 FORM_OVERHEAD = 65_536
 
 #: a body that is too long is read to its end up to this size, so that the client reads the error instead of a reset
-DISCARDED_BYTES = 1 << 30
+MAX_DISCARDED_BYTES = 1 << 30
 
 #: more parameters or parts than any client sends
 MAX_PARAMETERS = 1000
@@ -33,7 +33,7 @@ MAX_REQUEST_HEAD = 262_144
 PIECE_BYTES = 262_144
 
 #: a query that was told to stop is told again after this time, in seconds: the engine may not have known it yet
-CANCEL_AGAIN_SECONDS = 0.2
+CANCEL_RETRY_SECONDS = 0.2
 
 #: when a client of a full service should come back, in seconds
 RETRY_AFTER_SECONDS = 5
@@ -67,7 +67,7 @@ SETTLING_SECONDS = 0.25
 JOB_TICK_SECONDS = 0.5
 
 #: a job store that is out of order is told again of a job's end after this time, in seconds
-STORE_AGAIN_SECONDS = 1.0
+STORE_RETRY_SECONDS = 1.0
 
 #: a synchronous query that is foreseen to take longer waits with others of its kind, in seconds
 QUICK_SECONDS = 1.0
@@ -78,7 +78,7 @@ HEAVY_NICENESS, JOB_NICENESS = 5, 10
 
 #: what a job with a longer query will cost is foreseen when it starts: its translation may take seconds, and whoever
 #: starts the job waits for it
-FORESEEN_CHARACTERS = 20_000
+MAX_ESTIMATED_CHARACTERS = 20_000
 
 #: rows of a preview
 PREVIEW_ROWS = 50
@@ -93,29 +93,29 @@ SWEEP_SECONDS = 1.0
 ORPHAN_AGE_SECONDS = 60.0
 
 #: a table of a query that nobody knows here, or of /sync, has been left by a dead process when it is older, in seconds
-OLD_TABLE_SECONDS = 6 * 3600
+ORPHAN_TABLE_SECONDS = 6 * 3600
 
 #: redirects that are followed, and addresses of one host that are tried, to fetch an uploaded table
-MOST_REDIRECTS, MOST_ADDRESSES = 5, 4
+MAX_REDIRECTS, MAX_ADDRESSES = 5, 4
 
 #: tables that one request may upload
-MOST_UPLOADS = 20
+MAX_UPLOADS = 20
 
 #: a table that was being filled, and has not been written to for longer, has been left by a dead process, in seconds
 FILLING_SECONDS = 3600
 
 #: the definition of a user's table, in bytes; and its model, which is read whenever the user's tables are
-LONGEST_DEFINITION = 8 << 20
-LONGEST_MODEL = 2 << 20
+MAX_DEFINITION_BYTES = 8 << 20
+MAX_MODEL_BYTES = 2 << 20
 
 #: pieces of one job: its record, which is written often, tells of each
-MOST_PIECES = 500
+MAX_PIECES = 500
 
 #: a job whose tables are replaced so often while it runs in pieces is not begun anew
-MOST_CHANGES = 5
+MAX_RESTARTS = 5
 
 #: a job that has taken so many processes or servers with it is not begun anew
-MOST_DEATHS = 3
+MAX_DEATHS = 3
 
 #: a client waits for a job's next phase this long at most, in seconds: proxies give up on longer ones
-MOST_WAIT_SECONDS = 60
+MAX_WAIT_SECONDS = 60

@@ -19,10 +19,9 @@ from tap_service.factory.job_factory import build_celery_dispatcher, build_job_l
 from tap_service.models.timestamps import later, now
 from tap_service.services.jobs.celery_dispatcher import celery_queue_name
 from tap_service.storage.engine.engine import EngineError
-from tap_service.storage.engine.engine_choice import remote_engine
 from tap_service.storage.jobs.job_store import JobStoreUnavailable
 from tap_service.storage.jobs.redis_persistence import may_lose
-from tap_service.storage.store_choice import open_job_stores
+from tap_service.storage.open_storage import open_job_stores, open_remote_engine
 
 _log = logging.getLogger("skyhouse")
 
@@ -35,7 +34,7 @@ class Caretaker:
         self._worker_silence = config.worker_silence
         self._broker = redis.Redis.from_url(config.redis_url, socket_timeout=5, socket_connect_timeout=5)
         self._queue = build_job_queue(config, stores)
-        self._lifetimes = build_job_lifetimes(config, remote_engine(config), stores)
+        self._lifetimes = build_job_lifetimes(config, open_remote_engine(config), stores)
         self._dispatcher = build_celery_dispatcher(config)
         self._redis_reachable_since = time.monotonic()
         self._last_sweep = time.monotonic()

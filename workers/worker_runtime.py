@@ -14,9 +14,8 @@ from tap_service.factory.job_factory import build_job_queue, build_job_runner
 from tap_service.factory.query_factory import build_query_components
 from tap_service.models.work_class import WorkClass
 from tap_service.services.jobs.celery_dispatcher import CeleryDispatcher
-from tap_service.storage.engine.engine_choice import remote_engine
 from tap_service.storage.jobs.job_store import JobStoreUnavailable
-from tap_service.storage.store_choice import open_job_stores
+from tap_service.storage.open_storage import open_job_stores, open_remote_engine
 
 _log = logging.getLogger("skyhouse")
 
@@ -25,7 +24,7 @@ class WorkerRuntime:
     """Built after the fork. Raises EngineUnavailable, and OSError if the result store cannot be used."""
 
     def __init__(self, config: Config, app: Celery, works: Collection[WorkClass]) -> None:
-        self._engine = remote_engine(config)
+        self._engine = open_remote_engine(config)
         stores = open_job_stores(config)
         self._jobs = stores.jobs
         self._queries = build_query_components(config, self._engine, stores.jobs, is_sandbox_kept_ready=False)

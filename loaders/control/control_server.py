@@ -31,9 +31,9 @@ from loaders.progress_reporter import Reporter
 from tap_service.readers.read_error import ReadError
 from tap_service.storage.engine.embedded_engine import DataPathHeldError, EmbeddedEngine
 from tap_service.storage.engine.engine import Engine, EngineError, StorageFull
-from tap_service.storage.engine.engine_choice import remote_engine
 from tap_service.storage.jobs.job_store import JobStoreUnavailable
 from tap_service.storage.jobs.redis_lock import alone
+from tap_service.storage.open_storage import open_remote_engine
 
 _log = logging.getLogger("skyhouse")
 
@@ -193,7 +193,7 @@ def opened(data_path: Path, *, reads: bool = False) -> Iterator[Engine]:
     ``reads``: the catalogue will do as it is, for a user who may not change it.
     """
     config = settings(data_path)
-    engine = remote_engine(config) if config.clickhouse_url else EmbeddedEngine(data_path)
+    engine = open_remote_engine(config) if config.clickhouse_url else EmbeddedEngine(data_path)
     try:
         with alone(config.redis_url, "catalogue") if config.redis_url else nullcontext():
             try:

@@ -17,7 +17,7 @@ from tap_service.services.jobs.job_runner import JobRunner
 from tap_service.services.user_tables.user_table_expiry import UserTableCare
 from tap_service.services.user_tables.user_table_jobs import TableJobs
 from tap_service.storage.engine.engine import Engine
-from tap_service.storage.store_choice import JobStores
+from tap_service.storage.open_storage import JobStores
 
 
 def build_job_queue(config: Config, stores: JobStores) -> JobQueue:

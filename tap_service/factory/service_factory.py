@@ -9,6 +9,7 @@ from tap_service.config import Config
 from tap_service.factory.job_factory import build_dispatcher, build_job_lifetimes, build_job_queue
 from tap_service.factory.query_factory import QueryComponents, build_query_components
 from tap_service.prometheus_metrics import Metrics
+from tap_service.scratch_files import Budget, ScratchSpace
 from tap_service.services.catalogue.catalogue_cache import Metadata
 from tap_service.services.jobs.job_dispatcher import Dispatcher
 from tap_service.services.jobs.job_requests import JobService
@@ -20,8 +21,7 @@ from tap_service.services.site.service_availability import AvailabilityService
 from tap_service.services.user_tables.user_table_requests import UserTables
 from tap_service.storage.accounts import Accounts
 from tap_service.storage.engine.engine import Engine
-from tap_service.storage.results.scratch_files import Budget, ScratchSpace
-from tap_service.storage.store_choice import JobStores, open_job_stores
+from tap_service.storage.open_storage import JobStores, open_job_stores
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from tap_service.documents.uws_documents import job_document, job_list, paramete
 from tap_service.handlers.client_disconnect import disconnection, unless
 from tap_service.handlers.request_context import Asker, Caller, Skyhouse
 from tap_service.handlers.request_form import request_form, request_pairs, urlencoded
-from tap_service.models.tap_parameters import Pair
+from tap_service.models.request_parameters import Pair
 from tap_service.models.timestamps import written
 from tap_service.models.uws_job import Job
 from tap_service.service_errors import Forbidden, NotFound, ParameterFault

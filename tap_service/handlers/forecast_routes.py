@@ -23,11 +23,11 @@ from tap_service.handlers.client_disconnect import disconnection, unless
 from tap_service.handlers.request_context import Caller, Skyhouse
 from tap_service.handlers.request_form import Form, request_form
 from tap_service.handlers.vosi_routes import named
-from tap_service.models.tap_parameters import tap_parameters
 from tap_service.models.work_class import WorkClass
 from tap_service.service_errors import ParameterFault, QueryFault, UserFault
 from tap_service.services.queries.query_forecast import Forecast
 from tap_service.services.queries.row_limit import RowLimit
+from tap_service.services.queries.tap_parameters import tap_parameters
 
 router = APIRouter()
 

@@ -10,8 +10,8 @@ from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 
 from tap_service.handlers.request_form import chunks, no_room
+from tap_service.scratch_files import IncomingFile, NoRoom, ScratchSpace
 from tap_service.service_errors import BodyTooLarge, UploadFault
-from tap_service.storage.results.scratch_files import IncomingFile, NoRoom, ScratchSpace
 
 #: smaller pieces are put together before they are written
 _PIECE = 1 << 20

@@ -21,14 +21,14 @@ from tap_service.constants import (
     BODY_BYTES_PER_SECOND,
     BODY_SECONDS,
     BYTES_PER_CHARACTER,
-    DISCARDED_BYTES,
     FORM_OVERHEAD,
+    MAX_DISCARDED_BYTES,
     MAX_PARAMETERS,
 )
 from tap_service.factory.service_factory import Services
-from tap_service.models.tap_parameters import Pair, is_known
+from tap_service.models.request_parameters import Pair, is_known
+from tap_service.scratch_files import IncomingFile, NoRoom, ScratchSpace
 from tap_service.service_errors import BodyTooLarge, BodyTooSlow, ClientGone, ParameterFault, ServiceUnavailable
-from tap_service.storage.results.scratch_files import IncomingFile, NoRoom, ScratchSpace
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
@@ -124,7 +124,7 @@ async def chunks(request: Request, most: int) -> AsyncIterator[bytes]:
     """
     began = asyncio.get_running_loop().time()
     length, more = 0, True
-    while more and length <= max(most, DISCARDED_BYTES):
+    while more and length <= max(most, MAX_DISCARDED_BYTES):
         try:
             async with asyncio.timeout_at(began + BODY_SECONDS + length / BODY_BYTES_PER_SECOND):
                 message = await request.receive()

@@ -14,9 +14,9 @@ from tap_service.constants import RESULT_ROWS_HEADER, ROW_LIMIT_HEADER, STATUS_H
 from tap_service.handlers.client_disconnect import disconnection, unless
 from tap_service.handlers.request_context import Asker, Caller, Skyhouse
 from tap_service.handlers.request_form import Form, request_form
-from tap_service.models.tap_parameters import tap_parameters
 from tap_service.service_errors import ClientGone, UserFault
 from tap_service.services.queries.sync_query import Answer
+from tap_service.services.queries.tap_parameters import tap_parameters
 
 router = APIRouter()
 

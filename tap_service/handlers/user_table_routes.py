@@ -23,7 +23,7 @@ from tap_service.handlers.request_context import Asker, Caller, Skyhouse
 from tap_service.handlers.request_form import request_pairs, urlencoded
 from tap_service.handlers.vosi_routes import expires
 from tap_service.models.identity import Identity
-from tap_service.models.tap_parameters import Pair
+from tap_service.models.request_parameters import Pair
 from tap_service.models.timestamps import written
 from tap_service.service_errors import ParameterFault
 from tap_service.services.user_tables.user_table_jobs import CREATE_INDEX, SAVE_TABLE, savable

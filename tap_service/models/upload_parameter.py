@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import BinaryIO, Protocol
 from urllib.parse import urlsplit
 
-from tap_service.constants import MOST_UPLOADS
+from tap_service.constants import MAX_UPLOADS
+from tap_service.models.request_parameters import shorten_value
 from tap_service.service_errors import ParameterFault
 
 #: The schema of uploaded tables in a query
@@ -73,8 +74,8 @@ def uploads(values: Iterable[str], parts: Mapping[str, Part]) -> tuple[Upload, .
             if upload.name.lower() in found:
                 raise ParameterFault(f"UPLOAD: two tables are called {upload.name}; give each a name of its own")
             found[upload.name.lower()] = upload
-    if len(found) > MOST_UPLOADS:
-        raise ParameterFault(f"UPLOAD: {len(found)} tables are too many; a query may have {MOST_UPLOADS}")
+    if len(found) > MAX_UPLOADS:
+        raise ParameterFault(f"UPLOAD: {len(found)} tables are too many; a query may have {MAX_UPLOADS}")
     return tuple(found.values())
 
 
@@ -88,20 +89,21 @@ def _upload(pair: str, parts: Mapping[str, Part]) -> Upload:
     name = name[len(SCHEMA) + 1 :] if name.upper().startswith(SCHEMA + ".") else name
     if not _NAME.fullmatch(name):
         raise ParameterFault(
-            f"UPLOAD: {_shown(name)} is no name of a table: write a letter, then letters, digits and _, up to 64"
+            f"UPLOAD: {shorten_value(name)} is no name of a table: write a letter, then letters, digits and _, up to 64"
         )
     scheme, _, rest = address.partition(":")
     if scheme.lower() == "param":
         if rest not in parts:
-            has = ", ".join(_shown(part) for part in parts) or "none"
+            has = ", ".join(shorten_value(part) for part in parts) or "none"
             raise ParameterFault(
-                f"UPLOAD: table {name} is to be in the part {_shown(rest)} of the request, which it has not ({has}); "
+                f"UPLOAD: the request has no part {shorten_value(rest)} for table {name} (its parts: {has}); "
                 "send the file as a part of multipart/form-data with this name"
             )
         return Upload(name, part=parts[rest])
     if not is_fetchable(address):
         raise ParameterFault(
-            f"UPLOAD: table {name} cannot be fetched from {_shown(address)}: give param:... or an http or https address"
+            f"UPLOAD: table {name} cannot be fetched from {shorten_value(address)}: "
+            "give param:... or an http or https address"
         )
     return Upload(name, address=address)
 
@@ -116,8 +118,3 @@ def is_fetchable(address: str) -> bool:
     is_plain = address.isascii() and address.isprintable() and " " not in address
     is_http = parts.scheme.lower() in ("http", "https") and bool(parts.hostname) and port != 0
     return is_plain and is_http and parts.username is None and parts.password is None
-
-
-def _shown(text: str) -> str:
-    cut = text if len(text) <= 60 else text[:57] + "..."
-    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in cut)

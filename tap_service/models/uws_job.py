@@ -9,7 +9,7 @@ from enum import StrEnum
 from ipaddress import IPv6Address, ip_address, ip_network
 
 from tap_service.models.piece_progress import PieceWork
-from tap_service.models.tap_parameters import Pair
+from tap_service.models.request_parameters import Pair
 from tap_service.models.timestamps import later
 from tap_service.models.work_class import Estimate, Place
 

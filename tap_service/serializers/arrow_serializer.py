@@ -14,11 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from clickhouse_schema.datatypes import Field
+from tap_service.scratch_files import NO_SCRATCH, ScratchSpace
 from tap_service.serializers.csv_serializer import distinct_names
 from tap_service.serializers.field_arrays import absent, conform
 from tap_service.serializers.serializer import ResultInfo, Serializer, Status
 from tap_service.serializers.votable_serializer import metadata_document
-from tap_service.storage.results.scratch_files import NO_SCRATCH, ScratchSpace
 
 #: of the VOParquet note 1.0
 CONTENT_KEY = "IVOA.VOTable-Parquet.content"

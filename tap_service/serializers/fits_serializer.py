@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from clickhouse_schema.datatypes import Field
+from tap_service.scratch_files import NO_SCRATCH, ScratchSpace
 from tap_service.serializers.arrow_serializer import named_apart
 from tap_service.serializers.csv_serializer import distinct_names
 from tap_service.serializers.field_arrays import conform
@@ -23,7 +24,6 @@ from tap_service.serializers.fits_header import BLOCK, Card, header
 from tap_service.serializers.serializer import ResultInfo, Serializer, Status
 from tap_service.serializers.spooled_rows import WaitingRows
 from tap_service.serializers.votable_serializer import metadata_document
-from tap_service.storage.results.scratch_files import NO_SCRATCH, ScratchSpace
 
 #: what the 32 bits of a P descriptor count
 _MOST_IN_P = 2**31 - 1

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from clickhouse_schema.datatypes import Field
+from tap_service.scratch_files import NO_SCRATCH, ScratchSpace
 from tap_service.serializers.arrow_serializer import Outbox, arrow_batches, arrow_schema, described, named_apart, told
 from tap_service.serializers.serializer import ResultInfo, Serializer, Status
-from tap_service.storage.results.scratch_files import NO_SCRATCH, ScratchSpace
 
 #: A row group: what is in memory of a result, and what readers of some columns can skip. Fewer rows if they are large.
 _GROUP_ROWS = 1 << 17

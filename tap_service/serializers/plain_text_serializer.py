@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from clickhouse_schema.datatypes import Field
+from tap_service.scratch_files import NO_SCRATCH, ScratchSpace
 from tap_service.serializers.cell_text import Spelling, cells, control_characters
 from tap_service.serializers.csv_serializer import distinct_names, one_line
 from tap_service.serializers.field_arrays import conform, join_text
@@ -20,7 +21,6 @@ from tap_service.serializers.padded_text import Widths
 from tap_service.serializers.parallel_columns import by_column
 from tap_service.serializers.serializer import ResultInfo, Serializer, Status
 from tap_service.serializers.spooled_rows import WaitingRows
-from tap_service.storage.results.scratch_files import NO_SCRATCH, ScratchSpace
 
 _SPELLING = Spelling("inf", "-inf", "nan")
 

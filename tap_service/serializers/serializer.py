@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from clickhouse_schema.column_links import NO_LINKS, ResultLinks
 from clickhouse_schema.datatypes import Field
-from tap_service.storage.results.scratch_files import NO_SCRATCH, ScratchSpace
+from tap_service.scratch_files import NO_SCRATCH, ScratchSpace
 
 
 class SerializationError(Exception):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from tap_service.storage.results.scratch_files import NoRoom, ScratchFile, ScratchSpace
+from tap_service.scratch_files import NoRoom, ScratchFile, ScratchSpace
 
 
 class WaitingRows:

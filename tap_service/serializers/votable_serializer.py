@@ -23,6 +23,7 @@ import pyarrow.compute as pc
 import pybase64
 
 from clickhouse_schema.datatypes import Field
+from tap_service.scratch_files import NO_SCRATCH, ScratchSpace
 from tap_service.serializers.cell_text import Spelling, cells, replaced
 from tap_service.serializers.field_arrays import conform, join_text, parts
 from tap_service.serializers.null_values import NullMark
@@ -31,7 +32,6 @@ from tap_service.serializers.serializer import ResultInfo, Serializer, Status
 from tap_service.serializers.spooled_rows import WaitingRows
 from tap_service.serializers.votable_binary_rows import RowEncoder, fixed_size
 from tap_service.serializers.votable_links import links_by_place, service_resources
-from tap_service.storage.results.scratch_files import NO_SCRATCH, ScratchSpace
 from tap_service.xml_text import DECLARATION, Markup, element, start_tag, tag
 
 NAMESPACE = "http://www.ivoa.net/xml/VOTable/v1.3"

@@ -17,13 +17,13 @@ from adql.division.divide_query import divide_query
 from adql.errors import AdqlError, AdqlErrors
 from adql.translate import Translation, statement, translate
 from clickhouse_schema.catalogue import Catalogue
+from tap_service.scratch_files import Budget, ScratchSpace
 from tap_service.serializers import OK, ResultInfo
 from tap_service.serializers.output_formats import FORMATS
 from tap_service.service_errors import QueryTooHeavy, ServiceError, UserFault
 from tap_service.services.queries.query_execution import faults_told
 from tap_service.services.queries.value_errors import meaning
 from tap_service.storage.engine.engine import Engine, EngineError, ValueFault
-from tap_service.storage.results.scratch_files import Budget, ScratchSpace
 from tests.adql.conftest import Rows, asked
 from tests.adql.fuzz_queries import Fuzzer
 from tests.adql.fuzz_tables import fuzz_catalogues

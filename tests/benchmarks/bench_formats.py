@@ -21,11 +21,11 @@ import chdb
 
 from adql.translate import Translation
 from clickhouse_schema.datatypes import CHAR, DOUBLE, FLOAT, INT, LONG, UNICODE, Field
+from tap_service.scratch_files import Budget, ScratchSpace
 from tap_service.serializers import FORMATS, Format, ResultInfo
 from tap_service.services.queries.query_execution import Execution
 from tap_service.services.queries.row_limit import RowLimit
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tap_service.storage.results.scratch_files import Budget, ScratchSpace
 
 ROWS = 2_000_000
 ROUNDS = 3

@@ -31,7 +31,7 @@ from loaders.tables.verify_table import verify
 from tap_service.config import Config
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.engine.engine import Engine
-from tap_service.storage.engine.engine_choice import remote_engine
+from tap_service.storage.open_storage import open_remote_engine
 from tests.adql.conftest import asked, comparable
 from tests.cluster import real
 from tests.cluster.dying import Dying, Killed
@@ -130,7 +130,7 @@ def _in_process(stack: ExitStack, folder: Path) -> Cluster:
     url = stack.enter_context(served_cluster(folder, 3))
     ways = [stack.enter_context(relay(urlsplit(url).port or 0)) for _ in range(2)]
     by_url = {way.url: way for way in ways}
-    engine = remote_engine(Config(clickhouse_url=",".join(by_url)))
+    engine = open_remote_engine(Config(clickhouse_url=",".join(by_url)))
     return Cluster(engine, tuple(by_url), lambda url: by_url[url].cut(), lambda url: by_url[url].restore())
 
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from tap_service.config import Config
 from tap_service.storage.engine.engine import Engine
-from tap_service.storage.engine.engine_choice import remote_engine
+from tap_service.storage.open_storage import open_remote_engine
 
 IS_GIVEN = "CLUSTER_URL" in os.environ
 
@@ -24,7 +24,7 @@ def config() -> Config:
 
 
 def engine() -> Engine:
-    return remote_engine(config())
+    return open_remote_engine(config())
 
 
 def stop(url: str) -> None:

@@ -21,7 +21,7 @@ from tap_service.models.work_class import WorkClass
 from tap_service.services.jobs.celery_dispatcher import CeleryDispatcher, build_celery_app, celery_queue_name
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.engine.engine import EngineUnavailable
-from tap_service.storage.engine.engine_choice import remote_engine
+from tap_service.storage.open_storage import open_remote_engine
 from tests.compose.test_compose import COMPOSE, read
 from tests.tap_service.conftest import served
 from tests.tap_service.storage.clickhouse_server import ROOT, free_port
@@ -50,11 +50,11 @@ def test_clickhouse(certificates: Path, engine: EmbeddedEngine) -> None:
     tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     tls.load_cert_chain(certificates / "server.crt", certificates / "server.key")
     with standing_in(str(engine.data_path / "clickhouse"), tls=tls) as server:
-        asked = remote_engine(Config(clickhouse_url=server.url, clickhouse_ca=certificates / "ca.crt"))
+        asked = open_remote_engine(Config(clickhouse_url=server.url, clickhouse_ca=certificates / "ca.crt"))
         assert asked.fetch_table("SELECT 1 AS one").to_pylist() == [{"one": 1}]
         asked.close()
         with pytest.raises(EngineUnavailable, match="certificate verify failed"):
-            remote_engine(Config(clickhouse_url=server.url))
+            open_remote_engine(Config(clickhouse_url=server.url))
 
 
 @pytest.fixture

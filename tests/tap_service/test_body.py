@@ -31,7 +31,7 @@ def read(pieces: list[bytes], most: int, *, ends: bool = True, seconds_each: flo
 
 def test_a_body_that_may_be_large_is_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where it is larger than what is read of a body that may not."""
-    monkeypatch.setattr(form, "DISCARDED_BYTES", 10)
+    monkeypatch.setattr(form, "MAX_DISCARDED_BYTES", 10)
     pieces = [b"12345"] * 10
     assert len(read(pieces, 50)) == 50
     assert len(read(pieces, 5)) == 15

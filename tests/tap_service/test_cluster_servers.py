@@ -13,7 +13,7 @@ import pytest
 from clickhouse_schema.engine_tables.catalogue_log import initialise
 from tap_service.config import Config
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
-from tap_service.storage.engine.engine_choice import remote_engine
+from tap_service.storage.open_storage import open_remote_engine
 from tests.tap_service.asking import create
 from tests.tap_service.cluster import Workers
 from tests.tap_service.conftest import Served, served
@@ -61,7 +61,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
             "user_running_jobs": 2,
         }
         config = Config(**settings)
-        engine = remote_engine(config)
+        engine = open_remote_engine(config)
         stack.callback(engine.close)
         service = stack.enter_context(served(config, engine))
         yield Cluster(servers, settings, folder, service)

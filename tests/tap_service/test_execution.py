@@ -8,13 +8,13 @@ import pytest
 
 from adql.translate import Translation
 from clickhouse_schema.datatypes import INT, LONG, Field
+from tap_service.scratch_files import NoRoom
 from tap_service.serializers import ResultInfo, find_format
 from tap_service.service_errors import InternalFault, QueryFault, QueryTooHeavy, ServiceUnavailable
 from tap_service.services.queries.query_execution import Execution
 from tap_service.services.queries.result_spool import SpoolClosed
 from tap_service.services.queries.row_limit import RowLimit
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tap_service.storage.results.scratch_files import NoRoom
 
 ONE_THREAD = {"max_threads": 1, "max_block_size": 1000}
 

@@ -151,7 +151,7 @@ def test_positions_that_are_none(tight: Served) -> None:
         ("t", "UPLOAD is a name and where the table is"),
         ("t,", "UPLOAD is a name and where the table is"),
         (",param:t", "is no name of a table"),
-        ("t,param:other", "in the part other of the request, which it has not (t)"),
+        ("t,param:other", "the request has no part other for table t (its parts: t)"),
         ("t,param:t;T,param:t", "two tables are called T"),
         (";".join(f"t{i},param:t" for i in range(21)), "21 tables are too many"),
         ("TAP_SCHEMA.tables,param:t", "is no name of a table"),
@@ -220,7 +220,7 @@ def test_parts_that_are_odd_but_good(tight: Served, body: bytes) -> None:
     ("body", "said"),
     [
         (QUERY + part("t", CSV, FILE) * 2, "two files of the request are called 't'"),
-        (QUERY, "in the part t of the request, which it has not"),
+        (QUERY, "the request has no part t for table"),
         (QUERY + part("t", b"", FILE), "table t: the file is empty"),
         (QUERY + b"--b\r\n\r\n" + CSV + b"\r\n", "has no name in its Content-Disposition"),
         (part("QUERY", b"\xff\xfe", FILE), "not UTF-8"),

@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from tap_service.constants import LANGUAGES
-from tap_service.models.tap_parameters import tap_parameters
 from tap_service.service_errors import ParameterFault
+from tap_service.services.queries.tap_parameters import tap_parameters
 
 SELECT = "SELECT TOP 2 n FROM svc.numbers WHERE n < 2 ORDER BY n"
 ROWS = "n\r\n0\r\n1\r\n"
@@ -75,8 +75,8 @@ class TestReading:
             ([("QUERY", SELECT), ("UPLOAD", "t,file:///etc/passwd")], "give param:... or an http or https address"),
             ([("QUERY", SELECT), ("UPLOAD", "t,https://me:secret@example.org/t")], "cannot be fetched from https://me"),
             ([("QUERY", SELECT), ("UPLOAD", "t,http://example.org:99999/t")], "cannot be fetched from"),
-            ([("QUERY", SELECT), ("UPLOAD", "t,param:file")], "the part file of the request, which it has not (none)"),
-            ([("QUERY", SELECT), ("UPLOAD", "t,param:a"), ("b", "x\n1")], "which it has not (b)"),
+            ([("QUERY", SELECT), ("UPLOAD", "t,param:file")], "no part file for table t (its parts: none)"),
+            ([("QUERY", SELECT), ("UPLOAD", "t,param:a"), ("b", "x\n1")], "(its parts: b)"),
             ([("QUERY", SELECT), ("UPLOAD", "a.b,param:b"), ("b", "x\n1")], "a.b is no name of a table"),
             ([("QUERY", SELECT), ("UPLOAD", '"t",param:b'), ("b", "x\n1")], "is no name of a table"),
             ([("QUERY", SELECT), ("UPLOAD", "t,param:b;T,param:b"), ("b", "x\n1")], "two tables are called T"),

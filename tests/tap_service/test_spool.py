@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tap_service.scratch_files import NoRoom
 from tap_service.services.queries.result_spool import Spool, SpoolClosed, SpoolStore
-from tap_service.storage.results.scratch_files import NoRoom
 
 SHARE = 16
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
-from tap_service.constants import MOST_DEATHS, OLD_TABLE_SECONDS, ORPHAN_AGE_SECONDS, SWEEP_SECONDS
+from tap_service.constants import MAX_DEATHS, ORPHAN_AGE_SECONDS, ORPHAN_TABLE_SECONDS, SWEEP_SECONDS
 from tap_service.models.timestamps import now
 from tap_service.models.uws_job import ExecutionPhase, Job, JobError
 from tap_service.services.user_tables.user_table_expiry import UserTableCare
@@ -69,7 +69,7 @@ class Lifetimes:
         silent = self._jobs.silent(since)
         for job in silent:
             try:
-                if job.deaths + 1 < MOST_DEATHS:
+                if job.deaths + 1 < MAX_DEATHS:
                     self._jobs.requeue(job.job_id, job.attempt, died=True)
                     self._remove(replace(job, pieces=None))  # the parts are there to go on from
                 else:
@@ -94,7 +94,7 @@ class Lifetimes:
         And tables of dead queries in the engine; ``minimum_age`` 0: no query of any process works. What is not known
         here goes when it is old: it may be of another deployment over the same engine.
         """
-        old = OLD_TABLE_SECONDS if minimum_age else 0
+        old = ORPHAN_TABLE_SECONDS if minimum_age else 0
 
         def is_left(name: str, age: float) -> bool:
             executed = self._is_executed(name)
@@ -189,6 +189,6 @@ def _survived(work: Callable[[], object]) -> None:
 
 
 _LOST = JobError(
-    f"the process that executed this job has ended unexpectedly {MOST_DEATHS} times, perhaps by what the job needs: "
+    f"the process that executed this job has ended unexpectedly {MAX_DEATHS} times, perhaps by what the job needs: "
     "ask for less at once, such as a smaller region, or fewer columns to sort or group by"
 )

@@ -17,9 +17,9 @@ from itertools import chain, islice
 from starlette.concurrency import run_in_threadpool
 
 from tap_service.config import Config
-from tap_service.constants import BYTES_PER_CHARACTER, FORM_OVERHEAD, MOST_WAIT_SECONDS
+from tap_service.constants import BYTES_PER_CHARACTER, FORM_OVERHEAD, MAX_WAIT_SECONDS
 from tap_service.models.identity import Identity
-from tap_service.models.tap_parameters import Pair
+from tap_service.models.request_parameters import Pair
 from tap_service.models.timestamps import later, now, read
 from tap_service.models.upload_parameter import Part
 from tap_service.models.uws_job import ACTIVE, ExecutionPhase, Job, JobFile, JobFilter, JobReference, merged
@@ -37,9 +37,9 @@ from tap_service.services.jobs.job_lifetimes import Lifetimes
 from tap_service.services.jobs.job_queues import JobQueue
 from tap_service.services.queries.query_preparation import Preparation
 from tap_service.storage.jobs.job_store import IllegalTransition, JobStoreUnavailable, NoSuchJob
+from tap_service.storage.open_storage import JobStores
 from tap_service.storage.results.job_upload_files import store
 from tap_service.storage.results.result_store import ResultMissing
-from tap_service.storage.store_choice import JobStores
 
 _ALL_BYTES = 1 << 62
 
@@ -221,7 +221,7 @@ class JobService:
         with self._jobs.watch(job_id, notify):
             job = await run_in_threadpool(self.get, job_id, caller)
             before = phase or job.phase
-            until = loop.time() + (MOST_WAIT_SECONDS if seconds < 0 else min(seconds, MOST_WAIT_SECONDS))
+            until = loop.time() + (MAX_WAIT_SECONDS if seconds < 0 else min(seconds, MAX_WAIT_SECONDS))
             while job.phase in ACTIVE and job.phase == before:
                 try:
                     await asyncio.wait_for(changed.wait(), until - loop.time())

@@ -18,11 +18,10 @@ from tap_service.constants import (
     HEAVY_NICENESS,
     JOB_NICENESS,
     JOB_TICK_SECONDS,
-    MOST_DEATHS,
-    STORE_AGAIN_SECONDS,
+    MAX_DEATHS,
+    STORE_RETRY_SECONDS,
 )
 from tap_service.models.query_report import QueryReport
-from tap_service.models.tap_parameters import TapParameters, tap_parameters
 from tap_service.models.timestamps import now
 from tap_service.models.uws_job import Info, Job, JobError, JobResult
 from tap_service.models.work_class import WorkClass
@@ -36,11 +35,12 @@ from tap_service.services.jobs.result_reuse import Reuse, fingerprint, reuse_ask
 from tap_service.services.queries.query_execution import Execution, faults_told
 from tap_service.services.queries.query_log import QueryLog
 from tap_service.services.queries.query_preparation import Preparation
+from tap_service.services.queries.tap_parameters import TapParameters, tap_parameters
 from tap_service.services.user_tables.user_table_jobs import TableJobs, asked_of
 from tap_service.storage.engine.engine import Engine, EngineError, EngineUnavailable
 from tap_service.storage.jobs.job_store import IllegalTransition, JobStoreUnavailable, NoSuchJob
+from tap_service.storage.open_storage import JobStores
 from tap_service.storage.results.job_upload_files import StoredPart
-from tap_service.storage.store_choice import JobStores
 
 _log = logging.getLogger("skyhouse")
 
@@ -170,7 +170,7 @@ class JobRunner:
                 return self._queue.take(self._worker, self._works)
             except JobStoreUnavailable as error:
                 _log.warning("a job cannot be started yet: %s", error)
-                self._closing.wait(STORE_AGAIN_SECONDS)
+                self._closing.wait(STORE_RETRY_SECONDS)
         return None
 
     def _reused(self, job: Job, like: str, report: QueryReport) -> bool:
@@ -242,7 +242,7 @@ class JobRunner:
         report.status, report.error = "ERROR", str(failure)
         with suppress(OSError):  # the sweep sees to it
             self._results.delete(job.preview_key)
-        is_lost = self._is_lost(failure) and job.deaths + 1 < MOST_DEATHS
+        is_lost = self._is_lost(failure) and job.deaths + 1 < MAX_DEATHS
         if is_lost or isinstance(failure, (_ShuttingDown, DataChanged)):
             report.status = "REQUEUED"
             self._told(lambda _: self._jobs.requeue(job.job_id, job.attempt, died=is_lost))
@@ -277,7 +277,7 @@ class JobRunner:
                 return False
             except JobStoreUnavailable as error:
                 _log.warning("the end of a job cannot be told yet: %s", error)
-                if self._closing.wait(STORE_AGAIN_SECONDS):
+                if self._closing.wait(STORE_RETRY_SECONDS):
                     return False  # the job is found EXECUTING at the next start, and begins anew
 
     def _record(self, job: Job, parameters: TapParameters | None, report: QueryReport) -> None:

@@ -22,7 +22,7 @@ from adql.division.divide_query import Division, Piece, Undivided, choose_border
 from adql.translate import Translation
 from clickhouse_schema.engine_tables.catalogue_log import contents
 from tap_service.config import Config
-from tap_service.constants import MOST_CHANGES, MOST_PIECES, STORE_AGAIN_SECONDS, VERSION
+from tap_service.constants import MAX_PIECES, MAX_RESTARTS, STORE_RETRY_SECONDS, VERSION
 from tap_service.models.piece_progress import Part, PieceWork
 from tap_service.models.timestamps import now
 from tap_service.models.uws_job import Info, Job
@@ -32,9 +32,9 @@ from tap_service.storage.engine.engine import Engine, QueryCancelled, Settings
 from tap_service.storage.engine.merge_tables import merge_table, table_name
 from tap_service.storage.engine.query_tables import DATABASE
 from tap_service.storage.jobs.job_store import UNFINISHED, IllegalTransition, JobStore, JobStoreUnavailable, NoSuchJob
+from tap_service.storage.open_storage import JobStores
 from tap_service.storage.results.result_parts import read_part, write_part
 from tap_service.storage.results.result_store import ResultMissing, ResultStore
-from tap_service.storage.store_choice import JobStores
 
 
 class DataChanged(ServiceUnavailable):
@@ -61,7 +61,7 @@ class Pieces:
         if isinstance(division, Undivided):
             return division
         order, rows = self._preparation.spread(translation, division.scan.entry)
-        count = min(math.ceil(seconds / self._longest), MOST_PIECES)
+        count = min(math.ceil(seconds / self._longest), MAX_PIECES)
         work = PieceWork(self._basis(translation, division), choose_borders(rows, order, count))
         if job.pieces is not None:
             work = job.pieces if job.pieces.basis == work.basis else replace(work, changes=job.pieces.changes)
@@ -224,7 +224,7 @@ class PieceRun:
         self._tell(PieceWork(changes=changes))
         for key in done:
             self._results.delete(key)
-        if changes > MOST_CHANGES:
+        if changes > MAX_RESTARTS:
             raise ServiceUnavailable(f"{reason} while the job ran, the {changes}th time. Run it again later")
         raise DataChanged(f"{reason} while the job ran: it begins anew")
 
@@ -236,7 +236,7 @@ class PieceRun:
             except (NoSuchJob, IllegalTransition) as error:
                 raise QueryCancelled("the job was aborted") from error
             except JobStoreUnavailable:
-                if self._cancelled.wait(STORE_AGAIN_SECONDS):
+                if self._cancelled.wait(STORE_RETRY_SECONDS):
                     raise
                 continue
             self._work = work

@@ -10,13 +10,14 @@ from contextlib import suppress
 from adql.rewrite.repeatable_relations import has_random_answer
 from adql.translate import Translation
 from tap_service.constants import VERSION
-from tap_service.models.tap_parameters import Pair, TapParameters
+from tap_service.models.request_parameters import Pair
 from tap_service.models.uws_job import Info, Job, JobResult
 from tap_service.service_errors import ParameterFault
 from tap_service.services.queries.query_execution import Execution
+from tap_service.services.queries.tap_parameters import TapParameters
 from tap_service.storage.jobs.job_store import NoSuchJob
+from tap_service.storage.open_storage import JobStores
 from tap_service.storage.results.result_store import ResultMissing
-from tap_service.storage.store_choice import JobStores
 
 _TRUE, _FALSE = ("true", "1"), ("false", "0", "")
 

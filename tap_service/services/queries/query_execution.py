@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from adql.translate import Translation
 from tap_service.models.query_report import QueryReport
+from tap_service.scratch_files import NoRoom
 from tap_service.serializers import OK, SerializationError, Serializer, Status, overflow
 from tap_service.service_errors import (
     ClientGone,
@@ -40,7 +41,6 @@ from tap_service.storage.engine.engine import (
     StorageFull,
     ValueFault,
 )
-from tap_service.storage.results.scratch_files import NoRoom
 
 
 class Sink(Protocol):

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from adql.query_plan import plan_lines
 from clickhouse_schema.datatypes import Field
-from tap_service.models.tap_parameters import TapParameters
 from tap_service.models.work_class import Estimate
 from tap_service.services.queries.query_preparation import Preparation
 from tap_service.services.queries.row_limit import RowLimit
+from tap_service.services.queries.tap_parameters import TapParameters
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from typing import IO, Any
 import structlog
 
 from tap_service.models.query_report import QueryReport
-from tap_service.models.tap_parameters import TapParameters
 from tap_service.prometheus_metrics import Metrics
+from tap_service.services.queries.tap_parameters import TapParameters
 
 
 class QueryLog:

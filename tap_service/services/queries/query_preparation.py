@@ -14,11 +14,11 @@ from adql.translate import Translation, translate
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.datatypes import Field
 from tap_service.config import Config
-from tap_service.constants import FORESEEN_CHARACTERS, PRODUCT
-from tap_service.models.tap_parameters import TapParameters, tap_parameters
+from tap_service.constants import MAX_ESTIMATED_CHARACTERS, PRODUCT
 from tap_service.models.timestamps import now, written
 from tap_service.models.uws_job import Job
 from tap_service.models.work_class import Estimate, ResultRows
+from tap_service.scratch_files import Budget, ScratchSpace
 from tap_service.serializers import ResultInfo
 from tap_service.service_errors import QueryFault, ServiceError, ServiceUnavailable
 from tap_service.services.catalogue.catalogue_cache import Metadata
@@ -26,10 +26,10 @@ from tap_service.services.queries.cost_estimate import Estimator
 from tap_service.services.queries.query_execution import Execution
 from tap_service.services.queries.row_limit import RowLimit, row_limit
 from tap_service.services.queries.sesame_resolver import Sesame
+from tap_service.services.queries.tap_parameters import TapParameters, tap_parameters
 from tap_service.services.uploads.query_uploads import Uploads
 from tap_service.storage.engine.engine import Engine, EngineError
 from tap_service.storage.jobs.job_store import JobStoreUnavailable
-from tap_service.storage.results.scratch_files import Budget, ScratchSpace
 
 _log = logging.getLogger("skyhouse")
 
@@ -121,7 +121,7 @@ class Preparation:
         """
         try:
             parameters = tap_parameters(job.parameters, self._config.max_query_length)
-            if asks_others(parameters) or len(parameters.query) > FORESEEN_CHARACTERS:
+            if asks_others(parameters) or len(parameters.query) > MAX_ESTIMATED_CHARACTERS:
                 return None
             hard_maxrec = self._config.async_hard_maxrec
             return self.foresee(self.prepare(parameters, "", hard_maxrec, owner=job.owner))

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from tap_service.constants import PIECE_BYTES
-from tap_service.storage.results.scratch_files import Budget, NoRoom, ScratchFile
+from tap_service.scratch_files import Budget, NoRoom, ScratchFile
 
 #: one result takes this part of the memory at most, and one file this part of the disk
 _SHARE = 16

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from tap_service.config import Config
-from tap_service.constants import CANCEL_AGAIN_SECONDS, HEAVY_NICENESS, QUICK_SECONDS, SETTLING_SECONDS
+from tap_service.constants import CANCEL_RETRY_SECONDS, HEAVY_NICENESS, QUICK_SECONDS, SETTLING_SECONDS
 from tap_service.models.query_report import QueryReport
-from tap_service.models.tap_parameters import TapParameters
 from tap_service.prometheus_metrics import Metrics
 from tap_service.service_errors import ClientGone, QueryTooHeavy, ServiceError, ServiceUnavailable
 from tap_service.services.bounded_thread_pool import Lane
@@ -23,6 +22,7 @@ from tap_service.services.queries.query_forecast import Forecast, forecast
 from tap_service.services.queries.query_log import QueryLog
 from tap_service.services.queries.query_preparation import Preparation, asks_others
 from tap_service.services.queries.result_spool import Spool, SpoolStore
+from tap_service.services.queries.tap_parameters import TapParameters
 from tap_service.storage.engine.engine import EngineError
 
 _log = logging.getLogger("skyhouse")
@@ -224,4 +224,4 @@ class Answer:
                 await asyncio.get_running_loop().run_in_executor(None, self.execution.stop, reason)
             except EngineError as error:
                 _log.warning("query %s cannot be stopped yet: %s", self.execution.query_id, error)
-            await asyncio.wait({self._running}, timeout=CANCEL_AGAIN_SECONDS)
+            await asyncio.wait({self._running}, timeout=CANCEL_RETRY_SECONDS)

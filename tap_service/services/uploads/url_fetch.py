@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import SplitResult, urljoin, urlsplit
 
-from tap_service.constants import MOST_ADDRESSES, MOST_REDIRECTS, PRODUCT
+from tap_service.constants import MAX_ADDRESSES, MAX_REDIRECTS, PRODUCT
 from tap_service.models.upload_parameter import is_fetchable
 from tap_service.service_errors import ServiceUnavailable, UploadFault
 
@@ -81,7 +81,7 @@ class Fetcher:
 
     def _fetch(self, address: str, file: BinaryIO, deadline: Deadline) -> str:
         at = address
-        for _ in range(MOST_REDIRECTS + 1):
+        for _ in range(MAX_REDIRECTS + 1):
             with self._asked(urlsplit(at), address, deadline) as response:
                 if response.status not in _REDIRECTS:
                     self._save(response, file, address, deadline)
@@ -89,7 +89,7 @@ class Fetcher:
                 at = urljoin(at, response.getheader("Location", ""))
             if not is_fetchable(at):
                 raise _refused(address, "it redirects to what is no http or https address")
-        raise _refused(address, f"it redirects more than {MOST_REDIRECTS} times")
+        raise _refused(address, f"it redirects more than {MAX_REDIRECTS} times")
 
     @contextmanager
     def _asked(self, parts: SplitResult, address: str, deadline: Deadline) -> Iterator[HTTPResponse]:
@@ -100,7 +100,7 @@ class Fetcher:
         if not usable:
             raise _refused(address, f"{host} is no address of the public internet")
         connection = HTTPConnection(host, port)
-        with _connected(usable[:MOST_ADDRESSES], deadline) as plain:
+        with _connected(usable[:MAX_ADDRESSES], deadline) as plain:
             is_safe = parts.scheme.lower() == "https"
             connection.sock = self._tls.wrap_socket(plain, server_hostname=host) if is_safe else plain
             with connection.sock, deadline.cutting(connection.sock):

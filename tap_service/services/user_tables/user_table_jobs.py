@@ -18,7 +18,7 @@ from clickhouse_schema.datatypes import CHAR, LONG, Field
 from clickhouse_schema.engine_tables.user_table_record import UserTable
 from clickhouse_schema.schema_model import Layout, Table
 from tap_service.config import Config
-from tap_service.models.tap_parameters import Pair, TapParameters, tap_parameters
+from tap_service.models.request_parameters import Pair
 from tap_service.models.uws_job import Job
 from tap_service.readers.position_columns import position_of
 from tap_service.serializers import ResultInfo
@@ -26,13 +26,14 @@ from tap_service.service_errors import Conflict, Forbidden, NotFound, ParameterF
 from tap_service.services.queries.query_execution import Execution
 from tap_service.services.queries.query_preparation import Preparation
 from tap_service.services.queries.row_limit import RowLimit
+from tap_service.services.queries.tap_parameters import TapParameters, tap_parameters
 from tap_service.services.uploads.table_files import path_of
 from tap_service.services.user_tables.user_table_requests import UserTables, column_of, told
 from tap_service.services.user_tables.user_table_storage import Changed
 from tap_service.storage.engine.engine import Engine, QueryCancelled, Settings
 from tap_service.storage.jobs.job_store import NoSuchJob
+from tap_service.storage.open_storage import JobStores
 from tap_service.storage.results.result_store import ResultMissing
-from tap_service.storage.store_choice import JobStores
 
 CREATE_INDEX, SAVE_TABLE = "createIndex", "saveTable"
 

@@ -24,7 +24,7 @@ from clickhouse_schema.schema_files.schema_checks import table_problems
 from clickhouse_schema.schema_model import Column, ForeignKey, Layout, Table
 from clickhouse_schema.vounit import vounit
 from tap_service.config import Config
-from tap_service.constants import LONGEST_DEFINITION, LONGEST_MODEL
+from tap_service.constants import MAX_DEFINITION_BYTES, MAX_MODEL_BYTES
 from tap_service.models.identity import Identity
 from tap_service.readers.file_columns import felis_column
 from tap_service.readers.position_columns import position_of
@@ -272,9 +272,9 @@ def _definition(path: Path, content_type: str) -> bytes | None:
         start = file.read(65536)
         if (kind and not _XML.fullmatch(kind)) or root(start) in ("", "VOTABLE"):
             return None
-        document = start + file.read(LONGEST_DEFINITION)
-    if len(document) > LONGEST_DEFINITION:
-        raise UploadFault(f"the definition of a table has {LONGEST_DEFINITION} bytes at most")
+        document = start + file.read(MAX_DEFINITION_BYTES)
+    if len(document) > MAX_DEFINITION_BYTES:
+        raise UploadFault(f"the definition of a table has {MAX_DEFINITION_BYTES} bytes at most")
     return document
 
 
@@ -293,8 +293,8 @@ def _checked(table: Table) -> Table:
     table = table.model_copy(update={"columns": columns})
     if problems := table_problems(table):
         raise UploadFault(f"the table cannot be made: {problems[0].message}")
-    if len(table.model_dump_json(exclude_defaults=True)) > LONGEST_MODEL:
-        raise UploadFault(f"the columns' names and descriptions take more than {LONGEST_MODEL} bytes: shorten them")
+    if len(table.model_dump_json(exclude_defaults=True)) > MAX_MODEL_BYTES:
+        raise UploadFault(f"the columns' names and descriptions take more than {MAX_MODEL_BYTES} bytes: shorten them")
     return table
 
 

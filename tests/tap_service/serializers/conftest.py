@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 from clickhouse_schema.datatypes import Field
+from tap_service.scratch_files import Budget, ScratchSpace
 from tap_service.serializers import OK, ResultInfo, Status, find_format
-from tap_service.storage.results.scratch_files import Budget, ScratchSpace
 
 Write = Callable[..., bytes]
 SILENT = ResultInfo()

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 from clickhouse_schema.datatypes import UNICODE, Field
+from tap_service.scratch_files import Budget, NoRoom, ScratchSpace
 from tap_service.serializers import OK, ResultInfo, find_format
 from tap_service.serializers.spooled_rows import WaitingRows
-from tap_service.storage.results.scratch_files import Budget, NoRoom, ScratchSpace
 
 
 def batch(*values: Any) -> pa.RecordBatch:

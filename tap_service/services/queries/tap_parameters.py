@@ -7,26 +7,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from tap_service.constants import LANGUAGES
+from tap_service.models.request_parameters import SINGLE_VALUED, Pair, is_known, shorten_value
 from tap_service.models.upload_parameter import Part, TextPart, Upload, uploads
 from tap_service.serializers import Format, UnknownFormatError, find_format
 from tap_service.service_errors import ParameterFault
 
-Pair = tuple[str, str]
-
-#: FORMAT is TAP 1.0's name of RESPONSEFORMAT
-_SINGLE = ("REQUEST", "LANG", "QUERY", "MAXREC", "RESPONSEFORMAT", "FORMAT", "RUNID")
-_WIDTH = 60
-#: more rows than anything has; further digits change nothing
-_DIGITS = 18
-
-
-#: what a job takes besides
-_OF_JOBS = ("PHASE", "EXECUTIONDURATION", "DESTRUCTION", "ACTION", "REUSE")
-
-
-def is_known(name: str) -> bool:
-    """Whether a parameter of this name has a meaning to TAP or UWS here."""
-    return name.upper() in (*_SINGLE, "UPLOAD", *_OF_JOBS)
+#: an integer with more digits exceeds every table
+_MAX_DIGITS = 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +41,7 @@ def tap_parameters(
     given = _single_values(pairs)
     texts = {name: TextPart(value) for name, value in pairs if not is_known(name)}
     if (request := given.get("REQUEST", "doQuery")).lower() != "doquery":
-        raise ParameterFault(f"REQUEST={_shown(request)} is not known; only doQuery is, and it can be left out")
+        raise ParameterFault(f"REQUEST={shorten_value(request)} is not known; only doQuery is, and it can be left out")
     language = _language(given.get("LANG", LANGUAGES[0]))
     query = given.get("QUERY", "")
     if not query.strip():
@@ -80,7 +67,7 @@ def _single_values(pairs: Iterable[Pair]) -> dict[str, str]:
     given: dict[str, str] = {}
     for name, value in pairs:
         known = name.upper()
-        if known not in _SINGLE:
+        if known not in SINGLE_VALUED:
             continue
         if known in given:
             raise ParameterFault(f"the parameter {known} is given more than once; it takes one value")
@@ -92,7 +79,9 @@ def _language(value: str) -> str:
     for known in LANGUAGES:
         if value.strip().upper() == known:
             return known
-    raise ParameterFault(f"unknown query language LANG={_shown(value)}; the languages are: {', '.join(LANGUAGES)}")
+    raise ParameterFault(
+        f"unknown query language LANG={shorten_value(value)}; the languages are: {', '.join(LANGUAGES)}"
+    )
 
 
 def _format(given: dict[str, str]) -> Format:
@@ -110,10 +99,5 @@ def _maxrec(value: str) -> int | None:
     if not value:
         return None
     if not re.fullmatch(r"[0-9]+", value.strip()):
-        raise ParameterFault(f"MAXREC={_shown(value)} is not a number of rows; give 0 or a positive integer")
-    return int(value.strip().lstrip("0")[:_DIGITS] or "0")
-
-
-def _shown(value: str) -> str:
-    cut = value if len(value) <= _WIDTH else value[: _WIDTH - 3] + "..."
-    return "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in cut)
+        raise ParameterFault(f"MAXREC={shorten_value(value)} is not a number of rows; give 0 or a positive integer")
+    return int(value.strip().lstrip("0")[:_MAX_DIGITS] or "0")

@@ -1,0 +1,83 @@
+"""Open the engine, the job store and the result store that the settings name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from tap_service.config import Config
+from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
+from tap_service.storage.engine.clickhouse_servers import ClickHouseServers
+from tap_service.storage.engine.engine import Engine
+from tap_service.storage.jobs.job_store import JobStore
+from tap_service.storage.jobs.redis_job_store import RedisJobStore
+from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
+from tap_service.storage.results.fsspec_result_store import FsspecResultStore
+from tap_service.storage.results.local_result_store import LocalResultStore
+from tap_service.storage.results.result_store import ResultStore
+
+
+@dataclass(frozen=True, slots=True)
+class JobStores:
+    jobs: JobStore
+    results: ResultStore
+
+
+def open_remote_engine(config: Config) -> Engine:
+    """Connect to the ClickHouse servers of the settings.
+
+    Parameters
+    ----------
+    config
+        ``clickhouse_url`` names one server or several.
+
+    Raises
+    ------
+    EngineUnavailable
+        No server answers, or they refuse the user.
+    """
+
+    def connect(url: str) -> ClickHouseEngine:
+        return ClickHouseEngine(
+            url,
+            config.clickhouse_user,
+            config.clickhouse_password.get_secret_value(),
+            silence_seconds=config.clickhouse_silence,
+            ca=config.clickhouse_ca,
+        )
+
+    urls = config.clickhouse_urls
+    return connect(urls[0]) if len(urls) == 1 else ClickHouseServers(urls, connect)
+
+
+def open_job_stores(config: Config) -> JobStores:
+    """Open the stores of jobs and of their results.
+
+    Redis need not answer yet: methods of its job store raise ``JobStoreUnavailable`` until it does.
+
+    Raises
+    ------
+    JobStoreUnavailable, OSError
+        A directory or the result store cannot be used.
+    ValueError
+        The settings name neither Redis nor a directory for jobs.
+    """
+    if config.redis_url:
+        return JobStores(RedisJobStore(config.redis_url), open_result_store(config.results_url))
+    if config.jobs_path is None:
+        raise ValueError("no directory for jobs is set: give SKYHOUSE_JOBS_PATH")
+    jobs = SqliteJobStore(config.jobs_path)
+    return JobStores(jobs, open_result_store(config.results_url or str(config.jobs_path / "results")))
+
+
+def open_result_store(address: str) -> ResultStore:
+    """Open the result store at ``address``: a directory, or a URL that fsspec knows, such as s3://bucket/results.
+
+    Raises
+    ------
+    OSError
+        The store cannot be reached.
+    """
+    if "://" in address and not address.startswith("file://"):
+        return FsspecResultStore(address)
+    return LocalResultStore(Path(address.removeprefix("file://")))
