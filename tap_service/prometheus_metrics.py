@@ -12,7 +12,7 @@ from tap_service.models.query_report import QueryReport
 _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800)
 
 
-class Metrics:
+class ServiceMetrics:
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         self.queries = Counter("skyhouse_queries", "Queries by how they ended", ["status"], registry=self.registry)

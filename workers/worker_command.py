@@ -15,7 +15,7 @@ import typer
 from tap_service.config import ConfigError, read_config
 from tap_service.models.work_class import WorkClass
 from tap_service.services.jobs.celery_dispatcher import celery_queue_name
-from tap_service.services.jobs.job_queues import Rules
+from tap_service.services.jobs.job_queues import QueueRules
 
 #: between the end of a caretaker and the start of the next
 _RESTART_SECONDS = 1.0
@@ -53,7 +53,7 @@ def run_workers(jobs: Jobs = "all", processes: Processes = None) -> None:
     application.works = works = _JOB_CLASSES[jobs]
     options = [
         "--pool=prefork",
-        f"--concurrency={processes or Rules.of(settings).at_once(works)}",
+        f"--concurrency={processes or QueueRules.of(settings).at_once(works)}",
         f"--queues={','.join(celery_queue_name(work) for work in works)}",
         "--loglevel=WARNING",
         "--hostname=%h",

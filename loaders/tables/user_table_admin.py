@@ -7,8 +7,8 @@ from clickhouse_schema.engine_tables.user_table_record import SCHEMA_NAME
 from loaders.load_error import LoadError
 from loaders.progress_reporter import Reporter
 from tap_service.config import read_config
-from tap_service.services.user_tables.user_table_expiry import end_of
-from tap_service.services.user_tables.user_table_storage import UserStorage
+from tap_service.services.user_tables.user_table_expiry import expiry_time
+from tap_service.services.user_tables.user_table_storage import UserTableStorage
 from tap_service.storage.engine.engine import Engine
 
 
@@ -18,7 +18,7 @@ def listed(engine: Engine, owner: str, reporter: Reporter) -> None:
     records = user_table_record.tables_of(engine, owner) if owner else user_table_record.all_tables(engine)
     uses = user_table_record.last_uses(engine, [record.described for record in records])
     for record in records:
-        end = end_of(record, uses.get(record.described), days)
+        end = expiry_time(record, uses.get(record.described), days)
         kept = f"until {end:%Y-%m-%d}" if end else "for good"
         size = f"{record.rows:,} rows\t{record.size / 1e6:,.1f} MB"
         reporter.output(f"{record.owner}\t{record.qualified}\t{size}\t{kept}")
@@ -28,7 +28,7 @@ def listed(engine: Engine, owner: str, reporter: Reporter) -> None:
 
 def drop(engine: Engine, owner: str, name: str, reporter: Reporter) -> None:
     """Drop a table of a user, '' all of them. Queries that read one now go on to their end. Raises ``LoadError``."""
-    storage = UserStorage(read_config(), engine)
+    storage = UserTableStorage(read_config(), engine)
     wanted = name.lower().removeprefix(f"{SCHEMA_NAME}.")
     records = [
         record for record in user_table_record.tables_of(engine, owner) if wanted in ("", record.table.name.lower())

@@ -11,21 +11,21 @@ from tap_service.models.work_class import WorkClass
 from tap_service.services.jobs.celery_dispatcher import CeleryDispatcher, build_celery_app
 from tap_service.services.jobs.embedded_dispatcher import EmbeddedDispatcher
 from tap_service.services.jobs.job_dispatcher import Dispatcher
-from tap_service.services.jobs.job_lifetimes import Lifetimes
-from tap_service.services.jobs.job_queues import JobQueue, Rules
+from tap_service.services.jobs.job_lifetimes import JobLifetimes
+from tap_service.services.jobs.job_queues import JobQueue, QueueRules
 from tap_service.services.jobs.job_runner import JobRunner
-from tap_service.services.user_tables.user_table_expiry import UserTableCare
-from tap_service.services.user_tables.user_table_jobs import TableJobs
+from tap_service.services.user_tables.user_table_expiry import UserTableExpiry
+from tap_service.services.user_tables.user_table_jobs import UserTableJobs
 from tap_service.storage.engine.engine import Engine
 from tap_service.storage.open_storage import JobStores
 
 
 def build_job_queue(config: Config, stores: JobStores) -> JobQueue:
-    return JobQueue(stores.jobs, Rules.of(config))
+    return JobQueue(stores.jobs, QueueRules.of(config))
 
 
-def build_job_lifetimes(config: Config, engine: Engine, stores: JobStores) -> Lifetimes:
-    return Lifetimes(engine, stores.jobs, stores.results, UserTableCare(config, engine))
+def build_job_lifetimes(config: Config, engine: Engine, stores: JobStores) -> JobLifetimes:
+    return JobLifetimes(engine, stores.jobs, stores.results, UserTableExpiry(config, engine))
 
 
 def build_job_runner(
@@ -37,7 +37,7 @@ def build_job_runner(
 ) -> JobRunner:
     """Build the runner of this process, which the job store knows as ``worker``, for jobs of the classes ``works``."""
     config, engine, preparation = queries.config, queries.engine, queries.preparation
-    table_jobs = TableJobs(config, engine, stores, queries.user_tables, preparation)
+    table_jobs = UserTableJobs(config, engine, stores, queries.user_tables, preparation)
     return JobRunner(
         config, engine, preparation, table_jobs, stores, queue, queries.metrics, queries.log, worker, works
     )
@@ -47,11 +47,13 @@ def build_celery_dispatcher(config: Config) -> CeleryDispatcher:
     return CeleryDispatcher(build_celery_app(config.redis_url, config.async_hard_seconds))
 
 
-def build_dispatcher(queries: QueryComponents, stores: JobStores, queue: JobQueue, lifetimes: Lifetimes) -> Dispatcher:
+def build_dispatcher(
+    queries: QueryComponents, stores: JobStores, queue: JobQueue, lifetimes: JobLifetimes
+) -> Dispatcher:
     """Build the dispatcher to Celery if the settings name a Redis; otherwise threads of this process execute jobs."""
     config = queries.config
     if config.redis_url:
         return build_celery_dispatcher(config)
     runner = build_job_runner(queries, stores, queue, worker=f"pid {os.getpid()}")
     queries.metrics.jobs.set_function(lambda: runner.running)
-    return EmbeddedDispatcher(queue, Rules.of(config).at_once(), runner, lifetimes)
+    return EmbeddedDispatcher(queue, QueueRules.of(config).at_once(), runner, lifetimes)

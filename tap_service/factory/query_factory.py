@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tap_service.config import Config
-from tap_service.prometheus_metrics import Metrics
-from tap_service.services.catalogue.catalogue_cache import Metadata
+from tap_service.prometheus_metrics import ServiceMetrics
+from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.queries.cost_estimate import Estimator
 from tap_service.services.queries.query_log import QueryLog
-from tap_service.services.queries.query_preparation import Preparation
-from tap_service.services.uploads.query_uploads import Uploads
-from tap_service.services.uploads.table_files import TableFiles
-from tap_service.services.user_tables.user_table_requests import UserTables
+from tap_service.services.queries.query_preparation import QueryPreparation
+from tap_service.services.uploads.query_uploads import UploadLoader
+from tap_service.services.uploads.table_files import TableFileReader
+from tap_service.services.user_tables.user_table_requests import UserTableService
 from tap_service.storage.engine.engine import Engine
 from tap_service.storage.jobs.job_store import JobStore
 
@@ -23,12 +23,12 @@ class QueryComponents:
 
     config: Config
     engine: Engine
-    metrics: Metrics
+    metrics: ServiceMetrics
     log: QueryLog
-    metadata: Metadata
-    table_files: TableFiles
-    preparation: Preparation
-    user_tables: UserTables
+    metadata: CatalogueCache
+    table_files: TableFileReader
+    preparation: QueryPreparation
+    user_tables: UserTableService
 
     def start(self) -> None:
         self.metadata.start()
@@ -58,10 +58,10 @@ def build_query_components(
     EngineError
         The engine does not answer.
     """
-    metrics = Metrics()
-    metadata = Metadata(engine, is_sole=not config.clickhouse_url)
-    table_files = TableFiles(config, at_once=is_sandbox_kept_ready)
-    uploads = Uploads(config, engine, table_files)
+    metrics = ServiceMetrics()
+    metadata = CatalogueCache(engine, is_sole=not config.clickhouse_url)
+    table_files = TableFileReader(config, at_once=is_sandbox_kept_ready)
+    uploads = UploadLoader(config, engine, table_files)
     return QueryComponents(
         config=config,
         engine=engine,
@@ -69,6 +69,6 @@ def build_query_components(
         log=QueryLog(config.query_log, metrics),
         metadata=metadata,
         table_files=table_files,
-        preparation=Preparation(config, engine, metadata, Estimator(engine, jobs), uploads),
-        user_tables=UserTables(config, engine, metadata, table_files),
+        preparation=QueryPreparation(config, engine, metadata, Estimator(engine, jobs), uploads),
+        user_tables=UserTableService(config, engine, metadata, table_files),
     )

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from tap_service.config import Config
 from tap_service.factory.job_factory import build_dispatcher, build_job_lifetimes, build_job_queue
 from tap_service.factory.query_factory import QueryComponents, build_query_components
-from tap_service.prometheus_metrics import Metrics
+from tap_service.prometheus_metrics import ServiceMetrics
 from tap_service.scratch_files import Budget, ScratchSpace
-from tap_service.services.catalogue.catalogue_cache import Metadata
+from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.jobs.job_dispatcher import Dispatcher
 from tap_service.services.jobs.job_requests import JobService
-from tap_service.services.queries.query_preparation import Preparation
+from tap_service.services.queries.query_preparation import QueryPreparation
 from tap_service.services.queries.result_spool import SpoolStore
 from tap_service.services.queries.sync_query import QueryService
-from tap_service.services.site.authentication import Identities, read_issuers
+from tap_service.services.site.authentication import Authenticator, read_issuers
 from tap_service.services.site.service_availability import AvailabilityService
-from tap_service.services.user_tables.user_table_requests import UserTables
+from tap_service.services.user_tables.user_table_requests import UserTableService
 from tap_service.storage.accounts import Accounts
 from tap_service.storage.engine.engine import Engine
 from tap_service.storage.open_storage import JobStores, open_job_stores
@@ -31,17 +31,17 @@ class Services:
     config: Config
     engine: Engine
     stores: JobStores
-    metrics: Metrics
-    metadata: Metadata
-    preparation: Preparation
-    user_tables: UserTables
+    metrics: ServiceMetrics
+    metadata: CatalogueCache
+    preparation: QueryPreparation
+    user_tables: UserTableService
     spools: SpoolStore
     #: for the files of requests
     incoming: ScratchSpace
     queries: QueryService
     jobs: JobService
     availability: AvailabilityService
-    identities: Identities
+    identities: Authenticator
     _components: QueryComponents
     _dispatcher: Dispatcher
 
@@ -71,7 +71,7 @@ def build_services(config: Config, engine: Engine) -> Services:
     JobStoreUnavailable, OSError
         The directory for jobs cannot be used.
     """
-    identities = build_identities(config)
+    identities = build_authenticator(config)
     stores = open_job_stores(config)
     components = build_query_components(config, engine, stores.jobs, is_sandbox_kept_ready=True)
     metrics, preparation = components.metrics, components.preparation
@@ -98,14 +98,14 @@ def build_services(config: Config, engine: Engine) -> Services:
     )
 
 
-def build_identities(config: Config) -> Identities:
+def build_authenticator(config: Config) -> Authenticator:
     """Raise AccountError or IssuersError if the file of users or of token issuers cannot be used."""
     accounts = Accounts(config.accounts) if config.accounts else None
     issuers = read_issuers(config.token_issuers) if config.token_issuers else ()
-    return Identities(accounts, issuers, anonymous=config.anonymous)
+    return Authenticator(accounts, issuers, anonymous=config.anonymous)
 
 
-def build_spools(config: Config, metrics: Metrics) -> SpoolStore:
+def build_spools(config: Config, metrics: ServiceMetrics) -> SpoolStore:
     spools = SpoolStore(config.spool_memory, config.spool_disk, config.spool_path)
     metrics.spool.labels("memory").set_function(lambda: spools.memory.used)
     metrics.spool.labels("disk").set_function(lambda: spools.disk.used)

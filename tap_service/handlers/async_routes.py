@@ -19,8 +19,8 @@ from tap_service.models.request_parameters import Pair
 from tap_service.models.timestamps import written
 from tap_service.models.uws_job import Job
 from tap_service.service_errors import Forbidden, NotFound, ParameterFault
-from tap_service.services.jobs.job_requests import list_filter, wait_asked
-from tap_service.services.site.client_address import Origin
+from tap_service.services.jobs.job_requests import parse_job_filter, parse_wait
+from tap_service.services.site.client_address import RequestOrigin
 
 router = APIRouter(prefix="/async")
 
@@ -33,7 +33,7 @@ _FRESH = {"Cache-Control": "no-store"}
 @router.api_route("", methods=_READ)
 @router.api_route("/", methods=_READ)
 async def list_jobs(request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
-    wanted = list_filter(urlencoded(request.scope["query_string"], "the query string"))
+    wanted = parse_job_filter(urlencoded(request.scope["query_string"], "the query string"))
     found = await run_in_threadpool(skyhouse.jobs.references, wanted, caller)
     return StreamingResponse(job_list(found, _url(asker)), media_type=_XML, headers=_FRESH)
 
@@ -48,7 +48,7 @@ async def create(request: Request, skyhouse: Skyhouse, caller: Caller, asker: As
 
 @router.api_route("/{job_id}", methods=_READ)
 async def show(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
-    seconds, phase = wait_asked(urlencoded(request.scope["query_string"], "the query string"))
+    seconds, phase = parse_wait(urlencoded(request.scope["query_string"], "the query string"))
     if seconds:
         gone = asyncio.create_task(disconnection(request.receive))
         try:
@@ -151,11 +151,11 @@ async def results(job_id: str, skyhouse: Skyhouse, caller: Caller, asker: Asker)
     return Response(results_document(job, _url(asker, job_id)), media_type=_XML, headers=_FRESH)
 
 
-def _url(asker: Origin, job_id: str = "") -> str:
+def _url(asker: RequestOrigin, job_id: str = "") -> str:
     return f"{asker.base_url}/tap/async" + (f"/{job_id}" if job_id else "")
 
 
-def _see(asker: Origin, job_id: str = "") -> Response:
+def _see(asker: RequestOrigin, job_id: str = "") -> Response:
     """Go on at the job, or at the list."""
     return Response(status_code=303, headers={"Location": _url(asker, job_id)})
 

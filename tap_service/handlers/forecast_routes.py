@@ -25,7 +25,7 @@ from tap_service.handlers.request_form import Form, request_form
 from tap_service.handlers.vosi_routes import named
 from tap_service.models.work_class import WorkClass
 from tap_service.service_errors import ParameterFault, QueryFault, UserFault
-from tap_service.services.queries.query_forecast import Forecast
+from tap_service.services.queries.query_forecast import QueryForecast
 from tap_service.services.queries.row_limit import RowLimit
 from tap_service.services.queries.tap_parameters import tap_parameters
 
@@ -59,7 +59,7 @@ async def estimate(request: Request, skyhouse: Skyhouse, caller: Caller) -> Resp
     return JSONResponse(told(found, skyhouse.config), headers=_NO_STORE)
 
 
-def told(found: Forecast, config: Config) -> dict[str, Any]:
+def told(found: QueryForecast, config: Config) -> dict[str, Any]:
     cost = found.estimate
     return {
         "rows": cost and cost.rows,

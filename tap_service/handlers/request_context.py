@@ -9,20 +9,20 @@ from fastapi import Depends, Request
 from tap_service.factory.service_factory import Services
 from tap_service.models.identity import Identity
 from tap_service.service_errors import Forbidden
-from tap_service.services.site.client_address import Origin, origin
+from tap_service.services.site.client_address import RequestOrigin, find_origin
 
 
 def services_of(request: Request) -> Services:
     return cast(Services, request.app.state.services)
 
 
-def origin_of(request: Request) -> Origin:
+def origin_of(request: Request) -> RequestOrigin:
     """Who asks, and the service's own address for this client."""
     config = services_of(request).config
     headers = {name: ", ".join(request.headers.getlist(name)) for name in request.headers}
     request_url = str(request.base_url).rstrip("/")
     peer = request.client.host if request.client else ""
-    return origin(headers, peer, request_url, config.trusted_proxies, config.public_url)
+    return find_origin(headers, peer, request_url, config.trusted_proxies, config.public_url)
 
 
 async def visitor_of(request: Request) -> Identity | None:
@@ -50,4 +50,4 @@ def caller_of(request: Request, visitor: Annotated[Identity | None, Depends(visi
 
 Skyhouse = Annotated[Services, Depends(services_of)]
 Caller = Annotated[Identity | None, Depends(caller_of)]
-Asker = Annotated[Origin, Depends(origin_of)]
+Asker = Annotated[RequestOrigin, Depends(origin_of)]

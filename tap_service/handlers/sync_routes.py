@@ -15,7 +15,7 @@ from tap_service.handlers.client_disconnect import disconnection, unless
 from tap_service.handlers.request_context import Asker, Caller, Skyhouse
 from tap_service.handlers.request_form import Form, request_form
 from tap_service.service_errors import ClientGone, UserFault
-from tap_service.services.queries.sync_query import Answer
+from tap_service.services.queries.sync_query import SyncAnswer
 from tap_service.services.queries.tap_parameters import tap_parameters
 
 router = APIRouter()
@@ -52,7 +52,7 @@ class ResultResponse(Response):
     A document that could not be finished is broken off before that, so that no client takes it for the whole.
     """
 
-    def __init__(self, answer: Answer, gone: asyncio.Task[None]) -> None:
+    def __init__(self, answer: SyncAnswer, gone: asyncio.Task[None]) -> None:
         self.status_code = 200
         self.background = None
         self._answer = answer

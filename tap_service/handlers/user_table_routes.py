@@ -26,8 +26,8 @@ from tap_service.models.identity import Identity
 from tap_service.models.request_parameters import Pair
 from tap_service.models.timestamps import written
 from tap_service.service_errors import ParameterFault
-from tap_service.services.user_tables.user_table_jobs import CREATE_INDEX, SAVE_TABLE, savable
-from tap_service.services.user_tables.user_table_requests import own_caller
+from tap_service.services.user_tables.user_table_jobs import CREATE_INDEX, SAVE_TABLE, check_savable
+from tap_service.services.user_tables.user_table_requests import require_user
 
 router = APIRouter()
 
@@ -36,7 +36,7 @@ _NO_STORE = {"Cache-Control": "no-store"}
 
 def user_of(caller: Caller) -> str:
     """The name of the user who asks. Raises Unauthorized for anonymous callers."""
-    return own_caller(caller)
+    return require_user(caller)
 
 
 User = Annotated[str, Depends(user_of)]
@@ -73,7 +73,7 @@ async def remove(name: str, skyhouse: Skyhouse, user: User) -> Response:
 
 @router.post("/table-update")
 async def update(request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
-    own_caller(caller)
+    require_user(caller)
     given = _known(await request_pairs(request, skyhouse), ("TABLE", "INDEX", "UNIQUE"))
     for name in ("TABLE", "INDEX"):
         if name not in given:
@@ -83,7 +83,7 @@ async def update(request: Request, skyhouse: Skyhouse, caller: Caller, asker: As
 
 @router.post("/async/{job_id}/table")
 async def save(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
-    own_caller(caller)
+    require_user(caller)
     given = _known(await request_pairs(request, skyhouse), ("TABLE", "REPLACE"))
     if "TABLE" not in given:
         raise ParameterFault("give TABLE: the name of the table that the result shall be, such as TABLE=mydb.bright")
@@ -91,7 +91,7 @@ async def save(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller
     source = await run_in_threadpool(skyhouse.jobs.get, job_id, caller)
     if source.result is None:
         raise ParameterFault(f"the job has no result that could be a table: it is {source.phase}")
-    savable(source, skyhouse.config)
+    check_savable(source, skyhouse.config)
     pairs = [("REQUEST", SAVE_TABLE), *given.items(), ("JOB", job_id), ("PHASE", "RUN")]
     return await _job(skyhouse, caller, asker, pairs)
 

@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from tap_service.service_errors import ServiceBusy
 
 
-class Lane:
+class BoundedThreadPool:
     """``threads`` calls run at once, ``waiting`` more wait in order, and any further one is refused."""
 
     def __init__(self, name: str, threads: int, waiting: int) -> None:
@@ -30,9 +30,9 @@ class Lane:
         try:
             future = self._pool.submit(call)
         except RuntimeError as error:
-            self._leave()
+            self._discard_call()
             raise ServiceBusy("the service is shutting down") from error
-        future.add_done_callback(self._leave)
+        future.add_done_callback(self._discard_call)
         return future
 
     @property
@@ -42,6 +42,6 @@ class Lane:
     def close(self) -> None:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _leave(self, _future: Future[None] | None = None) -> None:
+    def _discard_call(self, _future: Future[None] | None = None) -> None:
         with self._lock:
             self._pending -= 1

@@ -21,8 +21,8 @@ from tap_service.scratch_files import Budget, ScratchSpace
 from tap_service.serializers import OK, ResultInfo
 from tap_service.serializers.output_formats import FORMATS
 from tap_service.service_errors import QueryTooHeavy, ServiceError, UserFault
-from tap_service.services.queries.query_execution import faults_told
-from tap_service.services.queries.value_errors import meaning
+from tap_service.services.queries.query_execution import translate_faults
+from tap_service.services.queries.value_errors import explain_value_fault
 from tap_service.storage.engine.engine import Engine, EngineError, ValueFault
 from tests.adql.conftest import Rows, asked
 from tests.adql.fuzz_queries import Fuzzer
@@ -82,7 +82,7 @@ def _check_fault(fault: AdqlError, text: str) -> None:
 
 def _run(translation: Translation, number: int, engine: Engine, scratch: ScratchSpace) -> None:
     """Write the result in one of the formats. Raises what ``faults_told`` makes of what goes wrong."""
-    with faults_told(f"fuzz {number}"):
+    with translate_faults(f"fuzz {number}"):
         kind = FORMATS[number % len(FORMATS)]
         serializer = kind.serializer(translation.fields, ResultInfo(links=translation.links), scratch)
         serializer.header()
@@ -98,7 +98,7 @@ def _run(translation: Translation, number: int, engine: Engine, scratch: Scratch
 
 def _is_explained(cause: BaseException | None) -> bool:
     """Whether the fault does not have to speak the engine's words; the message of a throwIf is ours."""
-    return not isinstance(cause, ValueFault) or cause.code == _THROWN or meaning(cause) != str(cause)
+    return not isinstance(cause, ValueFault) or cause.code == _THROWN or explain_value_fault(cause) != str(cause)
 
 
 def _failures(texts: Iterator[tuple[int, str]], judge: Callable[[int, str], None]) -> list[str]:
@@ -147,7 +147,7 @@ def test_conditions_divide_rows_in_three(engine: Engine, catalogues: tuple[Catal
     def count(values: str, from_: str, catalogue: Catalogue) -> Rows:
         query = f"SELECT {values} FROM {from_}"
         translate(query, catalogue)
-        with faults_told("fuzz"):
+        with translate_faults("fuzz"):
             return asked(engine, catalogue, query)
 
     def judge(_: int, text: str) -> None:

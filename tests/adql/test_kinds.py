@@ -12,7 +12,7 @@ from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from clickhouse_schema.table_ddl import create_table
-from tap_service.services.queries.value_errors import meaning
+from tap_service.services.queries.value_errors import explain_value_fault
 from tap_service.storage.engine.engine import Engine, ValueFault
 from tests.adql.conftest import asked
 
@@ -135,4 +135,4 @@ def test_what_does_not_go_together(query: str, message: str, hint: str, kinds: C
 def test_texts_of_rows_that_are_no_timestamps(text: str, engine: Engine, kinds: Catalogue) -> None:
     with pytest.raises(ValueFault) as caught:
         asked(engine, kinds, f"SELECT CAST('{text}' || '' AS TIMESTAMP) FROM obs")
-    assert "a text is no timestamp" in meaning(caught.value)
+    assert "a text is no timestamp" in explain_value_fault(caught.value)

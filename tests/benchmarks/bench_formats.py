@@ -23,7 +23,7 @@ from adql.translate import Translation
 from clickhouse_schema.datatypes import CHAR, DOUBLE, FLOAT, INT, LONG, UNICODE, Field
 from tap_service.scratch_files import Budget, ScratchSpace
 from tap_service.serializers import FORMATS, Format, ResultInfo
-from tap_service.services.queries.query_execution import Execution
+from tap_service.services.queries.query_execution import QueryExecution
 from tap_service.services.queries.row_limit import RowLimit
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 
@@ -84,7 +84,7 @@ def ours(engine: EmbeddedEngine, query: str, entry: Format, scratch: ScratchSpac
     translation = Translation(query, {}, FIELDS, (), None)
     serializer = entry.serializer(FIELDS, ResultInfo(), scratch)
     sink = Counter()
-    execution = Execution(engine, translation, serializer, query_id="bench", row_limit=RowLimit(1 << 60, 1 << 60))
+    execution = QueryExecution(engine, translation, serializer, query_id="bench", row_limit=RowLimit(1 << 60, 1 << 60))
     execution.run(sink)
     assert execution.complete
     return sink.size

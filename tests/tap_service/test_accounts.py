@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from tap_service.models.identity import Identity
 from tap_service.service_errors import Unauthorized
-from tap_service.services.site.authentication import Identities, IssuersError, read_issuers
+from tap_service.services.site.authentication import Authenticator, IssuersError, read_issuers
 from tap_service.storage.accounts import AccountError, Accounts
 
 
@@ -40,7 +40,7 @@ def accounts(path: Path) -> Any:
     opened.close()
 
 
-def ask(identities: Identities, *headers: str) -> Identity | None:
+def ask(identities: Authenticator, *headers: str) -> Identity | None:
     async def asked() -> Identity | None:
         found = await identities.identify(headers)
         identities.admit(found)
@@ -51,12 +51,12 @@ def ask(identities: Identities, *headers: str) -> Identity | None:
 
 @pytest.fixture
 def identities(path: Path, accounts: Accounts) -> Any:
-    made = Identities(Accounts(path), (), anonymous=True)
+    made = Authenticator(Accounts(path), (), anonymous=True)
     yield made
     made.close()
 
 
-def test_a_password_lets_in(identities: Identities) -> None:
+def test_a_password_lets_in(identities: Authenticator) -> None:
     assert ask(identities, basic("alice", "correct horse")) == Identity("alice")
     assert ask(identities, basic("root", "battery staple")) == Identity("root", admin=True)
 
@@ -80,26 +80,26 @@ def test_a_password_lets_in(identities: Identities) -> None:
         "Bearer a.b.c",
     ],
 )
-def test_wrong_credentials_are_never_anonymous(identities: Identities, header: str) -> None:
+def test_wrong_credentials_are_never_anonymous(identities: Authenticator, header: str) -> None:
     with pytest.raises(Unauthorized, match="not right"):
         ask(identities, header)
 
 
-def test_two_headers_are_refused(identities: Identities) -> None:
+def test_two_headers_are_refused(identities: Authenticator) -> None:
     good = basic("alice", "correct horse")
     with pytest.raises(Unauthorized):
         ask(identities, good, good)
 
 
 def test_without_credentials(path: Path, accounts: Accounts) -> None:
-    closed = Identities(Accounts(path), (), anonymous=False)
-    assert ask(Identities(None, (), anonymous=True)) is None
+    closed = Authenticator(Accounts(path), (), anonymous=False)
+    assert ask(Authenticator(None, (), anonymous=True)) is None
     with pytest.raises(Unauthorized, match="for its users"):
         ask(closed)
     closed.close()
 
 
-def test_a_changed_password_counts_at_once(identities: Identities, accounts: Accounts) -> None:
+def test_a_changed_password_counts_at_once(identities: Authenticator, accounts: Accounts) -> None:
     assert ask(identities, basic("alice", "correct horse"))
     accounts.add("alice", "another horse")
     with pytest.raises(Unauthorized):
@@ -110,7 +110,7 @@ def test_a_changed_password_counts_at_once(identities: Identities, accounts: Acc
         ask(identities, basic("alice", "another horse"))
 
 
-def test_tokens(identities: Identities, accounts: Accounts) -> None:
+def test_tokens(identities: Authenticator, accounts: Accounts) -> None:
     token = accounts.add_token("alice", "laptop", None)
     short = accounts.add_token("alice", "short", 1e-7)
     assert ask(identities, f"Bearer {token}") == Identity("alice")
@@ -123,7 +123,7 @@ def test_tokens(identities: Identities, accounts: Accounts) -> None:
         ask(identities, f"Bearer {token}")
 
 
-def test_a_removed_users_tokens_are_gone(identities: Identities, accounts: Accounts) -> None:
+def test_a_removed_users_tokens_are_gone(identities: Authenticator, accounts: Accounts) -> None:
     token = accounts.add_token("root", "script", None)
     accounts.remove("root")
     accounts.add("root", "somebody else")
@@ -182,11 +182,11 @@ ISSUER = {"name": "institute", "issuer": "https://login.example.org", "audience"
 
 
 @pytest.fixture
-def by_issuer(tmp_path: Path) -> Identities:
+def by_issuer(tmp_path: Path) -> Authenticator:
     public = json.loads(jwt.algorithms.ECAlgorithm.to_jwk(KEY.public_key()))
     (tmp_path / "keys.json").write_text(json.dumps({"keys": [public | {"kid": "k1", "alg": "ES256", "use": "sig"}]}))
     (tmp_path / "issuers.yaml").write_text(yaml.safe_dump([ISSUER | {"admins": ["boss"]}]))
-    return Identities(None, read_issuers(tmp_path / "issuers.yaml"), anonymous=True)
+    return Authenticator(None, read_issuers(tmp_path / "issuers.yaml"), anonymous=True)
 
 
 def token(key: Any = KEY, algorithm: str = "ES256", kid: str | None = "k1", **claims: Any) -> str:
@@ -196,7 +196,7 @@ def token(key: Any = KEY, algorithm: str = "ES256", kid: str | None = "k1", **cl
     return "Bearer " + jwt.encode(said, key, algorithm, headers=headers)
 
 
-def test_a_token_of_an_issuer(by_issuer: Identities) -> None:
+def test_a_token_of_an_issuer(by_issuer: Authenticator) -> None:
     assert ask(by_issuer, token()) == Identity("institute:alice")
     assert ask(by_issuer, token(kid=None)) == Identity("institute:alice")
     assert ask(by_issuer, token(sub="boss")) == Identity("institute:boss", admin=True)
@@ -218,7 +218,7 @@ def test_a_token_of_an_issuer(by_issuer: Identities) -> None:
         lambda: token(nbf=time.time() + 60),
     ],
 )
-def test_tokens_that_are_not_good(by_issuer: Identities, made: Callable[[], str]) -> None:
+def test_tokens_that_are_not_good(by_issuer: Authenticator, made: Callable[[], str]) -> None:
     with pytest.raises(Unauthorized):
         ask(by_issuer, made())
 
@@ -239,7 +239,7 @@ def test_files_of_issuers_that_cannot_be_used(tmp_path: Path, text: str, said: s
         read_issuers(tmp_path / "issuers.yaml")
 
 
-def test_many_wrong_passwords_do_not_keep_others_out(identities: Identities, accounts: Accounts) -> None:
+def test_many_wrong_passwords_do_not_keep_others_out(identities: Authenticator, accounts: Accounts) -> None:
     """They wait for their turn, and a token or a remembered password does not."""
     bearer = f"Bearer {accounts.add_token('alice', 'laptop', None)}"
     good = basic("alice", "correct horse")

@@ -11,7 +11,7 @@ from clickhouse_schema.datatypes import INT, LONG, Field
 from tap_service.scratch_files import NoRoom
 from tap_service.serializers import ResultInfo, find_format
 from tap_service.service_errors import InternalFault, QueryFault, QueryTooHeavy, ServiceUnavailable
-from tap_service.services.queries.query_execution import Execution
+from tap_service.services.queries.query_execution import QueryExecution
 from tap_service.services.queries.result_spool import SpoolClosed
 from tap_service.services.queries.row_limit import RowLimit
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
@@ -39,11 +39,13 @@ class Collected:
         self.ended = True
 
 
-def run(engine: EmbeddedEngine, sql: str, sink: Collected, form: str = "votable/td", field: Any = LONG) -> Execution:
+def run(
+    engine: EmbeddedEngine, sql: str, sink: Collected, form: str = "votable/td", field: Any = LONG
+) -> QueryExecution:
     fields = (Field("n", field),)
     translation = Translation(sql, dict(ONE_THREAD), fields, (), None)
     serializer = find_format(form).serializer(fields, ResultInfo())
-    execution = Execution(engine, translation, serializer, "test-execution", RowLimit(1_000_000, 1_000_000))
+    execution = QueryExecution(engine, translation, serializer, "test-execution", RowLimit(1_000_000, 1_000_000))
     execution.run(sink)
     assert sink.ended
     return execution

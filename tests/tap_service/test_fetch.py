@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tap_service.service_errors import UploadFault
-from tap_service.services.uploads.url_fetch import Fetcher
+from tap_service.services.uploads.url_fetch import UrlFetcher
 
 MOST = 100_000
 Script = Callable[[socket.socket], object]
@@ -76,7 +76,7 @@ CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
 
 
 def fetch(directory: Path, address: str, *hosts: str, seconds: float = 20) -> tuple[bytes, str]:
-    with Fetcher(directory, hosts, MOST, seconds).fetched(address) as (file, content_type):
+    with UrlFetcher(directory, hosts, MOST, seconds).fetched(address) as (file, content_type):
         return file.read(), content_type
 
 
@@ -186,7 +186,7 @@ def test_a_server_that_speaks_no_tls(tmp_path: Path) -> None:
     ],
 )
 def test_addresses_of_no_public_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: str) -> None:
-    monkeypatch.setattr("tap_service.services.uploads.url_fetch._connected", None)
+    monkeypatch.setattr("tap_service.services.uploads.url_fetch._open_connection", None)
     with pytest.raises(UploadFault) as fault:
         fetch(tmp_path, f"http://{host}:1/")
     # where the system knows no such name or address, nothing is asked either

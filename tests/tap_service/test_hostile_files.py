@@ -23,7 +23,7 @@ from tap_service.config import Config
 from tap_service.readers.byte_stream import ByteStream
 from tap_service.readers.sandboxed_reader import Answer, Limits, Request, answered
 from tap_service.service_errors import UploadFault
-from tap_service.services.uploads.table_files import TableFiles
+from tap_service.services.uploads.table_files import TableFileReader
 
 LIMITS = Limits(rows=100_000, columns=200, cell_bytes=1 << 16, unpacked_bytes=32 << 20, memory=1 << 30, seconds=20)
 UNFORESEEN = "hard to tell"
@@ -405,8 +405,8 @@ def test_damaged_files(read: Callable[..., Answer], form: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TableFiles]:
-    files = TableFiles(
+def files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TableFileReader]:
+    files = TableFileReader(
         Config(spool_path=tmp_path_factory.mktemp("spool"), upload_memory=1 << 30, upload_seconds=20), at_once=False
     )
     yield files
@@ -426,7 +426,7 @@ def bomb(kind: str) -> bytes:
 
 
 @pytest.mark.parametrize("kind", ["text", "arrow", "parquet", "dictionary"])
-def test_bombs(files: TableFiles, tmp_path: Path, kind: str) -> None:
+def test_bombs(files: TableFileReader, tmp_path: Path, kind: str) -> None:
     path = tmp_path / "bomb"
     path.write_bytes(bomb(kind))
     said = r"a row has more than 67108864 bytes" if kind == "text" else r"takes more than 1073741824 bytes of memory"

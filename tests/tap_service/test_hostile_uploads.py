@@ -20,7 +20,7 @@ import pyarrow as pa
 import pytest
 
 from tap_service.config import Config
-from tap_service.services.uploads.sandbox_client import ReaderHost
+from tap_service.services.uploads.sandbox_client import SandboxClient
 from tests.tap_service.asking import Job
 from tests.tap_service.conftest import Served
 from tests.tap_service.processes import children, open_files, said_by
@@ -283,14 +283,14 @@ def test_no_room_for_files(serve: Callable[..., Served], tmp_path: Path) -> None
 def started(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The processes that are started meanwhile for readers to be forked from."""
     started: list[int] = []
-    start = ReaderHost._started
+    start = SandboxClient._started
 
-    def watched(self: ReaderHost, requests: socket.socket) -> Any:
+    def watched(self: SandboxClient, requests: socket.socket) -> Any:
         process = start(self, requests)
         started.append(process.pid)
         return process
 
-    monkeypatch.setattr(ReaderHost, "_started", watched)
+    monkeypatch.setattr(SandboxClient, "_start_process", watched)
     return started
 
 

@@ -13,7 +13,7 @@ from clickhouse_schema.catalogue import Catalogue
 from tap_service.serializers import ResultInfo, find_format
 from tap_service.services.jobs.job_info import JobProgress
 from tap_service.services.queries.cost_estimate import Estimator
-from tap_service.services.queries.query_execution import Execution
+from tap_service.services.queries.query_execution import QueryExecution
 from tap_service.services.queries.row_limit import RowLimit
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.engine.engine import Progress
@@ -43,7 +43,7 @@ class Told:
         translation = translate(query, catalogue)
         serializer = find_format("csv").serializer(translation.fields, ResultInfo())
         self.foreseen = Estimator(engine, rates).estimate_cost(translation, 1)
-        self._execution = Execution(engine, translation, serializer, "told", RowLimit(10**9, 10**9))
+        self._execution = QueryExecution(engine, translation, serializer, "told", RowLimit(10**9, 10**9))
         self._progress = JobProgress(self._execution, self.foreseen)
 
     def __call__(self, read: float, joined: float = 0.0, written: float = 0.0) -> tuple[str, int | None]:

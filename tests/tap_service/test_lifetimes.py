@@ -16,7 +16,7 @@ from clickhouse_schema.engine_tables.catalogue_log import initialise
 from tap_service.models.piece_progress import Part, PieceWork
 from tap_service.models.timestamps import later, now
 from tap_service.models.uws_job import ExecutionPhase, Job, JobResult
-from tap_service.services.jobs.job_lifetimes import Lifetimes
+from tap_service.services.jobs.job_lifetimes import JobLifetimes
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.engine.engine import QueryCancelled
 from tap_service.storage.engine.merge_tables import table_name
@@ -41,8 +41,8 @@ def results(tmp_path: Path) -> LocalResultStore:
 
 
 @pytest.fixture
-def lifetimes(engine: EmbeddedEngine, store: SqliteJobStore, results: LocalResultStore) -> Lifetimes:
-    return Lifetimes(engine, store, results)
+def lifetimes(engine: EmbeddedEngine, store: SqliteJobStore, results: LocalResultStore) -> JobLifetimes:
+    return JobLifetimes(engine, store, results)
 
 
 def queued(store: SqliteJobStore, job_id: str, seconds: float = 1000) -> str:
@@ -59,7 +59,7 @@ def completed(store: SqliteJobStore, results: LocalResultStore, job_id: str, sec
     return store.complete(job_id, 1, now(), result, {})
 
 
-def test_queries_of_no_job_are_stopped(engine: EmbeddedEngine, store: SqliteJobStore, lifetimes: Lifetimes) -> None:
+def test_queries_of_no_job_are_stopped(engine: EmbeddedEngine, store: SqliteJobStore, lifetimes: JobLifetimes) -> None:
     job = store.start(queued(store, "aa"), "w", now())
     with (
         engine.stream_batches(ENDLESS, query_id=job.query_id) as own,
@@ -82,7 +82,7 @@ def half_written(directory: Path, key: str) -> None:
 
 
 def test_jobs_go_at_their_time_with_their_results(
-    lifetimes: Lifetimes, store: SqliteJobStore, results: LocalResultStore
+    lifetimes: JobLifetimes, store: SqliteJobStore, results: LocalResultStore
 ) -> None:
     completed(store, results, "a", -1)
     completed(store, results, "b")
@@ -95,7 +95,7 @@ def test_jobs_go_at_their_time_with_their_results(
 
 
 def test_jobs_of_silent_workers_begin_anew_twice(
-    lifetimes: Lifetimes, store: SqliteJobStore, results: LocalResultStore, tmp_path: Path
+    lifetimes: JobLifetimes, store: SqliteJobStore, results: LocalResultStore, tmp_path: Path
 ) -> None:
     queued(store, "lost")
     store.start(queued(store, "alive"), "w", now() + timedelta(hours=1))
@@ -114,7 +114,7 @@ def test_jobs_of_silent_workers_begin_anew_twice(
 
 
 def test_what_no_job_counts_as_its_own_is_swept(
-    lifetimes: Lifetimes, store: SqliteJobStore, results: LocalResultStore, tmp_path: Path
+    lifetimes: JobLifetimes, store: SqliteJobStore, results: LocalResultStore, tmp_path: Path
 ) -> None:
     completed(store, results, "done")
     running = store.start(queued(store, "running"), "w", now())
@@ -145,7 +145,7 @@ def in_pieces(store: SqliteJobStore, results: LocalResultStore, job_id: str, att
 
 
 def test_parts_are_kept_for_the_next_attempt_and_go_with_the_job(
-    lifetimes: Lifetimes, store: SqliteJobStore, results: LocalResultStore
+    lifetimes: JobLifetimes, store: SqliteJobStore, results: LocalResultStore
 ) -> None:
     for job_id in ("kept", "destroyed", "aborted"):
         in_pieces(store, results, queued(store, job_id), 1, 2)
@@ -166,7 +166,7 @@ def test_parts_are_kept_for_the_next_attempt_and_go_with_the_job(
 
 
 def test_tables_of_dead_workers_are_dropped(
-    lifetimes: Lifetimes, store: SqliteJobStore, engine: EmbeddedEngine
+    lifetimes: JobLifetimes, store: SqliteJobStore, engine: EmbeddedEngine
 ) -> None:
     initialise(engine)
     running = store.start(queued(store, "running"), "w", now())

@@ -15,7 +15,7 @@ import pytest
 
 from adql.functions.object_name_functions import NameFault
 from tap_service.config import Config
-from tap_service.services.queries.sesame_resolver import Sesame
+from tap_service.services.queries.sesame_resolver import SesameResolver
 
 _GOOD = (
     "# Barnard's star\t#Q1\n#=S=Simbad (CDS, via client/server):    1     0ms (from cache)\n%@ 2918\n%I.0 NAME Barnard's star\n"
@@ -101,17 +101,17 @@ def stand_in() -> Iterator[StandIn]:
 
 
 def test_a_known_name(stand_in: StandIn) -> None:
-    assert Sesame(stand_in.url)("GJ 699") == (269.45207695, 4.69336496)
+    assert SesameResolver(stand_in.url)("GJ 699") == (269.45207695, 4.69336496)
     assert stand_in.requests == ["/cgi-bin/nph-sesame/-oI/SNV?GJ%20699"]
 
 
 def test_an_unknown_name(stand_in: StandIn) -> None:
     with pytest.raises(NameFault, match="no object called 'nothing' is known to Simbad, NED or VizieR"):
-        Sesame(stand_in.url)("nothing")
+        SesameResolver(stand_in.url)("nothing")
 
 
 def test_nothing_in_a_name_is_part_of_the_address(stand_in: StandIn) -> None:
-    Sesame(stand_in.url)("M 31 & co/..?#")
+    SesameResolver(stand_in.url)("M 31 & co/..?#")
     assert stand_in.requests == ["/cgi-bin/nph-sesame/-oI/SNV?M%2031%20%26%20co%2F..%3F%23"]
 
 
@@ -121,19 +121,19 @@ def test_nothing_in_a_name_is_part_of_the_address(stand_in: StandIn) -> None:
 )  # fmt: skip
 def test_what_is_no_answer_is_not_believed(name: str, stand_in: StandIn) -> None:
     with pytest.raises(NameFault, match=f"the position of '{name}' cannot be looked up now; give it yourself"):
-        Sesame(stand_in.url, seconds=0.5)(name)
+        SesameResolver(stand_in.url, seconds=0.5)(name)
 
 
 def test_nobody_there() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     with pytest.raises(NameFault, match="cannot be looked up now"):
-        Sesame(f"http://127.0.0.1:{port}/")("M 31")
+        SesameResolver(f"http://127.0.0.1:{port}/")("M 31")
 
 
 def test_answers_are_kept_for_a_while(stand_in: StandIn) -> None:
     now = [0.0]
-    sesame = Sesame(stand_in.url, clock=lambda: now[0])
+    sesame = SesameResolver(stand_in.url, clock=lambda: now[0])
     for later in (0, 3000, 5000, 5001):
         now[0] = later
         sesame("GJ 699")

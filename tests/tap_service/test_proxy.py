@@ -14,7 +14,7 @@ import pytest
 import pyvo
 import requests
 
-from tap_service.services.site.client_address import origin
+from tap_service.services.site.client_address import find_origin
 from tests.tap_service.nginx import behind_nginx
 
 TRUSTED = (ip_network("10.0.0.0/8"),)
@@ -22,7 +22,7 @@ REQUEST = "http://inner:8000"
 
 
 def asked(headers: dict[str, str], peer: str = "10.0.0.1", public_url: str = "") -> tuple[str, str]:
-    found = origin(headers, peer, REQUEST, TRUSTED, public_url)
+    found = find_origin(headers, peer, REQUEST, TRUSTED, public_url)
     return found.base_url, found.client
 
 

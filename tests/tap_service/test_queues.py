@@ -15,7 +15,7 @@ from tap_service.models.timestamps import later, now
 from tap_service.models.uws_job import ExecutionPhase, Job
 from tap_service.models.work_class import Estimate, Place, WorkClass
 from tap_service.service_errors import ServiceBusy, TooManyJobs
-from tap_service.services.jobs.job_queues import JobQueue, Rules, places_of, startable
+from tap_service.services.jobs.job_queues import JobQueue, QueueRules, count_places, find_startable
 from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
 
 SHORT, LONG, VERY_LONG = WorkClass.SHORT, WorkClass.LONG, WorkClass.VERY_LONG
@@ -23,14 +23,14 @@ SECONDS = {SHORT: 1.0, LONG: 60.0, VERY_LONG: 3600.0}
 T0 = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def rules(short: int = 1, long: int = 1, very_long: int = 1, user_running: int = 10) -> Rules:
-    return Rules({SHORT: short, LONG: long, VERY_LONG: very_long}, user_running, 1000, 1000)
+def rules(short: int = 1, long: int = 1, very_long: int = 1, user_running: int = 10) -> QueueRules:
+    return QueueRules({SHORT: short, LONG: long, VERY_LONG: very_long}, user_running, 1000, 1000)
 
 
 class Asked:
     """A queue over a real store, and users who ask."""
 
-    def __init__(self, store: SqliteJobStore, rules: Rules) -> None:
+    def __init__(self, store: SqliteJobStore, rules: QueueRules) -> None:
         self.store = store
         self.queue = JobQueue(store, rules)
         self.made = 0
@@ -64,7 +64,7 @@ def test_classes(seconds: float, work: WorkClass) -> None:
 
 @pytest.mark.parametrize("heavy", [1, 2, 3, 8])
 def test_every_class_has_a_place(heavy: int) -> None:
-    places = places_of(heavy)
+    places = count_places(heavy)
     assert all(count >= 1 for count in places.values())
     assert places[LONG] + places[VERY_LONG] == max(2, heavy)
 
@@ -148,13 +148,13 @@ def test_a_user_has_no_more_running_than_allowed(store: SqliteJobStore) -> None:
 def test_what_lasts_longer_than_foreseen_leaves_its_place_to_lighter_work() -> None:
     waits = Place("b", "bob", 0, 1.0)
     runs = Place("a", "alice", 0, 1.0, T0)
-    assert startable([waits], [runs], rules(), later(T0, 9)) == []
-    assert startable([waits], [runs], rules(), later(T0, 11)) == [waits]
-    assert startable([replace(waits, seconds=60)], [runs], rules(), later(T0, 11)) == []
+    assert find_startable([waits], [runs], rules(), later(T0, 9)) == []
+    assert find_startable([waits], [runs], rules(), later(T0, 11)) == [waits]
+    assert find_startable([replace(waits, seconds=60)], [runs], rules(), later(T0, 11)) == []
 
 
 def test_limits(store: SqliteJobStore) -> None:
-    asked = Asked(store, Rules(places_of(2), 2, 2, 3))
+    asked = Asked(store, QueueRules(count_places(2), 2, 2, 3))
     asked.put("alice", LONG)
     asked.put("alice", SHORT)
     with pytest.raises(TooManyJobs, match="2 of your jobs wait already"):
@@ -191,10 +191,10 @@ def test_nothing_is_lost_and_places_are_kept(jobs: list[tuple[str, WorkClass]], 
     waiting = [Place(str(n), user, data.draw(st.integers(0, 5)), SECONDS[work]) for n, (user, work) in enumerate(jobs)]
     running: list[Place] = []
     while waiting:
-        started = startable(waiting, running, given, T0)
+        started = find_startable(waiting, running, given, T0)
         running += [replace(place, started=T0) for place in started]
         waiting = [place for place in waiting if place not in started]
-        assert startable(waiting, running, given, T0) == []
+        assert find_startable(waiting, running, given, T0) == []
         for user in "abcd":
             assert sum(place.user == user for place in running) <= 3
         for work, most in given.places.items():

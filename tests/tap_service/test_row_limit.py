@@ -13,7 +13,7 @@ from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.models.work_class import ResultRows
 from tap_service.services.queries.cost_estimate import Estimator
-from tap_service.services.queries.row_limit import RowLimit, fitting_percentage, row_limit
+from tap_service.services.queries.row_limit import RowLimit, apply_row_limit, fitting_percentage
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.jobs.sqlite_job_store import SqliteJobStore
 
@@ -88,7 +88,7 @@ def test_of_joins_nobody_knows(estimator: Estimator, demo_catalogue: Catalogue) 
 
 def limited(estimator: Estimator, catalogue: Catalogue, query: str, limit: int = 100_000) -> RowLimit:
     translation = translate(query, catalogue, limit=limit + 1)
-    return row_limit(RowLimit(limit, 10**7), estimator.estimate_result_rows(translation, 1), translation, query)
+    return apply_row_limit(RowLimit(limit, 10**7), estimator.estimate_result_rows(translation, 1), translation, query)
 
 
 class TestWarning:

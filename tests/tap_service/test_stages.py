@@ -6,7 +6,7 @@ import pytest
 
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from tap_service.services.queries.query_stages import Stages
+from tap_service.services.queries.query_stages import QueryStages
 from tap_service.storage.engine.engine import Progress
 
 MATCH = "DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)) < 0.1"
@@ -40,7 +40,7 @@ BEGINS, READS, JOINS, RESTS, WRITES = (
     ],
 )  # fmt: skip
 def test_what_goes_on(demo_catalogue: Catalogue, query: str, expected: str) -> None:
-    stages = Stages(translate(query, demo_catalogue).query)
+    stages = QueryStages(translate(query, demo_catalogue).query)
     found, before = [], Progress(0, 0, 0, 0)
     for read, total, joined, written in (BEGINS, READS, JOINS, RESTS, WRITES):
         seen = Progress(read, 0, total, 0, joined)
@@ -50,4 +50,4 @@ def test_what_goes_on(demo_catalogue: Catalogue, query: str, expected: str) -> N
 
 
 def test_sql_of_others() -> None:
-    assert Stages(None).stage(Progress(0, 0, 0, 0), Progress(5, 0, 9, 0), written=False) == "reading"
+    assert QueryStages(None).stage(Progress(0, 0, 0, 0), Progress(5, 0, 9, 0), written=False) == "reading"

@@ -14,8 +14,8 @@ from clickhouse_schema.schema_model import Column, Layout, Table
 from clickhouse_schema.table_ddl import create_table
 from tap_service.config import Config
 from tap_service.models.timestamps import now
-from tap_service.services.user_tables.user_table_expiry import UserTableCare, end_of
-from tap_service.services.user_tables.user_table_storage import UserStorage
+from tap_service.services.user_tables.user_table_expiry import UserTableExpiry, expiry_time
+from tap_service.services.user_tables.user_table_storage import UserTableStorage
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 
 OWNER = "keeper'; DROP TABLE x --"
@@ -33,19 +33,19 @@ CONFIG = Config(user_table_days=10)
 
 
 @pytest.fixture
-def storage(svc_engine: EmbeddedEngine) -> Iterator[UserStorage]:
-    made = UserStorage(CONFIG, svc_engine)
+def storage(svc_engine: EmbeddedEngine) -> Iterator[UserTableStorage]:
+    made = UserTableStorage(CONFIG, svc_engine)
     yield made
     for record in user_table_record.tables_of(svc_engine, OWNER):
         made.remove(OWNER, record.table.name)
 
 
 @pytest.fixture
-def kept(storage: UserStorage) -> UserTable:
+def kept(storage: UserTableStorage) -> UserTable:
     return published(storage, replace=False)
 
 
-def published(storage: UserStorage, *, replace: bool) -> UserTable:
+def published(storage: UserTableStorage, *, replace: bool) -> UserTable:
     with storage.filling(TABLE) as filled:
         storage.fill(OWNER, filled, [ROWS])
         return storage.publish(OWNER, TABLE, filled, replace=replace)
@@ -61,9 +61,12 @@ def described(engine: EmbeddedEngine) -> set[str]:
 
 
 def test_what_is_replaced_goes_when_nobody_can_read_it(
-    svc_engine: EmbeddedEngine, storage: UserStorage, kept: UserTable, eventually: Callable[[Callable[[], bool]], None]
+    svc_engine: EmbeddedEngine,
+    storage: UserTableStorage,
+    kept: UserTable,
+    eventually: Callable[[Callable[[], bool]], None],
 ) -> None:
-    care = UserTableCare(CONFIG, svc_engine)
+    care = UserTableExpiry(CONFIG, svc_engine)
     again = published(storage, replace=True)
     assert again.storage != kept.storage
     assert again.described == kept.described
@@ -86,20 +89,20 @@ def test_what_a_dead_process_has_left(svc_engine: EmbeddedEngine, kept: UserTabl
     filling, live = new_name(FILLING), new_name(LIVE)
     for name in (filling, live):
         svc_engine.execute(create_table(TABLE, stored(name)))
-    care = UserTableCare(CONFIG, svc_engine)
+    care = UserTableExpiry(CONFIG, svc_engine)
     for _ in range(3):
         care.sweep()
     assert filling in names(svc_engine)  # another process may be at it
     assert live not in names(svc_engine)
-    UserTableCare(CONFIG, svc_engine).sweep(alone=True)
+    UserTableExpiry(CONFIG, svc_engine).sweep(alone=True)
     assert filling not in names(svc_engine)
     assert kept.storage in names(svc_engine)
     assert svc_engine.fetch_table(f"SELECT count() AS n FROM {stored(kept.storage)}")["n"].to_pylist() == [2]
 
 
-def test_a_failure_leaves_nothing(svc_engine: EmbeddedEngine, storage: UserStorage, kept: UserTable) -> None:
+def test_a_failure_leaves_nothing(svc_engine: EmbeddedEngine, storage: UserTableStorage, kept: UserTable) -> None:
     before = names(svc_engine)
-    too_little = UserStorage(Config(user_table_bytes=1), svc_engine)
+    too_little = UserTableStorage(Config(user_table_bytes=1), svc_engine)
     with too_little.filling(TABLE) as filled:
         svc_engine.insert_batches(stored(filled), [ROWS])
         with pytest.raises(Exception, match="more than the 1 bytes that are left of the 1"):
@@ -107,7 +110,7 @@ def test_a_failure_leaves_nothing(svc_engine: EmbeddedEngine, storage: UserStora
         with pytest.raises(Exception, match="more than the 1 bytes that are left of the 1"):
             too_little.publish(OWNER, TABLE, filled, replace=True)
     assert storage.present(OWNER, "kept") == kept
-    UserTableCare(CONFIG, svc_engine).sweep()
+    UserTableExpiry(CONFIG, svc_engine).sweep()
     assert names(svc_engine) <= before
 
 
@@ -118,17 +121,17 @@ def test_a_table_that_nobody_uses_expires(
     user_table_record.put(svc_engine, kept.model_copy(update={"changed": now() - timedelta(days=idle)}))
     if is_used:
         user_table_record.note_use(svc_engine, [kept.described])
-    UserTableCare(CONFIG.model_copy(update={"user_table_days": 0}), svc_engine).sweep()
+    UserTableExpiry(CONFIG.model_copy(update={"user_table_days": 0}), svc_engine).sweep()
     assert user_table_record.table_of(svc_engine, OWNER, "kept") is not None
-    UserTableCare(CONFIG, svc_engine).sweep()
+    UserTableExpiry(CONFIG, svc_engine).sweep()
     assert (user_table_record.table_of(svc_engine, OWNER, "kept") is not None) == is_kept
 
 
 def test_when_a_table_ends(kept: UserTable) -> None:
-    assert end_of(kept, None, 0) is None
-    assert end_of(kept, None, 10) == kept.changed + timedelta(days=10)
-    assert end_of(kept, "2000-01-31", 10) == kept.changed + timedelta(days=10)
-    assert str(end_of(kept, "2200-01-31", 10)) == "2200-02-11 00:00:00+00:00"
+    assert expiry_time(kept, None, 0) is None
+    assert expiry_time(kept, None, 10) == kept.changed + timedelta(days=10)
+    assert expiry_time(kept, "2000-01-31", 10) == kept.changed + timedelta(days=10)
+    assert str(expiry_time(kept, "2200-01-31", 10)) == "2200-02-11 00:00:00+00:00"
 
 
 def test_another_version_of_skyhouse_describes_the_tables_anew(svc_engine: EmbeddedEngine, kept: UserTable) -> None:

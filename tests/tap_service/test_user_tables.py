@@ -20,9 +20,9 @@ from pyvo.utils.prototype import activate_features
 
 from tap_service.config import Config
 from tap_service.service_errors import ServiceBusy
-from tap_service.services.catalogue.catalogue_cache import Metadata
-from tap_service.services.uploads.table_files import TableFiles
-from tap_service.services.user_tables.user_table_requests import UserTables
+from tap_service.services.catalogue.catalogue_cache import CatalogueCache
+from tap_service.services.uploads.table_files import TableFileReader
+from tap_service.services.user_tables.user_table_requests import UserTableService
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.tap_service.asking import Job
 from tests.tap_service.conftest import Served
@@ -458,7 +458,7 @@ def test_loads_at_once_lose_nothing(alice: User) -> None:
 def test_one_user_does_not_take_all_places(svc_engine: EmbeddedEngine) -> None:
     """Two loads of a user work, eight wait, and the next one is refused; another user's does not wait for them."""
     config = Config()
-    tables = UserTables(config, svc_engine, Metadata(svc_engine), TableFiles(config, at_once=False))
+    tables = UserTableService(config, svc_engine, CatalogueCache(svc_engine), TableFileReader(config, at_once=False))
     go_on = threading.Event()
 
     async def asked() -> tuple[int, str]:

@@ -12,8 +12,8 @@ from clickhouse_schema.engine_tables.catalogue_log import catalogue_version, rea
 from tap_service.constants import METADATA_POLL_SECONDS
 from tap_service.documents.service_description import Example
 from tap_service.documents.tableset_document import tableset_document, with_tables
-from tap_service.services.catalogue.example_queries import examples
-from tap_service.services.catalogue.user_catalogues import OwnCatalogues
+from tap_service.services.catalogue.example_queries import build_examples
+from tap_service.services.catalogue.user_catalogues import UserCatalogues
 from tap_service.storage.engine.engine import Engine
 
 _log = logging.getLogger("skyhouse")
@@ -23,7 +23,7 @@ _log = logging.getLogger("skyhouse")
 _FEW_COLUMNS = 5000
 
 
-class Snapshot:
+class CatalogueSnapshot:
     """One version of the catalogue and what is made of it, once and when it is first asked for."""
 
     def __init__(self, version: int, catalogue: Catalogue, engine: Engine) -> None:
@@ -41,7 +41,7 @@ class Snapshot:
 
     @cached_property
     def examples(self) -> tuple[Example, ...]:
-        return examples(self._engine, self.catalogue)
+        return build_examples(self._engine, self.catalogue)
 
     def find(self, name: str) -> TableEntry | None:
         """The table of a qualified name, written in any case if that is not ambiguous."""
@@ -51,34 +51,34 @@ class Snapshot:
         return found[0] if len(found) == 1 else None
 
 
-class OwnSnapshot(Snapshot):
+class UserCatalogueSnapshot(CatalogueSnapshot):
     """A version with the tables of one user besides."""
 
-    def __init__(self, base: Snapshot, catalogue: Catalogue) -> None:
+    def __init__(self, base: CatalogueSnapshot, catalogue: Catalogue) -> None:
         self.version = base.version
         self.catalogue = catalogue
         self._base = base
 
     @property
-    def _own(self) -> tuple[TableEntry, ...]:
+    def _user_tables(self) -> tuple[TableEntry, ...]:
         return self.catalogue.entries[len(self._base.catalogue.entries) :]
 
     @cached_property
     def tables(self) -> bytes:
-        return with_tables(self._base.tables, self._own)
+        return with_tables(self._base.tables, self._user_tables)
 
     @cached_property
     def tables_without_columns(self) -> bytes:
         """The user's own with columns, unless these are many: pyvo asks for a single table without credentials."""
-        columns = sum(len(entry.table.columns) for entry in self._own)
-        return with_tables(self._base.tables_without_columns, self._own, detail=columns <= _FEW_COLUMNS)
+        columns = sum(len(entry.table.columns) for entry in self._user_tables)
+        return with_tables(self._base.tables_without_columns, self._user_tables, detail=columns <= _FEW_COLUMNS)
 
     @cached_property
     def examples(self) -> tuple[Example, ...]:
         return self._base.examples
 
 
-class Metadata:
+class CatalogueCache:
     """Holds the current snapshot; a thread looks for a new version every second.
 
     ``is_sole``: nobody changes anything in the engine but this process.
@@ -86,11 +86,11 @@ class Metadata:
 
     def __init__(self, engine: Engine, *, is_sole: bool = False) -> None:
         self._engine = engine
-        self._own = OwnCatalogues(engine, is_sole=is_sole)
+        self._user_tables = UserCatalogues(engine, is_sole=is_sole)
         self._refreshing = threading.Lock()
         self._stopped = threading.Event()
-        self.snapshot = self._read()
-        self._thread = threading.Thread(target=self._poll, name="metadata", daemon=True)
+        self.snapshot = self._read_snapshot()
+        self._thread = threading.Thread(target=self._poll_version, name="metadata", daemon=True)
 
     @property
     def catalogue(self) -> Catalogue:
@@ -99,20 +99,20 @@ class Metadata:
     def catalogue_of(self, owner: str | None) -> Catalogue:
         """What this user may ask; None is nobody in particular. Raises ServiceUnavailable."""
         catalogue = self.catalogue
-        return catalogue if owner is None else self._own.of(catalogue, owner)[0]
+        return catalogue if owner is None else self._user_tables.of(catalogue, owner)[0]
 
-    def snapshot_of(self, owner: str | None) -> Snapshot:
+    def snapshot_of(self, owner: str | None) -> CatalogueSnapshot:
         """The same with its documents."""
         snapshot = self.snapshot
         if owner is None:
             return snapshot
-        catalogue, records = self._own.of(snapshot.catalogue, owner)
-        return OwnSnapshot(snapshot, catalogue) if records else snapshot
+        catalogue, records = self._user_tables.of(snapshot.catalogue, owner)
+        return UserCatalogueSnapshot(snapshot, catalogue) if records else snapshot
 
     def note_use(self, owner: str | None, tables: Iterable[TableEntry]) -> None:
         """A query of this user reads these tables."""
         if owner is not None:
-            self._own.note_use(owner, tables)
+            self._user_tables.note_use(owner, tables)
 
     def start(self) -> None:
         self._thread.start()
@@ -121,19 +121,19 @@ class Metadata:
         """Read the catalogue again if it has changed."""
         with self._refreshing:
             if catalogue_version(self._engine) != self.snapshot.version:
-                self.snapshot = self._read()
+                self.snapshot = self._read_snapshot()
 
     def close(self) -> None:
         self._stopped.set()
         if self._thread.is_alive():
             self._thread.join()
 
-    def _read(self) -> Snapshot:
+    def _read_snapshot(self) -> CatalogueSnapshot:
         """The version is read first: a change in between is then read once more, and never missed."""
         version = catalogue_version(self._engine)
-        return Snapshot(version, read_catalogue(self._engine), self._engine)
+        return CatalogueSnapshot(version, read_catalogue(self._engine), self._engine)
 
-    def _poll(self) -> None:
+    def _poll_version(self) -> None:
         while not self._stopped.wait(METADATA_POLL_SECONDS):
             try:
                 self.refresh()

@@ -23,12 +23,12 @@ _POSITIONS_TRIED = 100
 _CONE_DEGREES = 0.5
 
 
-def examples(engine: Engine, catalogue: Catalogue) -> tuple[Example, ...]:
+def build_examples(engine: Engine, catalogue: Catalogue) -> tuple[Example, ...]:
     """Examples for the first tables of ``catalogue``; a cone lies on a position that the table has."""
-    written = [example for schema in catalogue.schemas for example in _of_schema(catalogue, schema)]
+    written = [example for schema in catalogue.schemas for example in _build_schema_examples(catalogue, schema)]
     shown = {table for example in written for table in example.tables}
     others = [entry for entry in catalogue.entries if not is_tap_schema(entry.schema) and entry.qualified not in shown]
-    made = [example for entry in others[:_TABLES_SHOWN] for example in of_table(engine, catalogue, entry)]
+    made = [example for entry in others[:_TABLES_SHOWN] for example in build_table_examples(engine, catalogue, entry)]
     return (*written, *made, _ABOUT_TABLES)
 
 
@@ -46,7 +46,7 @@ def is_tap_schema(schema: Schema) -> bool:
     return schema.name.upper() == "TAP_SCHEMA"
 
 
-def _of_schema(catalogue: Catalogue, schema: Schema) -> Iterator[Example]:
+def _build_schema_examples(catalogue: Catalogue, schema: Schema) -> Iterator[Example]:
     """The schema's own examples, as far as the tables in them are loaded."""
     for number, written in enumerate(schema.examples, 1):
         try:
@@ -55,58 +55,60 @@ def _of_schema(catalogue: Catalogue, schema: Schema) -> Iterator[Example]:
             _log.warning("example %r of schema %s is left out: %s", written.name, schema.name, error)
             continue
         tables = tuple(entry.qualified for entry in used)
-        yield Example(_ident(f"s-{schema.name}-{number}"), written.name, written.query, written.description, tables)
+        yield Example(
+            _make_xml_name(f"s-{schema.name}-{number}"), written.name, written.query, written.description, tables
+        )
 
 
-def _ident(name: str) -> str:
+def _make_xml_name(name: str) -> str:
     """An XML name."""
     return re.sub(r"[^A-Za-z0-9_.-]", "_", name)
 
 
-def of_table(engine: Engine, catalogue: Catalogue, entry: TableEntry) -> Iterator[Example]:
+def build_table_examples(engine: Engine, catalogue: Catalogue, entry: TableEntry) -> Iterator[Example]:
     """The first rows of a table, and a cone around a position that it has. Raises EngineError."""
-    yield example_of_rows(entry)
+    yield build_first_rows_example(entry)
     if entry.table.layout.position is None:
         return
     lon, lat = (published(name) for name in entry.table.layout.position)
-    table = _published(entry)
+    table = _quote_table_name(entry)
     query = f"SELECT TOP {_POSITIONS_TRIED} {lon}, {lat} FROM {table}"
-    if (position := _a_position(engine, catalogue, query)) is None:
+    if (position := _find_position(engine, catalogue, query)) is None:
         return
     centre = ", ".join(f"{value:.4f}" for value in position)
     yield Example(
-        f"{_ident(f't-{entry.qualified}')}-cone",
+        f"{_make_xml_name(f't-{entry.qualified}')}-cone",
         f"{entry.qualified} around a position",
-        f"SELECT {_few_columns(entry)}\nFROM {table}\n"
+        f"SELECT {_select_list(entry)}\nFROM {table}\n"
         f"WHERE 1 = CONTAINS(POINT({lon}, {lat}), CIRCLE({centre}, {_CONE_DEGREES}))",
         f"All rows within {_CONE_DEGREES} degrees of ({centre}), ICRS.",
         (entry.qualified,),
     )
 
 
-def example_of_rows(entry: TableEntry) -> Example:
+def build_first_rows_example(entry: TableEntry) -> Example:
     """The first rows of a table."""
     return Example(
-        f"{_ident(f't-{entry.qualified}')}-top",
+        f"{_make_xml_name(f't-{entry.qualified}')}-top",
         f"First rows of {entry.qualified}",
-        f"SELECT TOP 10 {_few_columns(entry)}\nFROM {_published(entry)}",
+        f"SELECT TOP 10 {_select_list(entry)}\nFROM {_quote_table_name(entry)}",
         entry.table.description,
         (entry.qualified,),
     )
 
 
-def _published(entry: TableEntry) -> str:
+def _quote_table_name(entry: TableEntry) -> str:
     return f"{published(entry.schema.name)}.{published(entry.table.name)}"
 
 
-def _few_columns(entry: TableEntry) -> str:
+def _select_list(entry: TableEntry) -> str:
     columns = [column.name for column in entry.table.columns if column.principal] or [
         column.name for column in entry.table.columns
     ]
     return ", ".join(published(name) for name in columns[:_FEW_COLUMNS])
 
 
-def _a_position(engine: Engine, catalogue: Catalogue, query: str) -> tuple[float, float] | None:
+def _find_position(engine: Engine, catalogue: Catalogue, query: str) -> tuple[float, float] | None:
     translation = translate(query, catalogue)
     answer = engine.fetch_table(translation.sql, translation.settings)
     for lon, lat in zip(*(column.to_pylist() for column in answer.columns), strict=True):

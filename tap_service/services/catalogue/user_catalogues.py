@@ -22,7 +22,7 @@ _KEPT, _KEPT_COLUMNS = 50, 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _CachedCatalogue:
     """``changes`` of this process and ``version`` of the owner's tables when they were read."""
 
     changes: int
@@ -32,7 +32,7 @@ class _Kept:
     records: tuple[UserTable, ...]
 
 
-class OwnCatalogues:
+class UserCatalogues:
     """Safe to use from several threads.
 
     Whoever has changed tables, in whichever process, sees the change in the next query: the engine is asked each time
@@ -43,18 +43,18 @@ class OwnCatalogues:
         self._engine = engine
         self._is_sole = is_sole
         self._lock = threading.Lock()
-        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._kept: OrderedDict[str, _CachedCatalogue] = OrderedDict()
         self._noted: set[str] = set()
         self._noted_on: datetime.date | None = None
 
     def of(self, base: Catalogue, owner: str) -> tuple[Catalogue, tuple[UserTable, ...]]:
         """Raises ServiceUnavailable."""
         try:
-            return self._of(base, owner)
+            return self._read_catalogue(base, owner)
         except EngineError as error:
             raise ServiceUnavailable(f"your own tables cannot be seen now: {error}. Ask again later") from error
 
-    def _of(self, base: Catalogue, owner: str) -> tuple[Catalogue, tuple[UserTable, ...]]:
+    def _read_catalogue(self, base: Catalogue, owner: str) -> tuple[Catalogue, tuple[UserTable, ...]]:
         changes = user_table_record.changes()
         with self._lock:
             known = self._kept.get(owner)
@@ -64,21 +64,21 @@ class OwnCatalogues:
         version = user_table_record.version_of(self._engine, owner)
         if known is None or not is_same or known.version != version:
             records = user_table_record.tables_of(self._engine, owner) if version else ()
-            known = _Kept(changes, version, base, user_table_record.catalogue_with(base, records), records)
+            known = _CachedCatalogue(changes, version, base, user_table_record.catalogue_with(base, records), records)
         else:
             known = replace(known, changes=changes)
-        self._keep(owner, known)
+        self._cache_catalogue(owner, known)
         return known.catalogue, known.records
 
-    def _keep(self, owner: str, known: _Kept) -> None:
+    def _cache_catalogue(self, owner: str, known: _CachedCatalogue) -> None:
         with self._lock:
             self._kept[owner] = known
             self._kept.move_to_end(owner)
-            while len(self._kept) > _KEPT or (len(self._kept) > 1 and self._columns > _KEPT_COLUMNS):
+            while len(self._kept) > _KEPT or (len(self._kept) > 1 and self._count_columns > _KEPT_COLUMNS):
                 self._kept.popitem(last=False)
 
     @property
-    def _columns(self) -> int:
+    def _count_columns(self) -> int:
         return sum(len(record.table.columns) for known in self._kept.values() for record in known.records)
 
     def note_use(self, owner: str, tables: Iterable[TableEntry]) -> None:

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from tap_service.models.timestamps import now
 from tap_service.models.work_class import WorkClass
-from tap_service.services.jobs.job_lifetimes import Lifetimes, Sweeper
+from tap_service.services.jobs.job_lifetimes import JobLifetimes, JobSweeper
 from tap_service.services.jobs.job_queues import JobQueue
 from tap_service.services.jobs.job_runner import JobRunner
 
@@ -59,11 +59,11 @@ class _JobThreads:
 class EmbeddedDispatcher:
     """Implements ``Dispatcher`` with threads, and sweeps expired jobs."""
 
-    def __init__(self, queue: JobQueue, max_running: int, runner: JobRunner, lifetimes: Lifetimes) -> None:
+    def __init__(self, queue: JobQueue, max_running: int, runner: JobRunner, lifetimes: JobLifetimes) -> None:
         self._queue = queue
         self._runner = runner
         self._lifetimes = lifetimes
-        self._sweeper = Sweeper(lifetimes, self._wake_idle)
+        self._sweeper = JobSweeper(lifetimes, self._wake_idle)
         self._threads = _JobThreads(runner.run_next, max_running)
 
     def start(self) -> None:

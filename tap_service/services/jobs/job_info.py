@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from tap_service.models.uws_job import Info
 from tap_service.models.work_class import Estimate
-from tap_service.services.queries.query_execution import Execution
-from tap_service.services.queries.query_stages import Stage, Stages
+from tap_service.services.queries.query_execution import QueryExecution
+from tap_service.services.queries.query_stages import QueryStage, QueryStages
 from tap_service.storage.engine.engine import Progress
 
 #: what is told while there is something left to do
@@ -23,14 +23,14 @@ _NOTHING = Progress(0, 0, 0, 0)
 class JobProgress:
     """Of one execution. The engine's words come late or never where a query is short: then they are not told."""
 
-    def __init__(self, execution: Execution, foreseen: Estimate | None = None) -> None:
+    def __init__(self, execution: QueryExecution, foreseen: Estimate | None = None) -> None:
         self._execution = execution
         self._foreseen = foreseen
         self._began = time.monotonic()
         self._seen: Progress | None = None
         self._before = _NOTHING
-        self._stages = Stages(execution.translation.query)
-        self._stage = Stage.PREPARING
+        self._stages = QueryStages(execution.translation.query)
+        self._stage = QueryStage.PREPARING
         self._written = 0
         #: the plan in words
         self.plan = ""
@@ -47,16 +47,16 @@ class JobProgress:
         report = self._execution.report
         if progress is None:
             if report.rows and self.pieces is None:
-                self._stage = Stage.WRITING
+                self._stage = QueryStage.WRITING
             return
         last = self._seen or _NOTHING
         if progress.read_rows < last.read_rows:
-            self._before, last = self._so_far, _NOTHING
+            self._before, last = self._total_progress, _NOTHING
         self._stage = self._stages.stage(last, progress, written=report.rows > self._written)
         self._seen, self._written = progress, report.rows
 
     @property
-    def _so_far(self) -> Progress:
+    def _total_progress(self) -> Progress:
         """Of all pieces that the engine was seen at."""
         before, seen = self._before, self._seen or _NOTHING
         return Progress(
@@ -70,30 +70,30 @@ class JobProgress:
     def while_running(self) -> Info:
         """What is told is in docs/async.md."""
         elapsed = time.monotonic() - self._began
-        info: dict[str, str | int | float] = {**self._work(elapsed), "stage": self._stage}
+        info: dict[str, str | int | float] = {**self._work_info(elapsed), "stage": self._stage}
         if self.pieces is not None:
             return {**info, **self.pieces()}
         if self._seen is not None and self._seen.total_rows:
             info["rowsExpected"] = self._seen.total_rows
-            fraction = self._fraction(self._seen)
+            fraction = self._estimate_fraction(self._seen)
             if fraction is not None:
                 info["percent"] = int(fraction * 100)
                 if fraction >= _FORETOLD_FROM:
                     info["secondsLeft"] = round(elapsed * (1 - fraction) / fraction, 1)
         return info
 
-    def _fraction(self, seen: Progress) -> float | None:
+    def _estimate_fraction(self, seen: Progress) -> float | None:
         """The part of the work that is done; None where that is not known.
 
         Each step counts as many seconds as were foreseen for it. Nobody knows how far a group or a sort is; nor a join,
         or the writing, when it has more rows than were foreseen, or when conditions may leave fewer.
         """
-        if self._stage in (Stage.GROUPING, Stage.SORTING):
+        if self._stage in (QueryStage.GROUPING, QueryStage.SORTING):
             return None
         read = min(seen.read_rows / seen.total_rows, 1.0)
         steps = self._foreseen.steps if self._foreseen else None
         if self._foreseen is None or steps is None or not steps.sure:
-            is_reading = self._stage is Stage.READING and self._stages.join is None
+            is_reading = self._stage is QueryStage.READING and self._stages.join is None
             return min(read, _NEARLY_ALL) if is_reading else None
         written = self._execution.report.rows
         if seen.joined_rows > steps.joined or written > steps.written:
@@ -107,9 +107,9 @@ class JobProgress:
 
     def at_end(self) -> Info:
         pieces = self.pieces() if self.pieces else {}
-        return {**self._work(time.monotonic() - self._began), **pieces, "percent": 100, "secondsLeft": 0}
+        return {**self._work_info(time.monotonic() - self._began), **pieces, "percent": 100, "secondsLeft": 0}
 
-    def _work(self, elapsed: float) -> dict[str, str | int | float]:
+    def _work_info(self, elapsed: float) -> dict[str, str | int | float]:
         report = self._execution.report
         info: dict[str, str | int | float] = {
             "seconds": round(elapsed, 3),
@@ -124,7 +124,7 @@ class JobProgress:
         if report.warning:
             info["warning"] = report.warning
         if self._seen is not None:
-            so_far = self._so_far
+            so_far = self._total_progress
             info["rowsRead"] = so_far.read_rows
             info["bytesRead"] = so_far.read_bytes
             info["peakMemory"] = so_far.peak_memory

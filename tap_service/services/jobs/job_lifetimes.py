@@ -12,7 +12,7 @@ from datetime import datetime
 from tap_service.constants import MAX_DEATHS, ORPHAN_AGE_SECONDS, ORPHAN_TABLE_SECONDS, SWEEP_SECONDS
 from tap_service.models.timestamps import now
 from tap_service.models.uws_job import ExecutionPhase, Job, JobError
-from tap_service.services.user_tables.user_table_expiry import UserTableCare
+from tap_service.services.user_tables.user_table_expiry import UserTableExpiry
 from tap_service.storage.engine import merge_tables
 from tap_service.storage.engine.engine import Engine, EngineError
 from tap_service.storage.engine.query_tables import UPLOAD_OF_JOB, UPLOAD_OF_SYNC, drop_left_over
@@ -24,11 +24,11 @@ _log = logging.getLogger("skyhouse")
 _AT_ONCE = 1000
 
 
-class Lifetimes:
+class JobLifetimes:
     """``tables``: users' own ones are looked after too."""
 
     def __init__(
-        self, engine: Engine, jobs: JobStore, results: ResultStore, tables: UserTableCare | None = None
+        self, engine: Engine, jobs: JobStore, results: ResultStore, tables: UserTableExpiry | None = None
     ) -> None:
         self._engine = engine
         self._tables = tables
@@ -41,8 +41,8 @@ class Lifetimes:
         if job.phase is ExecutionPhase.EXECUTING:
             self.stop(job.query_id)
         if job.attempt:
-            self._remove(job)
-        self._remove_files(job)
+            self._delete_results(job)
+        self._delete_upload_files(job)
 
     def stop(self, query_id: str) -> None:
         """Kill a query of a job that is ended already: if that fails, its worker sees to it at its next report."""
@@ -71,10 +71,10 @@ class Lifetimes:
             try:
                 if job.deaths + 1 < MAX_DEATHS:
                     self._jobs.requeue(job.job_id, job.attempt, died=True)
-                    self._remove(replace(job, pieces=None))  # the parts are there to go on from
+                    self._delete_results(replace(job, pieces=None))  # the parts are there to go on from
                 else:
                     self._jobs.fail(job.job_id, job.attempt, now(), _LOST, {})
-                    self._remove(job)
+                    self._delete_results(job)
             except (NoSuchJob, IllegalTransition):
                 continue  # its worker lives after all, or it was aborted
         return len(silent)
@@ -85,7 +85,7 @@ class Lifetimes:
         Jobs that are not known here may be those of another deployment over the same engine.
         """
         for query_id in self._engine.list_running_ids("async-"):
-            if self._is_executed(query_id.removeprefix("async-").replace("-", "_")) is False:
+            if self._is_executing(query_id.removeprefix("async-").replace("-", "_")) is False:
                 self.stop(query_id)
 
     def sweep(self, minimum_age: float = ORPHAN_AGE_SECONDS) -> int:
@@ -97,7 +97,7 @@ class Lifetimes:
         old = ORPHAN_TABLE_SECONDS if minimum_age else 0
 
         def is_left(name: str, age: float) -> bool:
-            executed = self._is_executed(name)
+            executed = self._is_executing(name)
             return age >= old if executed is None else not executed
 
         try:
@@ -109,12 +109,12 @@ class Lifetimes:
                 self._tables.sweep(alone=not minimum_age)
         except EngineError as error:
             _log.warning("tables that dead workers have left cannot be dropped now: %s", error)
-        orphans = [key for key in self._results.keys(minimum_age) if not self._belongs(key)]
+        orphans = [key for key in self._results.keys(minimum_age) if not self._has_owner(key)]
         for key in orphans:
             self._results.delete(key)
         return len(orphans)
 
-    def _remove(self, job: Job) -> None:
+    def _delete_results(self, job: Job) -> None:
         """What is left if the store cannot be reached is swept when it can."""
         try:
             for key in (job.result_key, job.preview_key, *job.part_keys):
@@ -122,14 +122,14 @@ class Lifetimes:
         except OSError as error:
             _log.warning("what job %s has stored cannot be removed yet: %s", job.job_id, error)
 
-    def _remove_files(self, job: Job) -> None:
+    def _delete_upload_files(self, job: Job) -> None:
         try:
             for file in job.files:
                 self._results.delete(file.key)
         except OSError as error:
             _log.warning("the files of job %s cannot be removed yet: %s", job.job_id, error)
 
-    def _is_executed(self, name: str) -> bool | None:
+    def _is_executing(self, name: str) -> bool | None:
         """``name``: id and attempt of a job, with ``_`` between and behind them. None for a job that is not known."""
         job_id, attempt = name.split("_")[:2]
         try:
@@ -138,7 +138,7 @@ class Lifetimes:
             return None
         return job.phase is ExecutionPhase.EXECUTING and str(job.attempt) == attempt
 
-    def _belongs(self, key: str) -> bool:
+    def _has_owner(self, key: str) -> bool:
         try:
             job = self._jobs.get(key.rpartition("-")[0])
         except NoSuchJob:
@@ -153,14 +153,14 @@ class Lifetimes:
         return (executing or job.phase is ExecutionPhase.QUEUED) and key in job.part_keys
 
 
-class Sweeper:
+class JobSweeper:
     """A thread that looks after the ends of jobs while the service runs. ``also`` is done at each look."""
 
-    def __init__(self, lifetimes: Lifetimes, also: Callable[[], None]) -> None:
+    def __init__(self, lifetimes: JobLifetimes, also: Callable[[], None]) -> None:
         self._lifetimes = lifetimes
         self._also = also
         self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="job-sweeper", daemon=True)
+        self._thread = threading.Thread(target=self._sweep_until_closed, name="job-sweeper", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
@@ -170,17 +170,17 @@ class Sweeper:
         if self._thread.is_alive():
             self._thread.join()
 
-    def _run(self) -> None:
+    def _sweep_until_closed(self) -> None:
         swept = time.monotonic()
         while not self._stopped.wait(SWEEP_SECONDS):
-            _survived(lambda: self._lifetimes.expire(now()))
-            _survived(self._also)
+            _log_failure(lambda: self._lifetimes.expire(now()))
+            _log_failure(self._also)
             if time.monotonic() - swept >= ORPHAN_AGE_SECONDS:
                 swept = time.monotonic()
-                _survived(self._lifetimes.sweep)
+                _log_failure(self._lifetimes.sweep)
 
 
-def _survived(work: Callable[[], object]) -> None:
+def _log_failure(work: Callable[[], object]) -> None:
     """Whatever fails is tried again next time."""
     try:
         work()

@@ -15,22 +15,22 @@ from tap_service.models.timestamps import now
 from tap_service.models.uws_job import Job, JobError
 from tap_service.service_errors import QueryTooHeavy, ServiceError
 from tap_service.services.jobs.job_info import JobProgress
-from tap_service.services.queries.query_execution import Execution
-from tap_service.services.queries.query_stages import Stage
+from tap_service.services.queries.query_execution import QueryExecution
+from tap_service.services.queries.query_stages import QueryStage
 from tap_service.storage.engine.engine import Engine, EngineError
 from tap_service.storage.jobs.job_store import IllegalTransition, JobStore, NoSuchJob
 
 _log = logging.getLogger("skyhouse")
 
 
-class NotOurs(ServiceError):
+class JobRevoked(ServiceError):
     """The job was aborted, destroyed or given to another worker."""
 
 
 class RunningJob:
     """A job in execution."""
 
-    def __init__(self, job: Job, execution: Execution) -> None:
+    def __init__(self, job: Job, execution: QueryExecution) -> None:
         self.job = job
         self.execution = execution
         self.progress = JobProgress(execution, job.foreseen)
@@ -52,7 +52,7 @@ class JobMonitor:
         self._running: dict[str, RunningJob] = {}
         self._preparing: dict[str, Job] = {}
         self._closing = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="job-monitor", daemon=True)
+        self._thread = threading.Thread(target=self._report_until_closed, name="job-monitor", daemon=True)
 
     @property
     def running(self) -> tuple[RunningJob, ...]:
@@ -91,12 +91,12 @@ class JobMonitor:
         for each in running:
             each.progress.seen(found.get(each.job.query_id))
 
-    def _run(self) -> None:
+    def _report_until_closed(self) -> None:
         while not self._closing.wait(JOB_TICK_SECONDS):
             if running := self.running:
                 self.see_progress(running)
-            told = [(each.job, partial(self._report, each)) for each in running]
-            told += [(job, partial(self._live, job)) for job in tuple(self._preparing.values())]
+            told = [(each.job, partial(self._report_running, each)) for each in running]
+            told += [(job, partial(self._report_preparing, job)) for job in tuple(self._preparing.values())]
             for job, tell in told:
                 try:
                     tell()
@@ -104,11 +104,11 @@ class JobMonitor:
                     # whatever it is, such as a job store that is out of order: the other jobs and the next tick count
                     _log.warning("job %s cannot be watched over now: %s", job.job_id, error)
 
-    def _live(self, job: Job) -> None:
+    def _report_preparing(self, job: Job) -> None:
         with suppress(NoSuchJob, IllegalTransition):  # it is told when it begins
-            self._jobs.report(job.job_id, job.attempt, now(), {"stage": Stage.PREPARING})
+            self._jobs.report(job.job_id, job.attempt, now(), {"stage": QueryStage.PREPARING})
 
-    def _report(self, running: RunningJob) -> None:
+    def _report_running(self, running: RunningJob) -> None:
         """Tell the store that the job lives and how far it is; stop it if it is ours no more, or has had its time."""
         job = running.job
         try:
@@ -122,4 +122,4 @@ class JobMonitor:
                 self._jobs.abort(job.job_id, now(), JobError(reason))
                 running.stop(QueryTooHeavy(reason))
         except (NoSuchJob, IllegalTransition):
-            running.stop(NotOurs("the job was aborted"))
+            running.stop(JobRevoked("the job was aborted"))

@@ -14,7 +14,7 @@ PREVIEW_FORMAT = find_format("votable/td")
 _WHAT_IT_IS = Status("OVERFLOW", "These are the first rows that the job has given: a preview, and not its result.")
 
 
-def preview(translation: Translation, query: str, service: str, batch: pa.RecordBatch) -> bytes:
+def build_preview(translation: Translation, query: str, service: str, batch: pa.RecordBatch) -> bytes:
     """A VOTable of the first rows of ``batch``, which is the first of the query."""
     info = ResultInfo(query, service, PREVIEW_ROWS)
     serializer = PREVIEW_FORMAT.serializer(translation.fields, info)

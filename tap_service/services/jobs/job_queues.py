@@ -20,7 +20,7 @@ from tap_service.service_errors import ServiceBusy, TooManyJobs
 from tap_service.storage.jobs.job_store import IllegalTransition, JobStore, NoSuchJob
 
 
-def places_of(heavy: int) -> dict[WorkClass, int]:
+def count_places(heavy: int) -> dict[WorkClass, int]:
     """How many of each class run at once where ``heavy`` (the engine's cores) long ones may; short ones hardly load."""
     return {
         WorkClass.SHORT: max(2, heavy),
@@ -30,7 +30,7 @@ def places_of(heavy: int) -> dict[WorkClass, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class QueueRules:
     """``places`` of each class; how many jobs of one user run, and how many of one user and of all wait, at most."""
 
     places: Mapping[WorkClass, int]
@@ -44,16 +44,19 @@ class Rules:
         return sum(self.places[work] for work in works) + more
 
     @classmethod
-    def of(cls, config: Config) -> Rules:
+    def of(cls, config: Config) -> QueueRules:
         return cls(
-            places_of(config.concurrent_jobs), config.user_running_jobs, config.user_waiting_jobs, config.waiting_jobs
+            count_places(config.concurrent_jobs),
+            config.user_running_jobs,
+            config.user_waiting_jobs,
+            config.waiting_jobs,
         )
 
 
 class JobQueue:
     """Safe to use from several threads and processes."""
 
-    def __init__(self, jobs: JobStore, rules: Rules) -> None:
+    def __init__(self, jobs: JobStore, rules: QueueRules) -> None:
         self._jobs = jobs
         self._rules = rules
 
@@ -62,7 +65,7 @@ class JobQueue:
         with self._jobs.choosing():
             queued, at = self._jobs.queued(), now()
             place = replace(job, foreseen=foreseen).place
-            self._admit(place.user, queued)
+            self._check_limits(place.user, queued)
             work = place.work(at)
             waiting = [each for each in queued if each.work(at) is work]
             running = [each for each in self._jobs.executing() if each.work(at) is work]
@@ -70,13 +73,13 @@ class JobQueue:
             if foreseen is not None:
                 before = sum(each.seconds for each in waiting) + sum(each.seconds / 2 for each in running)
                 quote = job.end(at, before / self._rules.places[work] + foreseen.seconds)
-            return self._jobs.queue(job.job_id, foreseen, _turn(place.user, waiting, running), quote)
+            return self._jobs.queue(job.job_id, foreseen, _next_turn(place.user, waiting, running), quote)
 
     def take(self, worker: str, works: Collection[WorkClass] = tuple(WorkClass)) -> Job | None:
         """Start the job of these classes whose turn it is; None if none may start now."""
         with self._jobs.choosing():
             at = now()
-            for place in self._startable(at):
+            for place in self._find_startable(at):
                 if place.work(at) not in works:
                     continue
                 try:
@@ -91,12 +94,12 @@ class JobQueue:
     def startable(self) -> list[WorkClass]:
         """The classes of the jobs that may start now, in the order in which they shall."""
         at = now()
-        return [place.work(at) for place in self._startable(at)]
+        return [place.work(at) for place in self._find_startable(at)]
 
-    def _startable(self, at: datetime) -> list[Place]:
-        return startable(self._jobs.queued(), self._jobs.executing(), self._rules, at)
+    def _find_startable(self, at: datetime) -> list[Place]:
+        return find_startable(self._jobs.queued(), self._jobs.executing(), self._rules, at)
 
-    def _admit(self, user: str, queued: Sequence[Place]) -> None:
+    def _check_limits(self, user: str, queued: Sequence[Place]) -> None:
         mine = sum(place.user == user for place in queued)
         if mine >= self._rules.user_waiting:
             raise TooManyJobs(f"{mine} of your jobs wait already, the most there may be: run this one later")
@@ -104,7 +107,7 @@ class JobQueue:
             raise ServiceBusy(f"{len(queued)} jobs wait already, the most that this service takes on: run it later")
 
 
-def startable(queued: Iterable[Place], executing: Iterable[Place], rules: Rules, at: datetime) -> list[Place]:
+def find_startable(queued: Iterable[Place], executing: Iterable[Place], rules: QueueRules, at: datetime) -> list[Place]:
     """The jobs that may start now, all together, in the order in which they shall."""
     executing = list(executing)
     running = Counter(place.work(at) for place in executing)
@@ -119,7 +122,7 @@ def startable(queued: Iterable[Place], executing: Iterable[Place], rules: Rules,
     return found
 
 
-def _turn(user: str, waiting: Iterable[Place], running: Sequence[Place]) -> int:
+def _next_turn(user: str, waiting: Iterable[Place], running: Sequence[Place]) -> int:
     """Of a new job among those of its class: after all of its user, and not before those that run."""
     begun = max((each.turn for each in running), default=0)
     mine = max((each.turn + 1 for each in (*waiting, *running) if each.user == user), default=0)

@@ -33,9 +33,9 @@ from tap_service.service_errors import (
     TooManyJobs,
 )
 from tap_service.services.jobs.job_dispatcher import Dispatcher
-from tap_service.services.jobs.job_lifetimes import Lifetimes
+from tap_service.services.jobs.job_lifetimes import JobLifetimes
 from tap_service.services.jobs.job_queues import JobQueue
-from tap_service.services.queries.query_preparation import Preparation
+from tap_service.services.queries.query_preparation import QueryPreparation
 from tap_service.storage.jobs.job_store import IllegalTransition, JobStoreUnavailable, NoSuchJob
 from tap_service.storage.open_storage import JobStores
 from tap_service.storage.results.job_upload_files import store
@@ -56,9 +56,9 @@ class JobService:
         config: Config,
         stores: JobStores,
         queue: JobQueue,
-        preparation: Preparation,
+        preparation: QueryPreparation,
         dispatcher: Dispatcher,
-        lifetimes: Lifetimes,
+        lifetimes: JobLifetimes,
     ) -> None:
         self._config = config
         self._jobs = stores.jobs
@@ -75,7 +75,7 @@ class JobService:
 
         ``files``: what came with the request, by the names of the parts; they are kept for the job.
         """
-        control, parameters = _divided(pairs)
+        control, parameters = _split_control_parameters(pairs)
         phase = control.get("PHASE", "").upper()
         if phase not in ("", "RUN"):
             raise ParameterFault(f"PHASE={phase[:60]} with a new job: RUN starts it, and without PHASE it is PENDING")
@@ -87,24 +87,24 @@ class JobService:
             destruction_time=later(created, self._config.retention_seconds),
             execution_duration=self._config.async_seconds,
             parameters=merged((), parameters),
-            run_id=_run_id(parameters) or "",
+            run_id=_find_run_id(parameters) or "",
             client=client,
         )
         if "EXECUTIONDURATION" in control:
-            job = replace(job, execution_duration=self._duration(control["EXECUTIONDURATION"]))
+            job = replace(job, execution_duration=self._parse_duration(control["EXECUTIONDURATION"]))
         if "DESTRUCTION" in control:
-            job = replace(job, destruction_time=self._destruction(control["DESTRUCTION"]))
-        with _told(job.job_id), self._kept(job, files) as kept:
+            job = replace(job, destruction_time=self._parse_destruction(control["DESTRUCTION"]))
+        with _translate_store_errors(job.job_id), self._stored_files(job, files) as kept:
             job = replace(job, files=kept)
             self._jobs.create(job)
-            return self._run_new(job) if phase else job
+            return self._run_new_job(job) if phase else job
 
     def get(self, job_id: str, caller: Identity | None) -> Job:
         """Raises NotFound, also for a job whose destruction time has come, and Forbidden for another's."""
-        with _told(job_id):
+        with _translate_store_errors(job_id):
             job = self._jobs.get(job_id)
         if job.destruction_time <= now():
-            raise _no_job(job_id)
+            raise _job_not_found(job_id)
         if job.owner is not None and (caller is None or not (caller.admin or caller.name == job.owner)):
             raise Forbidden("this job is another's")
         return job
@@ -114,7 +114,7 @@ class JobService:
         if caller is None:
             return iter(())
         found = self._jobs.references(replace(wanted, owner=None if caller.admin else caller.name))
-        with _told(""):
+        with _translate_store_errors(""):
             first = list(islice(found, 1))  # a store that is out of order is told before the list begins
         return chain(first, found)
 
@@ -122,7 +122,7 @@ class JobService:
         self, job_id: str, pairs: Sequence[Pair], caller: Identity | None, files: Mapping[str, Part] = _NO_FILES
     ) -> Job:
         job = self.get(job_id, caller)
-        control, parameters = _divided(pairs)
+        control, parameters = _split_control_parameters(pairs)
         if control:
             raise ParameterFault(
                 f"{next(iter(control))} is no parameter of the query: post it to /tap/async/{job_id}/"
@@ -132,8 +132,11 @@ class JobService:
         if sum(len(name) + len(value) for name, value in merged(job.parameters, parameters)) > most:
             raise BodyTooLarge(f"the parameters of one job take {most} characters at most")
         self._check_files(job, files)
-        with _told(job_id, "parameters can be changed while the job is PENDING only"), self._kept(job, files) as kept:
-            return self._jobs.set_parameters(job_id, parameters, _run_id(parameters), kept)
+        with (
+            _translate_store_errors(job_id, "parameters can be changed while the job is PENDING only"),
+            self._stored_files(job, files) as kept,
+        ):
+            return self._jobs.set_parameters(job_id, parameters, _find_run_id(parameters), kept)
 
     def _check_files(self, job: Job, files: Mapping[str, Part]) -> None:
         """One that replaces another counts twice, until that is swept."""
@@ -142,7 +145,7 @@ class JobService:
             raise BodyTooLarge(f"the files of one job have {most} bytes at most")
 
     @contextmanager
-    def _kept(self, job: Job, files: Mapping[str, Part]) -> Iterator[tuple[JobFile, ...]]:
+    def _stored_files(self, job: Job, files: Mapping[str, Part]) -> Iterator[tuple[JobFile, ...]]:
         """The files in the result store; not if the job does not get them."""
         kept: list[JobFile] = []
         try:
@@ -161,10 +164,12 @@ class JobService:
         """``phase``: RUN or ABORT, as UWS says it."""
         job = self.get(job_id, caller)
         if phase.upper() == "RUN":
-            with _told(job_id, "only a PENDING job can be run; for another result create another job"):
-                return self._run(job)
+            with _translate_store_errors(
+                job_id, "only a PENDING job can be run; for another result create another job"
+            ):
+                return self._run_job(job)
         if phase.upper() == "ABORT":
-            with _told(job_id, "it has ended and cannot be aborted"):
+            with _translate_store_errors(job_id, "it has ended and cannot be aborted"):
                 job = self._jobs.abort(job_id, now())
             self._lifetimes.stop(job.query_id)
             return job
@@ -172,19 +177,19 @@ class JobService:
 
     def set_execution_duration(self, job_id: str, text: str, caller: Identity | None) -> Job:
         self.get(job_id, caller)
-        seconds = self._duration(text)
-        with _told(job_id, "its execution duration cannot be changed any more"):
+        seconds = self._parse_duration(text)
+        with _translate_store_errors(job_id, "its execution duration cannot be changed any more"):
             return self._jobs.set_execution_duration(job_id, seconds)
 
     def set_destruction(self, job_id: str, text: str, caller: Identity | None) -> Job:
         self.get(job_id, caller)
-        at = self._destruction(text)
-        with _told(job_id):
+        at = self._parse_destruction(text)
+        with _translate_store_errors(job_id):
             return self._jobs.set_destruction_time(job_id, at)
 
     def destroy(self, job_id: str, caller: Identity | None) -> None:
         self.get(job_id, caller)
-        with _told(job_id):
+        with _translate_store_errors(job_id):
             self._lifetimes.destroy(job_id)
 
     def result(self, job: Job, start: int, end: int) -> Iterator[bytes]:
@@ -231,27 +236,27 @@ class JobService:
                 job = await run_in_threadpool(self.get, job_id, caller)
         return job
 
-    def _run_new(self, job: Job) -> Job:
+    def _run_new_job(self, job: Job) -> Job:
         """A new job that is not taken on is none: nobody has been told its address."""
         try:
-            return self._run(job)
+            return self._run_job(job)
         except (TooManyJobs, ServiceBusy):
             self._lifetimes.destroy(job.job_id)
             raise
 
-    def _run(self, job: Job) -> Job:
+    def _run_job(self, job: Job) -> Job:
         job = self._queue.put(job, self._preparation.foresee_job(job))
         self._dispatcher.wake(job.place.work(now()))
         return job
 
-    def _duration(self, text: str) -> int:
+    def _parse_duration(self, text: str) -> int:
         """Within the limit, whatever is asked for; 0 is asking for no end."""
         if not re.fullmatch(r"[0-9]{1,18}", text.strip(), re.ASCII):
             raise ParameterFault("EXECUTIONDURATION is a number of seconds, such as 600; 0 is the longest there is")
         hard = self._config.async_hard_seconds
         return min(int(text) or hard, hard)
 
-    def _destruction(self, text: str) -> datetime:
+    def _parse_destruction(self, text: str) -> datetime:
         """Within the limit, whatever is asked for."""
         try:
             return min(read(text), later(now(), self._config.hard_retention_seconds))
@@ -259,12 +264,12 @@ class JobService:
             raise ParameterFault(f"DESTRUCTION: {error}") from error
 
 
-def list_filter(pairs: Sequence[Pair]) -> JobFilter:
+def parse_job_filter(pairs: Sequence[Pair]) -> JobFilter:
     """The filters of a job list: PHASE, any number of times, AFTER and LAST. Raises ParameterFault."""
     wanted = JobFilter(None)
     for name, value in pairs:
         if name.upper() == "PHASE":
-            wanted = replace(wanted, phases=wanted.phases | {_phase(value)})
+            wanted = replace(wanted, phases=wanted.phases | {_parse_phase(value)})
         elif name.upper() == "AFTER":
             try:
                 wanted = replace(wanted, after=read(value))
@@ -277,7 +282,7 @@ def list_filter(pairs: Sequence[Pair]) -> JobFilter:
     return wanted
 
 
-def wait_asked(pairs: Sequence[Pair]) -> tuple[int, str]:
+def parse_wait(pairs: Sequence[Pair]) -> tuple[int, str]:
     """WAIT in seconds (0 = not at all, -1 = as long as can be) and PHASE ('' = whichever). Raises ParameterFault."""
     seconds, phase = 0, ""
     for name, value in pairs:
@@ -286,40 +291,40 @@ def wait_asked(pairs: Sequence[Pair]) -> tuple[int, str]:
                 raise ParameterFault("WAIT is a number of seconds, such as 30, or -1 for as long as can be")
             seconds = int(value)
         elif name.upper() == "PHASE":
-            phase = _phase(value)
+            phase = _parse_phase(value)
     return seconds, phase
 
 
-def _phase(value: str) -> ExecutionPhase:
+def _parse_phase(value: str) -> ExecutionPhase:
     try:
         return ExecutionPhase(value.strip().upper())
     except ValueError as error:
         raise ParameterFault(f"PHASE={value[:60]} is not known; the phases are: {', '.join(ExecutionPhase)}") from error
 
 
-def _divided(pairs: Sequence[Pair]) -> tuple[dict[str, str], list[Pair]]:
+def _split_control_parameters(pairs: Sequence[Pair]) -> tuple[dict[str, str], list[Pair]]:
     """Job control, and parameters of the query."""
     control = {name.upper(): value for name, value in pairs if name.upper() in _CONTROL and value}
     return control, [(name, value) for name, value in pairs if name and name.upper() not in _CONTROL]
 
 
-def _run_id(pairs: Sequence[Pair]) -> str | None:
+def _find_run_id(pairs: Sequence[Pair]) -> str | None:
     """The last RUNID; None where there is none."""
     found = [value for name, value in pairs if name.upper() == "RUNID"]
     return found[-1] if found else None
 
 
-def _no_job(job_id: str) -> NotFound:
+def _job_not_found(job_id: str) -> NotFound:
     return NotFound(f"there is no job {job_id[:60]!r}: it never was, or has been destroyed")
 
 
 @contextmanager
-def _told(job_id: str, refusal: str = "that is not possible") -> Iterator[None]:
+def _translate_store_errors(job_id: str, refusal: str = "that is not possible") -> Iterator[None]:
     """What the job store says, in words for the client."""
     try:
         yield
     except NoSuchJob as error:
-        raise _no_job(job_id) from error
+        raise _job_not_found(job_id) from error
     except IllegalTransition as error:
         raise Forbidden(f"the job is {error.phase}: {refusal}") from error
     except JobStoreUnavailable as error:

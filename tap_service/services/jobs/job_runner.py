@@ -25,18 +25,18 @@ from tap_service.models.query_report import QueryReport
 from tap_service.models.timestamps import now
 from tap_service.models.uws_job import Info, Job, JobError, JobResult
 from tap_service.models.work_class import WorkClass
-from tap_service.prometheus_metrics import Metrics
+from tap_service.prometheus_metrics import ServiceMetrics
 from tap_service.service_errors import ServiceError, ServiceUnavailable
-from tap_service.services.jobs.job_monitor import JobMonitor, NotOurs, RunningJob
-from tap_service.services.jobs.job_preview import preview
+from tap_service.services.jobs.job_monitor import JobMonitor, JobRevoked, RunningJob
+from tap_service.services.jobs.job_preview import build_preview
 from tap_service.services.jobs.job_queues import JobQueue
-from tap_service.services.jobs.piecewise_job import DataChanged, PieceRun, Pieces
-from tap_service.services.jobs.result_reuse import Reuse, fingerprint, reuse_asked
-from tap_service.services.queries.query_execution import Execution, faults_told
+from tap_service.services.jobs.piecewise_job import DataChanged, PiecewiseJobs, PiecewiseRun
+from tap_service.services.jobs.result_reuse import ResultReuse, fingerprint, parse_reuse
+from tap_service.services.queries.query_execution import QueryExecution, translate_faults
 from tap_service.services.queries.query_log import QueryLog
-from tap_service.services.queries.query_preparation import Preparation
+from tap_service.services.queries.query_preparation import QueryPreparation
 from tap_service.services.queries.tap_parameters import TapParameters, tap_parameters
-from tap_service.services.user_tables.user_table_jobs import TableJobs, asked_of
+from tap_service.services.user_tables.user_table_jobs import UserTableJobs, find_table_request
 from tap_service.storage.engine.engine import Engine, EngineError, EngineUnavailable
 from tap_service.storage.jobs.job_store import IllegalTransition, JobStoreUnavailable, NoSuchJob
 from tap_service.storage.open_storage import JobStores
@@ -56,11 +56,11 @@ class JobRunner:
         self,
         config: Config,
         engine: Engine,
-        preparation: Preparation,
-        tables: TableJobs,
+        preparation: QueryPreparation,
+        tables: UserTableJobs,
         stores: JobStores,
         queue: JobQueue,
-        metrics: Metrics,
+        metrics: ServiceMetrics,
         log: QueryLog,
         worker: str,
         works: Collection[WorkClass] = tuple(WorkClass),
@@ -77,8 +77,8 @@ class JobRunner:
         self._worker = worker
         self._works = works
         self._monitor = JobMonitor(config, engine, stores.jobs)
-        self._reuse = Reuse(stores)
-        self._pieces = Pieces(config, engine, preparation, stores)
+        self._reuse = ResultReuse(stores)
+        self._pieces = PiecewiseJobs(config, engine, preparation, stores)
         self._busy: set[int] = set()  # threads
         self._closing = threading.Event()
 
@@ -96,9 +96,9 @@ class JobRunner:
         """
         self._busy.add(threading.get_ident())
         try:
-            if (job := self._taken()) is None:
+            if (job := self._take_job()) is None:
                 return False
-            self._run(job)
+            self._run_job(job)
             return True
         finally:
             self._busy.discard(threading.get_ident())
@@ -113,33 +113,33 @@ class JobRunner:
             time.sleep(JOB_TICK_SECONDS / 10)
         self._monitor.close()
 
-    def _run(self, job: Job) -> None:
+    def _run_job(self, job: Job) -> None:
         report = QueryReport()
         parameters: TapParameters | None = None
         try:
-            with faults_told(job.query_id):
-                parameters = self._parameters(job)
-                with self._prepared(job, parameters) as execution:
+            with translate_faults(job.query_id):
+                parameters = self._read_parameters(job)
+                with self._prepared_execution(job, parameters) as execution:
                     report = execution.report
-                    job = self._foreseen(job, execution)
+                    job = self._set_missing_estimate(job, execution)
                     like = fingerprint(job, parameters, execution, self._config.title, self._preparation.data_version)
-                    if not (reuse_asked(job.parameters) and self._reused(job, like, report)):
-                        self._execute(job, parameters, execution, like)
+                    if not (parse_reuse(job.parameters) and self._complete_from_reuse(job, like, report)):
+                        self._execute_query(job, parameters, execution, like)
         except ServiceError as failure:
-            self._end(job, report, failure)
+            self._end_without_result(job, report, failure)
         finally:
-            self._record(job, parameters, report)
+            self._record_query(job, parameters, report)
 
-    def _parameters(self, job: Job) -> TapParameters:
-        if asked_of(job.parameters):
+    def _read_parameters(self, job: Job) -> TapParameters:
+        if find_table_request(job.parameters):
             return self._tables.parameters(job)
         parts = {file.name: StoredPart(self._results, file, self._config.spool_path) for file in job.files}
         return tap_parameters(job.parameters, self._config.max_query_length, parts)
 
     @contextmanager
-    def _prepared(self, job: Job, parameters: TapParameters) -> Iterator[Execution]:
+    def _prepared_execution(self, job: Job, parameters: TapParameters) -> Iterator[QueryExecution]:
         with self._monitor.preparing(job):
-            if asked_of(job.parameters):
+            if find_table_request(job.parameters):
                 execution = self._tables.prepare(job, parameters)
             else:
                 hard_maxrec = self._config.async_hard_maxrec
@@ -150,7 +150,7 @@ class JobRunner:
         finally:
             execution.close()
 
-    def _foreseen(self, job: Job, execution: Execution) -> Job:
+    def _set_missing_estimate(self, job: Job, execution: QueryExecution) -> Job:
         """The job with what could not be foreseen when it was queued; its new class, if it is one, counts at once."""
         if job.foreseen is not None or execution.translation.query is None:
             return job
@@ -161,9 +161,9 @@ class JobRunner:
             _log.warning("what a job will cost cannot be told: %s", error)
             return job
         except (NoSuchJob, IllegalTransition) as error:
-            raise NotOurs("the job was aborted") from error
+            raise JobRevoked("the job was aborted") from error
 
-    def _taken(self) -> Job | None:
+    def _take_job(self) -> Job | None:
         """The next job, which is ours now. A store that is out of order is asked until it answers."""
         while not self._closing.is_set():
             try:
@@ -173,20 +173,20 @@ class JobRunner:
                 self._closing.wait(STORE_RETRY_SECONDS)
         return None
 
-    def _reused(self, job: Job, like: str, report: QueryReport) -> bool:
+    def _complete_from_reuse(self, job: Job, like: str, report: QueryReport) -> bool:
         """End the job with the result of another one, if there is one of this fingerprint."""
         if (found := self._reuse.take(job, like)) is None:
             return False
         result, info = found
         report.status, report.rows, report.bytes = "REUSED", int(info.get("rowsWritten", 0)), result.size
-        self._complete(job, report, result, info, like)
+        self._complete_job(job, report, result, info, like)
         return True
 
-    def _execute(self, job: Job, parameters: TapParameters, execution: Execution, like: str) -> None:
+    def _execute_query(self, job: Job, parameters: TapParameters, execution: QueryExecution, like: str) -> None:
         """Run the query and store its result. Raises what it fails with."""
         running = RunningJob(job, execution)
-        self._plan(job, running)
-        execution.on_first_rows = lambda batch: self._first_rows(running, parameters.query, batch)
+        self._plan_execution(job, running)
+        execution.on_first_rows = lambda batch: self._store_preview(running, parameters.query, batch)
         self._monitor.watch(running)
         try:
             if self._closing.is_set():
@@ -206,13 +206,13 @@ class JobRunner:
         info = running.progress.at_end()
         if running.progress.bytes_read and running.progress.pieces is None:
             self._preparation.learn(job.foreseen, running.progress.bytes_read, execution.clock.seconds)
-        self._complete(job, execution.report, result, info, like)
+        self._complete_job(job, execution.report, result, info, like)
 
-    def _plan(self, job: Job, running: RunningJob) -> None:
+    def _plan_execution(self, job: Job, running: RunningJob) -> None:
         """In pieces or in one: what the job's info says of it."""
         translation = running.execution.translation
         planned = self._pieces.plan(job, translation)
-        if isinstance(planned, PieceRun):
+        if isinstance(planned, PiecewiseRun):
             running.execution.source = planned
             running.progress.pieces = planned.told
             how = planned.plan
@@ -220,39 +220,39 @@ class JobRunner:
             how = f"in one: {planned.reason}"
         running.progress.plan = "\n".join([how, *([] if translation.query is None else plan_lines(translation.query))])
 
-    def _complete(self, job: Job, report: QueryReport, result: JobResult, info: Info, like: str) -> None:
-        if not self._told(lambda at: self._jobs.complete(job.job_id, job.attempt, at, result, info, like)):
+    def _complete_job(self, job: Job, report: QueryReport, result: JobResult, info: Info, like: str) -> None:
+        if not self._update_store(lambda at: self._jobs.complete(job.job_id, job.attempt, at, result, info, like)):
             report.status = "ABORTED"
             self._results.delete(job.result_key)
             self._results.delete(job.preview_key)
         self._pieces.forget(job)
 
-    def _first_rows(self, running: RunningJob, query: str, batch: pa.RecordBatch) -> None:
+    def _store_preview(self, running: RunningJob, query: str, batch: pa.RecordBatch) -> None:
         """Of a short query these are all there are, and the engine will not be seen at work again."""
         self._monitor.see_progress((running,))
         writer = self._results.create(running.job.preview_key, lasting=False)
         try:
-            writer.write(preview(running.execution.translation, query, self._config.title, batch))
+            writer.write(build_preview(running.execution.translation, query, self._config.title, batch))
             writer.commit()
         finally:
             writer.discard()
 
-    def _end(self, job: Job, report: QueryReport, failure: ServiceError) -> None:
+    def _end_without_result(self, job: Job, report: QueryReport, failure: ServiceError) -> None:
         """The job has no result. If it is no longer ours, that is why it failed, and nobody has to be told."""
         report.status, report.error = "ERROR", str(failure)
         with suppress(OSError):  # the sweep sees to it
             self._results.delete(job.preview_key)
-        is_lost = self._is_lost(failure) and job.deaths + 1 < MAX_DEATHS
+        is_lost = self._has_lost_server(failure) and job.deaths + 1 < MAX_DEATHS
         if is_lost or isinstance(failure, (_ShuttingDown, DataChanged)):
             report.status = "REQUEUED"
-            self._told(lambda _: self._jobs.requeue(job.job_id, job.attempt, died=is_lost))
+            self._update_store(lambda _: self._jobs.requeue(job.job_id, job.attempt, died=is_lost))
             return
         error = JobError(str(failure), isinstance(failure, ServiceUnavailable))
-        if not self._told(lambda at: self._jobs.fail(job.job_id, job.attempt, at, error, {})):
+        if not self._update_store(lambda at: self._jobs.fail(job.job_id, job.attempt, at, error, {})):
             report.status = "ABORTED"
         self._pieces.forget(job)
 
-    def _is_lost(self, failure: ServiceError) -> bool:
+    def _has_lost_server(self, failure: ServiceError) -> bool:
         """Whether the job has lost its server, and there is another one that it can begin anew on."""
         error = failure.__cause__
         if not isinstance(error, EngineUnavailable) or error.code:
@@ -263,7 +263,7 @@ class JobRunner:
             return False
         return True
 
-    def _told(self, tell: Callable[[datetime], Job]) -> bool:
+    def _update_store(self, tell: Callable[[datetime], Job]) -> bool:
         """Tell the job store how a job has ended; false if it is no longer ours.
 
         A store that is out of order is told again until it listens: nobody else knows.
@@ -280,7 +280,7 @@ class JobRunner:
                 if self._closing.wait(STORE_RETRY_SECONDS):
                     return False  # the job is found EXECUTING at the next start, and begins anew
 
-    def _record(self, job: Job, parameters: TapParameters | None, report: QueryReport) -> None:
+    def _record_query(self, job: Job, parameters: TapParameters | None, report: QueryReport) -> None:
         report.seconds["total"] = (now() - job.creation_time).total_seconds()
         self._metrics.record(report)
         if parameters is not None:

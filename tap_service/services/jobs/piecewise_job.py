@@ -27,7 +27,7 @@ from tap_service.models.piece_progress import Part, PieceWork
 from tap_service.models.timestamps import now
 from tap_service.models.uws_job import Info, Job
 from tap_service.service_errors import ServiceUnavailable
-from tap_service.services.queries.query_preparation import Preparation
+from tap_service.services.queries.query_preparation import QueryPreparation
 from tap_service.storage.engine.engine import Engine, QueryCancelled, Settings
 from tap_service.storage.engine.merge_tables import merge_table, table_name
 from tap_service.storage.engine.query_tables import DATABASE
@@ -41,16 +41,16 @@ class DataChanged(ServiceUnavailable):
     """What is done of a job is of no use any more."""
 
 
-class Pieces:
+class PiecewiseJobs:
     """Which jobs are done in pieces, and how."""
 
-    def __init__(self, config: Config, engine: Engine, preparation: Preparation, stores: JobStores) -> None:
+    def __init__(self, config: Config, engine: Engine, preparation: QueryPreparation, stores: JobStores) -> None:
         self._longest = config.piece_seconds
         self._engine = engine
         self._preparation = preparation
         self._stores = stores
 
-    def plan(self, job: Job, translation: Translation) -> PieceRun | Undivided:
+    def plan(self, job: Job, translation: Translation) -> PiecewiseRun | Undivided:
         """How a job is done, which is ours to execute; the way back into the queue keeps what is done of it."""
         seconds = job.foreseen.seconds if job.foreseen else 0.0
         if not self._longest or seconds <= self._longest:
@@ -62,10 +62,12 @@ class Pieces:
             return division
         order, rows = self._preparation.spread(translation, division.scan.entry)
         count = min(math.ceil(seconds / self._longest), MAX_PIECES)
-        work = PieceWork(self._basis(translation, division), choose_borders(rows, order, count))
+        work = PieceWork(self._data_fingerprint(translation, division), choose_borders(rows, order, count))
         if job.pieces is not None:
             work = job.pieces if job.pieces.basis == work.basis else replace(work, changes=job.pieces.changes)
-        return PieceRun(self._engine, self._stores, job, division, work, lambda: self._basis(translation, division))
+        return PiecewiseRun(
+            self._engine, self._stores, job, division, work, lambda: self._data_fingerprint(translation, division)
+        )
 
     def forget(self, job: Job) -> None:
         """Remove the parts of a job if it has ended. What cannot be removed now is the sweep's."""
@@ -75,14 +77,14 @@ class Pieces:
                 for key in last.part_keys:
                     self._stores.results.delete(key)
 
-    def _basis(self, translation: Translation, division: Division) -> str:
+    def _data_fingerprint(self, translation: Translation, division: Division) -> str:
         """The same for the same query over the same data."""
         tables = [(entry.schema.name, entry.table.name) for entry in translation.tables]
         told = [VERSION, translation.sql, division.scan.relation, contents(self._engine, tables)]
         return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 
 
-class PieceRun:
+class PiecewiseRun:
     """The rows of one job, for an execution to read instead of the engine's one answer."""
 
     def __init__(
@@ -101,7 +103,7 @@ class PieceRun:
         self._division = division
         self._pieces: tuple[Piece, ...] = division.make_pieces(work.borders)
         self._work = work
-        self._basis = basis
+        self._data_fingerprint = basis
         self._began = time.monotonic()
         self._done_before = len(work.parts)
         self._cancelled = threading.Event()
@@ -115,7 +117,7 @@ class PieceRun:
         batch_rows: int = 16384,
     ) -> AbstractContextManager[Iterator[pa.RecordBatch]]:
         """As the engine's."""
-        return closing(self._rows(query_id, settings or {}, batch_rows))
+        return closing(self._stream_pieces(query_id, settings or {}, batch_rows))
 
     def cancel_query(self, query_id: str) -> None:
         self._cancelled.set()
@@ -136,99 +138,101 @@ class PieceRun:
             info["secondsLeft"] = round(each * (count - done), 1)
         return info
 
-    def _rows(self, query_id: str, settings: Settings, batch_rows: int) -> Generator[pa.RecordBatch, None, None]:
-        self._take_on()
+    def _stream_pieces(
+        self, query_id: str, settings: Settings, batch_rows: int
+    ) -> Generator[pa.RecordBatch, None, None]:
+        self._store_plan()
         if self._division.groups is not None:
-            yield from self._groups(query_id, settings, batch_rows)
+            yield from self._stream_groups(query_id, settings, batch_rows)
             return
         left = self._division.limit
         for number in range(len(self._pieces)):
             if number == len(self._work.parts):
-                self._do(number, query_id, settings, batch_rows)
-            for batch in self._part(number):
+                self._execute_piece(number, query_id, settings, batch_rows)
+            for batch in self._read_part(number):
                 yield batch if left is None else batch.slice(0, left)
                 left = None if left is None else left - batch.num_rows
                 if left is not None and left <= 0:
                     return
 
-    def _groups(self, query_id: str, settings: Settings, batch_rows: int) -> Iterator[pa.RecordBatch]:
+    def _stream_groups(self, query_id: str, settings: Settings, batch_rows: int) -> Iterator[pa.RecordBatch]:
         """Put together, in the engine, from those of all pieces."""
         for number in range(len(self._work.parts), len(self._pieces)):
-            self._do(number, query_id, settings, batch_rows)
+            self._execute_piece(number, query_id, settings, batch_rows)
         bare = self._division.make_statement(self._pieces[-1], bare=True)
         described = self._engine.fetch_table(f"DESCRIBE TABLE ({bare.sql})", {**bare.settings, **settings})
         types = dict(zip(described["name"].to_pylist(), described["type"].to_pylist(), strict=True))
         name = table_name(self._job.result_key)
-        parts = (batch for number in range(len(self._pieces)) for batch in self._part(number))
-        with merge_table(self._engine, name, types, self._checked(parts)):
+        parts = (batch for number in range(len(self._pieces)) for batch in self._read_part(number))
+        with merge_table(self._engine, name, types, self._stop_when_cancelled(parts)):
             made = self._division.make_merging_statement(DATABASE, name, types)
             wanted = {**made.settings, **settings}
             with self._engine.stream_batches(
                 made.sql, query_id=query_id, settings=wanted, batch_rows=batch_rows
             ) as batches:
-                yield from self._checked(batches)
+                yield from self._stop_when_cancelled(batches)
 
-    def _take_on(self) -> None:
+    def _store_plan(self) -> None:
         """Write down what shall be done; parts that others have done of something else go."""
         if self._job.pieces == self._work:
             return
-        self._tell(self._work)
+        self._store_progress(self._work)
         for key in self._job.part_keys:
             self._results.delete(key)
 
-    def _do(self, number: int, query_id: str, settings: Settings, batch_rows: int) -> None:
+    def _execute_piece(self, number: int, query_id: str, settings: Settings, batch_rows: int) -> None:
         """The piece of this number, the first that is not done."""
-        self._go_on()
+        self._check_cancelled()
         made = self._division.make_statement(self._pieces[number])
         key = self._job.part_key(self._job.attempt, number)
         with self._engine.stream_batches(
             made.sql, query_id=query_id, settings={**made.settings, **settings}, batch_rows=batch_rows
         ) as batches:
-            rows, size = write_part(self._results, key, self._checked(batches))
+            rows, size = write_part(self._results, key, self._stop_when_cancelled(batches))
         try:
-            self._check()
-            self._tell(replace(self._work, parts=(*self._work.parts, Part(self._job.attempt, rows, size))))
+            self._check_data()
+            self._store_progress(replace(self._work, parts=(*self._work.parts, Part(self._job.attempt, rows, size))))
         except BaseException:
             self._results.delete(key)
             raise
 
-    def _checked(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def _stop_when_cancelled(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """A query that was cancelled may just end."""
         for batch in batches:
-            self._go_on()
+            self._check_cancelled()
             yield batch
-        self._go_on()
+        self._check_cancelled()
 
-    def _go_on(self) -> None:
+    def _check_cancelled(self) -> None:
         if self._cancelled.is_set():
             raise QueryCancelled("the job was stopped")
 
-    def _check(self) -> None:
-        self._go_on()
-        if self._basis() != self._work.basis:
-            self._give_up("a table of this query was replaced")
+    def _check_data(self) -> None:
+        self._check_cancelled()
+        if self._data_fingerprint() != self._work.basis:
+            self._restart_job("a table of this query was replaced")
 
-    def _part(self, number: int) -> Iterator[pa.RecordBatch]:
+    def _read_part(self, number: int) -> Iterator[pa.RecordBatch]:
         part = self._work.parts[number]
         if not part.size:
             return
         try:
             yield from read_part(self._results, self._job.part_key(part.attempt, number), part.size)
         except ResultMissing:
-            self._give_up("a part of the result was lost")
+            self._restart_job("a part of the result was lost")
 
-    def _give_up(self, reason: str) -> NoReturn:
+    def _restart_job(self, reason: str) -> NoReturn:
         """Throw away what is done, to begin anew; not too often."""
         done = replace(self._job, pieces=self._work).part_keys
         changes = self._work.changes + 1
-        self._tell(PieceWork(changes=changes))
+        self._store_progress(PieceWork(changes=changes))
         for key in done:
             self._results.delete(key)
         if changes > MAX_RESTARTS:
             raise ServiceUnavailable(f"{reason} while the job ran, the {changes}th time. Run it again later")
         raise DataChanged(f"{reason} while the job ran: it begins anew")
 
-    def _tell(self, work: PieceWork) -> None:
+    def _store_progress(self, work: PieceWork) -> None:
         """A store that is out of order is told again until it listens, or the job is stopped."""
         while True:
             try:

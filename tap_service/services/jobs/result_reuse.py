@@ -13,7 +13,7 @@ from tap_service.constants import VERSION
 from tap_service.models.request_parameters import Pair
 from tap_service.models.uws_job import Info, Job, JobResult
 from tap_service.service_errors import ParameterFault
-from tap_service.services.queries.query_execution import Execution
+from tap_service.services.queries.query_execution import QueryExecution
 from tap_service.services.queries.tap_parameters import TapParameters
 from tap_service.storage.jobs.job_store import NoSuchJob
 from tap_service.storage.open_storage import JobStores
@@ -25,7 +25,7 @@ _TRUE, _FALSE = ("true", "1"), ("false", "0", "")
 _OF_RESULT = ("rowsWritten", "bytesWritten", "rowLimit", "queryStatus", "warning")
 
 
-def reuse_asked(pairs: Sequence[Pair]) -> bool:
+def parse_reuse(pairs: Sequence[Pair]) -> bool:
     """Raises ParameterFault."""
     given = [value.strip().lower() for name, value in pairs if name.upper() == "REUSE"]
     wrong = [value for value in given if value not in (*_TRUE, *_FALSE)]
@@ -35,22 +35,22 @@ def reuse_asked(pairs: Sequence[Pair]) -> bool:
 
 
 def fingerprint(
-    job: Job, parameters: TapParameters, execution: Execution, title: str, data_version: Callable[[], int]
+    job: Job, parameters: TapParameters, execution: QueryExecution, title: str, data_version: Callable[[], int]
 ) -> str:
     """The same for two jobs of one owner whose results must be the same; '' if there is no telling."""
-    if job.owner is None or parameters.uploads or not _is_steady(execution.translation):
+    if job.owner is None or parameters.uploads or not _is_deterministic(execution.translation):
         return ""
     told = [VERSION, title, job.owner, data_version(), parameters.query, parameters.format.mime, execution.limit]
     return hashlib.sha256(json.dumps([*told, execution.translation.sql]).encode()).hexdigest()
 
 
-def _is_steady(translation: Translation) -> bool:
+def _is_deterministic(translation: Translation) -> bool:
     """Whether the same data give the same answer. TAP_SCHEMA's change in other ways."""
     own = any(entry.schema.name.upper() == "TAP_SCHEMA" for entry in translation.tables)
     return translation.query is not None and not own and not has_random_answer(translation.query)
 
 
-class Reuse:
+class ResultReuse:
     def __init__(self, stores: JobStores) -> None:
         self._jobs = stores.jobs
         self._results = stores.results

@@ -7,7 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 
 
-class OneBehind:
+class OverlappedWork:
     """Pieces of work one after the other; all but the first, which may be the only one, on a thread of its own.
 
     An error shows at the next call. Leaving the context waits for what still runs.
@@ -18,7 +18,7 @@ class OneBehind:
         self._last: Future[None] | None = None
         self._first = True
 
-    def __enter__(self) -> OneBehind:
+    def __enter__(self) -> OverlappedWork:
         return self
 
     def __exit__(

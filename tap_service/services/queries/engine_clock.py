@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 
-class WorkClock:
+class EngineClock:
     """Runs while one thread is inside ``running()``; read from any thread."""
 
     def __init__(self) -> None:

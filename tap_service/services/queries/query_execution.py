@@ -24,12 +24,12 @@ from tap_service.service_errors import (
     ServiceError,
     ServiceUnavailable,
 )
-from tap_service.services.queries.encode_ahead import OneBehind
-from tap_service.services.queries.engine_clock import WorkClock
+from tap_service.services.queries.encode_ahead import OverlappedWork
+from tap_service.services.queries.engine_clock import EngineClock
 from tap_service.services.queries.result_spool import SpoolClosed
 from tap_service.services.queries.row_limit import RowLimit
-from tap_service.services.queries.value_errors import meaning
-from tap_service.services.uploads.query_uploads import Loaded
+from tap_service.services.queries.value_errors import explain_value_fault
+from tap_service.services.uploads.query_uploads import LoadedUploads
 from tap_service.storage.engine.engine import (
     Engine,
     EngineError,
@@ -43,7 +43,7 @@ from tap_service.storage.engine.engine import (
 )
 
 
-class Sink(Protocol):
+class ByteSink(Protocol):
     """Where the bytes go. ``write`` with ``anyway`` is for last words, which need room even in a full sink."""
 
     def write(self, data: bytes, *, anyway: bool = False) -> None: ...
@@ -51,7 +51,7 @@ class Sink(Protocol):
     def end(self) -> None: ...
 
 
-class Source(Protocol):
+class RowSource(Protocol):
     """Where the rows come from: the engine, or a job's own way; see ``Engine``."""
 
     def stream_batches(
@@ -61,12 +61,12 @@ class Source(Protocol):
     def cancel_query(self, query_id: str) -> None: ...
 
 
-def status_of(failure: ServiceError) -> str:
+def log_status(failure: ServiceError) -> str:
     """How the log and the metrics call an end without a result."""
     return "GONE" if isinstance(failure, ClientGone) else "ERROR"
 
 
-class Execution:
+class QueryExecution:
     """Runs once, on one thread; ``stop`` may come from any other.
 
     ``row_limit`` has the number of rows to give: the translation was made with one more, which is how an overflow is
@@ -77,17 +77,17 @@ class Execution:
         self, engine: Engine, translation: Translation, serializer: Serializer, query_id: str, row_limit: RowLimit
     ) -> None:
         self.query_id = query_id
-        self.clock = WorkClock()
+        self.clock = EngineClock()
         self.report = QueryReport()
         #: why it failed; the sink has got a whole document all the same if ``complete``
         self.failure: ServiceError | None = None
         self.complete = False
-        self.source: Source = engine
+        self.source: RowSource = engine
         self.translation = translation
         self._serializer = serializer
         self.row_limit = row_limit
         #: what the query needs in the engine, removed by ``close``
-        self.uploads: Loaded | None = None
+        self.uploads: LoadedUploads | None = None
         #: called with the first rows, in the thread of the run; what it raises is the run's failure
         self.on_first_rows: Callable[[pa.RecordBatch], None] | None = None
         self._stopped: ServiceError | None = None
@@ -112,80 +112,80 @@ class Execution:
         if self.uploads is not None:
             self.uploads.drop()
 
-    def run(self, sink: Sink) -> None:
+    def run(self, sink: ByteSink) -> None:
         """Write the whole document and end the sink. Never raises: see ``failure``.
 
         Nothing has been written when the query fails before its first rows.
         """
         try:
-            with faults_told(self.query_id):
+            with translate_faults(self.query_id):
                 self._head = self._serializer.header()
                 status = self._write_rows(sink)
                 self.report.status = status.value
                 status = replace(status, seconds=self.clock.seconds)
-                self._write(sink, b"")  # the header, if there were no rows to take it along
+                self._write_bytes(sink, b"")  # the header, if there were no rows to take it along
                 for piece in self._serializer.footer(status):
-                    self._check()
-                    self._write(sink, piece)
+                    self._check_stopped()
+                    self._write_bytes(sink, piece)
             self.complete = True
         except ServiceError as failure:
-            self._fail(sink, self._stopped or failure)
+            self._end_with_failure(sink, self._stopped or failure)
         finally:
             self.report.seconds["engine"] = self.clock.seconds
             sink.end()
 
-    def _write_rows(self, sink: Sink) -> Status:
+    def _write_rows(self, sink: ByteSink) -> Status:
         if self.limit == 0:
-            return self._overflow()
+            return self._overflow_status()
         translation = self.translation
         stream = self.source.stream_batches(translation.sql, query_id=self.query_id, settings=translation.settings)
         with ExitStack() as stack:
             with self.clock.running():
                 batches = stack.enter_context(stream)
-            behind = stack.enter_context(OneBehind())
-            while (batch := self._next(batches)) is not None:
+            behind = stack.enter_context(OverlappedWork())
+            while (batch := self._next_batch(batches)) is not None:
                 room = self.limit - self.report.rows
                 self.report.rows += min(room, batch.num_rows)
-                behind.do(partial(self._encode, sink, batch.slice(0, room)))
+                behind.do(partial(self._encode_batch, sink, batch.slice(0, room)))
                 if batch.num_rows > room:
                     break
             behind.finish()
-        return OK if batch is None else self._overflow()
+        return OK if batch is None else self._overflow_status()
 
-    def _overflow(self) -> Status:
+    def _overflow_status(self) -> Status:
         status = overflow(self.limit, self.row_limit.after_cut)
         self.report.warning = status.text
         return status
 
-    def _encode(self, sink: Sink, batch: pa.RecordBatch) -> None:
-        self._write(sink, self._serializer.rows(batch))
+    def _encode_batch(self, sink: ByteSink, batch: pa.RecordBatch) -> None:
+        self._write_bytes(sink, self._serializer.rows(batch))
 
-    def _next(self, batches: Iterator[pa.RecordBatch]) -> pa.RecordBatch | None:
+    def _next_batch(self, batches: Iterator[pa.RecordBatch]) -> pa.RecordBatch | None:
         """The next batch, with the clock running while the engine makes it. A stopped engine may just end."""
-        self._check()
+        self._check_stopped()
         with self.clock.running():
             batch = next(batches, None)
-        self._check()
+        self._check_stopped()
         if "first_batch" not in self.report.seconds:
             self.report.seconds["first_batch"] = self.clock.seconds
             if self.on_first_rows is not None and batch is not None:
                 self.on_first_rows(batch)
         return batch
 
-    def _check(self) -> None:
+    def _check_stopped(self) -> None:
         if self._stopped is not None:
             raise self._stopped
 
-    def _write(self, sink: Sink, data: bytes) -> None:
+    def _write_bytes(self, sink: ByteSink, data: bytes) -> None:
         data, self._head = self._head + data, b""
         sink.write(data)
         self._began = self._began or bool(data)
         self.report.bytes += len(data)
 
-    def _fail(self, sink: Sink, failure: ServiceError) -> None:
+    def _end_with_failure(self, sink: ByteSink, failure: ServiceError) -> None:
         """Say so after the rows that are out already, if the format has a place for it."""
         self.failure = failure
-        self.report.status = status_of(failure)
+        self.report.status = log_status(failure)
         self.report.error = str(failure)
         if not self._began or isinstance(failure, ClientGone):
             return
@@ -199,14 +199,14 @@ class Execution:
 
 
 @contextmanager
-def faults_told(query_id: str) -> Iterator[None]:
+def translate_faults(query_id: str) -> Iterator[None]:
     """What can go wrong, as an error for the user; what nobody foresaw is a fault of ours and goes to the log."""
     try:
         yield
     except ServiceError:
         raise
     except ValueFault as error:
-        raise QueryFault(f"the query fails on a value: {meaning(error)}") from error
+        raise QueryFault(f"the query fails on a value: {explain_value_fault(error)}") from error
     except SerializationError as error:
         raise QueryFault(f"the query fails on a value in the data: {error}") from error
     except (ResourceLimit, QueryTimeout) as error:

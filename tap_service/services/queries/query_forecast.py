@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from adql.query_plan import plan_lines
 from clickhouse_schema.datatypes import Field
 from tap_service.models.work_class import Estimate
-from tap_service.services.queries.query_preparation import Preparation
+from tap_service.services.queries.query_preparation import QueryPreparation
 from tap_service.services.queries.row_limit import RowLimit
 from tap_service.services.queries.tap_parameters import TapParameters
 
 
 @dataclass(frozen=True, slots=True)
-class Forecast:
+class QueryForecast:
     """``estimate``: None if the engine tells nothing; ``fields``: of the result; ``tables``: those that it reads.
 
     ``row_limit``: what it does to the result.
@@ -27,15 +27,15 @@ class Forecast:
     row_limit: RowLimit
 
 
-def forecast(
-    preparation: Preparation, parameters: TapParameters, hard_maxrec: int, *, owner: str | None = None
-) -> Forecast:
+def forecast_query(
+    preparation: QueryPreparation, parameters: TapParameters, hard_maxrec: int, *, owner: str | None = None
+) -> QueryForecast:
     """Uploaded tables are read for that, and dropped. Raises as ``Preparation.prepare``."""
     execution = preparation.prepare(parameters, f"sync-{uuid.uuid4().hex}", hard_maxrec, owner=owner)
     try:
         translation = execution.translation
         plan = () if translation.query is None else tuple(plan_lines(translation.query))
         tables = tuple(dict.fromkeys(entry.qualified for entry in translation.tables))
-        return Forecast(preparation.foresee(execution), plan, translation.fields, tables, execution.row_limit)
+        return QueryForecast(preparation.foresee(execution), plan, translation.fields, tables, execution.row_limit)
     finally:
         execution.close()

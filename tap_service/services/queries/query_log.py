@@ -8,14 +8,14 @@ from typing import IO, Any
 import structlog
 
 from tap_service.models.query_report import QueryReport
-from tap_service.prometheus_metrics import Metrics
+from tap_service.prometheus_metrics import ServiceMetrics
 from tap_service.services.queries.tap_parameters import TapParameters
 
 
 class QueryLog:
     """``target``: a file to append to, ``-`` for standard error, empty for none. A line that fails fails no query."""
 
-    def __init__(self, target: str, metrics: Metrics) -> None:
+    def __init__(self, target: str, metrics: ServiceMetrics) -> None:
         self._metrics = metrics
         self._file: IO[str] | None = None
         if target and target != "-":

@@ -21,22 +21,22 @@ from tap_service.models.work_class import Estimate, ResultRows
 from tap_service.scratch_files import Budget, ScratchSpace
 from tap_service.serializers import ResultInfo
 from tap_service.service_errors import QueryFault, ServiceError, ServiceUnavailable
-from tap_service.services.catalogue.catalogue_cache import Metadata
+from tap_service.services.catalogue.catalogue_cache import CatalogueCache
 from tap_service.services.queries.cost_estimate import Estimator
-from tap_service.services.queries.query_execution import Execution
-from tap_service.services.queries.row_limit import RowLimit, row_limit
-from tap_service.services.queries.sesame_resolver import Sesame
+from tap_service.services.queries.query_execution import QueryExecution
+from tap_service.services.queries.row_limit import RowLimit, apply_row_limit
+from tap_service.services.queries.sesame_resolver import SesameResolver
 from tap_service.services.queries.tap_parameters import TapParameters, tap_parameters
-from tap_service.services.uploads.query_uploads import Uploads
+from tap_service.services.uploads.query_uploads import UploadLoader
 from tap_service.storage.engine.engine import Engine, EngineError
 from tap_service.storage.jobs.job_store import JobStoreUnavailable
 
 _log = logging.getLogger("skyhouse")
 
 
-class Preparation:
+class QueryPreparation:
     def __init__(
-        self, config: Config, engine: Engine, metadata: Metadata, estimator: Estimator, uploads: Uploads
+        self, config: Config, engine: Engine, metadata: CatalogueCache, estimator: Estimator, uploads: UploadLoader
     ) -> None:
         self._config = config
         self._engine = engine
@@ -44,11 +44,11 @@ class Preparation:
         self._estimator = estimator
         self._uploads = uploads
         self._scratch = ScratchSpace(config.spool_path, Budget(config.spool_disk))
-        self._positions = Sesame(config.sesame_url) if config.sesame_url else None
+        self._positions = SesameResolver(config.sesame_url) if config.sesame_url else None
 
     def prepare(
         self, parameters: TapParameters, query_id: str, hard_maxrec: int, *, owner: str | None = None
-    ) -> Execution:
+    ) -> QueryExecution:
         """Translate the query, and make all ready to run it, which the caller has to ``close``.
 
         Raises UploadFault for a table that cannot be had, QueryFault for what cannot be translated.
@@ -60,14 +60,14 @@ class Preparation:
         limit = min(asked, hard_maxrec)
         catalogue = self._metadata.catalogue_of(owner)
         if not parameters.uploads:
-            execution = self._execution(parameters, catalogue, query_id, limit, hard_maxrec)
+            execution = self._build_execution(parameters, catalogue, query_id, limit, hard_maxrec)
             self._metadata.note_use(owner, execution.translation.tables)
             return execution
         uploads = self._uploads.load(parameters.uploads, query_id)
         read = time.monotonic() - began
         try:
             more = catalogue.plus(uploads.entries)
-            execution = self._execution(parameters, more, query_id, limit, hard_maxrec)
+            execution = self._build_execution(parameters, more, query_id, limit, hard_maxrec)
         except BaseException:
             uploads.drop()
             raise
@@ -76,16 +76,16 @@ class Preparation:
         execution.report.seconds["uploads"] = read
         return execution
 
-    def _execution(
+    def _build_execution(
         self, parameters: TapParameters, catalogue: Catalogue, query_id: str, limit: int, hard_maxrec: int
-    ) -> Execution:
+    ) -> QueryExecution:
         began = time.monotonic()
-        translation = self._translate(parameters.query, limit, catalogue)
-        rows = self._result_rows(translation)
+        translation = self._translate_query(parameters.query, limit, catalogue)
+        rows = self._estimate_result_rows(translation)
         limits = RowLimit(limit, hard_maxrec, self._config.async_hard_maxrec)
-        foreseen = row_limit(limits, rows, translation, parameters.query)
-        info = self._info(parameters, translation, foreseen)
-        execution = Execution(
+        foreseen = apply_row_limit(limits, rows, translation, parameters.query)
+        info = self._build_result_info(parameters, translation, foreseen)
+        execution = QueryExecution(
             self._engine,
             translation,
             parameters.format.serializer(translation.fields, info, self._scratch),
@@ -97,14 +97,14 @@ class Preparation:
 
     def fields(self, parameters: TapParameters, owner: str | None) -> tuple[Field, ...]:
         """The columns of a query's result. Raises QueryFault."""
-        return self._translate(parameters.query, 0, self._metadata.catalogue_of(owner)).fields
+        return self._translate_query(parameters.query, 0, self._metadata.catalogue_of(owner)).fields
 
     def data_version(self) -> int:
         """Another one after each change of what can be asked."""
         self._metadata.refresh()
         return self._metadata.snapshot.version
 
-    def foresee(self, execution: Execution) -> Estimate | None:
+    def foresee(self, execution: QueryExecution) -> Estimate | None:
         """What the query will cost and give; None if the engine does not tell what it has."""
         limit = execution.row_limit
         try:
@@ -121,7 +121,7 @@ class Preparation:
         """
         try:
             parameters = tap_parameters(job.parameters, self._config.max_query_length)
-            if asks_others(parameters) or len(parameters.query) > MAX_ESTIMATED_CHARACTERS:
+            if needs_other_services(parameters) or len(parameters.query) > MAX_ESTIMATED_CHARACTERS:
                 return None
             hard_maxrec = self._config.async_hard_maxrec
             return self.foresee(self.prepare(parameters, "", hard_maxrec, owner=job.owner))
@@ -147,14 +147,14 @@ class Preparation:
         if foreseen is not None:
             self._estimator.learn_rate(foreseen, bytes_read, seconds)
 
-    def _result_rows(self, translation: Translation) -> ResultRows | None:
+    def _estimate_result_rows(self, translation: Translation) -> ResultRows | None:
         try:
             return self._estimator.estimate_result_rows(translation, self._metadata.snapshot.version)
         except EngineError as error:
             _log.warning("the rows of a result cannot be foreseen now: %s", error)
             return None
 
-    def _info(self, parameters: TapParameters, translation: Translation, limit: RowLimit) -> ResultInfo:
+    def _build_result_info(self, parameters: TapParameters, translation: Translation, limit: RowLimit) -> ResultInfo:
         schemas = {entry.schema.name: entry.schema for entry in translation.tables}.values()
         return ResultInfo(
             parameters.query,
@@ -168,7 +168,7 @@ class Preparation:
             links=translation.links,
         )
 
-    def _translate(self, query: str, limit: int, catalogue: Catalogue) -> Translation:
+    def _translate_query(self, query: str, limit: int, catalogue: Catalogue) -> Translation:
         try:
             translation = translate(query, catalogue, limit=limit + 1, positions=self._positions)
         except AdqlError as error:
@@ -178,6 +178,6 @@ class Preparation:
         return translation
 
 
-def asks_others(parameters: TapParameters) -> bool:
+def needs_other_services(parameters: TapParameters) -> bool:
     """Whether the translation may have to wait for a table or another service: other queries do not wait with it."""
     return bool(parameters.uploads) or "ivo_simbadpoint" in parameters.query.lower()

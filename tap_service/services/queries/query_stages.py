@@ -13,7 +13,7 @@ from adql.query_plan import is_match
 from tap_service.storage.engine.engine import Progress
 
 
-class Stage(StrEnum):
+class QueryStage(StrEnum):
     """``PREPARING``: uploaded tables are read and the query is translated. ``MATCHING`` is a join by nearness."""
 
     PREPARING = "preparing"
@@ -25,34 +25,34 @@ class Stage(StrEnum):
     WRITING = "writing"
 
 
-class Stages:
+class QueryStages:
     """Those of one query, None for SQL that is not made of ADQL."""
 
     def __init__(self, query: Query | None) -> None:
         selected = [] if query is None else list(walk_selects(query))
         found = [join for select in selected for join in walk_joins(select.from_)]
         #: MATCHING or JOINING, if there is a join
-        self.join: Stage | None = None
+        self.join: QueryStage | None = None
         if found:
-            self.join = Stage.MATCHING if any(map(is_match, found)) else Stage.JOINING
+            self.join = QueryStage.MATCHING if any(map(is_match, found)) else QueryStage.JOINING
         self._groups = any(select.is_grouped or select.distinct for select in selected)
         self._sorts = any(select.order_by or has_window(select) for select in selected)
         if isinstance(query, SetOperation):
             self._groups = self._groups or not query.all
             self._sorts = self._sorts or bool(query.order_by)
 
-    def stage(self, before: Progress, seen: Progress, *, written: bool) -> Stage:
+    def stage(self, before: Progress, seen: Progress, *, written: bool) -> QueryStage:
         """What goes on between two looks at the engine; ``written``: rows of the result have come out meanwhile."""
         if seen.joined_rows > before.joined_rows and self.join is not None:
             return self.join
         if not seen.read_rows or seen.read_rows < seen.total_rows:
-            return Stage.READING
+            return QueryStage.READING
         if written:
-            return Stage.WRITING
+            return QueryStage.WRITING
         if self.join is not None and not seen.joined_rows:
             return self.join
         if self._groups:
-            return Stage.GROUPING
+            return QueryStage.GROUPING
         if self._sorts:
-            return Stage.SORTING
-        return self.join or Stage.READING
+            return QueryStage.SORTING
+        return self.join or QueryStage.READING

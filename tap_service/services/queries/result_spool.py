@@ -58,7 +58,7 @@ class SpoolStore:
 
 
 @dataclass(slots=True)
-class _Segment:
+class _FileSegment:
     """Bytes in a file: ``read`` of ``written`` of ``reserved``."""
 
     file: ScratchFile
@@ -75,7 +75,7 @@ class Spool:
         self._loop = loop
         self._wake = asyncio.Event()
         self._lock = threading.Lock()
-        self._parts: deque[bytes | _Segment] = deque()
+        self._parts: deque[bytes | _FileSegment] = deque()
         self._in_memory = 0
         self._ended = self._closed = False
 
@@ -86,20 +86,20 @@ class Spool:
         with self._lock:
             if self._closed:
                 raise SpoolClosed
-            segment = None if self._fits(len(data)) else self._reserve(len(data), anyway)
+            segment = None if self._take_memory(len(data)) else self._reserve_disk(len(data), anyway)
             if segment is None:
                 self._parts.append(data)
         if segment is not None:
             segment.file.write(data, segment.written)
             with self._lock:
                 segment.written += len(data)
-        self._notify()
+        self._wake_reader()
 
     def end(self) -> None:
         """All is written."""
         with self._lock:
             self._ended = True
-        self._notify()
+        self._wake_reader()
 
     def close(self) -> None:
         """The reader is done or gone; what is left is forgotten."""
@@ -107,7 +107,7 @@ class Spool:
             self._closed = True
             while self._parts:
                 self._drop_first()
-        self._notify()
+        self._wake_reader()
 
     async def readable(self) -> bool:
         """Wait until there are bytes (true) or the end has come without any (false)."""
@@ -127,22 +127,22 @@ class Spool:
                 first = self._parts[0] if self._parts else b""
                 if isinstance(first, bytes) and first:
                     self._drop_first()
-            if isinstance(first, _Segment):
-                first = await self._store.on_thread(partial(self._from_file, first))
+            if isinstance(first, _FileSegment):
+                first = await self._store.on_thread(partial(self._read_segment, first))
             if first:
                 yield first
 
-    def _fits(self, count: int) -> bool:
+    def _take_memory(self, count: int) -> bool:
         """Take memory for ``count`` bytes, unless earlier ones are in a file: they have to come first."""
         memory = self._store.memory
-        if self._parts and isinstance(self._parts[-1], _Segment):
+        if self._parts and isinstance(self._parts[-1], _FileSegment):
             return False
         if self._in_memory + count > memory.limit // _SHARE or not memory.take(count):
             return False
         self._in_memory += count
         return True
 
-    def _reserve(self, count: int, anyway: bool) -> _Segment:
+    def _reserve_disk(self, count: int, anyway: bool) -> _FileSegment:
         """Take disk for ``count`` bytes."""
         disk = self._store.disk
         if not disk.take(count, anyway=anyway):
@@ -151,9 +151,9 @@ class Spool:
                 "ask for fewer rows or columns, or again later"
             )
         last = self._parts[-1] if self._parts else None
-        if not isinstance(last, _Segment) or last.reserved + count > self._store.segment_bytes:
+        if not isinstance(last, _FileSegment) or last.reserved + count > self._store.segment_bytes:
             try:
-                last = _Segment(ScratchFile(self._store.directory))
+                last = _FileSegment(ScratchFile(self._store.directory))
             except OSError:
                 disk.give(count)
                 raise
@@ -161,7 +161,7 @@ class Spool:
         last.reserved += count
         return last
 
-    def _from_file(self, segment: _Segment) -> bytes:
+    def _read_segment(self, segment: _FileSegment) -> bytes:
         """The next piece of the first part; a segment that is read to its end is dropped, which frees its disk."""
         with self._lock:
             count = min(PIECE_BYTES, segment.written - segment.read)
@@ -174,12 +174,12 @@ class Spool:
 
     def _drop_first(self) -> None:
         part = self._parts.popleft()
-        if isinstance(part, _Segment):
+        if isinstance(part, _FileSegment):
             self._store.disk.give(part.reserved)
         else:
             self._in_memory -= len(part)
             self._store.memory.give(len(part))
 
-    def _notify(self) -> None:
+    def _wake_reader(self) -> None:
         with suppress(RuntimeError):  # the loop is closed: nobody waits
             self._loop.call_soon_threadsafe(self._wake.set)

@@ -17,7 +17,7 @@ _MARGIN = 1.1
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class SampleSuggestion:
     """What to insert into the query, after so many of its characters, to get rows from everywhere within the limit.
 
     ``of``: the table in words, as the query writes it where that is one line.
@@ -42,7 +42,7 @@ class RowLimit:
     jobs: int = 0
     rows: ResultRows | None = None
     order: str = ""
-    sample: Sample | None = None
+    sample: SampleSuggestion | None = None
 
     @property
     def cuts(self) -> bool:
@@ -55,21 +55,21 @@ class RowLimit:
         if not self.cuts:
             return ""
         surely = "will" if self.rows and self.rows.precision == "exact" else "will probably"
-        cut = f"The query gives {self._total()} rows; the row limit of {self.limit:,} {surely} cut them."
-        return f"{cut} {self._rest('will be')}"
+        cut = f"The query gives {self._total_text()} rows; the row limit of {self.limit:,} {surely} cut them."
+        return f"{cut} {self._way_out('will be')}"
 
     @property
     def after_cut(self) -> str:
         """Of a result that was cut: what is missing, and the way out."""
-        whole = f"The query gives {self._total()} rows. " if self.cuts else ""
-        return whole + self._rest("are")
+        whole = f"The query gives {self._total_text()} rows. " if self.cuts else ""
+        return whole + self._way_out("are")
 
-    def _total(self) -> str:
+    def _total_text(self) -> str:
         if self.rows is None:
             return ""
         return f"{self.rows.rows:,}" if self.rows.precision == "exact" else f"about {self.rows.rows:,}"
 
-    def _rest(self, verb: str) -> str:
+    def _way_out(self, verb: str) -> str:
         missing = {
             "sky": f"Rows come in HEALPix order, so whole parts of the sky {verb} missing. ",
             "asked": f"The last rows in the query's order {verb} missing. ",
@@ -86,14 +86,16 @@ class RowLimit:
         return said
 
 
-def row_limit(given: RowLimit, rows: ResultRows | None, translation: Translation, text: str) -> RowLimit:
+def apply_row_limit(given: RowLimit, rows: ResultRows | None, translation: Translation, text: str) -> RowLimit:
     """What the ``given`` limits mean for the query ``text`` that was translated."""
     if translation.resolved is None:
         return replace(given, rows=rows)
     query = translation.resolved.query
     topped = rows is not None and translation.top is not None and translation.top <= rows.rows
-    sample = None if topped else _sample(query, given.limit, rows, text)  # of how many rows TOP took these is not known
-    return replace(given, rows=rows, order=_order(query), sample=sample)
+    sample = (
+        None if topped else _suggest_sample(query, given.limit, rows, text)
+    )  # of how many rows TOP took these is not known
+    return replace(given, rows=rows, order=_find_order(query), sample=sample)
 
 
 def without_limit(translation: Translation) -> Query | None:
@@ -103,16 +105,16 @@ def without_limit(translation: Translation) -> Query | None:
     return replace(translation.resolved.query, limit=translation.top)
 
 
-def _order(query: Query) -> str:
+def _find_order(query: Query) -> str:
     if query.order_by:
         return "asked"
     if not isinstance(query, Select) or query.is_grouped or query.distinct:
         return ""
-    scan = _sample_of(query.from_) or query.from_
+    scan = _find_sampled_scan(query.from_) or query.from_
     return "sky" if isinstance(scan, Scan) and scan.entry.table.layout.position else ""
 
 
-def _sample_of(relation: Relation) -> Scan | None:
+def _find_sampled_scan(relation: Relation) -> Scan | None:
     """The table of ``table TABLESAMPLE (percent)``."""
     if not isinstance(relation, Derived) or not isinstance(relation.query, Select):
         return None
@@ -120,7 +122,7 @@ def _sample_of(relation: Relation) -> Scan | None:
     return inner if isinstance(inner, Scan) else None
 
 
-def _sample(query: Query, limit: int, rows: ResultRows | None, text: str) -> Sample | None:
+def _suggest_sample(query: Query, limit: int, rows: ResultRows | None, text: str) -> SampleSuggestion | None:
     """TABLESAMPLE of the table that an unordered SELECT takes all its rows from."""
     if not isinstance(query, Select) or query.is_grouped or query.distinct or query.order_by or has_window(query):
         return None
@@ -133,7 +135,7 @@ def _sample(query: Query, limit: int, rows: ResultRows | None, text: str) -> Sam
         return None
     total = rows.rows * (_MARGIN if rows.precision == "about" else 1.0)
     written = text[start:end] if text[start:end].isprintable() else query.from_.entry.qualified
-    return Sample(end, f" TABLESAMPLE ({fitting_percentage(limit, total)})", written)
+    return SampleSuggestion(end, f" TABLESAMPLE ({fitting_percentage(limit, total)})", written)
 
 
 def fitting_percentage(limit: int, rows: float) -> str:

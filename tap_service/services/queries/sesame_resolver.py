@@ -32,7 +32,7 @@ _CACHED_SECONDS = 3600.0
 Position = tuple[float, float]
 
 
-class Sesame:
+class SesameResolver:
     """``seconds``: the time for one name, from the connection to the last byte. Safe to call from several threads."""
 
     def __init__(self, url: str, seconds: float = 5.0, clock: Callable[[], float] = time.monotonic) -> None:
@@ -47,41 +47,41 @@ class Sesame:
         with self._lock:
             until, position = self._cache.get(name, (0.0, None))
         if self._clock() >= until:
-            position = self._read(self._fetched(name), name)
-            self._keep(name, position)
+            position = self._parse_position(self._fetch_answer(name), name)
+            self._cache_position(name, position)
         if position is None:
             raise NameFault(f"no object called '{printable(name)}' is known to Simbad, NED or VizieR")
         return position
 
-    def _keep(self, name: str, position: Position | None) -> None:
+    def _cache_position(self, name: str, position: Position | None) -> None:
         with self._lock:
             self._cache[name] = (self._clock() + _CACHED_SECONDS, position)
             self._cache.move_to_end(name)
             while len(self._cache) > _CACHED_NAMES:
                 self._cache.popitem(last=False)
 
-    def _read(self, answer: str, name: str) -> Position | None:
+    def _parse_position(self, answer: str, name: str) -> Position | None:
         """None for a name that nobody knows."""
         if not answer.startswith("#"):
-            raise self._fault(name, "the answer is none of Sesame's")
+            raise self._log_fault(name, "the answer is none of Sesame's")
         found = _POSITION.search(answer)
         if found is None:
             return None
         try:
             ra, dec = float(found[1]), float(found[2])
         except ValueError as error:
-            raise self._fault(name, "the position is no pair of numbers") from error
+            raise self._log_fault(name, "the position is no pair of numbers") from error
         if not (0 <= ra <= 360 and -90 <= dec <= 90):
-            raise self._fault(name, "the position is out of range")
+            raise self._log_fault(name, "the position is out of range")
         return ra, dec
 
-    def _fault(self, name: str, reason: object) -> NameFault:
+    def _log_fault(self, name: str, reason: object) -> NameFault:
         _log.warning("Sesame, asked for %r: %s", name, reason)
         return NameFault(
             f"the position of '{printable(name)}' cannot be looked up now; give it yourself, POINT(ra, dec)"
         )
 
-    def _fetched(self, name: str) -> str:
+    def _fetch_answer(self, name: str) -> str:
         kind = HTTPSConnection if self._parts.scheme == "https" else HTTPConnection
         connection = kind(self._parts.hostname or "", self._parts.port, timeout=self._seconds)
         try:
@@ -93,7 +93,7 @@ class Sesame:
                     response = connection.getresponse()
                     body = response.read(_MOST_BYTES + 1)
         except (OSError, HTTPException) as error:
-            raise self._fault(name, error) from error
+            raise self._log_fault(name, error) from error
         if response.status != 200 or deadline.passed or response.length or len(body) > _MOST_BYTES:
-            raise self._fault(name, f"status {response.status}, {len(body)} bytes{', late' * deadline.passed}")
+            raise self._log_fault(name, f"status {response.status}, {len(body)} bytes{', late' * deadline.passed}")
         return body.decode("utf-8", "replace")

@@ -14,13 +14,13 @@ from functools import partial
 from tap_service.config import Config
 from tap_service.constants import CANCEL_RETRY_SECONDS, HEAVY_NICENESS, QUICK_SECONDS, SETTLING_SECONDS
 from tap_service.models.query_report import QueryReport
-from tap_service.prometheus_metrics import Metrics
+from tap_service.prometheus_metrics import ServiceMetrics
 from tap_service.service_errors import ClientGone, QueryTooHeavy, ServiceError, ServiceUnavailable
-from tap_service.services.bounded_thread_pool import Lane
-from tap_service.services.queries.query_execution import Execution, status_of
-from tap_service.services.queries.query_forecast import Forecast, forecast
+from tap_service.services.bounded_thread_pool import BoundedThreadPool
+from tap_service.services.queries.query_execution import QueryExecution, log_status
+from tap_service.services.queries.query_forecast import QueryForecast, forecast_query
 from tap_service.services.queries.query_log import QueryLog
-from tap_service.services.queries.query_preparation import Preparation, asks_others
+from tap_service.services.queries.query_preparation import QueryPreparation, needs_other_services
 from tap_service.services.queries.result_spool import Spool, SpoolStore
 from tap_service.services.queries.tap_parameters import TapParameters
 from tap_service.storage.engine.engine import EngineError
@@ -36,7 +36,7 @@ _QUICK_SHARE = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SyncRequest:
     """A request as the log has it."""
 
     parameters: TapParameters
@@ -47,7 +47,7 @@ class Asked:
 
 class QueryService:
     def __init__(
-        self, config: Config, preparation: Preparation, spools: SpoolStore, metrics: Metrics, log: QueryLog
+        self, config: Config, preparation: QueryPreparation, spools: SpoolStore, metrics: ServiceMetrics, log: QueryLog
     ) -> None:
         self._config = config
         self._preparation = preparation
@@ -57,30 +57,30 @@ class QueryService:
         self._translators = ThreadPoolExecutor(_TRANSLATORS, "translator")
         self._askers = ThreadPoolExecutor(_ASKERS, "asker")
         self._forecasters = ThreadPoolExecutor(_TRANSLATORS, "forecaster")
-        self._heavy = Lane("heavy-query", config.concurrent_queries, config.waiting_queries)
-        self._quick = Lane("quick-query", _QUICK_SHARE * config.concurrent_queries, config.waiting_queries)
-        self.answers: set[Answer] = set()
+        self._heavy = BoundedThreadPool("heavy-query", config.concurrent_queries, config.waiting_queries)
+        self._quick = BoundedThreadPool("quick-query", _QUICK_SHARE * config.concurrent_queries, config.waiting_queries)
+        self.answers: set[SyncAnswer] = set()
         metrics.in_flight.set_function(lambda: len(self.answers))
         metrics.waiting.set_function(lambda: self._quick.waiting + self._heavy.waiting)
 
-    async def answer(self, parameters: TapParameters, client: str, owner: str | None = None) -> Answer:
+    async def answer(self, parameters: TapParameters, client: str, owner: str | None = None) -> SyncAnswer:
         """Start the query. Raises QueryFault for what cannot be translated, ServiceBusy when too many wait."""
-        asked = Asked(parameters, client, owner, time.monotonic())
+        asked = SyncRequest(parameters, client, owner, time.monotonic())
         try:
-            answer = await self._start(asked)
+            answer = await self._start_answer(asked)
         except ServiceError as error:
             self.record(asked, QueryReport("ERROR", error=str(error)))
             raise
         self.answers.add(answer)
         return answer
 
-    async def forecast(self, parameters: TapParameters, owner: str | None = None) -> Forecast:
+    async def forecast(self, parameters: TapParameters, owner: str | None = None) -> QueryForecast:
         """What the query would cost and give. Raises as ``answer`` for what cannot be translated.
 
         Queries that are still being written do not hold up those that shall run.
         """
-        pool = self._askers if asks_others(parameters) else self._forecasters
-        work = partial(forecast, self._preparation, parameters, self._config.hard_maxrec, owner=owner)
+        pool = self._askers if needs_other_services(parameters) else self._forecasters
+        work = partial(forecast_query, self._preparation, parameters, self._config.hard_maxrec, owner=owner)
         return await asyncio.get_running_loop().run_in_executor(pool, work)
 
     def refused(self, error: ServiceError, client: str) -> None:
@@ -89,10 +89,10 @@ class QueryService:
         self._metrics.record(report)
         self._log.write(client=client, status=report.status, error=report.error)
 
-    def forget(self, answer: Answer) -> None:
+    def forget(self, answer: SyncAnswer) -> None:
         self.answers.discard(answer)
 
-    def record(self, asked: Asked, report: QueryReport, query_id: str = "") -> None:
+    def record(self, asked: SyncRequest, report: QueryReport, query_id: str = "") -> None:
         report.seconds["total"] = time.monotonic() - asked.at
         self._metrics.record(report)
         self._log.query(asked.parameters, report, query_id=query_id, client=asked.client)
@@ -108,7 +108,7 @@ class QueryService:
         for pool in (self._translators, self._askers, self._forecasters):
             pool.shutdown(wait=False, cancel_futures=True)
 
-    def _prepared(self, asked: Asked, query_id: str) -> tuple[Execution, Lane]:
+    def _prepare_in_pool(self, asked: SyncRequest, query_id: str) -> tuple[QueryExecution, BoundedThreadPool]:
         """And where it waits for its turn: light queries do not wait behind heavy ones."""
         execution = self._preparation.prepare(asked.parameters, query_id, self._config.hard_maxrec, owner=asked.owner)
         foreseen = self._preparation.foresee(execution)
@@ -118,11 +118,11 @@ class QueryService:
         execution.give_way(HEAVY_NICENESS)
         return execution, self._heavy
 
-    async def _start(self, asked: Asked) -> Answer:
+    async def _start_answer(self, asked: SyncRequest) -> SyncAnswer:
         query_id = f"sync-{uuid.uuid4().hex}"
         execution, lane = await asyncio.get_running_loop().run_in_executor(
-            self._askers if asks_others(asked.parameters) else self._translators,
-            partial(self._prepared, asked, query_id),
+            self._askers if needs_other_services(asked.parameters) else self._translators,
+            partial(self._prepare_in_pool, asked, query_id),
         )
         spool = self._spools.open()
         try:
@@ -130,17 +130,17 @@ class QueryService:
         except ServiceError:
             await asyncio.to_thread(execution.close)
             raise
-        return Answer(self, asked, execution, spool, running, self._config.sync_seconds)
+        return SyncAnswer(self, asked, execution, spool, running, self._config.sync_seconds)
 
 
-class Answer:
+class SyncAnswer:
     """A query under way: the engine fills the spool, the client empties it."""
 
     def __init__(
         self,
         service: QueryService,
-        asked: Asked,
-        execution: Execution,
+        asked: SyncRequest,
+        execution: QueryExecution,
         spool: Spool,
         place: Future[None],
         seconds: float,
@@ -184,15 +184,15 @@ class Answer:
         self._spool.close()
         if self._closing is None:
             gone = ClientGone("the client went away before the end")
-            self._closing = asyncio.create_task(self._close(reason or gone))
+            self._closing = asyncio.create_task(self._close_execution(reason or gone))
 
     async def closed(self) -> None:
         """Wait until ``close`` has done all that."""
         if self._closing is not None:
             await self._closing
 
-    async def _close(self, reason: ServiceError) -> None:
-        await self._stop(reason)
+    async def _close_execution(self, reason: ServiceError) -> None:
+        await self._stop_execution(reason)
         await asyncio.to_thread(self.execution.close)
         self._watch.cancel()
         self._service.record(self._asked, self.execution.report, self.execution.query_id)
@@ -203,21 +203,21 @@ class Answer:
         while not self._running.done():
             rest = self._seconds - self.execution.clock.seconds
             if rest <= 0:
-                await self._stop(self._too_long())
+                await self._stop_execution(self._time_limit_fault())
             else:
                 await asyncio.wait({self._running}, timeout=rest)
 
-    def _too_long(self) -> QueryTooHeavy:
+    def _time_limit_fault(self) -> QueryTooHeavy:
         return QueryTooHeavy(
             f"the engine has worked for {self._seconds:g} seconds on this query, the limit of /sync. "
             "Longer queries belong in /async, with the same parameters; "
             "or ask for less at once, such as a smaller region, or fewer columns to sort or group by"
         )
 
-    async def _stop(self, reason: ServiceError) -> None:
+    async def _stop_execution(self, reason: ServiceError) -> None:
         """Tell the engine until it has stopped; a query that still waits just leaves the queue."""
         if self._place.cancel():
-            self.execution.report.status = status_of(reason)
+            self.execution.report.status = log_status(reason)
             self.execution.report.error = str(reason)
         while not self._running.done():
             try:

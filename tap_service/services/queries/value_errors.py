@@ -31,7 +31,7 @@ _MEANINGS = (
 )
 
 
-def meaning(fault: ValueFault) -> str:
+def explain_value_fault(fault: ValueFault) -> str:
     """One sentence; the engine's own words where they are not known here."""
     said = str(fault)
     if found := _OUT_OF_RANGE.search(said):

@@ -24,7 +24,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from tap_service.models.identity import Identity
 from tap_service.service_errors import Unauthorized
-from tap_service.services.bounded_thread_pool import Lane
+from tap_service.services.bounded_thread_pool import BoundedThreadPool
 from tap_service.storage.accounts import Accounts
 
 #: a password that was right is not hashed anew for this time, in seconds, unless the users change
@@ -74,7 +74,7 @@ class _TrustedIssuer:
     def identity(self, token: str) -> Identity | None:
         """The user of a token of this issuer; None if it is not good."""
         try:
-            key = self._key(jwt.get_unverified_header(token).get("kid"))
+            key = self._find_key(jwt.get_unverified_header(token).get("kid"))
             claims: dict[str, Any] = jwt.decode(
                 token,
                 key,
@@ -90,7 +90,7 @@ class _TrustedIssuer:
             return None
         return Identity(f"{self.entry.name}:{user}", user in self.entry.admins)
 
-    def _key(self, ident: object) -> jwt.PyJWK:
+    def _find_key(self, ident: object) -> jwt.PyJWK:
         if ident is None and len(self.keys.keys) == 1:
             return self.keys.keys[0]
         return self.keys[str(ident)]
@@ -116,14 +116,14 @@ def read_issuers(path: Path) -> tuple[_TrustedIssuer, ...]:
     return tuple(found)
 
 
-class Identities:
+class Authenticator:
     """``anonymous``: whether callers without credentials are let in."""
 
     def __init__(self, accounts: Accounts | None, issuers: Sequence[_TrustedIssuer], *, anonymous: bool) -> None:
         self.anonymous = anonymous
         self._accounts = accounts
         self._issuers = issuers
-        self._passwords = Lane("password", 1, _WAITING_PASSWORDS)
+        self._passwords = BoundedThreadPool("password", 1, _WAITING_PASSWORDS)
         self._remembered: dict[bytes, tuple[Identity, float]] = {}
         self._version = accounts.version if accounts else 0
 
@@ -149,9 +149,9 @@ class Identities:
         scheme, _, credentials = authorization[0].strip().partition(" ")
         found = None
         if len(authorization) == 1 and scheme.lower() == "basic":
-            found = await self._basic(credentials.strip())
+            found = await self._identify_basic(credentials.strip())
         elif len(authorization) == 1 and scheme.lower() == "bearer":
-            found = self._bearer(credentials.strip())
+            found = self._identify_bearer(credentials.strip())
         if found is None:
             raise Unauthorized("the name and password, or the token, are not right")
         return found
@@ -161,14 +161,14 @@ class Identities:
         if self._accounts is not None:
             self._accounts.close()
 
-    async def _basic(self, credentials: str) -> Identity | None:
+    async def _identify_basic(self, credentials: str) -> Identity | None:
         try:
             name, colon, password = base64.b64decode(credentials, validate=True).decode().partition(":")
         except (binascii.Error, UnicodeDecodeError):
             return None
         if not colon or self._accounts is None:
             return None
-        remembered = self._recall(credentials, self._accounts)
+        remembered = self._recall_identity(credentials, self._accounts)
         if remembered is not None:
             return remembered
         found: Future[Identity | None] = Future()
@@ -182,22 +182,22 @@ class Identities:
         if identity is not None:
             if len(self._remembered) >= _MOST_REMEMBERED:
                 self._remembered.clear()
-            self._remembered[_digest(credentials)] = identity, time.monotonic() + _REMEMBERED_SECONDS
+            self._remembered[_hash_credentials(credentials)] = identity, time.monotonic() + _REMEMBERED_SECONDS
         return identity
 
-    def _recall(self, credentials: str, accounts: Accounts) -> Identity | None:
+    def _recall_identity(self, credentials: str, accounts: Accounts) -> Identity | None:
         if accounts.version != self._version:
             self._remembered.clear()
             self._version = accounts.version
-        identity, until = self._remembered.get(_digest(credentials), (None, 0.0))
+        identity, until = self._remembered.get(_hash_credentials(credentials), (None, 0.0))
         return identity if until > time.monotonic() else None
 
-    def _bearer(self, token: str) -> Identity | None:
+    def _identify_bearer(self, token: str) -> Identity | None:
         if not token or len(token) > _LONGEST_TOKEN:
             return None
         found = self._accounts.by_token(token) if self._accounts is not None else None
         return found or next((user for issuer in self._issuers if (user := issuer.identity(token))), None)
 
 
-def _digest(credentials: str) -> bytes:
+def _hash_credentials(credentials: str) -> bytes:
     return hashlib.sha256(credentials.encode()).digest()

@@ -22,45 +22,45 @@ _PORT = re.compile(r"^\[(.*)\](?::\d+)?$|^([^:]*):\d+$")
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class RequestOrigin:
     """``base_url`` ends before /tap, without a slash; ``client`` is the address of whoever is not a trusted proxy."""
 
     base_url: str
     client: str
 
 
-def origin(
+def find_origin(
     headers: Mapping[str, str], peer: str, request_url: str, trusted: Sequence[Network], public_url: str = ""
-) -> Origin:
+) -> RequestOrigin:
     """``headers`` have lower case names; ``peer`` is the address of the connection, '' if it has none.
 
     ``request_url`` is what the request itself says: scheme, host and mount path, without a slash at its end.
     """
     if not _is_trusted(peer, trusted):
-        return Origin(public_url or request_url, peer)
-    elements = _forwarded(headers.get("forwarded", "")) if "forwarded" in headers else _x_forwarded(headers)
-    hops = [_address(element.get("for", "")) for element in elements]
+        return RequestOrigin(public_url or request_url, peer)
+    elements = _parse_forwarded(headers.get("forwarded", "")) if "forwarded" in headers else _parse_x_forwarded(headers)
+    hops = [_parse_address(element.get("for", "")) for element in elements]
     reached = len(hops) - 1
     while reached > 0 and _is_trusted(hops[reached], trusted):
         reached -= 1
     said = elements[max(reached, 0)] if elements else {}
     client = said.get("for", "")
-    return Origin(public_url or _url(said, headers, request_url), _address(client) or peer)
+    return RequestOrigin(public_url or _public_url(said, headers, request_url), _parse_address(client) or peer)
 
 
-def _url(said: Mapping[str, str], headers: Mapping[str, str], request_url: str) -> str:
+def _public_url(said: Mapping[str, str], headers: Mapping[str, str], request_url: str) -> str:
     scheme, _, rest = request_url.partition("://")
     host, slash, path = rest.partition("/")
     if said.get("proto", "").lower() in ("http", "https"):
         scheme = said["proto"].lower()
     if _HOST.fullmatch(said.get("host", "")):
         host = said["host"]
-    prefix = said.get("prefix") or _last(headers.get("x-forwarded-prefix", ""))
+    prefix = said.get("prefix") or _last_item(headers.get("x-forwarded-prefix", ""))
     prefix = prefix.rstrip("/") if _PREFIX.fullmatch(prefix) else ""
     return f"{scheme}://{host}{prefix}{slash}{path}"
 
 
-def _forwarded(value: str) -> list[dict[str, str]]:
+def _parse_forwarded(value: str) -> list[dict[str, str]]:
     elements = []
     for element in _ELEMENT.findall(value):
         pairs = ((key.lower(), text.strip().strip('"')) for key, text in _PAIR.findall(element))
@@ -68,10 +68,10 @@ def _forwarded(value: str) -> list[dict[str, str]]:
     return elements
 
 
-def _x_forwarded(headers: Mapping[str, str]) -> list[dict[str, str]]:
+def _parse_x_forwarded(headers: Mapping[str, str]) -> list[dict[str, str]]:
     """As Forwarded would say it. A list shorter than the addresses' was set once, by the first proxy."""
-    addresses = _items(headers.get("x-forwarded-for", "")) or [""]
-    columns = {key: _items(headers.get(f"x-forwarded-{key}", "")) for key in ("proto", "host", "prefix")}
+    addresses = _split_list(headers.get("x-forwarded-for", "")) or [""]
+    columns = {key: _split_list(headers.get(f"x-forwarded-{key}", "")) for key in ("proto", "host", "prefix")}
     elements = []
     for index, address in enumerate(addresses):
         from_right = len(addresses) - index
@@ -83,16 +83,16 @@ def _x_forwarded(headers: Mapping[str, str]) -> list[dict[str, str]]:
     return elements
 
 
-def _items(value: str) -> list[str]:
+def _split_list(value: str) -> list[str]:
     return [item.strip() for item in value.split(",") if item.strip()]
 
 
-def _last(value: str) -> str:
-    items = _items(value)
+def _last_item(value: str) -> str:
+    items = _split_list(value)
     return items[-1] if items else ""
 
 
-def _address(node: str) -> str:
+def _parse_address(node: str) -> str:
     """A node of Forwarded or X-Forwarded-For without port and brackets; '' if it is no address."""
     match = _PORT.match(node)
     bare = (match.group(1) or match.group(2)) if match else node

@@ -7,7 +7,7 @@ import shlex
 
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.reserved_words import published
-from tap_service.services.catalogue.example_queries import example_of_rows, is_tap_schema, of_table
+from tap_service.services.catalogue.example_queries import build_first_rows_example, build_table_examples, is_tap_schema
 from tap_service.storage.engine.engine import Engine, EngineError
 
 _TO_TRY = """
@@ -37,20 +37,20 @@ def first_queries(engine: Engine, catalogue: Catalogue, url: str) -> str:
     table = _TAP_SCHEMA if entry is None else f"{published(entry.schema.name)}.{published(entry.table.name)}"
     return _TO_TRY.format(
         url=url,
-        python="\n        ".join(_python_lines(_selection(engine, catalogue, entry))),
+        python="\n        ".join(_python_lines(_select_example(engine, catalogue, entry))),
         stilts=shlex.quote(f"SELECT COUNT(*) AS n FROM {table}"),
         curl=shlex.quote(f"QUERY=SELECT TOP 5 * FROM {table}"),
     )
 
 
-def _selection(engine: Engine, catalogue: Catalogue, entry: TableEntry | None) -> str:
+def _select_example(engine: Engine, catalogue: Catalogue, entry: TableEntry | None) -> str:
     """Around a position where the table has one."""
     if entry is None:
         return f"SELECT table_name, description FROM {_TAP_SCHEMA}"
     try:
-        *_, example = of_table(engine, catalogue, entry)
+        *_, example = build_table_examples(engine, catalogue, entry)
     except EngineError:  # of a cluster that is out of reach; the service says so where it is asked
-        example = example_of_rows(entry)
+        example = build_first_rows_example(entry)
     return example.query
 
 

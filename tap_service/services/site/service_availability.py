@@ -29,14 +29,14 @@ class AvailabilityService:
         self._threads = ThreadPoolExecutor(len(self._checks), "availability")
 
     async def availability(self) -> Availability:
-        notes = await asyncio.gather(*(self._try(name, check) for name, check in self._checks.items()))
+        notes = await asyncio.gather(*(self._try_check(name, check) for name, check in self._checks.items()))
         faults = tuple(note for note in notes if note)
         return Availability(not faults, self._since, faults or ("queries are taken, by /sync and /async",))
 
     def close(self) -> None:
         self._threads.shutdown(wait=False)
 
-    async def _try(self, name: str, check: Callable[[], None]) -> str:
+    async def _try_check(self, name: str, check: Callable[[], None]) -> str:
         """A sentence on what is wrong, or nothing."""
         running = asyncio.get_running_loop().run_in_executor(self._threads, check)
         done, _ = await asyncio.wait({running}, timeout=_PATIENCE)

@@ -10,19 +10,21 @@ from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.obscore import data_models
 from tap_service.config import Config
 from tap_service.documents.service_description import Feature, FeatureList, Limit, ServiceDescription
-from tap_service.services.site.authentication import Identities
+from tap_service.services.site.authentication import Authenticator
 
 
-def _functions(config: Config) -> Iterator[Feature]:
+def _list_functions(config: Config) -> Iterator[Feature]:
     for function in USER_DEFINED:
         if config.sesame_url or function.name != "ivo_simbadpoint":
             yield from (Feature(form, function.description) for form in function.signatures)
 
 
-def describe_service(config: Config, identities: Identities, catalogue: Catalogue, tap_url: str) -> ServiceDescription:
+def describe_service(
+    config: Config, identities: Authenticator, catalogue: Catalogue, tap_url: str
+) -> ServiceDescription:
     """True at every moment: data models are those of the tables in ``catalogue``."""
     features = (
-        FeatureList("udf", tuple(_functions(config))),
+        FeatureList("udf", tuple(_list_functions(config))),
         FeatureList("adqlgeo", tuple(Feature(name) for name in ADQL_GEO)),
         *(
             FeatureList(kind.removeprefix("features-"), tuple(Feature(form) for form in forms))

@@ -15,8 +15,8 @@ from clickhouse_schema.table_ddl import create_table
 from tap_service.config import Config
 from tap_service.models.upload_parameter import SCHEMA, Upload
 from tap_service.service_errors import ServiceUnavailable, UploadFault
-from tap_service.services.uploads.table_files import TableFiles, path_of
-from tap_service.services.uploads.url_fetch import Fetcher
+from tap_service.services.uploads.table_files import TableFileReader, descriptor_path
+from tap_service.services.uploads.url_fetch import UrlFetcher
 from tap_service.storage.engine.engine import Engine, EngineError
 from tap_service.storage.engine.query_tables import drop, fill, storage, upload_name
 
@@ -27,7 +27,7 @@ _PATIENCE = 2
 
 
 @dataclass(slots=True)
-class Loaded:
+class LoadedUploads:
     """Tables that are there until ``drop``; what fails there is swept later."""
 
     engine: Engine
@@ -47,18 +47,18 @@ class Loaded:
                 _log.warning("the uploaded table %s cannot be dropped yet: %s", name, error)
 
 
-class Uploads:
+class UploadLoader:
     """Safe to use from several threads."""
 
-    def __init__(self, config: Config, engine: Engine, files: TableFiles) -> None:
+    def __init__(self, config: Config, engine: Engine, files: TableFileReader) -> None:
         self._engine = engine
         self._files = files
         self._seconds = _PATIENCE * config.upload_seconds
-        self._fetcher = Fetcher(config.spool_path, config.upload_hosts, config.upload_bytes, config.upload_seconds)
+        self._fetcher = UrlFetcher(config.spool_path, config.upload_hosts, config.upload_bytes, config.upload_seconds)
 
-    def load(self, uploads: Sequence[Upload], query_id: str) -> Loaded:
+    def load(self, uploads: Sequence[Upload], query_id: str) -> LoadedUploads:
         """Raises UploadFault for a table that cannot be had, ServiceUnavailable where the engine takes none."""
-        loaded = Loaded(self._engine)
+        loaded = LoadedUploads(self._engine)
         end = time.monotonic() + self._seconds
         try:
             for number, upload in enumerate(uploads):
@@ -67,7 +67,7 @@ class Uploads:
                         f"these tables take more than {self._seconds} seconds to read: upload fewer at once"
                     )
                 name = upload_name(query_id, number)
-                loaded.add(name, self._table(upload, name))
+                loaded.add(name, self._load_table(upload, name))
         except (EngineError, OSError) as error:
             loaded.drop()
             _log.error("an uploaded table cannot be put into the engine: %s", getattr(error, "detail", error))
@@ -77,17 +77,17 @@ class Uploads:
             raise
         return loaded
 
-    def _table(self, upload: Upload, name: str) -> TableEntry:
+    def _load_table(self, upload: Upload, name: str) -> TableEntry:
         with (
-            self._source(upload) as (file, content_type),
-            self._files.read(path_of(file), upload.name, content_type) as read,
+            self._open_source(upload) as (file, content_type),
+            self._files.read(descriptor_path(file), upload.name, content_type) as read,
         ):
             stored = storage(name)
             fill(self._engine, name, create_table(read.table, stored), read.batches())
             return TableEntry(Schema(name=SCHEMA), read.table, read.rows, stored=stored)
 
     @contextmanager
-    def _source(self, upload: Upload) -> Iterator[tuple[BinaryIO, str]]:
+    def _open_source(self, upload: Upload) -> Iterator[tuple[BinaryIO, str]]:
         if upload.part is None:
             with self._fetcher.fetched(upload.address) as fetched:
                 yield fetched

@@ -20,15 +20,15 @@ _FRUGAL = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "ARROW_DEFAULT_M
 _LONGEST_ANSWER = 32 << 20
 
 
-class HostLost(Exception):
+class SandboxLost(Exception):
     """The process that readers are forked from has ended, and the reader with it."""
 
 
-class ReaderLate(Exception):
+class SandboxTimeout(Exception):
     """The reader took longer than it may, and was killed."""
 
 
-class ReaderHost:
+class SandboxClient:
     """Safe to use from several threads. The process is started when it is first needed, and again when it has died."""
 
     def __init__(self, directory: Path | None) -> None:
@@ -40,7 +40,7 @@ class ReaderHost:
 
     def start(self) -> None:
         with self._lock:
-            self._ready()
+            self._ensure_started()
 
     def close(self) -> None:
         """All readers end; who waits for one gets ``HostLost``."""
@@ -48,7 +48,7 @@ class ReaderHost:
             for status in self._waiting:
                 with suppress(OSError):
                     status.shutdown(socket.SHUT_RDWR)
-            self._end()
+            self._end_process()
 
     def read(self, request: str, seconds: float) -> tuple[int, str, str]:
         """Exit status of a reader of this request, its answer, and what it says on standard error.
@@ -62,16 +62,16 @@ class ReaderHost:
         ):
             asked.write(request.encode())
             asked.seek(0)
-            status = self._status([asked.fileno(), answer.fileno(), said.fileno()], seconds)
+            status = self._wait_for_status([asked.fileno(), answer.fileno(), said.fileno()], seconds)
             answer.seek(0)
             said.seek(0)
             return status, answer.read(_LONGEST_ANSWER).decode(), said.read(_LONGEST_ANSWER).decode(errors="replace")
 
-    def _status(self, files: list[int], seconds: float) -> int:
+    def _wait_for_status(self, files: list[int], seconds: float) -> int:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with ours, theirs:
             with self._lock:
-                requests = self._ready()
+                requests = self._ensure_started()
                 with suppress(ConnectionError):  # then nothing is told
                     socket.send_fds(requests, [b"\0"], [*files, theirs.fileno()])
                 self._waiting.add(ours)
@@ -80,7 +80,7 @@ class ReaderHost:
             try:
                 told = ours.recv(16)
             except TimeoutError:
-                raise ReaderLate from None
+                raise SandboxTimeout from None
             except OSError:
                 told = b""
             finally:
@@ -89,21 +89,21 @@ class ReaderHost:
         if not told:
             with self._lock:
                 if self._requests is requests:
-                    self._end()
-            raise HostLost
+                    self._end_process()
+            raise SandboxLost
         return int(told)
 
-    def _ready(self) -> socket.socket:
+    def _ensure_started(self) -> socket.socket:
         if self._process is not None and self._process.poll() is not None:
-            self._end()
+            self._end_process()
         if self._requests is None:
             ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             with theirs:
-                self._process = self._started(theirs)
+                self._process = self._start_process(theirs)
             self._requests = ours
         return self._requests
 
-    def _started(self, requests: socket.socket) -> subprocess.Popen[bytes]:
+    def _start_process(self, requests: socket.socket) -> subprocess.Popen[bytes]:
         kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
         return subprocess.Popen(  # noqa: S603  nothing of it comes from outside
             [sys.executable, "-W", "ignore", "-m", "tap_service.readers.sandbox_host", str(requests.fileno())],
@@ -112,7 +112,7 @@ class ReaderHost:
             env={**kept, **_FRUGAL, "TMPDIR": str(self._directory or tempfile.gettempdir())},
         )
 
-    def _end(self) -> None:
+    def _end_process(self) -> None:
         if self._requests is not None:
             self._requests.close()
             self._requests = None

@@ -20,7 +20,7 @@ from clickhouse_schema.schema_model import Table
 from tap_service.config import Config
 from tap_service.readers.sandboxed_reader import Answer, Limits, Request
 from tap_service.service_errors import InternalFault, ServiceUnavailable, UploadFault
-from tap_service.services.uploads.sandbox_client import HostLost, ReaderHost, ReaderLate
+from tap_service.services.uploads.sandbox_client import SandboxClient, SandboxLost, SandboxTimeout
 
 _log = logging.getLogger("skyhouse")
 
@@ -48,17 +48,17 @@ class ReadTable:
         yield from pa.ipc.open_stream(self._file)
 
 
-class TableFiles:
+class TableFileReader:
     """Safe to use from several threads. ``at_once``: be ready for the first file, which else waits for a second.
 
     Few files are read at once, for each may take its limit of memory; the others wait.
     """
 
     def __init__(self, config: Config, *, at_once: bool) -> None:
-        self._limits = upload_limits(config)
+        self._limits = build_upload_limits(config)
         self._directory = config.spool_path
         self._at_once = at_once
-        self._host = ReaderHost(config.spool_path)
+        self._host = SandboxClient(config.spool_path)
         self._closed = False
         self._places = threading.BoundedSemaphore(config.concurrent_queries + _SLOW)
 
@@ -89,18 +89,18 @@ class TableFiles:
         """
         model = "" if table is None else table.model_dump_json(by_alias=True)
         with tempfile.TemporaryFile(dir=self._directory) as file:
-            request = Request(str(path), str(path_of(file)), name, content_type, limits or self._limits, model)
-            answer = self._asked(request)
+            request = Request(str(path), str(descriptor_path(file)), name, content_type, limits or self._limits, model)
+            answer = self._ask_sandbox(request)
             if answer.error:
                 raise UploadFault(f"table {name}: {answer.error}")
             yield ReadTable(Table.model_validate_json(answer.table), answer.rows, file)
 
-    def _asked(self, request: Request) -> Answer:
+    def _ask_sandbox(self, request: Request) -> Answer:
         seconds = request.limits.seconds
         with self._places:
             try:
-                status, out, err = self._read(json.dumps(asdict(request)) + "\n", _PATIENCE * seconds)
-            except ReaderLate:
+                status, out, err = self._run_reader(json.dumps(asdict(request)) + "\n", _PATIENCE * seconds)
+            except SandboxTimeout:
                 return Answer(f"reading it takes more than {seconds} seconds")
         if err:
             _log.warning("the reader of an uploaded table says: %s", err[-_SHOWN:])
@@ -113,21 +113,21 @@ class TableFiles:
         _log.error("the reader of an uploaded table ended with %s", status)
         raise InternalFault("the service failed to read an uploaded table; the fault is ours")
 
-    def _read(self, request: str, seconds: float) -> tuple[int, str, str]:
+    def _run_reader(self, request: str, seconds: float) -> tuple[int, str, str]:
         """Once more where the reader was lost by no fault of its own."""
         for _ in range(2):
             if self._closed:
                 break
             try:
                 return self._host.read(request, seconds)
-            except HostLost:
+            except SandboxLost:
                 _log.info("the process that reads uploaded tables has ended")
         if self._closed:
             raise ServiceUnavailable("the service is shutting down. Ask again later")
         raise InternalFault("the service failed to read an uploaded table; the fault is ours")
 
 
-def upload_limits(config: Config) -> Limits:
+def build_upload_limits(config: Config) -> Limits:
     return Limits(
         rows=config.upload_rows,
         columns=config.upload_columns,
@@ -138,7 +138,7 @@ def upload_limits(config: Config) -> Limits:
     )
 
 
-def table_limits(config: Config) -> Limits:
+def build_user_table_limits(config: Config) -> Limits:
     """Of what users keep: the disk that they may fill is what bounds the rows."""
     return Limits(
         rows=1 << 40,
@@ -150,6 +150,6 @@ def table_limits(config: Config) -> Limits:
     )
 
 
-def path_of(file: BinaryIO) -> Path:
+def descriptor_path(file: BinaryIO) -> Path:
     """A path by which another process of this user can open a file, which needs no name."""
     return Path(f"/proc/{os.getpid()}/fd/{file.fileno()}")

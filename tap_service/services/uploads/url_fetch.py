@@ -46,10 +46,10 @@ _SPECIAL = tuple(
     )
 )
 
-Found = tuple[socket.AddressFamily, socket.SocketKind, int, str, Any]
+AddressInfo = tuple[socket.AddressFamily, socket.SocketKind, int, str, Any]
 
 
-class Fetcher:
+class UrlFetcher:
     """``hosts``: whose addresses may be of any kind; ``seconds``: for one file, redirects and all.
 
     Safe to use from several threads.
@@ -71,36 +71,36 @@ class Fetcher:
         with tempfile.TemporaryFile(dir=self._directory) as file:
             with Deadline(self._seconds) as deadline:
                 try:
-                    content_type = self._fetch(address, file, deadline)
+                    content_type = self._fetch_into(address, file, deadline)
                 except (OSError, HTTPException, ValueError) as error:
                     if deadline.passed:
-                        raise _refused(address, f"it takes longer than {self._seconds:g} seconds") from error
-                    raise _refused(address, "the server cannot be reached, or does not speak HTTP") from error
+                        raise _fetch_fault(address, f"it takes longer than {self._seconds:g} seconds") from error
+                    raise _fetch_fault(address, "the server cannot be reached, or does not speak HTTP") from error
             file.seek(0)
             yield file, content_type
 
-    def _fetch(self, address: str, file: BinaryIO, deadline: Deadline) -> str:
+    def _fetch_into(self, address: str, file: BinaryIO, deadline: Deadline) -> str:
         at = address
         for _ in range(MAX_REDIRECTS + 1):
-            with self._asked(urlsplit(at), address, deadline) as response:
+            with self._open_response(urlsplit(at), address, deadline) as response:
                 if response.status not in _REDIRECTS:
-                    self._save(response, file, address, deadline)
+                    self._save_body(response, file, address, deadline)
                     return response.getheader("Content-Type", "")
                 at = urljoin(at, response.getheader("Location", ""))
             if not is_fetchable(at):
-                raise _refused(address, "it redirects to what is no http or https address")
-        raise _refused(address, f"it redirects more than {MAX_REDIRECTS} times")
+                raise _fetch_fault(address, "it redirects to what is no http or https address")
+        raise _fetch_fault(address, f"it redirects more than {MAX_REDIRECTS} times")
 
     @contextmanager
-    def _asked(self, parts: SplitResult, address: str, deadline: Deadline) -> Iterator[HTTPResponse]:
+    def _open_response(self, parts: SplitResult, address: str, deadline: Deadline) -> Iterator[HTTPResponse]:
         """The beginning of the answer."""
         host, port = parts.hostname or "", parts.port or _PORTS[parts.scheme.lower()]
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         usable = [entry for entry in found if host.lower() in self._hosts or is_public(entry)]
         if not usable:
-            raise _refused(address, f"{host} is no address of the public internet")
+            raise _fetch_fault(address, f"{host} is no address of the public internet")
         connection = HTTPConnection(host, port)
-        with _connected(usable[:MAX_ADDRESSES], deadline) as plain:
+        with _open_connection(usable[:MAX_ADDRESSES], deadline) as plain:
             is_safe = parts.scheme.lower() == "https"
             connection.sock = self._tls.wrap_socket(plain, server_hostname=host) if is_safe else plain
             with connection.sock, deadline.cutting(connection.sock):
@@ -110,31 +110,31 @@ class Fetcher:
                 with connection.getresponse() as response:
                     yield response
 
-    def _save(self, response: HTTPResponse, file: BinaryIO, address: str, deadline: Deadline) -> None:
+    def _save_body(self, response: HTTPResponse, file: BinaryIO, address: str, deadline: Deadline) -> None:
         """The body; at its end the time and the length that was told are looked at: neither is an error of reading."""
         if response.status != 200:
-            raise _refused(address, f"the server answers {response.status}")
+            raise _fetch_fault(address, f"the server answers {response.status}")
         if response.length is not None and response.length > self._most:
-            raise _refused(address, f"it has more than {self._most} bytes")
+            raise _fetch_fault(address, f"it has more than {self._most} bytes")
         length = 0
         piece = bytearray(_PIECE)
         # not ``read``, which takes a chunk of the length -1 for all that ever comes, and holds it
         while count := _read_into(response, piece, address, deadline):
             length += count
             if length > self._most:
-                raise _refused(address, f"it has more than {self._most} bytes")
+                raise _fetch_fault(address, f"it has more than {self._most} bytes")
             try:
                 file.write(memoryview(piece)[:count])
             except OSError as error:
-                raise _no_room() from error
+                raise _no_room_fault() from error
         if deadline.passed:
             raise TimeoutError
         if response.length:
-            raise _refused(address, "the connection ended before the file")
+            raise _fetch_fault(address, "the connection ended before the file")
         try:
             file.flush()
         except OSError as error:
-            raise _no_room() from error
+            raise _no_room_fault() from error
 
 
 def _read_into(response: HTTPResponse, piece: bytearray, address: str, deadline: Deadline) -> int:
@@ -143,10 +143,10 @@ def _read_into(response: HTTPResponse, piece: bytearray, address: str, deadline:
     except HTTPException as error:
         if deadline.passed:
             raise
-        raise _refused(address, "the connection ended before the file") from error
+        raise _fetch_fault(address, "the connection ended before the file") from error
 
 
-def is_public(found: Found) -> bool:
+def is_public(found: AddressInfo) -> bool:
     """Whether an address that was looked up is one of the public internet, and of another host than this one."""
     ip = ip_address(str(found[4][0]).partition("%")[0])
     if isinstance(ip, IPv6Address):
@@ -159,7 +159,7 @@ def is_public(found: Found) -> bool:
     return not _is_own(found)
 
 
-def _is_own(found: Found) -> bool:
+def _is_own(found: AddressInfo) -> bool:
     """Whether an address is this host's: what it keeps from others behind a firewall would answer the host itself."""
     family, _, _, _, address = found
     with socket.socket(family, socket.SOCK_DGRAM) as way:
@@ -177,7 +177,7 @@ class Deadline:
         self._end = time.monotonic() + seconds
         self._lock = threading.Lock()
         self._socket: socket.socket | None = None
-        self._watch = threading.Timer(seconds, self._cut)
+        self._watch = threading.Timer(seconds, self._shut_connection)
         self._watch.daemon = True
 
     def __enter__(self) -> Deadline:
@@ -211,7 +211,7 @@ class Deadline:
             with self._lock:
                 self._socket = before
 
-    def _cut(self) -> None:
+    def _shut_connection(self) -> None:
         with self._lock:
             if self._socket is not None:
                 with suppress(OSError):  # the other side may have closed it just now
@@ -219,7 +219,7 @@ class Deadline:
 
 
 @contextmanager
-def _connected(found: Sequence[Found], deadline: Deadline) -> Iterator[socket.socket]:
+def _open_connection(found: Sequence[AddressInfo], deadline: Deadline) -> Iterator[socket.socket]:
     """To the first of these addresses that takes one. Raises OSError."""
     last: OSError = OSError("no address")
     for number, (family, kind, protocol, _, address) in enumerate(found):
@@ -237,9 +237,9 @@ def _connected(found: Sequence[Found], deadline: Deadline) -> Iterator[socket.so
     raise last
 
 
-def _refused(address: str, reason: str) -> UploadFault:
+def _fetch_fault(address: str, reason: str) -> UploadFault:
     return UploadFault(f"a table cannot be fetched from {address[:200]}: {reason}")
 
 
-def _no_room() -> ServiceUnavailable:
+def _no_room_fault() -> ServiceUnavailable:
     return ServiceUnavailable("the service has no room for a table that is fetched. Ask again later")

@@ -11,13 +11,13 @@ from clickhouse_schema.engine_tables.user_table_record import FILLING, UserTable
 from tap_service.config import Config
 from tap_service.constants import FILLING_SECONDS
 from tap_service.models.timestamps import now
-from tap_service.services.user_tables.user_table_storage import UserStorage
+from tap_service.services.user_tables.user_table_storage import UserTableStorage
 from tap_service.storage.engine.engine import Engine
 
 _log = logging.getLogger("skyhouse")
 
 
-def end_of(record: UserTable, last_use: str | None, days: int) -> datetime | None:
+def expiry_time(record: UserTable, last_use: str | None, days: int) -> datetime | None:
     """When the table goes if nobody changes or uses it any more; ``last_use`` is a day, or None. None: never."""
     if not days:
         return None
@@ -25,12 +25,12 @@ def end_of(record: UserTable, last_use: str | None, days: int) -> datetime | Non
     return max(record.changed, used or record.changed) + timedelta(days=days)
 
 
-class UserTableCare:
+class UserTableExpiry:
     """One for each process that sweeps."""
 
     def __init__(self, config: Config, engine: Engine) -> None:
         self._engine = engine
-        self._storage = UserStorage(config, engine)
+        self._storage = UserTableStorage(config, engine)
         self._days = config.user_table_days
         self._left_before: set[str] = set()
 
@@ -40,14 +40,14 @@ class UserTableCare:
         What has just been given up may still be read by a query that was translated before: it goes next time.
         """
         with self._storage.changing():
-            records = tuple(self._kept(user_table_record.all_tables(self._engine)))
+            records = tuple(self._drop_expired(user_table_record.all_tables(self._engine)))
             servers = [
                 (each, user_table_record.tables_without_document(each, records)) for each in self._engine.list_servers()
             ]
             ids = user_table_record.ids_without_document(self._engine, records)
         gone = []
         for server, tables in servers:
-            over = [name for name, age in tables.items() if alone or self._is_over(name, age)]
+            over = [name for name, age in tables.items() if alone or self._is_abandoned(name, age)]
             for name in over:
                 if not user_table_record.is_read(server, name):
                     user_table_record.drop(server, name)
@@ -55,11 +55,11 @@ class UserTableCare:
         user_table_record.forget(self._engine, ids if alone else ids & self._left_before, gone)
         self._left_before = {*ids, *(name for _, tables in servers for name in tables)}
 
-    def _kept(self, records: Iterable[UserTable]) -> Iterable[UserTable]:
+    def _drop_expired(self, records: Iterable[UserTable]) -> Iterable[UserTable]:
         records = tuple(records)
         uses = user_table_record.last_uses(self._engine, [record.described for record in records])
         for record in records:
-            end = end_of(record, uses.get(record.described), self._days)
+            end = expiry_time(record, uses.get(record.described), self._days)
             if end is None or end > now():
                 yield record
             else:
@@ -68,5 +68,5 @@ class UserTableCare:
                 )
                 user_table_record.remove(self._engine, record.owner, record.table.name)
 
-    def _is_over(self, name: str, age: int) -> bool:
+    def _is_abandoned(self, name: str, age: int) -> bool:
         return age >= FILLING_SECONDS if name.startswith(FILLING) else name in self._left_before

@@ -23,13 +23,13 @@ from tap_service.models.uws_job import Job
 from tap_service.readers.position_columns import position_of
 from tap_service.serializers import ResultInfo
 from tap_service.service_errors import Conflict, Forbidden, NotFound, ParameterFault, QueryFault, UserFault
-from tap_service.services.queries.query_execution import Execution
-from tap_service.services.queries.query_preparation import Preparation
+from tap_service.services.queries.query_execution import QueryExecution
+from tap_service.services.queries.query_preparation import QueryPreparation
 from tap_service.services.queries.row_limit import RowLimit
 from tap_service.services.queries.tap_parameters import TapParameters, tap_parameters
-from tap_service.services.uploads.table_files import path_of
-from tap_service.services.user_tables.user_table_requests import UserTables, column_of, told
-from tap_service.services.user_tables.user_table_storage import Changed
+from tap_service.services.uploads.table_files import descriptor_path
+from tap_service.services.user_tables.user_table_requests import UserTableService, find_column, translate_table_faults
+from tap_service.services.user_tables.user_table_storage import TableChanged
 from tap_service.storage.engine.engine import Engine, QueryCancelled, Settings
 from tap_service.storage.jobs.job_store import NoSuchJob
 from tap_service.storage.open_storage import JobStores
@@ -49,17 +49,17 @@ _FIELDS = (
 )
 
 
-def asked_of(pairs: Sequence[Pair]) -> str:
+def find_table_request(pairs: Sequence[Pair]) -> str:
     """Which of these requests the parameters of a job are; '' if they are a query's."""
     given = [value.strip().lower() for name, value in pairs if name.upper() == "REQUEST"]
     return next((name for name in (CREATE_INDEX, SAVE_TABLE) if given == [name.lower()]), "")
 
 
-class TableJobs:
+class UserTableJobs:
     """One for each process that executes jobs."""
 
     def __init__(
-        self, config: Config, engine: Engine, stores: JobStores, tables: UserTables, preparation: Preparation
+        self, config: Config, engine: Engine, stores: JobStores, tables: UserTableService, preparation: QueryPreparation
     ) -> None:
         self._config = config
         self._engine = engine
@@ -70,30 +70,30 @@ class TableJobs:
     def parameters(self, job: Job) -> TapParameters:
         """As of a query, whose text is what the job is asked to do."""
         own = [pair for pair in job.parameters if pair[0].upper() not in ("REQUEST", "QUERY", "UPLOAD", "LANG")]
-        text = " ".join([asked_of(job.parameters), *(f"{name}={value}" for name, value in own)])
+        text = " ".join([find_table_request(job.parameters), *(f"{name}={value}" for name, value in own)])
         return tap_parameters([*own, ("QUERY", text)], len(text))
 
-    def prepare(self, job: Job, parameters: TapParameters) -> Execution:
+    def prepare(self, job: Job, parameters: TapParameters) -> QueryExecution:
         """Raises UserFault."""
-        work = {CREATE_INDEX: self._index, SAVE_TABLE: self._save}[asked_of(job.parameters)]
+        work = {CREATE_INDEX: self._create_index, SAVE_TABLE: self._save_result}[find_table_request(job.parameters)]
         if job.owner is None:
             raise Forbidden("only users have tables of their own: create the job with a name and password, or a token")
         info = ResultInfo(parameters.query, self._config.title, 1)
         translation = Translation("", {}, _FIELDS, (), None)
-        execution = Execution(
+        execution = QueryExecution(
             self._engine, translation, parameters.format.serializer(_FIELDS, info), job.query_id, RowLimit(1, 1)
         )
-        execution.source = _Work(self._engine, lambda stop: work(job, job.owner or "", stop))
+        execution.source = _TableChangeSource(self._engine, lambda stop: work(job, job.owner or "", stop))
         return execution
 
-    def _index(self, job: Job, owner: str, stop: threading.Event) -> tuple[UserTable, str]:
-        given = _given(job.parameters)
-        name, wanted = (_needed(given, key) for key in ("TABLE", "INDEX"))
-        unique = _flag(given, "UNIQUE")
+    def _create_index(self, job: Job, owner: str, stop: threading.Event) -> tuple[UserTable, str]:
+        given = _group_parameters(job.parameters)
+        name, wanted = (_require_parameter(given, key) for key in ("TABLE", "INDEX"))
+        unique = _parse_flag(given, "UNIQUE")
         storage = self._tables.storage
         base = storage.present(owner, self._tables.own_name(name))
         for _ in range(_ATTEMPTS):
-            table, done = indexed(base.table, wanted, unique=unique)
+            table, done = add_index(base.table, wanted, unique=unique)
             if table == base.table:
                 return base, done
             self._check_positions(base, table)
@@ -103,7 +103,7 @@ class TableJobs:
                     if stop.is_set():
                         raise QueryCancelled("the job was stopped")
                     return storage.exchange(base, table, filled), done
-            except Changed as error:
+            except TableChanged as error:
                 base = error.now
         raise Conflict(f"{base.qualified} is changed all the time: make the index when it is at rest")
 
@@ -116,10 +116,10 @@ class TableJobs:
                     "0 to 360 and latitudes of -90 to 90 degrees"
                 )
 
-    def _save(self, job: Job, owner: str, stop: threading.Event) -> tuple[UserTable, str]:
-        given = _given(job.parameters)
-        name = self._tables.own_name(_needed(given, "TABLE"))
-        source = self._source(_needed(given, "JOB"), owner)
+    def _save_result(self, job: Job, owner: str, stop: threading.Event) -> tuple[UserTable, str]:
+        given = _group_parameters(job.parameters)
+        name = self._tables.own_name(_require_parameter(given, "TABLE"))
+        source = self._find_source_job(_require_parameter(given, "JOB"), owner)
         assert source.result is not None  # noqa: S101  (checked there)
         with tempfile.TemporaryFile(dir=self._config.spool_path) as file:
             try:
@@ -130,11 +130,13 @@ class TableJobs:
             except ResultMissing as error:
                 raise NotFound("the result of that job has been lost: run the query again") from error
             file.flush()
-            replace, fields = _flag(given, "REPLACE"), self._fields(source)
-            record = self._tables.save(owner, name, path_of(file), replace=replace, origin=job.job_id, fields=fields)
+            replace, fields = _parse_flag(given, "REPLACE"), self._result_fields(source)
+            record = self._tables.save(
+                owner, name, descriptor_path(file), replace=replace, origin=job.job_id, fields=fields
+            )
         return record, f"the result of job {source.job_id} is the table {record.qualified}"
 
-    def _fields(self, source: Job) -> tuple[Field, ...]:
+    def _result_fields(self, source: Job) -> tuple[Field, ...]:
         """The columns of a job's result with all that formats do not tell; none if its query would be refused now."""
         try:
             parameters = tap_parameters(source.parameters, self._config.max_query_length)
@@ -142,7 +144,7 @@ class TableJobs:
         except UserFault:
             return ()
 
-    def _source(self, job_id: str, owner: str) -> Job:
+    def _find_source_job(self, job_id: str, owner: str) -> Job:
         """The job whose result is wanted, which has one that can be saved."""
         try:
             source = self._stores.jobs.get(job_id)
@@ -152,10 +154,10 @@ class TableJobs:
             raise Forbidden("that job is another's")
         if source.result is None:
             raise NotFound(f"that job has no result: it is {source.phase}")
-        return savable(source, self._config)
+        return check_savable(source, self._config)
 
 
-def savable(source: Job, config: Config) -> Job:
+def check_savable(source: Job, config: Config) -> Job:
     """The job, if its result can become a table. Raises Forbidden."""
     assert source.result is not None  # noqa: S101
     if source.result.extension not in _SAVED:
@@ -171,19 +173,19 @@ def savable(source: Job, config: Config) -> Job:
     return source
 
 
-def indexed(table: Table, wanted: str, *, unique: bool) -> tuple[Table, str]:
+def add_index(table: Table, wanted: str, *, unique: bool) -> tuple[Table, str]:
     """The table with an index, and what that is in words. Raises ParameterFault, NotFound.
 
     ``wanted``: a column, or two separated by a comma: longitude and latitude of a position.
     """
-    columns = [column_of(table, name) for name in wanted.split(",")]
+    columns = [find_column(table, name) for name in wanted.split(",")]
     layout = table.layout
     names = tuple(column.name for column in columns)
     if len(columns) > 2:
         raise ParameterFault("INDEX is a column, or longitude and latitude of a position, such as ra,dec")
-    if len(columns) == 2 or names[0] in (layout.position or ()) or names[0] in _position(table):
-        pair = names if len(columns) == 2 else layout.position or _position(table)
-        return _positioned(table, pair[0], pair[1], unique=unique)
+    if len(columns) == 2 or names[0] in (layout.position or ()) or names[0] in _find_position_columns(table):
+        pair = names if len(columns) == 2 else layout.position or _find_position_columns(table)
+        return _set_position(table, pair[0], pair[1], unique=unique)
     column = columns[0]
     if column.type.is_array or column.type.is_geometry:
         if column.type.is_geometry and column.type.xtype != "point":
@@ -201,11 +203,11 @@ def indexed(table: Table, wanted: str, *, unique: bool) -> tuple[Table, str]:
     return table.model_copy(update={"layout": new}), f"rows are found by {column.name}"
 
 
-def _position(table: Table) -> tuple[str, ...]:
+def _find_position_columns(table: Table) -> tuple[str, ...]:
     return position_of(tuple(column.field for column in table.columns)) or ()
 
 
-def _positioned(table: Table, longitude: str, latitude: str, *, unique: bool) -> tuple[Table, str]:
+def _set_position(table: Table, longitude: str, latitude: str, *, unique: bool) -> tuple[Table, str]:
     for name in (longitude, latitude):
         column = table.column(name)
         if not column.type.is_numeric or column.unit not in ("", "deg"):
@@ -222,7 +224,7 @@ def _positioned(table: Table, longitude: str, latitude: str, *, unique: bool) ->
     return table.model_copy(update={"layout": new}), f"the table is in the order of {longitude} and {latitude}"
 
 
-class _Work:
+class _TableChangeSource:
     """Where an execution gets its one row from."""
 
     def __init__(self, engine: Engine, work: Callable[[threading.Event], tuple[UserTable, str]]) -> None:
@@ -242,7 +244,7 @@ class _Work:
 
         @contextmanager
         def rows() -> Iterator[Iterator[pa.RecordBatch]]:
-            yield self._rows(query_id)
+            yield self._run_change(query_id)
 
         return rows()
 
@@ -250,8 +252,8 @@ class _Work:
         self._stopped.set()
         self._engine.cancel_query(query_id)
 
-    def _rows(self, query_id: str) -> Iterator[pa.RecordBatch]:
-        with told(query_id):
+    def _run_change(self, query_id: str) -> Iterator[pa.RecordBatch]:
+        with translate_table_faults(query_id):
             record, done = self._work(self._stopped)
         values = (record.qualified, record.rows, record.size, done)
         yield pa.record_batch(
@@ -260,17 +262,17 @@ class _Work:
         )
 
 
-def _given(pairs: Sequence[Pair]) -> dict[str, str]:
+def _group_parameters(pairs: Sequence[Pair]) -> dict[str, str]:
     return {name.upper(): value.strip() for name, value in pairs if value.strip()}
 
 
-def _needed(given: dict[str, str], name: str) -> str:
+def _require_parameter(given: dict[str, str], name: str) -> str:
     if name not in given:
         raise ParameterFault(f"the parameter {name} is missing")
     return given[name]
 
 
-def _flag(given: dict[str, str], name: str) -> bool:
+def _parse_flag(given: dict[str, str], name: str) -> bool:
     word = given.get(name, "false").lower()
     if word not in ("true", "false", "1", "0"):
         raise ParameterFault(f"{name} is true or false")

@@ -40,12 +40,12 @@ from tap_service.service_errors import (
     Unauthorized,
     UploadFault,
 )
-from tap_service.services.bounded_thread_pool import Lane
-from tap_service.services.catalogue.catalogue_cache import Metadata
-from tap_service.services.queries.query_execution import faults_told
-from tap_service.services.uploads.table_files import ReadTable, TableFiles, table_limits
-from tap_service.services.user_tables.user_table_expiry import end_of
-from tap_service.services.user_tables.user_table_storage import Changed, UserStorage, exists
+from tap_service.services.bounded_thread_pool import BoundedThreadPool
+from tap_service.services.catalogue.catalogue_cache import CatalogueCache
+from tap_service.services.queries.query_execution import translate_faults
+from tap_service.services.uploads.table_files import ReadTable, TableFileReader, build_user_table_limits
+from tap_service.services.user_tables.user_table_expiry import expiry_time
+from tap_service.services.user_tables.user_table_storage import TableChanged, UserTableStorage, table_exists_fault
 from tap_service.storage.engine.engine import Engine
 from tap_service.storage.jobs.job_store import JobStoreUnavailable
 
@@ -65,30 +65,30 @@ T = TypeVar("T")
 
 
 @dataclass
-class _Turns:
+class _UserLoads:
     """The loads of one user."""
 
     places: asyncio.Semaphore
     asked: int = 0
 
 
-class UserTables:
+class UserTableService:
     """Safe to use from several threads."""
 
-    def __init__(self, config: Config, engine: Engine, metadata: Metadata, files: TableFiles) -> None:
+    def __init__(self, config: Config, engine: Engine, metadata: CatalogueCache, files: TableFileReader) -> None:
         self._engine = engine
         self._metadata = metadata
         self._is_on = config.user_tables > 0
         self._days = config.user_table_days
         self._files = files
-        self._limits = table_limits(config)
-        self.storage = UserStorage(config, engine)
-        self._lane = Lane("user-table", _AT_ONCE, _WAITING)
-        self._turns: dict[str, _Turns] = {}
+        self._limits = build_user_table_limits(config)
+        self.storage = UserTableStorage(config, engine)
+        self._lane = BoundedThreadPool("user-table", _AT_ONCE, _WAITING)
+        self._turns: dict[str, _UserLoads] = {}
 
     async def run(self, owner: str, work: Callable[[], T]) -> T:
         """On a thread, when it is its turn: nobody takes all places. Raises ServiceBusy when too many wait."""
-        turns = self._turns.setdefault(owner, _Turns(asyncio.Semaphore(_AT_ONCE_OF_USER)))
+        turns = self._turns.setdefault(owner, _UserLoads(asyncio.Semaphore(_AT_ONCE_OF_USER)))
         if turns.asked >= _MOST_OF_USER:
             raise ServiceBusy(f"{turns.asked} of your loads run or wait already: ask again in a while")
         turns.asked += 1
@@ -108,28 +108,28 @@ class UserTables:
     # --- requests
 
     def tables(self, owner: str) -> tuple[UserTable, ...]:
-        with told(owner):
+        with translate_table_faults(owner):
             return user_table_record.tables_of(self._engine, owner)
 
     def expiries(self, owner: str) -> dict[str, datetime]:
         """When tables go that nobody changes or uses any more, by name; none where that is never."""
-        with told(owner):
+        with translate_table_faults(owner):
             records = user_table_record.tables_of(self._engine, owner)
             uses = user_table_record.last_uses(self._engine, [record.described for record in records])
-        ends = ((record.table.name, end_of(record, uses.get(record.described), self._days)) for record in records)
+        ends = ((record.table.name, expiry_time(record, uses.get(record.described), self._days)) for record in records)
         return {name: end for name, end in ends if end is not None}
 
     def create(self, owner: str, name: str, path: Path, content_type: str, *, replace: bool) -> UserTable:
         """A table as a VOSI table or the columns of a table file say, with the rows that are in the file."""
         table_name = self.own_name(name)
-        with told(owner):
-            self._check_free(owner, table_name, replace=replace)
-            if (document := _definition(path, content_type)) is not None:
-                table = self._defined(owner, table_name, document)
+        with translate_table_faults(owner):
+            self._check_name_free(owner, table_name, replace=replace)
+            if (document := _read_vosi_document(path, content_type)) is not None:
+                table = self._read_table_definition(owner, table_name, document)
                 with self.storage.filling(table) as filled:
                     return self.storage.publish(owner, table, filled, replace=replace)
             with self._files.read(path, table_name, content_type, limits=self._limits) as read:
-                return self._made(owner, read, replace=replace)
+                return self._create_from_file(owner, read, replace=replace)
 
     def save(
         self, owner: str, name: str, path: Path, *, replace: bool, origin: str, fields: tuple[Field, ...]
@@ -140,14 +140,14 @@ class UserTables:
         """
         if fields:
             with suppress(UploadFault, ValidationError):
-                table = _checked(_table(name, fields))
+                table = _check_table(_build_table(name, fields))
                 with self._files.read(path, name, table=table, limits=self._limits) as read:
-                    return self._made(owner, read, replace=replace, origin=origin)
+                    return self._create_from_file(owner, read, replace=replace, origin=origin)
         with self._files.read(path, name, limits=self._limits) as read:
-            return self._made(owner, read, replace=replace, origin=origin)
+            return self._create_from_file(owner, read, replace=replace, origin=origin)
 
-    def _made(self, owner: str, read: ReadTable, *, replace: bool, origin: str = "") -> UserTable:
-        table = _checked(read.table)
+    def _create_from_file(self, owner: str, read: ReadTable, *, replace: bool, origin: str = "") -> UserTable:
+        table = _check_table(read.table)
         replaced = user_table_record.table_of(self._engine, owner, table.name)
         with self.storage.filling(table) as filled:
             self.storage.fill(owner, filled, read.batches(), replaced.storage if replaced else "")
@@ -155,7 +155,7 @@ class UserTables:
 
     def load(self, owner: str, name: str, path: Path, content_type: str, *, replace: bool) -> tuple[UserTable, int]:
         """The rows of a file into a table that is there, after those in it or in their place; and how many."""
-        with told(owner):
+        with translate_table_faults(owner):
             base = self.storage.present(owner, self.own_name(name))
             with self._files.read(path, base.table.name, content_type, table=base.table, limits=self._limits) as read:
                 for _ in range(_ATTEMPTS):
@@ -166,14 +166,14 @@ class UserTables:
                             if replace:
                                 return self.storage.exchange(base, base.table, filled), read.rows
                             return self.storage.append(base, filled), read.rows
-                    except Changed as error:
+                    except TableChanged as error:
                         if error.now.table.columns != base.table.columns:
                             break
                         base = error.now
             raise Conflict(f"{base.qualified} was changed meanwhile: load the rows again")
 
     def remove(self, owner: str, name: str) -> None:
-        with told(owner):
+        with translate_table_faults(owner):
             self.storage.remove(owner, self.own_name(name))
 
     # --- names and definitions
@@ -187,34 +187,34 @@ class UserTables:
             raise Forbidden(f"your own tables are in the schema {SCHEMA_NAME}: write {SCHEMA_NAME}.name")
         if not _NAME.fullmatch(table):
             raise ParameterFault(
-                f"{_shown(table)} is no name of a table: write a letter, then letters, digits and _, up to 64"
+                f"{_quote_text(table)} is no name of a table: write a letter, then letters, digits and _, up to 64"
             )
         if table.upper() in RESERVED:
             raise ParameterFault(f"{table} is a reserved word of ADQL: choose another name, such as {table}_1")
         return table
 
-    def _check_free(self, owner: str, name: str, *, replace: bool) -> None:
+    def _check_name_free(self, owner: str, name: str, *, replace: bool) -> None:
         """Before anything is read."""
         present = user_table_record.table_of(self._engine, owner, name)
         if present is None:
             self.storage.check_count(owner)
         elif not replace:
-            raise exists(present)
+            raise table_exists_fault(present)
 
-    def _defined(self, owner: str, name: str, document: bytes) -> Table:
+    def _read_table_definition(self, owner: str, name: str, document: bytes) -> Table:
         try:
             found = read_definition(document)
             fields = tuple(column.field for column in found.columns)
             for column in found.columns:
                 if column.unusable:
                     raise ReadError(f"column {column.field.name}: {column.unusable}")
-            keys = self._keys(owner, found)
-            table = _table(name, fields, description=found.description, utype=found.utype, keys=keys)
+            keys = self._resolve_foreign_keys(owner, found)
+            table = _build_table(name, fields, description=found.description, utype=found.utype, keys=keys)
         except (ReadError, ValidationError) as error:
-            raise UploadFault(f"the table cannot be made: {_reason(error)}") from error
-        return _checked(table)
+            raise UploadFault(f"the table cannot be made: {_error_text(error)}") from error
+        return _check_table(table)
 
-    def _keys(self, owner: str, found: Definition) -> tuple[ForeignKey, ...]:
+    def _resolve_foreign_keys(self, owner: str, found: Definition) -> tuple[ForeignKey, ...]:
         """Keys of the definition, which lead to columns that the owner sees."""
         catalogue = self._metadata.catalogue_of(owner)
         keys = []
@@ -224,7 +224,7 @@ class UserTables:
             own = {column.field.name for column in found.columns}
             there = {field.name for entry in entries for field in entry.fields}
             if len(entries) != 1 or not pairs or not all(a in own and b in there for a, b in pairs):
-                raise ReadError(f"the foreign key to {_shown(target)} leads to no such columns")
+                raise ReadError(f"the foreign key to {_quote_text(target)} leads to no such columns")
             ours, theirs = zip(*pairs, strict=True)
             keys.append(
                 ForeignKey(
@@ -238,34 +238,34 @@ class UserTables:
         return tuple(keys)
 
 
-def own_caller(caller: Identity | None) -> str:
+def require_user(caller: Identity | None) -> str:
     """Who has tables. Raises Unauthorized."""
     if caller is None:
         raise Unauthorized("tables of your own need a name and password, or a token: nobody else shall see them")
     return caller.name
 
 
-def column_of(table: Table, name: str) -> Column:
+def find_column(table: Table, name: str) -> Column:
     """Case counts only between names that differ in nothing else. Raises NotFound with the nearest name."""
     alike = [column for column in table.columns if column.name.lower() == name.strip().strip('"').lower()]
     if alike:
         return alike[0]
     close = difflib.get_close_matches(name, [column.name for column in table.columns], 1)
     hint = f": did you mean {close[0]}?" if close else f"; it has {', '.join(c.name for c in table.columns[:20])}"
-    raise NotFound(f"{SCHEMA_NAME}.{table.name} has no column {_shown(name)}{hint}")
+    raise NotFound(f"{SCHEMA_NAME}.{table.name} has no column {_quote_text(name)}{hint}")
 
 
 @contextmanager
-def told(owner: str) -> Iterator[None]:
+def translate_table_faults(owner: str) -> Iterator[None]:
     """What can go wrong, in words for the client."""
     try:
-        with faults_told(f"{SCHEMA_NAME} of {owner!r}"):
+        with translate_faults(f"{SCHEMA_NAME} of {owner!r}"):
             yield
     except JobStoreUnavailable as error:
         raise ServiceUnavailable(f"{error}. Ask again later") from error
 
 
-def _definition(path: Path, content_type: str) -> bytes | None:
+def _read_vosi_document(path: Path, content_type: str) -> bytes | None:
     """The document if it is a VOSI table; None if it is something else. Raises UploadFault."""
     kind = content_type.partition(";")[0].strip().lower()
     with path.open("rb") as file:
@@ -278,13 +278,13 @@ def _definition(path: Path, content_type: str) -> bytes | None:
     return document
 
 
-def _table(name: str, fields: tuple[Field, ...], **about: Any) -> Table:
+def _build_table(name: str, fields: tuple[Field, ...], **about: Any) -> Table:
     """Raises ValidationError."""
     columns = tuple(Column.model_validate(felis_column(field)) for field in fields)
     return Table(name=name, columns=columns, layout=Layout(position=position_of(fields)), **about)
 
 
-def _checked(table: Table) -> Table:
+def _check_table(table: Table) -> Table:
     """With units as VOUnit writes them, where it can. Raises UploadFault for what no table can be."""
     columns = tuple(
         column.model_copy(update={"unit": vounit(column.unit) or column.unit}) if column.unit else column
@@ -298,13 +298,13 @@ def _checked(table: Table) -> Table:
     return table
 
 
-def _reason(error: ReadError | ValidationError) -> str:
+def _error_text(error: ReadError | ValidationError) -> str:
     if isinstance(error, ReadError):
         return str(error)
     first = error.errors()[0]
     return str(first["msg"]).removeprefix("Value error, ")
 
 
-def _shown(text: str) -> str:
+def _quote_text(text: str) -> str:
     cut = text if len(text) <= 80 else text[:77] + "..."
     return repr("".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in cut))

@@ -33,7 +33,7 @@ _changing = threading.Lock()
 _MANY_PARTS = 20
 
 
-class Changed(Exception):
+class TableChanged(Exception):
     """The table is not what it was when the change began; ``now`` is what it is."""
 
     def __init__(self, present: UserTable) -> None:
@@ -41,7 +41,7 @@ class Changed(Exception):
         self.now = present
 
 
-class UserStorage:
+class UserTableStorage:
     """Safe to use from several threads and processes. Raises EngineError, and JobStoreUnavailable without the lock."""
 
     def __init__(self, config: Config, engine: Engine) -> None:
@@ -65,18 +65,18 @@ class UserStorage:
         """A table to be filled; it goes with the context unless it was made visible. ``beside``: see ``_create``."""
         name = new_name(FILLING)
         try:
-            self._create(table, name, beside)
+            self._create_table(table, name, beside)
             yield name
         finally:
             user_table_record.drop(self._engine, name)
 
     def fill(self, owner: str, name: str, batches: Iterable[pa.RecordBatch], replaced: str = "") -> None:
         """Put rows in; Forbidden as soon as they are more than the user may keep. ``replaced``: a table that goes."""
-        room = self._room(owner, replaced)
+        room = self._free_bytes(owner, replaced)
         for block in blocks(batches):
             self._engine.insert_batches(stored(name), block)
-            if self._size(name)[1] > room:
-                raise self._too_much(room)
+            if self._table_size(name)[1] > room:
+                raise self._quota_fault(room)
 
     def copy(self, source: UserTable, table: Table, name: str, query_id: str) -> None:
         """The rows of a table, in another layout; ``query_id`` is what the engine knows the work by."""
@@ -105,33 +105,35 @@ class UserStorage:
             if present is not None and origin and present.origin == origin:
                 return present
             if present is not None and not replace:
-                raise exists(present)
+                raise table_exists_fault(present)
             if present is None:
                 self.check_count(owner)
-            return self._put(owner, table, self._renamed(filled), replaced=present, origin=origin)
+            return self._put_record(owner, table, self._rename_staging_table(filled), replaced=present, origin=origin)
 
     def append(self, base: UserTable, filled: str) -> UserTable:
         """The rows in addition to those that are there. Raises Changed, NotFound, Forbidden."""
         with self.changing():
             present = self.present(base.owner, base.table.name)
             if present.table != base.table:
-                raise Changed(present)
+                raise TableChanged(present)
             both = new_name(LIVE)
-            self._create(base.table, both, beside=present.storage)
+            self._create_table(base.table, both, beside=present.storage)
             with self._dropped_on_failure(both):
                 for part in (present.storage, filled):
                     self._engine.execute(f"ALTER TABLE {stored(both)} ATTACH PARTITION tuple() FROM {stored(part)}")
-                if self._parts(both) > _MANY_PARTS:  # of many small loads, which leave the engine no time to merge
+                if (
+                    self._count_parts(both) > _MANY_PARTS
+                ):  # of many small loads, which leave the engine no time to merge
                     self._engine.execute(f"OPTIMIZE TABLE {stored(both)}")
-            return self._put(base.owner, base.table, both, replaced=present)
+            return self._put_record(base.owner, base.table, both, replaced=present)
 
     def exchange(self, base: UserTable, table: Table, filled: str) -> UserTable:
         """Other rows, or the same ones in another layout, in the place of ``base``. Raises as ``append``."""
         with self.changing():
             present = self.present(base.owner, base.table.name)
             if present.storage != base.storage:
-                raise Changed(present)
-            return self._put(base.owner, table, self._renamed(filled), replaced=present)
+                raise TableChanged(present)
+            return self._put_record(base.owner, table, self._rename_staging_table(filled), replaced=present)
 
     def remove(self, owner: str, name: str) -> None:
         """Raises NotFound. Queries that read the table now go on to their end."""
@@ -162,23 +164,25 @@ class UserStorage:
             user_table_record.drop(self._engine, name)
             raise
 
-    def _create(self, table: Table, name: str, beside: str) -> None:
+    def _create_table(self, table: Table, name: str, beside: str) -> None:
         """Make a table, of several servers on the one that has the table ``beside``."""
         place = f" /* beside {stored(beside)} */" if beside else ""
         self._engine.execute(create_table(table, stored(name)) + place)
 
-    def _renamed(self, filled: str) -> str:
+    def _rename_staging_table(self, filled: str) -> str:
         live = new_name(LIVE)
         self._engine.execute(f"RENAME TABLE {stored(filled)} TO {stored(live)}")
         return live
 
-    def _put(self, owner: str, table: Table, live: str, *, replaced: UserTable | None, origin: str = "") -> UserTable:
+    def _put_record(
+        self, owner: str, table: Table, live: str, *, replaced: UserTable | None, origin: str = ""
+    ) -> UserTable:
         """Make the table ``live`` the one of this name. It is dropped if that may not be."""
         with self._dropped_on_failure(live):
-            rows, size = self._size(live)
-            room = self._room(owner, replaced.storage if replaced else "")
+            rows, size = self._table_size(live)
+            room = self._free_bytes(owner, replaced.storage if replaced else "")
             if size > room:
-                raise self._too_much(room)
+                raise self._quota_fault(room)
             self._check_unique(table, live)
             same = replaced is not None and replaced.table == table
             record = UserTable(
@@ -188,7 +192,7 @@ class UserStorage:
                 described=replaced.described if replaced and same else new_name(),
                 rows=rows,
                 size=size,
-                crowding=self._counted(table, live, rows),
+                crowding=self._count_density(table, live, rows),
                 created=replaced.created if replaced else now(),
                 changed=now(),
                 origin=origin,
@@ -198,7 +202,7 @@ class UserStorage:
             user_table_record.put(self._engine, record)
             return record
 
-    def _counted(self, table: Table, live: str, rows: int) -> float | None:
+    def _count_density(self, table: Table, live: str, rows: int) -> float | None:
         """Count the rows per cell, for estimates; how many a square degree has around a typical row."""
         named = table.model_copy(update={"name": live})
         catalogue_log.count_density(self._engine, DATABASE, named)
@@ -221,24 +225,24 @@ class UserStorage:
                 "Load other rows, or make an index of it that is not unique"
             )
 
-    def _room(self, owner: str, replaced: str) -> int:
+    def _free_bytes(self, owner: str, replaced: str) -> int:
         """Bytes that the user may still fill if the table ``replaced`` goes."""
         kept = (
             record.size for record in user_table_record.tables_of(self._engine, owner) if record.storage != replaced
         )
         return self._most_bytes - sum(kept)
 
-    def _too_much(self, room: int) -> Forbidden:
+    def _quota_fault(self, room: int) -> Forbidden:
         return Forbidden(
             f"the table would take more than the {max(room, 0)} bytes that are left of the {self._most_bytes} that "
             "a user may fill here: remove tables that you need no more, or load less"
         )
 
-    def _parts(self, name: str) -> int:
+    def _count_parts(self, name: str) -> int:
         where = f"database = {string(DATABASE)} AND table = {string(name)} AND active"
         return int(self._engine.fetch_table(f"SELECT count() AS n FROM system.parts WHERE {where}")["n"][0].as_py())
 
-    def _size(self, name: str) -> tuple[int, int]:
+    def _table_size(self, name: str) -> tuple[int, int]:
         """Rows, and bytes on disk."""
         where = f"database = {string(DATABASE)} AND table = {string(name)} AND active"
         found = self._engine.fetch_table(
@@ -247,7 +251,7 @@ class UserStorage:
         return int(found["n"][0].as_py()), int(found["size"][0].as_py())
 
 
-def exists(present: UserTable) -> Conflict:
+def table_exists_fault(present: UserTable) -> Conflict:
     return Conflict(
         f"you have a table {present.qualified} already: remove it first, choose another name, or say replace=true"
     )
