@@ -37,6 +37,8 @@ from adql.ir.free_columns import (
     walk_used_columns,
 )
 from adql.ir.name_generator import NameGenerator
+from adql.ir.operand_views import Cases, Nearness, Position, Separation, Turn, VectorNearness, read_frames
+from adql.ir.operators import NEARNESS, OPERATORS, REPLACED_BY_PASSES, get_operand
 from adql.ir.query_nodes import (
     Derived,
     Exists,
@@ -64,9 +66,13 @@ from adql.ir.unit_arithmetic import UnitFault, find_conversion, multiply_units, 
 from adql.ir.unit_rules import derive_unit, find_common_unit
 
 __all__ = [
+    "NEARNESS",
+    "OPERATORS",
+    "REPLACED_BY_PASSES",
     "UNTYPED",
     "Aggregate",
     "Call",
+    "Cases",
     "Column",
     "Covered",
     "Derived",
@@ -79,17 +85,22 @@ __all__ = [
     "Literal",
     "Lookup",
     "NameGenerator",
+    "Nearness",
     "Order",
     "Output",
+    "Position",
     "Query",
     "Relation",
     "Scan",
     "Select",
+    "Separation",
     "SetOperation",
     "Shape",
     "Subquery",
     "SubqueryExpr",
+    "Turn",
     "UnitFault",
+    "VectorNearness",
     "Windowed",
     "Within",
     "combine_conjuncts",
@@ -99,6 +110,7 @@ __all__ = [
     "find_common_unit",
     "find_conversion",
     "find_free_columns",
+    "get_operand",
     "has_aggregate",
     "has_correlated_subquery",
     "has_window",
@@ -107,6 +119,7 @@ __all__ = [
     "map_select",
     "multiply_units",
     "raise_unit",
+    "read_frames",
     "split_conjuncts",
     "substitute_in_expr",
     "substitute_in_query",

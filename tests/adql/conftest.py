@@ -18,6 +18,7 @@ from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from tap_service.storage.engine.engine import Engine
+from tests.adql.call_check import _check_calls  # noqa: F401  a fixture
 from tests.adql.crossmatch_sky import MATCHES, Sky
 from tests.adql.sky import positions
 from tests.adql.storing import catalogue_of, store

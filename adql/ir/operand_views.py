@@ -1,0 +1,106 @@
+"""Operands of structured operators by role. ``from_call`` reads a call; ``match`` is None for other expressions."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from adql.errors import NOWHERE, Span
+from adql.ir.expression_nodes import Call, Expr, Literal
+from adql.ir.operators import NEARNESS
+from clickhouse_schema.datatypes import BOOLEAN
+
+
+class Position(NamedTuple):
+    """Longitude and latitude in degrees; from a call, its first two operands."""
+
+    lon: Expr
+    lat: Expr
+
+    @classmethod
+    def from_call(cls, call: Call) -> Position:
+        lon, lat = call.args[:2]
+        return cls(lon, lat)
+
+
+class Separation(NamedTuple):
+    """DISTANCE, and the positions of nearnesses."""
+
+    left: Position
+    right: Position
+
+    @classmethod
+    def from_call(cls, call: Call) -> Separation:
+        left_lon, left_lat, right_lon, right_lat = call.args[:4]
+        return cls(Position(left_lon, left_lat), Position(right_lon, right_lat))
+
+
+class Nearness(NamedTuple):
+    """NEAR and NEARER, which is strict: the separation of two positions is at most, or below, the radius in degrees."""
+
+    left: Position
+    right: Position
+    radius: Expr
+    is_strict: bool = False
+
+    @classmethod
+    def from_call(cls, call: Call) -> Nearness:
+        """Read NEAR, NEARER, and the nearness in NEAREST and MUTUAL."""
+        return cls(*Separation.from_call(call), call.args[4], call.name == "NEARER")
+
+    @classmethod
+    def match(cls, expr: Expr) -> Nearness | None:
+        return cls.from_call(expr) if isinstance(expr, Call) and expr.name in NEARNESS else None
+
+    def to_call(self, span: Span = NOWHERE) -> Call:
+        name = "NEARER" if self.is_strict else "NEAR"
+        return Call(BOOLEAN, name, (*self.left, *self.right, self.radius), span=span)
+
+
+class VectorNearness(NamedTuple):
+    """VECTORS NEAR and VECTORS NEARER: as ``Nearness``, with unit vectors (x, y, z)."""
+
+    left: tuple[Expr, ...]
+    right: tuple[Expr, ...]
+    radius: Expr
+    is_strict: bool
+
+    @classmethod
+    def from_call(cls, call: Call) -> VectorNearness:
+        *vectors, radius = call.args
+        return cls(tuple(vectors[:3]), tuple(vectors[3:]), radius, call.name == "VECTORS NEARER")
+
+
+class Turn(NamedTuple):
+    """TURNED LON and TURNED LAT: the position in the frame ``source``, turned to the frame ``target``."""
+
+    position: Position
+    source: str
+    target: str
+
+    @classmethod
+    def from_call(cls, call: Call) -> Turn:
+        return cls(Position.from_call(call), *read_frames(call))
+
+
+class Cases(NamedTuple):
+    """CASE: conditions with their values, and the value where none is true."""
+
+    branches: tuple[tuple[Expr, Expr], ...]
+    otherwise: Expr
+
+    @classmethod
+    def from_call(cls, call: Call) -> Cases:
+        *pairs, otherwise = call.args
+        return cls(tuple(zip(pairs[::2], pairs[1::2], strict=True)), otherwise)
+
+    @property
+    def values(self) -> tuple[Expr, ...]:
+        return (*(value for _, value in self.branches), self.otherwise)
+
+
+def read_frames(call: Call) -> tuple[str, str]:
+    """The frames of TURNED, TURNED LON and TURNED LAT: from, to."""
+    source, target = call.args[-2:]
+    assert isinstance(source, Literal)  # noqa: S101  frames are constants
+    assert isinstance(target, Literal)  # noqa: S101
+    return str(source.value), str(target.value)
