@@ -128,7 +128,7 @@ def _how(join: Join) -> str:
 
 def _scan(scan: Scan, select: Select) -> str:
     read = {part.name for part in _parts(select) if isinstance(part, Column) and part.relation == scan.relation}
-    text = f"read {_count(len(read), 'column')} of {scan.entry.qualified}"
+    text = f"read {_count(len(read), 'column')} of {scan.entry.qualified_name}"
     rows = scan.entry.rows
     text += "" if rows is None else f", {_count(rows, 'row')}"
     text += _PARTS[scan.part]

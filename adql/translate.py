@@ -19,7 +19,7 @@ from adql.syntax.parser import parse
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.column_links import NO_LINKS, ResultLinks
 from clickhouse_schema.datatypes import Field
-from clickhouse_schema.shard_map import Placement
+from clickhouse_schema.shard_map import Sharding
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Resolved:
 
     query: Query
     fresh: NameGenerator
-    placement: Placement | None = None
+    placement: Sharding | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def translate(
     fresh = NameGenerator()
     query, tables = resolve(parse(text), catalogue, fresh, positions)
     fields = tuple(output.field for output in query.outputs)
-    resolved = Resolved(_limited(query, limit), fresh, catalogue.placement)
+    resolved = Resolved(_limited(query, limit), fresh, catalogue.sharding)
     made = statement(resolved)
     return Translation(made.sql, made.settings, fields, tables, query.limit, made.query, resolved)
 

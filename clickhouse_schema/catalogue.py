@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, replace
 
 from clickhouse_schema.datatypes import Field
 from clickhouse_schema.schema_model import Column, Schema, Table
-from clickhouse_schema.shard_map import LOCAL, ROWS, Placement
-from clickhouse_schema.shard_map import stored as stored_part
+from clickhouse_schema.shard_map import LOCAL, ROWS_SUFFIX, Sharding
+from clickhouse_schema.shard_map import quote_table as stored_part
 
 _SHAPES = ("point", "circle", "polygon")
 
 
-def places(fields: Sequence[Field]) -> dict[str, tuple[int, ...]]:
+def find_places(fields: Sequence[Field]) -> dict[str, tuple[int, ...]]:
     """Where the columns of each name stand, by the name in lower case."""
     found: dict[str, tuple[int, ...]] = {}
     for place, described in enumerate(fields):
@@ -39,57 +39,57 @@ class TableEntry:
     schema: Schema
     table: Table
     rows: int | None = field(default=None, compare=False)
-    crowding: float | None = field(default=None, compare=False)
-    stored: str = field(default="", compare=False)
+    local_density: float | None = field(default=None, compare=False)
+    stored_sql: str = field(default="", compare=False)
     is_sharded: bool = field(default=False, compare=False)
     number: int = field(default=0, compare=False)
-    base: str = field(default="", compare=False)
-    strays: float = field(default=0.0, compare=False)
+    base_name: str = field(default="", compare=False)
+    stray_radius: float = field(default=0.0, compare=False)
     fields: tuple[Field, ...] = field(init=False, compare=False, repr=False)
     places: dict[str, tuple[int, ...]] = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        fields = tuple(self._field(column) for column in self.table.columns)
+        fields = tuple(self._build_field(column) for column in self.table.columns)
         object.__setattr__(self, "fields", fields)
-        object.__setattr__(self, "places", places(fields))
+        object.__setattr__(self, "places", find_places(fields))
 
-    def _field(self, column: Column) -> Field:
+    def _build_field(self, column: Column) -> Field:
         """Positions and shapes are ICRS: the layout says so of positions, and the functions take shapes for that."""
         celestial = column.name in (self.table.layout.position or ()) or column.type.xtype in _SHAPES
         return replace(column.field, frame="ICRS") if celestial else column.field
 
     @property
-    def qualified(self) -> str:
+    def qualified_name(self) -> str:
         """``schema.table`` as published."""
         return f"{self.schema.name}.{self.table.name}"
 
     @property
-    def place(self) -> tuple[str, str]:
+    def engine_table(self) -> tuple[str, str]:
         """Database and table in ClickHouse that is read; not quoted."""
-        database, dot, table = self.stored.replace("`", "").partition(".")
-        if dot and self.stored[0] == "`":
+        database, dot, table = self.stored_sql.replace("`", "").partition(".")
+        if dot and self.stored_sql[0] == "`":
             return database, table
-        return self.schema.name, self.base or self.table.name
+        return self.schema.name, self.base_name or self.table.name
 
     @property
-    def counted(self) -> tuple[str, str]:
+    def density_key(self) -> tuple[str, str]:
         """Schema and table as its rows are counted, whatever number its tables on a cluster have."""
-        return self.place if self.stored else (self.schema.name, self.table.name)
+        return self.engine_table if self.stored_sql else (self.schema.name, self.table.name)
 
     @property
-    def parts(self) -> tuple[str, tuple[str, ...]]:
+    def part_tables(self) -> tuple[str, tuple[str, ...]]:
         """Database and tables in ClickHouse that have its rows, as far as they are there; not quoted."""
-        database, table = self.place
-        return database, (table + LOCAL, table + LOCAL + ROWS) if self.is_sharded else (table,)
+        database, table = self.engine_table
+        return database, (table + LOCAL, table + LOCAL + ROWS_SUFFIX) if self.is_sharded else (table,)
 
     @property
-    def storage(self) -> str:
+    def storage_sql(self) -> str:
         """Quoted name of the table in ClickHouse."""
-        return self.stored or stored_part(self.schema.name, self.base or self.table.name)
+        return self.stored_sql or stored_part(self.schema.name, self.base_name or self.table.name)
 
-    def part(self, suffix: str) -> str:
+    def part_sql(self, suffix: str) -> str:
         """Quoted name in ClickHouse of a part of a sharded table: see ``placement``."""
-        return stored_part(self.schema.name, self.base or self.table.name, suffix)
+        return stored_part(self.schema.name, self.base_name or self.table.name, suffix)
 
 
 @dataclass(frozen=True)
@@ -103,11 +103,11 @@ class Catalogue:
 
     schemas: tuple[Schema, ...]
     counts: Mapping[tuple[str, str], int] = field(default_factory=dict, compare=False, repr=False)
-    crowding: Mapping[tuple[str, str], float] = field(default_factory=dict, compare=False, repr=False)
-    placement: Placement | None = None
+    local_densities: Mapping[tuple[str, str], float] = field(default_factory=dict, compare=False, repr=False)
+    sharding: Sharding | None = None
     numbers: Mapping[tuple[str, str], int] = field(default_factory=dict, repr=False)
     entries: tuple[TableEntry, ...] = field(init=False)
-    _by_fold: dict[str, tuple[TableEntry, ...]] = field(init=False, repr=False)
+    _by_lower_name: dict[str, tuple[TableEntry, ...]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         tables = {f"{schema.name}.{table.name}": table for schema in self.schemas for table in schema.tables}
@@ -116,11 +116,11 @@ class Catalogue:
                 schema,
                 table,
                 self.counts.get(key),
-                self.crowding.get(key),
-                is_sharded=self.placement is not None and table.is_sharded,
+                self.local_densities.get(key),
+                is_sharded=self.sharding is not None and table.is_sharded,
                 number=self.numbers.get(key, 0),
-                base=self._base(table, self.numbers.get(key, 0)),
-                strays=_strays(table, tables),
+                base_name=self._base_name(table, self.numbers.get(key, 0)),
+                stray_radius=_sum_stray_radius(table, tables),
             )
             for schema in self.schemas
             for table in schema.tables
@@ -133,14 +133,14 @@ class Catalogue:
         object.__setattr__(self, "entries", entries)
         object.__setattr__(self, "_by_fold", by_fold)
 
-    def _base(self, table: Table, number: int) -> str:
-        if self.placement is None:
+    def _base_name(self, table: Table, number: int) -> str:
+        if self.sharding is None:
             return ""
-        return self.placement.base(table.name, number, is_sharded=table.is_sharded)
+        return self.sharding.base_name(table.name, number, is_sharded=table.is_sharded)
 
-    def plus(self, entries: tuple[TableEntry, ...]) -> Catalogue:
+    def add_entries(self, entries: tuple[TableEntry, ...]) -> Catalogue:
         """This catalogue with further tables, those that one caller or one query has besides; ``schemas`` stay."""
-        by_fold = dict(self._by_fold)
+        by_fold = dict(self._by_lower_name)
         for entry in entries:
             key = entry.table.name.lower()
             by_fold[key] = (*by_fold.get(key, ()), entry)
@@ -149,30 +149,30 @@ class Catalogue:
         object.__setattr__(more, "_by_fold", by_fold)
         return more
 
-    def replacing(self, entries: tuple[TableEntry, ...]) -> Catalogue:
+    def replace_entries(self, entries: tuple[TableEntry, ...]) -> Catalogue:
         """This catalogue with other entries for tables that it has."""
-        by_name = {entry.qualified: entry for entry in entries}
-        by_fold = dict(self._by_fold)
+        by_name = {entry.qualified_name: entry for entry in entries}
+        by_fold = dict(self._by_lower_name)
         for key in {entry.table.name.lower() for entry in entries}:
-            by_fold[key] = tuple(by_name.get(entry.qualified, entry) for entry in by_fold[key])
+            by_fold[key] = tuple(by_name.get(entry.qualified_name, entry) for entry in by_fold[key])
         more = copy(self)
-        object.__setattr__(more, "entries", tuple(by_name.get(entry.qualified, entry) for entry in self.entries))
+        object.__setattr__(more, "entries", tuple(by_name.get(entry.qualified_name, entry) for entry in self.entries))
         object.__setattr__(more, "_by_fold", by_fold)
         return more
 
-    def find(
+    def find_tables(
         self, name: str, delimited: bool, schema: str | None = None, schema_delimited: bool = False
     ) -> tuple[TableEntry, ...]:
         """Tables of this name; delimited names compare exactly, regular ones without case (ADQL 2.1, section 2.1.3)."""
         return tuple(
             entry
-            for entry in self._by_fold.get(name.lower(), ())
+            for entry in self._by_lower_name.get(name.lower(), ())
             if (not delimited or entry.table.name == name)
-            and (schema is None or _same(entry.schema.name, schema, schema_delimited))
+            and (schema is None or _is_same_name(entry.schema.name, schema, schema_delimited))
         )
 
 
-def _strays(table: Table, tables: Mapping[str, Table]) -> float:
+def _sum_stray_radius(table: Table, tables: Mapping[str, Table]) -> float:
     """A row is within its table's radius of its parent, and this within its own of the one above: they add up."""
     if not table.layout.parent:
         return 0.0
@@ -180,8 +180,8 @@ def _strays(table: Table, tables: Mapping[str, Table]) -> float:
     if parent is None or parent is table or not parent.layout.position:
         return math.inf  # nothing tells how far a row is from its shard
     above = {name: other for name, other in tables.items() if other is not table}
-    return table.layout.overlap_radius + _strays(parent, above)
+    return table.layout.overlap_radius + _sum_stray_radius(parent, above)
 
 
-def _same(name: str, written: str, delimited: bool) -> bool:
+def _is_same_name(name: str, written: str, delimited: bool) -> bool:
     return name == written if delimited else name.lower() == written.lower()

@@ -9,62 +9,64 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from clickhouse_schema.cluster_topology import Topology
-from clickhouse_schema.quoting import identifier, string
+from clickhouse_schema.quoting import quote_identifier, quote_string
 from clickhouse_schema.schema_model import Table
-from clickhouse_schema.shard_map import CLUSTER, LOCAL, MARGIN, OVERLAP, SHARD, stored
-from clickhouse_schema.table_ddl import columns, create_table, stored_columns
+from clickhouse_schema.shard_map import CLUSTER_NAME, LOCAL, MARGIN, OVERLAP, SHARD_COLUMN, quote_table
+from clickhouse_schema.table_ddl import column_definitions, create_table_sql, stored_columns
 
 #: What other servers have nothing of
-_NEW: Mapping[str, str] = {}
+_NO_UUIDS: Mapping[str, str] = {}
 
 
-def create_sharded(
-    table: Table, schema_name: str, base: str, topology: Topology, uuids: Mapping[str, str] = _NEW
+def create_sharded_sql(
+    table: Table, schema_name: str, base: str, topology: Topology, uuids: Mapping[str, str] = _NO_UUIDS
 ) -> list[str]:
     """What makes all of ``table`` that is not there, for all servers, in this order.
 
     ``uuids``: those of the tables of rows by name, as far as other servers have them already (``create_table``).
     """
-    rows = [base + topology.rows(part) for part in (LOCAL, OVERLAP)]
+    rows = [base + topology.rows_suffix(part) for part in (LOCAL, OVERLAP)]
     return [
-        *(_create_rows(table, schema_name, name, topology, uuids.get(name, "")) for name in rows),
-        *create_views(table, schema_name, base, topology),
-        _create_distributed(table, schema_name, base, topology),
+        *(_create_rows_sql(table, schema_name, name, topology, uuids.get(name, "")) for name in rows),
+        *create_views_sql(table, schema_name, base, topology),
+        _create_distributed_sql(table, schema_name, base, topology),
     ]
 
 
-def create_views(table: Table, schema_name: str, base: str, topology: Topology) -> list[str]:
+def create_views_sql(table: Table, schema_name: str, base: str, topology: Topology) -> list[str]:
     """What makes the views of the rows, in place of those that are there: they have the columns of ``table``."""
-    names = ", ".join(identifier(name) for name in stored_columns(table, is_sharded=True))
+    names = ", ".join(quote_identifier(name) for name in stored_columns(table, is_sharded=True))
     views = {}
-    if topology.views_rows:
+    if topology.has_row_views:
         for part in (LOCAL, OVERLAP):
-            rows = stored(schema_name, base, topology.rows(part))
-            views[part] = f"SELECT {names} FROM {rows} WHERE {SHARD} = shardNum() - 1"
+            rows = quote_table(schema_name, base, topology.rows_suffix(part))
+            views[part] = f"SELECT {names} FROM {rows} WHERE {SHARD_COLUMN} = shardNum() - 1"
     views[MARGIN] = " UNION ALL ".join(
-        f"SELECT {names} FROM {stored(schema_name, base, part)}" for part in (LOCAL, OVERLAP)
+        f"SELECT {names} FROM {quote_table(schema_name, base, part)}" for part in (LOCAL, OVERLAP)
     )
     return [
-        f"CREATE OR REPLACE VIEW {stored(schema_name, base, part)}{topology.on_cluster} AS {query}"
+        f"CREATE OR REPLACE VIEW {quote_table(schema_name, base, part)}{topology.on_cluster} AS {query}"
         for part, query in views.items()
     ]
 
 
-def drop_sharded(schema_name: str, base: str, topology: Topology) -> list[str]:
+def drop_sharded_sql(schema_name: str, base: str, topology: Topology) -> list[str]:
     """What drops all of it; that of which some is there is dropped too."""
-    views = [LOCAL, OVERLAP] if topology.views_rows else []
-    names = ["", MARGIN, *views, *(topology.rows(part) for part in (LOCAL, OVERLAP))]
-    return [f"DROP TABLE IF EXISTS {stored(schema_name, base, name)}{topology.dropping}" for name in names]
+    views = [LOCAL, OVERLAP] if topology.has_row_views else []
+    names = ["", MARGIN, *views, *(topology.rows_suffix(part) for part in (LOCAL, OVERLAP))]
+    return [f"DROP TABLE IF EXISTS {quote_table(schema_name, base, name)}{topology.drop_clause}" for name in names]
 
 
-def _create_rows(table: Table, schema_name: str, name: str, topology: Topology, uuid: str) -> str:
-    return create_table(table, stored(schema_name, name), topology, is_sharded=True, uuid=uuid, if_missing=True)
+def _create_rows_sql(table: Table, schema_name: str, name: str, topology: Topology, uuid: str) -> str:
+    return create_table_sql(
+        table, quote_table(schema_name, name), topology, is_sharded=True, uuid=uuid, if_missing=True
+    )
 
 
-def _create_distributed(table: Table, schema_name: str, base: str, topology: Topology) -> str:
-    body = ",\n    ".join(columns(table, is_sharded=True))
-    target = ", ".join(string(text) for text in (CLUSTER, schema_name, base + LOCAL))
+def _create_distributed_sql(table: Table, schema_name: str, base: str, topology: Topology) -> str:
+    body = ",\n    ".join(column_definitions(table, is_sharded=True))
+    target = ", ".join(quote_string(text) for text in (CLUSTER_NAME, schema_name, base + LOCAL))
     return (
-        f"CREATE TABLE IF NOT EXISTS {stored(schema_name, base)}{topology.on_cluster} (\n    {body}\n)"
-        f" ENGINE = Distributed({target}, {SHARD})"
+        f"CREATE TABLE IF NOT EXISTS {quote_table(schema_name, base)}{topology.on_cluster} (\n    {body}\n)"
+        f" ENGINE = Distributed({target}, {SHARD_COLUMN})"
     )

@@ -13,8 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from clickhouse_schema.engine_protocol import Engine
-from clickhouse_schema.quoting import identifier, string
-from clickhouse_schema.shard_map import CLUSTER, ROWS, SHARD
+from clickhouse_schema.quoting import quote_identifier, quote_string
+from clickhouse_schema.shard_map import CLUSTER_NAME, ROWS_SUFFIX, SHARD_COLUMN
 
 _SHARDED = ("/clickhouse/tables/{uuid}/{shard}", "{replica}")
 _WHOLE = ("/clickhouse/tables/{uuid}/whole", "{shard}-{replica}")
@@ -38,10 +38,10 @@ class Topology:
     @property
     def on_cluster(self) -> str:
         """What follows the name in CREATE, DROP and changes of comments, to be done on all servers."""
-        return "" if self.is_one_server else f" ON CLUSTER {identifier(CLUSTER)}"
+        return "" if self.is_one_server else f" ON CLUSTER {quote_identifier(CLUSTER_NAME)}"
 
     @property
-    def dropping(self) -> str:
+    def drop_clause(self) -> str:
         """What follows the name in DROP TABLE, of tables that others may read, who go on to their end.
 
         Several servers do not wait for them: each does the statements for all servers one after the other, and nothing
@@ -49,7 +49,7 @@ class Topology:
         """
         return " SYNC" if self.is_one_server else self.on_cluster
 
-    def altering(self, *, is_sharded: bool) -> str:
+    def alter_clause(self, *, is_sharded: bool) -> str:
         """What follows the name in changes of rows, columns and indexes, which replicas tell each other.
 
         One replica of each shard makes them: of a table that is not sharded, whose replicas are on all shards, they
@@ -57,52 +57,52 @@ class Topology:
         """
         return self.on_cluster if is_sharded else ""
 
-    def engine(self, kind: str = "MergeTree", *arguments: str, is_sharded: bool = False) -> str:
+    def engine_clause(self, kind: str = "MergeTree", *arguments: str, is_sharded: bool = False) -> str:
         """Engine of a table, of the MergeTree family. One that is not sharded has the same rows on all servers."""
         if not self.is_one_server:
             kind = f"Replicated{kind}"
-            arguments = (*(string(text) for text in (_SHARDED if is_sharded else _WHOLE)), *arguments)
+            arguments = (*(quote_string(text) for text in (_SHARDED if is_sharded else _WHOLE)), *arguments)
         return f"{kind}({', '.join(arguments)})" if arguments else kind
 
-    def settings(self, *own: str) -> str:
+    def settings_clause(self, *own: str) -> str:
         """What CREATE TABLE ends with. Keeper shall not drop a block of rows that is as an earlier one."""
         settings = [*own, *([] if self.is_one_server else ["replicated_deduplication_window = 0"])]
         return f" SETTINGS {', '.join(settings)}" if settings else ""
 
-    def rows(self, part: str) -> str:
+    def rows_suffix(self, part: str) -> str:
         """Ending of the name of the table that holds the rows of a part, LOCAL or OVERLAP, of a sharded table."""
-        return part + ROWS if self.is_one_server else part
+        return part + ROWS_SUFFIX if self.is_one_server else part
 
     @property
-    def views_rows(self) -> bool:
+    def has_row_views(self) -> bool:
         """Whether a part is a view of that table."""
         return self.is_one_server
 
-    def everywhere(self, table: str) -> str:
+    def all_servers_sql(self, table: str) -> str:
         """SQL of the rows of all servers in a table that each has of its own, such as a system table."""
-        return table if self.is_one_server else f"clusterAllReplicas({string(CLUSTER)}, {table})"
+        return table if self.is_one_server else f"clusterAllReplicas({quote_string(CLUSTER_NAME)}, {table})"
 
-    def into(self, schema_name: str, base: str, part: str) -> str:
+    def insert_target_sql(self, schema_name: str, base: str, part: str) -> str:
         """What to INSERT INTO, for rows that have their ``placement.SHARD``: the engine sends each to its server."""
-        table = ", ".join(string(text) for text in (CLUSTER, schema_name, base + self.rows(part)))
-        return f"FUNCTION cluster({table}, {SHARD})"
+        table = ", ".join(quote_string(text) for text in (CLUSTER_NAME, schema_name, base + self.rows_suffix(part)))
+        return f"FUNCTION cluster({table}, {SHARD_COLUMN})"
 
 
-SINGLE = Topology()
+ONE_SERVER = Topology()
 
 
 def read_topology(engine: Engine) -> Topology:
     """Raises ``ClusterError`` if the servers' configuration is neither of these."""
     [found] = engine.fetch_table(
         "SELECT count(DISTINCT shard_num) AS shards, countIf(NOT is_local) AS remote FROM system.clusters"
-        f" WHERE cluster = {string(CLUSTER)}"
+        f" WHERE cluster = {quote_string(CLUSTER_NAME)}"
     ).to_pylist()
     if not found["shards"]:
-        return SINGLE
+        return ONE_SERVER
     macros = engine.fetch_table("SELECT macro FROM system.macros WHERE macro IN ('shard', 'replica')").num_rows
     if macros < 2 and found["remote"]:
         raise ClusterError(
-            f"the cluster {CLUSTER} is in remote_servers of the ClickHouse server, but the macros shard and replica"
+            f"the cluster {CLUSTER_NAME} is in remote_servers of the ClickHouse server, but the macros shard and replica"
             " are not: give each server both"
         )
     return Topology(int(found["shards"]), macros < 2)

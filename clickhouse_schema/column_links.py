@@ -15,10 +15,10 @@ from pydantic import AfterValidator, model_validator
 from pydantic import Field as Key
 
 from clickhouse_schema.datatypes import FELIS, INTEGERS, NUMBERS, TEXT, ColumnType
-from clickhouse_schema.strict_model import Arraysize, Datatype, Name, Strict, Text, felis
+from clickhouse_schema.strict_model import Arraysize, Datatype, Name, StrictModel, Text, felis_key
 
 #: A column's value in an href (VOTable 1.5, appendix A.1).
-_PLACE = re.compile(r"\$\{([^{}]*)\}")
+_COLUMN_PLACEHOLDER = re.compile(r"\$\{([^{}]*)\}")
 
 _REST = r"(?:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*"
 _HOST = r"(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?"
@@ -29,79 +29,79 @@ _WORD = r"[A-Za-z0-9!#$&^_.+*-]+"
 _MEDIA_TYPE = re.compile(rf'{_WORD}/{_WORD}(?: ?; ?{_WORD}=(?:{_WORD}|"[ -!#-~]*"))*')
 
 
-def _line(value: str) -> str:
+def _check_line(value: str) -> str:
     if not value.isprintable():
         raise ValueError(f"{value!r} has a control character: only printable characters can be here")
     return value
 
 
-def _not_empty(value: str) -> str:
+def _check_not_empty(value: str) -> str:
     if not value:
         raise ValueError("is empty: give a text")
     return value
 
 
-def _url(value: str) -> str:
+def _check_url(value: str) -> str:
     if value and not _URL.fullmatch(value):
         raise ValueError(f"{value!r} is no URL: write http:// or https://, a host, and what is not ASCII as %XX")
     return value
 
 
-def _href(value: str) -> str:
+def _check_href(value: str) -> str:
     """A place where a host or port should be is no URL, for a percent sign is none there."""
-    _line(value)
-    if not _URL.fullmatch(_PLACE.sub("%20", value)):
+    _check_line(value)
+    if not _URL.fullmatch(_COLUMN_PLACEHOLDER.sub("%20", value)):
         way_out = "write http:// or https://, a host, then any ${column}, and what is not ASCII as %XX"
         raise ValueError(f"{value!r} is no URL: {way_out}")
     return value
 
 
-def _access_url(value: str) -> str:
+def _check_access_url(value: str) -> str:
     if not value or "#" in value:
         raise ValueError(f"{value!r} is no URL that parameters could be appended to: write one without a fragment")
-    return _url(value)
+    return _check_url(value)
 
 
-def _ivoid(value: str) -> str:
+def _check_ivoid(value: str) -> str:
     if value and not _IVOID.fullmatch(value):
         raise ValueError(f"{value!r} is no IVOA identifier: write ivo://authority/name")
     return value
 
 
-def _media_type(value: str) -> str:
+def _check_media_type(value: str) -> str:
     if value and not _MEDIA_TYPE.fullmatch(value):
         raise ValueError(f"{value!r} is no media type: write one as text/html")
     return value
 
 
-Line = Annotated[str, AfterValidator(_line)]
-Option = Annotated[Line, AfterValidator(_not_empty)]
-Url = Annotated[str, AfterValidator(_url)]
-MediaType = Annotated[str, AfterValidator(_media_type)]
-IvoId = Annotated[str, AfterValidator(_ivoid)]
+Line = Annotated[str, AfterValidator(_check_line)]
+Option = Annotated[Line, AfterValidator(_check_not_empty)]
+Url = Annotated[str, AfterValidator(_check_url)]
+MediaType = Annotated[str, AfterValidator(_check_media_type)]
+IvoId = Annotated[str, AfterValidator(_check_ivoid)]
 Number = Annotated[int | float, Key(allow_inf_nan=False)]
 
 
-class Link(Strict):
+class Link(StrictModel):
     """VOTable's LINK. In ``href``, ``${column}`` stands for that column's value in each row."""
 
-    href: Annotated[str, AfterValidator(_href)]
-    content_role: Literal["", "doc", "hints", "location", "query", "type"] = felis("content-role")
-    content_type: MediaType = felis("content-type")
+    href: Annotated[str, AfterValidator(_check_href)]
+    content_role: Literal["", "doc", "hints", "location", "query", "type"] = felis_key("content-role")
+    content_type: MediaType = felis_key("content-type")
     title: Line = ""
     value: Line = ""
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns whose values ``href`` takes."""
-        return tuple(dict.fromkeys(_PLACE.findall(self.href)))
+        return tuple(dict.fromkeys(_COLUMN_PLACEHOLDER.findall(self.href)))
 
-    def href_with(self, names: Mapping[str, str]) -> str:
+    def rename_href_columns(self, names: Mapping[str, str]) -> str:
         """``href`` with other names for its columns."""
-        return _PLACE.sub(lambda place: "${" + names[place[1]] + "}", self.href)
+        return _COLUMN_PLACEHOLDER.sub(lambda place: "${" + names[place[1]] + "}", self.href)
 
 
-class InputParam(Strict):
+class InputParam(StrictModel):
     """What a service is given: of each row the value of column ``ref``, or always ``value``, or what the user says.
 
     The last is described by the other keys: a type as columns have it, and the least and the greatest number, or the
@@ -113,17 +113,17 @@ class InputParam(Strict):
     value: Line = ""
     description: Text = ""
     datatype: Datatype = "string"
-    arraysize: Arraysize = felis("votable:arraysize")
-    xtype: Line = felis("votable:xtype")
-    utype: Line = felis("votable:utype")
-    ucd: Line = felis("ivoa:ucd")
-    unit: Line = felis("ivoa:unit")
+    arraysize: Arraysize = felis_key("votable:arraysize")
+    xtype: Line = felis_key("votable:xtype")
+    utype: Line = felis_key("votable:utype")
+    ucd: Line = felis_key("ivoa:ucd")
+    unit: Line = felis_key("ivoa:unit")
     min: Number | None = None
     max: Number | None = None
     options: tuple[Option, ...] = ()
 
     @model_validator(mode="after")
-    def _check(self) -> InputParam:
+    def _check_consistency(self) -> InputParam:
         fields = type(self).model_fields.items()
         said = {key: field.serialization_alias or key for key, field in fields if getattr(self, key) != field.default}
         described = sorted(said[key] for key in said.keys() - {"name", "ref", "value", "description"})
@@ -150,17 +150,17 @@ class InputParam(Strict):
         return ColumnType(datatype, self.arraysize or ("*" if datatype in TEXT else ""), xtype)
 
 
-class Service(Strict):
+class Service(StrictModel):
     """A service descriptor (DataLink 1.1, section 4). ``standard_id``: '' for a service of no standard."""
 
     name: Name
     description: Text = ""
-    standard_id: IvoId = felis("standardID")
-    resource_identifier: IvoId = felis("resourceIdentifier")
-    access_url: Annotated[str, AfterValidator(_access_url)] = felis("accessURL", ...)
-    content_type: MediaType = felis("contentType")
-    example_url: Url = felis("exampleURL")
-    input_params: Annotated[tuple[InputParam, ...], Key(min_length=1)] = felis("inputParams", ...)
+    standard_id: IvoId = felis_key("standardID")
+    resource_identifier: IvoId = felis_key("resourceIdentifier")
+    access_url: Annotated[str, AfterValidator(_check_access_url)] = felis_key("accessURL", ...)
+    content_type: MediaType = felis_key("contentType")
+    example_url: Url = felis_key("exampleURL")
+    input_params: Annotated[tuple[InputParam, ...], Key(min_length=1)] = felis_key("inputParams", ...)
 
     @property
     def columns(self) -> tuple[str, ...]:

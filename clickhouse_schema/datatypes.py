@@ -105,9 +105,9 @@ class ColumnType:
         return self.datatype in TEXT and self.xtype != "timestamp"
 
     @property
-    def least_bytes(self) -> int:
+    def min_bytes(self) -> int:
         """Of a value where each has its declared size, also NULL; 0 where sizes vary."""
-        kind = self.as_stored
+        kind = self.stored_type
         if not kind.arraysize or "*" in kind.arraysize:
             return 0
         item = 1 if kind.datatype in TEXT else max(kind.scalar.arrow.bit_width // 8, 1)
@@ -139,7 +139,7 @@ class ColumnType:
         return self.datatype in COMPLEX
 
     @property
-    def as_stored(self) -> ColumnType:
+    def stored_type(self) -> ColumnType:
         """The type without complex numbers: each is two numbers, the first axis of an array. Their bytes are alike."""
         if not self.is_complex:
             return self
@@ -157,7 +157,7 @@ class ColumnType:
         """Whether one of two types of numbers is of integers, and the other is not."""
         return self.is_numeric and other.is_numeric and self.is_integer != other.is_integer
 
-    def rounds(self, other: ColumnType) -> bool:
+    def is_coarser_than(self, other: ColumnType) -> bool:
         """Whether numbers of this type are too coarse for some integers of the ``other``."""
         return self.is_mixed_with(other) and other.datatype == "long"
 
@@ -196,12 +196,12 @@ class ColumnType:
         return self.scalar.adql + ("[]" if self.arraysize and self.datatype not in TEXT else "")
 
 
-def units(text: str, kind: ColumnType) -> int:
+def count_characters(text: str, kind: ColumnType) -> int:
     """The characters of a text as VOTable counts them: in a ``unicodeChar`` those of 16 bits."""
     return len(text) + (sum(character > "\uffff" for character in text) if kind.datatype == "unicodeChar" else 0)
 
 
-def can_be(number: int, datatype: str) -> bool:
+def is_integer_in_range(number: int, datatype: str) -> bool:
     """Whether it is a whole number of the type; False for types of others."""
     if datatype not in INTEGERS:
         return False
@@ -227,14 +227,14 @@ MOC = ColumnType("char", "*", "moc")
 
 
 @cache
-def from_arrow(arrow: pa.DataType) -> ColumnType:
+def arrow_to_column_type(arrow: pa.DataType) -> ColumnType:
     """The column type that a bare Arrow type stands for.
 
     Unsigned types widen to the next signed one (UInt64 to long: values above 2^63-1 are the loader's to reject).
     Raises ``KeyError`` for a type that VOTable cannot carry.
     """
     if pa.types.is_dictionary(arrow):
-        return from_arrow(arrow.value_type)
+        return arrow_to_column_type(arrow.value_type)
     if pa.types.is_list(arrow) or pa.types.is_large_list(arrow):
         return ColumnType(_FROM_ARROW[arrow.value_type], "*")
     if pa.types.is_fixed_size_list(arrow):

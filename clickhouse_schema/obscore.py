@@ -25,16 +25,16 @@ MANDATORY = (
 )
 
 
-def data_models(catalogue: Catalogue) -> tuple[tuple[str, str], ...]:
+def find_data_models(catalogue: Catalogue) -> tuple[tuple[str, str], ...]:
     """Name and identifier of each data model that a table of ``catalogue`` is."""
-    named = catalogue.find(_TABLE, delimited=False, schema=_SCHEMA)
-    return (DATA_MODEL,) if any(not _lacking(entry.table) for entry in named) else ()
+    named = catalogue.find_tables(_TABLE, delimited=False, schema=_SCHEMA)
+    return (DATA_MODEL,) if any(not _find_missing_columns(entry.table) for entry in named) else ()
 
 
-def warnings_of(schema: Schema) -> Iterator[Problem]:
+def find_obscore_warnings(schema: Schema) -> Iterator[Problem]:
     """Tables that have the name of the data model without being it: clients would ask them in vain."""
     for i, table in enumerate(schema.tables):
-        if _is_named(schema, table) and (lacking := _lacking(table)):
+        if _has_obscore_name(schema, table) and (lacking := _find_missing_columns(table)):
             message = (
                 f"{schema.name}.{table.name} lacks {', '.join(lacking)}, so it is not declared as ObsCore 1.1: "
                 "see skyhouse schema show obscore"
@@ -42,10 +42,10 @@ def warnings_of(schema: Schema) -> Iterator[Problem]:
             yield Problem(("tables", i, "columns"), message)
 
 
-def _is_named(schema: Schema, table: Table) -> bool:
+def _has_obscore_name(schema: Schema, table: Table) -> bool:
     return (schema.name.lower(), table.name.lower()) == (_SCHEMA, _TABLE)
 
 
-def _lacking(table: Table) -> list[str]:
+def _find_missing_columns(table: Table) -> list[str]:
     names = {column.name.lower() for column in table.columns}
     return [name for name in MANDATORY if name not in names]

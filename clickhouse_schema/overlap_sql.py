@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from clickhouse_schema.adjacent_cells import REACH, STEPS, touching
 from clickhouse_schema.healpix import ORDER
-from clickhouse_schema.shard_map import SHARD, ShardMap
+from clickhouse_schema.shard_map import SHARD_COLUMN, ShardMap
 from clickhouse_schema.table_ddl import HPX29
 
 #: Bits of the sides of a cell that a row is near to: low x, high x, low y, high y
@@ -37,7 +37,7 @@ class Overlap:
     map: ShardMap
     radius: float
 
-    def holds(self, shard: int, hpx29: str = HPX29, home: str = SHARD) -> str:
+    def holds(self, shard: int, hpx29: str = HPX29, home: str = SHARD_COLUMN) -> str:
         """SQL of whether ``shard`` has a copy."""
         own = [cell for cell, owner in enumerate(self.map.cells[:-1]) if owner == shard]
         keys = [key for key, shards in self._others.items() if shard in shards]
@@ -45,7 +45,7 @@ class Overlap:
         found += [f"{self._key(hpx29)} IN {_set(keys)}"] if keys else []
         return f"({home} != {shard} AND ({' OR '.join(found)}))" if found else "false"
 
-    def holders(self, hpx29: str = HPX29, home: str = SHARD) -> str:
+    def holders(self, hpx29: str = HPX29, home: str = SHARD_COLUMN) -> str:
         """SQL of the shards that have copies, Array(UInt16), each once: one pass over the rows makes all copies.
 
         Measured on one core: 0.1 us a row, and 0.1 s a statement with 7 shards, 0.2 s with 100.
@@ -110,7 +110,7 @@ def _others(map_: ShardMap, rings: int, near: int) -> dict[int, frozenset[int]]:
 
 def _within(map_: ShardMap, rings: int, beyond: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Whether each cell is within so many rings of each shard's cells; the last line is of no cell."""
-    within: NDArray[np.bool_] = np.array(map_.cells)[:, None] == np.arange(map_.shards)
+    within: NDArray[np.bool_] = np.array(map_.cells)[:, None] == np.arange(map_.shard_count)
     within[-1] = False
     for _ in range(rings):
         within[:-1] = within[beyond].any(axis=1)

@@ -7,11 +7,11 @@ _ESCAPES = str.maketrans(
 )
 
 
-def identifier(name: str) -> str:
+def quote_identifier(name: str) -> str:
     """A name in backquotes."""
     return f"`{name.translate(_ESCAPES)}`"
 
 
-def string(value: str) -> str:
+def quote_string(value: str) -> str:
     """A text in single quotes, byte for byte what ``value`` is."""
     return f"'{value.translate(_ESCAPES)}'"

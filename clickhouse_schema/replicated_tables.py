@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from clickhouse_schema.cluster_topology import Topology
 from clickhouse_schema.engine_protocol import Engine
-from clickhouse_schema.quoting import identifier, string
+from clickhouse_schema.quoting import quote_identifier, quote_string
 
 
 def create_database(engine: Engine, topology: Topology, name: str) -> None:
-    engine.execute(f"CREATE DATABASE IF NOT EXISTS {identifier(name)}{topology.on_cluster}")
+    engine.execute(f"CREATE DATABASE IF NOT EXISTS {quote_identifier(name)}{topology.on_cluster}")
 
 
-def create_whole(
+def create_replicated_table(
     engine: Engine,
     topology: Topology,
     database: str,
@@ -22,35 +22,35 @@ def create_whole(
     *arguments: str,
 ) -> None:
     """Make a table of SQL ``columns`` unless it is there; ``kind`` and ``arguments`` as of ``Topology.engine``."""
-    uuid = known_uuid(engine, topology, database, name)
-    is_uuid = f" UUID {string(uuid)}" if uuid else ""
+    uuid = find_table_uuid(engine, topology, database, name)
+    is_uuid = f" UUID {quote_string(uuid)}" if uuid else ""
     engine.execute(
-        f"CREATE TABLE IF NOT EXISTS {identifier(database)}.{identifier(name)}{is_uuid}{topology.on_cluster}"
-        f" ({columns}) ENGINE = {topology.engine(kind, *arguments)} ORDER BY {order_by}{topology.settings()}"
+        f"CREATE TABLE IF NOT EXISTS {quote_identifier(database)}.{quote_identifier(name)}{is_uuid}{topology.on_cluster}"
+        f" ({columns}) ENGINE = {topology.engine_clause(kind, *arguments)} ORDER BY {order_by}{topology.settings_clause()}"
     )
 
 
-def delete_soon(engine: Engine, table: str, where: str) -> None:
+def delete_rows_later(engine: Engine, table: str, where: str) -> None:
     """Delete rows that nobody reads any more. By default the engine would wait until merges have taken them away."""
     engine.execute(f"ALTER TABLE {table} DELETE WHERE {where} SETTINGS mutations_sync = 0")
 
 
-def known_uuid(engine: Engine, topology: Topology, database: str, name: str) -> str:
+def find_table_uuid(engine: Engine, topology: Topology, database: str, name: str) -> str:
     """The number that some server knows the table by: those of the same number are replicas. '' if none has it."""
     if topology.is_one_server:
         return ""
     sql = (
-        f"SELECT toString(any(uuid)) AS uuid FROM {topology.everywhere('system.tables')}"
-        f" WHERE database = {string(database)} AND name = {string(name)} HAVING count() > 0"
+        f"SELECT toString(any(uuid)) AS uuid FROM {topology.all_servers_sql('system.tables')}"
+        f" WHERE database = {quote_string(database)} AND name = {quote_string(name)} HAVING count() > 0"
     )
     found = engine.fetch_table(sql).to_pylist()
     return str(found[0]["uuid"]) if found else ""
 
 
-def known_comment(engine: Engine, topology: Topology, database: str, name: str) -> str:
+def find_table_comment(engine: Engine, topology: Topology, database: str, name: str) -> str:
     """The comment of a table on some server; '' if it has none. A server that got the table later has none."""
     sql = (
-        f"SELECT max(comment) AS comment FROM {topology.everywhere('system.tables')}"
-        f" WHERE database = {string(database)} AND name = {string(name)}"
+        f"SELECT max(comment) AS comment FROM {topology.all_servers_sql('system.tables')}"
+        f" WHERE database = {quote_string(database)} AND name = {quote_string(name)}"
     )
     return str(engine.fetch_table(sql).to_pylist()[0]["comment"])

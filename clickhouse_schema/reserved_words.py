@@ -33,7 +33,7 @@ _SQL_WORDS = """
 RESERVED = frozenset(_ADQL_WORDS.split()) | frozenset(_SQL_WORDS.split())
 
 
-def published(name: str) -> str:
+def name_to_adql(name: str) -> str:
     """A name as a query must write it: in double quotes unless it is a regular identifier and no reserved word."""
     regular = (
         name.isascii() and name[:1].isalpha() and name.replace("_", "a").isalnum() and name.upper() not in RESERVED

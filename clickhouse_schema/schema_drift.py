@@ -10,25 +10,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from clickhouse_schema.cluster_ddl import create_sharded, create_views
+from clickhouse_schema.cluster_ddl import create_sharded_sql, create_views_sql
 from clickhouse_schema.cluster_topology import Topology
 from clickhouse_schema.engine_protocol import Engine
-from clickhouse_schema.quoting import identifier, string
-from clickhouse_schema.replicated_tables import known_comment, known_uuid
+from clickhouse_schema.quoting import quote_identifier, quote_string
+from clickhouse_schema.replicated_tables import find_table_comment, find_table_uuid
 from clickhouse_schema.schema_model import Table
 from clickhouse_schema.shape_cover import has_cover
-from clickhouse_schema.shard_map import LOCAL, MARGIN, OVERLAP, stored
-from clickhouse_schema.table_ddl import create_table, projections, sort_key, stored_columns
+from clickhouse_schema.shard_map import LOCAL, MARGIN, OVERLAP, quote_table
+from clickhouse_schema.table_ddl import create_table_sql, projection_definitions, sort_key_sql, stored_columns
 
 #: What an obstacle ends with
-ANEW = "load the table anew with --replace"
+RELOAD_HINT = "load the table anew with --replace"
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
     """A difference in words, and the statements that take it away."""
 
-    words: str
+    description: str
     sql: tuple[str, ...]
 
 
@@ -50,14 +50,14 @@ class _Found:
     projections: set[str] = field(default_factory=set)
 
 
-def drift(engine: Engine, topology: Topology, schema_name: str, table: Table, base: str) -> Drift:
+def find_drift(engine: Engine, topology: Topology, schema_name: str, table: Table, base: str) -> Drift:
     """Of one table, whose name in the engine is ``base``, on any of the servers."""
-    return _Comparison(engine, topology, schema_name, table, base).drift()
+    return _Comparison(engine, topology, schema_name, table, base).find_drift()
 
 
-def creation(engine: Engine, topology: Topology, schema_name: str, table: Table, base: str) -> list[str]:
+def create_missing_sql(engine: Engine, topology: Topology, schema_name: str, table: Table, base: str) -> list[str]:
     """The statements that make a table on the servers that have not all of it; none if each has."""
-    return _Comparison(engine, topology, schema_name, table, base).creation()
+    return _Comparison(engine, topology, schema_name, table, base).create_missing_sql()
 
 
 class _Comparison:
@@ -70,98 +70,100 @@ class _Comparison:
         self._is_sharded = topology.is_cluster and table.is_sharded
         self._columns = stored_columns(table, self._is_sharded)
         parts = (LOCAL, OVERLAP)
-        self._rows = [base + topology.rows(part) for part in parts] if self._is_sharded else [base]
-        self._views = [base + part for part in (*(parts if topology.views_rows else ()), MARGIN)]
+        self._rows = [base + topology.rows_suffix(part) for part in parts] if self._is_sharded else [base]
+        self._views = [base + part for part in (*(parts if topology.has_row_views else ()), MARGIN)]
         self._readers = [*self._views, base] if self._is_sharded else []
 
-    def creation(self) -> list[str]:
-        servers = self._read()
-        return [] if len(self._having(servers)) == len(servers) else [*self._create()]
+    def create_missing_sql(self) -> list[str]:
+        servers = self._read_servers()
+        return [] if len(self._find_complete_servers(servers)) == len(servers) else [*self._create_sql()]
 
-    def drift(self) -> Drift:
-        servers = self._read()
-        having = self._having(servers)
+    def find_drift(self) -> Drift:
+        servers = self._read_servers()
+        having = self._find_complete_servers(servers)
         steps = []
         if len(having) < len(servers):
             where = " on some servers" if having else ""
-            steps.append(Step(f"the table {self._told} is missing{where}", tuple(self._create())))
+            steps.append(Step(f"the table {self._table_name} is missing{where}", tuple(self._create_sql())))
         rows = [(name, found[name]) for found in servers for name in self._rows if name in found]
-        obstacles = [obstacle for _, found in rows for obstacle in self._obstacles(found)]
-        steps += self._column_steps(servers)
-        steps += self._order_steps(rows)
-        steps += self._comment_steps(rows)
-        steps += self._projection_steps(rows)
+        obstacles = [obstacle for _, found in rows for obstacle in self._find_obstacles(found)]
+        steps += self._find_column_steps(servers)
+        steps += self._find_order_steps(rows)
+        steps += self._find_comment_steps(rows)
+        steps += self._find_projection_steps(rows)
         return Drift(tuple(steps), tuple(dict.fromkeys(obstacles)))
 
     @property
-    def _told(self) -> str:
+    def _table_name(self) -> str:
         return f"{self._schema_name}.{self._table.name}"
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
-    def _having(self, servers: list[dict[str, _Found]]) -> list[dict[str, _Found]]:
+    def _find_complete_servers(self, servers: list[dict[str, _Found]]) -> list[dict[str, _Found]]:
         """The servers that have all of the table."""
         return [found for found in servers if all(name in found for name in (*self._rows, *self._readers))]
 
-    def _read(self) -> list[dict[str, _Found]]:
+    def _read_servers(self) -> list[dict[str, _Found]]:
         """What each server has of the table, by name."""
-        servers: dict[str, dict[str, _Found]] = {row["server"]: {} for row in self._rows_of("view(SELECT 1)", "1")}
-        given = ", ".join(string(name) for name in (*self._rows, *self._readers))
-        of_tables = f"database = {string(self._schema_name)} AND {{}} IN ({given})"
-        for row in self._rows_of("system.tables", of_tables.format("name"), "name, sorting_key, partition_key"):
+        servers: dict[str, dict[str, _Found]] = {
+            row["server"]: {} for row in self._query_servers("view(SELECT 1)", "1")
+        }
+        given = ", ".join(quote_string(name) for name in (*self._rows, *self._readers))
+        of_tables = f"database = {quote_string(self._schema_name)} AND {{}} IN ({given})"
+        for row in self._query_servers("system.tables", of_tables.format("name"), "name, sorting_key, partition_key"):
             servers[row["server"]][row["name"]] = _Found(row["sorting_key"], bool(row["partition_key"]))
         in_order = of_tables.format("table") + " ORDER BY position"
-        for row in self._rows_of("system.columns", in_order, "table, name, type, comment"):
+        for row in self._query_servers("system.columns", in_order, "table, name, type, comment"):
             servers[row["server"]][row["table"]].columns[row["name"]] = (row["type"], row["comment"])
-        for row in self._rows_of("system.projections", of_tables.format("table"), "table, name"):
+        for row in self._query_servers("system.projections", of_tables.format("table"), "table, name"):
             servers[row["server"]][row["table"]].projections.add(row["name"])
         return [*servers.values()]
 
-    def _rows_of(self, table: str, where: str, columns: str = "1") -> list[dict[str, str]]:
+    def _query_servers(self, table: str, where: str, columns: str = "1") -> list[dict[str, str]]:
         server = "''" if self._topology.is_one_server else "hostName()"
-        source = self._topology.everywhere(table)
+        source = self._topology.all_servers_sql(table)
         found = self._engine.fetch_table(f"SELECT {server} AS server, {columns} FROM {source} WHERE {where}")
         return [*found.to_pylist()]
 
     # --- differences --------------------------------------------------------------------------------------------------
 
-    def _create(self) -> Iterator[str]:
-        yield f"CREATE DATABASE IF NOT EXISTS {identifier(self._schema_name)}{self._topology.on_cluster}"
-        uuids = {name: known_uuid(self._engine, self._topology, self._schema_name, name) for name in self._rows}
+    def _create_sql(self) -> Iterator[str]:
+        yield f"CREATE DATABASE IF NOT EXISTS {quote_identifier(self._schema_name)}{self._topology.on_cluster}"
+        uuids = {name: find_table_uuid(self._engine, self._topology, self._schema_name, name) for name in self._rows}
         if self._is_sharded:
-            yield from create_sharded(self._table, self._schema_name, self._base, self._topology, uuids)
+            yield from create_sharded_sql(self._table, self._schema_name, self._base, self._topology, uuids)
         else:
-            name = stored(self._schema_name, self._base)
-            yield create_table(self._table, name, self._topology, uuid=uuids[self._base], if_missing=True)
+            name = quote_table(self._schema_name, self._base)
+            yield create_table_sql(self._table, name, self._topology, uuid=uuids[self._base], if_missing=True)
         if not self._topology.is_one_server:
-            yield from self._comments()
+            yield from self._comments_sql()
 
-    def _comments(self) -> Iterator[str]:
+    def _comments_sql(self) -> Iterator[str]:
         """Replicas do not tell each other the comments of tables, which tell how these were loaded."""
         for name in self._rows:
-            if text := known_comment(self._engine, self._topology, self._schema_name, name):
-                yield self._alter(name, f"MODIFY COMMENT {string(text)}", self._topology.on_cluster)
+            if text := find_table_comment(self._engine, self._topology, self._schema_name, name):
+                yield self._alter_sql(name, f"MODIFY COMMENT {quote_string(text)}", self._topology.on_cluster)
 
-    def _obstacles(self, found: _Found) -> Iterator[str]:
+    def _find_obstacles(self, found: _Found) -> Iterator[str]:
         for name, (kind, _) in found.columns.items():
             if name not in self._columns:
-                yield f"{self._told} has a column {name}, which the file has not: put it there, or {ANEW}"
+                yield f"{self._table_name} has a column {name}, which the file has not: put it there, or {RELOAD_HINT}"
             elif kind != self._columns[name].type:
-                yield f"{self._told}.{name} is stored as {kind}, and the file wants {self._columns[name].type}: {ANEW}"
+                yield f"{self._table_name}.{name} is stored as {kind}, and the file wants {self._columns[name].type}: {RELOAD_HINT}"
         for column in self._table.columns:
             if column.name in found.columns:
                 continue
             if not column.nullable:
-                yield f"the column {column.name} is not nullable, but rows of {self._told} have none: {ANEW}"
+                yield f"the column {column.name} is not nullable, but rows of {self._table_name} have none: {RELOAD_HINT}"
             elif has_cover(column.type):
-                yield f"the column {column.name} holds shapes ({column.type.xtype}), which only a load covers: {ANEW}"
-        order, wanted = _bare(found.sorting_key), _bare(sort_key(self._table))
+                yield f"the column {column.name} holds shapes ({column.type.xtype}), which only a load covers: {RELOAD_HINT}"
+        order, wanted = _bare_key_names(found.sorting_key), _bare_key_names(sort_key_sql(self._table))
         if order != wanted:
-            yield f"{self._told} is in the order of {order or 'loading'}, not of {wanted or 'loading'}: {ANEW}"
+            yield f"{self._table_name} is in the order of {order or 'loading'}, not of {wanted or 'loading'}: {RELOAD_HINT}"
         if found.has_years != self._table.layout.years:
-            yield f"the years of {self._told} are {'apart' if found.has_years else 'together'}: {ANEW}"
+            yield f"the years of {self._table_name} are {'apart' if found.has_years else 'together'}: {RELOAD_HINT}"
 
-    def _column_steps(self, servers: list[dict[str, _Found]]) -> Iterator[Step]:
+    def _find_column_steps(self, servers: list[dict[str, _Found]]) -> Iterator[Step]:
         names = [*self._columns]
         for place, name in enumerate(names):
             lacking = [
@@ -170,14 +172,15 @@ class _Comparison:
                 if any(table in found and name not in found[table].columns for found in servers)
             ]
             if lacking:
-                after = f"AFTER {identifier(names[place - 1])}" if place else "FIRST"
-                change = f"ADD COLUMN IF NOT EXISTS {identifier(name)} {self._definition(name)} {after}"
-                rows = [self._alter(table, change) for table in lacking if table not in self._readers]
+                after = f"AFTER {quote_identifier(names[place - 1])}" if place else "FIRST"
+                change = f"ADD COLUMN IF NOT EXISTS {quote_identifier(name)} {self._column_definition(name)} {after}"
+                rows = [self._alter_sql(table, change) for table in lacking if table not in self._readers]
                 yield Step(
-                    f"the column {name} of {self._told} is missing", tuple(rows + self._read_by(lacking, change))
+                    f"the column {name} of {self._table_name} is missing",
+                    tuple(rows + self._extend_readers_sql(lacking, change)),
                 )
 
-    def _order_steps(self, rows: list[tuple[str, _Found]]) -> Iterator[Step]:
+    def _find_order_steps(self, rows: list[tuple[str, _Found]]) -> Iterator[Step]:
         """A replica that is made later, of the model, is let in only if its columns are in the order of the others."""
         names = [*self._columns]
         others = []
@@ -185,57 +188,59 @@ class _Comparison:
             if [n for n in found.columns if n in names] != [n for n in names if n in found.columns]:
                 others.append(table)
         if others:
-            places = ["FIRST", *(f"AFTER {identifier(name)}" for name in names)]
+            places = ["FIRST", *(f"AFTER {quote_identifier(name)}" for name in names)]
             moves = (
-                f"MODIFY COLUMN {identifier(name)} {self._columns[name].type} {place}"
+                f"MODIFY COLUMN {quote_identifier(name)} {self._columns[name].type} {place}"
                 for name, place in zip(names, places, strict=False)
             )
             change = ", ".join(moves)
-            sql = tuple(self._alter(name, change) for name in dict.fromkeys(others))
-            yield Step(f"the columns of {self._told} are in another order", sql)
+            sql = tuple(self._alter_sql(name, change) for name in dict.fromkeys(others))
+            yield Step(f"the columns of {self._table_name} are in another order", sql)
 
-    def _read_by(self, lacking: list[str], change: str) -> list[str]:
+    def _extend_readers_sql(self, lacking: list[str], change: str) -> list[str]:
         """What lets the tables that read the rows have a column that these have by now."""
         sql = []
         if any(view in lacking for view in self._views):
-            sql += create_views(self._table, self._schema_name, self._base, self._topology)
+            sql += create_views_sql(self._table, self._schema_name, self._base, self._topology)
         return sql + (
-            [self._alter(self._base, change)] if self._base in self._readers and self._base in lacking else []
+            [self._alter_sql(self._base, change)] if self._base in self._readers and self._base in lacking else []
         )
 
-    def _comment_steps(self, rows: list[tuple[str, _Found]]) -> Iterator[Step]:
+    def _find_comment_steps(self, rows: list[tuple[str, _Found]]) -> Iterator[Step]:
         for column in self._table.columns:
             others = [
                 n for n, f in rows if f.columns.get(column.name, ("", column.description))[1] != column.description
             ]
-            change = f"COMMENT COLUMN IF EXISTS {identifier(column.name)} {string(column.description)}"
+            change = f"COMMENT COLUMN IF EXISTS {quote_identifier(column.name)} {quote_string(column.description)}"
             if others:
-                sql = (self._alter(name, change, self._topology.on_cluster) for name in dict.fromkeys(others))
-                yield Step(f"the comment on {self._told}.{column.name} is another", tuple(sql))
+                sql = (self._alter_sql(name, change, self._topology.on_cluster) for name in dict.fromkeys(others))
+                yield Step(f"the comment on {self._table_name}.{column.name} is another", tuple(sql))
 
-    def _projection_steps(self, rows: list[tuple[str, _Found]]) -> Iterator[Step]:
-        wanted = projections(self._table)
+    def _find_projection_steps(self, rows: list[tuple[str, _Found]]) -> Iterator[Step]:
+        wanted = projection_definitions(self._table)
         names = [*wanted]
         for position, (name, definition) in enumerate(wanted.items()):
             lacking = [table for table, found in rows if name not in found.projections]
-            place = f"AFTER {identifier(names[position - 1])}" if position else "FIRST"
-            add = f"ADD PROJECTION IF NOT EXISTS {identifier(name)} {definition} {place}"
+            place = f"AFTER {quote_identifier(names[position - 1])}" if position else "FIRST"
+            add = f"ADD PROJECTION IF NOT EXISTS {quote_identifier(name)} {definition} {place}"
             if lacking:
-                changes = (add, f"MATERIALIZE PROJECTION {identifier(name)}")
-                sql = (self._alter(table, change) for table in dict.fromkeys(lacking) for change in changes)
-                yield Step(f"the index {name} of {self._told} is missing", tuple(sql))
+                changes = (add, f"MATERIALIZE PROJECTION {quote_identifier(name)}")
+                sql = (self._alter_sql(table, change) for table in dict.fromkeys(lacking) for change in changes)
+                yield Step(f"the index {name} of {self._table_name} is missing", tuple(sql))
         for name in dict.fromkeys(name for _, found in rows for name in sorted(found.projections - wanted.keys())):
-            sql = (self._alter(table, f"DROP PROJECTION IF EXISTS {identifier(name)}") for table in self._rows)
-            yield Step(f"the index {name} of {self._told} is not wanted", tuple(sql))
+            sql = (
+                self._alter_sql(table, f"DROP PROJECTION IF EXISTS {quote_identifier(name)}") for table in self._rows
+            )
+            yield Step(f"the index {name} of {self._table_name} is not wanted", tuple(sql))
 
-    def _definition(self, name: str) -> str:
+    def _column_definition(self, name: str) -> str:
         return f"{self._columns[name].type} {self._columns[name].rest}"
 
-    def _alter(self, name: str, change: str, where: str | None = None) -> str:
-        where = self._topology.altering(is_sharded=self._is_sharded) if where is None else where
-        return f"ALTER TABLE {stored(self._schema_name, name)}{where} {change}"
+    def _alter_sql(self, name: str, change: str, where: str | None = None) -> str:
+        where = self._topology.alter_clause(is_sharded=self._is_sharded) if where is None else where
+        return f"ALTER TABLE {quote_table(self._schema_name, name)}{where} {change}"
 
 
-def _bare(sort_key: str) -> str:
+def _bare_key_names(sort_key: str) -> str:
     """The names in a sort key, however the engine writes it."""
     return sort_key.replace("`", "").removeprefix("tuple").removeprefix("(").removesuffix(")")

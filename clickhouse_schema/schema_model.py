@@ -26,19 +26,29 @@ from clickhouse_schema.datatypes import (
     ColumnType,
     Field,
     TimeSystem,
-    can_be,
+    is_integer_in_range,
 )
 from clickhouse_schema.shape_cover import has_cover
-from clickhouse_schema.strict_model import Arraysize, Datatype, Index, Name, QualifierName, Strict, Text, Value, felis
+from clickhouse_schema.strict_model import (
+    Arraysize,
+    Datatype,
+    Index,
+    Name,
+    QualifierName,
+    StrictModel,
+    Text,
+    Value,
+    felis_key,
+)
 
 #: Of a table
-MOST_COLUMNS = 5000
+MAX_COLUMNS = 5000
 
 #: Numbers that DALI 1.1 (section 3.3) gives to one geometry: xtype -> arraysize.
 _GEOMETRIES = {"interval": "2", "point": "2", "circle": "3", "polygon": "*"}
 
 
-class TimeKeys(Strict):
+class TimeKeys(StrictModel):
     """How a column's values are times. ``timeorigin``: a Julian date, or the name of one; timestamps need none."""
 
     timescale: Literal["TAI", "TT", "UT", "UTC", "GPS", "TCG", "TCB", "TDB", "LOCAL", "UNKNOWN"]
@@ -46,7 +56,7 @@ class TimeKeys(Strict):
     timeorigin: float | Literal["MJD-origin", "JD-origin"] | None = None
 
 
-class Column(Strict):
+class Column(StrictModel):
     """A column. ``unit`` is in VOUnits, ``ucd`` is UCD1+; '' = none. ``length`` is the most characters of a text.
 
     ``values``: the only ones that rows may have, beside NULL; () = any. ``if_missing``: what a load does where a file
@@ -55,25 +65,25 @@ class Column(Strict):
     """
 
     name: Name
-    id: Text = felis("@id")
+    id: Text = felis_key("@id")
     datatype: Datatype
     length: Annotated[int, Key(ge=1, le=999_999_999)] | None = None
     description: Text = ""
     nullable: bool = True
-    arraysize: Arraysize = felis("votable:arraysize")
-    xtype: Text = felis("votable:xtype")
-    votable_datatype: Text = felis("votable:datatype")
-    utype: Text = felis("votable:utype")
-    ucd: Text = felis("ivoa:ucd")
-    unit: Text = felis("ivoa:unit")
-    principal: bool = felis("tap:principal", False)
-    std: bool = felis("tap:std", False)
-    column_index: Index | None = felis("tap:column_index", None)
-    times: TimeKeys | None = felis("skyhouse:timesys", None)
-    links: tuple[Link, ...] = felis("skyhouse:links", ())
-    values: tuple[Value, ...] = felis("skyhouse:values", ())
-    if_missing: Literal["", "fill", "leave_out"] = felis("skyhouse:if_missing")
-    null: int | None = felis("skyhouse:null", None)
+    arraysize: Arraysize = felis_key("votable:arraysize")
+    xtype: Text = felis_key("votable:xtype")
+    votable_datatype: Text = felis_key("votable:datatype")
+    utype: Text = felis_key("votable:utype")
+    ucd: Text = felis_key("ivoa:ucd")
+    unit: Text = felis_key("ivoa:unit")
+    principal: bool = felis_key("tap:principal", False)
+    std: bool = felis_key("tap:std", False)
+    column_index: Index | None = felis_key("tap:column_index", None)
+    times: TimeKeys | None = felis_key("skyhouse:timesys", None)
+    links: tuple[Link, ...] = felis_key("skyhouse:links", ())
+    values: tuple[Value, ...] = felis_key("skyhouse:values", ())
+    if_missing: Literal["", "fill", "leave_out"] = felis_key("skyhouse:if_missing")
+    null: int | None = felis_key("skyhouse:null", None)
 
     @model_validator(mode="after")
     def _check_times(self) -> Column:
@@ -114,7 +124,7 @@ class Column(Strict):
             return self
         if not (self.arraysize and FELIS[self.datatype] in INTEGERS):
             raise ValueError("skyhouse:null is for arrays of whole numbers: other columns need no number for NULL")
-        if not can_be(self.null, FELIS[self.datatype]):
+        if not is_integer_in_range(self.null, FELIS[self.datatype]):
             raise ValueError(f"skyhouse:null is {self.null}, which no {self.datatype!r} can be")
         return self
 
@@ -123,7 +133,7 @@ class Column(Strict):
         kind = self.type
         if self.values and (kind.is_timestamp or not (kind.is_text or kind.is_integer)):
             raise ValueError(f"skyhouse:values is for texts and whole numbers, not for {self.datatype!r}")
-        wrong = next((value for value in self.values if not _can_be(value, kind)), None)
+        wrong = next((value for value in self.values if not _can_hold(value, kind)), None)
         if wrong is not None:
             raise ValueError(f"skyhouse:values has {wrong!r}, which no {self.datatype!r} can be")
         if self.if_missing and not self.nullable:
@@ -161,7 +171,7 @@ class Column(Strict):
         return TimeSystem(self.times.timescale, self.times.refposition, origin)
 
 
-def _can_be(value: int | str, kind: ColumnType) -> bool:
+def _can_hold(value: int | str, kind: ColumnType) -> bool:
     try:
         pa.scalar(value, kind.arrow)
     except (pa.ArrowException, OverflowError):
@@ -169,7 +179,7 @@ def _can_be(value: int | str, kind: ColumnType) -> bool:
     return kind.datatype != "char" or str(value).isascii()
 
 
-class Layout(Strict):
+class Layout(StrictModel):
     """How Skyhouse stores a table.
 
     ``position``: the columns of ICRS longitude and latitude in degrees; rows are kept in HEALPix order. ``id``: the
@@ -192,33 +202,33 @@ class Layout(Strict):
     everywhere: bool = False
 
 
-class ForeignKey(Strict):
+class ForeignKey(StrictModel):
     """``columns`` of its table hold values of ``referenced_columns`` of ``referenced_table`` (schema.table)."""
 
     name: Name
-    id: Text = felis("@id")
+    id: Text = felis_key("@id")
     columns: Annotated[tuple[str, ...], Key(min_length=1)]
     referenced_table: Text = Key(validation_alias="referencedTable", serialization_alias="referencedTable")
     referenced_columns: Annotated[tuple[str, ...], Key(min_length=1)] = Key(
         validation_alias="referencedColumns", serialization_alias="referencedColumns"
     )
     description: Text = ""
-    utype: Text = felis("votable:utype")
+    utype: Text = felis_key("votable:utype")
 
 
-class Table(Strict):
+class Table(StrictModel):
     name: QualifierName
-    id: Text = felis("@id")
+    id: Text = felis_key("@id")
     description: Text = ""
-    utype: Text = felis("votable:utype")
-    table_index: Index | None = felis("tap:table_index", None)
-    primary_key: tuple[str, ...] = felis("primaryKey", ())
-    columns: Annotated[tuple[Column, ...], Key(min_length=1, max_length=MOST_COLUMNS)]
-    keys: tuple[ForeignKey, ...] = felis("constraints", ())
-    layout: Layout = felis("skyhouse:layout", Layout())
-    services: tuple[Service, ...] = felis("skyhouse:services", ())
+    utype: Text = felis_key("votable:utype")
+    table_index: Index | None = felis_key("tap:table_index", None)
+    primary_key: tuple[str, ...] = felis_key("primaryKey", ())
+    columns: Annotated[tuple[Column, ...], Key(min_length=1, max_length=MAX_COLUMNS)]
+    keys: tuple[ForeignKey, ...] = felis_key("constraints", ())
+    layout: Layout = felis_key("skyhouse:layout", Layout())
+    services: tuple[Service, ...] = felis_key("skyhouse:services", ())
 
-    def column(self, name: str) -> Column:
+    def get_column(self, name: str) -> Column:
         """The column of exactly this name. Raises ``KeyError``."""
         for column in self.columns:
             if column.name == name:
@@ -244,10 +254,10 @@ class Table(Strict):
         layout = self.layout
         parents = self.parent_key.columns[:1] if self.parent_key else ()
         first = (*(layout.position or parents), *layout.id[:1], *layout.indexes)
-        return name in first or has_cover(self.column(name).type)
+        return name in first or has_cover(self.get_column(name).type)
 
 
-class Example(Strict):
+class Example(StrictModel):
     """A query for people to start from."""
 
     name: Name
@@ -255,15 +265,15 @@ class Example(Strict):
     description: Text = ""
 
 
-class Schema(Strict):
+class Schema(StrictModel):
     """A schema and its tables. ``citation``: what to cite (bibcode, DOI or text); ``licence``: that of the data."""
 
     name: QualifierName
-    id: Text = felis("@id")
+    id: Text = felis_key("@id")
     description: Text = ""
     version: Text = ""
-    utype: Text = felis("votable:utype")
-    citation: Text = felis("skyhouse:citation")
-    licence: Text = felis("skyhouse:licence")
-    examples: tuple[Example, ...] = felis("skyhouse:examples", ())
+    utype: Text = felis_key("votable:utype")
+    citation: Text = felis_key("skyhouse:citation")
+    licence: Text = felis_key("skyhouse:licence")
+    examples: tuple[Example, ...] = felis_key("skyhouse:examples", ())
     tables: tuple[Table, ...] = ()

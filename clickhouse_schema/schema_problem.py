@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-Path = tuple[str | int, ...]
+YamlPath = tuple[str | int, ...]
 
 
 class Problem(NamedTuple):
     """``path`` leads from the top of the document to what ``message`` is about."""
 
-    path: Path
+    path: YamlPath
     message: str
 
 

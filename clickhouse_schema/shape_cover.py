@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from clickhouse_schema.datatypes import REGION_XTYPE, ColumnType
 from clickhouse_schema.healpix import index_sql
-from clickhouse_schema.quoting import identifier
+from clickhouse_schema.quoting import quote_identifier
 
 #: The finest order of a cover's cells: of 0.01 arcsec.
 FINEST = 24
@@ -83,7 +83,7 @@ def cover_sql(name: str, kind: ColumnType) -> str:
 
     Names within start with __, which no column's does.
     """
-    shape = identifier(name)
+    shape = quote_identifier(name)
     count, radius = ("1", f"radians({shape}[3])") if kind.xtype == "circle" else (f"intDiv(length({shape}), 2)", "0.")
     ra, dec = f"radians({shape}[2 * __i - 1])", f"radians({shape}[2 * __i])"
     vector = f"(cos({dec}) * cos({ra}), cos({dec}) * sin({ra}), sin({dec}))"

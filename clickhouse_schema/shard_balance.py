@@ -12,10 +12,10 @@ from clickhouse_schema.shard_map import MAP_ORDER, ShardMap
 _CELLS = 12 * 4**MAP_ORDER
 
 #: Of all weight: what the sky's cells have besides, each as much, so that those without rows do not go to one shard
-_EVEN = 0.01
+_EVEN_SHARE = 0.01
 
 
-def balanced(weights: NDArray[np.float64], shards: int) -> ShardMap:
+def balance_shards(weights: NDArray[np.float64], shards: int) -> ShardMap:
     """The map of ``shards`` runs of NESTED cells of about equal weight, each of one cell at least.
 
     ``weights``: of each cell of ``MAP_ORDER``, and last of the rows without a position, which go to the shard that has
@@ -23,7 +23,7 @@ def balanced(weights: NDArray[np.float64], shards: int) -> ShardMap:
     """
     if not 1 <= shards <= _CELLS:
         raise ValueError(f"a map has 1 to {_CELLS} shards, not {shards}")
-    cells = weights[:-1] + (_EVEN * weights.sum() or 1.0) / _CELLS
+    cells = weights[:-1] + (_EVEN_SHARE * weights.sum() or 1.0) / _CELLS
     middles = cells.cumsum() - cells / 2
     cuts = np.searchsorted(middles, cells.sum() * np.arange(1, shards) / shards)
     places = np.arange(1, shards)
@@ -34,7 +34,7 @@ def balanced(weights: NDArray[np.float64], shards: int) -> ShardMap:
     return ShardMap(MAP_ORDER, (*owners.tolist(), int(held.argmin())))
 
 
-def weights_of(counted: Iterable[tuple[int, int, int]]) -> NDArray[np.float64]:
+def sum_cell_weights(counted: Iterable[tuple[int, int, int]]) -> NDArray[np.float64]:
     """Weight by cell of ``MAP_ORDER``, and of rows without a position, of (order, cell, weight), cells NESTED."""
     weights = np.zeros(_CELLS + 1)
     for order, cell, weight in counted:
@@ -48,11 +48,11 @@ def weights_of(counted: Iterable[tuple[int, int, int]]) -> NDArray[np.float64]:
     return weights
 
 
-def by_shard(weights: NDArray[np.float64], map_: ShardMap) -> NDArray[np.float64]:
+def sum_shard_weights(weights: NDArray[np.float64], map_: ShardMap) -> NDArray[np.float64]:
     """What each shard holds, shape (shards,)."""
-    return np.asarray(np.bincount(np.array(map_.cells), weights, map_.shards), dtype=np.float64)
+    return np.asarray(np.bincount(np.array(map_.cells), weights, map_.shard_count), dtype=np.float64)
 
 
-def moved(weights: NDArray[np.float64], old: ShardMap, new: ShardMap) -> float:
+def sum_moved_weight(weights: NDArray[np.float64], old: ShardMap, new: ShardMap) -> float:
     """The weight of the cells whose shard is another."""
     return float(weights[np.array(old.cells) != np.array(new.cells)].sum())

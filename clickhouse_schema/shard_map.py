@@ -26,14 +26,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from clickhouse_schema.healpix import NO_POSITION, ORDER
-from clickhouse_schema.quoting import identifier
+from clickhouse_schema.quoting import quote_identifier
 
 #: The stored column that holds the number of a row's shard, from 0: the sharding key. In an overlap that of the shard
 #: that has the copy.
-SHARD = "__shard"
+SHARD_COLUMN = "__shard"
 
 #: Name in remote_servers of the configuration of each ClickHouse server
-CLUSTER = "skyhouse"
+CLUSTER_NAME = "skyhouse"
 
 #: Of the map's cells: of 3.7 degrees
 MAP_ORDER = 4
@@ -41,10 +41,10 @@ MAP_ORDER = 4
 LOCAL, OVERLAP, MARGIN = "__local", "__overlap", "__margin"
 
 #: Ending of the names of what holds the rows of a part, where that is a view (``topology``)
-ROWS = "_rows"
+ROWS_SUFFIX = "_rows"
 
 #: Pattern of the names that ``Placement.base`` makes
-BASE = r"(?P<table>.+?)(?:__(?P<generation>[0-9]+)(?:_(?P<number>[0-9]+))?)?"
+BASE_PATTERN = r"(?P<table>.+?)(?:__(?P<generation>[0-9]+)(?:_(?P<number>[0-9]+))?)?"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,26 +59,26 @@ class ShardMap:
             raise ValueError(f"a map of order {self.order} has {12 * 4**self.order + 1} cells, not {len(self.cells)}")
 
     @classmethod
-    def uniform(cls, shards: int) -> ShardMap:
+    def build_uniform(cls, shards: int) -> ShardMap:
         """Each shard has as much of the sky, in one run of cells; rows without a position are on the first."""
         count = 12 * 4**MAP_ORDER
         return cls(MAP_ORDER, (*(cell * shards // count for cell in range(count)), 0))
 
     @property
-    def shards(self) -> int:
+    def shard_count(self) -> int:
         return max(self.cells) + 1
 
-    def shard_of(self, hpx29: int) -> int:
+    def find_shard(self, hpx29: int) -> int:
         return self.cells[int(min(hpx29, NO_POSITION)) >> self._shift]
 
-    def shards_of(self, ranges: Iterable[tuple[int, int]]) -> frozenset[int]:
+    def find_shards(self, ranges: Iterable[tuple[int, int]]) -> frozenset[int]:
         """The shards of half-open ``ranges`` of indexes of order 29."""
         found: set[int] = set()
         for first, end in ranges:
             found.update(self.cells[first >> self._shift : ((end - 1) >> self._shift) + 1])
         return frozenset(found)
 
-    def sql(self, hpx29: str) -> str:
+    def shard_sql(self, hpx29: str) -> str:
         """SQL of the shard, UInt16, of the index of order 29 that the SQL ``hpx29`` gives: 10 ns a row.
 
         (arrayElement of a constant array takes 60 ns, multiIf over 100 runs of cells 50 ns, over a random map 11 us.)
@@ -92,14 +92,14 @@ class ShardMap:
 
 
 @dataclass(frozen=True, slots=True)
-class Placement:
+class Sharding:
     """The ``cluster`` in ClickHouse's remote_servers, and its map, the ``generation``th from 0."""
 
     cluster: str
     map: ShardMap
     generation: int = 0
 
-    def base(self, table_name: str, number: int = 0, *, is_sharded: bool = True) -> str:
+    def base_name(self, table_name: str, number: int = 0, *, is_sharded: bool = True) -> str:
         """Name in ClickHouse of a table of a cluster; those of the parts of a sharded one begin so.
 
         ``number`` counts from 0 what the table was made as: a load that replaces all of it makes another.
@@ -109,17 +109,17 @@ class Placement:
             return table_name
         return f"{table_name}__{generation}_{number}" if number else f"{table_name}__{generation}"
 
-    def document(self) -> str:
+    def to_document(self) -> str:
         """As the log of the catalogue has it, JSON."""
         content = {"generation": self.generation, "order": self.map.order, "cells": self.map.cells}
         return json.dumps({"cluster": self.cluster, **content}, separators=(",", ":"))
 
     @classmethod
-    def of_document(cls, document: str) -> Placement:
+    def from_document(cls, document: str) -> Sharding:
         found = json.loads(document)
         return cls(found["cluster"], ShardMap(found["order"], tuple(found["cells"])), found["generation"])
 
 
-def stored(schema_name: str, base: str, suffix: str = "") -> str:
+def quote_table(schema_name: str, base: str, suffix: str = "") -> str:
     """Quoted name in ClickHouse of a part of a sharded table; ``base`` as ``Placement.base`` gives it."""
-    return f"{identifier(schema_name)}.{identifier(base + suffix)}"
+    return f"{quote_identifier(schema_name)}.{quote_identifier(base + suffix)}"

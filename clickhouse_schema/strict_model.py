@@ -11,7 +11,7 @@ from pydantic import Field as Key
 from clickhouse_schema.datatypes import FELIS
 
 #: TAP_SCHEMA of other services and several clients cut names here.
-MAX_NAME = 64
+MAX_NAME_LENGTH = 64
 
 #: Characters that XML 1.0 cannot carry.
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -19,31 +19,31 @@ _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _ARRAYSIZE = re.compile(r"([1-9][0-9]{0,8}x){0,4}(\*|[1-9][0-9]{0,8}\*?)")
 
 
-def _name(value: str) -> str:
+def _check_name(value: str) -> str:
     if not value:
         raise ValueError("is empty: give a name")
     if not value.isprintable():
         raise ValueError(f"{value!r} has a control character: only printable characters can be names")
     if value != value.strip():
         raise ValueError(f"{value!r} starts or ends with a space: take it away")
-    if len(value) > MAX_NAME:
-        raise ValueError(f"{value[:20] + '...'!r} has {len(value)} characters: names have at most {MAX_NAME}")
+    if len(value) > MAX_NAME_LENGTH:
+        raise ValueError(f"{value[:20] + '...'!r} has {len(value)} characters: names have at most {MAX_NAME_LENGTH}")
     return value
 
 
-def _dotless(value: str) -> str:
+def _check_dotless(value: str) -> str:
     if "." in value:
         raise ValueError(f"{value!r} has a dot, which separates schema from table: write _ in its place")
     return value
 
 
-def _text(value: str) -> str:
+def _check_text(value: str) -> str:
     if found := _NOT_XML.search(value):
         raise ValueError(f"has the character {found[0]!r}, which XML cannot carry: take it out")
     return value
 
 
-def _datatype(value: str) -> str:
+def _check_datatype(value: str) -> str:
     if value == "binary":
         raise ValueError(
             "'binary' is nothing that ADQL could use: leave the column out, or keep it as hexadecimal 'string'"
@@ -53,36 +53,36 @@ def _datatype(value: str) -> str:
     return value
 
 
-def _arraysize(value: str) -> str:
+def _check_arraysize(value: str) -> str:
     if value and not _ARRAYSIZE.fullmatch(value):
         raise ValueError(f"{value!r} is no size of an array: write '*', '8', '8*' or '2x3'")
     return value
 
 
-def _value(value: Any) -> int | str:
+def _check_value(value: Any) -> int | str:
     if type(value) not in (int, str):
         raise ValueError(f"skyhouse:values has {value!r}: put texts in quotes")
-    return _text(value) if isinstance(value, str) else int(value)
+    return _check_text(value) if isinstance(value, str) else int(value)
 
 
 #: Names of columns, keys and examples; of schemas and tables.
-Name = Annotated[str, AfterValidator(_name)]
-QualifierName = Annotated[Name, AfterValidator(_dotless)]
+Name = Annotated[str, AfterValidator(_check_name)]
+QualifierName = Annotated[Name, AfterValidator(_check_dotless)]
 #: TAP_SCHEMA has 32 bits for these.
 Index = Annotated[int, Key(ge=-(2**31), lt=2**31)]
 #: Text that goes into XML and TAP_SCHEMA.
-Text = Annotated[str, AfterValidator(_text)]
+Text = Annotated[str, AfterValidator(_check_text)]
 #: Felis' words for types, and VOTable's arraysize.
-Datatype = Annotated[str, AfterValidator(_datatype)]
-Arraysize = Annotated[str, AfterValidator(_arraysize)]
+Datatype = Annotated[str, AfterValidator(_check_datatype)]
+Arraysize = Annotated[str, AfterValidator(_check_arraysize)]
 #: What a column may hold.
-Value = Annotated[int | str, PlainValidator(_value)]
+Value = Annotated[int | str, PlainValidator(_check_value)]
 
 
-def felis(key: str, default: Any = "") -> Any:
+def felis_key(key: str, default: Any = "") -> Any:
     """A field that files and documents call ``key``."""
     return Key(default, validation_alias=key, serialization_alias=key)
 
 
-class Strict(BaseModel):
+class StrictModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, validate_by_alias=True, validate_by_name=True)

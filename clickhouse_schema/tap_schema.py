@@ -12,145 +12,150 @@ from typing import Any
 import pyarrow as pa
 
 from clickhouse_schema.catalogue import Catalogue, TableEntry
-from clickhouse_schema.reserved_words import published
+from clickhouse_schema.reserved_words import name_to_adql
 from clickhouse_schema.schema_model import Column, ForeignKey, Schema, Table
 
-NAME = "TAP_SCHEMA"
+TAP_SCHEMA_NAME = "TAP_SCHEMA"
 
 
-def _text(name: str, description: str, *, nullable: bool = True, unicode: bool = False) -> Column:
-    return _column(name, "unicode" if unicode else "string", description, nullable=nullable)
+def _text_column(name: str, description: str, *, nullable: bool = True, unicode: bool = False) -> Column:
+    return _build_column(name, "unicode" if unicode else "string", description, nullable=nullable)
 
 
-def _name(name: str, description: str) -> Column:
+def _name_column(name: str, description: str) -> Column:
     """A name of the catalogue, which may hold any character."""
-    return _column(name, "unicode", description, nullable=False)
+    return _build_column(name, "unicode", description, nullable=False)
 
 
-def _int(name: str, description: str, *, nullable: bool = True) -> Column:
-    return _column(name, "int", description, nullable=nullable)
+def _int_column(name: str, description: str, *, nullable: bool = True) -> Column:
+    return _build_column(name, "int", description, nullable=nullable)
 
 
-def _column(name: str, datatype: str, description: str, *, nullable: bool) -> Column:
+def _build_column(name: str, datatype: str, description: str, *, nullable: bool) -> Column:
     return Column(name=name, datatype=datatype, description=description, nullable=nullable, std=True, principal=True)
 
 
-def _table(name: str, description: str, *columns: Column, keys: tuple[ForeignKey, ...] = ()) -> Table:
+def _build_table(name: str, description: str, *columns: Column, keys: tuple[ForeignKey, ...] = ()) -> Table:
     return Table(name=name, description=description, columns=columns, keys=keys)
 
 
-def _key(name: str, column: str, target: str, target_column: str) -> ForeignKey:
+def _build_key(name: str, column: str, target: str, target_column: str) -> ForeignKey:
     return ForeignKey(
-        name=name, columns=(column,), referenced_table=f"{NAME}.{target}", referenced_columns=(target_column,)
+        name=name,
+        columns=(column,),
+        referenced_table=f"{TAP_SCHEMA_NAME}.{target}",
+        referenced_columns=(target_column,),
     )
 
 
 TAP_SCHEMA = Schema(
-    name=NAME,
+    name=TAP_SCHEMA_NAME,
     description="The tables and columns that can be queried here, described in tables (TAP 1.1).",
     tables=(
-        _table(
+        _build_table(
             "schemas",
             "Schemas: sets of tables that belong together.",
-            _name("schema_name", "Schema name, for reference to tables.schema_name."),
-            _text("utype", "UType of the schema."),
-            _text("description", "What the schema holds.", unicode=True),
-            _int("schema_index", "Recommended place in a list of schemas."),
+            _name_column("schema_name", "Schema name, for reference to tables.schema_name."),
+            _text_column("utype", "UType of the schema."),
+            _text_column("description", "What the schema holds.", unicode=True),
+            _int_column("schema_index", "Recommended place in a list of schemas."),
         ),
-        _table(
+        _build_table(
             "tables",
             "Tables and views.",
-            _name("schema_name", "Schema of the table."),
-            _name("table_name", "Table name as it is used in queries."),
-            _text("table_type", "'table' or 'view'.", nullable=False),
-            _text("utype", "UType of the table."),
-            _text("description", "What the table holds.", unicode=True),
-            _int("table_index", "Recommended place in a list of tables."),
-            keys=(_key("tables_schema", "schema_name", "schemas", "schema_name"),),
+            _name_column("schema_name", "Schema of the table."),
+            _name_column("table_name", "Table name as it is used in queries."),
+            _text_column("table_type", "'table' or 'view'.", nullable=False),
+            _text_column("utype", "UType of the table."),
+            _text_column("description", "What the table holds.", unicode=True),
+            _int_column("table_index", "Recommended place in a list of tables."),
+            keys=(_build_key("tables_schema", "schema_name", "schemas", "schema_name"),),
         ),
-        _table(
+        _build_table(
             "columns",
             "Columns of the tables.",
-            _name("table_name", "Table of the column."),
-            _name("column_name", "Column name as it is used in queries."),
-            _text("datatype", "VOTable datatype of the values.", nullable=False),
-            _text("arraysize", "VOTable arraysize; NULL for single values."),
-            _text("xtype", "DALI xtype: what the values stand for, beyond the datatype."),
-            _int("size", "Length of fixed and bounded arrays (deprecated: use arraysize)."),
-            _text("description", "What the column holds.", unicode=True),
-            _text("utype", "UType of the column."),
-            _text("unit", "Unit of the values, in VOUnits."),
-            _text("ucd", "UCD of the column."),
-            _int("indexed", "1 if conditions on the column are answered fast.", nullable=False),
-            _int("principal", "1 if the column belongs to the core of its table.", nullable=False),
-            _int("std", "1 if a standard defines the column.", nullable=False),
-            _int("column_index", "Recommended place in a list of columns."),
-            keys=(_key("columns_table", "table_name", "tables", "table_name"),),
+            _name_column("table_name", "Table of the column."),
+            _name_column("column_name", "Column name as it is used in queries."),
+            _text_column("datatype", "VOTable datatype of the values.", nullable=False),
+            _text_column("arraysize", "VOTable arraysize; NULL for single values."),
+            _text_column("xtype", "DALI xtype: what the values stand for, beyond the datatype."),
+            _int_column("size", "Length of fixed and bounded arrays (deprecated: use arraysize)."),
+            _text_column("description", "What the column holds.", unicode=True),
+            _text_column("utype", "UType of the column."),
+            _text_column("unit", "Unit of the values, in VOUnits."),
+            _text_column("ucd", "UCD of the column."),
+            _int_column("indexed", "1 if conditions on the column are answered fast.", nullable=False),
+            _int_column("principal", "1 if the column belongs to the core of its table.", nullable=False),
+            _int_column("std", "1 if a standard defines the column.", nullable=False),
+            _int_column("column_index", "Recommended place in a list of columns."),
+            keys=(_build_key("columns_table", "table_name", "tables", "table_name"),),
         ),
-        _table(
+        _build_table(
             "keys",
             "Foreign keys between tables.",
-            _name("key_id", "Identifier of the key, for reference to key_columns.key_id."),
-            _name("from_table", "Table with the referring columns."),
-            _name("target_table", "Table that is referred to."),
-            _text("description", "What the key means.", unicode=True),
-            _text("utype", "UType of the key."),
+            _name_column("key_id", "Identifier of the key, for reference to key_columns.key_id."),
+            _name_column("from_table", "Table with the referring columns."),
+            _name_column("target_table", "Table that is referred to."),
+            _text_column("description", "What the key means.", unicode=True),
+            _text_column("utype", "UType of the key."),
             keys=(
-                _key("keys_from", "from_table", "tables", "table_name"),
-                _key("keys_target", "target_table", "tables", "table_name"),
+                _build_key("keys_from", "from_table", "tables", "table_name"),
+                _build_key("keys_target", "target_table", "tables", "table_name"),
             ),
         ),
-        _table(
+        _build_table(
             "key_columns",
             "Columns of the foreign keys.",
-            _name("key_id", "Key that the columns belong to."),
-            _name("from_column", "Column in the referring table."),
-            _name("target_column", "Column in the table that is referred to."),
-            keys=(_key("key_columns_key", "key_id", "keys", "key_id"),),
+            _name_column("key_id", "Key that the columns belong to."),
+            _name_column("from_column", "Column in the referring table."),
+            _name_column("target_column", "Column in the table that is referred to."),
+            keys=(_build_key("key_columns_key", "key_id", "keys", "key_id"),),
         ),
     ),
 )
 
 
-def rows(catalogue: Catalogue) -> dict[str, pa.RecordBatch]:
+def build_tap_schema(catalogue: Catalogue) -> dict[str, pa.RecordBatch]:
     """The rows of each table of TAP_SCHEMA, by table name."""
     made: dict[str, Iterable[tuple[Any, ...]]] = {
-        "schemas": [_schema_row(i, schema) for i, schema in enumerate(catalogue.schemas)],
-        "tables": [_table_row(i, entry) for i, entry in enumerate(catalogue.entries)],
-        "columns": [row for entry in catalogue.entries for row in _column_rows(entry)],
-        "keys": [row for entry in catalogue.entries for row in _key_rows(entry)],
-        "key_columns": [row for entry in catalogue.entries for row in _key_column_rows(entry)],
+        "schemas": [_build_schema_row(i, schema) for i, schema in enumerate(catalogue.schemas)],
+        "tables": [_build_table_row(i, entry) for i, entry in enumerate(catalogue.entries)],
+        "columns": [row for entry in catalogue.entries for row in _build_column_rows(entry)],
+        "keys": [row for entry in catalogue.entries for row in _build_key_rows(entry)],
+        "key_columns": [row for entry in catalogue.entries for row in _build_key_column_rows(entry)],
     }
-    return {table.name: _batch(table, list(made[table.name])) for table in TAP_SCHEMA.tables}
+    return {table.name: _build_batch(table, list(made[table.name])) for table in TAP_SCHEMA.tables}
 
 
-def table_rows(entry: TableEntry) -> dict[str, pa.RecordBatch]:
+def build_table_rows(entry: TableEntry) -> dict[str, pa.RecordBatch]:
     """The rows that tell of one table, by the table of TAP_SCHEMA; none of its schema."""
     made: dict[str, Iterable[tuple[Any, ...]]] = {
-        "tables": [_table_row(None, entry)],
-        "columns": _column_rows(entry),
-        "keys": _key_rows(entry),
-        "key_columns": _key_column_rows(entry),
+        "tables": [_build_table_row(None, entry)],
+        "columns": _build_column_rows(entry),
+        "keys": _build_key_rows(entry),
+        "key_columns": _build_key_column_rows(entry),
     }
-    return {table.name: _batch(table, list(made[table.name])) for table in TAP_SCHEMA.tables if table.name in made}
+    return {
+        table.name: _build_batch(table, list(made[table.name])) for table in TAP_SCHEMA.tables if table.name in made
+    }
 
 
-def _batch(table: Table, values: list[tuple[Any, ...]]) -> pa.RecordBatch:
+def _build_batch(table: Table, values: list[tuple[Any, ...]]) -> pa.RecordBatch:
     schema = pa.schema([(column.name, column.type.arrow) for column in table.columns])
     return pa.RecordBatch.from_arrays(
         [pa.array([row[i] for row in values], field.type) for i, field in enumerate(schema)], schema=schema
     )
 
 
-def _schema_row(index: int, schema: Schema) -> tuple[Any, ...]:
-    return published(schema.name), schema.utype or None, schema.description or None, index
+def _build_schema_row(index: int, schema: Schema) -> tuple[Any, ...]:
+    return name_to_adql(schema.name), schema.utype or None, schema.description or None, index
 
 
-def _table_row(index: int | None, entry: TableEntry) -> tuple[Any, ...]:
+def _build_table_row(index: int | None, entry: TableEntry) -> tuple[Any, ...]:
     table = entry.table
     return (
-        published(entry.schema.name),
-        published_table(entry),
+        name_to_adql(entry.schema.name),
+        table_name_to_adql(entry),
         "table",
         table.utype or None,
         table.description or None,
@@ -158,16 +163,16 @@ def _table_row(index: int | None, entry: TableEntry) -> tuple[Any, ...]:
     )
 
 
-def _column_rows(entry: TableEntry) -> Iterable[tuple[Any, ...]]:
+def _build_column_rows(entry: TableEntry) -> Iterable[tuple[Any, ...]]:
     for index, column in enumerate(entry.table.columns):
         field = column.field
         yield (
-            published_table(entry),
-            published(column.name),
+            table_name_to_adql(entry),
+            name_to_adql(column.name),
             field.type.datatype,
             field.type.arraysize or None,
             field.type.xtype or None,
-            _size(field.type.arraysize),
+            _get_array_length(field.type.arraysize),
             field.description or None,
             field.utype or None,
             field.unit or None,
@@ -179,39 +184,39 @@ def _column_rows(entry: TableEntry) -> Iterable[tuple[Any, ...]]:
         )
 
 
-def _size(arraysize: str) -> int | None:
+def _get_array_length(arraysize: str) -> int | None:
     """The length of a fixed array, the greatest one of a bounded array."""
     length = arraysize.removesuffix("*")
     return int(length) if length.isdigit() else None
 
 
-def published_table(entry: TableEntry) -> str:
+def table_name_to_adql(entry: TableEntry) -> str:
     """``schema.table`` as a query writes it."""
-    return f"{published(entry.schema.name)}.{published(entry.table.name)}"
+    return f"{name_to_adql(entry.schema.name)}.{name_to_adql(entry.table.name)}"
 
 
-def key_id(entry: TableEntry, key: ForeignKey) -> str:
+def build_key_id(entry: TableEntry, key: ForeignKey) -> str:
     """A key's identifier, unique in the catalogue."""
-    return f"{entry.qualified}.{key.name}"
+    return f"{entry.qualified_name}.{key.name}"
 
 
-def _key_rows(entry: TableEntry) -> Iterable[tuple[Any, ...]]:
+def _build_key_rows(entry: TableEntry) -> Iterable[tuple[Any, ...]]:
     for key in entry.table.keys:
         yield (
-            key_id(entry, key),
-            published_table(entry),
-            _published_reference(key),
+            build_key_id(entry, key),
+            table_name_to_adql(entry),
+            _reference_to_adql(key),
             key.description or None,
             key.utype or None,
         )
 
 
-def _published_reference(key: ForeignKey) -> str:
+def _reference_to_adql(key: ForeignKey) -> str:
     schema, _, table = key.referenced_table.partition(".")
-    return f"{published(schema)}.{published(table)}"
+    return f"{name_to_adql(schema)}.{name_to_adql(table)}"
 
 
-def _key_column_rows(entry: TableEntry) -> Iterable[tuple[Any, ...]]:
+def _build_key_column_rows(entry: TableEntry) -> Iterable[tuple[Any, ...]]:
     for key in entry.table.keys:
         for own, target in zip(key.columns, key.referenced_columns, strict=True):
-            yield key_id(entry, key), published(own), published(target)
+            yield build_key_id(entry, key), name_to_adql(own), name_to_adql(target)

@@ -7,7 +7,7 @@ import re
 _UCD1 = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9/?:-]+)*", re.ASCII)
 
 
-def fault(ucd: str) -> str:
+def find_ucd_fault(ucd: str) -> str:
     """What is wrong with a UCD, '' if it is a UCD1+ of the IVOA's list of words.
 
     A UCD1 (``POS_EQ_RA_MAIN``, before 2005) is none.

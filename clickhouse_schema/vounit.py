@@ -25,12 +25,12 @@ _AS_WRITTEN = frozenset({"%", "unknown"})
 _NONE = frozenset({"", "-", "--", "---", "[-]", "none", "None", "null", "unitless", "dimensionless", "1"})
 _WORD = re.compile(r"[A-Za-z]+")
 _LOGARITHM = re.compile(r"(?:\[(?P<cds>[^\[\]]+)\]|(?:log|log10)\((?P<called>[^()]+)\))")
-_MAX_LENGTH = 100
+_MAX_UNIT_LENGTH = 100
 _warnings_are_global = threading.Lock()
 
 
 @lru_cache(maxsize=1024)
-def vounit(text: str) -> str | None:
+def normalise_unit(text: str) -> str | None:
     """``text`` as a VOUnit, '' for none, or None if it is no unit that VOUnit has.
 
     ``km/s`` gives ``km.s**-1``, ``[cm/s2]`` (CDS: of a logarithm) ``log(cm.s**-2)``.
@@ -40,21 +40,21 @@ def vounit(text: str) -> str | None:
         return text
     if text in _NONE:
         return ""
-    if len(text) > _MAX_LENGTH:
+    if len(text) > _MAX_UNIT_LENGTH:
         return None
     if logarithm := _LOGARITHM.fullmatch(text):
-        inner = vounit(logarithm["cds"] or logarithm["called"])
+        inner = normalise_unit(logarithm["cds"] or logarithm["called"])
         return f"log({inner})" if inner else None
     text = _SIGNS.get(text, text).translate(_INSIDE)
     spellings = dict.fromkeys((text, _WORD.sub(lambda word: _WORDS.get(word[0], word[0]), text)))
     for format_ in ("vounit", "fits", "cds", "generic"):
         for spelling in spellings:
-            if unit := _rewritten(spelling, format_):
+            if unit := _rewrite_unit(spelling, format_):
                 return unit
     return None
 
 
-def _rewritten(text: str, format_: str) -> str | None:
+def _rewrite_unit(text: str, format_: str) -> str | None:
     """``text`` of one spelling as VOUnit, if it is of that spelling and VOUnit can say it."""
     from astropy import units  # 0.3 s: not at the import of the package
 

@@ -61,7 +61,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedEngine]
 @pytest.fixture(scope="session")
 def demo_engine(engine: EmbeddedEngine) -> EmbeddedEngine:
     """The engine with the demo's tables, tycho2.bright and openngc.objects, loaded as ``skyhouse demo`` loads them."""
-    catalogue_log.initialise(engine)
+    catalogue_log.prepare_engine(engine)
     with ConsoleReporter() as reporter:
         load_demo(engine, reporter)
     return engine

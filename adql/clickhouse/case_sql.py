@@ -5,7 +5,7 @@ from __future__ import annotations
 from adql.clickhouse.cast_sql import widened
 from adql.clickhouse.sky.geometry_sql import Emit
 from adql.ir import Call, Lookup
-from clickhouse_schema.quoting import string
+from clickhouse_schema.quoting import quote_string
 
 
 def case(expr: Call, emit: Emit) -> str:
@@ -33,5 +33,5 @@ def _written(value: float | str | bool | None) -> str:
     if value is None:
         return "NULL"
     if isinstance(value, str):
-        return string(value)
+        return quote_string(value)
     return repr(value).lower() if isinstance(value, bool) else repr(value)

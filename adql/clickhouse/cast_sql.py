@@ -5,7 +5,7 @@ from __future__ import annotations
 from adql.clickhouse.sky.geometry_sql import Emit
 from adql.ir import UNTYPED, Call, Expr
 from clickhouse_schema.datatypes import FLOATS, ColumnType
-from clickhouse_schema.quoting import string
+from clickhouse_schema.quoting import quote_string
 
 #: as ``adql.resolve.type_rules`` reads literals
 _ISO = r"^\d{4}-\d\d-\d\d([T ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?)?Z?$"
@@ -14,7 +14,7 @@ _ISO = r"^\d{4}-\d\d-\d\d([T ]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,6})?)?)?Z?
 def widened(kind: ColumnType, expr: Expr, emit: Emit) -> str:
     """A value widened to the common type of several."""
     if kind.is_array and expr.type == UNTYPED:
-        return f"CAST([], {string(kind.clickhouse)})"  # the NULL of arrays
+        return f"CAST([], {quote_string(kind.clickhouse)})"  # the NULL of arrays
     if kind == UNTYPED or kind.is_array or expr.type.clickhouse == kind.clickhouse:
         return emit(expr)
     return held(kind, expr, emit)
@@ -23,14 +23,14 @@ def widened(kind: ColumnType, expr: Expr, emit: Emit) -> str:
 def held(kind: ColumnType, expr: Expr, emit: Emit) -> str:
     """A value as a type that holds NULL: the same number, an error where ``kind`` does not hold it."""
     value = emit(expr)
-    if not kind.rounds(expr.type):
+    if not kind.is_coarser_than(expr.type):
         return f"CAST({value}, {_nullable(kind)})"
-    return f"if(isNull({value}), NULL, accurateCast(ifNull({value}, 0), {string(kind.clickhouse)}))"
+    return f"if(isNull({value}), NULL, accurateCast(ifNull({value}, 0), {quote_string(kind.clickhouse)}))"
 
 
 def exact_or_null(kind: ColumnType, value: str) -> str:
     """A number, SQL, in another type; NULL where that does not hold it exactly."""
-    return f"accurateCastOrNull({value}, {string(kind.clickhouse)})"
+    return f"accurateCastOrNull({value}, {quote_string(kind.clickhouse)})"
 
 
 def no_nan(value: str) -> str:
@@ -39,7 +39,7 @@ def no_nan(value: str) -> str:
 
 
 def _nullable(kind: ColumnType) -> str:
-    return string(f"Nullable({kind.clickhouse})")
+    return quote_string(f"Nullable({kind.clickhouse})")
 
 
 def cast(expr: Call, emit: Emit) -> str:
@@ -70,7 +70,7 @@ def _scalar_of(operand: Expr, value: str, target: ColumnType) -> str:
 def _instant_of(text: str) -> str:
     """The instant of an ISO 8601 text; of any other the engine is given what it surely refuses."""
     some = f"trimBoth(ifNull({text}, '2000-01-01'))"
-    readable = f"if(match({some}, {string(_ISO)}), {some}, 'none')"
+    readable = f"if(match({some}, {quote_string(_ISO)}), {some}, 'none')"
     return f"if(isNull({text}), NULL, parseDateTime64BestEffort({readable}, 6, 'UTC'))"
 
 

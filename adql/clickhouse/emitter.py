@@ -44,7 +44,7 @@ from adql.ir import (
 )
 from adql.resolve.type_rules import chosen
 from clickhouse_schema.healpix import ORDER
-from clickhouse_schema.quoting import identifier, string
+from clickhouse_schema.quoting import quote_identifier, quote_string
 
 #: Characters of SQL of one expression. Some forms write an argument several times, so nesting multiplies.
 MOST_SQL = 4 << 20
@@ -104,7 +104,7 @@ def _tail(query: Query) -> str:
 
 def _relation(relation: Relation) -> str:
     if isinstance(relation, Scan):
-        stored = relation.entry.part(relation.part) if relation.part else relation.entry.storage
+        stored = relation.entry.part_sql(relation.part) if relation.part else relation.entry.storage_sql
         return f"{stored} AS t{relation.relation}"
     if isinstance(relation, Derived):
         return f"{_derived(relation)} AS t{relation.relation}"
@@ -115,7 +115,7 @@ def _derived(derived: Derived) -> str:
     if derived.place != "shards":
         return f"({_query(derived.query)})"
     key = f", {derived.shard}" if derived.shard else ""
-    return f"cluster({string(derived.cluster)}, view({_query(derived.query)}){key})"
+    return f"cluster({quote_string(derived.cluster)}, view({_query(derived.query)}){key})"
 
 
 def _join(join: Join) -> str:
@@ -158,7 +158,7 @@ def _expr(expr: Expr) -> str:
 
 
 def _column(expr: Column) -> str:
-    return f"t{expr.relation}.{identifier(expr.name)}"
+    return f"t{expr.relation}.{quote_identifier(expr.name)}"
 
 
 def _literal(expr: Literal) -> str:
@@ -168,7 +168,7 @@ def _literal(expr: Literal) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return _instant(value) if expr.type.is_timestamp else string(value)
+        return _instant(value) if expr.type.is_timestamp else quote_string(value)
     return repr(value) if value >= 0 else f"({value!r})"
 
 

@@ -13,7 +13,7 @@ from adql.clickhouse.sky.geometry_sql import GEOMETRY, Emit
 from adql.clickhouse.sky.match_sql import MATCHING
 from adql.ir import Call, Expr, Literal, evaluate_constant, widen_exactly
 from clickhouse_schema.datatypes import DOUBLE, LONG, ColumnType
-from clickhouse_schema.quoting import string
+from clickhouse_schema.quoting import quote_string
 
 
 def _infix(expr: Call, emit: Emit) -> str:
@@ -109,9 +109,9 @@ def _like(expr: Call, emit: Emit) -> str:
     """ADQL has no escape character: backslashes are ordinary."""
     operand, pattern = expr.args
     if isinstance(pattern, Literal) and isinstance(pattern.value, str):
-        escaped = string(pattern.value.replace("\\", "\\\\"))
+        escaped = quote_string(pattern.value.replace("\\", "\\\\"))
     else:
-        escaped = f"replaceAll({emit(pattern)}, {string(chr(92))}, {string(chr(92) * 2)})"
+        escaped = f"replaceAll({emit(pattern)}, {quote_string(chr(92))}, {quote_string(chr(92) * 2)})"
     return f"{'ilike' if expr.name == 'ILIKE' else 'like'}({emit(operand)}, {escaped})"
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from adql.functions import AGGREGATES
 from adql.ir import Aggregate, Call, Expr, Literal
-from clickhouse_schema.quoting import string
+from clickhouse_schema.quoting import quote_string
 
 Emit = Callable[[Expr], str]
 
@@ -56,7 +56,7 @@ def merged(expr: Aggregate, emit: Emit) -> str:
 def stored_state(expr: Call, emit: Emit) -> str:
     column, kind = expr.args
     assert isinstance(kind, Literal)  # noqa: S101  as it is made
-    return f"CAST(unhex({emit(column)}), {string(str(kind.value))})"
+    return f"CAST(unhex({emit(column)}), {quote_string(str(kind.value))})"
 
 
 def _form(expr: Aggregate, emit: Emit) -> str:

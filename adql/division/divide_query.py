@@ -145,7 +145,7 @@ def divide_query(resolved: Resolved) -> Division | Undivided:
     scan, levels = max(ways, key=lambda way: way[0].entry.rows or 0)
     large, tied = _others(query, levels, scan.entry.rows or 0)
     if large:
-        return Undivided(f"{', '.join(sorted(large))} would be read whole for each piece of {scan.entry.qualified}")
+        return Undivided(f"{', '.join(sorted(large))} would be read whole for each piece of {scan.entry.qualified_name}")
     if not query.is_grouped:
         return Division(resolved, scan, levels, tied, None)
     fresh = copy(resolved.fresh)
@@ -293,7 +293,7 @@ def _large_inside(expr: Expr, rows: int) -> set[str]:
 
 def _too_large(scans: Iterator[Scan], rows: int) -> set[str]:
     most = max(_FEW, rows // _PART)
-    return {scan.entry.qualified for scan in scans if scan.entry.rows is None or scan.entry.rows > most}
+    return {scan.entry.qualified_name for scan in scans if scan.entry.rows is None or scan.entry.rows > most}
 
 
 def choose_borders(rows: NDArray[np.float64], order: int, count: int) -> tuple[int, ...]:

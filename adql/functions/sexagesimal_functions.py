@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from adql.functions.function import Function, Parameter
 from clickhouse_schema.datatypes import DOUBLE
-from clickhouse_schema.quoting import string
+from clickhouse_schema.quoting import quote_string
 
 _MINUTES = r"([0-5]?\d)"
 _SECONDS = r"([0-5]?\d(?:\.\d*)?)"
@@ -23,8 +23,8 @@ def _forms(sign: str, whole: str, packed: str, letter: str) -> tuple[str, ...]:
 
 def _angle(text: str, forms: tuple[str, ...], unit: str) -> str:
     """Degrees; NULL for what has no such form. ``unit``: how many seconds of it are a degree."""
-    known = f"ifNull({text}, {string('')})"
-    parts = f"arrayConcat({', '.join(f'extractGroups({known}, {string(form)})' for form in forms)})"
+    known = f"ifNull({text}, {quote_string('')})"
+    parts = f"arrayConcat({', '.join(f'extractGroups({known}, {quote_string(form)})' for form in forms)})"
     whole, minutes, seconds = (f"toFloat64OrZero({parts}[{place}])" for place in (2, 3, 4))
     value = f"({whole} * 3600 + {minutes} * 60 + {seconds}) / {unit}"
     return f"if(empty({parts}), NULL, if({parts}[1] = '-', -{value}, {value}))"

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from adql.errors import printable
-from clickhouse_schema.vounit import vounit
+from clickhouse_schema.vounit import normalise_unit
 
 if TYPE_CHECKING:
     from astropy.units import UnitBase
@@ -41,7 +41,7 @@ def raise_unit(unit: str, power: float) -> str:
 @lru_cache(maxsize=1024)
 def find_conversion(source: str, target: str) -> tuple[str, float]:
     """``target`` as VOUnit spells it, and what a number in ``source`` is multiplied by. UnitFault if there is none."""
-    wanted = vounit(target)
+    wanted = normalise_unit(target)
     if wanted is None:
         raise UnitFault(f"'{printable(target)}' is no unit")
     if not wanted:
@@ -103,6 +103,6 @@ def _format_unit(compute: Any) -> str:
     with _warnings_are_global, warnings.catch_warnings():
         warnings.simplefilter("ignore", units.UnitsWarning)
         try:
-            return vounit(str(compute().to_string("vounit"))) or ""
+            return normalise_unit(str(compute().to_string("vounit"))) or ""
         except (ValueError, TypeError, ArithmeticError, units.UnitsError):
             return ""

@@ -293,7 +293,7 @@ class Binder:
             raise AdqlSemanticError(f"[ ] takes an element of an array; this is {array.type.adql}", node.span)
         index = self.number(node.index, "an index")
         self._integer(index, "[ ]")
-        return Call(ColumnType(array.type.as_stored.datatype), "ELEMENT", (array, index), span=node.span)
+        return Call(ColumnType(array.type.stored_type.datatype), "ELEMENT", (array, index), span=node.span)
 
     def _star(self, node: nodes.Star) -> Expr:
         raise AdqlSemanticError("* cannot stand here", node.span)

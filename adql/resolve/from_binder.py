@@ -13,7 +13,7 @@ from adql.syntax import nodes
 from adql.syntax.hints.other_dialects import about_table
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, LONG, ColumnType
-from clickhouse_schema.reserved_words import published
+from clickhouse_schema.reserved_words import name_to_adql
 
 if TYPE_CHECKING:
     from adql.resolve.query_binder import Queries
@@ -95,7 +95,7 @@ class Tables:
         if inside is None:
             return True
         name = table.name.name.lower()
-        if name == inside and self.context.catalogue.find(table.name.name, table.name.delimited):
+        if name == inside and self.context.catalogue.find_tables(table.name.name, table.name.delimited):
             return False  # a WITH table of the name of a stored one
         if name == inside:
             raise AdqlSemanticError(f"WITH table {table.name.name} uses itself", span, "ADQL has no recursive WITH")
@@ -111,14 +111,14 @@ class Tables:
         found: tuple[TableEntry, ...] = ()
         catalogue = self.context.catalogue
         if len(parts) == 1:
-            found = catalogue.find(parts[0].name, parts[0].delimited)
+            found = catalogue.find_tables(parts[0].name, parts[0].delimited)
         elif len(parts) == 2:
-            found = catalogue.find(parts[1].name, parts[1].delimited, parts[0].name, parts[0].delimited)
+            found = catalogue.find_tables(parts[1].name, parts[1].delimited, parts[0].name, parts[0].delimited)
         if len(found) == 1:
-            self.context.tables[found[0].qualified] = found[0]
+            self.context.tables[found[0].qualified_name] = found[0]
             return found[0]
         if found:
-            titles = " and ".join(e.qualified for e in found)
+            titles = " and ".join(e.qualified_name for e in found)
             raise AdqlSemanticError(
                 f"table {written(parts)} is ambiguous: there is {titles}", span, "put the schema's name before it"
             )
@@ -196,7 +196,7 @@ class Tables:
 
 def _published(entry: TableEntry) -> str:
     """The table's name as a query must write it."""
-    return f"{published(entry.schema.name)}.{published(entry.table.name)}"
+    return f"{name_to_adql(entry.schema.name)}.{name_to_adql(entry.table.name)}"
 
 
 def _check_aliases(sources: list[Source], references: tuple[nodes.TableReference, ...]) -> None:
@@ -229,7 +229,7 @@ def _mark_optional(kind: str, left: list[Source], right: list[Source]) -> None:
 def _side(name: nodes.Identifier, visible: list[Visible], side: str) -> Visible:
     found = [v for v in visible if same_name(name, v.name)]
     if not found:
-        hint = suggestion(name.name, [published(v.name) for v in visible], name.span)
+        hint = suggestion(name.name, [name_to_adql(v.name) for v in visible], name.span)
         raise AdqlSemanticError(f"there is no column {written([name])} on the {side} side of the join", name.span, hint)
     if len(found) > 1:
         raise AdqlSemanticError(

@@ -11,8 +11,8 @@ from adql.errors import NO_HINT, AdqlSemanticError, Fix, Hint, Span, printable
 from adql.ir import Column, Expr, NameGenerator, Output, walk_columns
 from adql.syntax import nodes
 from adql.syntax.hints.other_dialects import about_column
-from clickhouse_schema.catalogue import TableEntry, places
-from clickhouse_schema.reserved_words import published
+from clickhouse_schema.catalogue import TableEntry, find_places
+from clickhouse_schema.reserved_words import name_to_adql
 
 #: How much a name is like the one that is meant (difflib); in double quotes a text may be meant as well
 _LIKE, _LIKELY = 0.6, 0.75
@@ -54,7 +54,7 @@ class Source:
             self.fields, self._places = entry.fields, entry.places
         else:
             self.fields = tuple(output.field for output in outputs)
-            self._places = places(self.fields)
+            self._places = find_places(self.fields)
 
     @property
     def names(self) -> list[str]:
@@ -63,8 +63,8 @@ class Source:
     @property
     def title(self) -> str:
         if self.alias is not None:
-            return published(self.alias.name)
-        return self.entry.qualified if self.entry else ""
+            return name_to_adql(self.alias.name)
+        return self.entry.qualified_name if self.entry else ""
 
     def column(self, index: int, span: Span) -> Column:
         field = self.fields[index]
@@ -218,7 +218,7 @@ class Scope:
             return AdqlSemanticError(
                 f"there is no column {written(parts[-1:])} in {source.title}",
                 span,
-                suggestion(name.name, map(published, source.names), name.span),
+                suggestion(name.name, map(name_to_adql, source.names), name.span),
             )
         if name.delimited and name.name.lower() in self._folded():
             exact = '"' + self._folded()[name.name.lower()][0].name.replace('"', '""') + '"'
@@ -230,19 +230,19 @@ class Scope:
                 span,
                 "write its expression again, or select it in a subquery",
             )
-        known = [published(v.name) for v in self.visible]
+        known = [name_to_adql(v.name) for v in self.visible]
         hint = about_column(name.name) or suggestion(name.name, known, span, _LIKELY if name.delimited else _LIKE)
         for source in self.sources:
             close = get_close_matches(name.name.lower(), [n.lower() for n in source.names], n=1, cutoff=_LIKE)
             if close and hint.fixes:
                 exact = next(n for n in source.names if n.lower() == close[0])
-                hint = meant(published(exact), span, f" in {source.title}")
+                hint = meant(name_to_adql(exact), span, f" in {source.title}")
                 break
         if any(source.title.rpartition(".")[2].lower() == name.name.lower() for source in self.sources):
             hint = Hint(f"{name.name} is a table: name a column of it")
         within = name.name.split(".")
         if name.delimited and len(within) > 1 and within[-1].lower() in self._folded():
-            whole = ".".join(map(published, within))
+            whole = ".".join(map(name_to_adql, within))
             hint = Hint(f"each part of a name has its own quotes: {whole}", (Fix(span, whole),))
         if not hint and name.delimited:
             text = "'" + name.name.replace("'", "''") + "'"

@@ -66,7 +66,7 @@ def in_type(expr: Expr, kind: ColumnType) -> Expr:
     """
     if kind.is_array:  # beside one stands another, or a NULL
         return expr if expr.type.is_array else Call(kind, "COALESCE", (Literal(UNTYPED, None),), span=expr.span)
-    return Call(kind, "EXACT" if kind.rounds(expr.type) else "CAST", (expr,), span=expr.span)
+    return Call(kind, "EXACT" if kind.is_coarser_than(expr.type) else "CAST", (expr,), span=expr.span)
 
 
 def fits(parameter: Parameter, arg: Expr) -> bool:

@@ -107,7 +107,7 @@ class Collocation:
         first = next(walk_leaves(select.from_))
         scan = find_sharded_scan(first)
         if scan is not None:
-            self._places[first.relation] = _Place(scan, scan.entry.strays, home=True)
+            self._places[first.relation] = _Place(scan, scan.entry.stray_radius, home=True)
         for join in spine(select.from_):
             [right] = walk_leaves(join.right)
             conditions = [*split_conjuncts(join.condition)]
@@ -126,7 +126,7 @@ class Collocation:
         if scan is None or _counts_rows(right):
             return None
         if self._is_kin(right, scan, conditions):
-            return LOCAL, _Place(scan, scan.entry.strays, home=True)
+            return LOCAL, _Place(scan, scan.entry.stray_radius, home=True)
         if find_sharded_scan(right) is None:
             return None
         reaches = [reach for c in conditions if (reach := self._reach(right, c)) is not None]
@@ -195,9 +195,9 @@ class Collocation:
 def _ties(scan: Scan, other: Scan) -> Iterator[list[tuple[str, str]]]:
     """The columns of both that are equal in rows of the same object."""
     own, others = scan.entry.table.parent_key, other.entry.table.parent_key
-    if own is not None and own.referenced_table == other.entry.qualified:
+    if own is not None and own.referenced_table == other.entry.qualified_name:
         yield [*zip(own.columns, own.referenced_columns, strict=True)]
-    if others is not None and others.referenced_table == scan.entry.qualified:
+    if others is not None and others.referenced_table == scan.entry.qualified_name:
         yield [*zip(others.referenced_columns, others.columns, strict=True)]
     if own is not None and others is not None and own.referenced_table == others.referenced_table:
         named = dict(zip(others.referenced_columns, others.columns, strict=True))
@@ -235,7 +235,7 @@ def _counts_rows(leaf: Relation) -> bool:
 
 def find_shards(scan: Scan, conditions: Iterable[Expr], map_: ShardMap) -> frozenset[int] | None:
     """The shards with rows in the cells that ANDed ``conditions`` confine the table to; None if all are."""
-    if math.isinf(scan.entry.strays):
+    if math.isinf(scan.entry.stray_radius):
         return None
     wanted = frozenset(map_.cells)
     first, end = 0, None
@@ -243,15 +243,15 @@ def find_shards(scan: Scan, conditions: Iterable[Expr], map_: ShardMap) -> froze
         if not (isinstance(part, (InCells, Call)) and part.children and _is_index(part.children[0], scan)):
             continue
         if isinstance(part, InCells):
-            wanted &= _shards_of(part.cells, scan.entry.strays, map_)
+            wanted &= _shards_of(part.cells, scan.entry.stray_radius, map_)
         elif isinstance(limit := part.args[-1], Literal) and isinstance(limit.value, int):
             first = max(first, limit.value) if part.name == ">=" else first
             end = limit.value if part.name == "<" else end
     if end is not None:
-        wanted &= _shards_of(Moc.of([(first, end)]).cells(), scan.entry.strays, map_)
-    elif not scan.entry.strays:  # children without a position are with their parents, anywhere
-        wanted &= map_.shards_of([(first, NO_POSITION + 1)])
-    return None if len(wanted) == map_.shards else wanted
+        wanted &= _shards_of(Moc.of([(first, end)]).cells(), scan.entry.stray_radius, map_)
+    elif not scan.entry.stray_radius:  # children without a position are with their parents, anywhere
+        wanted &= map_.find_shards([(first, NO_POSITION + 1)])
+    return None if len(wanted) == map_.shard_count else wanted
 
 
 def _is_index(expr: Expr, scan: Scan) -> bool:
@@ -261,7 +261,7 @@ def _is_index(expr: Expr, scan: Scan) -> bool:
 def _shards_of(cells: Sequence[tuple[int, tuple[int, ...]]], strays: float, map_: ShardMap) -> frozenset[int]:
     if not strays:
         ranges = Moc.of_cells([*cells]).ranges
-        return map_.shards_of((int(first), int(end)) for first, end in ranges)
+        return map_.find_shards((int(first), int(end)) for first, end in ranges)
     return frozenset(map_.cells[cell] for order, numbers in cells for cell in _near(order, numbers, strays, map_.order))
 
 

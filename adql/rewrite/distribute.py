@@ -51,17 +51,17 @@ from adql.rewrite.join_trees import add_equality, is_join_equality, replace_rela
 from adql.rewrite.match_sizes import find_row_count
 from adql.rewrite.repeatable_relations import is_deterministic
 from clickhouse_schema.datatypes import BOOLEAN, INT, LONG, Field
-from clickhouse_schema.shard_map import LOCAL, SHARD, Placement
+from clickhouse_schema.shard_map import LOCAL, SHARD_COLUMN, Sharding
 
 
-def distribute_query(query: Query, placement: Placement, fresh: NameGenerator) -> Query:
+def distribute_query(query: Query, placement: Sharding, fresh: NameGenerator) -> Query:
     """``query`` after the other passes, with each part in its place."""
     return _Distribution(placement, fresh).query(query)
 
 
 @dataclass(frozen=True, slots=True)
 class _Distribution:
-    placement: Placement
+    placement: Sharding
     fresh: NameGenerator
 
     def query(self, query: Query) -> Query:
@@ -286,7 +286,7 @@ def _has_subquery(expr: Expr) -> bool:
 
 
 def _shard_of(scan: Scan) -> Column:
-    return Column(LONG, scan.relation, SHARD, Field(SHARD, LONG, nullable=False))
+    return Column(LONG, scan.relation, SHARD_COLUMN, Field(SHARD_COLUMN, LONG, nullable=False))
 
 
 def _is_on(shard: Column, wanted: frozenset[int]) -> Expr:
@@ -297,4 +297,4 @@ def _is_on(shard: Column, wanted: frozenset[int]) -> Expr:
 
 def _is_everywhere(leaf: Relation) -> bool:
     """A table that every server has under this name."""
-    return isinstance(leaf, Scan) and not leaf.entry.is_sharded and not leaf.entry.stored
+    return isinstance(leaf, Scan) and not leaf.entry.is_sharded and not leaf.entry.stored_sql

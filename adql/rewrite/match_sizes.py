@@ -25,7 +25,7 @@ def choose_cube_side(radius: float, crowded: float) -> float:
 
 def find_crowding(relation: Relation) -> float:
     """Rows in a square degree around a typical row, at most: of the most crowded table below."""
-    known = [scan.entry.crowding for scan in _scans(relation)]
+    known = [scan.entry.local_density for scan in _scans(relation)]
     if not known or any(crowded is None for crowded in known):
         return _UNKNOWN_CROWDING
     return max(crowded for crowded in known if crowded is not None)

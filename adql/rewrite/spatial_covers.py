@@ -69,7 +69,7 @@ def find_index_column(leaf: Scan, lon: Column, lat: Column) -> Column | None:
     """The ``hpx29`` column that belongs to (lon, lat); None unless they are the table's position."""
     if leaf.entry.table.layout.position != (lon.name, lat.name):
         return None
-    field = Field(f"{leaf.entry.qualified}.{HPX29}", LONG, nullable=False)
+    field = Field(f"{leaf.entry.qualified_name}.{HPX29}", LONG, nullable=False)
     return Column(LONG, leaf.relation, HPX29, field)
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from clickhouse_schema.cluster_topology import Topology
 from clickhouse_schema.engine_protocol import Engine
-from clickhouse_schema.quoting import string
-from clickhouse_schema.replicated_tables import create_whole, delete_soon
+from clickhouse_schema.quoting import quote_string
+from clickhouse_schema.replicated_tables import create_replicated_table, delete_rows_later
 
 _COLUMNS = (
     "schema_name String, table_name String, version UInt64, origin String, fingerprint String, rows UInt64,"
@@ -20,11 +20,11 @@ _COLUMNS = (
 )
 
 #: Nanoseconds since 1970; after the last one even if the clock was set back.
-_NEXT = "greatest(toUInt64(toUnixTimestamp64Nano(now64(9))), max(version) + 1)"
+NEXT_VERSION_SQL = "greatest(toUInt64(toUnixTimestamp64Nano(now64(9))), max(version) + 1)"
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class AppendOrigin:
     """The table that rows are added to, as it was first loaded or last replaced."""
 
     schema_name: str
@@ -32,17 +32,19 @@ class Origin:
     origin: str
 
     @property
-    def where(self) -> str:
-        return f"{is_table(self.schema_name, self.table_name)} AND origin = {string(self.origin)}"
+    def condition_sql(self) -> str:
+        return f"{is_table_sql(self.schema_name, self.table_name)} AND origin = {quote_string(self.origin)}"
 
 
-def initialise(engine: Engine, topology: Topology) -> None:
-    create_whole(engine, topology, "skyhouse", "appends", _COLUMNS, "(schema_name, table_name, origin, fingerprint)")
+def create_append_record(engine: Engine, topology: Topology) -> None:
+    create_replicated_table(
+        engine, topology, "skyhouse", "appends", _COLUMNS, "(schema_name, table_name, origin, fingerprint)"
+    )
 
 
-def note(
+def write_append(
     engine: Engine,
-    to: Origin,
+    to: AppendOrigin,
     fingerprint: str,
     rows: int,
     rejected: int,
@@ -57,63 +59,65 @@ def note(
     """
     values = ", ".join(
         [
-            *(string(text) for text in (to.schema_name, to.table_name)),
-            _NEXT,
-            *(string(text) for text in (to.origin, fingerprint)),
+            *(quote_string(text) for text in (to.schema_name, to.table_name)),
+            NEXT_VERSION_SQL,
+            *(quote_string(text) for text in (to.origin, fingerprint)),
             *(str(number) for number in (rows, rejected)),
-            f"[{', '.join(string(file) for file in files)}]",
-            string(finished),
-            string(state),
+            f"[{', '.join(quote_string(file) for file in files)}]",
+            quote_string(finished),
+            quote_string(state),
         ]
     )
     engine.execute(f"INSERT INTO skyhouse.appends SELECT {values} FROM skyhouse.appends")
 
 
-def is_done(engine: Engine, to: Origin, fingerprint: str) -> bool:
-    sql = f"SELECT count() AS n FROM skyhouse.appends WHERE {to.where} AND fingerprint = {string(fingerprint)}"
+def is_append_done(engine: Engine, to: AppendOrigin, fingerprint: str) -> bool:
+    sql = f"SELECT count() AS n FROM skyhouse.appends WHERE {to.condition_sql} AND fingerprint = {quote_string(fingerprint)}"
     return bool(engine.fetch_table(f"{sql} AND finished != ''").column(0)[0].as_py())
 
 
-def digests(engine: Engine, to: Origin, among: Sequence[str]) -> set[str]:
+def find_known_digests(engine: Engine, to: AppendOrigin, among: Sequence[str]) -> set[str]:
     """Those of ``among`` that the states of additions name as the digests of their files (``load.digests`` in JSON)."""
     each = "arrayJoin(JSONExtract(state, 'load', 'digests', 'Array(String)'))"
-    wanted = ", ".join(string(digest) for digest in among)
-    sql = f"SELECT DISTINCT {each} AS digest FROM skyhouse.appends WHERE {to.where} AND digest IN ({wanted})"
+    wanted = ", ".join(quote_string(digest) for digest in among)
+    sql = f"SELECT DISTINCT {each} AS digest FROM skyhouse.appends WHERE {to.condition_sql} AND digest IN ({wanted})"
     return set(engine.fetch_table(sql).column(0).to_pylist())
 
 
-def begun(engine: Engine, to: Origin) -> str:
+def read_begun_state(engine: Engine, to: AppendOrigin) -> str:
     """The state of the addition that is not done; '' if there is none."""
-    sql = f"SELECT any(state) AS state FROM skyhouse.appends WHERE {to.where} GROUP BY fingerprint"
+    sql = f"SELECT any(state) AS state FROM skyhouse.appends WHERE {to.condition_sql} GROUP BY fingerprint"
     found = engine.fetch_table(f"{sql} HAVING max(finished) = ''").to_pylist()
     return str(found[0]["state"]) if found else ""
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
+class AppendTotals:
     """So many additions of so many rows; ``last`` is an instant, '' if there are none."""
 
-    additions: int
+    appends: int
     rows: int
     last: str
 
 
-def added(engine: Engine, to: Origin) -> Added:
+def sum_appends(engine: Engine, to: AppendOrigin) -> AppendTotals:
     """What was added and is done."""
     each = (
         "SELECT any(rows) AS rows_of_it, max(finished) AS instant FROM skyhouse.appends"
-        f" WHERE {to.where} AND finished != '' GROUP BY fingerprint"
+        f" WHERE {to.condition_sql} AND finished != '' GROUP BY fingerprint"
     )
     [row] = engine.fetch_table(
         f"SELECT count() AS n, sum(rows_of_it) AS total, max(instant) AS last FROM ({each})"
     ).to_pylist()
-    return Added(int(row["n"]), int(row["total"] or 0), row["last"] or "")
+    return AppendTotals(int(row["n"]), int(row["total"] or 0), row["last"] or "")
 
 
-def forget(engine: Engine, schema_name: str, table_name: str, kept: str = "") -> None:
+def forget_appends(engine: Engine, schema_name: str, table_name: str, kept: str = "") -> None:
     """Drop the record of a table but for that of the origin ``kept``."""
-    delete_soon(engine, "skyhouse.appends", f"{is_table(schema_name, table_name)} AND origin != {string(kept)}")
+    delete_rows_later(
+        engine, "skyhouse.appends", f"{is_table_sql(schema_name, table_name)} AND origin != {quote_string(kept)}"
+    )
 
 
-def is_table(schema_name: str, table_name: str) -> str:
-    return f"schema_name = {string(schema_name)} AND table_name = {string(table_name)}"
+def is_table_sql(schema_name: str, table_name: str) -> str:
+    return f"schema_name = {quote_string(schema_name)} AND table_name = {quote_string(table_name)}"

@@ -24,12 +24,12 @@ from pydantic import BaseModel, ConfigDict
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.cluster_topology import Topology
 from clickhouse_schema.engine_protocol import Engine
-from clickhouse_schema.quoting import identifier, string
-from clickhouse_schema.replicated_tables import create_database, create_whole, delete_soon
+from clickhouse_schema.quoting import quote_identifier, quote_string
+from clickhouse_schema.replicated_tables import create_database, create_replicated_table, delete_rows_later
 from clickhouse_schema.schema_model import Schema, Table
 from clickhouse_schema.table_ddl import column_type
-from clickhouse_schema.tap_schema import NAME as TAP_SCHEMA_NAME
-from clickhouse_schema.tap_schema import TAP_SCHEMA, table_rows
+from clickhouse_schema.tap_schema import TAP_SCHEMA, build_table_rows
+from clickhouse_schema.tap_schema import TAP_SCHEMA_NAME as TAP_SCHEMA_NAME
 
 #: Of every user
 SCHEMA_NAME = "mydb"
@@ -37,7 +37,7 @@ SCHEMA = Schema(name=SCHEMA_NAME, description="Your own tables, which nobody els
 
 #: Where the rows are. Names of tables that a document names, and of those that are being filled
 DATABASE = "skyhouse_users"
-LIVE, FILLING = "t_", "l_"
+LIVE_PREFIX, STAGING_PREFIX = "t_", "l_"
 
 _REGISTRY = "skyhouse.user_tables"
 _USES = "skyhouse.user_table_uses"
@@ -68,17 +68,17 @@ class UserTable(BaseModel):
     origin: str = ""
 
     @property
-    def qualified(self) -> str:
+    def qualified_name(self) -> str:
         return f"{SCHEMA_NAME}.{self.table.name}"
 
     @property
     def entry(self) -> TableEntry:
-        return TableEntry(SCHEMA, self.table, self.rows, self.crowding, stored(self.storage))
+        return TableEntry(SCHEMA, self.table, self.rows, self.crowding, quote_storage(self.storage))
 
 
-def stored(storage: str) -> str:
+def quote_storage(storage: str) -> str:
     """Quoted name of a table in ``DATABASE``."""
-    return f"{identifier(DATABASE)}.{identifier(storage)}"
+    return f"{quote_identifier(DATABASE)}.{quote_identifier(storage)}"
 
 
 def new_name(prefix: str = "") -> str:
@@ -89,55 +89,59 @@ def new_name(prefix: str = "") -> str:
 # --- the registry -----------------------------------------------------------------------------------------------------
 
 
-def initialise(engine: Engine, topology: Topology) -> None:
+def create_user_tables(engine: Engine, topology: Topology) -> None:
     """Make what is not there. Rows of TAP_SCHEMA that another version of Skyhouse wrote are made anew."""
     create_database(engine, topology, DATABASE)
-    create_whole(engine, topology, "skyhouse", "user_tables", _REGISTRY_COLUMNS, *_REGISTRY_ENGINE)
+    create_replicated_table(engine, topology, "skyhouse", "user_tables", _REGISTRY_COLUMNS, *_REGISTRY_ENGINE)
     uses = f"{_ID} String, day Date"
-    create_whole(engine, topology, "skyhouse", "user_table_uses", uses, _ID, "ReplacingMergeTree", "day")
-    made_anew = [table for table in TAP_SCHEMA.tables if table.name != "schemas" and _is_other(engine, table)]
+    create_replicated_table(engine, topology, "skyhouse", "user_table_uses", uses, _ID, "ReplacingMergeTree", "day")
+    made_anew = [table for table in TAP_SCHEMA.tables if table.name != "schemas" and _has_other_columns(engine, table)]
     for table in made_anew:
-        engine.execute(f"DROP TABLE IF EXISTS {_described(table.name)}{topology.on_cluster} SYNC")
-        columns = ", ".join(f"{identifier(name)} {kind}" for name, kind in _columns(table))
-        create_whole(engine, topology, "skyhouse", f"own_{table.name}", columns, _ID)
+        engine.execute(f"DROP TABLE IF EXISTS {_description_table(table.name)}{topology.on_cluster} SYNC")
+        columns = ", ".join(f"{quote_identifier(name)} {kind}" for name, kind in _describe_columns(table))
+        create_replicated_table(engine, topology, "skyhouse", f"own_{table.name}", columns, _ID)
     if made_anew:
-        for record in all_tables(engine):
-            describe(engine, record, [table.name for table in made_anew])
+        for record in read_all_user_tables(engine):
+            write_descriptions(engine, record, [table.name for table in made_anew])
 
 
-def version_of(engine: Engine, owner: str) -> int:
+def read_user_version(engine: Engine, owner: str) -> int:
     """Grows with each change of a user's tables; 0 if there never were any."""
-    answer = engine.fetch_table(f"SELECT max(version) AS version FROM {_REGISTRY} WHERE {_is_owner(owner)}")
+    answer = engine.fetch_table(f"SELECT max(version) AS version FROM {_REGISTRY} WHERE {_is_owner_sql(owner)}")
     return int(answer["version"][0].as_py())
 
 
-def tables_of(engine: Engine, owner: str) -> tuple[UserTable, ...]:
+def read_user_tables(engine: Engine, owner: str) -> tuple[UserTable, ...]:
     """By name."""
-    return _read(engine, f"WHERE {_is_owner(owner)}")
+    return _read_records(engine, f"WHERE {_is_owner_sql(owner)}")
 
 
-def table_of(engine: Engine, owner: str, name: str) -> UserTable | None:
+def find_user_table(engine: Engine, owner: str, name: str) -> UserTable | None:
     """Case does not count."""
-    found = _read(engine, f"WHERE {_is_owner(owner)} AND name_key = {string(_digest(name.lower()))}")
+    found = _read_records(
+        engine, f"WHERE {_is_owner_sql(owner)} AND name_key = {quote_string(_hash_text(name.lower()))}"
+    )
     return found[0] if found else None
 
 
-def all_tables(engine: Engine) -> tuple[UserTable, ...]:
+def read_all_user_tables(engine: Engine) -> tuple[UserTable, ...]:
     """Everybody's, by user and name."""
-    return _read(engine, "")
+    return _read_records(engine, "")
 
 
-def put(engine: Engine, record: UserTable) -> None:
+def write_user_table(engine: Engine, record: UserTable) -> None:
     """From now on the table is what ``record`` says. One change at a time: who calls this holds ``changing``."""
-    _write(engine, record.owner, record.table.name, record.model_dump_json(by_alias=True, exclude_defaults=True))
+    _write_document(
+        engine, record.owner, record.table.name, record.model_dump_json(by_alias=True, exclude_defaults=True)
+    )
 
 
-def remove(engine: Engine, owner: str, name: str) -> None:
+def remove_user_table(engine: Engine, owner: str, name: str) -> None:
     """The table is no more. What was its own in the engine is left to ``left_over``."""
-    _write(engine, owner, name, "")
+    _write_document(engine, owner, name, "")
 
 
-def _read(engine: Engine, where: str) -> tuple[UserTable, ...]:
+def _read_records(engine: Engine, where: str) -> tuple[UserTable, ...]:
     answer = engine.fetch_table(
         f"SELECT argMax(document, version) AS latest FROM {_REGISTRY} {where}"
         " GROUP BY owner_key, name_key HAVING latest != ''"
@@ -146,57 +150,57 @@ def _read(engine: Engine, where: str) -> tuple[UserTable, ...]:
     return tuple(sorted(found, key=lambda record: (record.owner, record.table.name.lower())))
 
 
-def _write(engine: Engine, owner: str, name: str, document: str) -> None:
+def _write_document(engine: Engine, owner: str, name: str, document: str) -> None:
     # nanoseconds since 1970; after the last one even if the clock was set back
     following = "greatest(toUInt64(toUnixTimestamp64Nano(now64(9))), max(version) + 1)"
     version = engine.fetch_table(f"SELECT {following} AS version FROM {_REGISTRY}")["version"][0].as_py()
-    row = {"owner_key": [_digest(owner)], "name_key": [_digest(name.lower())], "document": [document]}
+    row = {"owner_key": [_hash_text(owner)], "name_key": [_hash_text(name.lower())], "document": [document]}
     batch = pa.record_batch({**row, "version": pa.array([version], pa.uint64())})
     engine.insert_batches(_REGISTRY, [batch])
-    _changes.add()
+    _changes.add_change()
 
 
-class _Changes:
+class _ChangeCounter:
     """How many changes this process has made."""
 
     def __init__(self) -> None:
         self.count = 0
         self._lock = threading.Lock()
 
-    def add(self) -> None:
+    def add_change(self) -> None:
         with self._lock:
             self.count += 1
 
 
-_changes = _Changes()
+_changes = _ChangeCounter()
 
 
-def changes() -> int:
+def count_changes() -> int:
     """Another number after each change that this process has made."""
     return _changes.count
 
 
-def _is_owner(owner: str) -> str:
-    return f"owner_key = {string(_digest(owner))}"
+def _is_owner_sql(owner: str) -> str:
+    return f"owner_key = {quote_string(_hash_text(owner))}"
 
 
-def _digest(text: str) -> str:
+def _hash_text(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 # --- uses -------------------------------------------------------------------------------------------------------------
 
 
-def note_use(engine: Engine, described: Iterable[str]) -> None:
+def write_uses(engine: Engine, described: Iterable[str]) -> None:
     """These were used today."""
     ids = list(described)
     today = engine.fetch_table("SELECT today() AS day")["day"].cast(pa.date32())[0].as_py()
     engine.insert_batches(_USES, [pa.record_batch({_ID: ids, "day": pa.array([today] * len(ids), pa.date32())})])
 
 
-def last_uses(engine: Engine, described: Iterable[str]) -> dict[str, str]:
+def read_last_uses(engine: Engine, described: Iterable[str]) -> dict[str, str]:
     """The last day, such as 2026-01-31, on which what has this id was used, if it was."""
-    ids = ", ".join(string(name) for name in described) or "NULL"
+    ids = ", ".join(quote_string(name) for name in described) or "NULL"
     answer = engine.fetch_table(
         f"SELECT {_ID}, toString(max(day)) AS day FROM {_USES} WHERE {_ID} IN ({ids}) GROUP BY {_ID}"
     )
@@ -206,90 +210,94 @@ def last_uses(engine: Engine, described: Iterable[str]) -> dict[str, str]:
 # --- TAP_SCHEMA -------------------------------------------------------------------------------------------------------
 
 
-def describe(engine: Engine, record: UserTable, names: Iterable[str] | None = None) -> None:
+def write_descriptions(engine: Engine, record: UserTable, names: Iterable[str] | None = None) -> None:
     """Write the rows of TAP_SCHEMA that tell of a table, under its id; nobody sees them before a document names it."""
-    batches = table_rows(record.entry)
+    batches = build_table_rows(record.entry)
     for name in batches if names is None else names:
         batch = batches[name]
         ids = pa.array([record.described] * batch.num_rows, pa.string())
-        engine.insert_batches(_described(name), [batch.append_column(_ID, ids)])
+        engine.insert_batches(_description_table(name), [batch.append_column(_ID, ids)])
 
 
-def catalogue_with(base: Catalogue, records: tuple[UserTable, ...]) -> Catalogue:
+def add_user_tables(base: Catalogue, records: tuple[UserTable, ...]) -> Catalogue:
     """The catalogue of their owner: with these tables, and a TAP_SCHEMA that tells of them."""
     if not records:
         return base
-    tap_schema = tuple(_with_own(entry, records) for entry in base.entries if entry.schema.name == TAP_SCHEMA_NAME)
-    return base.replacing(tap_schema).plus(tuple(record.entry for record in records))
+    tap_schema = tuple(
+        _add_descriptions(entry, records) for entry in base.entries if entry.schema.name == TAP_SCHEMA_NAME
+    )
+    return base.replace_entries(tap_schema).add_entries(tuple(record.entry for record in records))
 
 
-def _with_own(entry: TableEntry, records: tuple[UserTable, ...]) -> TableEntry:
-    names = ", ".join(identifier(column.name) for column in entry.table.columns)
+def _add_descriptions(entry: TableEntry, records: tuple[UserTable, ...]) -> TableEntry:
+    names = ", ".join(quote_identifier(column.name) for column in entry.table.columns)
     if entry.table.name == "schemas":
-        own = f"SELECT {string(SCHEMA_NAME)}, NULL, {string(SCHEMA.description)}, NULL"
+        own = f"SELECT {quote_string(SCHEMA_NAME)}, NULL, {quote_string(SCHEMA.description)}, NULL"
     else:
-        ids = ", ".join(string(record.described) for record in records)
-        own = f"SELECT {names} FROM {_described(entry.table.name)} WHERE {_ID} IN ({ids})"
-    both = f"(SELECT {names} FROM {entry.storage} UNION ALL {own})"
-    return TableEntry(entry.schema, entry.table, entry.rows, entry.crowding, both)
+        ids = ", ".join(quote_string(record.described) for record in records)
+        own = f"SELECT {names} FROM {_description_table(entry.table.name)} WHERE {_ID} IN ({ids})"
+    both = f"(SELECT {names} FROM {entry.storage_sql} UNION ALL {own})"
+    return TableEntry(entry.schema, entry.table, entry.rows, entry.local_density, both)
 
 
-def _described(name: str) -> str:
-    return f"skyhouse.{identifier('own_' + name)}"
+def _description_table(name: str) -> str:
+    return f"skyhouse.{quote_identifier('own_' + name)}"
 
 
-def _columns(table: Table) -> list[tuple[str, str]]:
+def _describe_columns(table: Table) -> list[tuple[str, str]]:
     return [*((column.name, column_type(column)) for column in table.columns), (_ID, "String")]
 
 
-def _is_other(engine: Engine, table: Table) -> bool:
-    where = f"database = 'skyhouse' AND table = {string('own_' + table.name)}"
+def _has_other_columns(engine: Engine, table: Table) -> bool:
+    where = f"database = 'skyhouse' AND table = {quote_string('own_' + table.name)}"
     found = engine.fetch_table(f"SELECT name, type FROM system.columns WHERE {where} ORDER BY position").to_pylist()
-    return [(row["name"], row["type"]) for row in found] != _columns(table)
+    return [(row["name"], row["type"]) for row in found] != _describe_columns(table)
 
 
 # --- what is left over ------------------------------------------------------------------------------------------------
 
 
-def tables_without_document(engine: Engine, records: Iterable[UserTable]) -> dict[str, int]:
+def find_unknown_storage(engine: Engine, records: Iterable[UserTable]) -> dict[str, int]:
     """Tables in ``DATABASE`` that none of these has its rows in: seconds since something was written to each."""
     answer = engine.fetch_table(
         "SELECT t.name AS name, dateDiff('second', greatest(t.metadata_modification_time, p.written), now()) AS age"
         " FROM system.tables AS t LEFT JOIN (SELECT table, max(modification_time) AS written FROM system.parts"
-        f" WHERE database = {string(DATABASE)} GROUP BY table) AS p ON t.name = p.table"
-        f" WHERE t.database = {string(DATABASE)}"
+        f" WHERE database = {quote_string(DATABASE)} GROUP BY table) AS p ON t.name = p.table"
+        f" WHERE t.database = {quote_string(DATABASE)}"
     )
     known = {record.storage for record in records}
     found = zip(answer["name"].to_pylist(), answer["age"].to_pylist(), strict=True)
     return {name: int(age) for name, age in found if name not in known}
 
 
-def ids_without_document(engine: Engine, records: Iterable[UserTable]) -> set[str]:
+def find_unknown_descriptions(engine: Engine, records: Iterable[UserTable]) -> set[str]:
     """Ids of rows of TAP_SCHEMA that none of these has."""
-    found = engine.fetch_table(f"SELECT DISTINCT {_ID} FROM {_described('tables')}")[_ID].to_pylist()
+    found = engine.fetch_table(f"SELECT DISTINCT {_ID} FROM {_description_table('tables')}")[_ID].to_pylist()
     return set(found) - {record.described for record in records}
 
 
-def drop(engine: Engine, storage: str) -> None:
+def drop_storage(engine: Engine, storage: str) -> None:
     """Drop a table that nobody reads."""
-    engine.execute(f"DROP TABLE IF EXISTS {stored(storage)} SYNC")
+    engine.execute(f"DROP TABLE IF EXISTS {quote_storage(storage)} SYNC")
 
 
-def is_read(engine: Engine, storage: str) -> bool:
+def is_storage_read(engine: Engine, storage: str) -> bool:
     """Whether a query reads the table, which a DROP would wait for."""
     # the name is written in two parts, so that this query is not found
-    name = f"concat({string(storage[:4])}, {string(storage[4:])})"
+    name = f"concat({quote_string(storage[:4])}, {quote_string(storage[4:])})"
     return bool(engine.fetch_table(f"SELECT 1 AS one FROM system.processes WHERE position(query, {name}) > 0").num_rows)
 
 
-def forget(engine: Engine, described: Iterable[str], storages: Iterable[str]) -> None:
+def forget_user_tables(engine: Engine, described: Iterable[str], storages: Iterable[str]) -> None:
     """Delete what was kept about tables that are no more."""
-    ids = ", ".join(string(name) for name in described)
+    ids = ", ".join(quote_string(name) for name in described)
     if ids:
         for table in TAP_SCHEMA.tables:
             if table.name != "schemas":
-                delete_soon(engine, _described(table.name), f"{_ID} IN ({ids})")
-        delete_soon(engine, _USES, f"{_ID} IN ({ids})")
-    names = ", ".join(string(name) for name in storages)
+                delete_rows_later(engine, _description_table(table.name), f"{_ID} IN ({ids})")
+        delete_rows_later(engine, _USES, f"{_ID} IN ({ids})")
+    names = ", ".join(quote_string(name) for name in storages)
     if names:
-        delete_soon(engine, "skyhouse.density", f"schema_name = {string(DATABASE)} AND table_name IN ({names})")
+        delete_rows_later(
+            engine, "skyhouse.density", f"schema_name = {quote_string(DATABASE)} AND table_name IN ({names})"
+        )

@@ -10,10 +10,10 @@ import difflib
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from clickhouse_schema.schema_problem import Path, Problem
+from clickhouse_schema.schema_problem import Problem, YamlPath
 
 
-class Target(NamedTuple):
+class ColumnTarget(NamedTuple):
     table: str
     column: str
 
@@ -22,14 +22,14 @@ def default_id(table: str, column: str) -> str:
     return f"#{table}.{column}"
 
 
-def resolved(data: dict[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
+def resolve_references(data: dict[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
     """The document with names for ids, VOUnit's key for FITS', and what was wrong with them."""
     resolver = _Resolver(data)
-    tables = tuple(resolver.table(table, path) for table, path in _entries(data, "tables", ()))
+    tables = tuple(resolver.resolve_table(table, path) for table, path in _iterate_entries(data, "tables", ()))
     return (data | {"tables": tables} if isinstance(data.get("tables"), tuple) else data), resolver.problems
 
 
-def _entries(data: Any, key: str, path: Path) -> Iterator[tuple[Any, Path]]:
+def _iterate_entries(data: Any, key: str, path: YamlPath) -> Iterator[tuple[Any, YamlPath]]:
     listed = data.get(key) if isinstance(data, dict) else None
     if isinstance(listed, tuple):
         yield from ((entry, (*path, key, i)) for i, entry in enumerate(listed))
@@ -39,16 +39,16 @@ class _Resolver:
     def __init__(self, data: dict[str, Any]) -> None:
         self.problems: list[Problem] = []
         self._schema = data.get("name")
-        self._ids: dict[str, Target] = {}
-        self._collect(data)
+        self._ids: dict[str, ColumnTarget] = {}
+        self._collect_ids(data)
 
-    def _collect(self, data: dict[str, Any]) -> None:
-        defaults: dict[str, Target] = {}
-        for table, table_path in _entries(data, "tables", ()):
-            for column, path in _entries(table, "columns", table_path):
+    def _collect_ids(self, data: dict[str, Any]) -> None:
+        defaults: dict[str, ColumnTarget] = {}
+        for table, table_path in _iterate_entries(data, "tables", ()):
+            for column, path in _iterate_entries(table, "columns", table_path):
                 if not (isinstance(column, dict) and isinstance(column.get("name"), str)):
                     continue
-                target = Target(str(table.get("name")), column["name"])
+                target = ColumnTarget(str(table.get("name")), column["name"])
                 defaults[default_id(*target)] = target
                 own = column.get("@id")
                 if not isinstance(own, str):
@@ -58,21 +58,21 @@ class _Resolver:
                 self._ids[own] = target
         self._ids = defaults | self._ids
 
-    def table(self, table: Any, path: Path) -> Any:
+    def resolve_table(self, table: Any, path: YamlPath) -> Any:
         if not isinstance(table, dict):
             return table
         made = dict(table)
         if isinstance(table.get("columns"), tuple):
-            made["columns"] = tuple(self._column(*entry) for entry in _entries(table, "columns", path))
+            made["columns"] = tuple(self._resolve_column(*entry) for entry in _iterate_entries(table, "columns", path))
         if "primaryKey" in table:
-            made["primaryKey"] = self._own(table["primaryKey"], table, (*path, "primaryKey"))
+            made["primaryKey"] = self._resolve_own_columns(table["primaryKey"], table, (*path, "primaryKey"))
         if isinstance(table.get("constraints"), tuple):
             made["constraints"] = tuple(
-                self._constraint(entry, table, at) for entry, at in _entries(table, "constraints", path)
+                self._resolve_constraint(entry, table, at) for entry, at in _iterate_entries(table, "constraints", path)
             )
         return made
 
-    def _column(self, column: Any, path: Path) -> Any:
+    def _resolve_column(self, column: Any, path: YamlPath) -> Any:
         """``fits:tunit`` is Felis' other key for the unit."""
         if not isinstance(column, dict) or "fits:tunit" not in column:
             return column
@@ -84,7 +84,7 @@ class _Resolver:
         del made["fits:tunit"]
         return made
 
-    def _constraint(self, constraint: Any, table: dict[str, Any], path: Path) -> Any:
+    def _resolve_constraint(self, constraint: Any, table: dict[str, Any], path: YamlPath) -> Any:
         if not isinstance(constraint, dict):
             return constraint
         made = {key: value for key, value in constraint.items() if key != "@type"}
@@ -92,10 +92,12 @@ class _Resolver:
             message = "a constraint must have '@type: ForeignKey': take others out, Skyhouse does not enforce them"
             self.problems.append(Problem((*path, "@type"), message))
         if "columns" in constraint:
-            made["columns"] = self._own(constraint["columns"], table, (*path, "columns"))
+            made["columns"] = self._resolve_own_columns(constraint["columns"], table, (*path, "columns"))
         made["referencedTable"] = ""
         if isinstance(constraint.get("referencedColumns"), tuple):
-            targets = [self._target(ref, (*path, "referencedColumns")) for ref in constraint["referencedColumns"]]
+            targets = [
+                self._resolve_target(ref, (*path, "referencedColumns")) for ref in constraint["referencedColumns"]
+            ]
             made["referencedTable"] = targets[0].table if targets else ""
             made["referencedColumns"] = tuple(target.column for target in targets)
             if len({target.table for target in targets if target.column}) > 1:
@@ -103,13 +105,15 @@ class _Resolver:
                 self.problems.append(Problem((*path, "referencedColumns"), message))
         return made
 
-    def _own(self, said: Any, table: dict[str, Any], path: Path) -> Any:
+    def _resolve_own_columns(self, said: Any, table: dict[str, Any], path: YamlPath) -> Any:
         """Names of the table's own columns for their ids or names; one alone may stand without brackets."""
         refs = (said,) if isinstance(said, str) else said
         if not isinstance(refs, tuple):
             return said
         name = table.get("name")
-        columns = [column.get("name") for column, _ in _entries(table, "columns", ()) if isinstance(column, dict)]
+        columns = [
+            column.get("name") for column, _ in _iterate_entries(table, "columns", ()) if isinstance(column, dict)
+        ]
         made = []
         for ref in refs:
             target = self._ids.get(ref) if isinstance(ref, str) else None
@@ -119,22 +123,22 @@ class _Resolver:
                 made.append(ref)
                 if isinstance(ref, str) and ref not in columns:
                     own = [key for key, value in self._ids.items() if value.table == name]
-                    self.problems.append(Problem(path, f"{ref!r} is no column of this table{_closest(ref, own)}"))
+                    self.problems.append(Problem(path, f"{ref!r} is no column of this table{_suggest_id(ref, own)}"))
         return tuple(made)
 
-    def _target(self, ref: Any, path: Path) -> Target:
+    def _resolve_target(self, ref: Any, path: YamlPath) -> ColumnTarget:
         """The referenced ``schema.table`` and column; columns of other schemas are written ``schema.table.column``."""
         if isinstance(ref, str) and ref in self._ids:
             target = self._ids[ref]
-            return Target(f"{self._schema}.{target.table}", target.column)
+            return ColumnTarget(f"{self._schema}.{target.table}", target.column)
         if isinstance(ref, str) and not ref.startswith("#") and ref.count(".") >= 2:
             schema, table, column = ref.split(".", 2)
-            return Target(f"{schema}.{table}", column)
-        message = f"no column has the @id {ref!r}{_closest(str(ref), list(self._ids))}"
+            return ColumnTarget(f"{schema}.{table}", column)
+        message = f"no column has the @id {ref!r}{_suggest_id(str(ref), list(self._ids))}"
         self.problems.append(Problem(path, f"{message} (a column of another schema is schema.table.column)"))
-        return Target("", "")
+        return ColumnTarget("", "")
 
 
-def _closest(word: str, known: list[str]) -> str:
+def _suggest_id(word: str, known: list[str]) -> str:
     close = difflib.get_close_matches(word, known, 1)
     return f": did you mean {close[0]!r}?" if close else ""

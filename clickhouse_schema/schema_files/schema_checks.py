@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 
 from clickhouse_schema.column_links import Service
 from clickhouse_schema.schema_model import Column, ForeignKey, Schema, Table
-from clickhouse_schema.schema_problem import Path, Problem
-from clickhouse_schema.ucd_words import fault
-from clickhouse_schema.vounit import vounit
+from clickhouse_schema.schema_problem import Problem, YamlPath
+from clickhouse_schema.ucd_words import find_ucd_fault
+from clickhouse_schema.vounit import normalise_unit
 
 #: Databases of the engine, of Skyhouse and of the standard, and the schema of each user's own tables.
 RESERVED_SCHEMAS = frozenset(
@@ -33,53 +33,59 @@ _RESERVED_COLUMNS = frozenset(
 )
 
 
-def problems_of(schema: Schema) -> list[Problem]:
+def find_problems(schema: Schema) -> list[Problem]:
     """Every contradiction in ``schema``; paths are those of its YAML."""
-    problems = list(_schema_problems(schema))
+    problems = list(_find_schema_problems(schema))
     for i, table in enumerate(schema.tables):
-        path: Path = ("tables", i)
-        problems += table_problems(table, path)
-        problems += _link_problems(table, path)
+        path: YamlPath = ("tables", i)
+        problems += find_table_problems(table, path)
+        problems += _find_link_problems(table, path)
         for j, service in enumerate(table.services):
-            problems += _service_problems(table, service, (*path, "skyhouse:services", j))
+            problems += _find_service_problems(table, service, (*path, "skyhouse:services", j))
         for j, key in enumerate(table.keys):
-            problems += _key_problems(schema, table, key, (*path, "constraints", j))
-        problems += _parent_problems(schema, table, (*path, "skyhouse:layout", "parent"))
+            problems += _find_key_problems(schema, table, key, (*path, "constraints", j))
+        problems += _find_parent_problems(schema, table, (*path, "skyhouse:layout", "parent"))
     return problems
 
 
-def table_problems(table: Table, path: Path = ()) -> list[Problem]:
+def find_table_problems(table: Table, path: YamlPath = ()) -> list[Problem]:
     """What contradicts in the names and the layout of one table."""
-    return [*_name_problems(table, path), *_layout_problems(table, (*path, "skyhouse:layout"))]
+    return [*_find_name_problems(table, path), *_find_layout_problems(table, (*path, "skyhouse:layout"))]
 
 
-def _schema_problems(schema: Schema) -> Iterator[Problem]:
+def _find_schema_problems(schema: Schema) -> Iterator[Problem]:
     if schema.name.lower() in RESERVED_SCHEMAS:
         yield Problem(("name",), f"the schema name {schema.name} is reserved: choose another")
-    yield from _repeated("table", [(table.name, ("tables", i, "name")) for i, table in enumerate(schema.tables)])
+    yield from _find_repeated_names(
+        "table", [(table.name, ("tables", i, "name")) for i, table in enumerate(schema.tables)]
+    )
     named = [(example.name, ("skyhouse:examples", i, "name")) for i, example in enumerate(schema.examples)]
-    yield from _repeated("example", named)
+    yield from _find_repeated_names("example", named)
 
 
-def _name_problems(table: Table, path: Path) -> Iterator[Problem]:
+def _find_name_problems(table: Table, path: YamlPath) -> Iterator[Problem]:
     if _RESERVED_ENDING.search(table.name):
         yield Problem((*path, "name"), f"the table name {table.name} ends as those that loads make: choose another")
-    yield from _repeated("column", [(c.name, (*path, "columns", i, "name")) for i, c in enumerate(table.columns)])
-    yield from _repeated("key", [(key.name, (*path, "constraints", i, "name")) for i, key in enumerate(table.keys)])
+    yield from _find_repeated_names(
+        "column", [(c.name, (*path, "columns", i, "name")) for i, c in enumerate(table.columns)]
+    )
+    yield from _find_repeated_names(
+        "key", [(key.name, (*path, "constraints", i, "name")) for i, key in enumerate(table.keys)]
+    )
     services = [(s.name, (*path, "skyhouse:services", i, "name")) for i, s in enumerate(table.services)]
-    yield from _repeated("service", services)
+    yield from _find_repeated_names("service", services)
     for i, column in enumerate(table.columns):
-        if is_kept(column.name):
+        if is_reserved_column(column.name):
             message = f"the column name {column.name} is kept for the storage: choose another"
             yield Problem((*path, "columns", i, "name"), message)
 
 
-def is_kept(name: str) -> bool:
+def is_reserved_column(name: str) -> bool:
     """Whether a column of this name could be taken for one that the storage has besides."""
     return name.lower() in _RESERVED_COLUMNS or name.startswith("__")
 
 
-def _repeated(what: str, named: Iterable[tuple[str, Path]]) -> Iterator[Problem]:
+def _find_repeated_names(what: str, named: Iterable[tuple[str, YamlPath]]) -> Iterator[Problem]:
     """Names that stand twice but for case: ADQL's regular identifiers could not tell them apart."""
     first: dict[str, str] = {}
     for name, path in named:
@@ -88,24 +94,24 @@ def _repeated(what: str, named: Iterable[tuple[str, Path]]) -> Iterator[Problem]
         first.setdefault(name.lower(), name)
 
 
-def _layout_problems(table: Table, path: Path) -> Iterator[Problem]:
+def _find_layout_problems(table: Table, path: YamlPath) -> Iterator[Problem]:
     layout = table.layout
     if layout.position:
-        yield from _position_problems(table, layout.position, (*path, "position"))
+        yield from _find_position_problems(table, layout.position, (*path, "position"))
     for name in layout.id:
-        column = _find(table, name)
+        column = _find_column(table, name)
         if column is None:
-            yield _no_column(table, name, (*path, "id"))
+            yield _missing_column_problem(table, name, (*path, "id"))
         elif column.type.is_array:
             yield Problem((*path, "id"), f"the id column {name} is an array: an id must be a number or a text")
-    yield from _repeated("id column", [(name, (*path, "id")) for name in layout.id])
+    yield from _find_repeated_names("id column", [(name, (*path, "id")) for name in layout.id])
     for name in layout.indexes:
-        column = _find(table, name)
+        column = _find_column(table, name)
         if column is None:
-            yield _no_column(table, name, (*path, "indexes"))
+            yield _missing_column_problem(table, name, (*path, "indexes"))
         elif column.type.is_array:
             yield Problem((*path, "indexes"), f"the column {name} is an array: an index is of numbers or texts")
-    yield from _repeated("index", [(name, (*path, "indexes")) for name in layout.indexes])
+    yield from _find_repeated_names("index", [(name, (*path, "indexes")) for name in layout.indexes])
     if layout.parent and table.parent_key is None:
         close = difflib.get_close_matches(layout.parent, [key.name for key in table.keys], 1)
         meant = f": did you mean {close[0]}?" if close else " among its constraints"
@@ -116,22 +122,22 @@ def _layout_problems(table: Table, path: Path) -> Iterator[Problem]:
     if layout.years and not layout.time:
         yield Problem((*path, "years"), "years of what: name the column in time")
     if layout.time:
-        column = _find(table, layout.time)
+        column = _find_column(table, layout.time)
         if column is None:
-            yield _no_column(table, layout.time, (*path, "time"))
+            yield _missing_column_problem(table, layout.time, (*path, "time"))
         elif not (column.type.is_numeric or column.type.is_timestamp):
             yield Problem(
                 (*path, "time"), f"the time column {layout.time} is {column.type.adql}, neither number nor timestamp"
             )
 
 
-def _position_problems(table: Table, position: tuple[str, str], path: Path) -> Iterator[Problem]:
+def _find_position_problems(table: Table, position: tuple[str, str], path: YamlPath) -> Iterator[Problem]:
     if position[0] == position[1]:
         yield Problem(path, f"position names {position[0]} twice: it must be [longitude, latitude]")
     for name in position:
-        column = _find(table, name)
+        column = _find_column(table, name)
         if column is None:
-            yield _no_column(table, name, path)
+            yield _missing_column_problem(table, name, path)
         elif not column.type.is_numeric:
             yield Problem(path, f"the position column {name} is {column.type.adql}: it must be a number of degrees")
         elif column.unit not in ("", "deg"):
@@ -140,62 +146,62 @@ def _position_problems(table: Table, position: tuple[str, str], path: Path) -> I
             )
 
 
-def _link_problems(table: Table, path: Path) -> Iterator[Problem]:
+def _find_link_problems(table: Table, path: YamlPath) -> Iterator[Problem]:
     for i, owner in enumerate(table.columns):
         for j, link in enumerate(owner.links):
-            href: Path = (*path, "columns", i, "skyhouse:links", j, "href")
+            href: YamlPath = (*path, "columns", i, "skyhouse:links", j, "href")
             for name in link.columns:
-                column = _find(table, name)
+                column = _find_column(table, name)
                 if column is None:
-                    yield _no_column(table, name, href)
+                    yield _missing_column_problem(table, name, href)
                 elif column.type.is_array:
                     yield Problem(href, f"the column {name} is an array: a link takes numbers and texts")
 
 
-def _service_problems(table: Table, service: Service, path: Path) -> Iterator[Problem]:
+def _find_service_problems(table: Table, service: Service, path: YamlPath) -> Iterator[Problem]:
     for i, param in enumerate(service.input_params):
-        at: Path = (*path, "inputParams", i)
-        if param.ref and _find(table, param.ref) is None:
-            yield _no_column(table, param.ref, (*at, "ref"))
-        if param.unit and vounit(param.unit) != param.unit:
-            meant = vounit(param.unit) or "one such as km.s**-1"
+        at: YamlPath = (*path, "inputParams", i)
+        if param.ref and _find_column(table, param.ref) is None:
+            yield _missing_column_problem(table, param.ref, (*at, "ref"))
+        if param.unit and normalise_unit(param.unit) != param.unit:
+            meant = normalise_unit(param.unit) or "one such as km.s**-1"
             yield Problem((*at, "ivoa:unit"), f"ivoa:unit {param.unit!r} is no VOUnit: write {meant}")
-        if param.ucd and (wrong := fault(param.ucd)):
+        if param.ucd and (wrong := find_ucd_fault(param.ucd)):
             yield Problem((*at, "ivoa:ucd"), f"ivoa:ucd {param.ucd!r} {wrong}")
     named = [(param.name, (*path, "inputParams", i, "name")) for i, param in enumerate(service.input_params)]
-    yield from _repeated("parameter", named)
+    yield from _find_repeated_names("parameter", named)
 
 
-def _key_problems(schema: Schema, table: Table, key: ForeignKey, path: Path) -> Iterator[Problem]:
+def _find_key_problems(schema: Schema, table: Table, key: ForeignKey, path: YamlPath) -> Iterator[Problem]:
     if len(key.columns) != len(key.referenced_columns):
         counts = f"{len(key.columns)} columns refer to {len(key.referenced_columns)}"
         yield Problem((*path, "columns"), f"the key {key.name} is uneven: {counts}")
         return
     if key.referenced_table.partition(".")[0] != schema.name:
         return  # the other schema is in another file
-    target = _referenced(schema, key)
+    target = _find_referenced_table(schema, key)
     for own, other in zip(key.columns, key.referenced_columns, strict=True):
-        ours, theirs = _find(table, own), _find(target, other) if target else None
+        ours, theirs = _find_column(table, own), _find_column(target, other) if target else None
         if ours is None:
-            yield _no_column(table, own, (*path, "columns"))
+            yield _missing_column_problem(table, own, (*path, "columns"))
         elif theirs is None:
             yield Problem((*path, "referencedColumns"), f"{key.referenced_table} has no column {other}")
-        elif _kind(ours) != _kind(theirs):
+        elif _classify_values(ours) != _classify_values(theirs):
             types = f"{own} is {ours.type.adql}, {other} is {theirs.type.adql}"
             yield Problem((*path, "columns"), f"the key {key.name} compares what cannot be equal: {types}")
 
 
-def _parent_problems(schema: Schema, table: Table, path: Path) -> Iterator[Problem]:
+def _find_parent_problems(schema: Schema, table: Table, path: YamlPath) -> Iterator[Problem]:
     """That a child's rows can be where its parent's are. A parent of another schema is checked by the load."""
     key = table.parent_key
-    parent = _referenced(schema, key) if key else None
+    parent = _find_referenced_table(schema, key) if key else None
     if key is None or parent is None:
         return
     line = [table]
     while parent is not None and parent not in line:
         line.append(parent)
         above = parent.parent_key
-        parent = _referenced(schema, above) if above else None
+        parent = _find_referenced_table(schema, above) if above else None
     if parent is not None:
         yield Problem(path, f"the parents of {table.name} go round: {' of '.join(t.name for t in [*line, parent])}")
     elif not line[1].is_sharded:
@@ -206,22 +212,22 @@ def _parent_problems(schema: Schema, table: Table, path: Path) -> Iterator[Probl
         yield Problem(path, f"the key {key.name} must refer to the id of {key.referenced_table} ({wanted})")
 
 
-def _referenced(schema: Schema, key: ForeignKey) -> Table | None:
+def _find_referenced_table(schema: Schema, key: ForeignKey) -> Table | None:
     owner, _, name = key.referenced_table.partition(".")
     return next((table for table in schema.tables if owner == schema.name and table.name == name), None)
 
 
-def _kind(column: Column) -> str:
+def _classify_values(column: Column) -> str:
     if column.type.is_array:
         return "array"
     return "text" if column.type.is_text else "number" if column.type.is_numeric else column.type.adql
 
 
-def _find(table: Table, name: str) -> Column | None:
+def _find_column(table: Table, name: str) -> Column | None:
     return next((column for column in table.columns if column.name == name), None)
 
 
-def _no_column(table: Table, name: str, path: Path) -> Problem:
+def _missing_column_problem(table: Table, name: str, path: YamlPath) -> Problem:
     close = difflib.get_close_matches(name.lower(), [column.name.lower() for column in table.columns], 1)
     meant = next((f": did you mean {column.name}?" for column in table.columns if [column.name.lower()] == close), "")
     return Problem(path, f"the table {table.name} has no column {name}{meant}")

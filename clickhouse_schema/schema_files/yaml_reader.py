@@ -15,18 +15,18 @@ from pydantic_core import ErrorDetails
 
 from clickhouse_schema import obscore
 from clickhouse_schema.column_links import InputParam, Link, Service
-from clickhouse_schema.schema_files.felis_references import resolved
-from clickhouse_schema.schema_files.schema_checks import problems_of
+from clickhouse_schema.schema_files.felis_references import resolve_references
+from clickhouse_schema.schema_files.schema_checks import find_problems
 from clickhouse_schema.schema_files.yaml_document import Document, read_document
 from clickhouse_schema.schema_model import Column, Example, ForeignKey, Layout, Schema, Table
-from clickhouse_schema.schema_problem import Path, Problem, SchemaError
-from clickhouse_schema.ucd_words import fault
-from clickhouse_schema.vounit import vounit
+from clickhouse_schema.schema_problem import Problem, SchemaError, YamlPath
+from clickhouse_schema.ucd_words import find_ucd_fault
+from clickhouse_schema.vounit import normalise_unit
 
 #: A table of 5,000 columns takes about 1 MB; a data file given by mistake more than this.
 MAX_BYTES = 8_000_000
 
-_MOST_SHOWN = 20
+_MAX_SHOWN = 20
 
 #: Felis keys that say how other databases store things: read over, with a warning.
 _UNUSED = frozenset({"indexes", "precision", "value", "autoincrement", "deferrable", "initially"})
@@ -65,25 +65,25 @@ def read_schema(content: str | FilePath, source: str = "", *, strict: bool = Fal
     """
     if isinstance(content, FilePath):
         source = source or str(content)
-        content = _text(content, source)
+        content = _read_text(content, source)
     if len(content) > MAX_BYTES:
         raise SchemaError([f"{source}:1: more than {MAX_BYTES:,} characters: is this a schema file?"])
     document = read_document(content, source)
     if not isinstance(document.data, dict):
         raise SchemaError([f"{source}:1: a schema file starts with 'name: ...' of the schema"])
     warnings: list[Problem] = []
-    data, problems = resolved(_without_unused(document.data, (), warnings))
-    schema = _validated(data, problems)
+    data, problems = resolve_references(_drop_unused_keys(document.data, (), warnings))
+    schema = _validate_schema(data, problems)
     if schema is not None:
-        schema = _normalised(schema, document, warnings)
-        warnings += obscore.warnings_of(schema)
-        problems += problems_of(schema)
+        schema = _normalise_schema(schema, document, warnings)
+        warnings += obscore.find_obscore_warnings(schema)
+        problems += find_problems(schema)
     if schema is None or problems or (strict and warnings):
-        raise _error(document, problems + (warnings if strict else []))
-    return schema, [_told(document, warning) for warning in _ordered(document, warnings)]
+        raise _build_error(document, problems + (warnings if strict else []))
+    return schema, [_format_problem(document, warning) for warning in _sort_problems(document, warnings)]
 
 
-def _text(path: FilePath, source: str) -> str:
+def _read_text(path: FilePath, source: str) -> str:
     try:
         if path.stat().st_size > MAX_BYTES:
             raise SchemaError([f"{source}:1: larger than {MAX_BYTES:,} bytes: is this a schema file?"])
@@ -95,27 +95,27 @@ def _text(path: FilePath, source: str) -> str:
         raise SchemaError([f"{source}: cannot be read: {error.strerror}"]) from error
 
 
-def _error(document: Document, problems: list[Problem]) -> SchemaError:
-    told = list(dict.fromkeys(_told(document, problem) for problem in _ordered(document, problems)))
-    more = [f"... and {len(told) - _MOST_SHOWN:,} more"] if len(told) > _MOST_SHOWN else []
-    return SchemaError(told[:_MOST_SHOWN] + more)
+def _build_error(document: Document, problems: list[Problem]) -> SchemaError:
+    told = list(dict.fromkeys(_format_problem(document, problem) for problem in _sort_problems(document, problems)))
+    more = [f"... and {len(told) - _MAX_SHOWN:,} more"] if len(told) > _MAX_SHOWN else []
+    return SchemaError(told[:_MAX_SHOWN] + more)
 
 
-def _ordered(document: Document, problems: list[Problem]) -> list[Problem]:
-    return sorted(problems, key=lambda problem: document.line(problem.path))
+def _sort_problems(document: Document, problems: list[Problem]) -> list[Problem]:
+    return sorted(problems, key=lambda problem: document.find_line(problem.path))
 
 
-def _told(document: Document, problem: Problem) -> str:
-    return f"{document.at(problem.path)}: {problem.message}"
+def _format_problem(document: Document, problem: Problem) -> str:
+    return f"{document.format_location(problem.path)}: {problem.message}"
 
 
 # --- what is not used -------------------------------------------------------------------------------------------------
 
 
-def _without_unused(data: Any, path: Path, warnings: list[Problem]) -> Any:
+def _drop_unused_keys(data: Any, path: YamlPath, warnings: list[Problem]) -> Any:
     """The document with tuples for lists and without Felis' keys that say nothing here."""
     if isinstance(data, list):
-        return tuple(_without_unused(value, (*path, i), warnings) for i, value in enumerate(data))
+        return tuple(_drop_unused_keys(value, (*path, i), warnings) for i, value in enumerate(data))
     if not isinstance(data, dict):
         return data
     kept = {}
@@ -124,32 +124,34 @@ def _without_unused(data: Any, path: Path, warnings: list[Problem]) -> Any:
         if not ours and (key in _UNUSED or key.startswith(_UNUSED_PREFIXES)):
             warnings.append(Problem((*path, key), f"{key} is not used here (skyhouse:layout says what is indexed)"))
         else:
-            kept[key] = _without_unused(value, (*path, key), warnings)
+            kept[key] = _drop_unused_keys(value, (*path, key), warnings)
     return kept
 
 
 # --- keys and types ---------------------------------------------------------------------------------------------------
 
 
-def _validated(data: dict[str, Any], problems: list[Problem]) -> Schema | None:
+def _validate_schema(data: dict[str, Any], problems: list[Problem]) -> Schema | None:
     """The model of the document, or None and more problems."""
     try:
         return Schema.model_validate(data, by_alias=True, by_name=False)
     except ValidationError as error:
-        problems += [_problem(detail) for detail in error.errors(include_url=False) if not _follows(detail)]
+        problems += [
+            _detail_to_problem(detail) for detail in error.errors(include_url=False) if not _is_consequence(detail)
+        ]
         return None
 
 
-def _follows(detail: ErrorDetails) -> bool:
+def _is_consequence(detail: ErrorDetails) -> bool:
     """Whether a list counts as too short only because its entries are wrong, which is told already."""
     return detail["type"] == "too_short" and len(detail["input"]) >= detail["ctx"]["min_length"]
 
 
-def _problem(detail: ErrorDetails) -> Problem:
+def _detail_to_problem(detail: ErrorDetails) -> Problem:
     path = detail["loc"]
     key = next((part for part in reversed(path) if isinstance(part, str)), "")
     if detail["type"] == "extra_forbidden":
-        return Problem(path, f"unknown key {key!r}{_suggestion(key, _keys(path[:-1]))}")
+        return Problem(path, f"unknown key {key!r}{_suggest_key(key, _list_known_keys(path[:-1]))}")
     if detail["type"] == "missing" and isinstance(path[-1], str):
         return Problem(path, f"the key {key!r} is missing here")
     if detail["type"] == "value_error":
@@ -158,12 +160,12 @@ def _problem(detail: ErrorDetails) -> Problem:
     if detail["input"] is None:
         return Problem(path, f"{key} has no value: give one, or take the line out")
     if detail["type"] in ("too_short", "too_long", "missing"):
-        return Problem(path, _count(key, detail))
+        return Problem(path, _describe_count(key, detail))
     said = _EXPECTED.get(detail["type"]) or detail["msg"].replace("Input should be", "must be")
     return Problem(path, f"{key} {said}")
 
 
-def _count(key: str, detail: ErrorDetails) -> str:
+def _describe_count(key: str, detail: ErrorDetails) -> str:
     """How many entries there must be: only a position has a fixed number."""
     if key == "position":
         return "position must be two columns: [longitude, latitude]"
@@ -172,7 +174,7 @@ def _count(key: str, detail: ErrorDetails) -> str:
     return f"{key} has more than {detail['ctx']['max_length']:,} entries: split the table"
 
 
-def _keys(path: Path) -> list[str]:
+def _list_known_keys(path: YamlPath) -> list[str]:
     """The keys that may stand at ``path``."""
     model = next((_MODELS[part] for part in reversed(path) if isinstance(part, str) and part in _MODELS), Schema)
     aliases = {name: field.serialization_alias or name for name, field in model.model_fields.items()}
@@ -184,7 +186,7 @@ def _keys(path: Path) -> list[str]:
     return list(aliases.values())
 
 
-def _suggestion(word: str, known: list[str]) -> str:
+def _suggest_key(word: str, known: list[str]) -> str:
     bare = {key.rpartition(":")[2]: key for key in known}
     close = difflib.get_close_matches(word, known, 1) or difflib.get_close_matches(word.rpartition(":")[2], bare, 1)
     return f": did you mean {bare.get(close[0], close[0])!r}?" if close else f": known here are {', '.join(known)}"
@@ -193,12 +195,12 @@ def _suggestion(word: str, known: list[str]) -> str:
 # --- units and UCDs ---------------------------------------------------------------------------------------------------
 
 
-def _normalised(schema: Schema, document: Document, warnings: list[Problem]) -> Schema:
+def _normalise_schema(schema: Schema, document: Document, warnings: list[Problem]) -> Schema:
     """The schema with VOUnits and UCD1+ only, as far as that can be."""
     tables = []
     for i, table in enumerate(schema.tables):
         columns = tuple(
-            _normal_column(column, ("tables", i, "columns", j), document, warnings)
+            _normalise_column(column, ("tables", i, "columns", j), document, warnings)
             for j, column in enumerate(table.columns)
         )
         layout = table.layout if table.layout.id else table.layout.model_copy(update={"id": table.primary_key})
@@ -206,19 +208,19 @@ def _normalised(schema: Schema, document: Document, warnings: list[Problem]) -> 
     return schema.model_copy(update={"tables": tuple(tables)})
 
 
-def _normal_column(column: Column, path: Path, document: Document, warnings: list[Problem]) -> Column:
+def _normalise_column(column: Column, path: YamlPath, document: Document, warnings: list[Problem]) -> Column:
     update: dict[str, str] = {}
     if column.unit:
-        unit = vounit(column.unit)
+        unit = normalise_unit(column.unit)
         if unit is None:
-            key = "ivoa:unit" if document.has((*path, "ivoa:unit")) else "fits:tunit"
+            key = "ivoa:unit" if document.has_path((*path, "ivoa:unit")) else "fits:tunit"
             message = (
                 f"{key} {column.unit!r} is no unit that VOUnit has: kept as it is (write VOUnits, such as km.s**-1)"
             )
             warnings.append(Problem((*path, key), message))
         elif unit != column.unit:
             update["unit"] = unit
-    if column.ucd and (wrong := fault(column.ucd)):
+    if column.ucd and (wrong := find_ucd_fault(column.ucd)):
         warnings.append(Problem((*path, "ivoa:ucd"), f"ivoa:ucd {column.ucd!r} {wrong}: it is not published"))
         update["ucd"] = ""
     return column.model_copy(update=update) if update else column

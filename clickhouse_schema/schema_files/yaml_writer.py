@@ -10,34 +10,35 @@ from clickhouse_schema.schema_files.felis_references import default_id
 from clickhouse_schema.schema_model import ForeignKey, Schema, Table
 
 
-def write_schema(schema: Schema) -> str:
+def schema_to_yaml(schema: Schema) -> str:
     """The YAML of ``schema``, with the keys that say something, in Felis' spelling."""
     document = schema.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     for table, written in zip(schema.tables, document.get("tables", ()), strict=True):
         if table.keys:
-            written["constraints"] = [_constraint(schema, table, key) for key in table.keys]
-    return as_yaml(document)
+            written["constraints"] = [_key_to_document(schema, table, key) for key in table.keys]
+    return document_to_yaml(document)
 
 
-def as_yaml(document: dict[str, Any]) -> str:
+def document_to_yaml(document: dict[str, Any]) -> str:
     """The text of a schema document, keys in their order."""
     return yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
 
 
-def _constraint(schema: Schema, table: Table, key: ForeignKey) -> dict[str, Any]:
+def _key_to_document(schema: Schema, table: Table, key: ForeignKey) -> dict[str, Any]:
     written = key.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     owner, _, name = key.referenced_table.partition(".")
     written["@type"] = "ForeignKey"
-    written["columns"] = [_id(table, column) for column in key.columns]
+    written["columns"] = [_get_column_id(table, column) for column in key.columns]
     del written["referencedTable"]
     target = next((other for other in schema.tables if other.name == name), None) if owner == schema.name else None
     written["referencedColumns"] = [
-        _id(target, column) if target else f"{key.referenced_table}.{column}" for column in key.referenced_columns
+        _get_column_id(target, column) if target else f"{key.referenced_table}.{column}"
+        for column in key.referenced_columns
     ]
     return written
 
 
-def _id(table: Table, name: str) -> str:
+def _get_column_id(table: Table, name: str) -> str:
     return next(
         (column.id for column in table.columns if column.name == name and column.id), default_id(table.name, name)
     )

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from clickhouse_schema.schema_files.yaml_writer import as_yaml
+from clickhouse_schema.schema_files.yaml_writer import document_to_yaml
 from loaders.cli import schema_command, shards_command, user_command
 from loaders.cli.command_options import Data
 from loaders.control import control_server, data_commands
@@ -85,7 +85,7 @@ def describe(
         try:
             names = split_name(table) if table else ("my_schema", file.name.split(".")[0])
             source = open_source(file)
-            reporter.output(as_yaml(described(source, *names)).rstrip())
+            reporter.output(document_to_yaml(described(source, *names)).rstrip())
             for doubt in doubts(source):
                 reporter.message(f"warning: {doubt}")
         except ReadError as error:

@@ -22,15 +22,15 @@ from collections.abc import Collection, Mapping
 from functools import cached_property
 
 from clickhouse_schema.catalogue import Catalogue, TableEntry
-from clickhouse_schema.cluster_ddl import create_sharded, drop_sharded
+from clickhouse_schema.cluster_ddl import create_sharded_sql, drop_sharded_sql
 from clickhouse_schema.cluster_topology import Topology, read_topology
 from clickhouse_schema.engine_tables import catalogue_log
 from clickhouse_schema.overlap_sql import Overlap
-from clickhouse_schema.quoting import identifier, string
-from clickhouse_schema.replicated_tables import known_comment
+from clickhouse_schema.quoting import quote_identifier, quote_string
+from clickhouse_schema.replicated_tables import find_table_comment
 from clickhouse_schema.schema_model import Schema, Table
-from clickhouse_schema.shard_map import LOCAL, OVERLAP, SHARD, Placement, stored
-from clickhouse_schema.table_ddl import HPX29, create_table
+from clickhouse_schema.shard_map import LOCAL, OVERLAP, SHARD_COLUMN, Sharding, quote_table
+from clickhouse_schema.table_ddl import HPX29, create_table_sql
 from loaders.cluster import verify_shards as shards
 from loaders.cluster.orphan_tables import drop_left_over
 from loaders.load_error import LoadError
@@ -67,13 +67,13 @@ class ClusterStorage(Storage):
 
     def __init__(self, engine: Engine, schema_name: str, table: Table, catalogue: Catalogue) -> None:
         super().__init__(engine, schema_name, table.name)
-        if catalogue.placement is None:
+        if catalogue.sharding is None:
             raise ValueError("not a cluster")
-        self.placement: Placement = catalogue.placement
+        self.placement: Sharding = catalogue.sharding
         self.topology: Topology = read_topology(engine)
         self._table = table
         self._catalogue = catalogue
-        found = catalogue.find(table.name, True, schema_name, True)
+        found = catalogue.find_tables(table.name, True, schema_name, True)
         self._number = found[0].number if found else None
         self._done: dict[tuple[str, int], set[int]] = {}
 
@@ -84,7 +84,7 @@ class ClusterStorage(Storage):
         if key is None or not self._table.is_sharded:
             return None
         schema_name, _, name = key.referenced_table.rpartition(".")
-        found = self._catalogue.find(name, True, schema_name, True)
+        found = self._catalogue.find_tables(name, True, schema_name, True)
         if not found:
             raise LoadError(f"rows of {self.table_name} are with those of {key.referenced_table}: load that first")
         return found[0]
@@ -106,18 +106,18 @@ class ClusterStorage(Storage):
         return self._base(0 if self._number is None else self._number + 1)
 
     def _base(self, number: int) -> str:
-        return self.placement.base(self.table_name, number, is_sharded=self._table.is_sharded)
+        return self.placement.base_name(self.table_name, number, is_sharded=self._table.is_sharded)
 
     def _rows(self, base: str, part: str) -> str:
         """Name of the table that has the rows of a part."""
-        return base + (self.topology.rows(part) if part else "")
+        return base + (self.topology.rows_suffix(part) if part else "")
 
     def all_rows(self, part: str, base: str = "") -> str:
         """SQL of a table of all rows of a part, those of all shards."""
         base = base or self.base
         if not part or self.topology.is_one_server:
-            return stored(self.schema_name, self._rows(base, part))
-        return f"cluster({string(self.placement.cluster)}, {string(self.schema_name)}, {string(base + part)})"
+            return quote_table(self.schema_name, self._rows(base, part))
+        return f"cluster({quote_string(self.placement.cluster)}, {quote_string(self.schema_name)}, {quote_string(base + part)})"
 
     # --- states -------------------------------------------------------------------------------------------------------
 
@@ -130,7 +130,7 @@ class ClusterStorage(Storage):
 
     def live_state(self) -> TableState | None:
         """What any server knows; the description is the catalogue's, with columns that were added since the load."""
-        state = read_state(known_comment(self.engine, self.topology, self.schema_name, self.live_name))
+        state = read_state(find_table_comment(self.engine, self.topology, self.schema_name, self.live_name))
         if state is None:
             return None
         return state.model_copy(update={"entry": state.entry.model_copy(update={"tables": (self._table,)})})
@@ -149,7 +149,7 @@ class ClusterStorage(Storage):
         self.drop_staging()
         if self._number is None:
             drop_left_over(self.engine, self.topology, self.schema_name, self.table_name)
-        self.engine.execute(f"CREATE DATABASE IF NOT EXISTS {identifier(schema.name)}{self.topology.on_cluster}")
+        self.engine.execute(f"CREATE DATABASE IF NOT EXISTS {quote_identifier(schema.name)}{self.topology.on_cluster}")
         for statement in self._creation(table):
             self.engine.execute(statement)
         if onto_live:
@@ -165,13 +165,13 @@ class ClusterStorage(Storage):
         name = self._rows(self.base, part)
         wait_for_mutations(self.engine, self._everywhere("mutations"), self.schema_name, name)
         for year in partitions(self.engine, self._everywhere("parts"), self.schema_name, name):
-            change = f"ATTACH PARTITION ID {year} FROM {stored(self.schema_name, name)}"
+            change = f"ATTACH PARTITION ID {year} FROM {quote_table(self.schema_name, name)}"
             self._alter(self._rows(self._next, part), change, WAIT)
 
     def _creation(self, table: Table) -> list[str]:
         if table.is_sharded:
-            return create_sharded(table, self.schema_name, self._next, self.topology)
-        return [create_table(table, stored(self.schema_name, self._next), self.topology)]
+            return create_sharded_sql(table, self.schema_name, self._next, self.topology)
+        return [create_table_sql(table, quote_table(self.schema_name, self._next), self.topology)]
 
     def chunks(self) -> dict[int, int]:
         """Rows by number of chunk. What a chunk has not is put there when it is inserted again."""
@@ -209,7 +209,7 @@ class ClusterStorage(Storage):
 
     def faults(self) -> list[str]:
         schema = Schema(name=self.schema_name, tables=(self._table,))
-        filled = TableEntry(schema, self._table, is_sharded=self._table.is_sharded, base=self._next)
+        filled = TableEntry(schema, self._table, is_sharded=self._table.is_sharded, base_name=self._next)
         wrong = shards.left_behind(self.engine, self._catalogue, filled, self.placement)
         if not self.overlap_is_filled:
             return wrong
@@ -217,7 +217,7 @@ class ClusterStorage(Storage):
         return wrong + shards.overlap_faults(self.engine, self._table, self.overlap, local, overlap)
 
     def refuse_moved(self) -> None:
-        if catalogue_log.read_placement(self.engine) != self.placement:
+        if catalogue_log.read_sharding(self.engine) != self.placement:
             raise LoadError(f"the shards were moved meanwhile, so {self.table_name} is as it was: start the load again")
 
     def publish(self) -> None:
@@ -229,7 +229,7 @@ class ClusterStorage(Storage):
             self._alter(self._rows(self._next, part), f"DROP COLUMN IF EXISTS {CHUNK}", DO_NOT_WAIT)
         number = 0 if self._number is None else self._number + 1
         catalogue_log.update_density(self.engine, self.schema_name, self._table, self._next)
-        catalogue_log.register(self.engine, state.entry, self._table, number)
+        catalogue_log.register_table(self.engine, state.entry, self._table, number)
         self._number = number
         if number:
             time.sleep(LINGER_SECONDS)
@@ -253,7 +253,7 @@ class ClusterStorage(Storage):
 
     @property
     def checked(self) -> list[str]:
-        return [stored(self.schema_name, self._rows(self.base, part)) for part in self.parts]
+        return [quote_table(self.schema_name, self._rows(self.base, part)) for part in self.parts]
 
     def placed(self) -> tuple[list[str], list[str]]:
         if not self._table.is_sharded:
@@ -268,10 +268,10 @@ class ClusterStorage(Storage):
         if not self.topology.is_one_server:
             wrong += [fault for part in (local, copies) for fault in shards.server_faults(self.engine, part)]
         if self.parent is not None:
-            part = stored(self.schema_name, self.base, LOCAL)
+            part = quote_table(self.schema_name, self.base, LOCAL)
             wrong += shards.child_faults(self.engine, self._table, part, self.parent, self.placement)
         else:
-            counted = catalogue_log.density(self.engine, self.schema_name, self.table_name)
+            counted = catalogue_log.read_density(self.engine, self.schema_name, self.table_name)
             order = self._table.layout.healpix_order
             wrong += shards.count_faults(found, counted, order, self.placement.map)
             wrong += shards.home_faults(self.engine, self.placement.map, local)
@@ -308,17 +308,21 @@ class ClusterStorage(Storage):
 
     @property
     def _shards(self) -> range:
-        return range(self.placement.map.shards if self._table.is_sharded else 1)
+        return range(self.placement.map.shard_count if self._table.is_sharded else 1)
 
     def _send(self, gateway: Gateway, part: str, base: str, shards: list[int], chunk: int | None = None) -> None:
         """The gateway's rows that belong to ``part`` of these shards, as one block for each of them."""
         if not shards or (part == OVERLAP and not self.overlap_is_filled):
             return
-        names = gateway.names + (f", {SHARD}" if part else "") + (f", {CHUNK}" if chunk is not None else "")
+        names = gateway.names + (f", {SHARD_COLUMN}" if part else "") + (f", {CHUNK}" if chunk is not None else "")
         number = "" if chunk is None else f", {chunk}"
-        wanted = f" WHERE {SHARD} IN ({', '.join(map(str, shards))})" if part else ""
-        into = self.topology.into(self.schema_name, base, part) if part else stored(self.schema_name, base)
-        values = gateway.names + (f", {SHARD}" if part else "")
+        wanted = f" WHERE {SHARD_COLUMN} IN ({', '.join(map(str, shards))})" if part else ""
+        into = (
+            self.topology.insert_target_sql(self.schema_name, base, part)
+            if part
+            else quote_table(self.schema_name, base)
+        )
+        values = gateway.names + (f", {SHARD_COLUMN}" if part else "")
         sql = f"INSERT INTO {into} ({names}) SELECT {values}{number} FROM {self._placed(gateway, part)}{wanted}"
         query_id = f"{self._query_ids}{uuid.uuid4().hex}"
         self.engine.execute(sql, SINGLE_BLOCK, query_id=query_id)
@@ -328,11 +332,11 @@ class ClusterStorage(Storage):
         if not part:
             return gateway.rows
         names = gateway.names
-        home = SHARD if self.parent is not None else self.placement.map.sql(HPX29)
+        home = SHARD_COLUMN if self.parent is not None else self.placement.map.shard_sql(HPX29)
         if part == LOCAL:
-            return f"(SELECT {names}, {home} AS {SHARD} FROM {gateway.rows})"
+            return f"(SELECT {names}, {home} AS {SHARD_COLUMN} FROM {gateway.rows})"
         at_home = f"(SELECT {names}, {HPX29}, {home} AS {_HOME} FROM {gateway.rows})"
-        return f"(SELECT {names}, arrayJoin({self._holders}) AS {SHARD} FROM {at_home})"
+        return f"(SELECT {names}, arrayJoin({self._holders}) AS {SHARD_COLUMN} FROM {at_home})"
 
     @cached_property
     def overlap(self) -> Overlap:
@@ -356,10 +360,12 @@ class ClusterStorage(Storage):
 
     def _drop_gateways(self) -> None:
         """Those of chunks whose process was killed, on whatever server it was connected to."""
-        where = f"database = {string(self.schema_name)} AND startsWith(name, {string(self._next + _CHUNK_IN)})"
+        where = (
+            f"database = {quote_string(self.schema_name)} AND startsWith(name, {quote_string(self._next + _CHUNK_IN)})"
+        )
         found = self.engine.fetch_table(f"SELECT DISTINCT name FROM {self._everywhere('tables')} WHERE {where}")
         for name in found.column(0).to_pylist():
-            table = stored(self.schema_name, name)
+            table = quote_table(self.schema_name, name)
             self.engine.execute(f"DROP TABLE IF EXISTS {table}{self.topology.on_cluster} SYNC")
 
     def drop_live(self) -> None:
@@ -369,21 +375,23 @@ class ClusterStorage(Storage):
 
     def _drop(self, base: str) -> None:
         if self._table.is_sharded:
-            for statement in drop_sharded(self.schema_name, base, self.topology):
+            for statement in drop_sharded_sql(self.schema_name, base, self.topology):
                 self.engine.execute(statement)
         else:
-            name = stored(self.schema_name, base)
-            self.engine.execute(f"DROP TABLE IF EXISTS {name}{self.topology.dropping}")
+            name = quote_table(self.schema_name, base)
+            self.engine.execute(f"DROP TABLE IF EXISTS {name}{self.topology.drop_clause}")
 
     def _alter(self, name: str, change: str, settings: dict[str, int]) -> None:
-        table = stored(self.schema_name, name)
+        table = quote_table(self.schema_name, name)
         is_comment = change.startswith("MODIFY COMMENT")
-        where = self.topology.on_cluster if is_comment else self.topology.altering(is_sharded=self._table.is_sharded)
+        where = (
+            self.topology.on_cluster if is_comment else self.topology.alter_clause(is_sharded=self._table.is_sharded)
+        )
         self.engine.execute(f"ALTER TABLE {table}{where} {change}", settings)
 
     def _everywhere(self, system_table: str) -> str:
         """SQL of a system table of all servers."""
-        return self.topology.everywhere(f"system.{system_table}")
+        return self.topology.all_servers_sql(f"system.{system_table}")
 
     @property
     def _query_ids(self) -> str:
@@ -397,13 +405,13 @@ class ClusterStorage(Storage):
         self._copied(base, *self.parts)
 
     def _copied(self, base: str, *parts: str) -> None:
-        settle(self.engine, self.topology, [stored(self.schema_name, self._rows(base, part)) for part in parts])
+        settle(self.engine, self.topology, [quote_table(self.schema_name, self._rows(base, part)) for part in parts])
 
     def _end_statements(self) -> None:
         """Until no statement runs any more that a load, which was killed, has sent: it may still add rows."""
         for query_id in self.engine.list_running_ids(self._query_ids):
             self.engine.cancel_query(query_id)
-        asked = f"startsWith(Settings['log_comment'], {string(self._query_ids)})"
+        asked = f"startsWith(Settings['log_comment'], {quote_string(self._query_ids)})"
         while self.engine.fetch_table(f"SELECT 1 AS one FROM {self._everywhere('processes')} WHERE {asked}").num_rows:
             time.sleep(0.05)
 
@@ -414,4 +422,4 @@ def _key(part: str, shard: int) -> str:
 
 def _shard(part: str) -> str:
     """SQL of the number of a row's shard."""
-    return SHARD if part else "0"
+    return SHARD_COLUMN if part else "0"

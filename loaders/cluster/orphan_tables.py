@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from clickhouse_schema.cluster_ddl import drop_sharded
+from clickhouse_schema.cluster_ddl import drop_sharded_sql
 from clickhouse_schema.cluster_topology import Topology
-from clickhouse_schema.quoting import string
-from clickhouse_schema.shard_map import BASE, LOCAL, MARGIN, OVERLAP, ROWS
+from clickhouse_schema.quoting import quote_string
+from clickhouse_schema.shard_map import BASE_PATTERN, LOCAL, MARGIN, OVERLAP, ROWS_SUFFIX
 from loaders.storage.server_storage import CHUNK
 from tap_service.storage.engine.engine import Engine
 
-_ENDS = "|".join([LOCAL, OVERLAP, LOCAL + ROWS, OVERLAP + ROWS, MARGIN])
-_NAME = re.compile(rf"(?P<base>{BASE})(?P<part>{_ENDS})?", re.DOTALL)
+_ENDS = "|".join([LOCAL, OVERLAP, LOCAL + ROWS_SUFFIX, OVERLAP + ROWS_SUFFIX, MARGIN])
+_NAME = re.compile(rf"(?P<base>{BASE_PATTERN})(?P<part>{_ENDS})?", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +29,11 @@ def left_over(engine: Engine, topology: Topology, schema_name: str, table_name: 
 
     A table that is whole everywhere is known by what loads alone give a table; it may be anybody's otherwise.
     """
-    is_chunked = f"position(create_table_query, {string(f'`{CHUNK}` ')}) > 0"
+    is_chunked = f"position(create_table_query, {quote_string(f'`{CHUNK}` ')}) > 0"
     found = engine.fetch_table(
         f"SELECT name, max({is_chunked}) AS is_chunked, max(startsWith(comment, '{{')) AS is_told,"
-        f" sum(ifNull(total_rows, 0)) AS rows FROM {topology.everywhere('system.tables')}"
-        f" WHERE database = {string(schema_name)} AND startsWith(name, {string(table_name)})"
+        f" sum(ifNull(total_rows, 0)) AS rows FROM {topology.all_servers_sql('system.tables')}"
+        f" WHERE database = {quote_string(schema_name)} AND startsWith(name, {quote_string(table_name)})"
         " GROUP BY name ORDER BY name"
     ).to_pylist()
     bases, is_filled = [], False
@@ -48,5 +48,5 @@ def left_over(engine: Engine, topology: Topology, schema_name: str, table_name: 
 def drop_left_over(engine: Engine, topology: Topology, schema_name: str, table_name: str) -> None:
     """Drop all of it. Only for tables that the catalogue does not know."""
     for base in left_over(engine, topology, schema_name, table_name).bases:
-        for statement in drop_sharded(schema_name, base, topology):
+        for statement in drop_sharded_sql(schema_name, base, topology):
             engine.execute(statement)

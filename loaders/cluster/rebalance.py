@@ -23,15 +23,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clickhouse_schema.catalogue import Catalogue, TableEntry
-from clickhouse_schema.cluster_ddl import create_sharded, drop_sharded
+from clickhouse_schema.cluster_ddl import create_sharded_sql, drop_sharded_sql
 from clickhouse_schema.cluster_topology import Topology, read_topology
 from clickhouse_schema.engine_tables import catalogue_log
 from clickhouse_schema.overlap_sql import Overlap
-from clickhouse_schema.quoting import identifier, string
-from clickhouse_schema.replicated_tables import known_comment
-from clickhouse_schema.schema_drift import creation
-from clickhouse_schema.shard_balance import balanced, by_shard, moved, weights_of
-from clickhouse_schema.shard_map import BASE, LOCAL, OVERLAP, SHARD, Placement, stored
+from clickhouse_schema.quoting import quote_identifier, quote_string
+from clickhouse_schema.replicated_tables import find_table_comment
+from clickhouse_schema.schema_drift import create_missing_sql
+from clickhouse_schema.shard_balance import balance_shards, sum_cell_weights, sum_moved_weight, sum_shard_weights
+from clickhouse_schema.shard_map import BASE_PATTERN, LOCAL, OVERLAP, SHARD_COLUMN, Sharding, quote_table
 from clickhouse_schema.table_ddl import HPX29, given_columns
 from clickhouse_schema.tap_schema import TAP_SCHEMA
 from loaders.cluster.cluster_storage import LINGER_SECONDS
@@ -43,7 +43,7 @@ from loaders.storage.replica_sync import settle
 from tap_service.storage.engine.engine import Engine
 
 #: As ``Placement.base`` makes it
-_BASE = re.compile(BASE, re.DOTALL)
+_BASE = re.compile(BASE_PATTERN, re.DOTALL)
 
 #: How much more than in a balanced map the fullest shard may have
 _UNEVEN = 1.1
@@ -61,12 +61,12 @@ def plan(engine: Engine, shards: int, reporter: Reporter) -> None:
     cluster = _Cluster(engine, shards)
     sizes = [cluster.weights(what) for what in ("rows", "bytes")]
     maps = (cluster.placement.map, cluster.wanted.map)
-    table = [by_shard(weights, map_) for map_ in maps for weights in sizes]
-    for shard in range(max(map_.shards for map_ in maps)):
+    table = [sum_shard_weights(weights, map_) for map_ in maps for weights in sizes]
+    for shard in range(max(map_.shard_count for map_ in maps)):
         rows, size, new_rows, new_size = (float(each[shard]) if shard < len(each) else 0.0 for each in table)
         now = f"{rows:,.0f} rows, {size / 1e6:,.1f} MB"
         reporter.output(f"shard {shard}: {now}; balanced: {new_rows:,.0f} rows, {new_size / 1e6:,.1f} MB")
-    rows = moved(sizes[0], *maps)
+    rows = sum_moved_weight(sizes[0], *maps)
     reporter.output(f"{rows:,.0f} of {sizes[0].sum():,.0f} rows would be on another shard: skyhouse shards move")
 
 
@@ -77,7 +77,7 @@ def prepare(engine: Engine, reporter: Reporter) -> None:
     """
     _complete(engine, reporter)
     entries = catalogue_log.read_catalogue(engine).entries
-    settle(engine, read_topology(engine), [entry.storage for entry in entries if not entry.is_sharded])
+    settle(engine, read_topology(engine), [entry.storage_sql for entry in entries if not entry.is_sharded])
     reporter.output("all servers have all tables")
 
 
@@ -86,9 +86,9 @@ def _complete(engine: Engine, reporter: Reporter) -> None:
     for entry in catalogue.entries:
         if entry.schema.name == TAP_SCHEMA.name:  # ``apply.initialise`` has made those
             continue
-        statements = creation(engine, topology, entry.schema.name, entry.table, entry.place[1])
+        statements = create_missing_sql(engine, topology, entry.schema.name, entry.table, entry.engine_table[1])
         if statements:
-            reporter.output(f"making {entry.qualified}")
+            reporter.output(f"making {entry.qualified_name}")
         for statement in statements:
             engine.execute(statement)
 
@@ -107,7 +107,7 @@ def move(engine: Engine, shards: int, reporter: Reporter) -> None:
     except LoadError:
         cluster.drop_all_but(cluster.placement)
         raise
-    catalogue_log.write_placement(engine, cluster.wanted)
+    catalogue_log.write_sharding(engine, cluster.wanted)
     reporter.output(f"{len(cluster.entries)} tables have balanced shards")
     time.sleep(LINGER_SECONDS)
     cluster.drop_all_but(cluster.wanted)
@@ -118,7 +118,7 @@ def _fill(cluster: _Cluster, reporter: Reporter) -> None:
     before = cluster.version()
     for entry in cluster.entries:
         reporter.check()
-        reporter.message(f"moving {entry.qualified}")
+        reporter.message(f"moving {entry.qualified_name}")
         cluster.make(entry)
         cluster.copy(entry)
         cluster.check(entry)
@@ -157,11 +157,11 @@ class _Cluster:
         self._engine = engine
         self._topology: Topology = read_topology(engine)
         self._catalogue: Catalogue = catalogue_log.read_catalogue(engine)
-        if self._catalogue.placement is None:
+        if self._catalogue.sharding is None:
             raise LoadError("this is one server, which has no shards")
         if shards > self._topology.shards:
             raise LoadError(f"the cluster has {self._topology.shards} shards in remote_servers, not {shards}")
-        self.placement: Placement = self._catalogue.placement
+        self.placement: Sharding = self._catalogue.sharding
         sharded = [entry for entry in self._catalogue.entries if entry.is_sharded]
         self.entries = sorted(sharded, key=lambda entry: len(self._line(entry)))
         self.wanted = self._balanced(shards or self._topology.shards)
@@ -171,18 +171,21 @@ class _Cluster:
         line = [entry]
         while (key := line[-1].table.parent_key) is not None:
             schema_name, _, name = key.referenced_table.rpartition(".")
-            parents = self._catalogue.find(name, True, schema_name, True)
+            parents = self._catalogue.find_tables(name, True, schema_name, True)
             if not parents:
-                told = f"rows of {line[-1].qualified} are with those of {key.referenced_table}, which is not there"
-                raise LoadError(f"{told}: load it, or drop {line[-1].qualified}")
+                told = f"rows of {line[-1].qualified_name} are with those of {key.referenced_table}, which is not there"
+                raise LoadError(f"{told}: load it, or drop {line[-1].qualified_name}")
             line.append(parents[0])
         return line
 
-    def _balanced(self, shards: int) -> Placement:
+    def _balanced(self, shards: int) -> Sharding:
         """The placement as it is, unless another map is better by more than a new load may make it worse again."""
         weights, map_ = self.weights("bytes"), self.placement.map
-        better = balanced(weights, shards)
-        if map_.shards == shards and by_shard(weights, map_).max() <= _UNEVEN * by_shard(weights, better).max():
+        better = balance_shards(weights, shards)
+        if (
+            map_.shard_count == shards
+            and sum_shard_weights(weights, map_).max() <= _UNEVEN * sum_shard_weights(weights, better).max()
+        ):
             return self.placement
         return replace(self.placement, map=better, generation=self.placement.generation + 1)
 
@@ -190,7 +193,7 @@ class _Cluster:
 
     def weights(self, what: str) -> NDArray[np.float64]:
         """Rows or bytes by cell of the map."""
-        each = [weights_of([]), *(self._weights_of(entry, what) for entry in self.entries)]
+        each = [sum_cell_weights([]), *(self._weights_of(entry, what) for entry in self.entries)]
         return np.asarray(np.sum(each, axis=0), dtype=np.float64)
 
     def _weights_of(self, entry: TableEntry, what: str) -> NDArray[np.float64]:
@@ -202,10 +205,10 @@ class _Cluster:
         return inside
 
     def _counted(self, entry: TableEntry, what: str) -> NDArray[np.float64]:
-        counted = catalogue_log.density(self._engine, entry.schema.name, entry.table.name)
+        counted = catalogue_log.read_density(self._engine, entry.schema.name, entry.table.name)
         order = entry.table.layout.healpix_order
         cells = zip(counted["cell"].to_pylist(), counted[what].to_pylist(), strict=True)
-        return weights_of((order, cell, weight) for cell, weight in cells)
+        return sum_cell_weights((order, cell, weight) for cell, weight in cells)
 
     # --- what changes -------------------------------------------------------------------------------------------------
 
@@ -213,7 +216,7 @@ class _Cluster:
         """Another one when anything was loaded, added or dropped, through whatever server."""
         settle(self._engine, self._topology, ["skyhouse.catalogue", "skyhouse.appends"])
         added = self._engine.fetch_table("SELECT max(version) AS version FROM skyhouse.appends").column(0)[0].as_py()
-        return catalogue_log.catalogue_version(self._engine), int(added)
+        return catalogue_log.read_catalogue_version(self._engine), int(added)
 
     def refuse_loads(self) -> None:
         """Raises ``LoadError`` if some load has begun and not ended: its rows would be left behind."""
@@ -224,8 +227,8 @@ class _Cluster:
 
     def _found(self) -> Iterator[_Found]:
         """All that the engine has of sharded tables, and gateways of rows that are added to one."""
-        rows = self._topology.rows(LOCAL)
-        ends = " OR ".join(f"endsWith(name, {string(end)})" for end in (rows, APPEND))
+        rows = self._topology.rows_suffix(LOCAL)
+        ends = " OR ".join(f"endsWith(name, {quote_string(end)})" for end in (rows, APPEND))
         sql = f"SELECT database, name FROM system.tables WHERE {ends} ORDER BY database, name"
         by_name = {(entry.schema.name, entry.table.name): entry for entry in self.entries}
         for row in self._engine.fetch_table(sql).to_pylist():
@@ -238,53 +241,53 @@ class _Cluster:
 
     def make(self, entry: TableEntry) -> None:
         base = self._base(entry, self.wanted)
-        for statement in create_sharded(entry.table, entry.schema.name, base, self._topology):
+        for statement in create_sharded_sql(entry.table, entry.schema.name, base, self._topology):
             self._engine.execute(statement)
 
     def copy(self, entry: TableEntry) -> None:
         """The rows to their new shards, then their copies from there. All servers have what is read, and then all."""
-        names = ", ".join(identifier(name) for name in given_columns(entry.table))
+        names = ", ".join(quote_identifier(name) for name in given_columns(entry.table))
         base = self._base(entry, self.wanted)
         self._settle(entry, self.placement, LOCAL)
-        into = self._topology.into(entry.schema.name, base, LOCAL)
-        home = self.wanted.map.sql(_AT)
-        sql = f"INSERT INTO {into} ({names}, {SHARD}) SELECT {names}, {home} FROM {self._leaving(entry)}"
+        into = self._topology.insert_target_sql(entry.schema.name, base, LOCAL)
+        home = self.wanted.map.shard_sql(_AT)
+        sql = f"INSERT INTO {into} ({names}, {SHARD_COLUMN}) SELECT {names}, {home} FROM {self._leaving(entry)}"
         self._engine.execute(sql, _BY_HERE)
         self._settle(entry, self.wanted, LOCAL)
         if self._overlaps(entry):
-            into = self._topology.into(entry.schema.name, base, OVERLAP)
-            holders = f"arrayJoin({self._overlap(entry).holders(HPX29, SHARD)})"
+            into = self._topology.insert_target_sql(entry.schema.name, base, OVERLAP)
+            holders = f"arrayJoin({self._overlap(entry).holders(HPX29, SHARD_COLUMN)})"
             rows = self._all(entry, self.wanted)
-            sql = f"INSERT INTO {into} ({names}, {SHARD}) SELECT {names}, {holders} FROM {rows}"
+            sql = f"INSERT INTO {into} ({names}, {SHARD_COLUMN}) SELECT {names}, {holders} FROM {rows}"
             self._engine.execute(sql, _BY_HERE)
             self._settle(entry, self.wanted, OVERLAP)
         self._copy_comment(entry)
 
-    def _settle(self, entry: TableEntry, placement: Placement, part: str) -> None:
-        name = stored(entry.schema.name, self._base(entry, placement), self._topology.rows(part))
+    def _settle(self, entry: TableEntry, placement: Sharding, part: str) -> None:
+        name = quote_table(entry.schema.name, self._base(entry, placement), self._topology.rows_suffix(part))
         settle(self._engine, self._topology, [name])
 
     def _leaving(self, entry: TableEntry) -> str:
         """SQL of all rows, each with the index that its place is told by: its own, or that of the top of its line."""
-        return f"cluster({string(self.placement.cluster)}, view({self._told(entry, given_columns(entry.table))}))"
+        return f"cluster({quote_string(self.placement.cluster)}, view({self._told(entry, given_columns(entry.table))}))"
 
     def _told(self, entry: TableEntry, columns: Iterable[str]) -> str:
         """SQL of these columns of a shard's own rows, with that index. Each shard has the parents of its rows."""
-        names = ", ".join(f"t.{identifier(name)} AS {identifier(name)}" for name in columns)
+        names = ", ".join(f"t.{quote_identifier(name)} AS {quote_identifier(name)}" for name in columns)
         key = entry.table.parent_key
         if key is None:
-            return f"SELECT {names}, t.{HPX29} AS {_AT} FROM {entry.part(LOCAL)} AS t"
+            return f"SELECT {names}, t.{HPX29} AS {_AT} FROM {entry.part_sql(LOCAL)} AS t"
         parents = self._told(self._line(entry)[1], key.referenced_columns)
         pairs = zip(key.columns, key.referenced_columns, strict=True)
-        equal = " AND ".join(f"t.{identifier(one)} = p.{identifier(other)}" for one, other in pairs)
-        joined = f"{entry.part(LOCAL)} AS t LEFT ANY JOIN ({parents}) AS p ON {equal}"
+        equal = " AND ".join(f"t.{quote_identifier(one)} = p.{quote_identifier(other)}" for one, other in pairs)
+        joined = f"{entry.part_sql(LOCAL)} AS t LEFT ANY JOIN ({parents}) AS p ON {equal}"
         return f"SELECT {names}, p.{_AT} AS {_AT} FROM {joined}"
 
     def _copy_comment(self, entry: TableEntry) -> None:
-        rows = self._topology.rows(LOCAL)
+        rows = self._topology.rows_suffix(LOCAL)
         old, new = (self._base(entry, placement) + rows for placement in (self.placement, self.wanted))
-        text = string(known_comment(self._engine, self._topology, entry.schema.name, old))
-        name = stored(entry.schema.name, new)
+        text = quote_string(find_table_comment(self._engine, self._topology, entry.schema.name, old))
+        name = quote_table(entry.schema.name, new)
         self._engine.execute(f"ALTER TABLE {name}{self._topology.on_cluster} MODIFY COMMENT {text}")
 
     def check(self, entry: TableEntry) -> None:
@@ -298,31 +301,31 @@ class _Cluster:
         if len(self._line(entry)) == 1:
             faults += home_faults(self._engine, self.wanted.map, new)
         local = (self.wanted.cluster, entry.schema.name, self._base(entry, self.wanted) + LOCAL)
-        faults += server_faults(self._engine, f"cluster({', '.join(string(text) for text in local)})")
+        faults += server_faults(self._engine, f"cluster({', '.join(quote_string(text) for text in local)})")
         if self._overlaps(entry):
             copies = self._all(entry, self.wanted, OVERLAP)
             faults += overlap_faults(self._engine, entry.table, self._overlap(entry), new, copies)
         if faults:
-            raise LoadError(f"{entry.qualified} could not be moved, so nothing was: {'; '.join(faults)}")
+            raise LoadError(f"{entry.qualified_name} could not be moved, so nothing was: {'; '.join(faults)}")
 
-    def drop_all_but(self, placement: Placement) -> None:
+    def drop_all_but(self, placement: Sharding) -> None:
         """Drop the tables of all other generations, those of unfinished moves and those that were moved from."""
         for found in self._found():
             if found.entry is not None and found.generation != placement.generation:
-                for statement in drop_sharded(found.database, found.base, self._topology):
+                for statement in drop_sharded_sql(found.database, found.base, self._topology):
                     self._engine.execute(statement)
 
     # --- names --------------------------------------------------------------------------------------------------------
 
-    def _base(self, entry: TableEntry, placement: Placement) -> str:
-        return placement.base(entry.table.name, entry.number)
+    def _base(self, entry: TableEntry, placement: Sharding) -> str:
+        return placement.base_name(entry.table.name, entry.number)
 
-    def _all(self, entry: TableEntry, placement: Placement, part: str = LOCAL) -> str:
+    def _all(self, entry: TableEntry, placement: Sharding, part: str = LOCAL) -> str:
         """SQL of a table of all rows of a part, those of all shards."""
         base = self._base(entry, placement)
         if self._topology.is_one_server:
-            return stored(entry.schema.name, base, self._topology.rows(part))
-        names = ", ".join(string(text) for text in (placement.cluster, entry.schema.name, base + part))
+            return quote_table(entry.schema.name, base, self._topology.rows_suffix(part))
+        names = ", ".join(quote_string(text) for text in (placement.cluster, entry.schema.name, base + part))
         return f"cluster({names})"
 
     def _overlap(self, entry: TableEntry) -> Overlap:

@@ -198,7 +198,7 @@ def opened(data_path: Path, *, reads: bool = False) -> Iterator[Engine]:
         with alone(config.redis_url, "catalogue") if config.redis_url else nullcontext():
             try:
                 # another server may not have yet what was just written
-                catalogue_log.initialise(engine.list_servers()[0])
+                catalogue_log.prepare_engine(engine.list_servers()[0])
                 recover(engine, is_ours=not config.clickhouse_url)
             except StorageFull as error:
                 _log.warning("the catalogue is left as it is, for no space is left: %s", error)

@@ -15,7 +15,7 @@ import hashlib
 from collections.abc import Sequence
 
 from clickhouse_schema.engine_tables import append_record, catalogue_log
-from clickhouse_schema.quoting import string
+from clickhouse_schema.quoting import quote_string
 from loaders.load_error import LoadError
 from loaders.pipeline.chunk_reader import Chunk
 from loaders.storage.gateway_table import APPEND, Orphan
@@ -31,7 +31,7 @@ class Additions:
         self._engine = storage.engine
         self._storage = storage
         self._table = live.entry.tables[0]
-        self._to = append_record.Origin(storage.schema_name, storage.table_name, live.origin)
+        self._to = append_record.AppendOrigin(storage.schema_name, storage.table_name, live.origin)
         self._gateway = storage.gateway(self._table)
 
     def fingerprint(self, digests: Sequence[str]) -> str:
@@ -40,18 +40,18 @@ class Additions:
         return hashlib.sha256("\n".join(["append", *digests, document]).encode()).hexdigest()
 
     def has(self, fingerprint: str) -> bool:
-        return append_record.is_done(self._engine, self._to, fingerprint)
+        return append_record.is_append_done(self._engine, self._to, fingerprint)
 
     def digests(self, among: Sequence[str]) -> set[str]:
         """Those of ``among`` whose files were added."""
-        return append_record.digests(self._engine, self._to, among)
+        return append_record.find_known_digests(self._engine, self._to, among)
 
-    def added(self) -> append_record.Added:
-        return append_record.added(self._engine, self._to)
+    def added(self) -> append_record.AppendTotals:
+        return append_record.sum_appends(self._engine, self._to)
 
     def waiting(self) -> AppendState | None:
         """The addition that was killed when all its rows were in the gateway."""
-        state = append_record.begun(self._engine, self._to)
+        state = append_record.read_begun_state(self._engine, self._to)
         return AppendState.model_validate_json(state) if state else None
 
     def gather(self, chunk: Chunk | None) -> list[Orphan]:
@@ -65,7 +65,7 @@ class Additions:
         state = AppendState(
             load=load,
             before=self._storage.sizes(),
-            density=catalogue_log.density_stamp(self._engine, self._to.schema_name, self._to.table_name),
+            density=catalogue_log.read_density_stamp(self._engine, self._to.schema_name, self._to.table_name),
         )
         self._note(load, state=state.model_dump_json())
         self.complete(state)
@@ -76,7 +76,7 @@ class Additions:
         sizes = self._storage.sizes()
         self._storage.take(self._gateway, [part for part, rows in sizes.items() if rows == state.before.get(part, 0)])
         self._check(state)
-        if catalogue_log.density_stamp(self._engine, self._to.schema_name, self._to.table_name) == state.density:
+        if catalogue_log.read_density_stamp(self._engine, self._to.schema_name, self._to.table_name) == state.density:
             catalogue_log.add_density(self._engine, self._to.schema_name, self._table, self._gateway.rows)
         self._note(state.load, finished=state.load.finished)
         self._gateway.drop()
@@ -93,12 +93,12 @@ class Additions:
 
     def _note(self, load: Load, *, finished: str = "", state: str = "") -> None:
         told = (load.fingerprint, load.rows, load.rejected, load.files)
-        append_record.note(self._engine, self._to, *told, finished=finished, state=state)
+        append_record.write_append(self._engine, self._to, *told, finished=finished, state=state)
 
 
 def complete_all(engine: Engine) -> None:
     """Finish what was killed, on an engine that only this process has."""
-    sql = f"SELECT database, name FROM system.tables WHERE endsWith(name, {string(APPEND)})"
+    sql = f"SELECT database, name FROM system.tables WHERE endsWith(name, {quote_string(APPEND)})"
     for row in engine.fetch_table(sql).to_pylist():
         storage = Storage(engine, row["database"], row["name"].removesuffix(APPEND))
         live = storage.live_state()

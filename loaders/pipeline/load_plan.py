@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from clickhouse_schema.schema_files.yaml_reader import read_schema
-from clickhouse_schema.schema_files.yaml_writer import as_yaml
+from clickhouse_schema.schema_files.yaml_writer import document_to_yaml
 from clickhouse_schema.schema_model import Column, Schema, Table
 from clickhouse_schema.schema_problem import SchemaError
-from clickhouse_schema.vounit import vounit
+from clickhouse_schema.vounit import normalise_unit
 from loaders.load_error import LoadError
 from loaders.pipeline.describe_file import described, doubts
 from loaders.progress_reporter import Reporter
@@ -38,7 +38,7 @@ def planned(name: str, sources: list[Source], schema_file: Path | None, strict: 
     if schema_file is None:
         for doubt in doubts(source):
             reporter.message(f"warning: {doubt}")
-        return _read(as_yaml(described(source, schema_name, table_name)), _shown(source), strict, reporter)
+        return _read(document_to_yaml(described(source, schema_name, table_name)), _shown(source), strict, reporter)
     schema = _read(schema_file, str(schema_file), strict, reporter)
     table = _named(schema, schema_name, table_name, schema_file)
     table = _of_these_files(table, sources, reporter)
@@ -94,7 +94,7 @@ def _of_these_files(table: Table, sources: list[Source], reporter: Reporter) -> 
 def _compare_units(table: Table, sources: list[Source], schema_file: Path, strict: bool, reporter: Reporter) -> None:
     """Values are not converted: a file that says another unit than the schema file would be told wrongly."""
     for source in sources:
-        units = {field.name: vounit(field.unit) for field in source.fields if field.unit}
+        units = {field.name: normalise_unit(field.unit) for field in source.fields if field.unit}
         for column in table.columns:
             said = units.get(matching(column.name, units) or "")
             if not (said and column.unit) or said == column.unit:
@@ -113,7 +113,8 @@ def _filled(table: Table, source: Source, reporter: Reporter) -> Table:
         return table
     document = described(source, "file", table.name, only=wanted)  # no schema's name: this is not the table
     known = {
-        column.name: column for column in _read(as_yaml(document), _shown(source), False, reporter).tables[0].columns
+        column.name: column
+        for column in _read(document_to_yaml(document), _shown(source), False, reporter).tables[0].columns
     }
     columns = tuple(completed(column, known.get(column.name)) for column in table.columns)
     description = table.description or source.description

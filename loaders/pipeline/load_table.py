@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, registered
+from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, read_registered
 from clickhouse_schema.schema_model import Table
 from loaders.load_error import LoadError
 from loaders.pipeline.append_rows import Additions
@@ -89,7 +89,7 @@ def load(engine: Engine, request: LoadRequest, reporter: Reporter) -> None:
         entry=schema,
         loads=onto.loads if onto else (),
         origin=onto.origin if onto else secrets.token_hex(8),
-        added=additions.added().additions if onto and additions else 0,
+        added=additions.added().appends if onto and additions else 0,
     )
     found = storage.staging_state()
     if found is None or (found.fingerprint, found.added) != (state.fingerprint, state.added):
@@ -140,9 +140,9 @@ def _refuse_mode(request: LoadRequest, live: TableState | None, storage: Storage
 def _refuse_lookalike(catalogue: Catalogue, name: str) -> None:
     """Case does not count in ADQL: of two tables whose names differ in case alone none could be named plainly."""
     for entry in catalogue.entries:
-        if entry.qualified != name and entry.qualified.lower() == name.lower():
+        if entry.qualified_name != name and entry.qualified_name.lower() == name.lower():
             raise LoadError(
-                f"there is a table {entry.qualified}, and {name} differs from it in case alone, which ADQL ignores: "
+                f"there is a table {entry.qualified_name}, and {name} differs from it in case alone, which ADQL ignores: "
                 "choose another --table"
             )
 
@@ -165,7 +165,7 @@ class _Input:
 
     def is_in(self, loads: tuple[Load, ...], mode: Mode, additions: Additions) -> bool:
         """Whether a table made by ``loads`` is what the load would make (replace), or has this input in it."""
-        if mode == "replace" and (len(loads) > 1 or additions.added().additions):
+        if mode == "replace" and (len(loads) > 1 or additions.added().appends):
             return False
         if mode != "replace" and additions.has(additions.fingerprint(self.digests)):
             return True
@@ -257,7 +257,7 @@ def _filled(
             " Nothing was changed: start the load again"
         )
     finished = _finished(state.fingerprint, input_, request, sum(wanted.values()) - before, rejects)
-    version, _ = registered(storage.engine, storage.schema_name, storage.table_name)
+    version, _ = read_registered(storage.engine, storage.schema_name, storage.table_name)
     state = state.model_copy(update={"verified": True, "loads": (*state.loads, finished), "catalogue": version})
     storage.mark_verified(state)
     return state

@@ -15,7 +15,7 @@ def recover(engine: Engine, *, is_ours: bool = True) -> None:
     """
     if is_ours:
         complete_all(engine)
-    if catalogue_log.read_placement(engine) is not None:  # a load of a cluster is visible when the catalogue knows it
+    if catalogue_log.read_sharding(engine) is not None:  # a load of a cluster is visible when the catalogue knows it
         return
     sql = "SELECT database, name FROM system.tables WHERE startsWith(comment, '{')"
     for row in engine.fetch_table(sql).to_pylist():

@@ -16,10 +16,10 @@ import pyarrow as pa
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.cluster_topology import Topology
 from clickhouse_schema.healpix import NO_POSITION
-from clickhouse_schema.quoting import identifier
+from clickhouse_schema.quoting import quote_identifier
 from clickhouse_schema.schema_model import ForeignKey, Table
-from clickhouse_schema.shard_map import SHARD
-from clickhouse_schema.table_ddl import HPX29, columns, given_columns
+from clickhouse_schema.shard_map import SHARD_COLUMN
+from clickhouse_schema.table_ddl import HPX29, column_definitions, given_columns
 from loaders.storage.replica_sync import settle
 from tap_service.storage.engine.engine import Engine
 
@@ -61,13 +61,13 @@ class Gateway:
         self._topology = topology
         self._parent = parent
         self._name = (schema_name, name)
-        self.storage = f"{identifier(schema_name)}.{identifier(name)}"
-        self._homes = f"{identifier(schema_name)}.{identifier(name + _HOMES)}"
+        self.storage = f"{quote_identifier(schema_name)}.{quote_identifier(name)}"
+        self._homes = f"{quote_identifier(schema_name)}.{quote_identifier(name + _HOMES)}"
 
     @property
     def names(self) -> str:
         """SQL of the columns that rows come with."""
-        return ", ".join(identifier(name) for name in given_columns(self._table))
+        return ", ".join(quote_identifier(name) for name in given_columns(self._table))
 
     @property
     def rows(self) -> str:
@@ -77,17 +77,17 @@ class Gateway:
         index = f", {HPX29}" if self._table.layout.position else ""
         radius = self._table.layout.overlap_radius
         return (
-            f"(SELECT {self.names}{index}, {SHARD} FROM {self.storage} INNER JOIN {self._homes} USING ({_ROW})"
+            f"(SELECT {self.names}{index}, {SHARD_COLUMN} FROM {self.storage} INNER JOIN {self._homes} USING ({_ROW})"
             f" WHERE separation <= {radius!r})"
         )
 
     def fill(self, batches: Iterable[pa.RecordBatch], *, is_kept: bool) -> None:
         """Make the gateway anew, with these rows. ``is_kept``: on all servers, and also when they are started again."""
         self.drop()
-        self._make(self.storage, ", ".join([*columns(self._table), f"{_ROW} UInt32"]), is_kept)
+        self._make(self.storage, ", ".join([*column_definitions(self._table), f"{_ROW} UInt32"]), is_kept)
         self._engine.insert_batches(self.storage, _numbered(batches))
         if self._parent is not None:
-            self._make(self._homes, f"{_ROW} UInt32, {SHARD} UInt16, separation Float64", is_kept)
+            self._make(self._homes, f"{_ROW} UInt32, {SHARD_COLUMN} UInt16, separation Float64", is_kept)
             self._engine.execute(f"INSERT INTO {self._homes} {self._find_homes(self._parent)}")
 
     def settle(self) -> None:
@@ -101,7 +101,7 @@ class Gateway:
             return []
         radius = self._table.layout.overlap_radius
         key = _key(self._table)
-        values = ", ".join(f"toString({identifier(name)})" for name in key.columns)
+        values = ", ".join(f"toString({quote_identifier(name)})" for name in key.columns)
         found = self._engine.fetch_table(
             f"SELECT {_ROW} AS row, arrayStringConcat([{values}], ', ') AS value, separation FROM {self.storage}"
             f" LEFT JOIN {self._homes} USING ({_ROW}) WHERE separation IS NULL OR NOT separation <= {radius!r}"
@@ -118,7 +118,7 @@ class Gateway:
 
     def _make(self, storage: str, lines: str, is_kept: bool) -> None:
         topology = self._topology if is_kept else ONE_SERVER
-        engine = f"{topology.engine()} ORDER BY {_ROW}" if is_kept else "Memory"
+        engine = f"{topology.engine_clause()} ORDER BY {_ROW}" if is_kept else "Memory"
         self._engine.execute(f"CREATE TABLE {storage}{topology.on_cluster} ({lines}) ENGINE = {engine}")
 
     def _find_homes(self, parent: TableEntry) -> str:
@@ -127,26 +127,26 @@ class Gateway:
         Infinitely many if the parent has no position; NaN if there are several, and no shard has them all.
         """
         key = _key(self._table)
-        named = ", ".join(identifier(name) for name in key.columns)
-        theirs = ", ".join(identifier(name) for name in key.referenced_columns)
+        named = ", ".join(quote_identifier(name) for name in key.columns)
+        theirs = ", ".join(quote_identifier(name) for name in key.referenced_columns)
         positions = (self._table.layout.position, parent.table.layout.position)
-        kept, separation = f"min({SHARD})", "0"
+        kept, separation = f"min({SHARD_COLUMN})", "0"
         if positions[0] and positions[1]:
-            lon, lat = (identifier(name) for name in positions[1])
-            kept = f"argMin(({SHARD}, {lon}, {lat}, {HPX29}), {HPX29})"
-            here = [f"g.{identifier(name)}" for name in positions[0]]
+            lon, lat = (quote_identifier(name) for name in positions[1])
+            kept = f"argMin(({SHARD_COLUMN}, {lon}, {lat}, {HPX29}), {HPX29})"
+            here = [f"g.{quote_identifier(name)}" for name in positions[0]]
             apart = _separation(here, ["p.home.2", "p.home.3"])
             separation = f"multiIf(g.{HPX29} = {NO_POSITION}, 0, p.home.4 = {NO_POSITION}, inf, assumeNotNull({apart}))"
         separation = f"if(p.is_torn, nan, {separation})"
         shard = "p.home.1" if positions[0] and positions[1] else "p.home"
         equal = " AND ".join(
-            f"g.{identifier(name)} = p.{identifier(other)}"
+            f"g.{quote_identifier(name)} = p.{quote_identifier(other)}"
             for name, other in zip(key.columns, key.referenced_columns, strict=True)
         )
         return (
             f"SELECT g.{_ROW}, {shard}, {separation} FROM {self.storage} AS g"
-            f" INNER JOIN (SELECT {theirs}, {kept} AS home, min({SHARD}) != max({SHARD}) AS is_torn"
-            f" FROM {parent.storage} WHERE ({theirs}) GLOBAL IN (SELECT {named} FROM {self.storage})"
+            f" INNER JOIN (SELECT {theirs}, {kept} AS home, min({SHARD_COLUMN}) != max({SHARD_COLUMN}) AS is_torn"
+            f" FROM {parent.storage_sql} WHERE ({theirs}) GLOBAL IN (SELECT {named} FROM {self.storage})"
             f" GROUP BY {theirs}) AS p ON {equal}"
         )
 
@@ -163,7 +163,7 @@ class Gateway:
 
 def drop_gateway(engine: Engine, schema_name: str, name: str, topology: Topology = ONE_SERVER) -> None:
     for table in (name, name + _HOMES):
-        storage = f"{identifier(schema_name)}.{identifier(table)}"
+        storage = f"{quote_identifier(schema_name)}.{quote_identifier(table)}"
         engine.execute(f"DROP TABLE IF EXISTS {storage}{topology.on_cluster} SYNC")
 
 

@@ -20,9 +20,9 @@ from collections.abc import Collection, Mapping
 import pyarrow as pa
 
 from clickhouse_schema.engine_tables import catalogue_log
-from clickhouse_schema.quoting import identifier, string
+from clickhouse_schema.quoting import quote_identifier, quote_string
 from clickhouse_schema.schema_model import Schema, Table
-from clickhouse_schema.table_ddl import create_table
+from clickhouse_schema.table_ddl import create_table_sql
 from loaders.load_error import LoadError
 from loaders.pipeline.chunk_reader import Chunk
 from loaders.storage.gateway_table import APPEND, Gateway, Orphan, drop_gateway
@@ -49,8 +49,8 @@ class Storage:
         self.engine = engine
         self.schema_name = schema_name
         self.table_name = table_name
-        self.live = f"{identifier(schema_name)}.{identifier(table_name)}"
-        self.staging = f"{identifier(schema_name)}.{identifier(table_name + SUFFIX)}"
+        self.live = f"{quote_identifier(schema_name)}.{quote_identifier(table_name)}"
+        self.staging = f"{quote_identifier(schema_name)}.{quote_identifier(table_name + SUFFIX)}"
 
     @property
     def live_name(self) -> str:
@@ -62,7 +62,7 @@ class Storage:
         state = state_of(self.engine, self.schema_name, self.live_name)
         if state is None:
             return None
-        version, schema = catalogue_log.registered(self.engine, self.schema_name, self.table_name)
+        version, schema = catalogue_log.read_registered(self.engine, self.schema_name, self.table_name)
         return state if schema is None or version <= state.catalogue else state.model_copy(update={"entry": schema})
 
     @property
@@ -81,8 +81,8 @@ class Storage:
     def begin(self, schema: Schema, table: Table, state: TableState, *, onto_live: bool) -> None:
         """A staging table for the load of ``state``: empty, or with the live table's parts in it (``onto_live``)."""
         self.drop_staging()
-        self.engine.execute(f"CREATE DATABASE IF NOT EXISTS {identifier(schema.name)}")
-        self.engine.execute(create_table(table, self.staging))
+        self.engine.execute(f"CREATE DATABASE IF NOT EXISTS {quote_identifier(schema.name)}")
+        self.engine.execute(create_table_sql(table, self.staging))
         if onto_live:
             wait_for_mutations(self.engine, "system.mutations", self.schema_name, self.table_name)
             for year in partitions(self.engine, "system.parts", self.schema_name, self.table_name):
@@ -128,7 +128,7 @@ class Storage:
         if state is not None:
             table = state.entry.tables[0]
             catalogue_log.update_density(self.engine, state.entry.name, table)
-            catalogue_log.register(
+            catalogue_log.register_table(
                 self.engine, state.entry, table
             )  # the last: who sees the new catalogue sees the new counts
         self.drop_staging()
@@ -138,7 +138,7 @@ class Storage:
         state = state_of(self.engine, self.schema_name, self.table_name)
         if state is None:
             return None
-        version, schema = catalogue_log.registered(self.engine, self.schema_name, self.table_name)
+        version, schema = catalogue_log.read_registered(self.engine, self.schema_name, self.table_name)
         if state.catalogue < 0:
             return None if schema is not None and schema.tables[0] == state.entry.tables[0] else state
         return None if version > state.catalogue else state
@@ -200,7 +200,7 @@ class Storage:
 
 def comment(state: TableState) -> str:
     """SQL of a state as a table's comment."""
-    return string(state.model_dump_json(by_alias=True, exclude_defaults=True))
+    return quote_string(state.model_dump_json(by_alias=True, exclude_defaults=True))
 
 
 def state_of(engine: Engine, database: str, name: str) -> TableState | None:
@@ -234,7 +234,7 @@ def wait_for_mutations(engine: Engine, mutations: str, database: str, name: str)
 def partitions(engine: Engine, parts: str, database: str, name: str) -> list[str]:
     """SQL of the ids of a table's partitions, as ``parts`` (system.parts) has them: one, or those of its years."""
     sql = f"SELECT DISTINCT partition_id AS id FROM {parts} WHERE active AND {is_named(database, name, 'table')}"
-    return [string(row["id"]) for row in engine.fetch_table(f"{sql} ORDER BY id").to_pylist()]
+    return [quote_string(row["id"]) for row in engine.fetch_table(f"{sql} ORDER BY id").to_pylist()]
 
 
 def exists(engine: Engine, database: str, name: str) -> bool:
@@ -242,4 +242,4 @@ def exists(engine: Engine, database: str, name: str) -> bool:
 
 
 def is_named(database: str, name: str, key: str = "name") -> str:
-    return f"database = {string(database)} AND {key} = {string(name)}"
+    return f"database = {quote_string(database)} AND {key} = {quote_string(name)}"

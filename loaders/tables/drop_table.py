@@ -25,11 +25,11 @@ def drop(engine: Engine, name: str, reporter: Reporter) -> None:
     is_left = topology.is_cluster and bool(left_over(engine, topology, schema_name, table_name).bases)
     if not (is_there or is_left):
         raise LoadError(f"there is no table {name}; see skyhouse tables")
-    catalogue_log.unregister(engine, schema_name, table_name)
+    catalogue_log.unregister_table(engine, schema_name, table_name)
     if storage is not None:
         storage.drop_live()
         storage.drop_staging()
     if topology.is_cluster:
         drop_left_over(engine, topology, schema_name, table_name)
-    append_record.forget(engine, schema_name, table_name)
+    append_record.forget_appends(engine, schema_name, table_name)
     reporter.output(f"dropped {name}")

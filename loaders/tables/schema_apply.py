@@ -16,11 +16,11 @@ from pathlib import Path
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.cluster_topology import Topology, read_topology
 from clickhouse_schema.engine_tables import catalogue_log
-from clickhouse_schema.schema_drift import ANEW, Drift, Step, drift
+from clickhouse_schema.schema_drift import RELOAD_HINT, Drift, Step, find_drift
 from clickhouse_schema.schema_files.yaml_reader import read_schema
 from clickhouse_schema.schema_model import Column, Schema, Table
 from clickhouse_schema.schema_problem import SchemaError
-from clickhouse_schema.shard_map import LOCAL, stored
+from clickhouse_schema.shard_map import LOCAL, quote_table
 from loaders.cluster.orphan_tables import left_over
 from loaders.load_error import LoadError
 from loaders.pipeline.append_rows import Additions
@@ -55,7 +55,7 @@ def plan(engine: Engine, schema_file: Path, reporter: Reporter) -> None:
     _, differences = _compared(engine, schema_file, reporter)
     steps = [step for difference in differences for step in difference.steps]
     for step in steps:
-        reporter.output("\n".join([f"-- {step.words}", *(f"{statement};" for statement in step.sql)]))
+        reporter.output("\n".join([f"-- {step.description}", *(f"{statement};" for statement in step.sql)]))
     if not steps:
         reporter.output(f"-- the engine is as {schema_file} says")
     _refuse(differences)
@@ -64,7 +64,7 @@ def plan(engine: Engine, schema_file: Path, reporter: Reporter) -> None:
 def diff(engine: Engine, schema_file: Path, reporter: Reporter) -> None:
     """The differences in words. Raises ``LoadError`` if there are any."""
     _, differences = _compared(engine, schema_file, reporter)
-    words = [step.words for difference in differences for step in difference.steps]
+    words = [step.description for difference in differences for step in difference.steps]
     words += [obstacle for difference in differences for obstacle in difference.drift.obstacles]
     for line in words:
         reporter.output(line)
@@ -83,7 +83,7 @@ def evolve(engine: Engine, schema_file: Path, reporter: Reporter) -> None:
     for difference in differences:
         reporter.check()
         for step in difference.steps:
-            reporter.output(step.words)
+            reporter.output(step.description)
             for statement in step.sql:
                 engine.execute(statement, settings)
         if difference.steps:
@@ -101,17 +101,17 @@ def _refuse(differences: list[_Difference]) -> None:
 def _publish(engine: Engine, topology: Topology, schema: Schema, difference: _Difference) -> None:
     table = difference.wanted
     own = schema.model_copy(update={"tables": (table,)})
-    name = difference.base + (topology.rows(LOCAL) if topology.is_cluster and table.is_sharded else "")
+    name = difference.base + (topology.rows_suffix(LOCAL) if topology.is_cluster and table.is_sharded else "")
     state = state_of(engine, schema.name, name) or TableState(
         fingerprint="", verified=True, entry=own, origin=secrets.token_hex(16)
     )
-    version, _ = catalogue_log.registered(engine, schema.name, table.name)
+    version, _ = catalogue_log.read_registered(engine, schema.name, table.name)
     text = comment(state.model_copy(update={"entry": own, "catalogue": version}))
-    engine.execute(f"ALTER TABLE {stored(schema.name, name)}{topology.on_cluster} MODIFY COMMENT {text}")
+    engine.execute(f"ALTER TABLE {quote_table(schema.name, name)}{topology.on_cluster} MODIFY COMMENT {text}")
     before = difference.entry.table.layout if difference.entry else None
     if before is None or before.healpix_order != table.layout.healpix_order:
         catalogue_log.update_density(engine, schema.name, table, difference.base)
-    catalogue_log.register(engine, schema, table, None if difference.entry else 0)
+    catalogue_log.register_table(engine, schema, table, None if difference.entry else 0)
 
 
 # --- the comparison ---------------------------------------------------------------------------------------------------
@@ -130,24 +130,24 @@ def _compared(engine: Engine, schema_file: Path, reporter: Reporter) -> tuple[Sc
 
 
 def _difference(engine: Engine, topology: Topology, catalogue: Catalogue, schema: Schema, table: Table) -> _Difference:
-    found = catalogue.find(table.name, True, schema.name, True)
+    found = catalogue.find_tables(table.name, True, schema.name, True)
     entry = found[0] if found else None
     wanted = _wanted(table, entry)
-    base = entry.place[1] if entry else table.name
-    if entry is None and catalogue.placement is not None:
-        base = catalogue.placement.base(table.name, is_sharded=table.is_sharded)
+    base = entry.engine_table[1] if entry else table.name
+    if entry is None and catalogue.sharding is not None:
+        base = catalogue.sharding.base_name(table.name, is_sharded=table.is_sharded)
     told = f"{schema.name}.{table.name}"
     moved = [] if entry is None or not topology.is_cluster else _moved(entry.table, wanted)
     if moved:
-        obstacle = f"{', '.join(moved)} of {told} says on which servers its rows are: {ANEW}"
+        obstacle = f"{', '.join(moved)} of {told} says on which servers its rows are: {RELOAD_HINT}"
         return _Difference(wanted, base, entry, Drift((), (obstacle,)), ())
     if entry is not None and entry.table.layout.position != wanted.layout.position:
-        obstacle = f"position of {told} says what its rows are indexed by: {ANEW}"
+        obstacle = f"position of {told} says what its rows are indexed by: {RELOAD_HINT}"
         return _Difference(wanted, base, entry, Drift((), (obstacle,)), ())
     of_catalogue = () if entry is None else _of_catalogue(schema, wanted, entry)
     if entry is None:
         of_catalogue = (Step(f"{told} is not in the catalogue", ()),)
-    of_engine = _in_work(engine, topology, catalogue, schema, wanted) or drift(
+    of_engine = _in_work(engine, topology, catalogue, schema, wanted) or find_drift(
         engine, topology, schema.name, wanted, base
     )
     return _Difference(wanted, base, entry, of_engine, of_catalogue)
@@ -156,7 +156,7 @@ def _difference(engine: Engine, topology: Topology, catalogue: Catalogue, schema
 def _in_work(engine: Engine, topology: Topology, catalogue: Catalogue, schema: Schema, wanted: Table) -> Drift | None:
     """The obstacle that a load is which was stopped: its rows are as the table was when it began."""
     told = f"{schema.name}.{wanted.name}"
-    entries = catalogue.find(wanted.name, True, schema.name, True)
+    entries = catalogue.find_tables(wanted.name, True, schema.name, True)
     if not entries:
         is_filled = topology.is_cluster and left_over(engine, topology, schema.name, wanted.name).is_filled
         stopped = f"a load into {told} was stopped, or its drop: start that again, or skyhouse drop {told}"
@@ -188,7 +188,7 @@ def _wanted(table: Table, entry: TableEntry | None) -> Table:
 
 def _of_catalogue(schema: Schema, wanted: Table, entry: TableEntry) -> tuple[Step, ...]:
     """What the catalogue tells otherwise."""
-    told = entry.qualified
+    told = entry.qualified_name
     steps = []
     if keys := _others(schema, entry.schema, "tables"):
         steps.append(Step(f"of the schema {schema.name} the catalogue has other {', '.join(keys)}", ()))

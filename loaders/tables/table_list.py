@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clickhouse_schema.engine_tables import append_record, catalogue_log
-from clickhouse_schema.quoting import string
+from clickhouse_schema.quoting import quote_string
 from loaders.pipeline.storage_choice import storage_of
 from loaders.progress_reporter import Reporter
 from loaders.storage.load_state import TableState, read_state
@@ -11,7 +11,7 @@ from tap_service.storage.engine.engine import Engine
 
 _SQL = f"""
 SELECT database, name, comment, total_rows, total_bytes FROM system.tables
-WHERE startsWith(comment, {string("{")}) ORDER BY database, name
+WHERE startsWith(comment, {quote_string("{")}) ORDER BY database, name
 """
 
 
@@ -30,7 +30,7 @@ def tables(engine: Engine, reporter: Reporter) -> None:
         storage = storage_of(engine, state.entry.name, table, catalogue)
         if row["name"] == storage.live_name:
             told = _last(engine, state)
-            sizes = _counted(engine, state) if catalogue.placement else sizes
+            sizes = _counted(engine, state) if catalogue.sharding else sizes
         else:
             is_load = row["name"] == storage.staging_name
             told = f"{'a load' if is_load else 'left of a move, load or drop'} that was stopped: start it again"
@@ -43,13 +43,16 @@ def tables(engine: Engine, reporter: Reporter) -> None:
 
 def _last(engine: Engine, state: TableState) -> str:
     """When rows came last."""
-    to = append_record.Origin(state.entry.name, state.entry.tables[0].name, state.origin)
-    return max([append_record.added(engine, to).last, *(load.finished for load in state.loads[-1:])]) or "no rows yet"
+    to = append_record.AppendOrigin(state.entry.name, state.entry.tables[0].name, state.origin)
+    return (
+        max([append_record.sum_appends(engine, to).last, *(load.finished for load in state.loads[-1:])])
+        or "no rows yet"
+    )
 
 
 def _counted(engine: Engine, state: TableState) -> tuple[int, int]:
     """Rows and bytes of all shards, as they were counted."""
-    counted = catalogue_log.density(engine, state.entry.name, state.entry.tables[0].name)
+    counted = catalogue_log.read_density(engine, state.entry.name, state.entry.tables[0].name)
     return sum(counted["rows"].to_pylist()), sum(counted["bytes"].to_pylist())
 
 

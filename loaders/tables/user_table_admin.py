@@ -15,13 +15,15 @@ from tap_service.storage.engine.engine import Engine
 def listed(engine: Engine, owner: str, reporter: Reporter) -> None:
     """A line for each table of a user, '' for everybody's: whose, its name, rows, size, and until when it is kept."""
     days = read_config().user_table_days
-    records = user_table_record.tables_of(engine, owner) if owner else user_table_record.all_tables(engine)
-    uses = user_table_record.last_uses(engine, [record.described for record in records])
+    records = (
+        user_table_record.read_user_tables(engine, owner) if owner else user_table_record.read_all_user_tables(engine)
+    )
+    uses = user_table_record.read_last_uses(engine, [record.described for record in records])
     for record in records:
         end = expiry_time(record, uses.get(record.described), days)
         kept = f"until {end:%Y-%m-%d}" if end else "for good"
         size = f"{record.rows:,} rows\t{record.size / 1e6:,.1f} MB"
-        reporter.output(f"{record.owner}\t{record.qualified}\t{size}\t{kept}")
+        reporter.output(f"{record.owner}\t{record.qualified_name}\t{size}\t{kept}")
     if not records:
         reporter.output(f"{owner} has no tables" if owner else "no user has tables")
 
@@ -31,12 +33,14 @@ def drop(engine: Engine, owner: str, name: str, reporter: Reporter) -> None:
     storage = UserTableStorage(read_config(), engine)
     wanted = name.lower().removeprefix(f"{SCHEMA_NAME}.")
     records = [
-        record for record in user_table_record.tables_of(engine, owner) if wanted in ("", record.table.name.lower())
+        record
+        for record in user_table_record.read_user_tables(engine, owner)
+        if wanted in ("", record.table.name.lower())
     ]
     if wanted and not records:
         raise LoadError(f"{owner} has no table {SCHEMA_NAME}.{wanted}; see skyhouse user tables {owner}")
     for record in records:
         storage.remove(owner, record.table.name)
-        if not user_table_record.is_read(engine, record.storage):
-            user_table_record.drop(engine, record.storage)
-        reporter.output(f"dropped {record.qualified} of {owner}")
+        if not user_table_record.is_storage_read(engine, record.storage):
+            user_table_record.drop_storage(engine, record.storage)
+        reporter.output(f"dropped {record.qualified_name} of {owner}")

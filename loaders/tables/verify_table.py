@@ -17,7 +17,7 @@ from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.datatypes import ColumnType
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
 from clickhouse_schema.healpix import NO_POSITION, ORDER, centres, max_radius
-from clickhouse_schema.quoting import identifier
+from clickhouse_schema.quoting import quote_identifier
 from clickhouse_schema.schema_model import Table
 from clickhouse_schema.shape_cover import cover_column, has_cover, is_read, shape_column
 from loaders.load_error import LoadError
@@ -80,7 +80,7 @@ def verify(engine: Engine, name: str, reporter: Reporter) -> None:
     added = additions.added()
     rows = engine.fetch_table(f"SELECT count() AS rows FROM {storage.reading}").column(0)[0].as_py()
     loaded = state.rows + added.rows
-    inputs = len(state.loads) + added.additions
+    inputs = len(state.loads) + added.appends
     reporter.output(f"{name}: {rows:,} rows, {loaded:,} were loaded from {inputs} inputs")
     wrong = []
     if rows != loaded:
@@ -119,7 +119,7 @@ def _wrong_positions(
     engine: Engine, storage: Storage, position: tuple[str, str], rows: int, reporter: Reporter
 ) -> list[str]:
     found = _Found()
-    ra, dec = (identifier(column) for column in position)
+    ra, dec = (quote_identifier(column) for column in position)
     place = "_part_index, _part_offset" if storage.is_here else "0 AS part, 0 AS place"
     sql = f"SELECT {place}, hpx29, {ra}, {dec} FROM {storage.reading}"
     with engine.stream_batches(sql, settings={"max_threads": 1}, batch_rows=65536) as batches:
@@ -143,7 +143,7 @@ def _wrong_shapes(engine: Engine, storage: Storage, table: Table, reporter: Repo
     wrong = []
     for column in (c for c in table.columns if has_cover(c.type)):
         shape = shape_column(column.name) if is_read(column.type) else column.name
-        names = ", ".join(identifier(name) for name in (column.name, shape, cover_column(column.name)))
+        names = ", ".join(quote_identifier(name) for name in (column.name, shape, cover_column(column.name)))
         sampled = bad = 0
         with engine.stream_batches(f"SELECT {names} FROM {storage.reading}", batch_rows=65536) as batches:
             for batch in batches:
@@ -166,7 +166,7 @@ def _count_wrong(kind: ColumnType, rows: pa.RecordBatch) -> int:
 
 
 def _is_known(catalogue: Catalogue, storage: Storage) -> bool:
-    return bool(catalogue.find(storage.table_name, True, storage.schema_name, True))
+    return bool(catalogue.find_tables(storage.table_name, True, storage.schema_name, True))
 
 
 def _doubles(column: pa.Array) -> NDArray[np.float64]:

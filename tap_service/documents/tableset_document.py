@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 
 from clickhouse_schema.catalogue import TableEntry
-from clickhouse_schema.reserved_words import published
+from clickhouse_schema.reserved_words import name_to_adql
 from clickhouse_schema.schema_model import Column, ForeignKey
-from clickhouse_schema.tap_schema import published_table
+from clickhouse_schema.tap_schema import table_name_to_adql
 from tap_service.xml_text import DECLARATION, Markup, element, lines, optional, tag
 
 _NAMESPACES = {
@@ -38,7 +38,7 @@ def _schemas(entries: Iterable[TableEntry], detail: bool) -> Iterator[Markup]:
         element(
             "schema",
             lines(
-                element("name", published(name)),
+                element("name", name_to_adql(name)),
                 optional("description", tables[0].schema.description),
                 optional("utype", tables[0].schema.utype),
                 *(element("table", _table(entry, detail), type="table") for entry in tables),
@@ -57,7 +57,7 @@ def table_document(entry: TableEntry) -> bytes:
 def _table(entry: TableEntry, detail: bool) -> Markup:
     table = entry.table
     about = [
-        element("name", published_table(entry)),
+        element("name", table_name_to_adql(entry)),
         optional("description", table.description),
         optional("utype", table.utype),
     ]
@@ -76,7 +76,7 @@ def _column(entry: TableEntry, column: Column) -> Markup:
     datatype = {"xsi:type": "vs:VOTableType", "arraysize": kind.arraysize, "extendedType": kind.xtype}
     return element(
         "column",
-        element("name", published(column.name)),
+        element("name", name_to_adql(column.name)),
         optional("description", column.description),
         optional("unit", column.unit),
         optional("ucd", column.ucd),
@@ -88,11 +88,11 @@ def _column(entry: TableEntry, column: Column) -> Markup:
 
 
 def _key(key: ForeignKey) -> Markup:
-    pairs = zip(map(published, key.columns), map(published, key.referenced_columns), strict=True)
+    pairs = zip(map(name_to_adql, key.columns), map(name_to_adql, key.referenced_columns), strict=True)
     schema, _, table = key.referenced_table.partition(".")
     return element(
         "foreignKey",
-        element("targetTable", f"{published(schema)}.{published(table)}"),
+        element("targetTable", f"{name_to_adql(schema)}.{name_to_adql(table)}"),
         *(element("fkColumn", element("fromColumn", ours), element("targetColumn", theirs)) for ours, theirs in pairs),
         optional("description", key.description),
         optional("utype", key.utype),

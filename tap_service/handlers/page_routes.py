@@ -30,7 +30,7 @@ async def show_examples(skyhouse: Skyhouse) -> Response:
 @tap_router.api_route("", methods=_READ)
 @tap_router.api_route("/", methods=_READ)
 async def landing(skyhouse: Skyhouse, asker: Asker) -> HTMLResponse:
-    tables = [entry.qualified for entry in skyhouse.metadata.catalogue.entries]
+    tables = [entry.qualified_name for entry in skyhouse.metadata.catalogue.entries]
     return HTMLResponse(landing_page(skyhouse.config, f"{asker.base_url}/tap", tables))
 
 

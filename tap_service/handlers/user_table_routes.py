@@ -50,7 +50,10 @@ async def create(name: str, request: Request, skyhouse: Skyhouse, user: User, as
         kind = request.headers.get("content-type", "")
         work = partial(skyhouse.user_tables.create, user, name, path, kind, replace=replace)
         record = await skyhouse.user_tables.run(user, work)
-    headers = {"Location": f"{asker.base_url}/tap/tables/{record.qualified}", **expires(skyhouse, user, record.entry)}
+    headers = {
+        "Location": f"{asker.base_url}/tap/tables/{record.qualified_name}",
+        **expires(skyhouse, user, record.entry),
+    }
     return Response(table_document(record.entry), 201, headers, media_type="application/xml")
 
 
@@ -62,7 +65,7 @@ async def load(name: str, request: Request, skyhouse: Skyhouse, user: User) -> R
         kind = request.headers.get("content-type", "")
         work = partial(skyhouse.user_tables.load, user, name, path, kind, replace=replace)
         record, rows = await skyhouse.user_tables.run(user, work)
-    return PlainTextResponse(f"loaded {rows} rows into {record.qualified}, which has {record.rows} now\n")
+    return PlainTextResponse(f"loaded {rows} rows into {record.qualified_name}, which has {record.rows} now\n")
 
 
 @router.delete("/tables/{name}")
@@ -103,7 +106,7 @@ async def own(skyhouse: Skyhouse, user: User) -> Response:
     config = skyhouse.config
     told = [
         {
-            "name": record.qualified,
+            "name": record.qualified_name,
             "description": record.table.description,
             "rows": record.rows,
             "bytes": record.size,

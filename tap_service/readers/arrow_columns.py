@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
-from clickhouse_schema.datatypes import DOUBLE, UNICODE, Field, from_arrow
+from clickhouse_schema.datatypes import DOUBLE, UNICODE, Field, arrow_to_column_type
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import MOST_COLUMNS
 from tap_service.readers.votable_reader import read_metadata
@@ -57,7 +57,7 @@ def _plain_fields(schema: pa.Schema, unusable: dict[str, str]) -> Iterator[Field
             type_ = UNICODE
         else:
             try:
-                type_ = from_arrow(column.type)
+                type_ = arrow_to_column_type(column.type)
             except KeyError:
                 unusable[column.name] = f"the type {column.type} has no counterpart in VOTable"
                 continue

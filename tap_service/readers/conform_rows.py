@@ -213,7 +213,7 @@ def _checks(column: Column, table: Table) -> tuple[Check, ...]:
 
 def _checks_of_length(kind: ColumnType) -> list[Check]:
     """By arraysize: '8' and '8*' bound a text; arrays are of a size, or of whole steps along the last axis."""
-    *inner, last = kind.as_stored.arraysize.split("x")
+    *inner, last = kind.stored_type.arraysize.split("x")
     step = math.prod(map(int, inner))
     bound = last.rstrip("*")
     if kind.is_text:

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 
-from clickhouse_schema.datatypes import DOUBLE, UNICODE, ColumnType, Field, from_arrow
+from clickhouse_schema.datatypes import DOUBLE, UNICODE, ColumnType, Field, arrow_to_column_type
 from tap_service.readers.byte_stream import ByteStream
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import LONGEST_HEADER, LONGEST_ROW, MOST_COLUMNS, Fault, Piece
@@ -264,4 +264,4 @@ def _guessed_type(arrow: pa.DataType) -> ColumnType:
     """Text where Arrow guesses what is not a value of ADQL, or had nothing to guess from."""
     if pa.types.is_time(arrow) or pa.types.is_null(arrow) or pa.types.is_binary(arrow) or pa.types.is_duration(arrow):
         return UNICODE
-    return from_arrow(arrow)
+    return arrow_to_column_type(arrow)

@@ -27,7 +27,7 @@ from pydantic import ValidationError
 
 from adql.errors import printable
 from clickhouse_schema.datatypes import CHAR, INTEGERS, UNICODE, ColumnType, Field
-from clickhouse_schema.schema_files.schema_checks import UNSTORABLE, is_kept
+from clickhouse_schema.schema_files.schema_checks import UNSTORABLE, is_reserved_column
 from clickhouse_schema.schema_model import Column, Layout, Table
 from clickhouse_schema.shape_cover import has_cover
 from tap_service.readers import open_upload
@@ -204,7 +204,7 @@ def _table(name: str, source: Source, plan: _Plan) -> Table:
     # the engine keeps columns of its own beside positions and shapes, and only there
     has_more = table.layout.position is not None or any(has_cover(column.type) for column in columns)
     for column in columns:
-        if column.name in UNSTORABLE or (has_more and is_kept(column.name)):
+        if column.name in UNSTORABLE or (has_more and is_reserved_column(column.name)):
             raise ReadError(f"the column name {column.name} is kept for the storage: choose another")
     return table
 
@@ -220,7 +220,7 @@ def _written(table: Table, source: Source, request: Request) -> tuple[int, Fault
     """The number of rows, or the first bad one."""
     limits = request.limits
     conformer = Conformer(table, source)
-    least = sum(column.type.least_bytes for column in table.columns)
+    least = sum(column.type.min_bytes for column in table.columns)
     rows = size = 0
     with open(request.rows, "wb") as file, pa.ipc.new_stream(file, conformer.schema) as writer:
         for piece in source.pieces(conformer.source_names):

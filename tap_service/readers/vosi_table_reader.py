@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from xml.parsers import expat
 
 from clickhouse_schema.datatypes import REGION_XTYPE
-from clickhouse_schema.schema_model import MOST_COLUMNS
+from clickhouse_schema.schema_model import MAX_COLUMNS
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.votable_xml_reader import VotableField, votable_field
 
@@ -114,8 +114,8 @@ class _Reader:
         self._text.clear()
         if name == "column":
             self._column = {}
-            if len(self.found.columns) >= MOST_COLUMNS:
-                raise self._refused(f"has more than {MOST_COLUMNS} columns")
+            if len(self.found.columns) >= MAX_COLUMNS:
+                raise self._refused(f"has more than {MAX_COLUMNS} columns")
         elif name == "foreignKey":
             self._key, self._pairs = {}, []
         elif name == "dataType":

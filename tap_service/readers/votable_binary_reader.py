@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from clickhouse_schema.datatypes import TEXT, units
+from clickhouse_schema.datatypes import TEXT, count_characters
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import LONGEST_ROW
 from tap_service.readers.votable_xml_reader import VotableField, null_of
@@ -206,7 +206,7 @@ def _texts(
         if length:
             chunks = (data[at : min(at + length * size, end)] for at in range(start, end, length * size))
             pieces = ((decode(chunk), len(chunk) // size) for chunk in chunks)
-            text = "".join(piece + " " * (count - units(piece, type_)) for piece, count in pieces)
+            text = "".join(piece + " " * (count - count_characters(piece, type_)) for piece, count in pieces)
         else:
             text = decode(data[start:end])
             text = text if layout.count is None else text.rstrip(" ")

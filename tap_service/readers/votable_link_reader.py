@@ -16,9 +16,9 @@ from pydantic import ValidationError
 
 from clickhouse_schema.column_links import InputParam, Link, Service
 from clickhouse_schema.datatypes import INTEGERS, Field
-from clickhouse_schema.strict_model import Strict
-from clickhouse_schema.ucd_words import fault
-from clickhouse_schema.vounit import vounit
+from clickhouse_schema.strict_model import StrictModel
+from clickhouse_schema.ucd_words import find_ucd_fault
+from clickhouse_schema.vounit import normalise_unit
 from tap_service.readers.byte_stream import ByteStream
 from tap_service.readers.file_columns import felis_column
 from tap_service.readers.read_error import ReadError
@@ -28,7 +28,7 @@ _READ = 1 << 20
 
 Keys = dict[str, Any]
 _Item = TypeVar("_Item")
-_Model = TypeVar("_Model", bound=Strict)
+_Model = TypeVar("_Model", bound=StrictModel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def _link(element: Element, names: Mapping[str, str]) -> Keys | None:
     link = _valid(Link, {key: value for key, value in keys.items() if value})
     if link is None or not names.keys() >= set(link.columns):
         return None
-    return _keys(link) | {"href": link.href_with(names)}
+    return _keys(link) | {"href": link.rename_href_columns(names)}
 
 
 def _service(element: Element, names: Mapping[str, str]) -> Keys | None:
@@ -136,8 +136,8 @@ def _input(element: Element, names: Mapping[str, str]) -> InputParam | None:
         field = votable_field(dict(element.items()) | about)
         if field.unusable:
             return None
-        unit, ucd = vounit(field.field.unit) or "", field.field.ucd
-        known = replace(field.field, unit=unit, ucd="" if ucd and fault(ucd) else ucd)
+        unit, ucd = normalise_unit(field.field.unit) or "", field.field.ucd
+        known = replace(field.field, unit=unit, ucd="" if ucd and find_ucd_fault(ucd) else ucd)
         keys = felis_column(known) | _values(element, known)
     return _valid(InputParam, keys)
 
@@ -170,5 +170,5 @@ def _valid(model: type[_Model], keys: Keys) -> _Model | None:
         return None
 
 
-def _keys(model: Strict) -> Keys:
+def _keys(model: StrictModel) -> Keys:
     return model.model_dump(mode="json", by_alias=True, exclude_defaults=True)

@@ -21,7 +21,7 @@ from clickhouse_schema.datatypes import (
     TIMESTAMP,
     ColumnType,
     Field,
-    can_be,
+    is_integer_in_range,
 )
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.table_source import LONGEST_ROW, MOST_COLUMNS
@@ -198,7 +198,7 @@ def votable_field(attributes: dict[str, str]) -> VotableField:
     datatype, arraysize = attributes.get("datatype", ""), attributes.get("arraysize", "").strip()
     type_, unusable = column_type(datatype, arraysize, attributes.get("xtype", ""))
     null = null_of(attributes.get("null", ""))
-    if isinstance(null, int) and type_.is_array and can_be(null, type_.datatype):
+    if isinstance(null, int) and type_.is_array and is_integer_in_range(null, type_.datatype):
         type_ = replace(type_, null=null)
     described = Field(
         attributes.get("name", attributes.get("ID", "")),

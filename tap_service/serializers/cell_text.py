@@ -51,7 +51,7 @@ def nested(column: pa.Array, field: Field, spelling: Spelling, inner: Sequence[i
 
 def extents(field: Field) -> list[int | None]:
     """Sizes of the axes of an array, the fastest first; None where one varies. The parts of complex numbers are one."""
-    return [None if "*" in size else int(size) for size in field.type.as_stored.arraysize.split("x")]
+    return [None if "*" in size else int(size) for size in field.type.stored_type.arraysize.split("x")]
 
 
 def scalars(column: pa.Array, field: Field, spelling: Spelling) -> pa.Array:
@@ -63,7 +63,7 @@ def scalars(column: pa.Array, field: Field, spelling: Spelling) -> pa.Array:
     if field.type.datatype == "boolean":
         return pc.if_else(column, spelling.true, spelling.false).cast(pa.large_string())
     words = column.cast(pa.large_string())
-    if field.type.as_stored.datatype not in FLOATS or not len(column):
+    if field.type.stored_type.datatype not in FLOATS or not len(column):
         return words
     unbounded = pc.invert(pc.is_finite(column))
     if not pc.any(unbounded).as_py():
@@ -90,7 +90,7 @@ def _elements(column: pa.Array, field: Field, spelling: Spelling) -> pa.Array:
     if unknown is None and field.type.datatype in INTEGERS:
         raise SerializationError(f"column {field.name!r} has an array with a NULL inside, which this format lacks")
     if unknown is None:
-        unknown = spelling.nan if field.type.as_stored.datatype in FLOATS else "?"
+        unknown = spelling.nan if field.type.stored_type.datatype in FLOATS else "?"
     return pc.fill_null(words, unknown)
 
 

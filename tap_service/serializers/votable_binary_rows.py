@@ -21,7 +21,7 @@ from tap_service.serializers.serializer import SerializationError
 
 def fixed_size(field: Field) -> int | None:
     """Number of items of a cell (1 for a scalar, 2 for a complex number), None where it varies."""
-    arraysize = field.type.as_stored.arraysize
+    arraysize = field.type.stored_type.arraysize
     if field.type.is_timestamp or "*" in arraysize:
         return None
     return math.prod(map(int, arraysize.split("x"))) if arraysize else 1
@@ -41,7 +41,7 @@ class RowEncoder:
     """
 
     def __init__(self, fields: Sequence[Field], *, flags: bool) -> None:
-        self._fields = tuple(replace(field, type=field.type.as_stored) for field in fields)
+        self._fields = tuple(replace(field, type=field.type.stored_type) for field in fields)
         self._parts = tuple(2 if field.type.is_complex else 1 for field in fields)
         self._flags = flags
         self._groups = self._layout()

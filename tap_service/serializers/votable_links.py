@@ -25,7 +25,7 @@ def _link(link: Link, names: Mapping[str, str]) -> Markup:
         "content-type": link.content_type,
         "title": link.title,
         "value": link.value,
-        "href": link.href_with(names),
+        "href": link.rename_href_columns(names),
     }
     return tag("LINK", attributes)
 

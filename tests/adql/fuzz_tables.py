@@ -13,7 +13,7 @@ import pyarrow as pa
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from clickhouse_schema.shape_cover import cover_column, shape_column
-from clickhouse_schema.table_ddl import create_table
+from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.models.upload_parameter import SCHEMA as UPLOADED
 from tap_service.readers import shape_columns
 from tap_service.storage.engine.engine import Engine
@@ -101,10 +101,10 @@ def fuzz_catalogues(engine: Engine) -> tuple[Catalogue, Catalogue]:
     for table in FUZZ.tables:
         store(engine, "fuzz", table, _batches(table))
     engine.execute("DROP TABLE IF EXISTS fuzz.mine SYNC")  # uploads are on one server alone
-    engine.execute(create_table(UPLOAD, "fuzz.mine"))
+    engine.execute(create_table_sql(UPLOAD, "fuzz.mine"))
     engine.insert_batches("fuzz.mine", _batches(UPLOAD))
-    upload = TableEntry(Schema(name=UPLOADED, tables=(UPLOAD,)), UPLOAD, rows=7, stored="`fuzz`.`mine`")
+    upload = TableEntry(Schema(name=UPLOADED, tables=(UPLOAD,)), UPLOAD, rows=7, stored_sql="`fuzz`.`mine`")
     plain = catalogue_of(engine, FUZZ)
     counts = {("fuzz", "kinds"): 50_000_000, ("fuzz", "few"): 12, ("fuzz", "none"): 30_000_000}
     sized = replace(plain, counts=counts, crowding=dict.fromkeys(counts, 1000.0))
-    return plain.plus((upload,)), sized.plus((upload,))
+    return plain.add_entries((upload,)), sized.add_entries((upload,))

@@ -11,7 +11,7 @@ import pyarrow as pa
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
-from clickhouse_schema.table_ddl import create_table
+from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.storage.engine.engine import Engine
 from tests.adql.conftest import Positions, asked, comparable
 from tests.adql.sky import positions
@@ -86,6 +86,6 @@ def fill(engine: Engine) -> Sky:
         batch = pa.RecordBatch.from_arrays(
             [pa.array(v, f.type) for v, f in zip(columns, schema, strict=True)], schema=schema
         )
-        engine.execute(create_table(table, f"planned.{table.name}") + ", index_granularity = 32")
+        engine.execute(create_table_sql(table, f"planned.{table.name}") + ", index_granularity = 32")
         engine.insert_batches(f"planned.{table.name}", [batch])
     return Sky(engine, places)

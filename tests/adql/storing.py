@@ -12,14 +12,23 @@ import numpy as np
 import pyarrow as pa
 
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.cluster_ddl import create_sharded
+from clickhouse_schema.cluster_ddl import create_sharded_sql
 from clickhouse_schema.cluster_topology import Topology, read_topology
 from clickhouse_schema.healpix import index_sql
 from clickhouse_schema.overlap_sql import Overlap
-from clickhouse_schema.quoting import identifier
+from clickhouse_schema.quoting import quote_identifier
 from clickhouse_schema.schema_model import Schema, Table
-from clickhouse_schema.shard_map import CLUSTER, LOCAL, MAP_ORDER, OVERLAP, SHARD, Placement, ShardMap, stored
-from clickhouse_schema.table_ddl import create_table, given_columns
+from clickhouse_schema.shard_map import (
+    CLUSTER_NAME,
+    LOCAL,
+    MAP_ORDER,
+    OVERLAP,
+    SHARD_COLUMN,
+    Sharding,
+    ShardMap,
+    quote_table,
+)
+from clickhouse_schema.table_ddl import create_table_sql, given_columns
 from tap_service.storage.engine.engine import Engine
 
 #: Degrees of the overlap of tables with a position: matches of more are not done by the shards alone
@@ -29,16 +38,16 @@ OVERLAP_RADIUS = 1.0
 def store(engine: Engine, schema_name: str, table: Table, batches: Iterable[pa.RecordBatch]) -> None:
     """Make the table with these rows, anew where another file of tests in this process has made it."""
     topology = read_topology(engine)
-    name = f"{identifier(schema_name)}.{identifier(table.name)}"
+    name = f"{quote_identifier(schema_name)}.{quote_identifier(table.name)}"
     if not topology.is_cluster:
         engine.execute(f"DROP TABLE IF EXISTS {name} SYNC")
-        engine.execute(create_table(table, name))
+        engine.execute(create_table_sql(table, name))
         engine.insert_batches(name, batches)
         return
-    cut, came = _cut(table), f"{identifier(schema_name)}.{identifier(table.name + '_came')}"
-    for statement in create_sharded(cut, schema_name, table.name, topology):
+    cut, came = _cut(table), f"{quote_identifier(schema_name)}.{quote_identifier(table.name + '_came')}"
+    for statement in create_sharded_sql(cut, schema_name, table.name, topology):
         engine.execute(statement)
-    engine.execute(create_table(table, came))
+    engine.execute(create_table_sql(table, came))
     engine.insert_batches(came, batches)
     _spread(engine, cut, schema_name, came, topology)
 
@@ -49,13 +58,13 @@ def catalogue_of(engine: Engine, *schemas: Schema, counts: Mapping[tuple[str, st
     if not topology.is_cluster:
         return Catalogue(schemas, counts or {})
     cut = (schema.model_copy(update={"tables": tuple(map(_cut, schema.tables))}) for schema in schemas)
-    return Catalogue(tuple(cut), counts or {}, placement=placement_of(topology))
+    return Catalogue(tuple(cut), counts or {}, sharding=placement_of(topology))
 
 
-def placement_of(topology: Topology) -> Placement:
+def placement_of(topology: Topology) -> Sharding:
     """Each sixteen cells, of 15 degrees together, on any of the shards."""
     blocks = np.random.default_rng(4).integers(0, topology.shards, 12 * 4**MAP_ORDER // 16)
-    return Placement(CLUSTER, ShardMap(MAP_ORDER, (*np.repeat(blocks, 16).tolist(), 0)))
+    return Sharding(CLUSTER_NAME, ShardMap(MAP_ORDER, (*np.repeat(blocks, 16).tolist(), 0)))
 
 
 def _cut(table: Table) -> Table:
@@ -65,21 +74,21 @@ def _cut(table: Table) -> Table:
 
 
 def _spread(engine: Engine, table: Table, schema_name: str, came: str, topology: Topology) -> None:
-    names = ", ".join(identifier(name) for name in given_columns(table))
+    names = ", ".join(quote_identifier(name) for name in given_columns(table))
     placed = placement_of(topology).map
     position = table.layout.position
     if position is None:
         shard = f"toUInt16(rowNumberInAllBlocks() % {topology.shards})"
     else:
-        shard = placed.sql(index_sql(*(identifier(name) for name in position)))
-    local = topology.into(schema_name, table.name, LOCAL)
-    engine.execute(f"INSERT INTO {local} ({names}, {SHARD}) SELECT {names}, {shard} FROM {came}")
+        shard = placed.shard_sql(index_sql(*(quote_identifier(name) for name in position)))
+    local = topology.insert_target_sql(schema_name, table.name, LOCAL)
+    engine.execute(f"INSERT INTO {local} ({names}, {SHARD_COLUMN}) SELECT {names}, {shard} FROM {came}")
     if position is not None:
-        overlap = topology.into(schema_name, table.name, OVERLAP)
+        overlap = topology.insert_target_sql(schema_name, table.name, OVERLAP)
         copies = f"arrayJoin({Overlap(placed, OVERLAP_RADIUS).holders('hpx29', shard)})"
-        engine.execute(f"INSERT INTO {overlap} ({names}, {SHARD}) SELECT {names}, {copies} FROM {came}")
+        engine.execute(f"INSERT INTO {overlap} ({names}, {SHARD_COLUMN}) SELECT {names}, {copies} FROM {came}")
     if not topology.is_one_server:
         for part in (LOCAL, OVERLAP):
             engine.execute(
-                f"SYSTEM SYNC REPLICA{topology.on_cluster} {stored(schema_name, table.name, part)} LIGHTWEIGHT"
+                f"SYSTEM SYNC REPLICA{topology.on_cluster} {quote_table(schema_name, table.name, part)} LIGHTWEIGHT"
             )

@@ -7,7 +7,7 @@ import pyarrow as pa
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
-from clickhouse_schema.table_ddl import create_table
+from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.storage.engine.engine import Engine
 from tests.adql.conftest import asked
 
@@ -34,7 +34,7 @@ JOINED = (
 def test_joins_leave_nothing_behind(engine: Engine) -> None:
     engine.execute("CREATE DATABASE remembered")
     for table in (LEFT, RIGHT):
-        engine.execute(create_table(table, f"remembered.{table.name}"))
+        engine.execute(create_table_sql(table, f"remembered.{table.name}"))
         columns = [
             pa.array(values, c.type.arrow)
             for values, c in zip(zip(*ROWS[table.name], strict=True), COLUMNS, strict=True)

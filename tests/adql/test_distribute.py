@@ -16,7 +16,7 @@ from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.healpix import ORDER
 from clickhouse_schema.schema_model import Column, ForeignKey, Layout, Schema, Table
-from clickhouse_schema.shard_map import CLUSTER, MAP_ORDER, Placement, ShardMap
+from clickhouse_schema.shard_map import CLUSTER_NAME, MAP_ORDER, Sharding, ShardMap
 
 SHARDS = 6
 
@@ -54,11 +54,11 @@ TABLES = (
 )
 SCHEMA = Schema(name="s", tables=TABLES)
 MINE = Table(name="mine", columns=(_ID, *_PLACE), layout=Layout(position=("ra", "dec")))
-UPLOADED = TableEntry(Schema(name="TAP_UPLOAD", tables=(MINE,)), MINE, 100, stored="`skyhouse`.`upload_1`")
+UPLOADED = TableEntry(Schema(name="TAP_UPLOAD", tables=(MINE,)), MINE, 100, stored_sql="`skyhouse`.`upload_1`")
 
 #: the same part of the sky on each shard, in one run of cells
 MAP = ShardMap(MAP_ORDER, (*(cell * SHARDS // (12 * 4**MAP_ORDER) for cell in range(12 * 4**MAP_ORDER)), 0))
-CATALOGUE = Catalogue((SCHEMA,), placement=Placement(CLUSTER, MAP)).plus((UPLOADED,))
+CATALOGUE = Catalogue((SCHEMA,), sharding=Sharding(CLUSTER_NAME, MAP)).add_entries((UPLOADED,))
 
 NEAR = "DISTANCE(POINT({0}.ra, {0}.dec), POINT({1}.ra, {1}.dec)) < {2}"
 CONE = "1 = CONTAINS(POINT({0}.ra, {0}.dec), CIRCLE(200, 30, {1}))"
@@ -177,7 +177,7 @@ def test_a_key_may_be_a_shorter_number_than_the_id() -> None:
         c.model_copy(update={"datatype": "int"}) if c.name == "object" else c for c in _child("few").columns
     )
     tables = (OBJECTS, _child("few").model_copy(update={"columns": columns}))
-    catalogue = Catalogue((Schema(name="s", tables=tables),), placement=CATALOGUE.placement)
+    catalogue = Catalogue((Schema(name="s", tables=tables),), sharding=CATALOGUE.sharding)
     text = translate("SELECT o.id FROM objects AS o JOIN few AS f ON f.object = o.id", catalogue).sql
     assert "few__local" in text
     assert "GLOBAL" not in text
@@ -219,7 +219,7 @@ def test_views_that_differ_in_names_alone_are_told_apart() -> None:
         f"SELECT b.id FROM (SELECT * FROM objects WHERE mag < 4) AS a FULL JOIN wide AS b ON {NEAR.format('a', 'b', 1.5)}"
         f" WHERE {CONE.format('b', 1)} AND b.id IS NOT NULL"
     )
-    counted = Catalogue((SCHEMA,), {("s", "objects"): 30, ("s", "wide"): 10**9}, placement=CATALOGUE.placement)
+    counted = Catalogue((SCHEMA,), {("s", "objects"): 30, ("s", "wide"): 10**9}, sharding=CATALOGUE.sharding)
     told = re.findall(r"\((\d+) = \1\)", translate(twice, counted).sql)
     assert len(told) == len({*told}) > 2
 

@@ -11,7 +11,7 @@ from adql.errors import AdqlError
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
-from clickhouse_schema.table_ddl import create_table
+from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.services.queries.value_errors import explain_value_fault
 from tap_service.storage.engine.engine import Engine, ValueFault
 from tests.adql.conftest import asked
@@ -112,7 +112,7 @@ NO_TIMESTAMPS = (
 @pytest.fixture(scope="module")
 def kinds(engine: Engine) -> Catalogue:
     engine.execute("CREATE DATABASE IF NOT EXISTS kinds")
-    engine.execute(create_table(_OBS, "kinds.obs"))
+    engine.execute(create_table_sql(_OBS, "kinds.obs"))
     names = ", ".join(column.name for column in _OBS.columns)
     engine.execute(f"INSERT INTO kinds.obs ({names}) VALUES {_ROWS}")
     return Catalogue((Schema(name="kinds", tables=(_OBS,)),))

@@ -13,7 +13,7 @@ from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_files.yaml_reader import read_schema
 from clickhouse_schema.shape_cover import cover_column, shape_column
-from clickhouse_schema.table_ddl import create_table
+from clickhouse_schema.table_ddl import create_table_sql
 from loaders.tables.shipped_schemas import schema_file
 from tap_service.readers import shape_columns
 from tap_service.storage.engine.engine import Engine
@@ -49,7 +49,7 @@ def observations(engine: Engine) -> Iterator[Engine]:
         ra[i], dec[i] = place
     places = zip(ra.tolist(), dec.tolist(), radius.tolist(), strict=True)
     regions = pa.array([f"Circle ICRS {a} {b} {r}" if i % 10 else None for i, (a, b, r) in enumerate(places)])
-    shape, cover, _ = shape_columns.read(table.column("s_region").type, regions)
+    shape, cover, _ = shape_columns.read(table.get_column("s_region").type, regions)
     given = {
         "s_ra": ra,
         "s_dec": dec,
@@ -68,7 +68,7 @@ def observations(engine: Engine) -> Iterator[Engine]:
     for column in table.columns:
         given.setdefault(column.name, pa.nulls(ROWS, column.type.arrow))
     engine.execute("CREATE DATABASE IF NOT EXISTS ivoa")
-    engine.execute(create_table(table, "ivoa.ObsCore") + f", index_granularity = {GRANULE}")
+    engine.execute(create_table_sql(table, "ivoa.ObsCore") + f", index_granularity = {GRANULE}")
     engine.insert_batches("ivoa.ObsCore", pa.table(given).to_batches())
     yield engine
     engine.execute("DROP TABLE ivoa.ObsCore SYNC")

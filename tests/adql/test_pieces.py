@@ -70,7 +70,7 @@ WHOLE = {
 def piecewise(sky: Catalogue, match_catalogue: Catalogue) -> Catalogue:
     """Of tables as if they were small enough to be read for each piece."""
     counts = {("sky", "points"): 2004, ("sky", "others"): 2104, ("matches", "ones"): 160, ("matches", "others"): 220}
-    return Catalogue((*sky.schemas, *match_catalogue.schemas), counts, placement=sky.placement)
+    return Catalogue((*sky.schemas, *match_catalogue.schemas), counts, sharding=sky.sharding)
 
 
 def division(query: str, catalogue: Catalogue, limit: int | None = None) -> Division:
@@ -88,7 +88,7 @@ def rows(engine: EmbeddedEngine, sql: str, settings: dict) -> Rows:
 
 def cut(engine: EmbeddedEngine, cut_by: Division, count: int) -> tuple[int, ...]:
     """Borders by the true rows of the driving table."""
-    cells = rows(engine, f"SELECT intDiv(hpx29, {4**25}) FROM {cut_by.scan.entry.storage}", {})
+    cells = rows(engine, f"SELECT intDiv(hpx29, {4**25}) FROM {cut_by.scan.entry.storage_sql}", {})
     return choose_borders(
         np.bincount([cell for (cell,) in cells], minlength=12 * 4**4 + 1)[:-1].astype(float), 4, count
     )
@@ -132,7 +132,7 @@ def test_a_large_table_is_not_read_for_each_piece(piecewise: Catalogue) -> None:
     assert resolved is not None
     found = divide_query(resolved)
     assert found == Undivided("sky.others would be read whole for each piece of sky.points")
-    assert division(near, large).scan.entry.qualified == "sky.points"
+    assert division(near, large).scan.entry.qualified_name == "sky.points"
     inside = "SELECT id FROM sky.points WHERE id IN (SELECT id FROM sky.others)"
     assert isinstance(divide_query(translate(inside, large).resolved), Undivided)
 

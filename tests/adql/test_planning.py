@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
-from clickhouse_schema.shard_map import Placement, ShardMap
+from clickhouse_schema.shard_map import Sharding, ShardMap
 from tap_service.storage.engine.engine import Engine
 from tests.adql.planning import COLUMNS, COUNTS, PLANNED, SIZES, Sky, fill
 from tests.adql.sky import HARD_PLACES, inside, separation
@@ -344,8 +344,8 @@ def test_a_join_by_another_column_gives_its_values_where_they_save_much(
     columns = (*COLUMNS, Column(name="seen", datatype="long"))
     layout = Layout(position=("ra", "dec"), id=("id",), indexes=indexes)
     tables = tuple(Table(name=name, columns=columns, layout=layout) for name in SIZES)
-    placement = Placement("skyhouse", ShardMap.uniform(3)) if is_sharded else None
-    catalogue = Catalogue((Schema(name="planned", tables=tables),), COUNTS, placement=placement)
+    placement = Sharding("skyhouse", ShardMap.build_uniform(3)) if is_sharded else None
+    catalogue = Catalogue((Schema(name="planned", tables=tables),), COUNTS, sharding=placement)
     sql = translate("SELECT a.id, b.mag FROM few AS a LEFT JOIN large AS b ON a.id = b.seen", catalogue).sql
     assert bool(re.search(r"`seen` (GLOBAL )?IN \(SELECT", sql)) == is_chosen
 

@@ -44,7 +44,7 @@ def told(query: str) -> tuple[list[str], list[str]]:
     """Links as 'place href', with places for columns, and services as 'name places'."""
     links = translate(query, _CATALOGUE).links
     hrefs = [
-        f"{placed.place} {placed.link.href_with({name: str(place) for name, place in placed.columns.items()})}"
+        f"{placed.place} {placed.link.rename_href_columns({name: str(place) for name, place in placed.columns.items()})}"
         for placed in links.of_columns
     ]
     services = [" ".join((placed.service.name, *map(str, placed.columns.values()))) for placed in links.services]

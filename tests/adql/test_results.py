@@ -145,7 +145,7 @@ def test_the_limit_caps_the_outermost_rows_only(small: Catalogue) -> None:
 
 def test_the_tables_that_a_query_reads(small: Catalogue) -> None:
     query = "SELECT id FROM stars WHERE id IN (SELECT star FROM spectra) UNION SELECT id FROM stars"
-    assert [t.qualified for t in translate(query, small).tables] == ["small.stars", "small.spectra"]
+    assert [t.qualified_name for t in translate(query, small).tables] == ["small.stars", "small.spectra"]
 
 
 def test_equal_names_stay_equal(small: Catalogue) -> None:

@@ -16,7 +16,7 @@ from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from clickhouse_schema.shape_cover import cover_column, shape_column
-from clickhouse_schema.table_ddl import create_table
+from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.readers import shape_columns
 from tap_service.storage.engine.engine import Engine
 from tests.adql.conftest import Rows, asked
@@ -85,7 +85,7 @@ def shapes_of() -> Sky:
 @pytest.fixture(scope="session")
 def obs(engine: Engine, shapes_of: Sky) -> Catalogue:
     engine.execute("CREATE DATABASE IF NOT EXISTS footprints")
-    engine.execute(create_table(OBS, "footprints.obs") + ", index_granularity = 16")
+    engine.execute(create_table_sql(OBS, "footprints.obs") + ", index_granularity = 16")
     columns: dict[str, pa.Array] = {"id": pa.array(range(COUNT + 1), pa.int32())}
     for column in OBS.columns[1:]:
         values = [v if v is not None or column.type.is_text else [] for v in shapes_of.rows[column.name]]
@@ -307,7 +307,7 @@ def many(engine: Engine) -> Catalogue:
     )
     engine.execute("CREATE DATABASE IF NOT EXISTS footprints")
     for table in tables:
-        engine.execute(create_table(table, f"footprints.{table.name}") + ", index_granularity = 256")
+        engine.execute(create_table_sql(table, f"footprints.{table.name}") + ", index_granularity = 256")
     position = (
         "cityHash64(number) % 360000 / 1e3 AS ra, degrees(asin(cityHash64(number, 1) % 2000000 / 1e6 - 1)) AS dec"
     )

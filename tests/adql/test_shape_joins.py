@@ -9,7 +9,7 @@ from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from clickhouse_schema.shape_cover import cover_column, shape_column
-from clickhouse_schema.table_ddl import create_table
+from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.readers import shape_columns
 from tap_service.storage.engine.engine import Engine
 from tests.adql.conftest import asked
@@ -42,7 +42,7 @@ def joined(engine: Engine) -> Engine:
     """Stars at the hard places of the sky, and fields of all sizes around these, one of which has no shape."""
     engine.execute("CREATE DATABASE IF NOT EXISTS joined")
     for table in TABLES:
-        engine.execute(create_table(table, f"joined.{table.name}"))
+        engine.execute(create_table_sql(table, f"joined.{table.name}"))
     lon, lat = positions(600, 21)
     stars = {"id": pa.array(range(len(lon)), pa.int32()), "ra": pa.array(lon), "dec": pa.array(lat)}
     engine.insert_batches("joined.stars", pa.table(stars).to_batches())

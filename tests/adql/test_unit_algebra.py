@@ -26,7 +26,7 @@ from adql.resolve.window_binder import WINDOW_FUNCTIONS
 from adql.translate import Translation, translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
-from clickhouse_schema.vounit import vounit
+from clickhouse_schema.vounit import normalise_unit
 from tap_service.storage.engine.engine import Engine
 from tests.adql.storing import catalogue_of, store
 
@@ -288,7 +288,7 @@ def test_units_and_numbers_are_astropys(
     answer = engine.fetch_table(translation.sql, translation.settings)
     wrong = []
     for (expression, wanted), field, column in zip(flat, translation.fields, answer.columns, strict=True):
-        assert field.unit == vounit(field.unit)
+        assert field.unit == normalise_unit(field.unit)
         fault = _fault(
             wanted(Q) if callable(wanted) and not isinstance(wanted, u.UnitBase) else wanted, field.unit, column
         )

@@ -17,7 +17,7 @@ from adql.clickhouse.engine_settings import SETTINGS
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, ForeignKey, Layout, Schema, Table
-from clickhouse_schema.shard_map import CLUSTER, Placement, ShardMap
+from clickhouse_schema.shard_map import CLUSTER_NAME, Sharding, ShardMap
 
 FILE = Path(__file__).with_suffix(".sql")
 WIDTH = 160
@@ -87,7 +87,7 @@ _TABLES = (
 _ROWS = {"objects": 50_000_000, "sources": 900_000_000, "targets": 300, "observations": 20_000, "bands": 6}
 _COUNTS = {("sky", name): rows for name, rows in _ROWS.items()}
 ONE_SERVER = Catalogue((Schema(name="sky", tables=_TABLES),), _COUNTS)
-THREE_SHARDS = Catalogue(ONE_SERVER.schemas, _COUNTS, placement=Placement(CLUSTER, ShardMap.uniform(3)))
+THREE_SHARDS = Catalogue(ONE_SERVER.schemas, _COUNTS, sharding=Sharding(CLUSTER_NAME, ShardMap.build_uniform(3)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from adql.translate import translate
-from clickhouse_schema.engine_tables.catalogue_log import initialise, read_catalogue
+from clickhouse_schema.engine_tables.catalogue_log import prepare_engine, read_catalogue
 from loaders.pipeline.load_table import LoadRequest, load
 from loaders.progress_reporter import ConsoleReporter
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
@@ -146,7 +146,7 @@ def visits(databases: tuple[Alerts, Alerts], now: float) -> tuple[list[float], l
 def main(years: int = 10) -> None:
     with tempfile.TemporaryDirectory() as folder, ConsoleReporter() as reporter:
         engine = EmbeddedEngine(Path(folder) / "data")
-        initialise(engine)
+        prepare_engine(engine)
         for apart in (True, False):
             young = database(Path(folder), engine, "young", range(years - 1, years), years=apart)
             old = database(Path(folder), engine, "old", range(years), years=apart)

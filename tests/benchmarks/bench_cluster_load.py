@@ -65,7 +65,7 @@ class Cluster:
     def served(self) -> Iterator[str]:
         with served_cluster(self.folder, self._shards) as url:
             engine = ClickHouseEngine(url)
-            catalogue_log.initialise(engine)
+            catalogue_log.prepare_engine(engine)
             engine.close()
             yield url
 

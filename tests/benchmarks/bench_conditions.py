@@ -38,7 +38,7 @@ def branches(count: int) -> str:
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         engine = EmbeddedEngine(Path(folder))
-        catalogue_log.initialise(engine)
+        catalogue_log.prepare_engine(engine)
         with ConsoleReporter() as reporter:
             load_demo(engine, reporter)
         catalogue = catalogue_log.read_catalogue(engine)

@@ -23,7 +23,7 @@ import httpx
 import uvicorn
 
 from adql.translate import translate
-from clickhouse_schema.engine_tables.catalogue_log import initialise, read_catalogue
+from clickhouse_schema.engine_tables.catalogue_log import prepare_engine, read_catalogue
 from loaders.cli.serve_command import load_demo
 from loaders.progress_reporter import ConsoleReporter
 from tap_service.config import Config
@@ -57,7 +57,7 @@ def served(engine: EmbeddedEngine, **settings: Any) -> Iterator[str]:
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         engine = EmbeddedEngine(Path(folder))
-        initialise(engine)
+        prepare_engine(engine)
         with ConsoleReporter() as reporter:
             load_demo(engine, reporter)
         catalogue = read_catalogue(engine)

@@ -22,7 +22,7 @@ from typing import Any
 
 import httpx
 
-from clickhouse_schema.engine_tables.catalogue_log import initialise, register
+from clickhouse_schema.engine_tables.catalogue_log import prepare_engine, register_table
 from clickhouse_schema.schema_model import Schema
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.benchmarks.bench_cone import served
@@ -37,12 +37,12 @@ _FELIS = {"long": "long", "double": "double", "float": "float", "int": "int", "c
 def serve(folder: str, rows: int, pipe: Connection) -> None:
     """Answer "arrow" with the seconds of the engine's stream alone and "memory" with the peak so far in bytes."""
     engine = EmbeddedEngine(Path(folder))
-    initialise(engine)
+    prepare_engine(engine)
     columns = [{"name": field.name, "datatype": _FELIS[field.type.datatype]} for field in FIELDS]
     schema = Schema.model_validate({"name": "bench", "tables": [{"name": "t", "columns": columns}]}, strict=False)
     engine.execute("CREATE DATABASE bench")
     engine.execute(CREATE.format(rows=rows).replace("CREATE TABLE bench", "CREATE TABLE bench.t"))
-    register(engine, schema, schema.tables[0])
+    register_table(engine, schema, schema.tables[0])
     with served(engine, sync_seconds=3600) as url:
         pipe.send(url)
         while (asked := pipe.recv()) != "end":

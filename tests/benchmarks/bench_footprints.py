@@ -21,7 +21,7 @@ from adql.regions.unit_vectors import directions
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
-from clickhouse_schema.table_ddl import create_table
+from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.readers import shape_columns
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 
@@ -63,7 +63,7 @@ def rectangles(count: int) -> pa.Table:
 
 def main() -> None:
     rows = rectangles(COUNT)
-    kind = OBS.column("footprint").type
+    kind = OBS.get_column("footprint").type
     began = time.perf_counter()
     shape_columns.faults(kind, rows["footprint"].combine_chunks())
     print(f"checked {COUNT / (time.perf_counter() - began):,.0f} rectangles a second")
@@ -75,7 +75,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         engine = EmbeddedEngine(Path(folder))
         engine.execute("CREATE DATABASE bench")
-        engine.execute(create_table(OBS, "bench.obs"))
+        engine.execute(create_table_sql(OBS, "bench.obs"))
         began = time.perf_counter()
         engine.insert_batches("bench.obs", rows.to_batches())
         print(f"inserted {COUNT / (time.perf_counter() - began):,.0f} rows a second")

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import httpx
 
-from clickhouse_schema.engine_tables.catalogue_log import initialise
+from clickhouse_schema.engine_tables.catalogue_log import prepare_engine
 from tap_service.config import Config
 from tap_service.models.timestamps import later, now
 from tap_service.models.uws_job import ExecutionPhase, Job, JobFilter
@@ -149,7 +149,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         engine = EmbeddedEngine(folder / "data")
-        initialise(engine)
+        prepare_engine(engine)
         measure_jobs("embedded", Config(query_log="", jobs_path=folder / "jobs"), engine)
         measure_lists("SQLite", SqliteJobStore(folder / "listed"))
         with redis_server(folder / "redis") as jobs:

@@ -16,9 +16,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from clickhouse_schema.quoting import string
+from clickhouse_schema.quoting import quote_string
 from clickhouse_schema.schema_model import Layout
-from clickhouse_schema.table_ddl import create_table
+from clickhouse_schema.table_ddl import create_table_sql
 from loaders.control.control_server import opened
 from loaders.pipeline.load_table import LoadRequest, load
 from loaders.progress_reporter import ConsoleReporter
@@ -57,13 +57,13 @@ def engine_alone(engine: Engine, path: Path) -> float:
     if state is None:
         raise RuntimeError("the loader left no table")
     table = state.entry.tables[0].model_copy(update={"name": "plain", "layout": Layout(id=("source_id",))})
-    statement = create_table(table, "bench.plain")
+    statement = create_table_sql(table, "bench.plain")
     engine.execute(statement)
     engine.execute("ALTER TABLE bench.plain DROP PROJECTION by_id")
     while engine.fetch_table("SELECT 1 AS one FROM system.merges").num_rows:  # of the table that was just loaded
         time.sleep(0.1)
     began = time.perf_counter()
-    engine.execute(f"INSERT INTO bench.plain SELECT * FROM file({string(str(path))})")
+    engine.execute(f"INSERT INTO bench.plain SELECT * FROM file({quote_string(str(path))})")
     return time.perf_counter() - began
 
 

@@ -25,7 +25,7 @@ from adql.rewrite.small_side_filters import filter_by_small_sides
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
-from clickhouse_schema.table_ddl import create_table
+from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.benchmarks.bench_translate import milliseconds
 
@@ -74,7 +74,7 @@ def fill(engine: EmbeddedEngine, rows: int) -> Catalogue:
     engine.execute("CREATE DATABASE bench")
     for table in tables:
         count, position = contents[table.name]
-        engine.execute(create_table(table, f"bench.{table.name}"))
+        engine.execute(create_table_sql(table, f"bench.{table.name}"))
         engine.execute(
             f"INSERT INTO bench.{table.name} SELECT number * 7919 % 20000003, {position}, number % 20 FROM numbers({count})"
         )

@@ -27,9 +27,9 @@ from urllib.parse import quote
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from clickhouse_schema.engine_tables.catalogue_log import initialise, register, update_density
+from clickhouse_schema.engine_tables.catalogue_log import prepare_engine, register_table, update_density
 from clickhouse_schema.schema_model import Schema
-from clickhouse_schema.table_ddl import create_table
+from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.benchmarks.bench_cone import served
 
@@ -90,14 +90,14 @@ _DOWNLOAD = """async ([query, rows]) => {
 
 def serve(folder: str, rows: int, pipe: Connection) -> None:
     engine = EmbeddedEngine(Path(folder))
-    initialise(engine)
+    prepare_engine(engine)
     schema = Schema.model_validate(_SCHEMA, strict=False)
     table = schema.tables[0]
     engine.execute("CREATE DATABASE bench")
-    engine.execute(create_table(table, "`bench`.`stars`"))
+    engine.execute(create_table_sql(table, "`bench`.`stars`"))
     engine.execute(_FILL.format(rows=rows))
     update_density(engine, "bench", table)
-    register(engine, schema, table)
+    register_table(engine, schema, table)
     with served(engine, sync_seconds=600) as url:
         pipe.send(url.removesuffix("tap/sync"))
         with suppress(EOFError):

@@ -22,9 +22,9 @@ import pyarrow as pa
 
 from clickhouse_schema.overlap_sql import Overlap
 from clickhouse_schema.schema_model import Column, Layout, Table
-from clickhouse_schema.shard_balance import balanced
+from clickhouse_schema.shard_balance import balance_shards
 from clickhouse_schema.shard_map import ShardMap
-from clickhouse_schema.table_ddl import create_table
+from clickhouse_schema.table_ddl import create_table_sql
 from loaders.control.control_server import opened
 from loaders.pipeline.load_table import LoadRequest, load
 from loaders.progress_reporter import ConsoleReporter
@@ -114,7 +114,7 @@ def _width(kind: str, whole: float) -> float:
 
 
 def _forced(engine: Engine, kept: float) -> Measured:
-    engine.execute(create_table(FORCED_SOURCES, "scale.forced"))
+    engine.execute(create_table_sql(FORCED_SOURCES, "scale.forced"))
     random = np.random.default_rng(1)
     for field in range(FIELDS):
         engine.insert_batches("scale.forced", [_field(random, field)])
@@ -191,12 +191,12 @@ def _overlap(shards: int) -> float:
         return 0.0
     with tempfile.TemporaryDirectory() as folder, opened(Path(folder)) as engine:
         south = _southern()
-        map_: ShardMap = balanced(south, shards)
+        map_: ShardMap = balance_shards(south, shards)
         index = "rand64(number) % toUInt64(3458764513820540928)"
         cells = ", ".join(str(cell) for cell in np.flatnonzero(south))
         found = engine.fetch_table(
             f"SELECT avg(length({Overlap(map_, RADIUS).holders('hpx29', 'home')})) AS copies FROM"
-            f" (SELECT {index} AS hpx29, {map_.sql('hpx29')} AS home FROM numbers(2000000))"
+            f" (SELECT {index} AS hpx29, {map_.shard_sql('hpx29')} AS home FROM numbers(2000000))"
             f" WHERE bitShiftRight(hpx29, 50) IN ({cells})"
         )
     return float(found["copies"][0].as_py())

@@ -20,10 +20,10 @@ import pyarrow.parquet as pq
 
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, read_placement
+from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, read_sharding
 from clickhouse_schema.healpix import index_sql
 from clickhouse_schema.overlap_sql import Overlap
-from clickhouse_schema.shard_map import Placement
+from clickhouse_schema.shard_map import Sharding
 from loaders.pipeline.load_table import LoadRequest, load
 from loaders.progress_reporter import ConsoleReporter
 from tap_service.storage.engine.engine import Engine
@@ -101,9 +101,9 @@ def compare(engine: Engine, catalogue: Catalogue, reporter: ConsoleReporter) -> 
         reporter.output(f"  {name:40} {whole:9.1f} ms whole, {cut:9.1f} ms cut up: {cut / whole:5.2f}")
 
 
-def overlaps(engine: Engine, placement: Placement, reporter: ConsoleReporter) -> None:
+def overlaps(engine: Engine, placement: Sharding, reporter: ConsoleReporter) -> None:
     for radius in RADII:
-        holders = Overlap(placement.map, radius).holders("hpx29", placement.map.sql("hpx29"))
+        holders = Overlap(placement.map, radius).holders("hpx29", placement.map.shard_sql("hpx29"))
         copies = (
             f"SELECT avg(length({holders})) AS n FROM (SELECT {index_sql('ra', 'dec')} AS hpx29 FROM whole.objects)"
         )
@@ -135,7 +135,7 @@ def main(rows: int = 2_000_000) -> None:
                 catalogue = fill(engine, folder, objects, reporter)
                 reporter.output(f"{shards} shards, {rows:,} rows")
                 compare(engine, catalogue, reporter)
-                placement = read_placement(engine)
+                placement = read_sharding(engine)
                 if placement is not None and shards == max(SHARDS):
                     overlaps(engine, placement, reporter)
                     cones(engine, catalogue, reporter)

@@ -27,7 +27,7 @@ from astropy.coordinates import SkyCoord, search_around_sky
 from astropy.io import votable
 from astropy.table import Table
 
-from clickhouse_schema.engine_tables.catalogue_log import initialise
+from clickhouse_schema.engine_tables.catalogue_log import prepare_engine
 from loaders.pipeline.load_table import LoadRequest, load
 from loaders.progress_reporter import ConsoleReporter
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
@@ -79,7 +79,7 @@ def main() -> None:
         path = Path(folder) / "tycho.parquet"
         pq.write_table(tycho, path)
         engine = EmbeddedEngine(Path(folder) / "data")
-        initialise(engine)
+        prepare_engine(engine)
         load(engine, LoadRequest((path,), "bench.tycho", Path(folder) / "rejects.csv"), reporter)
         with served(engine, default_maxrec=10_000_000) as url:
             for count in (10_000, 1_000_000):

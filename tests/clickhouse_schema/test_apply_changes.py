@@ -24,15 +24,15 @@ def _schema(name: str, columns: int = 1, description: str = "") -> Schema:
 @pytest.fixture
 def changed(engine: Engine) -> Iterator[Engine]:
     """The shared engine; the schemas ``change_*`` are gone again afterwards."""
-    catalogue_log.initialise(engine)
+    catalogue_log.prepare_engine(engine)
     yield engine
     for schema in catalogue_log.read_catalogue(engine).schemas:
         if schema.name.startswith("change_"):
-            catalogue_log.unregister(engine, schema.name, "t")
+            catalogue_log.unregister_table(engine, schema.name, "t")
 
 
 def _register(engine: Engine, schema: Schema) -> None:
-    catalogue_log.register(engine, schema, schema.tables[0])
+    catalogue_log.register_table(engine, schema, schema.tables[0])
 
 
 def _names(engine: Engine) -> list[str]:
@@ -47,7 +47,7 @@ def test_a_change_does_not_wait_for_a_slow_reader_who_sees_the_old_rows(changed:
     sql = "SELECT column_name FROM TAP_SCHEMA.columns WHERE table_name = 'change_wide.t' ORDER BY column_index DESC"
     with changed.stream_batches(sql, batch_rows=64) as batches:
         first: pa.RecordBatch = next(batches)
-        change = threading.Thread(target=catalogue_log.unregister, args=(changed, "change_wide", "t"))
+        change = threading.Thread(target=catalogue_log.unregister_table, args=(changed, "change_wide", "t"))
         change.start()
         change.join(30)
         assert not change.is_alive()
@@ -78,16 +78,16 @@ def test_the_last_change_counts_though_the_clock_was_set_back(changed: Engine) -
     changed.execute(
         "INSERT INTO skyhouse.catalogue SELECT max(version) + 86400000000000, 'x', 'x', '', 0 FROM skyhouse.catalogue"
     )
-    before = catalogue_log.catalogue_version(changed)
+    before = catalogue_log.read_catalogue_version(changed)
     _register(changed, _schema("change_clock", description="second"))
-    assert catalogue_log.catalogue_version(changed) > before
-    (entry,) = catalogue_log.read_catalogue(changed).find("t", True, "change_clock", True)
+    assert catalogue_log.read_catalogue_version(changed) > before
+    (entry,) = catalogue_log.read_catalogue(changed).find_tables("t", True, "change_clock", True)
     assert entry.table.description == "second"
 
 
 def test_tables_of_another_version_of_tap_schema_are_made_anew(changed: Engine) -> None:
     _register(changed, _schema("change_old"))
     changed.execute("ALTER TABLE TAP_SCHEMA.tables ADD COLUMN former Int32")
-    catalogue_log.initialise(changed)
+    catalogue_log.prepare_engine(changed)
     assert _names(changed) == ["change_old.t"]
     assert changed.fetch_table("SELECT * FROM TAP_SCHEMA.tables LIMIT 1").column_names[-1] == "table_index"

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clickhouse_schema.shard_balance import balanced, by_shard, moved, weights_of
-from clickhouse_schema.shard_map import MAP_ORDER, Placement, ShardMap
+from clickhouse_schema.shard_balance import balance_shards, sum_cell_weights, sum_moved_weight, sum_shard_weights
+from clickhouse_schema.shard_map import MAP_ORDER, Sharding, ShardMap
 
 _CELLS = 12 * 4**MAP_ORDER
 
@@ -18,12 +18,12 @@ _CELLS = 12 * 4**MAP_ORDER
 def test_each_shard_has_one_run_and_as_much_as_the_others(shards: int, seed: int, skew: float) -> None:
     chance = np.random.default_rng(seed)
     weights = np.append(chance.lognormal(0, skew, _CELLS), 0.0)
-    map_ = balanced(weights, shards)
+    map_ = balance_shards(weights, shards)
     cells = np.array(map_.cells[:-1])
     assert cells[0] == 0
     assert cells[-1] == shards - 1
     assert set(np.diff(cells)) <= {0, 1}
-    assert by_shard(weights, map_).max() <= 1.02 * weights.sum() / shards + weights.max()
+    assert sum_shard_weights(weights, map_).max() <= 1.02 * weights.sum() / shards + weights.max()
 
 
 @pytest.mark.parametrize("full", [0, 17, _CELLS - 1])
@@ -31,27 +31,27 @@ def test_a_sky_that_is_full_in_one_place_has_runs_all_the_same(full: int) -> Non
     weights = np.zeros(_CELLS + 1)
     weights[full] = 1e9
     weights[-1] = 5
-    map_ = balanced(weights, 7)
+    map_ = balance_shards(weights, 7)
     assert set(map_.cells) == set(range(7))
     assert map_.cells[-1] != map_.cells[full]
     assert np.bincount(np.array(map_.cells)).min() >= 1
 
 
 def test_without_weights_each_shard_has_as_much_of_the_sky() -> None:
-    for map_ in (balanced(np.zeros(_CELLS + 1), 7), ShardMap.uniform(7)):
+    for map_ in (balance_shards(np.zeros(_CELLS + 1), 7), ShardMap.build_uniform(7)):
         assert set(np.bincount(map_.cells[:-1])) == {_CELLS // 7, _CELLS // 7 + 1}
-    assert balanced(np.zeros(_CELLS + 1), _CELLS).cells == (*range(_CELLS), 0)
+    assert balance_shards(np.zeros(_CELLS + 1), _CELLS).cells == (*range(_CELLS), 0)
 
 
 @pytest.mark.parametrize("shards", [0, _CELLS + 1])
 def test_a_map_has_a_shard_and_not_more_than_cells(shards: int) -> None:
     with pytest.raises(ValueError, match="1 to 3072 shards"):
-        balanced(np.zeros(_CELLS + 1), shards)
+        balance_shards(np.zeros(_CELLS + 1), shards)
 
 
 def test_counts_of_other_orders_are_those_of_the_maps_cells() -> None:
     fine, coarse = 4**2 * 9 + 3, 2
-    weights = weights_of([(6, fine, 10), (4, 9, 1), (3, coarse, 8), (6, 12 * 4**6, 7), (3, 12 * 4**3, 1)])
+    weights = sum_cell_weights([(6, fine, 10), (4, 9, 1), (3, coarse, 8), (6, 12 * 4**6, 7), (3, 12 * 4**3, 1)])
     assert weights[9] == 11 + 2
     assert weights[8] == weights[10] == weights[11] == 2
     assert weights[-1] == 8
@@ -60,11 +60,11 @@ def test_counts_of_other_orders_are_those_of_the_maps_cells() -> None:
 
 def test_what_moves_is_what_has_another_shard() -> None:
     weights = np.ones(_CELLS + 1)
-    assert moved(weights, ShardMap.uniform(4), ShardMap.uniform(4)) == 0
-    assert moved(weights, ShardMap.uniform(1), ShardMap.uniform(2)) == _CELLS / 2
+    assert sum_moved_weight(weights, ShardMap.build_uniform(4), ShardMap.build_uniform(4)) == 0
+    assert sum_moved_weight(weights, ShardMap.build_uniform(1), ShardMap.build_uniform(2)) == _CELLS / 2
 
 
 def test_a_placement_is_read_as_it_was_written() -> None:
-    placement = Placement("skyhouse", balanced(np.arange(_CELLS + 1.0), 5), 3)
-    assert Placement.of_document(placement.document()) == placement
-    assert placement.base("t") == "t__3"
+    placement = Sharding("skyhouse", balance_shards(np.arange(_CELLS + 1.0), 5), 3)
+    assert Sharding.from_document(placement.to_document()) == placement
+    assert placement.base_name("t") == "t__3"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from clickhouse_schema.cluster_topology import SINGLE
+from clickhouse_schema.cluster_topology import ONE_SERVER
 from clickhouse_schema.datatypes import FELIS
-from clickhouse_schema.schema_drift import Drift, drift
+from clickhouse_schema.schema_drift import Drift, find_drift
 from clickhouse_schema.schema_model import Column, ForeignKey, Layout, Table
-from clickhouse_schema.table_ddl import create_table, projections
+from clickhouse_schema.table_ddl import create_table_sql, projection_definitions
 from tap_service.storage.engine.engine import Engine
 
 SHAPES = (
@@ -46,7 +46,7 @@ def stored(engine: Engine) -> Engine:
 
 
 def _drift(engine: Engine, table: Table) -> Drift:
-    return drift(engine, SINGLE, "drifting", table, table.name)
+    return find_drift(engine, ONE_SERVER, "drifting", table, table.name)
 
 
 def _taken(engine: Engine, table: Table) -> list[str]:
@@ -57,7 +57,7 @@ def _taken(engine: Engine, table: Table) -> list[str]:
         for statement in step.sql:
             engine.execute(statement)
     assert _drift(engine, table) == Drift()
-    return [step.words for step in found.steps]
+    return [step.description for step in found.steps]
 
 
 def test_a_table_as_it_was_made_has_no_drift(stored: Engine) -> None:
@@ -67,7 +67,7 @@ def test_a_table_as_it_was_made_has_no_drift(stored: Engine) -> None:
         changed(STARS, position=None),
         changed(STARS, position=None, time="", id=("c_text", "id")),
     ):
-        stored.execute(create_table(table, "drifting.stars"))
+        stored.execute(create_table_sql(table, "drifting.stars"))
         assert _drift(stored, table) == Drift()
         stored.execute("DROP TABLE drifting.stars SYNC")
 
@@ -78,7 +78,7 @@ def test_a_missing_table_is_made(stored: Engine) -> None:
 
 def test_columns_indexes_and_comments_are_added_where_they_belong(stored: Engine) -> None:
     first = with_columns(changed(STARS, indexes=(), time=""), *STARS.columns[1:3], STARS.columns[0])
-    stored.execute(create_table(first, "drifting.stars"))
+    stored.execute(create_table_sql(first, "drifting.stars"))
     stored.execute("INSERT INTO drifting.stars (id, ra, dec) SELECT number, number, 0 FROM numbers(90)")
     wanted = with_columns(
         changed(STARS, indexes=("flux",), time=""),
@@ -102,7 +102,7 @@ def test_columns_indexes_and_comments_are_added_where_they_belong(stored: Engine
 
 def test_columns_get_the_order_of_the_model(stored: Engine) -> None:
     """Together with what is new, and keep all that they have."""
-    stored.execute(create_table(with_columns(STARS, *STARS.columns[3:], *STARS.columns[:3]), "drifting.stars"))
+    stored.execute(create_table_sql(with_columns(STARS, *STARS.columns[3:], *STARS.columns[:3]), "drifting.stars"))
     stored.execute("INSERT INTO drifting.stars (id, ra, dec, c_int) SELECT number, number, 0, 7 FROM numbers(90)")
     wanted = with_columns(STARS, Column(name="flux", datatype="float"), *STARS.columns)
     assert _taken(stored, wanted) == [
@@ -110,7 +110,7 @@ def test_columns_get_the_order_of_the_model(stored: Engine) -> None:
         "the columns of drifting.stars are in another order",
     ]
     stored.execute("RENAME TABLE drifting.stars TO drifting.turned")
-    stored.execute(create_table(wanted, "drifting.stars"))
+    stored.execute(create_table_sql(wanted, "drifting.stars"))
     kinds = "name, type, default_kind, default_expression, comment, compression_codec, is_in_sorting_key"
     made, turned = (
         stored.fetch_table(
@@ -127,13 +127,17 @@ def test_columns_get_the_order_of_the_model(stored: Engine) -> None:
 
 def test_indexes_are_in_the_same_order_whenever_they_were_made(stored: Engine) -> None:
     """A replica that is made later must be as those that there are."""
-    stored.execute(create_table(changed(STARS, indexes=("c_short",)), "drifting.stars"))
+    stored.execute(create_table_sql(changed(STARS, indexes=("c_short",)), "drifting.stars"))
     wanted = changed(STARS, indexes=("c_short", "c_long", "c_char"))
     assert len(_taken(stored, wanted)) == 2
     sql = "SELECT create_table_query AS sql FROM system.tables WHERE database = 'drifting' AND name = 'stars'"
     grown = stored.fetch_table(sql).column(0)[0].as_py()
     names = [word.split()[0].strip("`") for word in grown.split("PROJECTION ")[1:]]
-    assert names == [*projections(wanted)] == [*projections(changed(wanted, indexes=("c_char", "c_short", "c_long")))]
+    assert (
+        names
+        == [*projection_definitions(wanted)]
+        == [*projection_definitions(changed(wanted, indexes=("c_char", "c_short", "c_long")))]
+    )
 
 
 @pytest.mark.parametrize(
@@ -160,7 +164,7 @@ def test_indexes_are_in_the_same_order_whenever_they_were_made(stored: Engine) -
     ],
 )
 def test_what_cannot_be_changed_in_place_is_told(wanted: Table, said: str, stored: Engine) -> None:
-    stored.execute(create_table(STARS, "drifting.stars"))
+    stored.execute(create_table_sql(STARS, "drifting.stars"))
     obstacles = _drift(stored, wanted).obstacles
     assert any(obstacle.startswith(said) and "load the table anew" in obstacle for obstacle in obstacles), obstacles
 
@@ -170,7 +174,7 @@ def test_children_without_a_position_are_in_the_order_of_their_parents(stored: E
     child = STARS.model_copy(
         update={"keys": (key,), "layout": Layout(parent="of", time="c_timestamp"), "columns": STARS.columns[:-3]}
     )
-    stored.execute(create_table(child, "drifting.stars"))
+    stored.execute(create_table_sql(child, "drifting.stars"))
     assert _drift(stored, child) == Drift()
     sql = "SELECT sorting_key FROM system.tables WHERE database = 'drifting' AND name = 'stars'"
     assert stored.fetch_table(sql).column(0).to_pylist() == ["ra, c_timestamp"]

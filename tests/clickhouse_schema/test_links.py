@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from clickhouse_schema.column_links import Link
 from clickhouse_schema.schema_files.yaml_reader import read_schema
-from clickhouse_schema.schema_files.yaml_writer import write_schema
+from clickhouse_schema.schema_files.yaml_writer import schema_to_yaml
 from clickhouse_schema.schema_model import Schema
 from clickhouse_schema.schema_problem import SchemaError
 
@@ -53,9 +53,9 @@ def test_good() -> None:
     schema, warnings = read_schema(GOOD, "f.yaml", strict=True)
     assert warnings == []
     [table] = schema.tables
-    links = table.column("did").links
+    links = table.get_column("did").links
     assert [link.columns for link in links] == [("did", "two words"), ()]
-    assert links[0].href_with({"did": "a", "two words": "b"}) == "https://archive.example.org/o/${a}?s=${b}"
+    assert links[0].rename_href_columns({"did": "a", "two words": "b"}) == "https://archive.example.org/o/${a}?s=${b}"
     first, second = table.services
     assert (first.columns, second.columns) == (("did",), ("two words",))
     kinds = [param.type for param in first.input_params[1:]]
@@ -65,7 +65,7 @@ def test_good() -> None:
         ("int", "", ""),
         ("unicodeChar", "*", ""),
     ]
-    assert read_schema(write_schema(schema), "written.yaml", strict=True) == (schema, [])
+    assert read_schema(schema_to_yaml(schema), "written.yaml", strict=True) == (schema, [])
     for by_alias, exclude_defaults in product((True, False), repeat=2):
         document = schema.model_dump_json(by_alias=by_alias, exclude_defaults=exclude_defaults)
         assert Schema.model_validate_json(document) == schema
@@ -243,4 +243,4 @@ def test_any_value_anywhere_is_read_or_told(changes: list[tuple[int, str]]) -> N
         lost = [line for line in error.errors if not line.startswith("f.yaml:")]
         assert lost == []
     else:
-        assert read_schema(write_schema(schema), "f.yaml")[0] == schema
+        assert read_schema(schema_to_yaml(schema), "f.yaml")[0] == schema

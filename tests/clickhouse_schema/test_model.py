@@ -117,9 +117,9 @@ def test_frozen() -> None:
 
 
 def test_look_up() -> None:
-    assert STARS.column("ra").unit == "deg"
+    assert STARS.get_column("ra").unit == "deg"
     with pytest.raises(KeyError):
-        STARS.column("RA")
+        STARS.get_column("RA")
 
 
 def test_indexed_are_positions_and_the_leading_id() -> None:

@@ -11,7 +11,7 @@ import pytest
 import loaders.demo
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.datatypes import UNICODE, from_arrow
+from clickhouse_schema.datatypes import UNICODE, arrow_to_column_type
 from clickhouse_schema.schema_files.yaml_reader import read_schema
 from clickhouse_schema.schema_model import Example, Schema
 
@@ -30,7 +30,7 @@ def test_columns_are_those_of_the_data(name: str) -> None:
     assert [column.name for column in columns] == data.column_names
     for column in columns:
         values = data[column.name]
-        kind = from_arrow(values.type)
+        kind = arrow_to_column_type(values.type)
         assert column.nullable == (values.null_count > 0), column.name
         if kind == UNICODE:
             ascii_only = bool(pc.all(pc.string_is_ascii(values)).as_py())

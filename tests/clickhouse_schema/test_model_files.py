@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from clickhouse_schema.datatypes import FELIS
 from clickhouse_schema.schema_files.yaml_reader import MAX_BYTES, read_schema
-from clickhouse_schema.schema_files.yaml_writer import write_schema
+from clickhouse_schema.schema_files.yaml_writer import schema_to_yaml
 from clickhouse_schema.schema_model import Column, Example, ForeignKey, Layout, Schema, Table
 from clickhouse_schema.schema_problem import SchemaError
 
@@ -101,7 +101,7 @@ def test_good() -> None:
             name="plate_key", columns=("star",), referenced_table="plates.scans", referenced_columns=("number",)
         ),
     )
-    assert read_schema(write_schema(schema), "written.yaml", strict=True) == (schema, [])
+    assert read_schema(schema_to_yaml(schema), "written.yaml", strict=True) == (schema, [])
 
 
 @pytest.mark.parametrize(
@@ -272,7 +272,7 @@ def test_files(tmp_path: Path) -> None:
 def test_wide_tables() -> None:
     """As many columns as a table may have, and one more."""
     columns = tuple(Column(name=f"c{i}", datatype="float", unit="mag", description="x" * 40) for i in range(5000))
-    text = write_schema(Schema(name="s", tables=(Table(name="t", columns=columns),)))
+    text = schema_to_yaml(Schema(name="s", tables=(Table(name="t", columns=columns),)))
     assert len(read_schema(text, "f.yaml", strict=True)[0].tables[0].columns) == 5000
     more = text + "  - {name: last, datatype: int}\n"
     assert errors_of(more) == ("f.yaml:4: columns has more than 5,000 entries: split the table",)
@@ -312,7 +312,7 @@ def test_any_value_anywhere_is_read_or_told(changes: list[tuple[int, str]]) -> N
         told = [line.split(":")[1] for line in error.errors if not line.startswith("... and")]
         assert all(1 <= int(line) <= len(lines) + 1 for line in told)
     else:
-        assert read_schema(write_schema(schema), "f.yaml")[0] == schema
+        assert read_schema(schema_to_yaml(schema), "f.yaml")[0] == schema
 
 
 _PRINTABLE = st.characters(min_codepoint=32, max_codepoint=0x24F, blacklist_categories=("Cc", "Cf", "Zs", "Cs"))
@@ -376,7 +376,7 @@ def _schemas(draw: st.DrawFn) -> Schema:
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(_schemas())
 def test_what_is_written_reads_back(schema: Schema) -> None:
-    assert read_schema(write_schema(schema), "f.yaml") == (schema, [])
+    assert read_schema(schema_to_yaml(schema), "f.yaml") == (schema, [])
 
 
 CHILDREN = """\

@@ -6,7 +6,7 @@ import pytest
 
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.obscore import DATA_MODEL, MANDATORY, data_models
+from clickhouse_schema.obscore import DATA_MODEL, MANDATORY, find_data_models
 from clickhouse_schema.schema_files.yaml_reader import read_schema
 from clickhouse_schema.schema_model import Column, Schema, Table
 from clickhouse_schema.schema_problem import SchemaError
@@ -35,7 +35,7 @@ def test_the_shipped_table_is_that_of_the_standard(shipped: Schema) -> None:
         assert column.utype.startswith("obscore:")
         wanted = "" if column.name in NOT_NULL else "fill" if column.name in MANDATORY else "leave_out"
         assert column.if_missing == wanted, column.name
-    region = table.column("s_region").type
+    region = table.get_column("s_region").type
     assert (region.datatype, region.arraysize, region.xtype) == ("char", "*", "adql:REGION")
     assert {name for name in MANDATORY if table.is_indexed(name)} == {
         *("s_ra", "s_dec", "s_region", "obs_id", "obs_publisher_did")
@@ -55,13 +55,13 @@ def _catalogue(schema: str, table: str, columns: tuple[str, ...]) -> Catalogue:
 
 
 def test_a_table_with_all_mandatory_columns_is_the_data_model(shipped: Schema) -> None:
-    assert data_models(Catalogue((shipped,))) == (DATA_MODEL,)
-    assert data_models(_catalogue("IVOA", "obscore", (*MANDATORY, "own"))) == (DATA_MODEL,)
-    assert data_models(Catalogue(())) == ()
-    assert data_models(_catalogue("ivoa", "obscore2", MANDATORY)) == ()
-    assert data_models(_catalogue("ivoa2", "ObsCore", MANDATORY)) == ()
+    assert find_data_models(Catalogue((shipped,))) == (DATA_MODEL,)
+    assert find_data_models(_catalogue("IVOA", "obscore", (*MANDATORY, "own"))) == (DATA_MODEL,)
+    assert find_data_models(Catalogue(())) == ()
+    assert find_data_models(_catalogue("ivoa", "obscore2", MANDATORY)) == ()
+    assert find_data_models(_catalogue("ivoa2", "ObsCore", MANDATORY)) == ()
     for name in MANDATORY:
-        assert data_models(_catalogue("ivoa", "ObsCore", tuple(n for n in MANDATORY if n != name))) == ()
+        assert find_data_models(_catalogue("ivoa", "ObsCore", tuple(n for n in MANDATORY if n != name))) == ()
 
 
 def test_a_table_that_has_but_the_name_is_warned_of() -> None:

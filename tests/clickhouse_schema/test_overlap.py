@@ -48,7 +48,7 @@ def _held(engine: Engine, overlap: Overlap, index: NDArray[np.uint64], homes: ND
     engine.execute("CREATE OR REPLACE TABLE overlapping (n Int64, hpx29 UInt64, __shard UInt16) ENGINE = Memory")
     engine.insert_batches("overlapping", [pa.RecordBatch.from_pydict(rows)])
     found = engine.fetch_table(f"SELECT n, arrayJoin({overlap.holders()}) AS holder FROM overlapping")
-    held = np.zeros((len(index), overlap.map.shards), dtype=bool)
+    held = np.zeros((len(index), overlap.map.shard_count), dtype=bool)
     n, holder = found["n"].to_numpy(), found["holder"].to_numpy()
     assert len(n) == len(set(zip(n.tolist(), holder.tolist(), strict=True)))
     held[n, holder] = True
@@ -58,11 +58,11 @@ def _held(engine: Engine, overlap: Overlap, index: NDArray[np.uint64], homes: ND
 @pytest.mark.parametrize(
     ("map_", "radius"),
     [
-        (ShardMap.uniform(7), 1 / 3600),
-        (ShardMap.uniform(7), 0.1),
+        (ShardMap.build_uniform(7), 1 / 3600),
+        (ShardMap.build_uniform(7), 0.1),
         (_SCATTERED, 0.1),
         (_SCATTERED, 1.9),
-        (ShardMap.uniform(3), 10.0),
+        (ShardMap.build_uniform(3), 10.0),
     ],
 )
 def test_rows_within_the_radius_of_a_shards_cells_have_a_copy_there(
@@ -84,7 +84,7 @@ def test_rows_within_the_radius_of_a_shards_cells_have_a_copy_there(
     assert needed.sum() > 500
     assert not (needed & ~held).any()
     assert not held[np.arange(len(at)), homes].any()
-    for shard in range(0, map_.shards, 3):
+    for shard in range(0, map_.shard_count, 3):
         copies = engine.fetch_table(f"SELECT n FROM overlapping WHERE {Overlap(map_, radius).holds(shard)}")[
             "n"
         ].to_numpy()
@@ -95,7 +95,7 @@ def test_few_rows_more_have_a_copy(engine: Engine) -> None:
     """Of points all over the sky: those within 0.1 degrees of another shard, and at most twice as many."""
     chance = np.random.default_rng(4)
     at = SkyCoord(chance.uniform(0, 360, 200_000) * u.deg, np.arcsin(chance.uniform(-1, 1, 200_000)) * u.rad)
-    index, map_ = _index(at), ShardMap.uniform(7)
+    index, map_ = _index(at), ShardMap.build_uniform(7)
     homes = _homes(map_, index)
     held = _held(engine, Overlap(map_, 0.1), index, homes).any(axis=1)
     near = np.zeros(len(at), dtype=bool)
@@ -106,7 +106,7 @@ def test_few_rows_more_have_a_copy(engine: Engine) -> None:
 
 def test_without_a_radius_or_a_position_there_are_no_copies(engine: Engine) -> None:
     index = _index(_starts())
-    map_ = ShardMap.uniform(7)
+    map_ = ShardMap.build_uniform(7)
     assert not _held(engine, Overlap(map_, 0.0), index, _homes(map_, index)).any()
     nowhere = np.array([NO_POSITION], dtype=np.uint64)
     assert not _held(engine, Overlap(_SCATTERED, 1.9), nowhere, np.array([3])).any()
@@ -115,7 +115,7 @@ def test_without_a_radius_or_a_position_there_are_no_copies(engine: Engine) -> N
 def test_a_child_has_a_copy_where_it_lies(engine: Engine) -> None:
     """Its home is that of its parent, which may be beyond the border."""
     index = _index(_starts())
-    map_ = ShardMap.uniform(3)
+    map_ = ShardMap.build_uniform(3)
     held = _held(engine, Overlap(map_, 0.1), index, np.zeros(len(index), dtype=np.int64))
     lies = _homes(map_, index)
     assert held[np.arange(len(index)), lies][lies != 0].all()

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.engine_tables import catalogue_log
-from clickhouse_schema.quoting import identifier, string
+from clickhouse_schema.quoting import quote_identifier, quote_string
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
-from clickhouse_schema.table_ddl import create_table
+from clickhouse_schema.table_ddl import create_table_sql
 from clickhouse_schema.tap_schema import TAP_SCHEMA
 from tap_service.storage.engine.engine import Engine
 
@@ -34,21 +34,23 @@ SURVEY = Schema(name="survey", description="A survey", tables=(OBJECTS,))
 @settings(max_examples=100, deadline=None)
 @given(text=st.text(st.characters(exclude_categories=("Cs",)), max_size=40))
 def test_a_quoted_text_is_itself(text: str, engine: Engine) -> None:
-    assert engine.fetch_table(f"SELECT {string(text)} AS {identifier('a`b' + chr(92))}").column(0).to_pylist() == [text]
+    assert engine.fetch_table(f"SELECT {quote_string(text)} AS {quote_identifier('a`b' + chr(92))}").column(
+        0
+    ).to_pylist() == [text]
 
 
 @pytest.fixture
 def survey(engine: Engine) -> Engine:
     """An engine with one table that the catalogue knows."""
-    catalogue_log.initialise(engine)
+    catalogue_log.prepare_engine(engine)
     engine.execute("CREATE DATABASE IF NOT EXISTS survey")
     engine.execute("DROP TABLE IF EXISTS survey.`Objects` SYNC")
-    engine.execute(create_table(OBJECTS, "survey.`Objects`"))
+    engine.execute(create_table_sql(OBJECTS, "survey.`Objects`"))
     engine.execute(
         "INSERT INTO survey.`Objects` (id, ra, dec) SELECT number, number % 360, number % 180 - 90 FROM numbers(1000)"
     )
     engine.execute("INSERT INTO survey.`Objects` (id, ra, dec) VALUES (1000, NULL, 1), (1001, nan, 1)")
-    catalogue_log.register(engine, SURVEY, OBJECTS)
+    catalogue_log.register_table(engine, SURVEY, OBJECTS)
     return engine
 
 
@@ -59,9 +61,9 @@ def test_the_catalogue_comes_back_as_it_was(survey: Engine) -> None:
 
 
 def test_each_change_gives_a_new_version(survey: Engine) -> None:
-    before = catalogue_log.catalogue_version(survey)
-    catalogue_log.unregister(survey, "survey", "Objects")
-    assert catalogue_log.catalogue_version(survey) > before
+    before = catalogue_log.read_catalogue_version(survey)
+    catalogue_log.unregister_table(survey, "survey", "Objects")
+    assert catalogue_log.read_catalogue_version(survey) > before
     assert "survey" not in {entry.schema.name for entry in catalogue_log.read_catalogue(survey).entries}
     assert survey.fetch_table("SELECT 1 FROM TAP_SCHEMA.tables WHERE table_name LIKE 'survey%'").num_rows == 0
 
@@ -86,7 +88,7 @@ def test_tap_schema_describes_tables_and_itself(survey: Engine) -> None:
 
 def test_initialise_heals_a_tap_schema_that_lags_behind(survey: Engine) -> None:
     survey.execute("TRUNCATE TABLE TAP_SCHEMA.columns")
-    catalogue_log.initialise(survey)
+    catalogue_log.prepare_engine(survey)
     assert survey.fetch_table("SELECT 1 FROM TAP_SCHEMA.columns WHERE table_name = 'survey.Objects'").num_rows == len(
         OBJECTS.columns
     )
@@ -95,17 +97,17 @@ def test_initialise_heals_a_tap_schema_that_lags_behind(survey: Engine) -> None:
 def test_the_catalogue_knows_how_crowded_a_table_is(survey: Engine) -> None:
     survey.execute("INSERT INTO survey.`Objects` (id, ra, dec) SELECT number, 45.5, 0.5 FROM numbers(1002)")
     catalogue_log.update_density(survey, "survey", OBJECTS)
-    [entry] = [e for e in catalogue_log.read_catalogue(survey).entries if e.qualified == "survey.Objects"]
+    [entry] = [e for e in catalogue_log.read_catalogue(survey).entries if e.qualified_name == "survey.Objects"]
     assert entry.rows == 2004
     cell = 41252.96 / (12 * 4**OBJECTS.layout.healpix_order)
     # half of the rows share a cell, the others have one nearly to themselves
-    assert entry.crowding == pytest.approx(0.5 * 1002 / cell, rel=0.02)
+    assert entry.local_density == pytest.approx(0.5 * 1002 / cell, rel=0.02)
 
 
 def test_the_density_counts_each_row_once(survey: Engine) -> None:
     for _ in range(2):
         catalogue_log.update_density(survey, "survey", OBJECTS)
-    density = catalogue_log.density(survey, "survey", "Objects")
+    density = catalogue_log.read_density(survey, "survey", "Objects")
     cells = density["cell"].to_pylist()
     assert len(cells) == len(set(cells))
     assert sum(density["rows"].to_pylist()) == 1002
@@ -119,16 +121,16 @@ def test_a_look_up_by_id_uses_the_projection(survey: Engine) -> None:
 
 def test_names_are_found_by_the_rules_of_case() -> None:
     catalogue = Catalogue((TAP_SCHEMA, SURVEY))
-    assert len(catalogue.find("OBJECTS", False)) == 1
-    assert len(catalogue.find("Objects", True, "Survey", False)) == 1
-    assert not catalogue.find("OBJECTS", True)
-    assert not catalogue.find("objects", False, "Survey", True)
-    assert catalogue.find("objects", False)[0].qualified == "survey.Objects"
+    assert len(catalogue.find_tables("OBJECTS", False)) == 1
+    assert len(catalogue.find_tables("Objects", True, "Survey", False)) == 1
+    assert not catalogue.find_tables("OBJECTS", True)
+    assert not catalogue.find_tables("objects", False, "Survey", True)
+    assert catalogue.find_tables("objects", False)[0].qualified_name == "survey.Objects"
 
 
 def test_the_layout_says_in_which_cells_rows_are_counted(survey: Engine) -> None:
     coarse = OBJECTS.model_copy(update={"layout": OBJECTS.layout.model_copy(update={"healpix_order": 0})})
     catalogue_log.update_density(survey, "survey", coarse)
-    density = catalogue_log.density(survey, "survey", "Objects")
+    density = catalogue_log.read_density(survey, "survey", "Objects")
     assert set(density["cell"].to_pylist()) <= set(range(13))
     assert sum(density["rows"].to_pylist()) == 1002

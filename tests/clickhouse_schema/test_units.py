@@ -10,7 +10,7 @@ from astropy import units
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clickhouse_schema.vounit import vounit
+from clickhouse_schema.vounit import normalise_unit
 
 REWRITTEN = {
     "km/s": "km.s**-1",
@@ -52,7 +52,7 @@ REWRITTEN = {
 
 @pytest.mark.parametrize(("said", "expected"), REWRITTEN.items())
 def test_spelling(said: str, expected: str) -> None:
-    assert vounit(said) == expected
+    assert normalise_unit(said) == expected
 
 
 @pytest.mark.parametrize(
@@ -69,23 +69,23 @@ def test_spelling(said: str, expected: str) -> None:
 )
 @pytest.mark.filterwarnings("ignore::astropy.units.UnitsWarning")  # erg: deprecated, and a unit
 def test_same_quantity(said: str, same: units.Unit) -> None:
-    rewritten = vounit(said)
+    rewritten = normalise_unit(said)
     assert rewritten is not None
     assert units.Unit(rewritten, format="vounit").to(same) == pytest.approx(1.0, rel=1e-12)
 
 
 @pytest.mark.parametrize("said", ["furlong", "h:m:s", "m//s", "()", "/", "\0", "10", "mag(AB)", "s" * 200, "log(1)"])
 def test_no_unit(said: str) -> None:
-    assert vounit(said) is None
+    assert normalise_unit(said) is None
 
 
 @settings(deadline=None)
 @given(st.text(alphabet="kmsdegarcyr MJHz0123456789.*/^-()[]'\"%µ", max_size=12))
 def test_any_text_gives_a_vounit_or_none(text: str) -> None:
     """No text makes it fail or warn, and what comes out is a fixed point."""
-    rewritten = vounit(text)
+    rewritten = normalise_unit(text)
     if rewritten:
-        assert vounit(rewritten) == rewritten
+        assert normalise_unit(rewritten) == rewritten
 
 
 def test_import_leaves_astropy_alone() -> None:

@@ -21,8 +21,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from clickhouse_schema.cluster_topology import read_topology
-from clickhouse_schema.engine_tables.catalogue_log import initialise, read_catalogue
-from clickhouse_schema.shard_map import LOCAL, OVERLAP, SHARD
+from clickhouse_schema.engine_tables.catalogue_log import prepare_engine, read_catalogue
+from clickhouse_schema.shard_map import LOCAL, OVERLAP, SHARD_COLUMN
 from loaders.cluster import cluster_storage
 from loaders.pipeline.load_table import LoadRequest, Mode, load
 from loaders.progress_reporter import ConsoleReporter
@@ -110,11 +110,13 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     with ExitStack() as stack:
         found = _real() if real.IS_GIVEN else _in_process(stack, tmp_path_factory.mktemp("acceptance"))
         stack.callback(found.engine.close)
-        initialise(found.engine)
+        prepare_engine(found.engine)
         assert "acceptance" not in [schema.name for schema in read_catalogue(found.engine).schemas]
         yield found
         if real.IS_GIVEN:
-            made = [each.qualified for each in read_catalogue(found.engine).entries if each.schema.name == "acceptance"]
+            made = [
+                each.qualified_name for each in read_catalogue(found.engine).entries if each.schema.name == "acceptance"
+            ]
             with ConsoleReporter() as reporter:
                 for table in made:
                     drop(found.engine, table, reporter)
@@ -187,7 +189,7 @@ def _load(engine: Engine, files: Path, table: str, mode: Mode, *halves: int) -> 
 @pytest.fixture(scope="module")
 def both(cluster: Cluster, engine: EmbeddedEngine, files: Path) -> tuple[Engine, Engine]:
     """The cluster and one server, with the same tables: made, made anew, and added to."""
-    initialise(engine)
+    prepare_engine(engine)
     for each in (cluster.engine, engine):
         _load(each, files, "stars", "create", 0)
         _load(each, files, "stars", "append", 1)
@@ -219,7 +221,7 @@ def test_the_answers_are_those_of_one_server(both: tuple[Engine, Engine]) -> Non
 def test_a_load_that_is_killed_goes_on_where_it_was(both: tuple[Engine, Engine], files: Path) -> None:
     cluster, alone = both
     topology = read_topology(cluster)
-    sent = [f"{topology.rows(part)}', {SHARD}) " for part in (OVERLAP, LOCAL)]
+    sent = [f"{topology.rows_suffix(part)}', {SHARD_COLUMN}) " for part in (OVERLAP, LOCAL)]
     for step in ("CREATE TABLE", *sent, "MODIFY COMMENT", "INSERT INTO skyhouse.density"):
         with pytest.raises(Killed):
             _load(Dying(cluster, step, 1), files, "stars", "replace", 1, 0)
@@ -233,13 +235,13 @@ def test_a_load_that_is_killed_goes_on_where_it_was(both: tuple[Engine, Engine],
 def test_queries_go_on_when_any_server_goes_away(both: tuple[Engine, Engine], cluster: Cluster) -> None:
     query = QUERIES[6]
     wanted = _rows(both[1], query)
-    (stars,) = read_catalogue(cluster.engine).find("stars", True, "acceptance", True)
+    (stars,) = read_catalogue(cluster.engine).find_tables("stars", True, "acceptance", True)
     for url in cluster.urls:
         cluster.stop(url)
         try:
             for _ in range(4):
                 assert _rows(cluster.engine, query) == wanted
-                with cluster.engine.stream_batches(f"SELECT count() AS n FROM {stars.storage}") as batches:
+                with cluster.engine.stream_batches(f"SELECT count() AS n FROM {stars.storage_sql}") as batches:
                     assert [batch.to_pydict() for batch in batches] == [{"n": [STARS]}]
         finally:
             cluster.start(url)

@@ -35,7 +35,7 @@ def in_process_cluster(folder: Path, shards: int) -> Iterator[ClickHouseEngine]:
     with served_cluster(folder, shards) as url:
         engine = ClickHouseEngine(url)
         try:
-            catalogue_log.initialise(engine)
+            catalogue_log.prepare_engine(engine)
             yield engine
         finally:
             engine.close()

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.engine_tables import catalogue_log
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
-from clickhouse_schema.table_ddl import create_table
+from clickhouse_schema.table_ddl import create_table_sql
 from loaders.pipeline.load_table import LoadRequest, Mode, load
 from loaders.progress_reporter import Reporter
 from tap_service.storage.engine.engine import Engine
@@ -179,11 +179,13 @@ def fill(engine: Engine, folder: Path, reporter: Reporter) -> None:
         )
         load(engine, request, reporter)
     engine.execute("CREATE DATABASE night_uploads")
-    engine.execute(create_table(MINE, "night_uploads.mine"))
+    engine.execute(create_table_sql(MINE, "night_uploads.mine"))
     kinds = pa.schema([(column.name, column.type.arrow) for column in MINE.columns])
     engine.insert_batches("night_uploads.mine", pq.read_table(folder / "mine.parquet").cast(kinds).to_batches())
 
 
 def catalogue_of(engine: Engine) -> Catalogue:
     uploads = Schema(name="TAP_UPLOAD", tables=(MINE,))
-    return catalogue_log.read_catalogue(engine).plus((TableEntry(uploads, MINE, 30, stored="`night_uploads`.`mine`"),))
+    return catalogue_log.read_catalogue(engine).add_entries(
+        (TableEntry(uploads, MINE, 30, stored_sql="`night_uploads`.`mine`"),)
+    )

@@ -12,7 +12,7 @@ from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.cluster_topology import read_topology
 from clickhouse_schema.engine_tables import catalogue_log
 from clickhouse_schema.healpix import index_sql
-from clickhouse_schema.shard_map import LOCAL, MARGIN, SHARD
+from clickhouse_schema.shard_map import LOCAL, MARGIN, SHARD_COLUMN
 from loaders.cluster import cluster_storage
 from loaders.control.data_commands import run
 from loaders.pipeline.load_table import LoadRequest, load
@@ -47,12 +47,12 @@ def live(cluster_of: Callable[[int], ClickHouseEngine], tmp_path_factory: pytest
     engine = cluster_of(3)
     code, lines = _said(engine, "apply", tmp_path_factory.mktemp("schema"), SCHEMA)
     assert (code, lines) == (0, ["the table live.stars is missing", "live.stars is not in the catalogue"])
-    placement = catalogue_log.read_placement(engine)
+    placement = catalogue_log.read_sharding(engine)
     assert placement is not None
     rows = f"(SELECT number AS id, number % 360 AS ra, number % 179 - 89. AS dec FROM numbers({ROWS}))"
-    shard = placement.map.sql(index_sql("ra", "dec"))
-    into = read_topology(engine).into("live", "stars", LOCAL)
-    engine.execute(f"INSERT INTO {into} (id, ra, dec, {SHARD}) SELECT id, ra, dec, {shard} FROM {rows}")
+    shard = placement.map.shard_sql(index_sql("ra", "dec"))
+    into = read_topology(engine).insert_target_sql("live", "stars", LOCAL)
+    engine.execute(f"INSERT INTO {into} (id, ra, dec, {SHARD_COLUMN}) SELECT id, ra, dec, {shard} FROM {rows}")
     return engine
 
 
@@ -63,13 +63,15 @@ def _said(engine: ClickHouseEngine, command: str, folder: Path, schema: str) -> 
 
 
 def _entry(engine: ClickHouseEngine, name: str) -> TableEntry:
-    [entry] = [e for e in catalogue_log.read_catalogue(engine).entries if e.qualified == f"live.{name}"]
+    [entry] = [e for e in catalogue_log.read_catalogue(engine).entries if e.qualified_name == f"live.{name}"]
     return entry
 
 
 def test_a_column_and_a_table_are_added_while_a_query_runs(live: ClickHouseEngine, tmp_path: Path) -> None:
     entry = _entry(live, "stars")
-    slow = f"SELECT id, sleepEachRow(0.001) AS s FROM {entry.storage} SETTINGS max_block_size = 100, max_threads = 1"
+    slow = (
+        f"SELECT id, sleepEachRow(0.001) AS s FROM {entry.storage_sql} SETTINGS max_block_size = 100, max_threads = 1"
+    )
 
     def read() -> int:
         with live.stream_batches(slow, query_id="changing") as batches:
@@ -92,9 +94,9 @@ def test_a_column_and_a_table_are_added_while_a_query_runs(live: ClickHouseEngin
         assert reading.result() == ROWS
     assert _said(live, "diff", tmp_path, MORE)[0] == 0
     for part in ("", LOCAL, MARGIN):
-        rows = live.fetch_table(f"SELECT id, mag, hpx29 FROM {entry.part(part)} WHERE id = 7 AND mag IS NULL")
+        rows = live.fetch_table(f"SELECT id, mag, hpx29 FROM {entry.part_sql(part)} WHERE id = 7 AND mag IS NULL")
         assert rows.num_rows == (0 if part else 1)  # the server itself is no shard
-    local = f"cluster('skyhouse', view(SELECT mag FROM {entry.part(MARGIN)}))"
+    local = f"cluster('skyhouse', view(SELECT mag FROM {entry.part_sql(MARGIN)}))"
     assert live.fetch_table(f"SELECT count() AS n FROM {local} WHERE mag IS NULL").column(0).to_pylist() == [ROWS]
 
 
@@ -104,8 +106,8 @@ def test_what_was_added_is_loaded_into(live: ClickHouseEngine, tmp_path: Path) -
     assert _said(live, "apply", tmp_path, MORE)[0] == 0
     for name in ("bands", "stars"):
         load(live, LoadRequest((tmp_path / f"{name}.csv",), f"live.{name}", tmp_path / "r", mode="append"), Said())
-    assert live.fetch_table(f"SELECT count() FROM {_entry(live, 'bands').storage}").column(0).to_pylist() == [2]
-    stars = _entry(live, "stars").storage
+    assert live.fetch_table(f"SELECT count() FROM {_entry(live, 'bands').storage_sql}").column(0).to_pylist() == [2]
+    stars = _entry(live, "stars").storage_sql
     assert live.fetch_table(f"SELECT sum(mag), count() FROM {stars}").to_pylist() == [
         {"sum(mag)": 12.0, "count()": ROWS + 2}
     ]
@@ -124,7 +126,7 @@ def test_a_table_that_was_dropped_is_made_anew(
     assert _entry(live, "bands").number == 1
     drop(live, "live.bands", Said())
     assert _said(live, "apply", tmp_path, MORE)[0] == 0
-    assert live.fetch_table(f"SELECT count() FROM {_entry(live, 'bands').storage}").column(0).to_pylist() == [0]
+    assert live.fetch_table(f"SELECT count() FROM {_entry(live, 'bands').storage_sql}").column(0).to_pylist() == [0]
     assert _said(live, "diff", tmp_path, MORE)[0] == 0
 
 
@@ -162,6 +164,6 @@ def test_columns_get_another_order(cluster_of: Callable[[int], ClickHouseEngine]
         ],
     )
     assert _said(engine, "diff", tmp_path, other)[0] == 0
-    rows = f"stars{read_topology(engine).rows(LOCAL)}"
+    rows = f"stars{read_topology(engine).rows_suffix(LOCAL)}"
     sql = f"SELECT name FROM system.columns WHERE database = 'turned' AND table = '{rows}' ORDER BY position LIMIT 3"
     assert engine.fetch_table(sql).column(0).to_pylist() == ["dec", "id", "ra"]

@@ -182,7 +182,7 @@ def test_without_the_overlap_pairs_are_missing(cluster: Tables, one_server: Tabl
     wanted = one_server.rows(near)
     assert cluster.rows(near) == wanted
     topology = read_topology(cluster.engine)
-    copies = f"ALTER TABLE matches.others{topology.rows(OVERLAP)}{topology.on_cluster}"
+    copies = f"ALTER TABLE matches.others{topology.rows_suffix(OVERLAP)}{topology.on_cluster}"
     cluster.engine.execute(f"{copies} DETACH PARTITION tuple()")
     try:
         assert {*cluster.rows(near)} < {*wanted}

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.cluster_ddl import create_sharded, drop_sharded
+from clickhouse_schema.cluster_ddl import create_sharded_sql, drop_sharded_sql
 from clickhouse_schema.cluster_topology import ClusterError, Topology, read_topology
 from clickhouse_schema.engine_tables import catalogue_log
 from clickhouse_schema.healpix import index_sql
-from clickhouse_schema.quoting import identifier, string
+from clickhouse_schema.quoting import quote_identifier, quote_string
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
-from clickhouse_schema.shard_map import LOCAL, MARGIN, OVERLAP, SHARD, Placement, ShardMap
+from clickhouse_schema.shard_map import LOCAL, MARGIN, OVERLAP, SHARD_COLUMN, Sharding, ShardMap
 from clickhouse_schema.table_ddl import stored_columns
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.cluster.in_process import served_cluster
@@ -39,17 +39,21 @@ def made(cluster_of: Callable[[int], ClickHouseEngine]) -> ClickHouseEngine:
     engine = cluster_of(3)
     topology = read_topology(engine)
     engine.execute("CREATE DATABASE layout")
-    for statement in 2 * create_sharded(STARS, "layout", "stars", topology):
+    for statement in 2 * create_sharded_sql(STARS, "layout", "stars", topology):
         engine.execute(statement)
-    placement = catalogue_log.read_placement(engine)
+    placement = catalogue_log.read_sharding(engine)
     assert placement is not None
-    shard = placement.map.sql(index_sql("ra", "dec"))
+    shard = placement.map.shard_sql(index_sql("ra", "dec"))
     rows = (
         f"SELECT id, ra, dec, {shard} AS shard FROM ({_ROWS} UNION ALL SELECT 4000 + number, NULL, 1 FROM numbers(2))"
     )
-    engine.execute(f"INSERT INTO {topology.into('layout', 'stars', LOCAL)} (id, ra, dec, {SHARD}) {rows}")
+    engine.execute(
+        f"INSERT INTO {topology.insert_target_sql('layout', 'stars', LOCAL)} (id, ra, dec, {SHARD_COLUMN}) {rows}"
+    )
     copies = "SELECT 5000 + number, 1, 1, number FROM numbers(3)"
-    engine.execute(f"INSERT INTO {topology.into('layout', 'stars', OVERLAP)} (id, ra, dec, {SHARD}) {copies}")
+    engine.execute(
+        f"INSERT INTO {topology.insert_target_sql('layout', 'stars', OVERLAP)} (id, ra, dec, {SHARD_COLUMN}) {copies}"
+    )
     return engine
 
 
@@ -59,11 +63,11 @@ def _counts(engine: ClickHouseEngine, part: str) -> list[int]:
 
 
 def test_rows_are_on_their_shards(made: ClickHouseEngine) -> None:
-    placement = catalogue_log.read_placement(made)
+    placement = catalogue_log.read_sharding(made)
     assert placement is not None
-    found = made.fetch_table(f"SELECT hpx29, shardNum() - 1 AS here, {SHARD} AS shard FROM layout.stars").to_pydict()
+    found = made.fetch_table(f"SELECT hpx29, shardNum() - 1 AS here, {SHARD_COLUMN} AS shard FROM layout.stars").to_pydict()
     assert len(found["hpx29"]) == 4002
-    assert found["here"] == found["shard"] == [placement.map.shard_of(index) for index in found["hpx29"]]
+    assert found["here"] == found["shard"] == [placement.map.find_shard(index) for index in found["hpx29"]]
     assert set(found["shard"]) == {0, 1, 2}
 
 
@@ -84,19 +88,19 @@ def test_a_part_has_the_columns_that_the_engine_computes(made: ClickHouseEngine)
 
 
 def test_a_condition_on_the_shard_prunes(made: ClickHouseEngine) -> None:
-    sql = f"SELECT uniqExact(_shard_num) AS shards FROM layout.stars WHERE {SHARD} IN (0, 2)"
+    sql = f"SELECT uniqExact(_shard_num) AS shards FROM layout.stars WHERE {SHARD_COLUMN} IN (0, 2)"
     settings = {"optimize_skip_unused_shards": 1, "force_optimize_skip_unused_shards": 1}
     assert made.fetch_table(sql, settings).column(0).to_pylist() == [2]
 
 
 def test_rows_are_counted_over_all_shards(made: ClickHouseEngine) -> None:
-    catalogue_log.register(made, Schema(name="layout", tables=(STARS,)), STARS)
+    catalogue_log.register_table(made, Schema(name="layout", tables=(STARS,)), STARS)
     catalogue_log.update_density(made, "layout", STARS)
-    [entry] = [entry for entry in catalogue_log.read_catalogue(made).entries if entry.qualified == "layout.stars"]
+    [entry] = [entry for entry in catalogue_log.read_catalogue(made).entries if entry.qualified_name == "layout.stars"]
     assert entry.rows == 4002
     assert entry.is_sharded
-    assert entry.part(MARGIN) == "`layout`.`stars__margin`"
-    assert sum(catalogue_log.density(made, "layout", "stars")["bytes"].to_pylist()) > 4002
+    assert entry.part_sql(MARGIN) == "`layout`.`stars__margin`"
+    assert sum(catalogue_log.read_density(made, "layout", "stars")["bytes"].to_pylist()) > 4002
 
 
 def test_any_name_will_do_and_what_is_dropped_is_gone(cluster_of: Callable[[int], ClickHouseEngine]) -> None:
@@ -106,23 +110,23 @@ def test_any_name_will_do_and_what_is_dropped_is_gone(cluster_of: Callable[[int]
     layout = STARS.layout.model_copy(update={"id": (key.name,)})
     update = {"name": "it's a `\\' ∅__x", "columns": (key, *STARS.columns[1:]), "layout": layout}
     table, schema = STARS.model_copy(update=update), "odd `'\\ schema"
-    placement = Placement("skyhouse", ShardMap.uniform(3), 4)
+    placement = Sharding("skyhouse", ShardMap.build_uniform(3), 4)
     catalogue = Catalogue(
-        (Schema(name=schema, tables=(table,)),), placement=placement, numbers={(schema, table.name): 2}
+        (Schema(name=schema, tables=(table,)),), sharding=placement, numbers={(schema, table.name): 2}
     )
     [entry] = catalogue.entries
-    assert entry.place == (schema, f"{table.name}__4_2")
-    engine.execute(f"CREATE DATABASE {identifier(schema)}")
-    for statement in create_sharded(table, *entry.place, topology):
+    assert entry.engine_table == (schema, f"{table.name}__4_2")
+    engine.execute(f"CREATE DATABASE {quote_identifier(schema)}")
+    for statement in create_sharded_sql(table, *entry.engine_table, topology):
         engine.execute(statement)
-    into = topology.into(*entry.place, LOCAL)
-    engine.execute(f"INSERT INTO {into} ({identifier(key.name)}, ra, dec, {SHARD}) VALUES (1, 2, 3, 1)")
-    for name in (entry.storage, f"cluster('skyhouse', view(SELECT * FROM {entry.part(MARGIN)}))"):
-        found = engine.fetch_table(f"SELECT {identifier(key.name)} AS k, hpx29 FROM {name}")
+    into = topology.insert_target_sql(*entry.engine_table, LOCAL)
+    engine.execute(f"INSERT INTO {into} ({quote_identifier(key.name)}, ra, dec, {SHARD_COLUMN}) VALUES (1, 2, 3, 1)")
+    for name in (entry.storage_sql, f"cluster('skyhouse', view(SELECT * FROM {entry.part_sql(MARGIN)}))"):
+        found = engine.fetch_table(f"SELECT {quote_identifier(key.name)} AS k, hpx29 FROM {name}")
         assert found["k"].to_pylist() == [1]
-    for statement in drop_sharded(*entry.place, topology):
+    for statement in drop_sharded_sql(*entry.engine_table, topology):
         engine.execute(statement)
-    assert engine.fetch_table(f"SELECT name FROM system.tables WHERE database = {string(schema)}").num_rows == 0
+    assert engine.fetch_table(f"SELECT name FROM system.tables WHERE database = {quote_string(schema)}").num_rows == 0
 
 
 def test_tables_of_other_servers_are_refused(tmp_path: Path) -> None:
@@ -133,10 +137,10 @@ def test_tables_of_other_servers_are_refused(tmp_path: Path) -> None:
             with served_cluster(tmp_path / folder, shards) as url:
                 engine = ClickHouseEngine(url)
                 if shards == first:
-                    catalogue_log.initialise(engine)
-                    catalogue_log.register(engine, Schema(name="layout", tables=(STARS,)), STARS)
+                    catalogue_log.prepare_engine(engine)
+                    catalogue_log.register_table(engine, Schema(name="layout", tables=(STARS,)), STARS)
                 with pytest.raises(ClusterError, match=message) if shards == then else nullcontext():
-                    catalogue_log.initialise(engine)
+                    catalogue_log.prepare_engine(engine)
                 engine.close()
 
 
@@ -145,21 +149,21 @@ def test_a_cluster_without_macros_is_refused(tmp_path: Path) -> None:
     with served_cluster(tmp_path, 1, "192.0.2.1") as url:
         engine = ClickHouseEngine(url)
         with pytest.raises(ClusterError, match="the macros shard and replica are not: give each server both"):
-            catalogue_log.initialise(engine)
+            catalogue_log.prepare_engine(engine)
         engine.close()
 
 
 def test_on_several_servers_the_parts_are_replicated_tables() -> None:
     topology = Topology(2, is_one_server=False)
-    local, overlap, margin, all_ = create_sharded(STARS, "s", "stars", topology)
+    local, overlap, margin, all_ = create_sharded_sql(STARS, "s", "stars", topology)
     assert local.startswith("CREATE TABLE IF NOT EXISTS `s`.`stars__local` ON CLUSTER `skyhouse` (")
     assert "ENGINE = ReplicatedMergeTree('/clickhouse/tables/{uuid}/{shard}', '{replica}') ORDER BY hpx29" in local
     assert local.endswith(" SETTINGS allow_nullable_key = 1, replicated_deduplication_window = 0")
     assert overlap == local.replace("__local", "__overlap")
     assert margin.startswith("CREATE OR REPLACE VIEW `s`.`stars__margin` ON CLUSTER `skyhouse` AS SELECT ")
     assert all_.endswith("ENGINE = Distributed('skyhouse', 's', 'stars__local', __shard)")
-    assert topology.altering(is_sharded=True) == " ON CLUSTER `skyhouse`"
-    assert topology.altering(is_sharded=False) == ""
-    assert topology.engine("ReplacingMergeTree", "version") == (
+    assert topology.alter_clause(is_sharded=True) == " ON CLUSTER `skyhouse`"
+    assert topology.alter_clause(is_sharded=False) == ""
+    assert topology.engine_clause("ReplacingMergeTree", "version") == (
         "ReplicatedReplacingMergeTree('/clickhouse/tables/{uuid}/whole', '{shard}-{replica}', version)"
     )

@@ -21,7 +21,7 @@ from adql.translate import translate
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.cluster_topology import Topology
 from clickhouse_schema.engine_tables import catalogue_log
-from clickhouse_schema.shard_map import LOCAL, OVERLAP, SHARD
+from clickhouse_schema.shard_map import LOCAL, OVERLAP, SHARD_COLUMN
 from loaders.cluster import cluster_storage
 from loaders.load_error import LoadError
 from loaders.pipeline import chunk_reader
@@ -142,7 +142,7 @@ def cluster(
     yield engine
     for entry in catalogue_log.read_catalogue(engine).entries:
         if entry.schema.name == "night":
-            drop(engine, entry.qualified, Said())
+            drop(engine, entry.qualified_name, Said())
     engine.execute("DROP DATABASE IF EXISTS night SYNC")
 
 
@@ -152,7 +152,7 @@ def request(folder: Path, name: str = "stars", mode: Mode = "create", table: str
 
 
 def entry_of(engine: ClickHouseEngine, name: str = "stars") -> TableEntry:
-    (entry,) = catalogue_log.read_catalogue(engine).find(name, True, "night", True)
+    (entry,) = catalogue_log.read_catalogue(engine).find_tables(name, True, "night", True)
     return entry
 
 
@@ -161,7 +161,7 @@ def content(engine: ClickHouseEngine) -> list[tuple[object, ...]]:
     entry = entry_of(engine)
     found = []
     for part in (LOCAL, OVERLAP):
-        counted = f"SELECT count() AS n, sum(cityHash64(tuple(*))) AS hash FROM {entry.part(part)}"
+        counted = f"SELECT count() AS n, sum(cityHash64(tuple(*))) AS hash FROM {entry.part_sql(part)}"
         sql = f"SELECT n, hash FROM cluster('skyhouse', view({counted})) ORDER BY _shard_num"
         found += [(part, *row.values()) for row in engine.fetch_table(sql).to_pylist()]
     return found
@@ -169,7 +169,7 @@ def content(engine: ClickHouseEngine) -> list[tuple[object, ...]]:
 
 def rows_table(engine: ClickHouseEngine, part: str, name: str = "stars") -> str:
     """What holds the rows of a part, for damage to be done."""
-    return entry_of(engine, name).part(part + "_rows")
+    return entry_of(engine, name).part_sql(part + "_rows")
 
 
 def test_rows_and_copies(cluster: ClickHouseEngine, folder: Path) -> None:
@@ -178,12 +178,12 @@ def test_rows_and_copies(cluster: ClickHouseEngine, folder: Path) -> None:
     load(cluster, request(folder), said)
     assert said.lines == [f"loaded {STARS:,} rows into night.stars"]
     entry = entry_of(cluster)
-    placement = catalogue_log.read_catalogue(cluster).placement
+    placement = catalogue_log.read_catalogue(cluster).sharding
     assert placement is not None
-    found = cluster.fetch_table(f"SELECT id, {SHARD} AS shard, hpx29 FROM {entry.storage} ORDER BY id").to_pydict()
+    found = cluster.fetch_table(f"SELECT id, {SHARD_COLUMN} AS shard, hpx29 FROM {entry.storage_sql} ORDER BY id").to_pydict()
     assert found["id"] == list(range(STARS))
-    assert found["shard"] == [placement.map.shard_of(index) for index in found["hpx29"]]
-    copies = cluster.fetch_table(f"SELECT id, {SHARD} AS shard FROM {rows_table(cluster, OVERLAP)}").to_pylist()
+    assert found["shard"] == [placement.map.find_shard(index) for index in found["hpx29"]]
+    copies = cluster.fetch_table(f"SELECT id, {SHARD_COLUMN} AS shard FROM {rows_table(cluster, OVERLAP)}").to_pylist()
     has = {(row["id"], row["shard"]) for row in copies}
     assert len(has) == len(copies)
     assert not any(found["shard"][star] == shard for star, shard in has)
@@ -260,7 +260,7 @@ def test_killed_between_two_shards_of_a_chunk(cluster: ClickHouseEngine, folder:
         time.sleep(0.05)
     for part in (LOCAL, OVERLAP):
         cluster.execute(
-            f"ALTER TABLE night.stars{part}_rows DELETE WHERE __chunk = 1 AND {SHARD} = 1", {"mutations_sync": 2}
+            f"ALTER TABLE night.stars{part}_rows DELETE WHERE __chunk = 1 AND {SHARD_COLUMN} = 1", {"mutations_sync": 2}
         )
     said = Said()
     load(cluster, request(folder), said)
@@ -274,9 +274,9 @@ def test_what_replaces_a_table_is_seen_at_once(cluster: ClickHouseEngine, folder
     with pytest.raises(Killed):
         load(Dying(cluster, "INSERT INTO skyhouse.density", 1), request(folder, "many", "replace"), Said())
     assert content(cluster) == before
-    assert entry_of(cluster).storage == "`night`.`stars`"
+    assert entry_of(cluster).storage_sql == "`night`.`stars`"
     load(cluster, request(folder, "many", "replace"), Said())
-    assert entry_of(cluster).storage == "`night`.`stars__0_1`"
+    assert entry_of(cluster).storage_sql == "`night`.`stars__0_1`"
     assert sum(int(str(row[1])) for row in content(cluster) if row[0] == LOCAL) == 2200
     assert (
         cluster.fetch_table("SELECT name FROM system.tables WHERE database = 'night' AND name = 'stars'").num_rows == 0
@@ -321,7 +321,7 @@ def test_verify_names_what_is_wrong(cluster: ClickHouseEngine, folder: Path) -> 
     copies = rows_table(cluster, OVERLAP)
     sql = f"SELECT id FROM {copies} WHERE id > 10 GROUP BY id HAVING count() = 1 ORDER BY id LIMIT 3"
     one, two, three = cluster.fetch_table(sql).column(0).to_pylist()
-    names = f"id, ra, dec, name, {SHARD}"
+    names = f"id, ra, dec, name, {SHARD_COLUMN}"
     for part, damage, named in DAMAGE:
         sql = damage.format(rows=rows_table(cluster, part), names=names, one=one, two=two, three=three)
         cluster.execute(sql, {"mutations_sync": 2})
@@ -354,18 +354,18 @@ def test_an_addition_killed_anywhere_is_there_once(cluster: ClickHouseEngine, fo
     verify(cluster, "night.stars", said)
     rows = STARS + 50 * len(APPEND_POINTS)
     assert said.lines[0] == f"night.stars: {rows:,} rows, {rows:,} were loaded from {1 + len(APPEND_POINTS)} inputs"
-    assert sum(catalogue_log.density(cluster, "night", "stars")["rows"].to_pylist()) == rows
+    assert sum(catalogue_log.read_density(cluster, "night", "stars")["rows"].to_pylist()) == rows
 
 
 def test_additions_small_and_large(cluster: ClickHouseEngine, folder: Path) -> None:
     load(cluster, request(folder), Said())
-    first = entry_of(cluster).storage
-    before = catalogue_log.contents(cluster, [("night", "stars")])
+    first = entry_of(cluster).storage_sql
+    before = catalogue_log.read_content_stamps(cluster, [("night", "stars")])
     load(cluster, request(folder, "few", "append"), Said())
-    assert entry_of(cluster).storage == first
-    assert catalogue_log.contents(cluster, [("night", "stars")]) != before
+    assert entry_of(cluster).storage_sql == first
+    assert catalogue_log.read_content_stamps(cluster, [("night", "stars")]) != before
     load(cluster, request(folder, "many", "append"), Said())  # two chunks: beside the table
-    assert entry_of(cluster).storage != first
+    assert entry_of(cluster).storage_sql != first
     said = Said()
     verify(cluster, "night.stars", said)
     assert said.lines[0] == "night.stars: 5,500 rows, 5,500 were loaded from 3 inputs"
@@ -420,17 +420,17 @@ def test_children_are_with_their_parents(cluster: ClickHouseEngine, folder: Path
     assert rejected["1457"] == ("star", "its row of night.stars has no position")
     assert rejected["18"][0] == "dec"
     verify(cluster, "night.sources", said)
-    home, own = f"s.{SHARD} AS home", f"t.{SHARD} AS own"
+    home, own = f"s.{SHARD_COLUMN} AS home", f"t.{SHARD_COLUMN} AS own"
     joined = (
         f"SELECT {home}, {own}, s.hpx29 AS place FROM {rows_table(cluster, LOCAL, 'sources')} AS s"
         f" INNER JOIN {rows_table(cluster, LOCAL)} AS t ON s.star = t.id"
     )
     found = cluster.fetch_table(joined).to_pylist()
-    placement = catalogue_log.read_catalogue(cluster).placement
+    placement = catalogue_log.read_catalogue(cluster).sharding
     assert placement is not None
     assert len(found) == 1996
     assert all(row["home"] == row["own"] for row in found)
-    assert any(row["home"] != placement.map.shard_of(row["place"]) for row in found)
+    assert any(row["home"] != placement.map.find_shard(row["place"]) for row in found)
     check_latest(cluster, sources)
     some = pa.table({name: values[:50] for name, values in sources.items()}).set_column(
         0, "number", pa.array(range(5000, 5050))
@@ -438,7 +438,7 @@ def test_children_are_with_their_parents(cluster: ClickHouseEngine, folder: Path
     pq.write_table(some.filter(pa.array(np.arange(50) != 17)), folder / "night.parquet")
     load(cluster, request(folder, "night", "append", "night.sources"), said)
     verify(cluster, "night.sources", said)
-    moved = f"ALTER TABLE {rows_table(cluster, LOCAL, 'sources')} UPDATE {SHARD} = ({SHARD} + 1) % 3 WHERE number = 7"
+    moved = f"ALTER TABLE {rows_table(cluster, LOCAL, 'sources')} UPDATE {SHARD_COLUMN} = ({SHARD_COLUMN} + 1) % 3 WHERE number = 7"
     cluster.execute(moved, {"mutations_sync": 2})
     with pytest.raises(LoadError, match=r"shard . has 1 rows without their row of night\.stars"):
         verify(cluster, "night.sources", Said())
@@ -506,10 +506,10 @@ def test_a_table_without_a_place_is_whole(cluster: ClickHouseEngine, folder: Pat
     load(cluster, request(folder, "more", "append", "night.filters"), Said())
     load(cluster, request(folder, "more", "append", "night.filters"), Said())
     verify(cluster, "night.filters", Said())
-    found = cluster.fetch_table(f"SELECT band FROM {entry_of(cluster, 'filters').storage} ORDER BY id").column(0)
+    found = cluster.fetch_table(f"SELECT band FROM {entry_of(cluster, 'filters').storage_sql} ORDER BY id").column(0)
     assert found.to_pylist() == ["g", "r", "i"]
     load(cluster, request(folder, "more", "replace", "night.filters"), Said())
-    assert entry_of(cluster, "filters").storage == "`night`.`filters__0_1`"
+    assert entry_of(cluster, "filters").storage_sql == "`night`.`filters__0_1`"
     verify(cluster, "night.filters", Said())
 
 

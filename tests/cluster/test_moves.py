@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from clickhouse_schema.catalogue import Catalogue, TableEntry
-from clickhouse_schema.cluster_ddl import create_sharded, drop_sharded
+from clickhouse_schema.cluster_ddl import create_sharded_sql, drop_sharded_sql
 from clickhouse_schema.cluster_topology import read_topology
 from clickhouse_schema.engine_tables import catalogue_log
 from clickhouse_schema.shard_map import LOCAL
@@ -77,7 +77,7 @@ def data(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     data = tmp_path_factory.mktemp("moved")
     with served_cluster(data, 2) as url:
         engine = ClickHouseEngine(url)
-        catalogue_log.initialise(engine)
+        catalogue_log.prepare_engine(engine)
         for name in COUNTS:
             request = LoadRequest((folder / f"{name}.parquet",), f"sky.{name}", folder / "r", folder / "sky.yaml")
             load(engine, request, Said())
@@ -90,7 +90,7 @@ def grown(data: Path) -> Iterator[ClickHouseEngine]:
     """The same cluster with a third shard."""
     with served_cluster(data, 3) as url:
         engine = ClickHouseEngine(url)
-        catalogue_log.initialise(engine)
+        catalogue_log.prepare_engine(engine)
         yield engine
         engine.close()
 
@@ -105,7 +105,7 @@ def _counts(engine: ClickHouseEngine, catalogue: Catalogue) -> dict[str, int]:
     counted = {}
     for entry in catalogue.entries:
         if entry.is_sharded:
-            rows = f"cluster('skyhouse', view(SELECT count() AS n FROM {entry.part(LOCAL)}))"
+            rows = f"cluster('skyhouse', view(SELECT count() AS n FROM {entry.part_sql(LOCAL)}))"
             counted[entry.table.name] = engine.fetch_table(f"SELECT sum(n) FROM {rows}").column(0)[0].as_py()
     return counted
 
@@ -142,7 +142,7 @@ class Registering(Dying):
         try:
             super().execute(sql, *rest, **options)
         except Killed:
-            catalogue_log.register(self._engine, self._entry.schema, self._entry.table)
+            catalogue_log.register_table(self._engine, self._entry.schema, self._entry.table)
             self._left = 1 << 30
 
 
@@ -162,14 +162,14 @@ def test_a_move_that_is_killed(text: str, count: int, is_done: bool, grown: Clic
     with pytest.raises(Killed):
         rebalance.move(Dying(grown, text, count), 0, Said())
     after = catalogue_log.read_catalogue(grown)
-    assert (before.placement != after.placement) == is_done
+    assert (before.sharding != after.sharding) == is_done
     assert _counts(grown, before) == _counts(grown, after) == COUNTS
 
 
 def test_what_was_left_is_dropped_by_the_next_move(grown: ClickHouseEngine) -> None:
-    placement = catalogue_log.read_placement(grown)
+    placement = catalogue_log.read_sharding(grown)
     assert placement is not None
-    assert (placement.generation, placement.map.shards) == (1, 3)
+    assert (placement.generation, placement.map.shard_count) == (1, 3)
     assert "objects__local_rows" in _tables(grown)
     said = Said()
     rebalance.move(grown, 0, said)
@@ -204,28 +204,28 @@ def test_who_reads_meanwhile_sees_each_row_once(grown: ClickHouseEngine) -> None
         reader.join()
     assert asked[0] > 2
     assert wrong == []
-    placement = catalogue_log.read_placement(grown)
+    placement = catalogue_log.read_sharding(grown)
     assert placement is not None
-    assert (placement.generation, placement.map.shards) == (2, 2)
+    assert (placement.generation, placement.map.shard_count) == (2, 2)
     _verified(grown)
 
 
 def test_while_something_is_loaded_nothing_moves(grown: ClickHouseEngine, folder: Path) -> None:
     catalogue = catalogue_log.read_catalogue(grown)
-    [entry] = [entry for entry in catalogue.entries if entry.qualified == "sky.objects"]
-    for base, name in (("fresh", "fresh"), (entry.place[1] + "_1", "objects")):
-        for statement in create_sharded(entry.table, "sky", base, read_topology(grown)):
+    [entry] = [entry for entry in catalogue.entries if entry.qualified_name == "sky.objects"]
+    for base, name in (("fresh", "fresh"), (entry.engine_table[1] + "_1", "objects")):
+        for statement in create_sharded_sql(entry.table, "sky", base, read_topology(grown)):
             grown.execute(statement)
         with pytest.raises(LoadError, match=f"a load into sky.{name} has not ended, so nothing was moved"):
             rebalance.move(grown, 3, Said())
-        for statement in drop_sharded("sky", base, read_topology(grown)):
+        for statement in drop_sharded_sql("sky", base, read_topology(grown)):
             grown.execute(statement)
     with pytest.raises(LoadError, match="something was loaded meanwhile, so nothing was moved"):
         rebalance.move(Registering(grown, entry), 3, Said())
     assert {table.partition("__")[2][0] for table in _tables(grown)} == {"2"}
     with pytest.raises(LoadError, match="the cluster has 3 shards in remote_servers, not 4"):
         rebalance.move(grown, 4, Said())
-    assert catalogue_log.read_placement(grown) == catalogue.placement
+    assert catalogue_log.read_sharding(grown) == catalogue.sharding
     assert _counts(grown, catalogue) == COUNTS
 
 

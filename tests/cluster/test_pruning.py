@@ -12,13 +12,13 @@ import pytest
 
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.cluster_ddl import create_sharded
+from clickhouse_schema.cluster_ddl import create_sharded_sql
 from clickhouse_schema.cluster_topology import read_topology
-from clickhouse_schema.engine_tables.catalogue_log import read_placement
+from clickhouse_schema.engine_tables.catalogue_log import read_sharding
 from clickhouse_schema.healpix import index_sql
 from clickhouse_schema.overlap_sql import Overlap
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
-from clickhouse_schema.shard_map import LOCAL, OVERLAP, SHARD
+from clickhouse_schema.shard_map import LOCAL, OVERLAP, SHARD_COLUMN
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 
 SHARDS = 7
@@ -79,12 +79,12 @@ CLASSES = {
 @pytest.fixture(scope="module")
 def made(cluster_of: Callable[[int], ClickHouseEngine]) -> ClickHouseEngine:
     engine = cluster_of(SHARDS)
-    topology, placement = read_topology(engine), read_placement(engine)
+    topology, placement = read_topology(engine), read_sharding(engine)
     assert placement is not None
     engine.execute("CREATE DATABASE pruning")
-    shard = placement.map.sql("hpx29")
+    shard = placement.map.shard_sql("hpx29")
     for table, rows in ((STARS, ROWS), (FEW, 20)):
-        for statement in create_sharded(table, "pruning", table.name, topology):
+        for statement in create_sharded_sql(table, "pruning", table.name, topology):
             engine.execute(statement)
         came = (
             f"SELECT number AS id, {_POSITION}, number % 20 AS mag, {index_sql('ra', 'dec')} AS hpx29"
@@ -94,18 +94,18 @@ def made(cluster_of: Callable[[int], ClickHouseEngine]) -> ClickHouseEngine:
             (LOCAL, shard),
             (OVERLAP, f"arrayJoin({Overlap(placement.map, 0.1).holders('hpx29', shard)})"),
         ):
-            into = topology.into("pruning", table.name, part)
+            into = topology.insert_target_sql("pruning", table.name, part)
             engine.execute(
-                f"INSERT INTO {into} (id, ra, dec, mag, {SHARD}) SELECT id, ra, dec, mag, {where} FROM ({came})"
+                f"INSERT INTO {into} (id, ra, dec, mag, {SHARD_COLUMN}) SELECT id, ra, dec, mag, {where} FROM ({came})"
             )
-        for name in (topology.rows(LOCAL), topology.rows(OVERLAP)):
+        for name in (topology.rows_suffix(LOCAL), topology.rows_suffix(OVERLAP)):
             engine.execute(f"OPTIMIZE TABLE pruning.{table.name}{name} FINAL")
     return engine
 
 
 def _catalogue(engine: ClickHouseEngine) -> Catalogue:
     counts = {("pruning", "stars"): 1_000_000_000, ("pruning", "few"): 20}
-    return Catalogue((SCHEMA,), counts, placement=read_placement(engine))
+    return Catalogue((SCHEMA,), counts, sharding=read_sharding(engine))
 
 
 def _read(engine: ClickHouseEngine, query: str) -> list[tuple[int, int]]:

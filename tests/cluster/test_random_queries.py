@@ -64,7 +64,7 @@ def engines(
         with served_cluster(_made(folder / "one"), 0) as one, served_cluster(_made(folder / "cluster"), shards) as many:
             found = ClickHouseEngine(one), ClickHouseEngine(many)
             for engine in found:
-                catalogue_log.initialise(engine)
+                catalogue_log.prepare_engine(engine)
                 fill(engine, folder, Said())
             if shards > 2:
                 rebalance.move(found[1], shards - 1, Said())
@@ -72,7 +72,7 @@ def engines(
                 rebalance.move(found[1], 0, Said())
             for entry in catalogue_log.read_catalogue(found[1]).entries if is_thorough else ():
                 if entry.schema.name == "night":
-                    verify(found[1], entry.qualified, Said())
+                    verify(found[1], entry.qualified_name, Said())
             yield found
             for engine in found:
                 engine.close()
@@ -110,7 +110,7 @@ def _counted_otherwise(catalogue: Catalogue, dice: random.Random) -> Catalogue:
     """With other numbers of rows, by which queries are made in other ways."""
     counts = [30, 1000, 10**6, 10**9, None]
     entries = [entry for entry in catalogue.entries if entry.schema.name == "night"]
-    return catalogue.replacing(tuple(replace(entry, rows=dice.choice(counts)) for entry in entries))
+    return catalogue.replace_entries(tuple(replace(entry, rows=dice.choice(counts)) for entry in entries))
 
 
 def _read_on_shards(query: Query, *, is_sent: bool = False) -> Iterator[str]:
@@ -128,8 +128,8 @@ def _read_on_shards(query: Query, *, is_sent: bool = False) -> Iterator[str]:
             yield from tree(relation.right, is_sent=is_sent and not relation.is_global)
         elif isinstance(relation, Derived):
             yield from _read_on_shards(relation.query, is_sent=is_sent)
-        elif isinstance(relation, Scan) and is_sent and relation.entry.stored:
-            yield relation.entry.qualified
+        elif isinstance(relation, Scan) and is_sent and relation.entry.stored_sql:
+            yield relation.entry.qualified_name
 
     yield from tree(query.from_, is_sent=sent)
     for expr in walk_select_expressions(query):

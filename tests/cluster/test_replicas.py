@@ -185,7 +185,7 @@ def test_a_new_server_has_all_of_what_is_whole_before_it_is_asked(
     engine: ClickHouseEngine, files: Path, monkeypatch: pytest.MonkeyPatch, told: list[str]
 ) -> None:
     whole = TableEntry(Schema(name="copied"), Table(name="bands", columns=(Column(name="band", datatype="string"),)))
-    catalogue = catalogue_log.read_catalogue(engine).plus((whole,))
+    catalogue = catalogue_log.read_catalogue(engine).add_entries((whole,))
     monkeypatch.setattr(rebalance.apply, "read_catalogue", lambda _: catalogue)
     monkeypatch.setattr(rebalance, "read_topology", lambda _: SERVERS)
     monkeypatch.setattr(rebalance, "creation", lambda *_: [])
@@ -222,7 +222,7 @@ def test_a_server_that_gets_tables_gets_their_comments() -> None:
             return pa.table({"uuid": ["1b0e3a4c-0000-4000-8000-000000000000"]})
 
     other: Any = Other()
-    statements = schema_drift.creation(other, SERVERS, "s", STARS, "stars")
+    statements = schema_drift.create_missing_sql(other, SERVERS, "s", STARS, "stars")
     assert statements[-1] == ("ALTER TABLE `s`.`stars__local` ON CLUSTER `skyhouse` MODIFY COMMENT '{\"it\\'s\": 1}'")
     assert sum("MODIFY COMMENT" in statement for statement in statements) == 1
 
@@ -232,8 +232,8 @@ def test_nothing_is_added_to_a_table_of_which_nothing_is_known(engine: ClickHous
     engine.execute("ALTER TABLE copied.stars__local_rows MODIFY COMMENT ''")
     with pytest.raises(LoadError, match=r"nothing tells how copied\.stars was loaded, so nothing can be added"):
         load(engine, _append(files), Said())
-    (entry,) = catalogue_log.read_catalogue(engine).find("stars", True, "copied", True)
-    assert engine.fetch_table(f"SELECT count() AS n FROM {entry.storage}").column(0).to_pylist() == [ROWS]
+    (entry,) = catalogue_log.read_catalogue(engine).find_tables("stars", True, "copied", True)
+    assert engine.fetch_table(f"SELECT count() AS n FROM {entry.storage_sql}").column(0).to_pylist() == [ROWS]
 
 
 def test_what_changes_the_catalogue_goes_to_one_server(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import loaders.pipeline.load_table
 from clickhouse_schema.engine_tables import catalogue_log
-from clickhouse_schema.shard_map import LOCAL, OVERLAP, SHARD
+from clickhouse_schema.shard_map import LOCAL, OVERLAP, SHARD_COLUMN
 from loaders.cluster import rebalance
 from loaders.load_error import LoadError
 from loaders.pipeline import chunk_reader
@@ -58,9 +58,9 @@ def test_rows_with_missing_values_are_compared_too(cluster: ClickHouseEngine, fo
         sql = f"ALTER TABLE {rows_table(cluster, part)} UPDATE name = NULL WHERE 1"
         cluster.execute(sql, {"mutations_sync": 2})
     verify(cluster, "night.stars", Said())
-    values = f"min(id) + 1000000, any(ra), any(dec), NULL, any({SHARD})"
+    values = f"min(id) + 1000000, any(ra), any(dec), NULL, any({SHARD_COLUMN})"
     one = f"SELECT {values} FROM {copies} WHERE id = (SELECT min(id) FROM {copies} WHERE id > 10) LIMIT 1"
-    cluster.execute(f"INSERT INTO {copies} (id, ra, dec, name, {SHARD}) {one}")
+    cluster.execute(f"INSERT INTO {copies} (id, ra, dec, name, {SHARD_COLUMN}) {one}")
     with pytest.raises(LoadError, match="has 1 rows that do not belong there"):
         verify(cluster, "night.stars", Said())
 

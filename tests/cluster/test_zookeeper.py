@@ -20,12 +20,12 @@ from xml.etree import ElementTree
 import pyarrow as pa
 import pytest
 
-from clickhouse_schema.cluster_ddl import create_sharded
+from clickhouse_schema.cluster_ddl import create_sharded_sql
 from clickhouse_schema.cluster_topology import Topology
 from clickhouse_schema.engine_tables import append_record, user_table_record
 from clickhouse_schema.schema_files.yaml_reader import read_schema
-from clickhouse_schema.shard_map import LOCAL, OVERLAP, stored
-from clickhouse_schema.table_ddl import create_table
+from clickhouse_schema.shard_map import LOCAL, OVERLAP, quote_table
+from clickhouse_schema.table_ddl import create_table_sql
 from clickhouse_schema.tap_schema import TAP_SCHEMA
 from tests.cluster.zookeeper import zookeeper
 from tests.compose.serving import ADMIN, ENVIRONMENT, users_file
@@ -66,12 +66,12 @@ def statements() -> list[str]:
     listening = _Listening()
     schema, _ = read_schema(ROOT / "loaders" / "demo" / "openngc.yaml")
     databases = ["skyhouse", TAP_SCHEMA.name, schema.name]
-    for statement in create_sharded(schema.tables[0], schema.name, schema.tables[0].name, CLUSTER):
+    for statement in create_sharded_sql(schema.tables[0], schema.name, schema.tables[0].name, CLUSTER):
         listening.execute(statement)
     for table in TAP_SCHEMA.tables:
-        listening.execute(create_table(table, stored(TAP_SCHEMA.name, table.name), CLUSTER))
-    append_record.initialise(listening, CLUSTER)
-    user_table_record.initialise(listening, CLUSTER)
+        listening.execute(create_table_sql(table, quote_table(TAP_SCHEMA.name, table.name), CLUSTER))
+    append_record.create_append_record(listening, CLUSTER)
+    user_table_record.create_user_tables(listening, CLUSTER)
     made = [statement for statement in listening.statements if statement.startswith("CREATE")]
     assert all(" ON CLUSTER `skyhouse`" in statement for statement in made)
     return [*(f"CREATE DATABASE IF NOT EXISTS {name}" for name in databases), *(as_sent(each) for each in made)]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from clickhouse_schema.engine_tables.catalogue_log import initialise, read_catalogue
+from clickhouse_schema.engine_tables.catalogue_log import prepare_engine, read_catalogue
 from loaders.control.control_server import opened
 from loaders.pipeline.load_table import LoadRequest, load
 from loaders.progress_reporter import ConsoleReporter
@@ -67,7 +67,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> Loaded:
     """Made by the loader, with a table in it. One process at a time holds its data."""
     folder = tmp_path_factory.mktemp("rights")
     with engine_as(folder, "loader") as engine, ConsoleReporter() as reporter:
-        initialise(engine)
+        prepare_engine(engine)
         for mode in ("create", "replace"):
             rejects, schema = folder / "rejects.csv", OPENNGC.with_suffix(".yaml")
             load(engine, LoadRequest((OPENNGC,), "openngc.objects", rejects, schema, mode=mode), reporter)

@@ -49,10 +49,10 @@ class Said(Told):
 @pytest.fixture
 def evolving(engine: EmbeddedEngine, tmp_path: Path) -> EmbeddedEngine:
     """An engine with one table of two rows, made by a load."""
-    catalogue_log.initialise(engine)
+    catalogue_log.prepare_engine(engine)
     for entry in catalogue_log.read_catalogue(engine).entries:
         if entry.schema.name == "evolving":
-            drop(engine, entry.qualified, Said())
+            drop(engine, entry.qualified_name, Said())
     _load(engine, tmp_path, SCHEMA, "id,ra,dec\n1,10,20\n2,30,40\n")
     return engine
 
@@ -75,17 +75,17 @@ def _said(engine: EmbeddedEngine, command: str, folder: Path, schema: str) -> tu
 
 
 def _entry(engine: EmbeddedEngine, name: str) -> TableEntry:
-    [entry] = [e for e in catalogue_log.read_catalogue(engine).entries if e.qualified == f"evolving.{name}"]
+    [entry] = [e for e in catalogue_log.read_catalogue(engine).entries if e.qualified_name == f"evolving.{name}"]
     return entry
 
 
 def test_an_engine_as_the_file_says(evolving: EmbeddedEngine, tmp_path: Path) -> None:
     told = f"the engine is as {tmp_path / 'schema.yaml'} says"
-    before = catalogue_log.catalogue_version(evolving)
+    before = catalogue_log.read_catalogue_version(evolving)
     assert _said(evolving, "diff", tmp_path, SCHEMA) == (0, [told], "")
     assert _said(evolving, "plan", tmp_path, SCHEMA) == (0, [f"-- {told}"], "")
     assert _said(evolving, "apply", tmp_path, SCHEMA) == (0, [told], "")
-    assert catalogue_log.catalogue_version(evolving) == before
+    assert catalogue_log.read_catalogue_version(evolving) == before
 
 
 def test_differences_are_told_and_taken_away(evolving: EmbeddedEngine, tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_differences_are_told_and_taken_away(evolving: EmbeddedEngine, tmp_path:
     )
     assert _said(evolving, "apply", tmp_path, MORE) == (0, differences, "")
     assert _said(evolving, "diff", tmp_path, MORE)[0] == 0
-    assert _entry(evolving, "stars").table.column("mag").unit == "mag"
+    assert _entry(evolving, "stars").table.get_column("mag").unit == "mag"
     assert evolving.fetch_table("SELECT 1 FROM TAP_SCHEMA.columns WHERE table_name = 'evolving.aliases'").num_rows == 2
     assert _entry(evolving, "stars").rows == 2
     verify(evolving, "evolving.stars", Said())
@@ -157,7 +157,7 @@ def test_what_data_files_said_stays(evolving: EmbeddedEngine, tmp_path: Path) ->
         "of the schema evolving the catalogue has other description"
     ]
     assert _entry(evolving, "stars").schema.description == "Only stars"
-    assert _entry(evolving, "stars").table.column("id").description == "The number"
+    assert _entry(evolving, "stars").table.get_column("id").description == "The number"
 
 
 def test_what_is_refused_changes_nothing(evolving: EmbeddedEngine, tmp_path: Path) -> None:
@@ -170,13 +170,13 @@ def test_what_is_refused_changes_nothing(evolving: EmbeddedEngine, tmp_path: Pat
         "position of evolving.stars says what its rows are indexed by": SCHEMA.replace("[ra, dec]", "[dec, ra]"),
         "the schema name system is reserved": SCHEMA.replace("name: evolving\n", "name: system\n"),
     }
-    before = catalogue_log.catalogue_version(evolving)
+    before = catalogue_log.read_catalogue_version(evolving)
     for said, changed in refused.items():
         for command in ("apply", "diff"):
             code, lines, message = _said(evolving, command, tmp_path, changed)
             assert code == 1
             assert said in message + "\n".join(lines)
-    assert catalogue_log.catalogue_version(evolving) == before
+    assert catalogue_log.read_catalogue_version(evolving) == before
     assert evolving.fetch_table("SELECT name FROM system.tables WHERE database = 'evolving'").num_rows == 1
     said = Said()
     assert run(evolving, "schema apply", {"schema_file": str(tmp_path / "no.yaml")}, said) == 1

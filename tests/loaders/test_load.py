@@ -75,12 +75,12 @@ def stars(tmp_path: Path) -> Path:
 @pytest.fixture
 def loading(engine: EmbeddedEngine, monkeypatch: pytest.MonkeyPatch) -> Iterator[EmbeddedEngine]:
     """The engine, with chunks of 1000 rows; tables of the schema loadtests are gone afterwards."""
-    catalogue_log.initialise(engine)
+    catalogue_log.prepare_engine(engine)
     monkeypatch.setattr(chunk_reader, "CHUNK_ROWS", 1000)
     yield engine
     for entry in catalogue_log.read_catalogue(engine).entries:
         if entry.schema.name == "loadtests":
-            catalogue_log.unregister(engine, "loadtests", entry.table.name)
+            catalogue_log.unregister_table(engine, "loadtests", entry.table.name)
     engine.execute("DROP DATABASE IF EXISTS loadtests SYNC")
 
 
@@ -104,8 +104,8 @@ def test_load_verify_drop(loading: EmbeddedEngine, stars: Path) -> None:
     without = f"SELECT id FROM loadtests.stars WHERE hpx29 = {NO_POSITION} ORDER BY id"
     assert loading.fetch_table(without).column(0).to_pylist() == [3, 4]
     assert not (stars.parent / "rejects.csv").exists()
-    assert len(catalogue_log.read_catalogue(loading).find("stars", False, "loadtests")) == 1
-    assert sum(catalogue_log.density(loading, "loadtests", "stars").column("rows").to_pylist()) == STARS
+    assert len(catalogue_log.read_catalogue(loading).find_tables("stars", False, "loadtests")) == 1
+    assert sum(catalogue_log.read_density(loading, "loadtests", "stars").column("rows").to_pylist()) == STARS
     names = loading.fetch_table("SELECT name FROM system.columns WHERE database = 'loadtests' ORDER BY name").column(0)
     assert names.to_pylist() == ["dec", "hpx29", "id", "name", "ra"]
     verify(loading, "loadtests.stars", said)
@@ -113,7 +113,7 @@ def test_load_verify_drop(loading: EmbeddedEngine, stars: Path) -> None:
     tables(loading, said)
     assert any("loadtests.stars" in line and f"{STARS:,} rows" in line for line in said.lines)
     drop(loading, "loadtests.stars", said)
-    assert catalogue_log.read_catalogue(loading).find("stars", False, "loadtests") == ()
+    assert catalogue_log.read_catalogue(loading).find_tables("stars", False, "loadtests") == ()
     with pytest.raises(LoadError, match=r"no table loadtests\.stars"):
         drop(loading, "loadtests.stars", said)
 
@@ -198,7 +198,7 @@ def test_a_load_killed_before_the_catalogue_knew_is_finished(
         verify(loading, "loadtests.stars", Said())
     startup_cleanup.recover(loading)
     verify(loading, "loadtests.stars", Said())
-    assert len(catalogue_log.read_catalogue(loading).find("stars", False, "loadtests")) == 1
+    assert len(catalogue_log.read_catalogue(loading).find_tables("stars", False, "loadtests")) == 1
 
 
 def few(stars: Path, first: int, count: int) -> Path:
@@ -212,14 +212,14 @@ def test_few_rows_go_into_the_table_itself(loading: EmbeddedEngine, stars: Path)
     storage = "SELECT uuid FROM system.tables WHERE database = 'loadtests' AND name = 'stars'"
     load(loading, request(stars), Said())
     before = loading.fetch_table(storage)
-    contents = catalogue_log.contents(loading, [("loadtests", "stars")])
+    contents = catalogue_log.read_content_stamps(loading, [("loadtests", "stars")])
     load(loading, request(few(stars, 9000, 500), "append"), Said())
     load(loading, request(few(stars, 11000, 1500), "append"), Said())  # two chunks: beside the table
     assert loading.fetch_table(storage) != before
     before = loading.fetch_table(storage)
     load(loading, request(few(stars, 7000, 300), "append"), Said())
     assert loading.fetch_table(storage) == before
-    assert catalogue_log.contents(loading, [("loadtests", "stars")]) != contents
+    assert catalogue_log.read_content_stamps(loading, [("loadtests", "stars")]) != contents
     said = Said()
     for file in (stars, few(stars, 9000, 500), few(stars, 11000, 1500), few(stars, 7000, 300)):
         load(loading, request(file, "append"), said)
@@ -227,7 +227,7 @@ def test_few_rows_go_into_the_table_itself(loading: EmbeddedEngine, stars: Path)
     verify(loading, "loadtests.stars", said)
     assert "loadtests.stars: 7,300 rows, 7,300 were loaded from 4 inputs" in said.lines
     assert content(loading)[::2] == [7300, 7300]
-    assert sum(catalogue_log.density(loading, "loadtests", "stars").column("rows").to_pylist()) == 7300
+    assert sum(catalogue_log.read_density(loading, "loadtests", "stars").column("rows").to_pylist()) == 7300
     load(loading, request(stars, "replace"), Said())
     assert content(loading)[0] == STARS
     verify(loading, "loadtests.stars", Said())
@@ -257,7 +257,7 @@ def test_an_addition_that_was_killed_is_finished_without_its_file(
     startup_cleanup.recover(loading)
     verify(loading, "loadtests.stars", Said())
     assert content(loading)[::2] == [STARS + 500, STARS + 500]
-    assert sum(catalogue_log.density(loading, "loadtests", "stars").column("rows").to_pylist()) == STARS + 500
+    assert sum(catalogue_log.read_density(loading, "loadtests", "stars").column("rows").to_pylist()) == STARS + 500
     said = Said()
     load(loading, request(file, "append"), said)
     assert said.lines[-1].startswith("already loaded")
@@ -379,7 +379,7 @@ def test_a_votable_of_texts_whose_length_counts_characters(loading: EmbeddedEngi
     Table({"text": ["abc", "ab\N{ROCKET}"]}).write(file, format="votable")
     assert 'arraysize="3"' in file.read_text()
     load(loading, request(file), Said())
-    (entry,) = catalogue_log.read_catalogue(loading).find("stars", True, "loadtests", True)
+    (entry,) = catalogue_log.read_catalogue(loading).find_tables("stars", True, "loadtests", True)
     assert [column.type for column in entry.table.columns] == [ColumnType("unicodeChar", "*")]
     assert loading.fetch_table("SELECT text FROM loadtests.stars ORDER BY text").column(0).to_pylist() == [
         "abc",

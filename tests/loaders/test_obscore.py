@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.engine_tables import catalogue_log
-from clickhouse_schema.obscore import DATA_MODEL, MANDATORY, data_models
+from clickhouse_schema.obscore import DATA_MODEL, MANDATORY, find_data_models
 from loaders.cli.main import app
 from loaders.load_error import LoadError
 from loaders.pipeline.load_table import LoadRequest, load
@@ -41,9 +41,9 @@ GOOD = {
 @pytest.fixture
 def obscore(engine: EmbeddedEngine) -> Iterator[EmbeddedEngine]:
     """The tests' engine, whose ``ivoa.ObsCore`` is gone afterwards."""
-    catalogue_log.initialise(engine)
+    catalogue_log.prepare_engine(engine)
     yield engine
-    if catalogue_log.read_catalogue(engine).find("ObsCore", True, "ivoa"):
+    if catalogue_log.read_catalogue(engine).find_tables("ObsCore", True, "ivoa"):
         drop(engine, TABLE, Said())
 
 
@@ -56,7 +56,7 @@ def _request(folder: Path, rows: list[dict[str, str]], name: str = "obs.csv") ->
 
 
 def _entry(engine: EmbeddedEngine) -> TableEntry:
-    [entry] = catalogue_log.read_catalogue(engine).find("ObsCore", True, "ivoa")
+    [entry] = catalogue_log.read_catalogue(engine).find_tables("ObsCore", True, "ivoa")
     return entry
 
 
@@ -74,7 +74,7 @@ def test_the_example_is_loaded_whole(obscore: EmbeddedEngine, tmp_path: Path) ->
     files = (example_file("obscore"),)
     load(obscore, LoadRequest(files, TABLE, tmp_path / "r", schema_file("obscore"), strict=True, max_errors=0), said)
     assert said.lines == ["loaded 45 rows into ivoa.ObsCore"]
-    assert data_models(catalogue_log.read_catalogue(obscore)) == (DATA_MODEL,)
+    assert find_data_models(catalogue_log.read_catalogue(obscore)) == (DATA_MODEL,)
     verify(obscore, TABLE, said)
     assert "s_region: the shapes and covers of 45 rows checked" in said.lines
     names = [column.name for column in _entry(obscore).table.columns]
@@ -86,7 +86,7 @@ def test_the_example_is_loaded_whole(obscore: EmbeddedEngine, tmp_path: Path) ->
     for example in _entry(obscore).schema.examples:
         assert asked(obscore, catalogue_log.read_catalogue(obscore), example.query), example.name
     drop(obscore, TABLE, said)
-    assert data_models(catalogue_log.read_catalogue(obscore)) == ()
+    assert find_data_models(catalogue_log.read_catalogue(obscore)) == ()
 
 
 def test_shipped_schemas_are_named() -> None:
@@ -116,7 +116,7 @@ def test_columns_that_files_lack(obscore: EmbeddedEngine, tmp_path: Path) -> Non
     assert unknown == "in a file and not loaded, for the schema file has no such columns: pol_sates"
     assert _column(obscore, "obs_title") == [None, "Über"]
     assert _column(obscore, "pol_states") == [None, None]
-    assert data_models(catalogue_log.read_catalogue(obscore)) == (DATA_MODEL,)
+    assert find_data_models(catalogue_log.read_catalogue(obscore)) == (DATA_MODEL,)
     # what is appended has the columns of the table
     third = _request(tmp_path, [GOOD | {"obs_id": "c", "pol_states": "/I/", "proposal_id": "p"}], "third.csv")
     load(obscore, replace(third, schema_file=None, mode="append"), Said())
@@ -132,7 +132,7 @@ def test_columns_that_every_file_has(obscore: EmbeddedEngine, tmp_path: Path, na
     row = {key: value for key, value in GOOD.items() if key != name}
     with pytest.raises(ReadError, match=f"obs.csv has no column {name} of table ObsCore"):
         load(obscore, _request(tmp_path, [row]), Said())
-    assert data_models(catalogue_log.read_catalogue(obscore)) == ()
+    assert find_data_models(catalogue_log.read_catalogue(obscore)) == ()
 
 
 def test_another_unit_than_the_standards_is_told(obscore: EmbeddedEngine, tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_another_unit_than_the_standards_is_told(obscore: EmbeddedEngine, tmp_pa
     assert f"warning: {message}: its values are taken as they are" in said.messages
     assert len([line for line in said.messages if line.startswith("warning")]) == 1
     # what the standard leaves empty stays so
-    assert _entry(obscore).table.column("obs_id").unit == ""
+    assert _entry(obscore).table.get_column("obs_id").unit == ""
 
 
 def test_blank_words_of_fits_are_null(obscore: EmbeddedEngine, tmp_path: Path) -> None:

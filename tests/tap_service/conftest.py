@@ -15,9 +15,9 @@ import httpx
 import pytest
 import uvicorn
 
-from clickhouse_schema.engine_tables.catalogue_log import initialise, register
+from clickhouse_schema.engine_tables.catalogue_log import prepare_engine, register_table
 from clickhouse_schema.schema_model import Schema
-from clickhouse_schema.table_ddl import create_table
+from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.config import Config
 from tap_service.main import SERVER, create_app
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
@@ -123,14 +123,14 @@ def served(config: Config, engine: Engine, grace_seconds: int = 5, portal: Path 
 @pytest.fixture(scope="session")
 def svc_engine(engine: EmbeddedEngine) -> EmbeddedEngine:
     """The tests' engine with the tables svc.stars and svc.numbers in it."""
-    initialise(engine)
+    prepare_engine(engine)
     schema = Schema.model_validate_json(json.dumps(_SCHEMA))
     engine.execute("CREATE DATABASE svc")
     for table in schema.tables:
         columns = ", ".join(f"`{column.name}`" for column in table.columns)
-        engine.execute(create_table(table, f"`svc`.`{table.name}`"))
+        engine.execute(create_table_sql(table, f"`svc`.`{table.name}`"))
         engine.execute(f"INSERT INTO svc.{table.name} ({columns}) {_ROWS[table.name]}")
-        register(engine, schema, table)
+        register_table(engine, schema, table)
     return engine
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from clickhouse_schema.engine_tables.catalogue_log import register, update_density
+from clickhouse_schema.engine_tables.catalogue_log import register_table, update_density
 from clickhouse_schema.schema_model import Schema
-from clickhouse_schema.table_ddl import create_table
+from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.storage.engine.engine import Engine
 
 #: rows of cut.stars and cut.others; ids count from 0, every hundredth has no position
@@ -44,7 +44,7 @@ def replace(engine: Engine, name: str, rows: int, first: int = 0) -> None:
     """The table as a load makes it: beside the one that is there, then in its place; ids from ``first`` on."""
     table = next(table for table in CUT.tables if table.name == name)
     engine.execute(f"DROP TABLE IF EXISTS cut.{name}__loading SYNC")
-    engine.execute(create_table(table, f"cut.{name}__loading"))
+    engine.execute(create_table_sql(table, f"cut.{name}__loading"))
     engine.execute(
         f"INSERT INTO cut.{name}__loading (id, ra, dec, word) {_ROWS.format(rows=rows, first=first)}",
         {"min_insert_block_size_rows": 1 << 20},
@@ -56,4 +56,4 @@ def replace(engine: Engine, name: str, rows: int, first: int = 0) -> None:
     else:
         engine.execute(f"RENAME TABLE cut.{name}__loading TO cut.{name}")
     update_density(engine, "cut", table)
-    register(engine, CUT, table)
+    register_table(engine, CUT, table)

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from clickhouse_schema.engine_tables.catalogue_log import initialise
+from clickhouse_schema.engine_tables.catalogue_log import prepare_engine
 from tap_service.config import Config
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.tap_service.asking import UWS, Job, create
@@ -39,7 +39,7 @@ class Cluster:
         self.clickhouse = clickhouse
         self._directory = directory
         self.engine = ClickHouseEngine(clickhouse.url)
-        initialise(self.engine)
+        prepare_engine(self.engine)
         self.new()
 
     def new(self) -> None:

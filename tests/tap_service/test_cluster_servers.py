@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from clickhouse_schema.engine_tables.catalogue_log import initialise
+from clickhouse_schema.engine_tables.catalogue_log import prepare_engine
 from tap_service.config import Config
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tap_service.storage.open_storage import open_remote_engine
@@ -49,7 +49,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
         for server in servers:
             stack.callback(server.kill)
             alone = ClickHouseEngine(server.url)
-            initialise(alone)
+            prepare_engine(alone)
             alone.close()
         settings = {
             "query_log": "",

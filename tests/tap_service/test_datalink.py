@@ -16,9 +16,9 @@ import pytest
 import pyvo
 from pyvo.dal.adhoc import DatalinkQuery, DatalinkResults
 
-from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, register, unregister
+from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, register_table, unregister_table
 from clickhouse_schema.schema_model import Schema
-from clickhouse_schema.table_ddl import create_table
+from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.tap_service.conftest import Served
 
@@ -140,12 +140,12 @@ def linked(
     )
     svc_engine.execute("CREATE DATABASE dl")
     for table in schema.tables:
-        svc_engine.execute(create_table(table, f"dl.{table.name}"))
+        svc_engine.execute(create_table_sql(table, f"dl.{table.name}"))
         svc_engine.execute(f"INSERT INTO dl.{table.name} VALUES {values}")
-        register(svc_engine, schema, table)
+        register_table(svc_engine, schema, table)
     yield pyvo.dal.TAPService(serve().tap)
     for table in schema.tables:
-        unregister(svc_engine, "dl", table.name)
+        unregister_table(svc_engine, "dl", table.name)
     svc_engine.execute("DROP DATABASE dl")
 
 

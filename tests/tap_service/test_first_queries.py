@@ -12,7 +12,7 @@ import pytest
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
-from clickhouse_schema.table_ddl import create_table
+from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.services.site.first_queries import first_queries
 from tap_service.storage.engine.engine import Engine, EngineUnavailable
 
@@ -56,16 +56,16 @@ def test_queries_of_what_is_there(tables: tuple[Table, ...], used: str, is_cone:
     engine.execute("DROP DATABASE IF EXISTS nearby")
     engine.execute("CREATE DATABASE nearby")
     for entry in catalogue.entries[1:]:
-        engine.execute(create_table(entry.table, entry.storage))
+        engine.execute(create_table_sql(entry.table, entry.storage_sql))
         if entry.table is not _EMPTY:
             rows = {column.name: [10.0, 20.0] for column in entry.table.columns}
-            engine.insert_batches(entry.storage, [pa.RecordBatch.from_pydict(rows)])
+            engine.insert_batches(entry.storage_sql, [pa.RecordBatch.from_pydict(rows)])
     printed = first_queries(engine, catalogue, URL)
     python, stilts, curl = suggested(printed)
     assert ("CONTAINS" in python) == is_cone
     for query in (python, stilts[-1].removeprefix("adql="), curl):
         translation = translate(query, catalogue)
-        assert [entry.qualified for entry in translation.tables] == [used]
+        assert [entry.qualified_name for entry in translation.tables] == [used]
         if tables and used != "nearby.empty":
             assert engine.fetch_table(translation.sql, translation.settings).num_rows > 0
 

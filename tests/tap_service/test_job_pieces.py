@@ -14,7 +14,7 @@ import pytest
 from astropy.io import fits
 from astropy.io.votable import parse
 
-from clickhouse_schema.engine_tables.catalogue_log import unregister
+from clickhouse_schema.engine_tables.catalogue_log import unregister_table
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.tap_service.asking import Job, create
 from tests.tap_service.conftest import Served
@@ -33,7 +33,7 @@ def cut_engine(svc_engine: EmbeddedEngine) -> Iterator[EmbeddedEngine]:
     make(svc_engine)
     yield svc_engine
     for table in CUT.tables:
-        unregister(svc_engine, "cut", table.name)
+        unregister_table(svc_engine, "cut", table.name)
     svc_engine.execute("DROP DATABASE cut SYNC")
 
 

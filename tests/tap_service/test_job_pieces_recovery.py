@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from clickhouse_schema.engine_tables.catalogue_log import unregister
+from clickhouse_schema.engine_tables.catalogue_log import unregister_table
 from tap_service.config import Config
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
@@ -93,7 +93,7 @@ def cut_engine(svc_engine: EmbeddedEngine) -> Iterator[EmbeddedEngine]:
     make(svc_engine)
     yield svc_engine
     for table in CUT.tables:
-        unregister(svc_engine, "cut", table.name)
+        unregister_table(svc_engine, "cut", table.name)
     svc_engine.execute("DROP DATABASE cut SYNC")
 
 

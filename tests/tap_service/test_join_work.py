@@ -10,7 +10,7 @@ import pytest
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
-from clickhouse_schema.shard_map import CLUSTER, MAP_ORDER, Placement, ShardMap
+from clickhouse_schema.shard_map import CLUSTER_NAME, MAP_ORDER, Sharding, ShardMap
 from tap_service.models.work_class import Estimate, Steps, WorkClass
 from tap_service.services.queries.cost_estimate import Estimator
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
@@ -92,8 +92,8 @@ def test_the_same_on_a_cluster(
     cluster = Catalogue(
         demo_catalogue.schemas,
         counts=demo_catalogue.counts,
-        crowding=demo_catalogue.crowding,
-        placement=Placement(CLUSTER, shards),
+        local_densities=demo_catalogue.local_densities,
+        sharding=Sharding(CLUSTER_NAME, shards),
     )
     store = SqliteJobStore(tmp_path)
     estimator = Estimator(demo_engine, store)
@@ -108,10 +108,10 @@ def test_uploaded_rows_may_be_anywhere(demo_engine: EmbeddedEngine, demo_catalog
     """Nobody has counted them by place; they have one all the same."""
     columns = tuple(Column(name=name, datatype="double") for name in ("ra", "dec"))
     mine = Table(name="mine", columns=columns, layout=Layout(position=("ra", "dec")))
-    entry = TableEntry(Schema(name="TAP_UPLOAD", tables=(mine,)), mine, 1000, stored="`skyhouse`.`upload_1`")
+    entry = TableEntry(Schema(name="TAP_UPLOAD", tables=(mine,)), mine, 1000, stored_sql="`skyhouse`.`upload_1`")
     query = f"SELECT a.ra FROM TAP_UPLOAD.mine AS a JOIN tycho2.bright AS b ON {APART} < 60"
     store = SqliteJobStore(tmp_path)
-    found = steps(Estimator(demo_engine, store).estimate_cost(translate(query, demo_catalogue.plus((entry,))), 1))
+    found = steps(Estimator(demo_engine, store).estimate_cost(translate(query, demo_catalogue.add_entries((entry,))), 1))
     store.close()
     assert not found.sure
     assert found.written == pytest.approx(1000 * STARS / 4, rel=0.01)

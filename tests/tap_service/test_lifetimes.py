@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from clickhouse_schema.engine_tables.catalogue_log import initialise
+from clickhouse_schema.engine_tables.catalogue_log import prepare_engine
 from tap_service.models.piece_progress import Part, PieceWork
 from tap_service.models.timestamps import later, now
 from tap_service.models.uws_job import ExecutionPhase, Job, JobResult
@@ -168,7 +168,7 @@ def test_parts_are_kept_for_the_next_attempt_and_go_with_the_job(
 def test_tables_of_dead_workers_are_dropped(
     lifetimes: JobLifetimes, store: SqliteJobStore, engine: EmbeddedEngine
 ) -> None:
-    initialise(engine)
+    prepare_engine(engine)
     running = store.start(queued(store, "running"), "w", now())
     for key in (running.result_key, "running-7", "nobody-1"):
         engine.execute(f"CREATE TABLE skyhouse.{table_name(key)} (c1 String) ENGINE = MergeTree ORDER BY tuple()")

@@ -16,7 +16,7 @@ from astropy.io import fits, votable
 from astropy.table import MaskedColumn, Table
 
 from clickhouse_schema.schema_files.yaml_reader import read_schema
-from clickhouse_schema.schema_files.yaml_writer import as_yaml
+from clickhouse_schema.schema_files.yaml_writer import document_to_yaml
 from clickhouse_schema.schema_model import Table as Model
 from loaders.pipeline.describe_file import described
 from tap_service.readers import open_source
@@ -28,7 +28,7 @@ from tap_service.readers.table_source import Fault
 def read(path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
     """Good rows as they go into a table made for the file, and the bad ones."""
     source = open_source(path)
-    schema, _ = read_schema(as_yaml(described(source, "tests", "t")), str(path))
+    schema, _ = read_schema(document_to_yaml(described(source, "tests", "t")), str(path))
     conformer = Conformer(schema.tables[0], source)
     rows: list[dict[str, Any]] = []
     faults: list[Fault] = []

@@ -9,9 +9,9 @@ from typing import Any
 import httpx
 import pytest
 
-from clickhouse_schema.engine_tables.catalogue_log import register, unregister
+from clickhouse_schema.engine_tables.catalogue_log import register_table, unregister_table
 from clickhouse_schema.schema_model import Column, Schema, Table
-from clickhouse_schema.table_ddl import create_table
+from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.storage.accounts import Accounts
 from tests.tap_service.asking import Job, create
 from tests.tap_service.conftest import Served
@@ -109,11 +109,11 @@ def test_changed_data_are_asked_again(service: Served, svc_engine: Any) -> None:
     assert second.info[FIRST]
     table = Table(name="one", columns=(Column(name="n", datatype="int"),))
     svc_engine.execute("CREATE DATABASE IF NOT EXISTS other")
-    svc_engine.execute(create_table(table, "other.one"))
-    register(svc_engine, Schema(name="other", tables=(table,)), table)
+    svc_engine.execute(create_table_sql(table, "other.one"))
+    register_table(svc_engine, Schema(name="other", tables=(table,)), table)
     assert FIRST not in done(service).info
     assert first.rows() == second.rows()
-    unregister(svc_engine, "other", "one")
+    unregister_table(svc_engine, "other", "one")
     svc_engine.execute("DROP TABLE other.one")
 
 

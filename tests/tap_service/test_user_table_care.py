@@ -9,9 +9,15 @@ import pyarrow as pa
 import pytest
 
 from clickhouse_schema.engine_tables import catalogue_log, user_table_record
-from clickhouse_schema.engine_tables.user_table_record import FILLING, LIVE, UserTable, new_name, stored
+from clickhouse_schema.engine_tables.user_table_record import (
+    LIVE_PREFIX,
+    STAGING_PREFIX,
+    UserTable,
+    new_name,
+    quote_storage,
+)
 from clickhouse_schema.schema_model import Column, Layout, Table
-from clickhouse_schema.table_ddl import create_table
+from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.config import Config
 from tap_service.models.timestamps import now
 from tap_service.services.user_tables.user_table_expiry import UserTableExpiry, expiry_time
@@ -36,7 +42,7 @@ CONFIG = Config(user_table_days=10)
 def storage(svc_engine: EmbeddedEngine) -> Iterator[UserTableStorage]:
     made = UserTableStorage(CONFIG, svc_engine)
     yield made
-    for record in user_table_record.tables_of(svc_engine, OWNER):
+    for record in user_table_record.read_user_tables(svc_engine, OWNER):
         made.remove(OWNER, record.table.name)
 
 
@@ -75,7 +81,7 @@ def test_what_is_replaced_goes_when_nobody_can_read_it(
     care.sweep()
     assert kept.storage not in names(svc_engine)
     assert again.storage in names(svc_engine)
-    assert catalogue_log.density(svc_engine, user_table_record.DATABASE, again.storage).num_rows == 2
+    assert catalogue_log.read_density(svc_engine, user_table_record.DATABASE, again.storage).num_rows == 2
     storage.remove(OWNER, "KEPT")
     assert again.described in described(svc_engine)
     care.sweep()
@@ -86,9 +92,9 @@ def test_what_is_replaced_goes_when_nobody_can_read_it(
 
 def test_what_a_dead_process_has_left(svc_engine: EmbeddedEngine, kept: UserTable) -> None:
     """A table that it was filling, and one that it was about to make visible."""
-    filling, live = new_name(FILLING), new_name(LIVE)
+    filling, live = new_name(STAGING_PREFIX), new_name(LIVE_PREFIX)
     for name in (filling, live):
-        svc_engine.execute(create_table(TABLE, stored(name)))
+        svc_engine.execute(create_table_sql(TABLE, quote_storage(name)))
     care = UserTableExpiry(CONFIG, svc_engine)
     for _ in range(3):
         care.sweep()
@@ -97,14 +103,14 @@ def test_what_a_dead_process_has_left(svc_engine: EmbeddedEngine, kept: UserTabl
     UserTableExpiry(CONFIG, svc_engine).sweep(alone=True)
     assert filling not in names(svc_engine)
     assert kept.storage in names(svc_engine)
-    assert svc_engine.fetch_table(f"SELECT count() AS n FROM {stored(kept.storage)}")["n"].to_pylist() == [2]
+    assert svc_engine.fetch_table(f"SELECT count() AS n FROM {quote_storage(kept.storage)}")["n"].to_pylist() == [2]
 
 
 def test_a_failure_leaves_nothing(svc_engine: EmbeddedEngine, storage: UserTableStorage, kept: UserTable) -> None:
     before = names(svc_engine)
     too_little = UserTableStorage(Config(user_table_bytes=1), svc_engine)
     with too_little.filling(TABLE) as filled:
-        svc_engine.insert_batches(stored(filled), [ROWS])
+        svc_engine.insert_batches(quote_storage(filled), [ROWS])
         with pytest.raises(Exception, match="more than the 1 bytes that are left of the 1"):
             too_little.append(kept, filled)
         with pytest.raises(Exception, match="more than the 1 bytes that are left of the 1"):
@@ -118,13 +124,13 @@ def test_a_failure_leaves_nothing(svc_engine: EmbeddedEngine, storage: UserTable
 def test_a_table_that_nobody_uses_expires(
     svc_engine: EmbeddedEngine, kept: UserTable, idle: int, is_used: bool, is_kept: bool
 ) -> None:
-    user_table_record.put(svc_engine, kept.model_copy(update={"changed": now() - timedelta(days=idle)}))
+    user_table_record.write_user_table(svc_engine, kept.model_copy(update={"changed": now() - timedelta(days=idle)}))
     if is_used:
-        user_table_record.note_use(svc_engine, [kept.described])
+        user_table_record.write_uses(svc_engine, [kept.described])
     UserTableExpiry(CONFIG.model_copy(update={"user_table_days": 0}), svc_engine).sweep()
-    assert user_table_record.table_of(svc_engine, OWNER, "kept") is not None
+    assert user_table_record.find_user_table(svc_engine, OWNER, "kept") is not None
     UserTableExpiry(CONFIG, svc_engine).sweep()
-    assert (user_table_record.table_of(svc_engine, OWNER, "kept") is not None) == is_kept
+    assert (user_table_record.find_user_table(svc_engine, OWNER, "kept") is not None) == is_kept
 
 
 def test_when_a_table_ends(kept: UserTable) -> None:
@@ -136,21 +142,21 @@ def test_when_a_table_ends(kept: UserTable) -> None:
 
 def test_another_version_of_skyhouse_describes_the_tables_anew(svc_engine: EmbeddedEngine, kept: UserTable) -> None:
     svc_engine.execute("ALTER TABLE skyhouse.own_columns DROP COLUMN std", {"mutations_sync": 2, "alter_sync": 2})
-    catalogue_log.initialise(svc_engine)
+    catalogue_log.prepare_engine(svc_engine)
     where = f"WHERE described = '{kept.described}' AND std = 0"
     assert svc_engine.fetch_table(f"SELECT column_name FROM skyhouse.own_columns {where}").num_rows == 3
     assert svc_engine.fetch_table(f"SELECT table_name FROM skyhouse.own_tables {where[:-12]}").num_rows == 1
 
 
 def test_the_registry_keeps_its_order_when_the_clock_goes_back(svc_engine: EmbeddedEngine, kept: UserTable) -> None:
-    before = user_table_record.version_of(svc_engine, OWNER)
+    before = user_table_record.read_user_version(svc_engine, OWNER)
     ahead = pa.record_batch(
         {"owner_key": ["x"], "name_key": ["y"], "document": [""], "version": pa.array([before + 10**15], pa.uint64())}
     )
     svc_engine.insert_batches("skyhouse.user_tables", [ahead])
-    user_table_record.put(svc_engine, kept.model_copy(update={"rows": 7}))
-    assert user_table_record.version_of(svc_engine, OWNER) == before + 10**15 + 1
-    found = user_table_record.table_of(svc_engine, OWNER, "kept")
+    user_table_record.write_user_table(svc_engine, kept.model_copy(update={"rows": 7}))
+    assert user_table_record.read_user_version(svc_engine, OWNER) == before + 10**15 + 1
+    found = user_table_record.find_user_table(svc_engine, OWNER, "kept")
     assert found is not None
     assert found.rows == 7
     svc_engine.execute("ALTER TABLE skyhouse.user_tables DELETE WHERE owner_key = 'x'", {"mutations_sync": 2})

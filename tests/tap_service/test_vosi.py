@@ -20,7 +20,7 @@ from pyvo.io.vosi import parse_availability
 
 from adql.functions import USER_DEFINED
 from adql.syntax.extensions import EXTENSIONS, FEATURE_TYPE
-from clickhouse_schema.engine_tables.catalogue_log import register, unregister
+from clickhouse_schema.engine_tables.catalogue_log import register_table, unregister_table
 from clickhouse_schema.schema_model import Schema
 from tap_service.config import Config
 from tap_service.constants import LANGUAGES
@@ -92,10 +92,10 @@ class TestTables:
         table = {"name": "late", "columns": [{"name": "x", "datatype": "int"}]}
         schema = Schema.model_validate_json(json.dumps({"name": "svc", "tables": [table]}))
         svc_engine.execute("CREATE TABLE svc.late (x Nullable(Int32)) ENGINE = MergeTree ORDER BY tuple()")
-        register(svc_engine, schema, schema.tables[0])
+        register_table(svc_engine, schema, schema.tables[0])
         eventually(lambda: "svc.late" in httpx.get(service.tap + "/tables").text)
         assert service.ask("SELECT x FROM svc.late", FORMAT="csv").text == "x\r\n"
-        unregister(svc_engine, "svc", "late")
+        unregister_table(svc_engine, "svc", "late")
         svc_engine.execute("DROP TABLE svc.late")
         eventually(lambda: "svc.late" not in httpx.get(service.tap + "/tables").text)
         assert service.ask("SELECT x FROM svc.late").status_code == 400

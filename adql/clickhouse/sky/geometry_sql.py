@@ -18,7 +18,7 @@ from adql.regions.celestial_frames import rotated
 from adql.regions.region_relations import has_moc
 from adql.resolve.geometry_binder import constant_region, coordinates
 from clickhouse_schema.healpix import index_sql
-from clickhouse_schema.quoting import string
+from clickhouse_schema.quoting import quote_string
 from clickhouse_schema.shape_cover import span
 
 #: the SQL of an expression
@@ -45,7 +45,7 @@ def constant_shape(expr: Shape, emit: Emit) -> str:  # noqa: ARG001  called like
     """DALI numbers of a circle or polygon, ASCII of a MOC."""
     region = expr.region
     if isinstance(region, (Moc, Nothing)):
-        return string(str(region) if isinstance(region, Moc) else "")
+        return quote_string(str(region) if isinstance(region, Moc) else "")
     if isinstance(region, Cone):
         numbers = [region.lon, region.lat, region.radius]
     elif isinstance(region, Polygon):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from adql.errors import NO_HINT, AdqlSyntaxError, Fix, Hint, Span, printable
 from adql.syntax.hints.angle_notations import angle_around
-from clickhouse_schema.reserved_words import published
+from clickhouse_schema.reserved_words import name_to_adql
 
 BLANKS = " \t\r\n"
 
@@ -100,7 +100,7 @@ def _hint(text: str, start: int, parts: Sequence[str], borders: Sequence[int]) -
 
 def _backticks(text: str, start: int) -> Hint:
     names = re.finditer(r"`([^`\n]+)`", text[start:])
-    fixes = (Fix(Span(start + name.start(), start + name.end()), published(name[1])) for name in names)
+    fixes = (Fix(Span(start + name.start(), start + name.end()), name_to_adql(name[1])) for name in names)
     return Hint(_HINTS["`"], tuple(fixes))
 
 

@@ -10,7 +10,7 @@ from adql.syntax.hints.angle_notations import angle_at
 from adql.syntax.hints.parse_position import Place, appended, before_bracket, deleted, opening, replaced
 from adql.syntax.lexer import END, NAME, NUMBER, STRING, WORD
 from adql.syntax.reserved_functions import GEOMETRIES
-from clickhouse_schema.reserved_words import RESERVED, published
+from clickhouse_schema.reserved_words import RESERVED, name_to_adql
 
 _OPERANDS = frozenset({WORD, NAME, NUMBER, STRING})
 _VALUE_ENDS = _OPERANDS | {")", "]", "END", "NULL", "TRUE", "FALSE"}
@@ -44,7 +44,7 @@ def about_aliases(place: Place, expected: str) -> Hint:
     follows = expected in _ENDS and place.kinds[at - 1] in (WORD, NAME, ")")
     if place.kinds[at] != STRING or not ("(a name)" in expected or follows):
         return NO_HINT
-    name = published(place.texts[at][1:-1].replace("''", "'"))
+    name = name_to_adql(place.texts[at][1:-1].replace("''", "'"))
     return Hint("an alias is written without quotes, or in double quotes", (replaced(place, at, at, name),))
 
 
@@ -78,7 +78,7 @@ def about_brackets(place: Place, expected: str) -> Hint:
     if kind == "[" and expected != "an operator":
         name = kinds[at + 1 : at + 3]
         quoted = len(name) == 2 and name[1] == "]" and (name[0] in (WORD, NAME) or name[0] in RESERVED)
-        fix = (replaced(place, at, at + 2, published(place.texts[at + 1])),) if quoted else ()
+        fix = (replaced(place, at, at + 2, name_to_adql(place.texts[at + 1])),) if quoted else ()
         return Hint('names are quoted with double quotes: "name"', fix)
     if expected.startswith(") to close") and kind in _CLAUSES:
         return Hint("is a ) missing?", (appended(place, at - 1, ")"),))
@@ -203,7 +203,7 @@ def about_others(place: Place, expected: str) -> Hint:
     if kind in ("UNION", "EXCEPT", "INTERSECT"):
         return Hint(f"a query with ORDER BY or OFFSET stands in parentheses before {kind}")
     if kind == STRING and expected.startswith("a table"):
-        name = ".".join(map(published, texts[at][1:-1].replace("''", "'").split(".")))
+        name = ".".join(map(name_to_adql, texts[at][1:-1].replace("''", "'").split(".")))
         return Hint("names are written without quotes, or in double quotes", (replaced(place, at, at, name),))
     if kind == END and "a value" in expected:
         return Hint(f"the query ends after {texts[at - 1]}: is a part missing?")

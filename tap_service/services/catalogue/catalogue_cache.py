@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from clickhouse_schema.catalogue import Catalogue, TableEntry
-from clickhouse_schema.engine_tables.catalogue_log import catalogue_version, read_catalogue
+from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, read_catalogue_version
 from tap_service.constants import METADATA_POLL_SECONDS
 from tap_service.documents.service_description import Example
 from tap_service.documents.tableset_document import tableset_document, with_tables
@@ -45,8 +45,8 @@ class CatalogueSnapshot:
 
     def find(self, name: str) -> TableEntry | None:
         """The table of a qualified name, written in any case if that is not ambiguous."""
-        exact = [entry for entry in self.catalogue.entries if entry.qualified == name]
-        loose = [entry for entry in self.catalogue.entries if entry.qualified.lower() == name.lower()]
+        exact = [entry for entry in self.catalogue.entries if entry.qualified_name == name]
+        loose = [entry for entry in self.catalogue.entries if entry.qualified_name.lower() == name.lower()]
         found = exact or loose
         return found[0] if len(found) == 1 else None
 
@@ -120,7 +120,7 @@ class CatalogueCache:
     def refresh(self) -> None:
         """Read the catalogue again if it has changed."""
         with self._refreshing:
-            if catalogue_version(self._engine) != self.snapshot.version:
+            if read_catalogue_version(self._engine) != self.snapshot.version:
                 self.snapshot = self._read_snapshot()
 
     def close(self) -> None:
@@ -130,7 +130,7 @@ class CatalogueCache:
 
     def _read_snapshot(self) -> CatalogueSnapshot:
         """The version is read first: a change in between is then read once more, and never missed."""
-        version = catalogue_version(self._engine)
+        version = read_catalogue_version(self._engine)
         return CatalogueSnapshot(version, read_catalogue(self._engine), self._engine)
 
     def _poll_version(self) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from adql.errors import AdqlError
 from adql.translate import translate
 from clickhouse_schema.catalogue import Catalogue, TableEntry
-from clickhouse_schema.reserved_words import published
+from clickhouse_schema.reserved_words import name_to_adql
 from clickhouse_schema.schema_model import Schema
 from tap_service.documents.service_description import Example
 from tap_service.storage.engine.engine import Engine
@@ -27,7 +27,9 @@ def build_examples(engine: Engine, catalogue: Catalogue) -> tuple[Example, ...]:
     """Examples for the first tables of ``catalogue``; a cone lies on a position that the table has."""
     written = [example for schema in catalogue.schemas for example in _build_schema_examples(catalogue, schema)]
     shown = {table for example in written for table in example.tables}
-    others = [entry for entry in catalogue.entries if not is_tap_schema(entry.schema) and entry.qualified not in shown]
+    others = [
+        entry for entry in catalogue.entries if not is_tap_schema(entry.schema) and entry.qualified_name not in shown
+    ]
     made = [example for entry in others[:_TABLES_SHOWN] for example in build_table_examples(engine, catalogue, entry)]
     return (*written, *made, _ABOUT_TABLES)
 
@@ -54,7 +56,7 @@ def _build_schema_examples(catalogue: Catalogue, schema: Schema) -> Iterator[Exa
         except AdqlError as error:
             _log.warning("example %r of schema %s is left out: %s", written.name, schema.name, error)
             continue
-        tables = tuple(entry.qualified for entry in used)
+        tables = tuple(entry.qualified_name for entry in used)
         yield Example(
             _make_xml_name(f"s-{schema.name}-{number}"), written.name, written.query, written.description, tables
         )
@@ -70,42 +72,42 @@ def build_table_examples(engine: Engine, catalogue: Catalogue, entry: TableEntry
     yield build_first_rows_example(entry)
     if entry.table.layout.position is None:
         return
-    lon, lat = (published(name) for name in entry.table.layout.position)
+    lon, lat = (name_to_adql(name) for name in entry.table.layout.position)
     table = _quote_table_name(entry)
     query = f"SELECT TOP {_POSITIONS_TRIED} {lon}, {lat} FROM {table}"
     if (position := _find_position(engine, catalogue, query)) is None:
         return
     centre = ", ".join(f"{value:.4f}" for value in position)
     yield Example(
-        f"{_make_xml_name(f't-{entry.qualified}')}-cone",
-        f"{entry.qualified} around a position",
+        f"{_make_xml_name(f't-{entry.qualified_name}')}-cone",
+        f"{entry.qualified_name} around a position",
         f"SELECT {_select_list(entry)}\nFROM {table}\n"
         f"WHERE 1 = CONTAINS(POINT({lon}, {lat}), CIRCLE({centre}, {_CONE_DEGREES}))",
         f"All rows within {_CONE_DEGREES} degrees of ({centre}), ICRS.",
-        (entry.qualified,),
+        (entry.qualified_name,),
     )
 
 
 def build_first_rows_example(entry: TableEntry) -> Example:
     """The first rows of a table."""
     return Example(
-        f"{_make_xml_name(f't-{entry.qualified}')}-top",
-        f"First rows of {entry.qualified}",
+        f"{_make_xml_name(f't-{entry.qualified_name}')}-top",
+        f"First rows of {entry.qualified_name}",
         f"SELECT TOP 10 {_select_list(entry)}\nFROM {_quote_table_name(entry)}",
         entry.table.description,
-        (entry.qualified,),
+        (entry.qualified_name,),
     )
 
 
 def _quote_table_name(entry: TableEntry) -> str:
-    return f"{published(entry.schema.name)}.{published(entry.table.name)}"
+    return f"{name_to_adql(entry.schema.name)}.{name_to_adql(entry.table.name)}"
 
 
 def _select_list(entry: TableEntry) -> str:
     columns = [column.name for column in entry.table.columns if column.principal] or [
         column.name for column in entry.table.columns
     ]
-    return ", ".join(published(name) for name in columns[:_FEW_COLUMNS])
+    return ", ".join(name_to_adql(name) for name in columns[:_FEW_COLUMNS])
 
 
 def _find_position(engine: Engine, catalogue: Catalogue, query: str) -> tuple[float, float] | None:

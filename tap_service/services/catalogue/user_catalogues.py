@@ -55,16 +55,16 @@ class UserCatalogues:
             raise ServiceUnavailable(f"your own tables cannot be seen now: {error}. Ask again later") from error
 
     def _read_catalogue(self, base: Catalogue, owner: str) -> tuple[Catalogue, tuple[UserTable, ...]]:
-        changes = user_table_record.changes()
+        changes = user_table_record.count_changes()
         with self._lock:
             known = self._kept.get(owner)
         is_same = known is not None and known.base is base
         if known is not None and is_same and self._is_sole and known.changes == changes:
             return known.catalogue, known.records
-        version = user_table_record.version_of(self._engine, owner)
+        version = user_table_record.read_user_version(self._engine, owner)
         if known is None or not is_same or known.version != version:
-            records = user_table_record.tables_of(self._engine, owner) if version else ()
-            known = _CachedCatalogue(changes, version, base, user_table_record.catalogue_with(base, records), records)
+            records = user_table_record.read_user_tables(self._engine, owner) if version else ()
+            known = _CachedCatalogue(changes, version, base, user_table_record.add_user_tables(base, records), records)
         else:
             known = replace(known, changes=changes)
         self._cache_catalogue(owner, known)
@@ -95,6 +95,6 @@ class UserCatalogues:
             self._noted |= new
         if new:
             try:
-                user_table_record.note_use(self._engine, new)
+                user_table_record.write_uses(self._engine, new)
             except EngineError as error:
                 _log.warning("the use of a user's table cannot be noted: %s", error)

@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from adql.division.divide_query import Division, Piece, Undivided, choose_borders, divide_query
 from adql.translate import Translation
-from clickhouse_schema.engine_tables.catalogue_log import contents
+from clickhouse_schema.engine_tables.catalogue_log import read_content_stamps
 from tap_service.config import Config
 from tap_service.constants import MAX_PIECES, MAX_RESTARTS, STORE_RETRY_SECONDS, VERSION
 from tap_service.models.piece_progress import Part, PieceWork
@@ -80,7 +80,7 @@ class PiecewiseJobs:
     def _data_fingerprint(self, translation: Translation, division: Division) -> str:
         """The same for the same query over the same data."""
         tables = [(entry.schema.name, entry.table.name) for entry in translation.tables]
-        told = [VERSION, translation.sql, division.scan.relation, contents(self._engine, tables)]
+        told = [VERSION, translation.sql, division.scan.relation, read_content_stamps(self._engine, tables)]
         return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 
 
@@ -125,7 +125,9 @@ class PiecewiseRun:
 
     @property
     def plan(self) -> str:
-        text = f"in {len(self._pieces)} pieces of {self._division.scan.entry.qualified}, by ranges of HEALPix cells"
+        text = (
+            f"in {len(self._pieces)} pieces of {self._division.scan.entry.qualified_name}, by ranges of HEALPix cells"
+        )
         return text if self._division.groups is None else text + ", whose groups are put together"
 
     def told(self) -> Info:

@@ -20,7 +20,7 @@ from adql.ir import (
     walk_columns,
 )
 from adql.rewrite.radius_bounds import bound_radius
-from clickhouse_schema.shard_map import SHARD
+from clickhouse_schema.shard_map import SHARD_COLUMN
 
 #: The radius, in degrees, of as large a circle as those of a table's rows in the mean; None if nobody knows
 MeanRadius = Callable[[Scan, Expr], float | None]
@@ -98,7 +98,7 @@ class ColumnOrigins:
     def is_shard(self, expr: Expr) -> bool:
         """Whether it is the number of a row's shard."""
         made = self.origin(expr)
-        return isinstance(made, Column) and made.name == SHARD
+        return isinstance(made, Column) and made.name == SHARD_COLUMN
 
     def is_id_column(self, column: Column) -> bool:
         """Whether it is the first column of its table's id."""

@@ -37,8 +37,8 @@ from adql.rewrite.spatial_covers import cover_region
 from adql.translate import Translation
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.datatypes import DOUBLE, Field
-from clickhouse_schema.engine_tables.catalogue_log import density
-from clickhouse_schema.quoting import string
+from clickhouse_schema.engine_tables.catalogue_log import read_density
+from clickhouse_schema.quoting import quote_string
 from tap_service.models.upload_parameter import SCHEMA as UPLOADED
 from tap_service.models.work_class import Estimate, ResultRows, Steps
 from tap_service.services.queries.column_origins import count_named_ids
@@ -111,7 +111,7 @@ class Estimator:
         for scan, stored, looked_up in _scans(translation.query):
             entry = scan.entry
             known = self._size(entry, version)
-            read = _rows_read(known, cells.get(f"{entry.qualified}.hpx29"), looked_up)
+            read = _rows_read(known, cells.get(f"{entry.qualified_name}.hpx29"), looked_up)
             rows += read
             size += read * sum(known.widths.get(name) or _WIDTH for name in stored)
         kind = _kind(translation.query)
@@ -133,7 +133,7 @@ class Estimator:
             rows, others = size.rows[:-1].astype(np.float64), float(size.rows[-1])
             is_placed = entry.table.layout.position is not None and bool(rows.any())  # and counted
             anywhere, placeless = (0.0, others) if is_placed else (others, 0.0)
-            return RowDensity(size.order, rows, np.ones(len(rows)), anywhere, placeless, frozenset((entry.storage,)))
+            return RowDensity(size.order, rows, np.ones(len(rows)), anywhere, placeless, frozenset((entry.storage_sql,)))
 
         return estimate_join_work(query, rows_of, self._mean_radius)
 
@@ -179,7 +179,7 @@ class Estimator:
         """The rows of one table that the query reaches, by NESTED cell of the order that comes first."""
         size = self._size(entry, version)
         rows = size.rows[:-1].astype(np.float64)
-        cells = translation.cells.get(f"{entry.qualified}.hpx29")
+        cells = translation.cells.get(f"{entry.qualified_name}.hpx29")
         return size.order, rows if cells is None else rows * find_covered_parts(size.order, cells)
 
     def get_density(self, entry: TableEntry, version: int) -> tuple[int, NDArray[np.int64]]:
@@ -202,26 +202,26 @@ class Estimator:
         with self._lock:
             if version != self._version:
                 self._sizes, self._radii, self._version = {}, {}, version
-            known = self._sizes.get(entry.storage)
+            known = self._sizes.get(entry.storage_sql)
         if known is None:
             known = self._measured(entry)
             with self._lock:
                 if entry.schema.name != UPLOADED:
                     if len(self._sizes) >= _MOST_SIZES:  # each load makes another table of a user's
                         self._sizes.clear()
-                    self._sizes[entry.storage] = known
+                    self._sizes[entry.storage_sql] = known
         return known
 
     def _measured(self, entry: TableEntry) -> _Size:
         if entry.schema.name == UPLOADED:
             return _Size(0, np.array([0] * 12 + [entry.rows or 0]), {})
         order = entry.table.layout.healpix_order
-        counted = density(self._engine, *entry.counted)
+        counted = read_density(self._engine, *entry.density_key)
         rows = np.zeros(12 * 4**order + 1, dtype=np.int64)
         rows[counted["cell"].to_numpy()] = counted["rows"].to_numpy()
-        database, names = entry.parts  # of a cluster those of one server tell enough
-        given = ", ".join(string(name) for name in names)
-        table = f"database = {string(database)} AND table IN ({given}) AND active"
+        database, names = entry.part_tables  # of a cluster those of one server tell enough
+        given = ", ".join(quote_string(name) for name in names)
+        table = f"database = {quote_string(database)} AND table IN ({given}) AND active"
         if not counted.num_rows:  # TAP_SCHEMA's
             stored = self._engine.fetch_table(f"SELECT sum(rows) AS n FROM system.parts WHERE {table}")
             rows[-1] = stored["n"][0].as_py()

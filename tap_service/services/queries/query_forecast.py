@@ -35,7 +35,7 @@ def forecast_query(
     try:
         translation = execution.translation
         plan = () if translation.query is None else tuple(plan_lines(translation.query))
-        tables = tuple(dict.fromkeys(entry.qualified for entry in translation.tables))
+        tables = tuple(dict.fromkeys(entry.qualified_name for entry in translation.tables))
         return QueryForecast(preparation.foresee(execution), plan, translation.fields, tables, execution.row_limit)
     finally:
         execution.close()

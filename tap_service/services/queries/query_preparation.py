@@ -66,7 +66,7 @@ class QueryPreparation:
         uploads = self._uploads.load(parameters.uploads, query_id)
         read = time.monotonic() - began
         try:
-            more = catalogue.plus(uploads.entries)
+            more = catalogue.add_entries(uploads.entries)
             execution = self._build_execution(parameters, more, query_id, limit, hard_maxrec)
         except BaseException:
             uploads.drop()

@@ -134,7 +134,7 @@ def _suggest_sample(query: Query, limit: int, rows: ResultRows | None, text: str
     if start == end:
         return None
     total = rows.rows * (_MARGIN if rows.precision == "about" else 1.0)
-    written = text[start:end] if text[start:end].isprintable() else query.from_.entry.qualified
+    written = text[start:end] if text[start:end].isprintable() else query.from_.entry.qualified_name
     return SampleSuggestion(end, f" TABLESAMPLE ({fitting_percentage(limit, total)})", written)
 
 

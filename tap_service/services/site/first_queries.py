@@ -6,7 +6,7 @@ import json
 import shlex
 
 from clickhouse_schema.catalogue import Catalogue, TableEntry
-from clickhouse_schema.reserved_words import published
+from clickhouse_schema.reserved_words import name_to_adql
 from tap_service.services.catalogue.example_queries import build_first_rows_example, build_table_examples, is_tap_schema
 from tap_service.storage.engine.engine import Engine, EngineError
 
@@ -34,7 +34,7 @@ def first_queries(engine: Engine, catalogue: Catalogue, url: str) -> str:
     """The text to print: of the first stored table with a position, else of the first one, else of TAP_SCHEMA."""
     stored = [entry for entry in catalogue.entries if not is_tap_schema(entry.schema)]
     entry = next((entry for entry in stored if entry.table.layout.position is not None), next(iter(stored), None))
-    table = _TAP_SCHEMA if entry is None else f"{published(entry.schema.name)}.{published(entry.table.name)}"
+    table = _TAP_SCHEMA if entry is None else f"{name_to_adql(entry.schema.name)}.{name_to_adql(entry.table.name)}"
     return _TO_TRY.format(
         url=url,
         python="\n        ".join(_python_lines(_select_example(engine, catalogue, entry))),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from adql.functions import ADQL_GEO, FEATURES, USER_DEFINED
 from adql.syntax.extensions import EXTENSIONS, FEATURE_TYPE
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.obscore import data_models
+from clickhouse_schema.obscore import find_data_models
 from tap_service.config import Config
 from tap_service.documents.service_description import Feature, FeatureList, Limit, ServiceDescription
 from tap_service.services.site.authentication import Authenticator
@@ -37,7 +37,7 @@ def describe_service(
         title=config.title,
         description=config.description,
         features=features,
-        data_models=data_models(catalogue),
+        data_models=find_data_models(catalogue),
         retention_period=Limit(config.retention_seconds, config.hard_retention_seconds),
         execution_duration=Limit(config.async_seconds, config.async_hard_seconds),
         output_limit=Limit(config.default_maxrec, config.hard_maxrec),

@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.schema_model import Schema
-from clickhouse_schema.table_ddl import create_table
+from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.config import Config
 from tap_service.models.upload_parameter import SCHEMA, Upload
 from tap_service.service_errors import ServiceUnavailable, UploadFault
@@ -83,8 +83,8 @@ class UploadLoader:
             self._files.read(descriptor_path(file), upload.name, content_type) as read,
         ):
             stored = storage(name)
-            fill(self._engine, name, create_table(read.table, stored), read.batches())
-            return TableEntry(Schema(name=SCHEMA), read.table, read.rows, stored=stored)
+            fill(self._engine, name, create_table_sql(read.table, stored), read.batches())
+            return TableEntry(Schema(name=SCHEMA), read.table, read.rows, stored_sql=stored)
 
     @contextmanager
     def _open_source(self, upload: Upload) -> Iterator[tuple[BinaryIO, str]]:

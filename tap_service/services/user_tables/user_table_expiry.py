@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import UTC, date, datetime, time, timedelta
 
 from clickhouse_schema.engine_tables import user_table_record
-from clickhouse_schema.engine_tables.user_table_record import FILLING, UserTable
+from clickhouse_schema.engine_tables.user_table_record import STAGING_PREFIX, UserTable
 from tap_service.config import Config
 from tap_service.constants import FILLING_SECONDS
 from tap_service.models.timestamps import now
@@ -40,33 +40,33 @@ class UserTableExpiry:
         What has just been given up may still be read by a query that was translated before: it goes next time.
         """
         with self._storage.changing():
-            records = tuple(self._drop_expired(user_table_record.all_tables(self._engine)))
+            records = tuple(self._drop_expired(user_table_record.read_all_user_tables(self._engine)))
             servers = [
-                (each, user_table_record.tables_without_document(each, records)) for each in self._engine.list_servers()
+                (each, user_table_record.find_unknown_storage(each, records)) for each in self._engine.list_servers()
             ]
-            ids = user_table_record.ids_without_document(self._engine, records)
+            ids = user_table_record.find_unknown_descriptions(self._engine, records)
         gone = []
         for server, tables in servers:
             over = [name for name, age in tables.items() if alone or self._is_abandoned(name, age)]
             for name in over:
-                if not user_table_record.is_read(server, name):
-                    user_table_record.drop(server, name)
+                if not user_table_record.is_storage_read(server, name):
+                    user_table_record.drop_storage(server, name)
                     gone.append(name)
-        user_table_record.forget(self._engine, ids if alone else ids & self._left_before, gone)
+        user_table_record.forget_user_tables(self._engine, ids if alone else ids & self._left_before, gone)
         self._left_before = {*ids, *(name for _, tables in servers for name in tables)}
 
     def _drop_expired(self, records: Iterable[UserTable]) -> Iterable[UserTable]:
         records = tuple(records)
-        uses = user_table_record.last_uses(self._engine, [record.described for record in records])
+        uses = user_table_record.read_last_uses(self._engine, [record.described for record in records])
         for record in records:
             end = expiry_time(record, uses.get(record.described), self._days)
             if end is None or end > now():
                 yield record
             else:
                 _log.warning(
-                    "the table %s of %r has not been used for long and is removed", record.qualified, record.owner
+                    "the table %s of %r has not been used for long and is removed", record.qualified_name, record.owner
                 )
-                user_table_record.remove(self._engine, record.owner, record.table.name)
+                user_table_record.remove_user_table(self._engine, record.owner, record.table.name)
 
     def _is_abandoned(self, name: str, age: int) -> bool:
-        return age >= FILLING_SECONDS if name.startswith(FILLING) else name in self._left_before
+        return age >= FILLING_SECONDS if name.startswith(STAGING_PREFIX) else name in self._left_before

@@ -105,7 +105,7 @@ class UserTableJobs:
                     return storage.exchange(base, table, filled), done
             except TableChanged as error:
                 base = error.now
-        raise Conflict(f"{base.qualified} is changed all the time: make the index when it is at rest")
+        raise Conflict(f"{base.qualified_name} is changed all the time: make the index when it is at rest")
 
     def _check_positions(self, base: UserTable, table: Table) -> None:
         if table.layout.position and table.layout.position != base.table.layout.position:
@@ -134,7 +134,7 @@ class UserTableJobs:
             record = self._tables.save(
                 owner, name, descriptor_path(file), replace=replace, origin=job.job_id, fields=fields
             )
-        return record, f"the result of job {source.job_id} is the table {record.qualified}"
+        return record, f"the result of job {source.job_id} is the table {record.qualified_name}"
 
     def _result_fields(self, source: Job) -> tuple[Field, ...]:
         """The columns of a job's result with all that formats do not tell; none if its query would be refused now."""
@@ -209,7 +209,7 @@ def _find_position_columns(table: Table) -> tuple[str, ...]:
 
 def _set_position(table: Table, longitude: str, latitude: str, *, unique: bool) -> tuple[Table, str]:
     for name in (longitude, latitude):
-        column = table.column(name)
+        column = table.get_column(name)
         if not column.type.is_numeric or column.unit not in ("", "deg"):
             unit = f" in {column.unit}" if column.unit else ""
             raise ParameterFault(f"{name} is {column.type.adql}{unit}: a position is two columns in degrees")
@@ -255,7 +255,7 @@ class _TableChangeSource:
     def _run_change(self, query_id: str) -> Iterator[pa.RecordBatch]:
         with translate_table_faults(query_id):
             record, done = self._work(self._stopped)
-        values = (record.qualified, record.rows, record.size, done)
+        values = (record.qualified_name, record.rows, record.size, done)
         yield pa.record_batch(
             [pa.array([value], field.type.arrow) for value, field in zip(values, _FIELDS, strict=True)],
             names=[field.name for field in _FIELDS],

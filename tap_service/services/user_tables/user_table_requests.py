@@ -20,9 +20,9 @@ from clickhouse_schema.datatypes import Field
 from clickhouse_schema.engine_tables import user_table_record
 from clickhouse_schema.engine_tables.user_table_record import SCHEMA_NAME, UserTable
 from clickhouse_schema.reserved_words import RESERVED
-from clickhouse_schema.schema_files.schema_checks import table_problems
+from clickhouse_schema.schema_files.schema_checks import find_table_problems
 from clickhouse_schema.schema_model import Column, ForeignKey, Layout, Table
-from clickhouse_schema.vounit import vounit
+from clickhouse_schema.vounit import normalise_unit
 from tap_service.config import Config
 from tap_service.constants import MAX_DEFINITION_BYTES, MAX_MODEL_BYTES
 from tap_service.models.identity import Identity
@@ -109,13 +109,13 @@ class UserTableService:
 
     def tables(self, owner: str) -> tuple[UserTable, ...]:
         with translate_table_faults(owner):
-            return user_table_record.tables_of(self._engine, owner)
+            return user_table_record.read_user_tables(self._engine, owner)
 
     def expiries(self, owner: str) -> dict[str, datetime]:
         """When tables go that nobody changes or uses any more, by name; none where that is never."""
         with translate_table_faults(owner):
-            records = user_table_record.tables_of(self._engine, owner)
-            uses = user_table_record.last_uses(self._engine, [record.described for record in records])
+            records = user_table_record.read_user_tables(self._engine, owner)
+            uses = user_table_record.read_last_uses(self._engine, [record.described for record in records])
         ends = ((record.table.name, expiry_time(record, uses.get(record.described), self._days)) for record in records)
         return {name: end for name, end in ends if end is not None}
 
@@ -148,7 +148,7 @@ class UserTableService:
 
     def _create_from_file(self, owner: str, read: ReadTable, *, replace: bool, origin: str = "") -> UserTable:
         table = _check_table(read.table)
-        replaced = user_table_record.table_of(self._engine, owner, table.name)
+        replaced = user_table_record.find_user_table(self._engine, owner, table.name)
         with self.storage.filling(table) as filled:
             self.storage.fill(owner, filled, read.batches(), replaced.storage if replaced else "")
             return self.storage.publish(owner, table, filled, replace=replace, origin=origin)
@@ -170,7 +170,7 @@ class UserTableService:
                         if error.now.table.columns != base.table.columns:
                             break
                         base = error.now
-            raise Conflict(f"{base.qualified} was changed meanwhile: load the rows again")
+            raise Conflict(f"{base.qualified_name} was changed meanwhile: load the rows again")
 
     def remove(self, owner: str, name: str) -> None:
         with translate_table_faults(owner):
@@ -195,7 +195,7 @@ class UserTableService:
 
     def _check_name_free(self, owner: str, name: str, *, replace: bool) -> None:
         """Before anything is read."""
-        present = user_table_record.table_of(self._engine, owner, name)
+        present = user_table_record.find_user_table(self._engine, owner, name)
         if present is None:
             self.storage.check_count(owner)
         elif not replace:
@@ -220,7 +220,7 @@ class UserTableService:
         keys = []
         for number, (target, pairs, description) in enumerate(found.keys):
             schema, _, table = target.partition(".")
-            entries = catalogue.find(table, False, schema)
+            entries = catalogue.find_tables(table, False, schema)
             own = {column.field.name for column in found.columns}
             there = {field.name for entry in entries for field in entry.fields}
             if len(entries) != 1 or not pairs or not all(a in own and b in there for a, b in pairs):
@@ -230,7 +230,7 @@ class UserTableService:
                 ForeignKey(
                     name=f"key{number}",
                     columns=ours,
-                    referenced_table=entries[0].qualified,
+                    referenced_table=entries[0].qualified_name,
                     referenced_columns=theirs,
                     description=description,
                 )
@@ -287,11 +287,11 @@ def _build_table(name: str, fields: tuple[Field, ...], **about: Any) -> Table:
 def _check_table(table: Table) -> Table:
     """With units as VOUnit writes them, where it can. Raises UploadFault for what no table can be."""
     columns = tuple(
-        column.model_copy(update={"unit": vounit(column.unit) or column.unit}) if column.unit else column
+        column.model_copy(update={"unit": normalise_unit(column.unit) or column.unit}) if column.unit else column
         for column in table.columns
     )
     table = table.model_copy(update={"columns": columns})
-    if problems := table_problems(table):
+    if problems := find_table_problems(table):
         raise UploadFault(f"the table cannot be made: {problems[0].message}")
     if len(table.model_dump_json(exclude_defaults=True)) > MAX_MODEL_BYTES:
         raise UploadFault(f"the columns' names and descriptions take more than {MAX_MODEL_BYTES} bytes: shorten them")

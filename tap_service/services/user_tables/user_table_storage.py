@@ -14,10 +14,17 @@ import numpy as np
 import pyarrow as pa
 
 from clickhouse_schema.engine_tables import catalogue_log, user_table_record
-from clickhouse_schema.engine_tables.user_table_record import DATABASE, FILLING, LIVE, UserTable, new_name, stored
-from clickhouse_schema.quoting import identifier, string
+from clickhouse_schema.engine_tables.user_table_record import (
+    DATABASE,
+    LIVE_PREFIX,
+    STAGING_PREFIX,
+    UserTable,
+    new_name,
+    quote_storage,
+)
+from clickhouse_schema.quoting import quote_identifier, quote_string
 from clickhouse_schema.schema_model import Table
-from clickhouse_schema.table_ddl import create_table, given_columns
+from clickhouse_schema.table_ddl import create_table_sql, given_columns
 from tap_service.config import Config
 from tap_service.models.timestamps import now
 from tap_service.service_errors import Conflict, Forbidden, NotFound, QueryFault
@@ -37,7 +44,7 @@ class TableChanged(Exception):
     """The table is not what it was when the change began; ``now`` is what it is."""
 
     def __init__(self, present: UserTable) -> None:
-        super().__init__(present.qualified)
+        super().__init__(present.qualified_name)
         self.now = present
 
 
@@ -53,7 +60,7 @@ class UserTableStorage:
 
     def present(self, owner: str, name: str) -> UserTable:
         """Raises NotFound."""
-        found = user_table_record.table_of(self._engine, owner, name)
+        found = user_table_record.find_user_table(self._engine, owner, name)
         if found is None:
             raise NotFound(f"you have no table {user_table_record.SCHEMA_NAME}.{name}; /tap/mydb lists yours")
         return found
@@ -63,34 +70,34 @@ class UserTableStorage:
     @contextmanager
     def filling(self, table: Table, beside: str = "") -> Iterator[str]:
         """A table to be filled; it goes with the context unless it was made visible. ``beside``: see ``_create``."""
-        name = new_name(FILLING)
+        name = new_name(STAGING_PREFIX)
         try:
             self._create_table(table, name, beside)
             yield name
         finally:
-            user_table_record.drop(self._engine, name)
+            user_table_record.drop_storage(self._engine, name)
 
     def fill(self, owner: str, name: str, batches: Iterable[pa.RecordBatch], replaced: str = "") -> None:
         """Put rows in; Forbidden as soon as they are more than the user may keep. ``replaced``: a table that goes."""
         room = self._free_bytes(owner, replaced)
         for block in blocks(batches):
-            self._engine.insert_batches(stored(name), block)
+            self._engine.insert_batches(quote_storage(name), block)
             if self._table_size(name)[1] > room:
                 raise self._quota_fault(room)
 
     def copy(self, source: UserTable, table: Table, name: str, query_id: str) -> None:
         """The rows of a table, in another layout; ``query_id`` is what the engine knows the work by."""
-        columns = ", ".join(identifier(column) for column in given_columns(table))
-        rows = f"SELECT {columns} FROM {stored(source.storage)}"
-        self._engine.execute(f"INSERT INTO {stored(name)} ({columns}) {rows}", self._settings, query_id=query_id)
+        columns = ", ".join(quote_identifier(column) for column in given_columns(table))
+        rows = f"SELECT {columns} FROM {quote_storage(source.storage)}"
+        self._engine.execute(f"INSERT INTO {quote_storage(name)} ({columns}) {rows}", self._settings, query_id=query_id)
 
     def count_outside(self, source: UserTable, position: tuple[str, str]) -> int:
         """Rows that have values for longitude and latitude in degrees which are none."""
-        longitude, latitude = (identifier(name) for name in position)
+        longitude, latitude = (quote_identifier(name) for name in position)
         outside = f"{longitude} NOT BETWEEN 0 AND 360 OR {latitude} NOT BETWEEN -90 AND 90"
         not_nan = f"NOT isNaN(toFloat64({longitude})) AND NOT isNaN(toFloat64({latitude}))"
         where = f"({outside}) AND {not_nan}"
-        answer = self._engine.fetch_table(f"SELECT count() AS n FROM {stored(source.storage)} WHERE {where}")
+        answer = self._engine.fetch_table(f"SELECT count() AS n FROM {quote_storage(source.storage)} WHERE {where}")
         return int(answer["n"][0].as_py())
 
     # --- what is seen from now on
@@ -101,7 +108,7 @@ class UserTableStorage:
         One that the job ``origin`` has made already is left as it is.
         """
         with self.changing():
-            present = user_table_record.table_of(self._engine, owner, table.name)
+            present = user_table_record.find_user_table(self._engine, owner, table.name)
             if present is not None and origin and present.origin == origin:
                 return present
             if present is not None and not replace:
@@ -116,15 +123,17 @@ class UserTableStorage:
             present = self.present(base.owner, base.table.name)
             if present.table != base.table:
                 raise TableChanged(present)
-            both = new_name(LIVE)
+            both = new_name(LIVE_PREFIX)
             self._create_table(base.table, both, beside=present.storage)
             with self._dropped_on_failure(both):
                 for part in (present.storage, filled):
-                    self._engine.execute(f"ALTER TABLE {stored(both)} ATTACH PARTITION tuple() FROM {stored(part)}")
+                    self._engine.execute(
+                        f"ALTER TABLE {quote_storage(both)} ATTACH PARTITION tuple() FROM {quote_storage(part)}"
+                    )
                 if (
                     self._count_parts(both) > _MANY_PARTS
                 ):  # of many small loads, which leave the engine no time to merge
-                    self._engine.execute(f"OPTIMIZE TABLE {stored(both)}")
+                    self._engine.execute(f"OPTIMIZE TABLE {quote_storage(both)}")
             return self._put_record(base.owner, base.table, both, replaced=present)
 
     def exchange(self, base: UserTable, table: Table, filled: str) -> UserTable:
@@ -139,10 +148,10 @@ class UserTableStorage:
         """Raises NotFound. Queries that read the table now go on to their end."""
         with self.changing():
             present = self.present(owner, name)
-            user_table_record.remove(self._engine, owner, present.table.name)
+            user_table_record.remove_user_table(self._engine, owner, present.table.name)
 
     def check_count(self, owner: str) -> None:
-        count = len(user_table_record.tables_of(self._engine, owner))
+        count = len(user_table_record.read_user_tables(self._engine, owner))
         if count >= self._most_tables:
             raise Forbidden(
                 f"you have {count} tables, and a user may keep {self._most_tables} here: remove one that you need not"
@@ -161,17 +170,17 @@ class UserTableStorage:
         try:
             yield
         except BaseException:
-            user_table_record.drop(self._engine, name)
+            user_table_record.drop_storage(self._engine, name)
             raise
 
     def _create_table(self, table: Table, name: str, beside: str) -> None:
         """Make a table, of several servers on the one that has the table ``beside``."""
-        place = f" /* beside {stored(beside)} */" if beside else ""
-        self._engine.execute(create_table(table, stored(name)) + place)
+        place = f" /* beside {quote_storage(beside)} */" if beside else ""
+        self._engine.execute(create_table_sql(table, quote_storage(name)) + place)
 
     def _rename_staging_table(self, filled: str) -> str:
-        live = new_name(LIVE)
-        self._engine.execute(f"RENAME TABLE {stored(filled)} TO {stored(live)}")
+        live = new_name(LIVE_PREFIX)
+        self._engine.execute(f"RENAME TABLE {quote_storage(filled)} TO {quote_storage(live)}")
         return live
 
     def _put_record(
@@ -198,8 +207,8 @@ class UserTableStorage:
                 origin=origin,
             )
             if not same:
-                user_table_record.describe(self._engine, record)
-            user_table_record.put(self._engine, record)
+                user_table_record.write_descriptions(self._engine, record)
+            user_table_record.write_user_table(self._engine, record)
             return record
 
     def _count_density(self, table: Table, live: str, rows: int) -> float | None:
@@ -208,15 +217,15 @@ class UserTableStorage:
         catalogue_log.count_density(self._engine, DATABASE, named)
         if not table.layout.position or not rows:
             return None
-        counts = catalogue_log.density(self._engine, DATABASE, live)["rows"].to_numpy().astype(np.float64)
-        return catalogue_log.in_square_degree(float((counts**2).sum() / counts.sum()), table.layout.healpix_order)
+        counts = catalogue_log.read_density(self._engine, DATABASE, live)["rows"].to_numpy().astype(np.float64)
+        return catalogue_log.rows_per_square_degree(float((counts**2).sum() / counts.sum()), table.layout.healpix_order)
 
     def _check_unique(self, table: Table, live: str) -> None:
         if not table.primary_key:
             return
-        names = ", ".join(identifier(name) for name in table.primary_key)
+        names = ", ".join(quote_identifier(name) for name in table.primary_key)
         counts = f"count() AS n, uniqExact({names}) AS different"
-        answer = self._engine.fetch_table(f"SELECT {counts} FROM {stored(live)}", self._settings)
+        answer = self._engine.fetch_table(f"SELECT {counts} FROM {quote_storage(live)}", self._settings)
         rows, different = answer["n"][0].as_py(), answer["different"][0].as_py()
         if rows != different:
             shown = ", ".join(table.primary_key)
@@ -228,7 +237,9 @@ class UserTableStorage:
     def _free_bytes(self, owner: str, replaced: str) -> int:
         """Bytes that the user may still fill if the table ``replaced`` goes."""
         kept = (
-            record.size for record in user_table_record.tables_of(self._engine, owner) if record.storage != replaced
+            record.size
+            for record in user_table_record.read_user_tables(self._engine, owner)
+            if record.storage != replaced
         )
         return self._most_bytes - sum(kept)
 
@@ -239,12 +250,12 @@ class UserTableStorage:
         )
 
     def _count_parts(self, name: str) -> int:
-        where = f"database = {string(DATABASE)} AND table = {string(name)} AND active"
+        where = f"database = {quote_string(DATABASE)} AND table = {quote_string(name)} AND active"
         return int(self._engine.fetch_table(f"SELECT count() AS n FROM system.parts WHERE {where}")["n"][0].as_py())
 
     def _table_size(self, name: str) -> tuple[int, int]:
         """Rows, and bytes on disk."""
-        where = f"database = {string(DATABASE)} AND table = {string(name)} AND active"
+        where = f"database = {quote_string(DATABASE)} AND table = {quote_string(name)} AND active"
         found = self._engine.fetch_table(
             f"SELECT sum(rows) AS n, sum(bytes_on_disk) AS size FROM system.parts WHERE {where}"
         )
@@ -253,5 +264,5 @@ class UserTableStorage:
 
 def table_exists_fault(present: UserTable) -> Conflict:
     return Conflict(
-        f"you have a table {present.qualified} already: remove it first, choose another name, or say replace=true"
+        f"you have a table {present.qualified_name} already: remove it first, choose another name, or say replace=true"
     )

@@ -127,7 +127,7 @@ class ClickHouseEngine:
         parts = [batch for batch in batches if batch.num_rows]
         if not parts:
             return
-        names = ", ".join(quoting.identifier(name) for name in parts[0].schema.names)
+        names = ", ".join(quoting.quote_identifier(name) for name in parts[0].schema.names)
         wanted = self._settings(SINGLE_BLOCK | dict(settings or {}))
         with _faults():
             self._client.raw_insert(f"{table} ({names})", None, sent(parts), wanted, "ArrowStream")
@@ -135,7 +135,7 @@ class ClickHouseEngine:
     def cancel_query(self, query_id: str) -> None:
         """A server that cannot be told is not waited for: the query's reader gets ``EngineUnavailable``."""
         try:
-            self._execute(self._short, f"KILL QUERY WHERE query_id = {quoting.string(query_id)} ASYNC", None)
+            self._execute(self._short, f"KILL QUERY WHERE query_id = {quoting.quote_string(query_id)} ASYNC", None)
         except EngineUnavailable:
             if body := self._streams.get(query_id):
                 body.shut()

@@ -95,7 +95,7 @@ class EmbeddedEngine:
         if not parts:
             return
         rows = pa.Table.from_batches(parts)
-        names = ", ".join(quoting.identifier(name) for name in rows.schema.names)
+        names = ", ".join(quoting.quote_identifier(name) for name in rows.schema.names)
         with self._handle(SINGLE_BLOCK | dict(settings or {})) as handle, _faults():
             handle.query(f"INSERT INTO {table} ({names}) SELECT {names} FROM Python(rows)", "Null")
 
@@ -207,4 +207,8 @@ def _batches(result: Any, batch_rows: int) -> Iterator[pa.RecordBatch]:
 
 
 def _literal(value: str | int | float) -> str:
-    return quoting.string(value) if isinstance(value, str) else repr(int(value) if isinstance(value, bool) else value)
+    return (
+        quoting.quote_string(value)
+        if isinstance(value, str)
+        else repr(int(value) if isinstance(value, bool) else value)
+    )

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 
 import pyarrow as pa
 
-from clickhouse_schema.quoting import identifier
+from clickhouse_schema.quoting import quote_identifier
 from tap_service.storage.engine.engine import Engine
 from tap_service.storage.engine.query_tables import filled, storage
 
@@ -23,7 +23,7 @@ def merge_table(
     engine: Engine, name: str, types: Mapping[str, str], batches: Iterable[pa.RecordBatch]
 ) -> AbstractContextManager[None]:
     """A table with the rows of ``batches``, in columns of the engine's ``types``; states of set functions are texts."""
-    columns = ", ".join(f"{identifier(column)} {_stored(kind)}" for column, kind in types.items())
+    columns = ", ".join(f"{quote_identifier(column)} {_stored(kind)}" for column, kind in types.items())
     create = f"CREATE TABLE {storage(name)} ({columns}) ENGINE = MergeTree ORDER BY tuple()"
     return filled(engine, name, create, batches)
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import pyarrow as pa
 
-from clickhouse_schema.quoting import identifier, string
+from clickhouse_schema.quoting import quote_identifier, quote_string
 from tap_service.storage.engine.engine import Engine
 
 #: The database of what Skyhouse keeps for itself
@@ -26,7 +26,7 @@ _BLOCK_BYTES = 32 << 20
 
 def storage(name: str) -> str:
     """The quoted name of such a table."""
-    return f"{identifier(DATABASE)}.{identifier(name)}"
+    return f"{quote_identifier(DATABASE)}.{quote_identifier(name)}"
 
 
 def fill(engine: Engine, name: str, create: str, batches: Iterable[pa.RecordBatch]) -> None:
@@ -65,7 +65,7 @@ def drop_left_over(engine: Engine, prefix: str, is_left: Callable[[str, float], 
 
     ``is_left`` is asked about the rest of the name and the age in seconds.
     """
-    where = f"database = {string(DATABASE)} AND startsWith(name, {string(prefix)})"
+    where = f"database = {quote_string(DATABASE)} AND startsWith(name, {quote_string(prefix)})"
     age = "dateDiff('second', metadata_modification_time, now())"
     for row in engine.fetch_table(f"SELECT name, {age} AS age FROM system.tables WHERE {where}").to_pylist():
         if is_left(row["name"].removeprefix(prefix), row["age"]):

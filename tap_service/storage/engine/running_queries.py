@@ -15,7 +15,7 @@ def progress(query: Callable[[str], pa.Table], query_ids: Sequence[str]) -> dict
 
     A server that asks itself as one shard of a cluster has the same comment on both entries: the first one counts all.
     """
-    wanted = ", ".join(quoting.string(query_id) for query_id in query_ids) or "NULL"
+    wanted = ", ".join(quoting.quote_string(query_id) for query_id in query_ids) or "NULL"
     found = query(
         "SELECT Settings['log_comment'] AS asked, read_rows, read_bytes, total_rows_approx, peak_memory_usage,"
         " ProfileEvents['JoinResultRowCount'] AS joined_rows "
@@ -37,6 +37,6 @@ def running(query: Callable[[str], pa.Table], prefix: str) -> list[str]:
     """The ids that begin so of the queries that are running now."""
     found = query(
         "SELECT DISTINCT Settings['log_comment'] AS asked FROM system.processes"
-        f" WHERE startsWith(asked, {quoting.string(prefix)}) AND is_initial_query"
+        f" WHERE startsWith(asked, {quoting.quote_string(prefix)}) AND is_initial_query"
     )
     return [row["asked"] for row in found.to_pylist()]

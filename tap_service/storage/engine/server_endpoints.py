@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from clickhouse_schema.engine_tables.user_table_record import DATABASE as USERS_DATABASE
-from clickhouse_schema.quoting import string
+from clickhouse_schema.quoting import quote_string
 from tap_service.storage.engine.engine import Engine, EngineError, EngineUnavailable
 from tap_service.storage.engine.query_tables import DATABASE
 
@@ -24,7 +24,7 @@ _FIRST_SECONDS, _LONGEST_SECONDS = 0.5, 30.0
 
 #: where tables of single servers are, and what they are called: see ``query_tables.upload_name``,
 #: ``merge_tables.table_name`` and ``user_tables.new_name``
-_DATABASES = f"{string(DATABASE)}, {string(USERS_DATABASE)}"
+_DATABASES = f"{quote_string(DATABASE)}, {quote_string(USERS_DATABASE)}"
 _OWN_TABLE = re.compile(r"`skyhouse`\.`((?:upload|groups)_\w+)`|\b([tl]_[0-9a-f]{24})\b")
 
 _CREATES, _DROPS, _RENAMES = (re.compile(rf"\s*{word}\b") for word in ("CREATE", "DROP", "RENAME"))
@@ -166,7 +166,7 @@ class Endpoints:
     def _holder(self, name: str) -> Endpoint | None:
         if name in self._holders:
             return self._holders[name]
-        sql = f"SELECT 1 AS one FROM system.tables WHERE database IN ({_DATABASES}) AND name = {string(name)}"
+        sql = f"SELECT 1 AS one FROM system.tables WHERE database IN ({_DATABASES}) AND name = {quote_string(name)}"
         for endpoint in self.ready():
             try:
                 is_there = endpoint.use(lambda engine: engine.fetch_table(sql).num_rows > 0)

@@ -127,7 +127,7 @@ def documents(base_url: str) -> dict[str, bytes]:
         "capabilities": capabilities_document(describe_service(base_url)),
         "tables": tableset_document(CATALOGUE.entries),
         "tables-min": tableset_document(CATALOGUE.entries, detail=False),
-        **{f"tables/{entry.qualified}": table_document(entry) for entry in CATALOGUE.entries},
+        **{f"tables/{entry.qualified_name}": table_document(entry) for entry in CATALOGUE.entries},
         "job-pending": job_document(PENDING, f"{base_url}/async/0a"),
         "job-completed": job_document(COMPLETED, f"{base_url}/async/0b"),
         "job-failed": job_document(FAILED, f"{base_url}/async/0c"),

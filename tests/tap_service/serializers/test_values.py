@@ -30,7 +30,7 @@ def same(one: Any, other: Any) -> bool:
 
 def meant(form: str, kind: ColumnType, cell: Any) -> Any:
     """A word as the type says; other formats have typed values already, but for JSON's names of what is no number."""
-    kind = kind.as_stored
+    kind = kind.stored_type
     if isinstance(cell, list):
         return [meant(form, ColumnType(kind.datatype), item) for item in cell]
     if kind.is_text or kind.is_timestamp:
@@ -87,7 +87,7 @@ def of_kind(kind: ColumnType) -> st.SearchStrategy[Any]:
         return st.datetimes(datetime(1900, 1, 1), datetime(2299, 12, 31), timezones=st.just(UTC))
     if kind.is_text:
         return TEXT if kind.arraysize == "*" else st.text("ab", min_size=1, max_size=4)
-    kind = kind.as_stored
+    kind = kind.stored_type
     items = ITEMS[kind.datatype].filter(lambda item: kind.null is None or item != kind.null)
     if not kind.is_array:
         return items
