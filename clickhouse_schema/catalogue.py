@@ -31,7 +31,7 @@ class TableEntry:
     ``rows``: about how many it has, None if nobody counted; ``crowding``: of them in a square degree, as a typical row
     has them around it. ``stored``: its quoted name in ClickHouse where that is another, or a query in parentheses that
     gives its rows. ``is_sharded``: its rows are cut up among the shards of a cluster. ``number``: of its tables on a
-    cluster, ``base`` their name (``Placement.base``); ``strays``: degrees by which a row may be outside of the cells of
+    cluster, ``base`` their name (``Sharding.base_name``); ``strays``: degrees by which a row may be outside of the cells of
     its shard, because it is with its parent. ``fields`` describe its columns in order; ``places``: name in
     lower case -> places of the columns.
     """

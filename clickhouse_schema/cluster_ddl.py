@@ -1,7 +1,7 @@
 """The statements that make the tables of one sharded table: see ``placement``. Pure: text out.
 
 Each may be repeated, and none changes what is there. Names are ``base`` and an ending; ``base`` is that of
-``Placement.base``, or of a table that is being filled.
+``Sharding.base_name``, or of a table that is being filled.
 """
 
 from __future__ import annotations

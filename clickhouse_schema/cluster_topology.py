@@ -102,7 +102,7 @@ def read_topology(engine: Engine) -> Topology:
     macros = engine.fetch_table("SELECT macro FROM system.macros WHERE macro IN ('shard', 'replica')").num_rows
     if macros < 2 and found["remote"]:
         raise ClusterError(
-            f"the cluster {CLUSTER_NAME} is in remote_servers of the ClickHouse server, but the macros shard and replica"
-            " are not: give each server both"
+            f"the cluster {CLUSTER_NAME} is in remote_servers of the ClickHouse server, but the macros"
+            " shard and replica are not: give each server both"
         )
     return Topology(int(found["shards"]), macros < 2)

@@ -24,10 +24,9 @@ def create_replicated_table(
     """Make a table of SQL ``columns`` unless it is there; ``kind`` and ``arguments`` as of ``Topology.engine``."""
     uuid = find_table_uuid(engine, topology, database, name)
     is_uuid = f" UUID {quote_string(uuid)}" if uuid else ""
-    engine.execute(
-        f"CREATE TABLE IF NOT EXISTS {quote_identifier(database)}.{quote_identifier(name)}{is_uuid}{topology.on_cluster}"
-        f" ({columns}) ENGINE = {topology.engine_clause(kind, *arguments)} ORDER BY {order_by}{topology.settings_clause()}"
-    )
+    table = f"{quote_identifier(database)}.{quote_identifier(name)}{is_uuid}{topology.on_cluster}"
+    storage = f"ENGINE = {topology.engine_clause(kind, *arguments)} ORDER BY {order_by}{topology.settings_clause()}"
+    engine.execute(f"CREATE TABLE IF NOT EXISTS {table} ({columns}) {storage}")
 
 
 def delete_rows_later(engine: Engine, table: str, where: str) -> None:

@@ -149,17 +149,22 @@ class _Comparison:
             if name not in self._columns:
                 yield f"{self._table_name} has a column {name}, which the file has not: put it there, or {RELOAD_HINT}"
             elif kind != self._columns[name].type:
-                yield f"{self._table_name}.{name} is stored as {kind}, and the file wants {self._columns[name].type}: {RELOAD_HINT}"
+                wanted = self._columns[name].type
+                yield f"{self._table_name}.{name} is stored as {kind}, and the file wants {wanted}: {RELOAD_HINT}"
         for column in self._table.columns:
             if column.name in found.columns:
                 continue
             if not column.nullable:
-                yield f"the column {column.name} is not nullable, but rows of {self._table_name} have none: {RELOAD_HINT}"
+                yield (
+                    f"the column {column.name} is not nullable, but rows of {self._table_name} have none: {RELOAD_HINT}"
+                )
             elif has_cover(column.type):
-                yield f"the column {column.name} holds shapes ({column.type.xtype}), which only a load covers: {RELOAD_HINT}"
+                shapes = f"shapes ({column.type.xtype})"
+                yield f"the column {column.name} holds {shapes}, which only a load covers: {RELOAD_HINT}"
         order, wanted = _bare_key_names(found.sorting_key), _bare_key_names(sort_key_sql(self._table))
         if order != wanted:
-            yield f"{self._table_name} is in the order of {order or 'loading'}, not of {wanted or 'loading'}: {RELOAD_HINT}"
+            orders = f"{order or 'loading'}, not of {wanted or 'loading'}"
+            yield f"{self._table_name} is in the order of {orders}: {RELOAD_HINT}"
         if found.has_years != self._table.layout.years:
             yield f"the years of {self._table_name} are {'apart' if found.has_years else 'together'}: {RELOAD_HINT}"
 

@@ -43,7 +43,7 @@ LOCAL, OVERLAP, MARGIN = "__local", "__overlap", "__margin"
 #: Ending of the names of what holds the rows of a part, where that is a view (``topology``)
 ROWS_SUFFIX = "_rows"
 
-#: Pattern of the names that ``Placement.base`` makes
+#: Pattern of the names that ``Sharding.base_name`` makes
 BASE_PATTERN = r"(?P<table>.+?)(?:__(?P<generation>[0-9]+)(?:_(?P<number>[0-9]+))?)?"
 
 
@@ -121,5 +121,5 @@ class Sharding:
 
 
 def quote_table(schema_name: str, base: str, suffix: str = "") -> str:
-    """Quoted name in ClickHouse of a part of a sharded table; ``base`` as ``Placement.base`` gives it."""
+    """Quoted name in ClickHouse of a part of a sharded table; ``base`` as ``Sharding.base_name`` gives it."""
     return f"{quote_identifier(schema_name)}.{quote_identifier(base + suffix)}"

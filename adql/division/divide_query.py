@@ -145,7 +145,9 @@ def divide_query(resolved: Resolved) -> Division | Undivided:
     scan, levels = max(ways, key=lambda way: way[0].entry.rows or 0)
     large, tied = _others(query, levels, scan.entry.rows or 0)
     if large:
-        return Undivided(f"{', '.join(sorted(large))} would be read whole for each piece of {scan.entry.qualified_name}")
+        return Undivided(
+            f"{', '.join(sorted(large))} would be read whole for each piece of {scan.entry.qualified_name}"
+        )
     if not query.is_grouped:
         return Division(resolved, scan, levels, tied, None)
     fresh = copy(resolved.fresh)

@@ -72,7 +72,8 @@ def write_append(
 
 
 def is_append_done(engine: Engine, to: AppendOrigin, fingerprint: str) -> bool:
-    sql = f"SELECT count() AS n FROM skyhouse.appends WHERE {to.condition_sql} AND fingerprint = {quote_string(fingerprint)}"
+    is_fingerprint = f"fingerprint = {quote_string(fingerprint)}"
+    sql = f"SELECT count() AS n FROM skyhouse.appends WHERE {to.condition_sql} AND {is_fingerprint}"
     return bool(engine.fetch_table(f"{sql} AND finished != ''").column(0)[0].as_py())
 
 

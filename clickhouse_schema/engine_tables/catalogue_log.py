@@ -87,16 +87,16 @@ def _refuse_other_topology(engine: Engine, topology: Topology) -> None:
     is_of_cluster = read_sharding(engine) is not None
     if is_of_cluster and not topology.is_cluster:
         raise ClusterError(
-            f"the tables are those of a cluster, but remote_servers of the ClickHouse server has no cluster {CLUSTER_NAME}:"
-            " put it there again"
+            f"the tables are those of a cluster, but remote_servers of the ClickHouse server has no cluster"
+            f" {CLUSTER_NAME}: put it there again"
         )
     is_replicated = found[0]["engine"].startswith("Replicated")
     if topology.is_cluster and (
         is_replicated == topology.is_one_server or not (is_of_cluster or _is_catalogue_empty(engine))
     ):
         raise ClusterError(
-            f"the tables were made before the cluster {CLUSTER_NAME} was: load them into new servers, or take the cluster"
-            " out of remote_servers"
+            f"the tables were made before the cluster {CLUSTER_NAME} was: load them into new servers, or take the"
+            " cluster out of remote_servers"
         )
 
 
@@ -308,7 +308,7 @@ def _delete_old_density(engine: Engine, schema_name: str, table_name: str, versi
 def count_density(engine: Engine, schema_name: str, table: Table, base: str = "") -> int:
     """Count rows and bytes per cell; the version of these counts. Rows without a position count in cell 12*4^order.
 
-    ``base``: the table's name in ClickHouse, where that is another (``Placement.base``).
+    ``base``: the table's name in ClickHouse, where that is another (``Sharding.base_name``).
     """
     base = base or table.name
     names = ", ".join(quote_string(base + part) for part in ("", LOCAL, LOCAL + ROWS_SUFFIX))

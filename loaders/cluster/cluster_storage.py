@@ -117,7 +117,8 @@ class ClusterStorage(Storage):
         base = base or self.base
         if not part or self.topology.is_one_server:
             return quote_table(self.schema_name, self._rows(base, part))
-        return f"cluster({quote_string(self.placement.cluster)}, {quote_string(self.schema_name)}, {quote_string(base + part)})"
+        names = (self.placement.cluster, self.schema_name, base + part)
+        return f"cluster({', '.join(map(quote_string, names))})"
 
     # --- states -------------------------------------------------------------------------------------------------------
 

@@ -18,7 +18,9 @@ from tap_service.storage.engine.engine import Engine
 
 def rows_by_shard(engine: Engine, local: str) -> dict[int, int]:
     """``local`` is SQL of a table of all shards' rows."""
-    found = engine.fetch_table(f"SELECT {SHARD_COLUMN} AS shard, count() AS rows FROM {local} GROUP BY shard ORDER BY shard")
+    found = engine.fetch_table(
+        f"SELECT {SHARD_COLUMN} AS shard, count() AS rows FROM {local} GROUP BY shard ORDER BY shard"
+    )
     return {row["shard"]: row["rows"] for row in found.to_pylist()}
 
 
@@ -37,7 +39,8 @@ def count_faults(found: Mapping[int, int], density: pa.Table, order: int, shards
 
 def home_faults(engine: Engine, shards: ShardMap, local: str) -> list[str]:
     """Rows whose shard is not that of their position."""
-    sql = f"SELECT {SHARD_COLUMN} AS shard, count() AS rows FROM {local} WHERE {SHARD_COLUMN} != {shards.shard_sql(HPX29)}"
+    is_wrong = f"{SHARD_COLUMN} != {shards.shard_sql(HPX29)}"
+    sql = f"SELECT {SHARD_COLUMN} AS shard, count() AS rows FROM {local} WHERE {is_wrong}"
     return [
         f"shard {row['shard']} has {row['rows']:,} rows that belong to others"
         for row in engine.fetch_table(f"{sql} GROUP BY shard ORDER BY shard").to_pylist()
@@ -46,7 +49,8 @@ def home_faults(engine: Engine, shards: ShardMap, local: str) -> list[str]:
 
 def server_faults(engine: Engine, part: str) -> list[str]:
     """Rows that are on another server than their shard's; ``part`` is SQL of a table of all shards' rows."""
-    sql = f"SELECT _shard_num - 1 AS shard, count() AS rows FROM {part} WHERE {SHARD_COLUMN} != _shard_num - 1 GROUP BY shard"
+    is_wrong = f"{SHARD_COLUMN} != _shard_num - 1"
+    sql = f"SELECT _shard_num - 1 AS shard, count() AS rows FROM {part} WHERE {is_wrong} GROUP BY shard"
     return [
         f"the servers of shard {row['shard']} have {row['rows']:,} rows with the number of another"
         for row in engine.fetch_table(f"{sql} ORDER BY shard").to_pylist()

@@ -142,8 +142,8 @@ def _refuse_lookalike(catalogue: Catalogue, name: str) -> None:
     for entry in catalogue.entries:
         if entry.qualified_name != name and entry.qualified_name.lower() == name.lower():
             raise LoadError(
-                f"there is a table {entry.qualified_name}, and {name} differs from it in case alone, which ADQL ignores: "
-                "choose another --table"
+                f"there is a table {entry.qualified_name}, and {name} differs from it in case alone, which ADQL"
+                " ignores: choose another --table"
             )
 
 

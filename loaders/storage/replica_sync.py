@@ -26,7 +26,9 @@ def settle(engine: Engine, topology: Topology, tables: Iterable[str]) -> None:
     until = time.monotonic() + _LONGEST_SECONDS
     for table in tables:
         while not _is_settled(engine, topology, table):
-            engine.fetch_table(f"SELECT 1 AS one FROM {topology.all_servers_sql('view(SELECT 1)')}")  # is each still there?
+            engine.fetch_table(
+                f"SELECT 1 AS one FROM {topology.all_servers_sql('view(SELECT 1)')}"
+            )  # is each still there?
             if time.monotonic() > until:
                 raise QueryTimeout(f"the servers do not copy the rows of {table} from each other: see their logs")
 

@@ -106,5 +106,5 @@ def fuzz_catalogues(engine: Engine) -> tuple[Catalogue, Catalogue]:
     upload = TableEntry(Schema(name=UPLOADED, tables=(UPLOAD,)), UPLOAD, rows=7, stored_sql="`fuzz`.`mine`")
     plain = catalogue_of(engine, FUZZ)
     counts = {("fuzz", "kinds"): 50_000_000, ("fuzz", "few"): 12, ("fuzz", "none"): 30_000_000}
-    sized = replace(plain, counts=counts, crowding=dict.fromkeys(counts, 1000.0))
+    sized = replace(plain, counts=counts, local_densities=dict.fromkeys(counts, 1000.0))
     return plain.add_entries((upload,)), sized.add_entries((upload,))

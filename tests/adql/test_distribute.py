@@ -331,7 +331,7 @@ def test_a_piece_of_children_is_asked_of_the_shards_of_their_parents() -> None:
 
 
 def test_nothing_is_cut_up_without_a_cluster() -> None:
-    plain = replace(CATALOGUE, placement=None)
+    plain = replace(CATALOGUE, sharding=None)
     query = f"SELECT a.id FROM objects AS a JOIN wide AS b ON {NEAR.format('a', 'b', 5)} WHERE {CONE.format('a', 1)}"
     translation = translate(query, plain)
     assert not re.search(r"GLOBAL|cluster\(|__", translation.sql)

@@ -65,7 +65,9 @@ def _counts(engine: ClickHouseEngine, part: str) -> list[int]:
 def test_rows_are_on_their_shards(made: ClickHouseEngine) -> None:
     placement = catalogue_log.read_sharding(made)
     assert placement is not None
-    found = made.fetch_table(f"SELECT hpx29, shardNum() - 1 AS here, {SHARD_COLUMN} AS shard FROM layout.stars").to_pydict()
+    found = made.fetch_table(
+        f"SELECT hpx29, shardNum() - 1 AS here, {SHARD_COLUMN} AS shard FROM layout.stars"
+    ).to_pydict()
     assert len(found["hpx29"]) == 4002
     assert found["here"] == found["shard"] == [placement.map.find_shard(index) for index in found["hpx29"]]
     assert set(found["shard"]) == {0, 1, 2}

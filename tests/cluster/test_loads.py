@@ -180,7 +180,9 @@ def test_rows_and_copies(cluster: ClickHouseEngine, folder: Path) -> None:
     entry = entry_of(cluster)
     placement = catalogue_log.read_catalogue(cluster).sharding
     assert placement is not None
-    found = cluster.fetch_table(f"SELECT id, {SHARD_COLUMN} AS shard, hpx29 FROM {entry.storage_sql} ORDER BY id").to_pydict()
+    found = cluster.fetch_table(
+        f"SELECT id, {SHARD_COLUMN} AS shard, hpx29 FROM {entry.storage_sql} ORDER BY id"
+    ).to_pydict()
     assert found["id"] == list(range(STARS))
     assert found["shard"] == [placement.map.find_shard(index) for index in found["hpx29"]]
     copies = cluster.fetch_table(f"SELECT id, {SHARD_COLUMN} AS shard FROM {rows_table(cluster, OVERLAP)}").to_pylist()

@@ -186,9 +186,9 @@ def test_a_new_server_has_all_of_what_is_whole_before_it_is_asked(
 ) -> None:
     whole = TableEntry(Schema(name="copied"), Table(name="bands", columns=(Column(name="band", datatype="string"),)))
     catalogue = catalogue_log.read_catalogue(engine).add_entries((whole,))
-    monkeypatch.setattr(rebalance.apply, "read_catalogue", lambda _: catalogue)
+    monkeypatch.setattr(rebalance.catalogue_log, "read_catalogue", lambda _: catalogue)
     monkeypatch.setattr(rebalance, "read_topology", lambda _: SERVERS)
-    monkeypatch.setattr(rebalance, "creation", lambda *_: [])
+    monkeypatch.setattr(rebalance, "create_missing_sql", lambda *_: [])
     rebalance.prepare(engine, Said())
     assert "SYNC `copied`.`bands`" in _in_short(told)
     assert "SYNC `copied`.`stars`" not in _in_short(told)

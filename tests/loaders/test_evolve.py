@@ -135,7 +135,7 @@ def test_a_change_that_was_killed_before_the_catalogue_knew_it_is_finished(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(catalogue_log, "register", killed)
+        patch.setattr(catalogue_log, "register_table", killed)
         with pytest.raises(KeyboardInterrupt):
             _said(evolving, "apply", tmp_path, MORE)
     assert "mag" not in {column.name for column in _entry(evolving, "stars").table.columns}

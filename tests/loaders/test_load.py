@@ -190,7 +190,7 @@ def test_a_load_killed_before_the_catalogue_knew_is_finished(
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr(startup_cleanup.catalogue_store, "register", killed)
+        patch.setattr(startup_cleanup.catalogue_log, "register_table", killed)
         with pytest.raises(Killed):
             load(loading, request(stars), Said())
     assert content(loading)[0] == STARS

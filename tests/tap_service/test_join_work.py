@@ -111,7 +111,9 @@ def test_uploaded_rows_may_be_anywhere(demo_engine: EmbeddedEngine, demo_catalog
     entry = TableEntry(Schema(name="TAP_UPLOAD", tables=(mine,)), mine, 1000, stored_sql="`skyhouse`.`upload_1`")
     query = f"SELECT a.ra FROM TAP_UPLOAD.mine AS a JOIN tycho2.bright AS b ON {APART} < 60"
     store = SqliteJobStore(tmp_path)
-    found = steps(Estimator(demo_engine, store).estimate_cost(translate(query, demo_catalogue.add_entries((entry,))), 1))
+    found = steps(
+        Estimator(demo_engine, store).estimate_cost(translate(query, demo_catalogue.add_entries((entry,))), 1)
+    )
     store.close()
     assert not found.sure
     assert found.written == pytest.approx(1000 * STARS / 4, rel=0.01)

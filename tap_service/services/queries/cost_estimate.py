@@ -133,7 +133,9 @@ class Estimator:
             rows, others = size.rows[:-1].astype(np.float64), float(size.rows[-1])
             is_placed = entry.table.layout.position is not None and bool(rows.any())  # and counted
             anywhere, placeless = (0.0, others) if is_placed else (others, 0.0)
-            return RowDensity(size.order, rows, np.ones(len(rows)), anywhere, placeless, frozenset((entry.storage_sql,)))
+            return RowDensity(
+                size.order, rows, np.ones(len(rows)), anywhere, placeless, frozenset((entry.storage_sql,))
+            )
 
         return estimate_join_work(query, rows_of, self._mean_radius)
 
