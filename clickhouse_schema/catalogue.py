@@ -1,4 +1,4 @@
-"""What can be queried at one moment: schemas and their tables, found by ADQL's rules of case."""
+"""The schemas and tables that can be queried at one moment, found by ADQL's rules of case."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SHAPES = ("point", "circle", "polygon")
 
 
 def find_places(fields: Sequence[Field]) -> dict[str, tuple[int, ...]]:
-    """Where the columns of each name stand, by the name in lower case."""
+    """Return the positions of the columns of each name; keys are in lower case."""
     found: dict[str, tuple[int, ...]] = {}
     for place, described in enumerate(fields):
         name = described.name.lower()
@@ -28,12 +28,26 @@ def find_places(fields: Sequence[Field]) -> dict[str, tuple[int, ...]]:
 class TableEntry:
     """One table that can be queried.
 
-    ``rows``: about how many it has, None if nobody counted; ``crowding``: of them in a square degree, as a typical row
-    has them around it. ``stored``: its quoted name in ClickHouse where that is another, or a query in parentheses that
-    gives its rows. ``is_sharded``: its rows are cut up among the shards of a cluster. ``number``: of its tables on a
-    cluster, ``base`` their name (``Sharding.base_name``); ``strays``: degrees by which a row may be outside of the cells of
-    its shard, because it is with its parent. ``fields`` describe its columns in order; ``places``: name in
-    lower case -> places of the columns.
+    Attributes
+    ----------
+    rows
+        Approximate row count; None if unknown.
+    local_density
+        Rows per square degree around a typical row; None if unknown.
+    stored_sql
+        Quoted name in ClickHouse if it differs from the published name, or a query in parentheses.
+    is_sharded
+        The rows are distributed over the shards of a cluster.
+    number
+        Number of the table's storage on a cluster; each replacement gets the next one.
+    base_name
+        Name of that storage (``Sharding.base_name``).
+    stray_radius
+        Degrees by which a row may lie outside the cells of its shard, because it is stored with its parent.
+    fields
+        Descriptions of the columns, in order.
+    places
+        Name in lower case -> positions of the columns.
     """
 
     schema: Schema
@@ -54,7 +68,7 @@ class TableEntry:
         object.__setattr__(self, "places", find_places(fields))
 
     def _build_field(self, column: Column) -> Field:
-        """Positions and shapes are ICRS: the layout says so of positions, and the functions take shapes for that."""
+        """Describe a column; positions of the layout and shapes are ICRS."""
         celestial = column.name in (self.table.layout.position or ()) or column.type.xtype in _SHAPES
         return replace(column.field, frame="ICRS") if celestial else column.field
 
@@ -65,7 +79,7 @@ class TableEntry:
 
     @property
     def engine_table(self) -> tuple[str, str]:
-        """Database and table in ClickHouse that is read; not quoted."""
+        """Database and table in ClickHouse from which the table is read; not quoted."""
         database, dot, table = self.stored_sql.replace("`", "").partition(".")
         if dot and self.stored_sql[0] == "`":
             return database, table
@@ -73,12 +87,12 @@ class TableEntry:
 
     @property
     def density_key(self) -> tuple[str, str]:
-        """Schema and table as its rows are counted, whatever number its tables on a cluster have."""
+        """Schema and table in the density table; independent of ``number``."""
         return self.engine_table if self.stored_sql else (self.schema.name, self.table.name)
 
     @property
     def part_tables(self) -> tuple[str, tuple[str, ...]]:
-        """Database and tables in ClickHouse that have its rows, as far as they are there; not quoted."""
+        """Database and tables in ClickHouse that may hold its rows; not quoted."""
         database, table = self.engine_table
         return database, (table + LOCAL, table + LOCAL + ROWS_SUFFIX) if self.is_sharded else (table,)
 
@@ -88,17 +102,24 @@ class TableEntry:
         return self.stored_sql or stored_part(self.schema.name, self.base_name or self.table.name)
 
     def part_sql(self, suffix: str) -> str:
-        """Quoted name in ClickHouse of a part of a sharded table: see ``placement``."""
+        """Return the quoted name in ClickHouse of a part of a sharded table (``clickhouse_schema.shard_map``)."""
         return stored_part(self.schema.name, self.base_name or self.table.name, suffix)
 
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Immutable; a change makes a new one.
+    """All tables that can be queried. Immutable.
 
-    ``counts``: rows by (schema, table), ``crowding``: rows in a square degree, as far as they are known.
-    ``placement``: where the rows of sharded tables are; None on a single server. ``numbers``: those of the tables of a
-    cluster that were made more than once, by (schema, table).
+    Attributes
+    ----------
+    counts
+        Rows by (schema, table), where known.
+    local_densities
+        Rows per square degree around a typical row, by (schema, table), where known.
+    sharding
+        How sharded tables are distributed; None on a single server.
+    numbers
+        ``TableEntry.number`` by (schema, table), where it is not 0.
     """
 
     schemas: tuple[Schema, ...]
@@ -131,7 +152,7 @@ class Catalogue:
             key = entry.table.name.lower()
             by_fold[key] = (*by_fold.get(key, ()), entry)
         object.__setattr__(self, "entries", entries)
-        object.__setattr__(self, "_by_fold", by_fold)
+        object.__setattr__(self, "_by_lower_name", by_fold)
 
     def _base_name(self, table: Table, number: int) -> str:
         if self.sharding is None:
@@ -139,31 +160,34 @@ class Catalogue:
         return self.sharding.base_name(table.name, number, is_sharded=table.is_sharded)
 
     def add_entries(self, entries: tuple[TableEntry, ...]) -> Catalogue:
-        """This catalogue with further tables, those that one caller or one query has besides; ``schemas`` stay."""
+        """Return a catalogue with further tables, of one caller or one query; ``schemas`` stay the same."""
         by_fold = dict(self._by_lower_name)
         for entry in entries:
             key = entry.table.name.lower()
             by_fold[key] = (*by_fold.get(key, ()), entry)
         more = copy(self)
         object.__setattr__(more, "entries", (*self.entries, *entries))
-        object.__setattr__(more, "_by_fold", by_fold)
+        object.__setattr__(more, "_by_lower_name", by_fold)
         return more
 
     def replace_entries(self, entries: tuple[TableEntry, ...]) -> Catalogue:
-        """This catalogue with other entries for tables that it has."""
+        """Return a catalogue with other entries for some of its tables."""
         by_name = {entry.qualified_name: entry for entry in entries}
         by_fold = dict(self._by_lower_name)
         for key in {entry.table.name.lower() for entry in entries}:
             by_fold[key] = tuple(by_name.get(entry.qualified_name, entry) for entry in by_fold[key])
         more = copy(self)
         object.__setattr__(more, "entries", tuple(by_name.get(entry.qualified_name, entry) for entry in self.entries))
-        object.__setattr__(more, "_by_fold", by_fold)
+        object.__setattr__(more, "_by_lower_name", by_fold)
         return more
 
     def find_tables(
         self, name: str, delimited: bool, schema: str | None = None, schema_delimited: bool = False
     ) -> tuple[TableEntry, ...]:
-        """Tables of this name; delimited names compare exactly, regular ones without case (ADQL 2.1, section 2.1.3)."""
+        """Return the tables of a name.
+
+        Delimited names compare exactly, regular ones without case (ADQL 2.1, section 2.1.3).
+        """
         return tuple(
             entry
             for entry in self._by_lower_name.get(name.lower(), ())
@@ -173,12 +197,12 @@ class Catalogue:
 
 
 def _sum_stray_radius(table: Table, tables: Mapping[str, Table]) -> float:
-    """A row is within its table's radius of its parent, and this within its own of the one above: they add up."""
+    """Return the sum of the overlap radii of a table and its ancestors: each row is within one of its parent."""
     if not table.layout.parent:
         return 0.0
     parent = tables.get(table.parent_key.referenced_table) if table.parent_key else None
     if parent is None or parent is table or not parent.layout.position:
-        return math.inf  # nothing tells how far a row is from its shard
+        return math.inf  # the distance of a row from its shard is unbounded
     above = {name: other for name, other in tables.items() if other is not table}
     return table.layout.overlap_radius + _sum_stray_radius(parent, above)
 
