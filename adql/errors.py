@@ -20,7 +20,7 @@ class Span(NamedTuple):
     start: int
     end: int
 
-    def to(self, other: Span) -> Span:
+    def extend_to(self, other: Span) -> Span:
         """The span from the start of this one to the end of ``other``."""
         return Span(self.start, max(self.end, other.end))
 
@@ -48,7 +48,7 @@ class Hint(NamedTuple):
 NO_HINT = Hint("")
 
 
-def line_and_column(text: str, offset: int) -> tuple[int, int]:
+def offset_to_line_column(text: str, offset: int) -> tuple[int, int]:
     """1-based line and column of a character offset."""
     before = text[:offset]
     return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
@@ -69,11 +69,11 @@ class AdqlError(Exception):
 
     def describe(self, text: str) -> str:
         """``line L, column C: message (hint)``, with the line of the query and a caret below it."""
-        line, column = line_and_column(text, self.span.start)
+        line, column = offset_to_line_column(text, self.span.start)
         said = f"line {line}, column {column}: {self.message}"
         if self.hint:
             said += f" ({self.hint})"
-        return said + "\n" + _excerpt(text, self.span, column)
+        return said + "\n" + _format_excerpt(text, self.span, column)
 
 
 class AdqlSyntaxError(AdqlError):
@@ -104,26 +104,26 @@ class AdqlErrors(AdqlError):
         return "\n".join(error.describe(text) for error in self.errors)
 
 
-def printable(text: str, width: int = 40) -> str:
+def make_printable(text: str, width: int = 40) -> str:
     """``text`` as a message may show it: cut to ``width`` characters; a lone foreign one also by code point."""
     if len(text) == 1 and not "!" <= text <= "~":
         return f"{text} (U+{ord(text):04X})" if text.isprintable() and not text.isspace() else f"U+{ord(text):04X}"
     shown = text if len(text) <= width else text[: width - 3] + "..."
-    return _shown(shown)
+    return _replace_unprintable(shown)
 
 
-def _shown(text: str) -> str:
+def _replace_unprintable(text: str) -> str:
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 _EXCERPT_WIDTH = 100
 
 
-def _excerpt(text: str, span: Span, column: int) -> str:
+def _format_excerpt(text: str, span: Span, column: int) -> str:
     begin = span.start - (column - 1)
     first = max(0, column - 1 - _EXCERPT_WIDTH // 2)
     source = text[begin : begin + first + _EXCERPT_WIDTH].split("\n")[0].replace("\t", " ").rstrip("\r")
     width = max(1, min(span.end - span.start, len(source) - (column - 1)))
-    shown = _shown(source[first:])
+    shown = _replace_unprintable(source[first:])
     width = max(1, min(width, _EXCERPT_WIDTH - (column - 1 - first)))
     return f"  {shown}\n  {' ' * (column - 1 - first)}{'^' * width}"

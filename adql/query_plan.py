@@ -34,31 +34,31 @@ from clickhouse_schema.shard_map import LOCAL, MARGIN
 
 _INDENT = "  "
 
-_PARTS = {"": "", LOCAL: ", a shard's own rows", MARGIN: ", a shard's own rows and those near its borders"}
+_SHARD_PART_NOTES = {"": "", LOCAL: ", a shard's own rows", MARGIN: ", a shard's own rows and those near its borders"}
 #: lines, at most: more tell nobody anything
-_MOST_LINES = 60
+_MAX_LINES = 60
 
 
-def plan_lines(query: Query) -> list[str]:
+def describe_plan(query: Query) -> list[str]:
     """Of a query after the passes."""
-    lines = list(_query(query, 0))
-    if len(lines) > _MOST_LINES:
-        return [*lines[:_MOST_LINES], "..."]
+    lines = list(_describe_query(query, 0))
+    if len(lines) > _MAX_LINES:
+        return [*lines[:_MAX_LINES], "..."]
     return lines
 
 
-def _query(query: Query, depth: int) -> Iterator[str]:
+def _describe_query(query: Query, depth: int) -> Iterator[str]:
     if query.limit is not None or query.offset:
         most = "all rows" if query.limit is None else f"{query.limit} rows at most"
         yield _INDENT * depth + most + (f", after {query.offset}" if query.offset else "")
         depth += 1
     if query.order_by:
-        yield f"{_INDENT * depth}sort by {_count(len(query.order_by), 'expression')}"
+        yield f"{_INDENT * depth}sort by {_format_count(len(query.order_by), 'expression')}"
         depth += 1
     if isinstance(query, SetOperation):
         yield f"{_INDENT * depth}{query.op}{' ALL' if query.all else ''}"
-        yield from _query(query.left, depth + 1)
-        yield from _query(query.right, depth + 1)
+        yield from _describe_query(query.left, depth + 1)
+        yield from _describe_query(query.right, depth + 1)
         return
     if query.distinct:
         yield f"{_INDENT * depth}remove duplicates"
@@ -67,45 +67,45 @@ def _query(query: Query, depth: int) -> Iterator[str]:
         yield f"{_INDENT * depth}window functions"
         depth += 1
     if query.is_grouped:
-        yield _INDENT * depth + _grouping(query)
+        yield _INDENT * depth + _describe_grouping(query)
         depth += 1
-    yield from _rows(query, depth)
+    yield from _describe_rows(query, depth)
 
 
-def _grouping(select: Select) -> str:
+def _describe_grouping(select: Select) -> str:
     names = {e.name for o in select.outputs for e in walk_expr(o.expr) if isinstance(e, Aggregate)}
-    by = f"group by {_count(len(select.group_by), 'key')}" if select.group_by else "one group"
+    by = f"group by {_format_count(len(select.group_by), 'key')}" if select.group_by else "one group"
     return f"{by}: {', '.join(sorted(names))}" if names else by
 
 
-def _rows(select: Select, depth: int) -> Iterator[str]:
+def _describe_rows(select: Select, depth: int) -> Iterator[str]:
     if select.where is not None:
-        yield f"{_INDENT * depth}filter by {_count(len(split_conjuncts(select.where)), 'condition')}"
+        yield f"{_INDENT * depth}filter by {_format_count(len(split_conjuncts(select.where)), 'condition')}"
         depth += 1
-    yield from _relation(select.from_, select, depth)
+    yield from _describe_relation(select.from_, select, depth)
     for expr in walk_select_expressions(select):
         for part in walk_expr(expr):
             if isinstance(part, (Subquery, InSubquery, Exists)):
                 yield f"{_INDENT * depth}subquery"
-                yield from _query(part.query, depth + 1)
+                yield from _describe_query(part.query, depth + 1)
 
 
-def _relation(relation: Relation, select: Select, depth: int) -> Iterator[str]:
+def _describe_relation(relation: Relation, select: Select, depth: int) -> Iterator[str]:
     if isinstance(relation, Scan):
-        yield _INDENT * depth + _scan(relation, select)
+        yield _INDENT * depth + _describe_scan(relation, select)
     elif isinstance(relation, Derived):
         if relation.place == "shards":
             yield f"{_INDENT * depth}on each shard"
             depth += 1
-        yield from _query(relation.query, depth)
+        yield from _describe_query(relation.query, depth)
     else:
         sent = ", the second one sent to all shards" if relation.is_global else ""
-        yield f"{_INDENT * depth}{relation.kind.lower()} join {_how(relation)}{sent}"
-        yield from _relation(relation.left, select, depth + 1)
-        yield from _relation(relation.right, select, depth + 1)
+        yield f"{_INDENT * depth}{relation.kind.lower()} join {_describe_join_method(relation)}{sent}"
+        yield from _describe_relation(relation.left, select, depth + 1)
+        yield from _describe_relation(relation.right, select, depth + 1)
 
 
-def is_match(join: Join) -> bool:
+def is_cross_match(join: Join) -> bool:
     """Whether a join is a cross-match, as ``crossmatch`` makes them: by equal cubes of the sky."""
     outputs = {
         (leaf.relation, output.alias): output.expr
@@ -118,39 +118,39 @@ def is_match(join: Join) -> bool:
     return any(isinstance(expr, Call) and expr.name.startswith("CUBE") for expr in made)
 
 
-def _how(join: Join) -> str:
-    if is_match(join):
+def _describe_join_method(join: Join) -> str:
+    if is_cross_match(join):
         return "by nearness, in cubes of the sky"
     if any(is_join_equality(c, join) for c in split_conjuncts(join.condition)):
         return "by equal values"
     return "of every row with every row"
 
 
-def _scan(scan: Scan, select: Select) -> str:
-    read = {part.name for part in _parts(select) if isinstance(part, Column) and part.relation == scan.relation}
-    text = f"read {_count(len(read), 'column')} of {scan.entry.qualified_name}"
+def _describe_scan(scan: Scan, select: Select) -> str:
+    read = {part.name for part in _walk_select(select) if isinstance(part, Column) and part.relation == scan.relation}
+    text = f"read {_format_count(len(read), 'column')} of {scan.entry.qualified_name}"
     rows = scan.entry.rows
-    text += "" if rows is None else f", {_count(rows, 'row')}"
-    text += _PARTS[scan.part]
-    cells = [part.cells for part in _parts(select) if isinstance(part, InCells) and _is_of(part, scan)]
+    text += "" if rows is None else f", {_format_count(rows, 'row')}"
+    text += _SHARD_PART_NOTES[scan.part]
+    cells = [part.cells for part in _walk_select(select) if isinstance(part, InCells) and _is_cover_of(part, scan)]
     if not cells:
         return text
     ranges = Moc.of_cells([of_order for cover in cells for of_order in cover]).ranges
     sky = float((ranges[:, 1] - ranges[:, 0]).sum()) / NO_POSITION
-    return f"{text}, in cells of {_percent(sky)} of the sky"
+    return f"{text}, in cells of {_format_percent(sky)} of the sky"
 
 
-def _parts(select: Select) -> Iterator[Expr]:
+def _walk_select(select: Select) -> Iterator[Expr]:
     return (part for expr in walk_select_expressions(select) for part in walk_expr(expr))
 
 
-def _is_of(part: InCells, scan: Scan) -> bool:
+def _is_cover_of(part: InCells, scan: Scan) -> bool:
     return isinstance(part.index, Column) and part.index.relation == scan.relation
 
 
-def _percent(part: float) -> str:
+def _format_percent(part: float) -> str:
     return f"{100 * part:.{max(0, 1 - math.floor(math.log10(100 * part)))}f} %" if part > 0 else "0 %"
 
 
-def _count(number: int, noun: str) -> str:
+def _format_count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

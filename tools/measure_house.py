@@ -38,7 +38,10 @@ try:
 except ImportError:
     from clickhouse_schema.model import Column, Layout, Schema, Table
 from clickhouse_schema.catalogue import Catalogue
-from adql.translate import translate
+try:
+    from adql.translation import translate
+except ImportError:
+    from adql.translate import translate
 columns = tuple(Column(name=n, datatype="double") for n in ("id", "ra", "dec"))
 table = Table(name="t", columns=columns, layout=Layout(position=("ra", "dec"), id=("id",)))
 catalogue = Catalogue((Schema(name="s", tables=(table,)),))

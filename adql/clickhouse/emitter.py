@@ -16,7 +16,7 @@ from adql.clickhouse.set_function_sql import aggregate
 from adql.clickhouse.sky.geometry_sql import constant_shape, covered, within
 from adql.clickhouse.window_sql import ordered, windowed
 from adql.errors import AdqlSemanticError
-from adql.functions import FUNCTIONS, PARTS
+from adql.functions import FUNCTIONS, INTERNAL_SQL
 from adql.ir import (
     Aggregate,
     Call,
@@ -185,12 +185,12 @@ def _call(expr: Call) -> str:
     if operator is not None:
         return operator(expr, _expr)
     args = tuple(_expr(a) for a in expr.args)
-    part = PARTS.get(expr.name)
+    part = INTERNAL_SQL.get(expr.name)
     if part is not None:
         return part.format(*args) if isinstance(part, str) else part(*args)
     function = chosen(FUNCTIONS[expr.name], expr.args)
     assert function is not None  # noqa: S101  the resolver has found it
-    return function.emit(args, expr.type)
+    return function.emit_sql(args, expr.type)
 
 
 def _aggregate(expr: Aggregate) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from adql.functions import AGGREGATES
+from adql.functions import SET_FUNCTIONS_BY_NAME
 from adql.ir import Aggregate, Call, Expr, Literal
 from clickhouse_schema.quoting import quote_string
 
@@ -63,11 +63,11 @@ def _form(expr: Aggregate, emit: Emit) -> str:
     """The SQL with a mark behind each of the engine's aggregates, and placeholders for arguments."""
     if not expr.args:
         return f"toInt64(count(){_END})"
-    function = AGGREGATES[expr.name]
+    function = SET_FUNCTIONS_BY_NAME[expr.name]
     args = [_ARGUMENT.format(number) for number in range(len(expr.args))]
     if not isinstance(function.sql, str):  # it looks at constants, which are all but the first
         args[1:] = [emit(arg) for arg in expr.args[1:]]
-    return function.emit_group(tuple(args), expr.type, distinct=expr.distinct, over=_END)
+    return function.emit_group_sql(tuple(args), expr.type, distinct=expr.distinct, over=_END)
 
 
 def _filled(sql: str, expr: Aggregate, emit: Emit) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from adql.clickhouse.sky.geometry_sql import Emit
-from adql.functions import AGGREGATES
+from adql.functions import SET_FUNCTIONS_BY_NAME
 from adql.ir import Aggregate
 
 
@@ -15,4 +15,4 @@ def aggregate(expr: Aggregate, emit: Emit, over: str = "") -> str:
     if expr.name == "COUNT" and over and not expr.distinct:
         # of a column that nothing else reads the engine makes a window over its null map, and does not find that
         return f"toInt64(countIf(isNotNull({args[0]})){over})"
-    return AGGREGATES[expr.name].emit_group(args, expr.type, distinct=expr.distinct, over=over)
+    return SET_FUNCTIONS_BY_NAME[expr.name].emit_group_sql(args, expr.type, distinct=expr.distinct, over=over)

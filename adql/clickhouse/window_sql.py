@@ -7,7 +7,7 @@ from dataclasses import replace
 from adql.clickhouse.cast_sql import held
 from adql.clickhouse.set_function_sql import aggregate
 from adql.clickhouse.sky.geometry_sql import Emit
-from adql.functions import AGGREGATES
+from adql.functions import SET_FUNCTIONS_BY_NAME
 from adql.ir import UNTYPED, Aggregate, Expr, Frame, Order, Windowed
 from clickhouse_schema.datatypes import ColumnType
 
@@ -32,7 +32,7 @@ def windowed(expr: Windowed, emit: Emit) -> str:
 
 
 def _value(expr: Windowed, over: str, emit: Emit) -> str:
-    if expr.name in AGGREGATES:
+    if expr.name in SET_FUNCTIONS_BY_NAME:
         return aggregate(Aggregate(expr.type, expr.name, expr.args, expr.distinct), emit, over)
     name = expr.name.lower()
     if not expr.args:

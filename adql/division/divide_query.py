@@ -46,7 +46,7 @@ from adql.rewrite.join_trees import replace_relation, turn_right_joins
 from adql.rewrite.match_ties import KnownEnd, find_ties, follow_ties, read_nearness
 from adql.rewrite.repeatable_relations import is_deterministic, is_repeatable
 from adql.rewrite.spatial_covers import find_index_column
-from adql.translate import Resolved, Statement, statement
+from adql.translation import BoundQuery, SqlStatement, emit_statement
 from clickhouse_schema.datatypes import BOOLEAN, LONG
 from clickhouse_schema.healpix import NO_POSITION, ORDER
 from clickhouse_schema.tap_schema import TAP_SCHEMA
@@ -86,7 +86,7 @@ class Division:
     ``tied``: something is matched by nearness with it. ``groups``: of a query whose rows are groups, else None.
     """
 
-    resolved: Resolved
+    resolved: BoundQuery
     scan: Scan
     levels: tuple[Level, ...]
     tied: bool
@@ -107,13 +107,13 @@ class Division:
         pieces = tuple(Piece(first, end) for first, end in zip(firsts, ends, strict=True))
         return (*pieces, Piece(NO_POSITION, None)) if self.tied else pieces
 
-    def make_statement(self, piece: Piece, *, bare: bool = False) -> Statement:
+    def make_statement(self, piece: Piece, *, bare: bool = False) -> SqlStatement:
         """The query for one piece; of groups, ``bare`` states have the engine's types, which no driver reads."""
         fresh = copy(self.resolved.fresh)
         select = self._select if self.groups is None else self.groups.select_states(self._select, bare=bare)
-        return statement(replace(self.resolved, query=_cut(select, self.levels, piece, fresh), fresh=fresh))
+        return emit_statement(replace(self.resolved, query=_cut(select, self.levels, piece, fresh), fresh=fresh))
 
-    def make_merging_statement(self, schema: str, table: str, types: Mapping[str, str]) -> Statement:
+    def make_merging_statement(self, schema: str, table: str, types: Mapping[str, str]) -> SqlStatement:
         """The query that makes the groups of those of the pieces, whose rows are in a table with columns of ``types``.
 
         Columns have the names and types that ``bare`` statements give; states are in text.
@@ -121,7 +121,7 @@ class Division:
         assert self.groups is not None  # noqa: S101  others have nothing to merge
         fresh = copy(self.resolved.fresh)
         query = self.groups.merge_states(self._select, schema, table, types, fresh)
-        return statement(replace(self.resolved, query=query, fresh=fresh))
+        return emit_statement(replace(self.resolved, query=query, fresh=fresh))
 
     @property
     def _select(self) -> Select:
@@ -132,7 +132,7 @@ class Division:
 # --- whether, and by what ---------------------------------------------------------------------------------------------
 
 
-def divide_query(resolved: Resolved) -> Division | Undivided:
+def divide_query(resolved: BoundQuery) -> Division | Undivided:
     """How the query can be cut, by the largest table that allows it, or why it cannot."""
     query = resolved.query
     if not isinstance(query, Select):

@@ -24,7 +24,7 @@ _NULL_MESSAGE = (
 )
 
 
-def _position(args: tuple[Expr, ...], span: Span) -> Expr:
+def _expand_position(args: tuple[Expr, ...], span: Span) -> Expr:
     for place, name in _NEEDED.items():
         arg = args[place]
         if isinstance(arg, Literal) and arg.value is None:
@@ -32,7 +32,7 @@ def _position(args: tuple[Expr, ...], span: Span) -> Expr:
     return Call(POINT, "POINT", (Call(DOUBLE, "EPOCH LON", args), Call(DOUBLE, "EPOCH LAT", args)), span=span)
 
 
-def _moved(args: tuple[str, ...]) -> tuple[str, str, str]:
+def _motion_sql(args: tuple[str, ...]) -> tuple[str, str, str]:
     """Components outwards, east and north."""
     _, _, parallax, pmra, pmdec, velocity, first, last = (f"toFloat64({a})" for a in args)
     years = f"({last} - {first})"
@@ -41,24 +41,24 @@ def _moved(args: tuple[str, ...]) -> tuple[str, str, str]:
     return outwards, f"({pmra} * {_MAS!r} * {years})", f"({pmdec} * {_MAS!r} * {years})"
 
 
-def _known(value: str, args: tuple[str, ...]) -> str:
+def _null_guard_sql(value: str, args: tuple[str, ...]) -> str:
     missing = " OR ".join(f"isNull({args[place]})" for place in _NEEDED)
     return f"({value} + throwIf({missing}, '{_NULL_MESSAGE}'))"
 
 
-def _lon(*args: str) -> str:
-    outwards, east, north = _moved(args)
+def _longitude_sql(*args: str) -> str:
+    outwards, east, north = _motion_sql(args)
     dec = f"radians({args[1]})"
     turned = f"degrees(atan2({east}, {outwards} * cos({dec}) - {north} * sin({dec})))"
-    return _known(f"positiveModulo(toFloat64({args[0]}) + {turned}, 360.)", args)
+    return _null_guard_sql(f"positiveModulo(toFloat64({args[0]}) + {turned}, 360.)", args)
 
 
-def _lat(*args: str) -> str:
-    outwards, east, north = _moved(args)
+def _latitude_sql(*args: str) -> str:
+    outwards, east, north = _motion_sql(args)
     dec = f"radians({args[1]})"
     level = f"({outwards} * cos({dec}) - {north} * sin({dec}))"
     height = f"({outwards} * sin({dec}) + {north} * cos({dec}))"
-    return _known(f"degrees(atan2({height}, sqrt({level} * {level} + {east} * {east})))", args)
+    return _null_guard_sql(f"degrees(atan2({height}, sqrt({level} * {level} + {east} * {east})))", args)
 
 
 _NUMBERS = tuple(
@@ -66,13 +66,13 @@ _NUMBERS = tuple(
     for name in ("ra", "dec", "parallax", "pmra", "pmdec", "radial_velocity", "ref_epoch", "out_epoch")
 )
 
-ASTROMETRY = (
+ASTROMETRY_FUNCTIONS = (
     Function("ivo_epoch_prop_pos", _NUMBERS, POINT, "",
              "The position at out_epoch of an object that at ref_epoch (Julian years) is at (ra, dec) degrees, with "
              "parallax in mas, proper motions in mas/yr (pmra with cos(dec)) and radial velocity in km/s. Motion is "
              "linear; a NULL parallax is one of 0, NULL motions are 0, any other NULL is an error.",
-             returns="POINT", expand=_position),
+             returns="POINT", expand=_expand_position),
 )  # fmt: skip
 
 #: What its coordinates are made of
-COORDINATES = {"EPOCH LON": _lon, "EPOCH LAT": _lat}
+EPOCH_SQL = {"EPOCH LON": _longitude_sql, "EPOCH LAT": _latitude_sql}

@@ -8,12 +8,12 @@ from adql.ir import Call, Expr, combine_conjuncts
 from clickhouse_schema.datatypes import BOOLEAN, INT, ColumnType
 
 
-def _shared(types: tuple[ColumnType, ...]) -> ColumnType:
+def _infer_shared_type(types: tuple[ColumnType, ...]) -> ColumnType:
     """The arguments are given in their common type."""
     return types[0]
 
 
-def _overlap(args: tuple[Expr, ...], span: Span) -> Expr:
+def _expand_overlap(args: tuple[Expr, ...], span: Span) -> Expr:
     a1, b1, a2, b2 = args
     pairs = ((a1, b2), (a2, b1), (a1, b1), (a2, b2))
     both = combine_conjuncts([Call(BOOLEAN, "<=", pair, span=span) for pair in pairs])
@@ -21,13 +21,13 @@ def _overlap(args: tuple[Expr, ...], span: Span) -> Expr:
     return Call(INT, "0 OR 1", (both,), span=span)
 
 
-def _extreme(name: str, sorting: str, description: str) -> Function:
+def _make_extreme(name: str, sorting: str, description: str) -> Function:
     """Sorted either way, NaN comes after the numbers and NULL after NaN."""
     first, more = Parameter("v", "alike"), Parameter("w", "alike")
     return Function(
         name,
         (first, more),
-        _shared,
+        _infer_shared_type,
         lambda *args: f"{sorting}([{', '.join(args)}])[1]",
         description,
         variadic=True,
@@ -36,13 +36,13 @@ def _extreme(name: str, sorting: str, description: str) -> Function:
 
 _ENDS = tuple(Parameter(name, "number", "NUMERIC") for name in ("a1", "b1", "a2", "b2"))
 
-CHOICES = (
-    _extreme("greatest", "arrayReverseSort", "The greatest of the values, which are all numbers, all texts or all "
+COMPARISON_FUNCTIONS = (
+    _make_extreme("greatest", "arrayReverseSort", "The greatest of the values, which are all numbers, all texts or all "
              "timestamps. NULL and NaN are left out."),
-    _extreme("least", "arraySort", "The least of the values, which are all numbers, all texts or all timestamps. "
+    _make_extreme("least", "arraySort", "The least of the values, which are all numbers, all texts or all timestamps. "
              "NULL and NaN are left out."),
     Function("ivo_interval_overlaps", _ENDS, INT, "",
              "1 if the intervals from a1 to b1 and from a2 to b2 have a value in common, ends included; 0 otherwise, "
              "also if one of them ends before it begins.",
-             returns="INTEGER", expand=_overlap),
+             returns="INTEGER", expand=_expand_overlap),
 )  # fmt: skip

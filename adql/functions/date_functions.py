@@ -8,7 +8,7 @@ from clickhouse_schema.datatypes import DOUBLE
 _D = (Parameter("d", "timestamp", "TIMESTAMP"),)
 _DAYS = "toUnixTimestamp64Micro({0}) / 86400000000."
 
-DATES = (
+DATE_FUNCTIONS = (
     Function("ivo_to_jd", _D, DOUBLE, f"({_DAYS} + 2440587.5)",
              "Julian date of a timestamp, which may be a text in ISO 8601.", returns="REAL"),
     Function("ivo_to_mjd", _D, DOUBLE, f"({_DAYS} + 40587.)",

@@ -11,10 +11,10 @@ from adql.ir import Expr
 from clickhouse_schema.datatypes import ColumnType
 
 #: Characters of a regular expression: the engine takes seconds to prepare one of 100,000
-MOST_OF_A_PATTERN = 1000
+MAX_PATTERN_CHARACTERS = 1000
 
 #: What a parameter takes -> the word for it in messages
-KINDS = {
+PARAMETER_KINDS = {
     "number": "a number",
     "integer": "an integer",
     "text": "text",
@@ -25,7 +25,7 @@ KINDS = {
     "bins": "a number of bins from 1 to 100000, as a literal",
     "gaia order": "a HEALPix order from 0 to 12, as a literal",
     "literal": "a text, as a literal",
-    "pattern": f"a regular expression of at most {MOST_OF_A_PATTERN} characters",
+    "pattern": f"a regular expression of at most {MAX_PATTERN_CHARACTERS} characters",
     "point": "a POINT",
     "single": "a single value",
     "alike": "values of one type",
@@ -35,7 +35,7 @@ KINDS = {
 Expand = Callable[[tuple[Expr, ...], Span], Expr]
 
 #: Of a function with any number of arguments so many forms are declared: clients know no other way to say it.
-DECLARED_ARGUMENTS = 6
+MAX_DECLARED_ARGUMENTS = 6
 
 #: The kinds of values that a function of values of one type is declared for
 _ALIKE = ("DOUBLE", "VARCHAR", "TIMESTAMP")
@@ -63,7 +63,7 @@ class Function:
     description: str
     optional: int = 0
     variadic: bool = False
-    whole: str = ""
+    integer_sql: str = ""
     returns: str = ""  # ADQL type in a declared signature; '' of a user's function: that of its arguments
     expand: Expand | None = None
 
@@ -71,11 +71,11 @@ class Function:
     def signatures(self) -> tuple[str, ...]:
         """TAPRegExt forms: ``name(arg TYPE, ...) -> TYPE``."""
         least = len(self.parameters) - self.optional
-        most = DECLARED_ARGUMENTS if self.variadic else len(self.parameters)
+        most = MAX_DECLARED_ARGUMENTS if self.variadic else len(self.parameters)
         kinds = ("",) if self.returns else _ALIKE
-        return tuple(self._signature(count, kind) for kind in kinds for count in range(least, most + 1))
+        return tuple(self._format_signature(count, kind) for kind in kinds for count in range(least, most + 1))
 
-    def _signature(self, count: int, kind: str) -> str:
+    def _format_signature(self, count: int, kind: str) -> str:
         """TOPCAT's parser knows no underscore in a parameter's name: ``refEpoch`` for ``ref_epoch``."""
         repeated = self.parameters[-1:] * (count - len(self.parameters))
         names = [p.name for p in self.parameters[:count]]
@@ -93,20 +93,20 @@ class Function:
         text = ", ".join(names[:required]) + "".join(f" [, {n}]" for n in names[required:])
         return f"{self.name}({text}{', ...' if self.variadic else ''})"
 
-    def takes(self, count: int) -> bool:
+    def accepts_count(self, count: int) -> bool:
         most = len(self.parameters)
         return most - self.optional <= count and (count <= most or self.variadic)
 
-    def parameters_of(self, count: int) -> tuple[Parameter, ...]:
+    def expand_parameters(self, count: int) -> tuple[Parameter, ...]:
         """The parameters that ``count`` arguments stand for."""
         return (*self.parameters[:count], *self.parameters[-1:] * (count - len(self.parameters)))
 
-    def emit(self, args: tuple[str, ...], result: ColumnType) -> str:
-        if self.whole and result.is_integer:
-            return self.whole.format(*args)
+    def emit_sql(self, args: tuple[str, ...], result: ColumnType) -> str:
+        if self.integer_sql and result.is_integer:
+            return self.integer_sql.format(*args)
         return self.sql.format(*args) if isinstance(self.sql, str) else self.sql(*args)
 
-    def result_type(self, types: tuple[ColumnType, ...]) -> ColumnType:
+    def infer_result_type(self, types: tuple[ColumnType, ...]) -> ColumnType:
         return self.result if isinstance(self.result, ColumnType) else self.result(types)
 
 
@@ -117,9 +117,9 @@ class SetFunction(Function):
     ``{distinct}`` is 'DISTINCT ' or nothing; only ADQL's own set functions take it.
     """
 
-    def emit_group(self, args: tuple[str, ...], result: ColumnType, *, distinct: bool, over: str) -> str:
+    def emit_group_sql(self, args: tuple[str, ...], result: ColumnType, *, distinct: bool, over: str) -> str:
         """``over``: `` OVER (...)`` or nothing."""
-        sql = self.whole if self.whole and result.is_integer else self.sql
+        sql = self.integer_sql if self.integer_sql and result.is_integer else self.sql
         quantifier = "DISTINCT " if distinct else ""
         if isinstance(sql, str):
             return sql.format(*args, distinct=quantifier, over=over)

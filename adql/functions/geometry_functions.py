@@ -7,7 +7,7 @@ from clickhouse_schema.datatypes import MOC, POLYGON
 
 _TWO_MOCS = (Parameter("moc1", "geometry", "MOC"), Parameter("moc2", "geometry", "MOC"))
 
-GEOMETRICAL = (
+GEOMETRY_FUNCTIONS = (
     Function(
         "ivo_geom_transform",
         (

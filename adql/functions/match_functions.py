@@ -8,30 +8,30 @@ from adql.ir import Call, Expr, Literal
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, INT
 
 
-def _nearest(args: tuple[Expr, ...], span: Span) -> Expr:
+def _expand_nearest(args: tuple[Expr, ...], span: Span) -> Expr:
     count, first, second, radius = args
     if not (isinstance(count, Literal) and isinstance(count.value, int) and count.value >= 1):
         raise AdqlSemanticError("skyhouse_nearest takes a literal number of at least 1 as n", count.span)
-    return _predicate("NEAREST", (*_coordinates(first), *_coordinates(second), _radius(radius), count), span)
+    return _make_predicate("NEAREST", (*_split_point(first), *_split_point(second), _check_radius(radius), count), span)
 
 
-def _mutual(args: tuple[Expr, ...], span: Span) -> Expr:
+def _expand_mutual(args: tuple[Expr, ...], span: Span) -> Expr:
     first, second, radius = args
-    return _predicate("MUTUAL", (*_coordinates(first), *_coordinates(second), _radius(radius)), span)
+    return _make_predicate("MUTUAL", (*_split_point(first), *_split_point(second), _check_radius(radius)), span)
 
 
-def _predicate(name: str, args: tuple[Expr, ...], span: Span) -> Expr:
+def _make_predicate(name: str, args: tuple[Expr, ...], span: Span) -> Expr:
     """As CONTAINS: a number that, compared with 1, is the condition itself."""
     return Call(INT, "0 OR 1", (Call(BOOLEAN, name, args, span=span),), span=span)
 
 
-def _coordinates(point: Expr) -> tuple[Expr, Expr]:
+def _split_point(point: Expr) -> tuple[Expr, Expr]:
     if isinstance(point, Call) and point.name == "POINT":
         return point.args[0], point.args[1]
     return tuple(Call(DOUBLE, "ELEMENT", (point, Literal(INT, i)), span=point.span) for i in (1, 2))  # type: ignore[return-value]
 
 
-def _radius(radius: Expr) -> Expr:
+def _check_radius(radius: Expr) -> Expr:
     if isinstance(radius, Literal) and isinstance(radius.value, (int, float)) and not 0 <= radius.value <= 180:
         raise AdqlSemanticError(
             f"radius {radius.value:g} is not between 0 and 180 degrees",
@@ -43,17 +43,17 @@ def _radius(radius: Expr) -> Expr:
 
 _PAIR = (Parameter("p", "point", "POINT"), Parameter("q", "point", "POINT"), Parameter("radius", "number", "REAL"))
 
-MATCHING = (
+MATCH_FUNCTIONS = (
     Function(
         "skyhouse_nearest", (Parameter("n", "integer", "INTEGER"), *_PAIR), INT, "",
         "In the ON of a join, 1 = skyhouse_nearest(n, p, q, radius): of the rows with q, those n that are nearest to p "
         "within radius degrees, and fulfil the rest of ON.",
-        returns="INTEGER", expand=_nearest,
+        returns="INTEGER", expand=_expand_nearest,
     ),
     Function(
         "skyhouse_mutual", _PAIR, INT, "",
         "In the ON of a join, 1 = skyhouse_mutual(p, q, radius): pairs within radius degrees of which each row is the "
         "nearest of the other.",
-        returns="INTEGER", expand=_mutual,
+        returns="INTEGER", expand=_expand_mutual,
     ),
 )  # fmt: skip

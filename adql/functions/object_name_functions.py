@@ -8,18 +8,18 @@ from adql.functions.function import Function, Parameter
 from clickhouse_schema.datatypes import POINT
 
 
-class NameFault(Exception):
+class NameLookupError(Exception):
     """There is no position to be had for a name; the message, for the user, says why."""
 
 
 #: Longitude and latitude in degrees, ICRS, of a name; NameFault if there are none
-Positions = Callable[[str], tuple[float, float]]
+PositionLookup = Callable[[str], tuple[float, float]]
 
 #: in one query, and characters of each
-MOST_NAMES = 5
-MOST_CHARACTERS = 100
+MAX_NAMES = 5
+MAX_NAME_CHARACTERS = 100
 
-NAMES = (
+OBJECT_NAME_FUNCTIONS = (
     Function("ivo_simbadpoint", (Parameter("identifier", "literal", "TEXT"),), POINT, "",
              "The position of the object that Simbad, NED or VizieR know by this name.", returns="POINT"),
 )  # fmt: skip

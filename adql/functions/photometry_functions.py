@@ -19,55 +19,59 @@ _PER_FLUX = 2.5 / math.log(10)
 _FLUX_0 = 10 ** (-48.6 / 2.5)
 
 
-def _finite(value: str, *conditions: str) -> str:
+def _finite_sql(value: str, *conditions: str) -> str:
     return f"if({' AND '.join((f'isFinite({value})', *conditions))}, {value}, NULL)"
 
 
-def _pair(name: str, flux: str, zero: str, unit: str) -> Iterator[Function]:
+def _make_flux_functions(name: str, flux: str, zero: str, unit: str) -> Iterator[Function]:
     """A flux to a magnitude, and back, with their errors."""
     forward, back = f"{name}ToAbMag", f"abMagTo{name[0].upper()}{name[1:]}"
-    magnitude, value = f"(-2.5 * log10({{0}}) {zero})", f"pow(10, -0.4 * ({{0}} {_opposite(zero)}))"
-    yield from _function(forward, (flux,), _finite(magnitude), f"AB magnitude of a flux in {unit}.")
-    yield from _function(
-        f"{forward}Sigma", (flux, f"{flux}Sigma"), _finite(f"({_PER_FLUX!r} * {{1}} / {{0}})", "{0} > 0", "{1} >= 0"),
+    magnitude, value = f"(-2.5 * log10({{0}}) {zero})", f"pow(10, -0.4 * ({{0}} {_negate_term(zero)}))"
+    yield from _make_function(forward, (flux,), _finite_sql(magnitude), f"AB magnitude of a flux in {unit}.")
+    yield from _make_function(
+        f"{forward}Sigma", (flux, f"{flux}Sigma"),
+        _finite_sql(f"({_PER_FLUX!r} * {{1}} / {{0}})", "{0} > 0", "{1} >= 0"),
         f"Error of the AB magnitude of a flux with its error, both in {unit}.",
     )  # fmt: skip
-    yield from _function(back, ("mag",), _finite(value), f"Flux in {unit} of an AB magnitude.")
-    yield from _function(
-        f"{back}Sigma", ("mag", "magSigma"), _finite(f"({{1}} * {value} / {_PER_FLUX!r})", "{1} >= 0"),
+    yield from _make_function(back, ("mag",), _finite_sql(value), f"Flux in {unit} of an AB magnitude.")
+    yield from _make_function(
+        f"{back}Sigma", ("mag", "magSigma"), _finite_sql(f"({{1}} * {value} / {_PER_FLUX!r})", "{1} >= 0"),
         f"Error in {unit} of the flux of an AB magnitude with its error.",
     )  # fmt: skip
 
 
-def _opposite(term: str) -> str:
+def _negate_term(term: str) -> str:
     return term.replace("-", "+") if "-" in term else term.replace("+", "-")
 
 
-def _raw() -> Iterator[Function]:
+def _make_raw_flux_functions() -> Iterator[Function]:
     flux = f"({_FLUX_0!r} * {{0}} / {{1}})"
     spread = "sqrt(pow({0} * {3}, 2) + pow({1} * {2}, 2))"
     errors = ("{1} >= 0", "{3} >= 0")
     both, four = ("dn", "fluxMag0"), ("dn", "dnSigma", "fluxMag0", "fluxMag0Sigma")
-    yield from _function("dnToAbMag", both, _finite("(-2.5 * log10({0} / {1}))"), "AB magnitude of a raw flux.")
-    yield from _function(
-        "dnToAbMagSigma", four, _finite(f"({_PER_FLUX!r} * {spread} / ({{0}} * {{2}}))", "{0} > 0", "{2} > 0", *errors),
+    yield from _make_function(
+        "dnToAbMag", both, _finite_sql("(-2.5 * log10({0} / {1}))"), "AB magnitude of a raw flux."
+    )
+    yield from _make_function(
+        "dnToAbMagSigma", four,
+        _finite_sql(f"({_PER_FLUX!r} * {spread} / ({{0}} * {{2}}))", "{0} > 0", "{2} > 0", *errors),
         "Error of the AB magnitude of a raw flux.",
     )  # fmt: skip
-    yield from _function("dnToFlux", both, _finite(flux), "Flux in erg/s/cm2/Hz of a raw flux.")
-    yield from _function(
-        "dnToFluxSigma", four, _finite(f"({_FLUX_0!r} * {spread} / pow({{2}}, 2))", *errors),
+    yield from _make_function("dnToFlux", both, _finite_sql(flux), "Flux in erg/s/cm2/Hz of a raw flux.")
+    yield from _make_function(
+        "dnToFluxSigma", four, _finite_sql(f"({_FLUX_0!r} * {spread} / pow({{2}}, 2))", *errors),
         "Error in erg/s/cm2/Hz of the flux of a raw flux.",
     )  # fmt: skip
 
 
-def _function(name: str, parameters: tuple[str, ...], sql: str, description: str) -> Iterator[Function]:
+def _make_function(name: str, parameters: tuple[str, ...], sql: str, description: str) -> Iterator[Function]:
     for prefix in ("", "scisql_"):
         of_numbers = tuple(Parameter(p, "number", "DOUBLE") for p in parameters)
         yield Function(f"{prefix}{name}", of_numbers, DOUBLE, sql, description, returns="DOUBLE")
 
 
-PHOTOMETRY = (
-    *_pair("flux", "flux", "- 48.6", "erg/s/cm2/Hz"),
-    *_pair("nanojansky", "flux", "+ 31.4", "nJy"),
-    *_raw(),
+PHOTOMETRY_FUNCTIONS = (
+    *_make_flux_functions("flux", "flux", "- 48.6", "erg/s/cm2/Hz"),
+    *_make_flux_functions("nanojansky", "flux", "+ 31.4", "nJy"),
+    *_make_raw_flux_functions(),
 )

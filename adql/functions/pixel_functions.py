@@ -11,26 +11,26 @@ from clickhouse_schema.datatypes import DOUBLE, LONG, POINT
 from clickhouse_schema.healpix import index_sql
 
 #: characters of an operand that is more than a column: the formula of the index names each fifty times
-_LONG = 60
+_MAX_REPEATED_CHARACTERS = 60
 
 
-def _healpix(order: str, lon: str, lat: str) -> str:
+def _healpix_sql(order: str, lon: str, lat: str) -> str:
     """Positions that have no pixel get the number after the last one, which to a user is NULL."""
-    if len(lon) > _LONG or len(lat) > _LONG:
-        return f"arrayMap((lon, lat) -> {_index(order, 'lon', 'lat')}, [{lon}], [{lat}])[1]"
-    return _index(order, lon, lat)
+    if len(lon) > _MAX_REPEATED_CHARACTERS or len(lat) > _MAX_REPEATED_CHARACTERS:
+        return f"arrayMap((lon, lat) -> {_index_sql(order, 'lon', 'lat')}, [{lon}], [{lat}])[1]"
+    return _index_sql(order, lon, lat)
 
 
-def _healpix_of_point(order: str, point: str) -> str:
-    index = _index(order, "arrayElementOrNull(p, 1)", "arrayElementOrNull(p, 2)")
+def _point_healpix_sql(order: str, point: str) -> str:
+    index = _index_sql(order, "arrayElementOrNull(p, 1)", "arrayElementOrNull(p, 2)")
     return f"arrayMap(p -> {index}, [{point}])[1]"
 
 
-def _index(order: str, lon: str, lat: str) -> str:
+def _index_sql(order: str, lon: str, lat: str) -> str:
     return f"toInt64(nullIf({index_sql(lon, lat, int(order))}, {12 * 4 ** int(order)}))"
 
 
-def _center(args: tuple[Expr, ...], span: Span) -> Expr:
+def _expand_center(args: tuple[Expr, ...], span: Span) -> Expr:
     return Call(POINT, "POINT", (Call(DOUBLE, "PIXEL LON", args), Call(DOUBLE, "PIXEL LAT", args)), span=span)
 
 
@@ -48,23 +48,23 @@ class _Pixel:
         self.cap = f"least({self.ring}, {4 * self.nside} - {self.ring}, {self.nside})"
         self.eighth = f"(2 * modulo({base}, 4) + ({self.row} != 1))"
 
-    def lon(self, index: str) -> str:
+    def longitude_sql(self, index: str) -> str:
         turned = f"positiveModulo(45 * ({self.eighth} + ({self.x} - {self.y}) / {self.cap}), 360.)"
-        return self._of(index, turned)
+        return self._center_sql(index, turned)
 
-    def lat(self, index: str) -> str:
+    def latitude_sql(self, index: str) -> str:
         from_pole = f"(90 - 2 * degrees(asin({self.cap} / {math.sqrt(6) * self.nside!r})))"
         between = f"degrees(asin(({2 * self.nside} - {self.ring}) * 2 / {3 * self.nside}))"
         in_caps = f"if({self.ring} < {self.nside}, {from_pole}, -{from_pole})"
-        return self._of(index, f"if({self.cap} < {self.nside}, {in_caps}, {between})")
+        return self._center_sql(index, f"if({self.cap} < {self.nside}, {in_caps}, {between})")
 
-    def _of(self, index: str, value: str) -> str:
+    def _center_sql(self, index: str, value: str) -> str:
         """The index is an expression of any length: it is written once."""
         known = f"if(i BETWEEN 0 AND {12 * self.nside**2 - 1}, {value}, NULL)"
         return f"arrayMap(i -> {known}, [{index}])[1]"
 
 
-def _of_source_id(order: str, source_id: str) -> str:
+def _source_id_sql(order: str, source_id: str) -> str:
     """A source_id of Gaia begins with the index at order 12, in units of 2^35."""
     return f"if({source_id} >= 0, intDiv({source_id}, {2**35 * 4 ** (12 - int(order))}), NULL)"
 
@@ -72,7 +72,7 @@ def _of_source_id(order: str, source_id: str) -> str:
 _Q3C_SIDE = 1 << 30
 
 
-def _q3c(lon: str, lat: str) -> str:
+def _q3c_sql(lon: str, lat: str) -> str:
     """Faces of a cube, each a plane that is cut into quarters (Koposov & Bartunov 2006, ASP Conf. 351, 735).
 
     Face 0 is around the north pole, 1 to 4 are around the equator from longitude 0, 5 is around the south pole.
@@ -91,18 +91,18 @@ def _q3c(lon: str, lat: str) -> str:
 
 _ORDER = Parameter("hpxOrder", "order", "INTEGER")
 
-HEALPIX = (
+PIXEL_FUNCTIONS = (
     Function(
         "ivo_healpix_index",
         (_ORDER, Parameter("long", "number", "REAL"), Parameter("lat", "number", "REAL")),
-        LONG, _healpix,
+        LONG, _healpix_sql,
         "Index of the HEALPix pixel (NESTED) of order hpxOrder that contains the position (long, lat) in degrees.",
         returns="BIGINT",
     ),
     Function(
         "ivo_healpix_index",
         (_ORDER, Parameter("point", "point", "POINT")),
-        LONG, _healpix_of_point,
+        LONG, _point_healpix_sql,
         "Index of the HEALPix pixel (NESTED) of order hpxOrder that contains the point.",
         returns="BIGINT",
     ),
@@ -111,26 +111,26 @@ HEALPIX = (
         (_ORDER, Parameter("hpxIndex", "integer", "INTEGER")),
         POINT, "",
         "Center of the HEALPix pixel (NESTED) hpxIndex of order hpxOrder; NULL if there is no such pixel.",
-        returns="POINT", expand=_center,
+        returns="POINT", expand=_expand_center,
     ),
     Function(
         "gaia_healpix_index",
         (Parameter("norder", "gaia order", "INTEGER"), Parameter("source_id", "integer", "BIGINT")),
-        LONG, _of_source_id,
+        LONG, _source_id_sql,
         "Index of the HEALPix pixel (NESTED) of order norder, at most 12, that a Gaia source_id begins with.",
         returns="BIGINT",
     ),
     Function(
         "gavo_ipix",
         (Parameter("long", "number", "REAL"), Parameter("lat", "number", "REAL")),
-        LONG, _q3c,
+        LONG, _q3c_sql,
         "Index of the q3c pixel (2^30 a side) that contains the position (long, lat) in degrees.",
         returns="BIGINT",
     ),
 )  # fmt: skip
 
 #: What coordinates of centers are made of
-CENTERS = {
-    "PIXEL LON": lambda order, index: _Pixel(order).lon(index),
-    "PIXEL LAT": lambda order, index: _Pixel(order).lat(index),
+PIXEL_CENTER_SQL = {
+    "PIXEL LON": lambda order, index: _Pixel(order).longitude_sql(index),
+    "PIXEL LAT": lambda order, index: _Pixel(order).latitude_sql(index),
 }

@@ -10,7 +10,7 @@ _MINUTES = r"([0-5]?\d)"
 _SECONDS = r"([0-5]?\d(?:\.\d*)?)"
 
 
-def _forms(sign: str, whole: str, packed: str, letter: str) -> tuple[str, ...]:
+def _build_patterns(sign: str, whole: str, packed: str, letter: str) -> tuple[str, ...]:
     """Regular expressions of four groups: sign, whole part, minutes, seconds. No text fits two of them."""
     seconds = r"([0-5]\d(?:\.\d*)?)"
     return (
@@ -21,7 +21,7 @@ def _forms(sign: str, whole: str, packed: str, letter: str) -> tuple[str, ...]:
     )
 
 
-def _angle(text: str, forms: tuple[str, ...], unit: str) -> str:
+def _angle_sql(text: str, forms: tuple[str, ...], unit: str) -> str:
     """Degrees; NULL for what has no such form. ``unit``: how many seconds of it are a degree."""
     known = f"ifNull({text}, {quote_string('')})"
     parts = f"arrayConcat({', '.join(f'extractGroups({known}, {quote_string(form)})' for form in forms)})"
@@ -30,16 +30,16 @@ def _angle(text: str, forms: tuple[str, ...], unit: str) -> str:
     return f"if(empty({parts}), NULL, if({parts}[1] = '-', -{value}, {value}))"
 
 
-_HOURS = _forms("", r"\d|[01]\d|2[0-4]", r"[01]\d|2[0-4]", "hH")
-_DEGREES = _forms("[+-]?", r"[0-2]?\d?\d|3[0-5]\d|360", r"\d\d", "dD")
+_HOURS = _build_patterns("", r"\d|[01]\d|2[0-4]", r"[01]\d|2[0-4]", "hH")
+_DEGREES = _build_patterns("[+-]?", r"[0-2]?\d?\d|3[0-5]\d|360", r"\d\d", "dD")
 
-SEXAGESIMAL = (
+SEXAGESIMAL_FUNCTIONS = (
     Function("ivo_hms_to_degrees", (Parameter("hms", "text", "TEXT"),), DOUBLE,
-             lambda text: _angle(text, _HOURS, "240"),
+             lambda text: _angle_sql(text, _HOURS, "240"),
              "Degrees of an angle in hours, written as h:m:s, h m s, hhmmss or hHmMsS, with decimals of seconds; "
              "NULL for any other text.", returns="REAL"),
     Function("ivo_dms_to_degrees", (Parameter("dms", "text", "TEXT"),), DOUBLE,
-             lambda text: _angle(text, _DEGREES, "3600"),
+             lambda text: _angle_sql(text, _DEGREES, "3600"),
              "Degrees of an angle written as d:m:s, d m s, ddmmss or dDmMsS, with a sign and decimals of seconds; "
              "NULL for any other text.", returns="REAL"),
 )  # fmt: skip

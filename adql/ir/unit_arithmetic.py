@@ -8,7 +8,7 @@ import warnings
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from adql.errors import printable
+from adql.errors import make_printable
 from clickhouse_schema.vounit import normalise_unit
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def find_conversion(source: str, target: str) -> tuple[str, float]:
     """``target`` as VOUnit spells it, and what a number in ``source`` is multiplied by. UnitFault if there is none."""
     wanted = normalise_unit(target)
     if wanted is None:
-        raise UnitFault(f"'{printable(target)}' is no unit")
+        raise UnitFault(f"'{make_printable(target)}' is no unit")
     if not wanted:
         raise UnitFault("a value cannot be converted to no unit")
     if wanted == source:

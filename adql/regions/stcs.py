@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from adql.errors import printable
+from adql.errors import make_printable
 from adql.regions.celestial_frames import FLAVORS, FROM_ICRS, REFPOS, SYNONYMS, frame, turned_region
 from adql.regions.cone import circle
 from adql.regions.coordinate_interval import Range
@@ -161,7 +161,7 @@ class _Reader:
 
     @property
     def _shown(self) -> str:
-        return f"'{printable(self._tokens[self._next][0])}'" if self._word else "the end"
+        return f"'{make_printable(self._tokens[self._next][0])}'" if self._word else "the end"
 
     def _error(self, message: str) -> ShapeError:
         return ShapeError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from adql.errors import AdqlSemanticError, FormError
-from adql.functions import AGGREGATES, FUNCTIONS, Function
+from adql.functions import FUNCTIONS, SET_FUNCTIONS_BY_NAME, Function
 from adql.ir import (
     UNTYPED,
     Aggregate,
@@ -25,7 +25,7 @@ from adql.resolve.object_name_binder import bind_named_position
 from adql.resolve.scope import suggestion
 from adql.resolve.type_rules import as_timestamp, check_argument, chosen, common_type, in_type, with_instants
 from adql.syntax import nodes
-from adql.syntax.hints.other_dialects import about_function
+from adql.syntax.hints.other_dialects import find_function_hint
 from adql.syntax.reserved_functions import ARGUMENTS
 from clickhouse_schema.datatypes import DOUBLE, LONG, TIMESTAMP, UNICODE
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 def bind_call(binder: Binder, node: nodes.FunctionCall) -> Expr:
     name = node.name.name.upper()
-    if name in AGGREGATES:
+    if name in SET_FUNCTIONS_BY_NAME:
         return set_function(binder, node, name)
     if name in BOUND_HERE:
         return bind_geometry(binder, node, name)
@@ -47,7 +47,7 @@ def bind_call(binder: Binder, node: nodes.FunctionCall) -> Expr:
         return _in_unit(binder, node)
     candidates = FUNCTIONS.get(name)
     if candidates is None:
-        hint = about_function(name, node.name.span) or suggestion(name, _known_functions(), node.name.span)
+        hint = find_function_hint(name, node.name.span) or suggestion(name, _known_functions(), node.name.span)
         raise AdqlSemanticError(
             f"there is no function {node.name.name}", node.name.span, hint or "/capabilities lists the functions"
         )
@@ -56,18 +56,18 @@ def bind_call(binder: Binder, node: nodes.FunctionCall) -> Expr:
 
 def _known_functions() -> list[str]:
     """The names of all functions as they are published, the reserved ones in upper case."""
-    own = [f.name for functions in (*FUNCTIONS.values(), AGGREGATES.values()) for f in functions]
+    own = [f.name for functions in (*FUNCTIONS.values(), SET_FUNCTIONS_BY_NAME.values()) for f in functions]
     return [*ARGUMENTS, *own]
 
 
 def _known(binder: Binder, node: nodes.FunctionCall, candidates: tuple[Function, ...]) -> Expr:
-    if not any(f.takes(len(node.args)) for f in candidates):
+    if not any(f.accepts_count(len(node.args)) for f in candidates):
         usages = " or ".join(f.usage for f in candidates)
         raise FormError(f"{node.name.name} does not take {len(node.args)} arguments", node.span, f"it is {usages}")
     args = tuple(binder.bind(a) for a in node.args)
     function = chosen(candidates, args)
     assert function is not None  # noqa: S101  one takes as many arguments
-    parameters = function.parameters_of(len(args))
+    parameters = function.expand_parameters(len(args))
     args = tuple(
         as_timestamp(a, TIMESTAMP) if p.kind == "timestamp" else a for p, a in zip(parameters, args, strict=True)
     )
@@ -77,7 +77,7 @@ def _known(binder: Binder, node: nodes.FunctionCall, candidates: tuple[Function,
         args = _alike(args, function.name, node)
     if function.expand is not None:
         return function.expand(args, node.span)
-    return Call(function.result_type(tuple(a.type for a in args)), function.name.upper(), args, span=node.span)
+    return Call(function.infer_result_type(tuple(a.type for a in args)), function.name.upper(), args, span=node.span)
 
 
 def _alike(args: tuple[Expr, ...], name: str, node: nodes.FunctionCall) -> tuple[Expr, ...]:
@@ -98,8 +98,8 @@ def set_function(binder: Binder, node: nodes.FunctionCall, name: str, *, over_gr
         raise FormError(f"{name} cannot stand in {binder.clause}", node.span, hint)
     if node.star:
         return Aggregate(LONG, "COUNT", (), span=node.span)
-    function = AGGREGATES[name]
-    if not function.takes(len(node.args)):
+    function = SET_FUNCTIONS_BY_NAME[name]
+    if not function.accepts_count(len(node.args)):
         raise FormError(
             f"{node.name.name} does not take {len(node.args)} arguments", node.span, f"it is {function.usage}"
         )
@@ -114,7 +114,7 @@ def set_function(binder: Binder, node: nodes.FunctionCall, name: str, *, over_gr
         check_argument(function, parameter, arg)
     if name == "IVO_HISTOGRAM":
         _check_bounds(args)
-    return Aggregate(function.result_type(tuple(a.type for a in args)), name, args, node.distinct, span=node.span)
+    return Aggregate(function.infer_result_type(tuple(a.type for a in args)), name, args, node.distinct, span=node.span)
 
 
 def _check_bounds(args: tuple[Expr, ...]) -> None:

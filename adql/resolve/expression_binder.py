@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeGuard
 
-from adql.errors import AdqlSemanticError, Fix, Hint, Span, printable
+from adql.errors import AdqlSemanticError, Fix, Hint, Span, make_printable
 from adql.ir import UNTYPED, Call, Exists, Expr, InSubquery, Literal, Subquery, evaluate_constant
 from adql.resolve.array_binder import bind_vector, is_vector, negative_vector
 from adql.resolve.boolean_chains import chain, operands
@@ -173,7 +173,9 @@ class Binder:
             if getattr(a, kind) and getattr(b, kind):
                 return left, right
         raise AdqlSemanticError(
-            f"'{op}' cannot compare {a.adql} with {b.adql}", left.span.to(right.span), _way_to_compare(left, right)
+            f"'{op}' cannot compare {a.adql} with {b.adql}",
+            left.span.extend_to(right.span),
+            _way_to_compare(left, right),
         )
 
     # --- predicates
@@ -224,7 +226,9 @@ class Binder:
             if not (isinstance(node, nodes.ColumnRef) and len(node.parts) == 1 and node.parts[0].delimited):
                 raise
             pattern = "'" + node.parts[0].name.replace("'", "''").replace("*", "%").replace("?", "_") + "'"
-            said = f"a pattern is written in single quotes, % for any characters and _ for one: {printable(pattern)}"
+            said = (
+                f"a pattern is written in single quotes, % for any characters and _ for one: {make_printable(pattern)}"
+            )
             raise AdqlSemanticError(error.message, error.span, Hint(said, (Fix(node.span, pattern),))) from None
 
     def _is_null(self, node: nodes.IsNull) -> Expr:

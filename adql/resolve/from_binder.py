@@ -10,7 +10,7 @@ from adql.ir import Call, Derived, Expr, Join, Literal, Output, Query, Relation,
 from adql.resolve.scope import Scope, Source, Visible, meant, same_name, suggestion, visible_columns, written
 from adql.resolve.type_rules import common_type
 from adql.syntax import nodes
-from adql.syntax.hints.other_dialects import about_table
+from adql.syntax.hints.other_dialects import find_table_hint
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, LONG, ColumnType
 from clickhouse_schema.reserved_words import name_to_adql
@@ -126,9 +126,9 @@ class Tables:
 
     def _unknown(self, parts: tuple[nodes.Identifier, ...], span: Span) -> AdqlSemanticError:
         entries = self.context.catalogue.entries
-        last, here = parts[-1].name.lower(), parts[0].span.to(parts[-1].span)
+        last, here = parts[-1].name.lower(), parts[0].span.extend_to(parts[-1].span)
         by_table = {e.table.name.lower(): _published(e) for e in entries}
-        hint = meant(by_table[last], here) if last in by_table else about_table(written(parts))
+        hint = meant(by_table[last], here) if last in by_table else find_table_hint(written(parts))
         if parts[0].name.upper() == "TAP_UPLOAD":
             uploaded = [_published(e) for e in entries if e.schema.name.upper() == "TAP_UPLOAD"]
             hint = hint or suggestion(written(parts), uploaded, here)
@@ -204,7 +204,7 @@ def _check_aliases(sources: list[Source], references: tuple[nodes.TableReference
     for source in sources:
         title = source.title.lower()
         if title in seen:
-            span = source.alias.span if source.alias else references[0].span.to(references[-1].span)
+            span = source.alias.span if source.alias else references[0].span.extend_to(references[-1].span)
             raise AdqlSemanticError(
                 f"two tables are called {source.title} in this FROM clause",
                 span,

@@ -167,7 +167,7 @@ def _polygon(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Express
         if len(args) < 6 or len(args) % 2:
             raise AdqlSemanticError(
                 f"POLYGON takes three or more longitudes and latitudes, in pairs; these are {len(args)} arguments",
-                args[0].span.to(args[-1].span),
+                args[0].span.extend_to(args[-1].span),
                 "as in POLYGON(ra1, dec1, ra2, dec2, ra3, dec3), or of points POLYGON(p1, p2, p3)",
             )
         pairs = [_position(binder, args[i], args[i + 1], "POLYGON", system) for i in range(0, len(args), 2)]

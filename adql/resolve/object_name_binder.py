@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from adql.errors import AdqlSemanticError, AdqlUnsupported, Span
-from adql.functions.object_name_functions import MOST_CHARACTERS, MOST_NAMES, NameFault, Positions
+from adql.functions.object_name_functions import MAX_NAME_CHARACTERS, MAX_NAMES, NameLookupError, PositionLookup
 from adql.ir import Call, Expr, Literal
 from adql.syntax import nodes
 from clickhouse_schema.datatypes import DOUBLE, POINT
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class KnownNames:
     """The positions of one query's names, each asked for once. ``ask`` None: nobody may be asked."""
 
-    def __init__(self, ask: Positions | None) -> None:
+    def __init__(self, ask: PositionLookup | None) -> None:
         self._ask = ask
         self._found: dict[str, tuple[float, float]] = {}
 
@@ -28,14 +28,14 @@ class KnownNames:
                 span,
                 "give the position itself, POINT(ra, dec)",
             )
-        if not name or len(name) > MOST_CHARACTERS:
-            raise AdqlSemanticError(f"the name of an object has 1 to {MOST_CHARACTERS} characters", span)
+        if not name or len(name) > MAX_NAME_CHARACTERS:
+            raise AdqlSemanticError(f"the name of an object has 1 to {MAX_NAME_CHARACTERS} characters", span)
         if name not in self._found:
-            if len(self._found) == MOST_NAMES:
-                raise AdqlSemanticError(f"one query takes at most {MOST_NAMES} names of objects", span)
+            if len(self._found) == MAX_NAMES:
+                raise AdqlSemanticError(f"one query takes at most {MAX_NAMES} names of objects", span)
             try:
                 self._found[name] = self._ask(name)
-            except NameFault as fault:
+            except NameLookupError as fault:
                 raise AdqlSemanticError(str(fault), span) from fault
         return self._found[name]
 

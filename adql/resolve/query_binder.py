@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from adql.errors import NOWHERE, AdqlErrors, AdqlSemanticError, FormError
-from adql.functions.object_name_functions import Positions
+from adql.functions.object_name_functions import PositionLookup
 from adql.ir import (
     UNTYPED,
     Aggregate,
@@ -42,7 +42,7 @@ from clickhouse_schema.datatypes import BOOLEAN, CHAR, ColumnType
 
 
 def resolve(
-    statement: nodes.Statement, catalogue: Catalogue, fresh: NameGenerator, positions: Positions | None = None
+    statement: nodes.Statement, catalogue: Catalogue, fresh: NameGenerator, positions: PositionLookup | None = None
 ) -> tuple[Query, tuple[TableEntry, ...]]:
     """The bound query and the catalogue tables that it reads; AdqlError with every error found.
 

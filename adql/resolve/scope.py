@@ -7,10 +7,10 @@ from dataclasses import replace
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from adql.errors import NO_HINT, AdqlSemanticError, Fix, Hint, Span, printable
+from adql.errors import NO_HINT, AdqlSemanticError, Fix, Hint, Span, make_printable
 from adql.ir import Column, Expr, NameGenerator, Output, walk_columns
 from adql.syntax import nodes
-from adql.syntax.hints.other_dialects import about_column
+from adql.syntax.hints.other_dialects import find_column_hint
 from clickhouse_schema.catalogue import TableEntry, find_places
 from clickhouse_schema.reserved_words import name_to_adql
 
@@ -163,7 +163,7 @@ class Scope:
             )
         for source in self.sources:
             if source.is_hidden(qualifier):
-                here = qualifier[0].span.to(qualifier[-1].span)
+                here = qualifier[0].span.extend_to(qualifier[-1].span)
                 raise AdqlSemanticError(
                     f"{written(qualifier)} is called {source.title} in this FROM clause",
                     span,
@@ -173,7 +173,7 @@ class Scope:
         raise AdqlSemanticError(
             f"there is no table {written(qualifier)} in this FROM clause",
             span,
-            suggestion(written(qualifier), titles, qualifier[0].span.to(qualifier[-1].span))
+            suggestion(written(qualifier), titles, qualifier[0].span.extend_to(qualifier[-1].span))
             or f"there is {', '.join(titles)}",
         )
 
@@ -231,7 +231,7 @@ class Scope:
                 "write its expression again, or select it in a subquery",
             )
         known = [name_to_adql(v.name) for v in self.visible]
-        hint = about_column(name.name) or suggestion(name.name, known, span, _LIKELY if name.delimited else _LIKE)
+        hint = find_column_hint(name.name) or suggestion(name.name, known, span, _LIKELY if name.delimited else _LIKE)
         for source in self.sources:
             close = get_close_matches(name.name.lower(), [n.lower() for n in source.names], n=1, cutoff=_LIKE)
             if close and hint.fixes:
@@ -246,7 +246,7 @@ class Scope:
             hint = Hint(f"each part of a name has its own quotes: {whole}", (Fix(span, whole),))
         if not hint and name.delimited:
             text = "'" + name.name.replace("'", "''") + "'"
-            hint = Hint(f"text is written in single quotes, {printable(text)}", (Fix(span, text),))
+            hint = Hint(f"text is written in single quotes, {make_printable(text)}", (Fix(span, text),))
         if not hint:
             hint = Hint("text is written in single quotes; TAP_SCHEMA.columns lists the columns")
         return AdqlSemanticError(f"there is no column {written(parts)}", span, hint)

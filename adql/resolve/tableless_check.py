@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from adql.errors import AdqlError, FormError, Span
-from adql.functions import AGGREGATES, FUNCTIONS
+from adql.functions import FUNCTIONS, SET_FUNCTIONS_BY_NAME
 from adql.ir import UNTYPED, Expr, Literal, NameGenerator, Order, Output, Query, walk_expr
 from adql.resolve.expression_binder import BINDERS, Binder
 from adql.resolve.from_binder import Side, Tables
@@ -157,7 +157,7 @@ def _is_certain(node: nodes.Expression) -> bool:
     if not isinstance(node, nodes.FunctionCall):
         return isinstance(node, _PREDICATES)
     name = node.name.name.upper()
-    functions = FUNCTIONS.get(name, ()) if name not in AGGREGATES else (AGGREGATES[name],)
+    functions = FUNCTIONS.get(name, ()) if name not in SET_FUNCTIONS_BY_NAME else (SET_FUNCTIONS_BY_NAME[name],)
     declared = bool(functions) and all(isinstance(f.result, ColumnType) and f.expand is None for f in functions)
     return name in _CERTAIN_CALLS or (declared and node.over is None)
 

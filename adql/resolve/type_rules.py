@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from adql.errors import NO_HINT, AdqlSemanticError, Fix, Hint, Span
-from adql.functions import KINDS, Function, Parameter
-from adql.functions.function import MOST_OF_A_PATTERN
+from adql.functions import PARAMETER_KINDS, Function, Parameter
+from adql.functions.function import MAX_PATTERN_CHARACTERS
 from adql.ir import UNTYPED, Call, Expr, Literal, evaluate_constant
-from adql.syntax.hints.angle_notations import angle_in_text
+from adql.syntax.hints.angle_notations import parse_angle_text
 from clickhouse_schema.datatypes import CHAR, DOUBLE, FLOAT, INT, LONG, SHORT, TIMESTAMP, UNICODE, ColumnType
 
 #: DALI 1.1 section 3.3.3, a trailing Z allowed
@@ -76,10 +76,10 @@ def fits(parameter: Parameter, arg: Expr) -> bool:
 
 def chosen(candidates: Sequence[Function], args: Sequence[Expr]) -> Function | None:
     """Of the functions of one name, the one that these arguments are for: by number, then by kind; None without any."""
-    takers = [f for f in candidates if f.takes(len(args))]
+    takers = [f for f in candidates if f.accepts_count(len(args))]
     if len(takers) < 2:
         return takers[0] if takers else None
-    parameters = [(f, f.parameters_of(len(args))) for f in takers]
+    parameters = [(f, f.expand_parameters(len(args))) for f in takers]
     return next((f for f, ps in parameters if all(map(fits, ps, args))), takers[0])
 
 
@@ -93,8 +93,8 @@ def about_number(expr: Expr, *, degrees: bool = True) -> Hint:
         return NO_HINT
     if _NUMBER.fullmatch(expr.value.strip()):
         return Hint("numbers are written without quotes", (Fix(expr.span, expr.value.strip()),))
-    angle = angle_in_text(expr.value) if degrees else None
-    return angle.hint_at(expr.span) if angle else NO_HINT
+    angle = parse_angle_text(expr.value) if degrees else None
+    return angle.make_hint(expr.span) if angle else NO_HINT
 
 
 def check_argument(function: Function, parameter: Parameter, arg: Expr) -> None:
@@ -106,7 +106,7 @@ def check_argument(function: Function, parameter: Parameter, arg: Expr) -> None:
             hint = Hint("CAST(... AS VARCHAR) makes a text")
         if parameter.kind == "timestamp":
             hint = Hint("CAST(... AS TIMESTAMP) makes one of a text")
-        wanted = KINDS[parameter.kind]
+        wanted = PARAMETER_KINDS[parameter.kind]
         asked = f"{function.usage} takes {wanted} as {parameter.name}"
         if len(function.parameters) == 1:
             asked = f"{function.name} takes {wanted}"
@@ -121,7 +121,7 @@ def _number_between(low: float, high: float, arg: Expr, *, whole: bool) -> bool:
 
 def _is_pattern(arg: Expr) -> bool:
     text = arg.value if isinstance(arg, Literal) else ""
-    return is_null(arg) or (arg.type.is_text and isinstance(text, str) and len(text) <= MOST_OF_A_PATTERN)
+    return is_null(arg) or (arg.type.is_text and isinstance(text, str) and len(text) <= MAX_PATTERN_CHARACTERS)
 
 
 def _is_timestamp(arg: Expr) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from adql.errors import AdqlSemanticError, FormError
-from adql.functions import AGGREGATES
+from adql.functions import SET_FUNCTIONS_BY_NAME
 from adql.ir import Expr, Frame, Literal, Order, Windowed, walk_expr
 from adql.resolve.call_binder import set_function
 from adql.resolve.scope import suggestion
@@ -70,7 +70,7 @@ def bind_window(binder: Binder, node: nodes.FunctionCall) -> Expr:
         if expr.type.is_array:
             raise AdqlSemanticError(f"OVER takes single values; this is {expr.type.adql}", expr.span)
     frame = _frame(node.over.frame, order_by)
-    if name in AGGREGATES:
+    if name in SET_FUNCTIONS_BY_NAME:
         inner = set_function(binder, node, name, over_groups=True)
         windowed = Windowed(inner.type, name, inner.args, partition_by, order_by, frame, inner.distinct, span=node.span)
     else:
@@ -89,7 +89,7 @@ def bind_window(binder: Binder, node: nodes.FunctionCall) -> Expr:
 def _function(node: nodes.FunctionCall, name: str) -> WindowFunction:
     function = WINDOW_FUNCTIONS.get(name)
     if function is None:
-        hint = suggestion(name, [*WINDOW_FUNCTIONS, *AGGREGATES], node.name.span)
+        hint = suggestion(name, [*WINDOW_FUNCTIONS, *SET_FUNCTIONS_BY_NAME], node.name.span)
         raise AdqlSemanticError(f"{node.name.name} is no window function", node.name.span, hint or "leave OVER out")
     if not function.least_args <= len(node.args) <= function.most_args:
         raise FormError(f"{name} does not take {len(node.args)} arguments", node.span, f"it is {function.usage}")

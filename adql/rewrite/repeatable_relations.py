@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adql.functions.mathematical_functions import DRAWS
+from adql.functions.mathematical_functions import RANDOM_SQL
 from adql.ir import (
     Aggregate,
     Call,
@@ -25,7 +25,7 @@ from adql.ir import (
 #: Sums of floating-point numbers depend on the order in which the rows are read.
 _STEADY_AGGREGATES = ("COUNT", "MIN", "MAX")
 
-_CHANCES = (*DRAWS, "ROW NUMBER")
+_CHANCES = (*RANDOM_SQL, "ROW NUMBER")
 
 
 def has_random_answer(query: Query) -> bool:
@@ -33,7 +33,7 @@ def has_random_answer(query: Query) -> bool:
     parts = (
         part for select in walk_selects(query) for expr in walk_select_expressions(select) for part in walk_expr(expr)
     )
-    return any(isinstance(part, Call) and part.name in (*DRAWS, "SAMPLED") for part in parts)
+    return any(isinstance(part, Call) and part.name in (*RANDOM_SQL, "SAMPLED") for part in parts)
 
 
 def is_repeatable(relation: Relation) -> bool:

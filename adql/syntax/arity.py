@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from adql.errors import NO_HINT, Fix, Hint
-from adql.syntax.hints.angle_notations import angle_in_text
+from adql.syntax.hints.angle_notations import parse_angle_text
 from adql.syntax.nodes import Binary, ColumnRef, Expression, NullLiteral, NumberLiteral, StringLiteral, Unary
 from adql.syntax.reserved_functions import ARGUMENTS, GEOMETRIES
 
 _NEVER_POINTS = (NumberLiteral, StringLiteral, NullLiteral, Unary, Binary)
 
-_SYSTEMS = frozenset({"ICRS", "FK5", "FK4", "J2000", "B1950", "GALACTIC", "ECLIPTIC"})
+_SYSTEM_NAMES = frozenset({"ICRS", "FK5", "FK4", "J2000", "B1950", "GALACTIC", "ECLIPTIC"})
 
-_FORMS = {
+_GEOMETRY_FORMS = {
     "POINT": "POINT([system,] longitude, latitude)",
     "CIRCLE": "CIRCLE([system,] centre, radius) or CIRCLE([system,] longitude, latitude, radius)",
     "BOX": "BOX([system,] centre, width, height) or BOX([system,] longitude, latitude, width, height)",
@@ -21,24 +21,24 @@ _FORMS = {
 }
 
 
-def misfit(name: str, args: Sequence[Expression]) -> str:
+def find_argument_fault(name: str, args: Sequence[Expression]) -> str:
     """What is wrong with the arguments of the reserved function ``name``, or nothing."""
     if name in GEOMETRIES:
-        if _fits_geometry(name, args):
+        if _has_geometry_form(name, args):
             return ""
-        return f"the arguments of {name} are those of {_FORMS[name]}"
+        return f"the arguments of {name} are those of {_GEOMETRY_FORMS[name]}"
     least, most = ARGUMENTS[name]
     count = len(args)
     if least <= count <= most and not (name == "DISTANCE" and count == 3):
         return ""
-    return f"{name} takes {_arguments(name)}, not {count}"
+    return f"{name} takes {_describe_argument_count(name)}, not {count}"
 
 
 _LOGARITHM = "LOG is the natural logarithm; to another base it is LOG(x) / LOG(base)"
 _DISTINCT_ROWS = "rows that differ are counted by SELECT COUNT(*) FROM (SELECT DISTINCT a, b FROM ...) AS q"
 
 
-def way_out(name: str, args: Sequence[Expression]) -> Hint:
+def find_argument_hint(name: str, args: Sequence[Expression]) -> Hint:
     """The hint about arguments that do not fit, or nothing."""
     if name == "COUNT":
         return Hint(_DISTINCT_ROWS if args else "COUNT(*) counts rows")
@@ -49,13 +49,13 @@ def way_out(name: str, args: Sequence[Expression]) -> Hint:
     first = args[0]
     if name == "CIRCLE" and len(args) - isinstance(first, StringLiteral) == 2:
         return Hint("the radius is missing, in degrees")
-    if isinstance(first, ColumnRef) and (system := first.parts[0].name).upper() in _SYSTEMS:
+    if isinstance(first, ColumnRef) and (system := first.parts[0].name).upper() in _SYSTEM_NAMES:
         return Hint(f"a system is a text: '{system}'", (Fix(first.span, f"'{system}'"),))
-    angles = (angle_in_text(arg.value) for arg in args if isinstance(arg, StringLiteral))
+    angles = (parse_angle_text(arg.value) for arg in args if isinstance(arg, StringLiteral))
     return Hint(next((angle.hint for angle in angles if angle), ""))
 
 
-def _arguments(name: str) -> str:
+def _describe_argument_count(name: str) -> str:
     least, most = ARGUMENTS[name]
     if name == "DISTANCE":
         return "2 points or 4 coordinates"
@@ -66,7 +66,7 @@ def _arguments(name: str) -> str:
     return f"at least {least} argument"
 
 
-def _fits_geometry(name: str, args: Sequence[Expression]) -> bool:
+def _has_geometry_form(name: str, args: Sequence[Expression]) -> bool:
     """A system is a string or NULL; a point is not a number, and in the other form every coordinate is one argument."""
     shape = args[1:] if args and isinstance(args[0], StringLiteral | NullLiteral) else args
     count = len(shape)

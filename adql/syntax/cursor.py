@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import NoReturn
 
-from adql.errors import AdqlSyntaxError, Hint, Span, line_and_column, printable
+from adql.errors import AdqlSyntaxError, Hint, Span, make_printable, offset_to_line_column
 from adql.syntax.hints import token_hints
 from adql.syntax.lexer import END, NAME, NUMBER, STRING, WORD, tokenise
 from adql.syntax.nodes import Expression, Identifier, Query
@@ -94,7 +94,7 @@ class Cursor:
         """Read the bracket that closes the one at ``opening``; what it held is now ``levels`` deeper in the tree."""
         closing = "]" if self.kinds[opening] == "[" else ")"
         if self.kinds[self.at] != closing:
-            line, column = line_and_column(self.text, self.starts[opening])
+            line, column = offset_to_line_column(self.text, self.starts[opening])
             self.fail(f"{closing} to close the {self.kinds[opening]} at line {line}, column {column}")
         self.at += 1
         self.leave_levels(levels)
@@ -157,7 +157,7 @@ class Cursor:
     def describe_token(self) -> str:
         """The next token in words."""
         kind = self.kinds[self.at]
-        text = printable(self.texts[self.at])
+        text = make_printable(self.texts[self.at])
         if kind == END:
             return "the end of the query"
         if kind == STRING:
@@ -173,5 +173,5 @@ class Cursor:
         raise AdqlSyntaxError(
             f"expected {expected}, found {self.describe_token()}",
             self.span_at(self.at),
-            hint or token_hints.slip(self, expected),
+            hint or token_hints.find_token_hint(self, expected),
         )

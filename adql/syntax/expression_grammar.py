@@ -13,8 +13,8 @@ from typing import NoReturn
 
 from adql.errors import AdqlSyntaxError, Fix, Hint, Span
 from adql.syntax.cursor import SUBQUERY_LEVELS, Cursor
-from adql.syntax.hints.other_dialects import about_function
-from adql.syntax.hints.parse_position import replaced
+from adql.syntax.hints.other_dialects import find_function_hint
+from adql.syntax.hints.parse_position import replace_tokens
 from adql.syntax.nodes import (
     Between,
     Binary,
@@ -171,7 +171,7 @@ def fail_without_operand(cursor: Cursor) -> NoReturn:
     if kind in RESERVED and cursor.kinds[cursor.at + 1] == "(":
         if kind == "ON":
             cursor.fail("a value or a column name")
-        hint = about_function(kind, cursor.span_at(cursor.at))
+        hint = find_function_hint(kind, cursor.span_at(cursor.at))
         cursor.fail("a value or a column name", hint or f"{kind} is a reserved word and no function of ADQL")
     cursor.fail("a value or a column name")
 
@@ -210,7 +210,7 @@ def _refuse_chained_comparison(cursor: Cursor, compared: int) -> None:
     hint = Hint("comparisons do not chain: write a < b AND b < c")
     if "||" in cursor.kinds[compared : cursor.at]:
         at = cursor.kinds.index("||", compared)
-        hint = Hint("texts are joined by ||; 'or' is OR", (replaced(cursor, at, at, "OR"),))
+        hint = Hint("texts are joined by ||; 'or' is OR", (replace_tokens(cursor, at, at, "OR"),))
     cursor.fail("AND, OR or the end of the condition", hint)
 
 
@@ -327,4 +327,4 @@ def _balance_chain(op: str, operands: Sequence[Expression]) -> Expression:
     half = (len(operands) + 1) // 2
     left = _balance_chain(op, operands[:half])
     right = _balance_chain(op, operands[half:])
-    return Binary(left.span.to(right.span), op, left, right)
+    return Binary(left.span.extend_to(right.span), op, left, right)

@@ -7,8 +7,8 @@ from typing import NoReturn
 from adql.errors import AdqlSyntaxError, Fix, Hint
 from adql.syntax.cursor import Cursor
 from adql.syntax.expression_grammar import is_query_operand, parse_condition, parse_query_to_bracket
-from adql.syntax.hints.other_dialects import about_function
-from adql.syntax.lexer import NAME, NUMBER, WORD, number_value
+from adql.syntax.hints.other_dialects import find_function_hint
+from adql.syntax.lexer import NAME, NUMBER, WORD, token_to_number
 from adql.syntax.nodes import (
     DerivedTable,
     Identifier,
@@ -111,7 +111,7 @@ def _parse_table_name(cursor: Cursor) -> TableName:
     if len(parts) > 3:
         raise AdqlSyntaxError("a table has at most three parts: catalog.schema.table", cursor.span_from(first))
     if cursor.kinds[cursor.at] == "(":
-        hint = about_function(parts[-1].name, parts[-1].span)
+        hint = find_function_hint(parts[-1].name, parts[-1].span)
         cursor.fail("the next table or clause", hint or "ADQL has no table functions")
     if cursor.kinds[cursor.at] in _IN_NAMES and _is_glued(cursor, cursor.at):
         _refuse_unquoted_name(cursor, cursor.at - 1)
@@ -156,7 +156,7 @@ def _parse_sample(cursor: Cursor) -> Sample:
     opening = cursor.open_bracket(levels=0)
     number = cursor.at
     cursor.expect(NUMBER, "a percentage")
-    percent = float(number_value(cursor.texts[number], cursor.span_at(number)))
+    percent = float(token_to_number(cursor.texts[number], cursor.span_at(number)))
     if not 0 < percent <= 100:
         raise AdqlSyntaxError("a sample is more than 0 and at most 100 percent", cursor.span_at(number))
     cursor.close_bracket(opening, levels=0)

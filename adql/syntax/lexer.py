@@ -11,9 +11,9 @@ import re
 from itertools import accumulate, compress
 from typing import NamedTuple
 
-from adql.errors import AdqlSyntaxError, Fix, Hint, Span, printable
-from adql.syntax.hints.angle_notations import angle_at
-from adql.syntax.hints.illegal_characters import BLANKS, unreadable
+from adql.errors import AdqlSyntaxError, Fix, Hint, Span, make_printable
+from adql.syntax.hints.angle_notations import find_angle_at
+from adql.syntax.hints.illegal_characters import BLANKS, make_illegal_character_error
 from clickhouse_schema.reserved_words import RESERVED
 
 MAX_CHARACTERS = 1_000_000
@@ -78,14 +78,14 @@ def tokenise(text: str) -> Tokens:
         )
     if forbidden := _FORBIDDEN.search(text):
         raise AdqlSyntaxError(
-            f"character {printable(forbidden[0])} is not allowed in a query",
+            f"character {make_printable(forbidden[0])} is not allowed in a query",
             Span(*forbidden.span()),
             "control characters other than tab and line end are never part of a query",
         )
     parts = _TOKEN.split(text)  # what is between the tokens, and the tokens, by turns
     borders = list(accumulate(map(len, parts)))
     if "".join(parts[::2]).strip(BLANKS):
-        raise unreadable(text, parts, borders)
+        raise make_illegal_character_error(text, parts, borders)
     texts, starts, ends = parts[1::2], borders[:-1:2], borders[1::2]
     kind_of, kind_by_first = _KINDS.get, _KINDS_BY_FIRST
     kinds = [kind_of(token) or kind_of(token.upper()) or kind_by_first[token[0]] for token in texts]
@@ -107,7 +107,7 @@ def tokenise(text: str) -> Tokens:
     return Tokens(kinds, texts, starts, ends)
 
 
-def number_value(text: str, span: Span, query: str = "") -> int | float:
+def token_to_number(text: str, span: Span, query: str = "") -> int | float:
     """The value of a number token: an int for digits alone and for hex, else a float.
 
     ``query``: what the token stands in, at ``span``; without it only the token is looked at if it is no number.
@@ -121,7 +121,7 @@ def number_value(text: str, span: Span, query: str = "") -> int | float:
             return int(text)
         value = int(text, 16) if text[:2] in ("0x", "0X") else float(text)
     except ValueError:
-        raise _malformed(text, span, query) from None
+        raise _make_number_error(text, span, query) from None
     if math.isinf(value):
         raise AdqlSyntaxError("this number is too large: the greatest is about 1.8e308", span)
     return value
@@ -130,13 +130,13 @@ def number_value(text: str, span: Span, query: str = "") -> int | float:
 _GROUPED = re.compile(r"\d{1,3}(_\d{3})+")
 
 
-def _malformed(text: str, span: Span, query: str) -> AdqlSyntaxError:
+def _make_number_error(text: str, span: Span, query: str) -> AdqlSyntaxError:
     """The error for a token that begins with a digit and is no number."""
-    message = f"{printable(text)} is neither a number nor a name"
-    found = angle_at(query, span.start) if query else angle_at(text, 0)
+    message = f"{make_printable(text)} is neither a number nor a name"
+    found = find_angle_at(query, span.start) if query else find_angle_at(text, 0)
     if found:
         place = Span(span.start, found.end if query else span.start + found.end)
-        return AdqlSyntaxError(f"{printable(text)} is no number", place, found.hint_at(place))
+        return AdqlSyntaxError(f"{make_printable(text)} is no number", place, found.make_hint(place))
     if _GROUPED.fullmatch(text):
         hint = Hint("digits stand without a separator", (Fix(span, text.replace("_", "")),))
         return AdqlSyntaxError(message, span, hint)

@@ -22,8 +22,8 @@ from adql.syntax.expression_grammar import (
     require_condition,
     require_value,
 )
-from adql.syntax.hints.other_dialects import about_function
-from adql.syntax.lexer import NAME, NUMBER, STRING, WORD, number_value
+from adql.syntax.hints.other_dialects import find_function_hint
+from adql.syntax.lexer import NAME, NUMBER, STRING, WORD, token_to_number
 from adql.syntax.nodes import (
     BooleanLiteral,
     Case,
@@ -65,7 +65,7 @@ def _parse_number(cursor: Cursor) -> Expression:
     at = cursor.at
     cursor.at = at + 1
     span, text = cursor.span_at(at), cursor.texts[at]
-    return NumberLiteral(span, number_value(text, span, cursor.text), text)
+    return NumberLiteral(span, token_to_number(text, span, cursor.text), text)
 
 
 def _parse_string(cursor: Cursor) -> Expression:
@@ -138,8 +138,8 @@ def _parse_call(cursor: Cursor, first: int, name: Identifier) -> Expression:
         args = _parse_arguments(cursor, name)
     cursor.close_bracket(opening)
     span = cursor.span_from(first)
-    if kind in ARGUMENTS and not star and (wrong := arity.misfit(kind, args)):
-        raise AdqlSyntaxError(wrong, span, arity.way_out(kind, args))
+    if kind in ARGUMENTS and not star and (wrong := arity.find_argument_fault(kind, args)):
+        raise AdqlSyntaxError(wrong, span, arity.find_argument_hint(kind, args))
     if not (cursor.is_word("OVER", cursor.at) and cursor.kinds[cursor.at + 1] == "("):
         return FunctionCall(span, name, args, distinct, star)
     if kind in RESERVED and kind not in SET_FUNCTIONS:
@@ -153,7 +153,7 @@ def _parse_arguments(cursor: Cursor, name: Identifier) -> tuple[Expression, ...]
     try:
         return parse_values(cursor)
     except AdqlSyntaxError:
-        if hint := about_function(name.name, name.span):
+        if hint := find_function_hint(name.name, name.span):
             raise AdqlSyntaxError(f"there is no function {name.name}", name.span, hint) from None
         raise
 

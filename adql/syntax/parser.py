@@ -13,7 +13,7 @@ from adql.errors import AdqlSyntaxError
 from adql.syntax.cursor import Cursor
 from adql.syntax.expression_grammar import parse_condition, parse_subquery, parse_value_or_condition
 from adql.syntax.from_grammar import parse_tables
-from adql.syntax.hints.other_dialects import WORDS
+from adql.syntax.hints.other_dialects import WORD_HINTS
 from adql.syntax.lexer import END, NAME, WORD
 from adql.syntax.nodes import (
     CommonTable,
@@ -84,7 +84,7 @@ def _parse_query(cursor: Cursor, first: Query | None) -> Query:
     limited = query.offset is not None or (isinstance(query, Select) and query.top is not None)
     if enclosed and (query.order_by or limited):
         query = _as_table(query)
-    return replace(query, span=start.to(cursor.span_at(cursor.at - 1)), order_by=order, offset=offset)
+    return replace(query, span=start.extend_to(cursor.span_at(cursor.at - 1)), order_by=order, offset=offset)
 
 
 def _parse_union(cursor: Cursor, first: Query | None) -> Query:
@@ -96,7 +96,7 @@ def _parse_union(cursor: Cursor, first: Query | None) -> Query:
         cursor.at += 1
         keep = _parse_set_quantifier(cursor)
         right = _parse_intersection(cursor, None)
-        left = SetOperation(left.span.to(right.span), (), None, op, keep, left, right)
+        left = SetOperation(left.span.extend_to(right.span), (), None, op, keep, left, right)
         cursor.add_height()
     cursor.height = max(outer, cursor.height)
     return left
@@ -107,7 +107,7 @@ def _parse_intersection(cursor: Cursor, first: Query | None) -> Query:
     while cursor.take("INTERSECT"):
         keep = _parse_set_quantifier(cursor)
         right = _parse_query_operand(cursor)
-        left = SetOperation(left.span.to(right.span), (), None, "INTERSECT", keep, left, right)
+        left = SetOperation(left.span.extend_to(right.span), (), None, "INTERSECT", keep, left, right)
         cursor.add_height()
     return left
 
@@ -165,7 +165,7 @@ def _parse_select_item(cursor: Cursor) -> SelectItem:
     alias = None
     if cursor.is_word("OVER", cursor.at) and cursor.kinds[cursor.at - 1] == ")":
         cursor.at += 1
-        cursor.fail("the window of OVER", f"{WORDS['OVER']}; a column is called so by AS OVER")
+        cursor.fail("the window of OVER", f"{WORD_HINTS['OVER']}; a column is called so by AS OVER")
     if cursor.take("AS") or cursor.kinds[cursor.at] in (WORD, NAME):
         alias = cursor.read_identifier("a column alias (a name)")
     return SelectItem(cursor.span_from(first), expression, alias)

@@ -3,9 +3,9 @@ its tables."""
 
 from __future__ import annotations
 
-from adql.errors import AdqlError, line_and_column
+from adql.errors import AdqlError, offset_to_line_column
 from adql.resolve.tableless_check import check_without_tables
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
 from loaders.load_error import LoadError
 from loaders.progress_reporter import Reporter
@@ -37,7 +37,7 @@ def checked(line: str) -> str:
     try:
         check_without_tables(text)
     except AdqlError as error:
-        row, column = line_and_column(text, error.span.start)
+        row, column = offset_to_line_column(text, error.span.start)
         return f"ERROR {row}:{column} {' '.join(error.message.split())}"
     return "OK"
 

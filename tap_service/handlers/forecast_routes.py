@@ -16,7 +16,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 from starlette.concurrency import run_in_threadpool
 
-from adql.errors import NOWHERE, AdqlError, AdqlErrors, line_and_column
+from adql.errors import NOWHERE, AdqlError, AdqlErrors, offset_to_line_column
 from clickhouse_schema.datatypes import Field
 from tap_service.config import Config
 from tap_service.handlers.client_disconnect import disconnection, unless
@@ -122,7 +122,7 @@ def _fault(error: AdqlError, query: str) -> dict[str, Any]:
         said["fixes"] = [{"start": fix.span.start, "end": fix.span.end, "text": fix.text} for fix in error.fixes]
     if error.span == NOWHERE:
         return said
-    (line, column), (end_line, end_column) = (line_and_column(query, offset) for offset in error.span)
+    (line, column), (end_line, end_column) = (offset_to_line_column(query, offset) for offset in error.span)
     return {**said, "line": line, "column": column, "endLine": end_line, "endColumn": end_column}
 
 

@@ -25,7 +25,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import ValidationError
 
-from adql.errors import printable
+from adql.errors import make_printable
 from clickhouse_schema.datatypes import CHAR, INTEGERS, UNICODE, ColumnType, Field
 from clickhouse_schema.schema_files.schema_checks import UNSTORABLE, is_reserved_column
 from clickhouse_schema.schema_model import Column, Layout, Table
@@ -288,4 +288,4 @@ def _too_many_rows(limits: Limits) -> ReadError:
 
 
 def _told(text: str) -> str:
-    return printable(text, 1000)
+    return make_printable(text, 1000)

@@ -14,7 +14,7 @@ import pytest
 from numpy.typing import NDArray
 
 from adql.resolve.tableless_check import check_without_tables
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from tap_service.storage.engine.engine import Engine

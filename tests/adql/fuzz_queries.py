@@ -10,7 +10,7 @@ import random
 import re
 from collections.abc import Callable
 
-from adql.functions import AGGREGATES, FUNCTIONS, Function
+from adql.functions import FUNCTIONS, SET_FUNCTIONS_BY_NAME, Function
 from clickhouse_schema.datatypes import ColumnType
 from clickhouse_schema.schema_model import Table
 from tests.adql.fuzz_tables import FUZZ, UPLOAD
@@ -176,7 +176,7 @@ def _calls(function: Function) -> list[str]:
     """A call with each number of arguments that it takes."""
     least, most = len(function.parameters) - function.optional, len(function.parameters) + 2 * function.variadic
     return [
-        f"{function.name}({', '.join(_placeholder(p.kind) for p in function.parameters_of(count))})"
+        f"{function.name}({', '.join(_placeholder(p.kind) for p in function.expand_parameters(count))})"
         for count in range(least, most + 1)
     ]
 
@@ -193,7 +193,7 @@ def _function_templates() -> dict[str, list[str]]:
         ):  # of other services; of ON alone
             continue
         numbers = (ColumnType("double"),) * len(function.parameters)
-        kind = _kind(function.result_type(numbers))
+        kind = _kind(function.infer_result_type(numbers))
         calls = _calls(function)
         if function.name == "ivo_epoch_prop_pos":  # its SQL is long, and grows with what it is made of
             calls = [call.replace("{number}", "{column_real}") for call in calls]
@@ -203,7 +203,7 @@ def _function_templates() -> dict[str, list[str]]:
 
 _CALLS = _function_templates()
 _AGGREGATES = ["COUNT(*)", "COUNT(DISTINCT {any})", "SUM(DISTINCT {number})", "MIN({text})", "MAX({time})", "MAX({flag_column})"] + [
-    call for function in AGGREGATES.values() for call in _calls(function)
+    call for function in SET_FUNCTIONS_BY_NAME.values() for call in _calls(function)
 ]  # fmt: skip
 _RANKS = ("ROW_NUMBER()", "RANK()", "DENSE_RANK()", "NTILE({count})", "LAG({any}, {count})", "LEAD({number}, 1, {number})", "FIRST_VALUE({text})", "LAST_VALUE({any})", "PERCENT_RANK()", "CUME_DIST()", "NTH_VALUE({number}, 2)")  # fmt: skip
 

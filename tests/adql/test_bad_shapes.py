@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adql.errors import AdqlError
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine
 from tests.adql.conftest import asked

@@ -6,7 +6,7 @@ import duckdb
 import pytest
 
 from adql.errors import AdqlUnsupported
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tests.adql.conftest import Ask
 

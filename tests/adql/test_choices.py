@@ -8,7 +8,7 @@ import pytest
 
 from adql.errors import AdqlUnsupported
 from adql.resolve.resolution import MOST_BRANCHES
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tests.adql.conftest import Rows
 

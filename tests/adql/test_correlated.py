@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from adql.errors import AdqlError
 from adql.ir import Query, SubqueryExpr, find_free_columns, walk_expr, walk_select_expressions, walk_selects
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine, ValueFault
 from tests.adql.conftest import Ask, asked, comparable

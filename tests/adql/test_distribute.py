@@ -12,7 +12,7 @@ import pytest
 from astropy.coordinates import SkyCoord
 
 from adql.division.divide_query import Division, divide_query
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.healpix import ORDER
 from clickhouse_schema.schema_model import Column, ForeignKey, Layout, Schema, Table
@@ -304,7 +304,7 @@ def test_a_union_asks_each_side_of_its_own_shards() -> None:
 
 def pieces(query: str, *borders: int) -> list[list[set[int]]]:
     """The shards that each piece of a query is sent to; ``borders`` are cells of the map."""
-    resolved = translate(query, CATALOGUE).resolved
+    resolved = translate(query, CATALOGUE).bound
     assert resolved is not None
     division = divide_query(resolved)
     assert isinstance(division, Division)

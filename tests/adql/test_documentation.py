@@ -10,12 +10,19 @@ from pathlib import Path
 import pytest
 
 from adql.errors import AdqlError
-from adql.functions import ADQL_GEO, AGGREGATES, MATHEMATICAL, STATISTICS, STRING, USER_DEFINED
+from adql.functions import (
+    GEOMETRY_NAMES,
+    MATHEMATICAL_FUNCTIONS,
+    SET_FUNCTIONS_BY_NAME,
+    STATISTICAL_FUNCTIONS,
+    STRING_FUNCTIONS,
+    USER_DEFINED,
+)
 from adql.functions.set_functions import ADQL_SET_FUNCTIONS
 from adql.resolve.geometry_binder import GEOMETRY
 from adql.resolve.type_rules import CAST_TARGETS
 from adql.resolve.window_binder import WINDOW_FUNCTIONS
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine, ValueFault
 from tests.adql.conftest import Ask, asked
@@ -28,7 +35,12 @@ _UNSUPPORTED = _TEXT.split("## Not supported")[1]
 
 
 def test_every_function_is_documented_as_it_is() -> None:
-    functions = (*MATHEMATICAL, *STRING, *AGGREGATES.values(), *(f for f in USER_DEFINED if f not in STATISTICS))
+    functions = (
+        *MATHEMATICAL_FUNCTIONS,
+        *STRING_FUNCTIONS,
+        *SET_FUNCTIONS_BY_NAME.values(),
+        *(f for f in USER_DEFINED if f not in STATISTICAL_FUNCTIONS),
+    )
     assert [row[:2] for row in _ROWS] == [(f.usage, f.description) for f in functions]
 
 
@@ -38,11 +50,11 @@ def test_set_functions_geometry_and_types_are_documented() -> None:
     for function in WINDOW_FUNCTIONS.values():
         assert f"`{function.usage}`" in _TEXT
     for name in GEOMETRY:
-        assert (f"`{name}`" in _UNSUPPORTED) == (name not in ADQL_GEO)
+        assert (f"`{name}`" in _UNSUPPORTED) == (name not in GEOMETRY_NAMES)
 
 
 def _is_set_function(usage: str) -> bool:
-    return usage.split("(")[0].upper() in AGGREGATES
+    return usage.split("(")[0].upper() in SET_FUNCTIONS_BY_NAME
 
 
 @pytest.mark.parametrize(("example", "value"), [row[2:] for row in _ROWS if not _is_set_function(row[0])])

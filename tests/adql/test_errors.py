@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from adql.errors import AdqlErrors, AdqlSemanticError, AdqlSyntaxError, Span, line_and_column, printable
+from adql.errors import AdqlErrors, AdqlSemanticError, AdqlSyntaxError, Span, make_printable, offset_to_line_column
 
 
 @pytest.mark.parametrize(("offset", "place"), [(0, (1, 1)), (2, (1, 3)), (3, (2, 1)), (7, (3, 2))])
 def test_line_and_column(offset: int, place: tuple[int, int]) -> None:
-    assert line_and_column("ab\ncd\nef", offset) == place
+    assert offset_to_line_column("ab\ncd\nef", offset) == place
 
 
 def test_describe_points_at_the_text() -> None:
@@ -44,7 +44,7 @@ def test_what_is_shown_is_printable() -> None:
     [("a", "a"), ("ö", "ö (U+00F6)"), ("\0", "U+0000"), ("\xa0", "U+00A0"), ("a" * 50, "a" * 37 + "...")],
 )
 def test_printable(text: str, said: str) -> None:
-    assert printable(text) == said
+    assert make_printable(text) == said
 
 
 def test_several_errors_are_described_together() -> None:

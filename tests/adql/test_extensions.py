@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from adql.syntax.extensions import EXTENSIONS
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.reserved_words import RESERVED
 from clickhouse_schema.schema_model import Column, Schema, Table

@@ -11,7 +11,7 @@ import pytest
 
 from adql.errors import AdqlError
 from adql.functions import USER_DEFINED
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine, ValueFault
 from tests.adql.conftest import Ask, asked

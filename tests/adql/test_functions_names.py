@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from adql.errors import AdqlError
-from adql.functions.object_name_functions import NameFault
-from adql.translate import translate
+from adql.functions.object_name_functions import NameLookupError
+from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine
 
@@ -22,7 +22,7 @@ class Known:
     def __call__(self, name: str) -> tuple[float, float]:
         self.asked.append(name)
         if name not in ("GJ 699", "M 31", "it's"):
-            raise NameFault(f"no object called '{name}' is known")
+            raise NameLookupError(f"no object called '{name}' is known")
         return _BARNARD
 
 

@@ -11,8 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 from adql.errors import AdqlError
-from adql.functions import AGGREGATES
-from adql.translate import translate
+from adql.functions import SET_FUNCTIONS_BY_NAME
+from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from tap_service.storage.engine.engine import Engine
@@ -256,6 +256,6 @@ def test_set_functions_stand_where_sql_has_them(ask: Ask, small: Catalogue) -> N
 
 
 def test_every_set_function_says_what_it_gives() -> None:
-    for name, function in AGGREGATES.items():
+    for name, function in SET_FUNCTIONS_BY_NAME.items():
         assert function.name.upper() == name
         assert function.description

@@ -10,7 +10,7 @@ import pytest
 
 from adql.errors import AdqlSemanticError
 from adql.ir import UnitFault, find_conversion, multiply_units, raise_unit
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from tests.adql.conftest import Ask
@@ -152,5 +152,5 @@ def test_there_is_no_factor_between_powers_out_of_reach() -> None:
 
 def test_astropy_is_not_imported_without_need() -> None:
     """It takes 0.4 s."""
-    code = "import sys, adql.translate; assert not any(m.startswith('astropy') for m in sys.modules)"
+    code = "import sys, adql.translation; assert not any(m.startswith('astropy') for m in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -15,7 +15,7 @@ import pytest
 
 from adql.division.divide_query import divide_query
 from adql.errors import AdqlError, AdqlErrors
-from adql.translate import Translation, statement, translate
+from adql.translation import Translation, emit_statement, translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.scratch_files import Budget, ScratchSpace
 from tap_service.serializers import OK, ResultInfo
@@ -64,9 +64,9 @@ def _translated(text: str, catalogue: Catalogue) -> Translation | None:
     except AdqlError as error:
         _check_fault(error, text)
         return None
-    resolved = translation.resolved
+    resolved = translation.bound
     assert resolved is not None
-    assert statement(resolved).sql == translation.sql
+    assert emit_statement(resolved).sql == translation.sql
     divide_query(resolved)
     _ = translation.links, translation.cells
     return translation

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adql.division.divide_query import Undivided, divide_query
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tap_service.storage.engine.merge_tables import merge_table
@@ -83,7 +83,7 @@ def listed(found: Rows) -> Rows:
 
 @pytest.mark.parametrize("query", WHOLE)
 def test_what_is_not_merged(piecewise: Catalogue, query: str) -> None:  # noqa: F811
-    resolved = translate(query, piecewise).resolved
+    resolved = translate(query, piecewise).bound
     assert resolved is not None
     found = divide_query(resolved)
     assert isinstance(found, Undivided)

@@ -15,7 +15,7 @@ from adql.syntax.lexer import (
     STRING,
     WORD,
     Tokens,
-    number_value,
+    token_to_number,
     tokenise,
 )
 
@@ -80,14 +80,14 @@ def test_offsets_and_end() -> None:
     ],
 )
 def test_numbers(text: str, value: float) -> None:
-    read = number_value(text, Span(0, len(text)))
+    read = token_to_number(text, Span(0, len(text)))
     assert (read, type(read)) == (value, type(value))
 
 
 @pytest.mark.parametrize("text", ["1e", "0x", "0xG", "1_0", "1e5e5", "1..2", "10abc", "1e999", "9" * 401, "0xF" * 200])
 def test_bad_numbers(text: str) -> None:
     with pytest.raises(AdqlSyntaxError):
-        number_value(text, Span(0, len(text)))
+        token_to_number(text, Span(0, len(text)))
 
 
 @pytest.mark.parametrize("character", ["\0", "\x07", "\x1b", "\x7f", chr(0xD800), chr(0xDFFF)])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from adql.clickhouse.sky.chord_sql import most_chord
 from adql.clickhouse.sky.circle_grid_sql import in_some
 from adql.regions import Cone, Union, direction
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine
 from tests.adql.conftest import Positions, Rows, asked

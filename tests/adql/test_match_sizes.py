@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from adql.rewrite.match_sizes import choose_cube_side
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tests.adql.crossmatch_sky import MATCHES
 

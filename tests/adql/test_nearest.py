@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from adql.errors import AdqlSemanticError
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tests.adql.conftest import Rows
 from tests.adql.crossmatch_sky import Pairs, Sky

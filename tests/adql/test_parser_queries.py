@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adql.errors import AdqlSyntaxError, line_and_column
+from adql.errors import AdqlSyntaxError, offset_to_line_column
 from adql.syntax.lexer import tokenise
 from adql.syntax.nodes import Node
 from adql.syntax.parser import parse
@@ -32,7 +32,7 @@ def invalid_queries() -> list[tuple[str, str, str]]:
 def test_invalid(query: str, place: str, said: str) -> None:
     with pytest.raises(AdqlSyntaxError) as caught:
         parse(query)
-    line, column = line_and_column(query, caught.value.span.start)
+    line, column = offset_to_line_column(query, caught.value.span.start)
     assert f"{line}:{column}" == place
     assert said in caught.value.describe(query)
 

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from adql.division.divide_query import Division, Undivided, choose_borders, divide_query
 from adql.rewrite.spatial_covers import find_cells_read
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.healpix import NO_POSITION
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
@@ -74,7 +74,7 @@ def piecewise(sky: Catalogue, match_catalogue: Catalogue) -> Catalogue:
 
 
 def division(query: str, catalogue: Catalogue, limit: int | None = None) -> Division:
-    resolved = translate(query, catalogue, limit=limit).resolved
+    resolved = translate(query, catalogue, limit=limit).bound
     assert resolved is not None
     found = divide_query(resolved)
     assert isinstance(found, Division), found
@@ -110,7 +110,7 @@ def test_the_pieces_are_the_whole(engine: EmbeddedEngine, piecewise: Catalogue, 
 
 @pytest.mark.parametrize("query", WHOLE)
 def test_what_is_not_cut(piecewise: Catalogue, query: str) -> None:
-    resolved = translate(query, piecewise).resolved
+    resolved = translate(query, piecewise).bound
     assert resolved is not None
     found = divide_query(resolved)
     assert isinstance(found, Undivided)
@@ -128,13 +128,13 @@ def test_a_large_table_is_not_read_for_each_piece(piecewise: Catalogue) -> None:
     large = Catalogue(piecewise.schemas, {("sky", "points"): 10**9, ("sky", "others"): 10**8})
     equal = "SELECT a.id FROM sky.points AS a JOIN sky.others AS b ON a.id = b.id"
     near = f"SELECT a.id FROM sky.points AS a JOIN sky.others AS b ON {NEAR}"
-    resolved = translate(equal, large).resolved
+    resolved = translate(equal, large).bound
     assert resolved is not None
     found = divide_query(resolved)
     assert found == Undivided("sky.others would be read whole for each piece of sky.points")
     assert division(near, large).scan.entry.qualified_name == "sky.points"
     inside = "SELECT id FROM sky.points WHERE id IN (SELECT id FROM sky.others)"
-    assert isinstance(divide_query(translate(inside, large).resolved), Undivided)
+    assert isinstance(divide_query(translate(inside, large).bound), Undivided)
 
 
 def test_what_is_near_a_piece_is_confined_with_it(engine: EmbeddedEngine, piecewise: Catalogue) -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from adql.errors import AdqlError, AdqlErrors, line_and_column
-from adql.translate import translate
+from adql.errors import AdqlError, AdqlErrors, offset_to_line_column
+from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 
 _FILE = Path(__file__).parent / "queries" / "refused.tsv"
@@ -23,7 +23,7 @@ def test_the_message_tells_what_where_and_the_way_out(
     error = caught.value
     assert message in error.message
     assert hint in error.hint
-    assert "{}:{}".format(*line_and_column(query, error.span.start)) == place
+    assert "{}:{}".format(*offset_to_line_column(query, error.span.start)) == place
     assert error.message in error.describe(query)
 
 
@@ -31,7 +31,12 @@ def test_several_errors_are_told_at_once(small: Catalogue) -> None:
     query = "SELECT a,\n  name + 1\nFROM small.stars WHERE b > 1 ORDER BY c"
     with pytest.raises(AdqlErrors) as caught:
         translate(query, small)
-    assert [line_and_column(query, e.span.start) for e in caught.value.errors] == [(1, 8), (2, 3), (3, 24), (3, 39)]
+    assert [offset_to_line_column(query, e.span.start) for e in caught.value.errors] == [
+        (1, 8),
+        (2, 3),
+        (3, 24),
+        (3, 39),
+    ]
     assert caught.value.describe(query).count("line ") == 4
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.datatypes import TimeSystem
 from clickhouse_schema.schema_model import Column, Schema

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Schema
 

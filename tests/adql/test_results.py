@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from adql.functions import FUNCTIONS, Function
-from adql.functions.match_functions import MATCHING
-from adql.translate import translate
+from adql.functions.match_functions import MATCH_FUNCTIONS
+from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.datatypes import DOUBLE, INT, LONG, POINT, SHORT, UNICODE, Field
 from tap_service.storage.engine.engine import Engine
@@ -39,7 +39,7 @@ def _calls(function: Function) -> list[str]:
 
 def _is_plain(function: Function) -> bool:
     """Not bound by the resolver itself, and not for the ON of joins alone."""
-    return bool(function.sql or function.expand) and function not in MATCHING
+    return bool(function.sql or function.expand) and function not in MATCH_FUNCTIONS
 
 
 ALL_CALLS = [call for functions in FUNCTIONS.values() for f in functions if _is_plain(f) for call in _calls(f)]

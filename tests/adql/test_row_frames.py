@@ -11,7 +11,7 @@ from astropy.coordinates import FK5, ICRS, BarycentricMeanEcliptic, FK4NoETerms,
 from adql.errors import AdqlError
 from adql.regions.celestial_frames import transform
 from adql.regions.unit_vectors import directions, separations
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine
 from tests.adql.conftest import Positions, asked

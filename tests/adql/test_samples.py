@@ -7,7 +7,7 @@ import math
 import pytest
 
 from adql.errors import AdqlError
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine
 from tests.adql.conftest import Ask, Rows, asked

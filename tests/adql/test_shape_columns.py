@@ -12,7 +12,7 @@ import pytest
 from adql.errors import AdqlError
 from adql.regions import Cone, Moc, Polygon, Region, box, region_relations, stcs
 from adql.regions.healpix_cover import cover
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from clickhouse_schema.shape_cover import cover_column, shape_column

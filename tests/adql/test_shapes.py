@@ -10,7 +10,7 @@ import pytest
 from adql.regions import Cone, Polygon, Region, box, stcs
 from adql.regions.celestial_frames import transform
 from adql.regions.unit_vectors import directions
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.engine import Engine
 from tests.adql.conftest import Positions, Rows, asked

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from adql.errors import AdqlError, AdqlErrors, Fix, Span, line_and_column
-from adql.functions import AGGREGATES, FUNCTIONS
-from adql.syntax.hints.other_dialects import about_function
+from adql.errors import AdqlError, AdqlErrors, Fix, Span, offset_to_line_column
+from adql.functions import FUNCTIONS, SET_FUNCTIONS_BY_NAME
+from adql.syntax.hints.other_dialects import find_function_hint
 from adql.syntax.reserved_functions import ARGUMENTS
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Schema, Table
 from tests.adql.conftest import SMALL
@@ -88,7 +88,7 @@ def test_slip(place: str, message: str, hint: str, query: str, better: str) -> N
     fault = fault_of(query)
     assert fault is not None
     assert (fault.message, fault.hint) == (message, hint)
-    assert "{}:{}".format(*line_and_column(query, fault.span.start)) == place
+    assert "{}:{}".format(*offset_to_line_column(query, fault.span.start)) == place
     assert repaired(query) == (better or query)
     if better:
         assert fault_of(better) is None
@@ -124,8 +124,8 @@ def test_damaged_slips_are_refused_with_a_place() -> None:
 def test_what_other_dialects_have_is_none_of_ours() -> None:
     """Hints about functions, columns and tables of others stand nowhere in the way of those that are here."""
     span = Span(0, 1)
-    assert not [name for name in (*FUNCTIONS, *AGGREGATES, *ARGUMENTS) if about_function(name, span)]
-    assert about_function("IFNULL", span).fixes == (Fix(span, "COALESCE"),)
+    assert not [name for name in (*FUNCTIONS, *SET_FUNCTIONS_BY_NAME, *ARGUMENTS) if find_function_hint(name, span)]
+    assert find_function_hint("IFNULL", span).fixes == (Fix(span, "COALESCE"),)
 
 
 def test_a_polygon_of_too_many_vertices() -> None:

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from adql.errors import AdqlError, line_and_column
+from adql.errors import AdqlError, offset_to_line_column
 from adql.resolve.tableless_check import check_without_tables
 from tests.adql.test_extensions import EXAMPLES
 from tests.adql.test_slips import SLIPS, fault_of
@@ -78,7 +78,7 @@ def test_no_tables_make_it_valid(line: str) -> None:
     query = query.replace("\\n", "\n")
     with pytest.raises(AdqlError, match=re.escape(message)) as caught:
         check_without_tables(query)
-    assert "{}:{}".format(*line_and_column(query, caught.value.span.start)) == place
+    assert "{}:{}".format(*offset_to_line_column(query, caught.value.span.start)) == place
 
 
 @pytest.mark.parametrize("query", ACCEPTED)

@@ -19,11 +19,11 @@ import pytest
 from astropy.coordinates import Angle, angular_separation
 from astropy.time import Time
 
-from adql.functions import ADQL_GEO, AGGREGATES, FUNCTIONS
+from adql.functions import FUNCTIONS, GEOMETRY_NAMES, SET_FUNCTIONS_BY_NAME
 from adql.ir import Call, Select, walk_expr, walk_select_expressions
 from adql.ir.unit_rules import RULES
 from adql.resolve.window_binder import WINDOW_FUNCTIONS
-from adql.translate import Translation, translate
+from adql.translation import Translation, translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from clickhouse_schema.vounit import normalise_unit
@@ -265,11 +265,11 @@ def _translated(cases: Cases, catalogue: Catalogue, tail: str = "") -> Translati
 
 def test_every_function_and_operator_has_a_case(catalogue: Catalogue) -> None:
     """A new one is to be added above, with what astropy makes of its units."""
-    functions = {*FUNCTIONS, *ADQL_GEO} - WITHOUT_VALUES
+    functions = {*FUNCTIONS, *GEOMETRY_NAMES} - WITHOUT_VALUES
     assert functions <= {*ROWS}
-    assert set(SETS) == set(AGGREGATES)
+    assert set(SETS) == set(SET_FUNCTIONS_BY_NAME)
     assert set(WINDOWS) >= set(WINDOW_FUNCTIONS)
-    select = _translated(_flat(ROWS), catalogue).resolved.query
+    select = _translated(_flat(ROWS), catalogue).bound.query
     assert isinstance(select, Select)
     called = {
         part.name for expr in walk_select_expressions(select) for part in walk_expr(expr) if isinstance(part, Call)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from adql.clickhouse.engine_settings import SETTINGS
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, ForeignKey, Layout, Schema, Table
 from clickhouse_schema.shard_map import CLUSTER_NAME, Sharding, ShardMap

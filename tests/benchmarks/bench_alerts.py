@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.engine_tables.catalogue_log import prepare_engine, read_catalogue
 from loaders.pipeline.load_table import LoadRequest, load
 from loaders.progress_reporter import ConsoleReporter

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.engine_tables import catalogue_log
 from loaders.progress_reporter import ConsoleReporter
 from loaders.tables.shipped_schemas import load_demo

@@ -22,7 +22,7 @@ from typing import Any
 import httpx
 import uvicorn
 
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.engine_tables.catalogue_log import prepare_engine, read_catalogue
 from loaders.cli.serve_command import load_demo
 from loaders.progress_reporter import ConsoleReporter

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from adql.regions.unit_vectors import directions
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from clickhouse_schema.table_ddl import create_table_sql

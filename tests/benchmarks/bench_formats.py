@@ -19,7 +19,7 @@ from pathlib import Path
 
 import chdb
 
-from adql.translate import Translation
+from adql.translation import Translation
 from clickhouse_schema.datatypes import CHAR, DOUBLE, FLOAT, INT, LONG, UNICODE, Field
 from tap_service.scratch_files import Budget, ScratchSpace
 from tap_service.serializers import FORMATS, Format, ResultInfo

@@ -27,7 +27,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
 from loaders.control.control_server import opened
 from loaders.pipeline.load_table import LoadRequest, load

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
 from loaders.control.control_server import opened
 from loaders.pipeline.load_table import LoadRequest, load

@@ -16,7 +16,7 @@ from adql.ir import NameGenerator
 from adql.resolve import resolve
 from adql.rewrite import rewrite_query
 from adql.syntax.parser import parse
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from tests.adql.test_grammar import grammar

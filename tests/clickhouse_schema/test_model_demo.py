@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import loaders.demo
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.datatypes import UNICODE, arrow_to_column_type
 from clickhouse_schema.schema_files.yaml_reader import read_schema

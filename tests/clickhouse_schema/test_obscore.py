@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.obscore import DATA_MODEL, MANDATORY, find_data_models
 from clickhouse_schema.schema_files.yaml_reader import read_schema

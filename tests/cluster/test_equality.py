@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.cluster_topology import read_topology
 from clickhouse_schema.shard_map import OVERLAP

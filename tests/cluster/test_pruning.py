@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.cluster_ddl import create_sharded_sql
 from clickhouse_schema.cluster_topology import read_topology

@@ -27,7 +27,7 @@ from adql.ir import (
     walk_select_expressions,
 )
 from adql.rewrite.collocation import find_sharded_scan
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.engine_tables import catalogue_log
 from loaders.cluster import cluster_storage, rebalance
@@ -93,8 +93,8 @@ def _rows(engine: ClickHouseEngine, catalogue: Catalogue, query: str) -> Rows | 
 def _in_pieces(engine: ClickHouseEngine, catalogue: Catalogue, query: str) -> Rows | None:
     """None for what is not cut, or not into rows."""
     translation = translate(query, catalogue)
-    assert translation.resolved is not None
-    division = divide_query(translation.resolved)
+    assert translation.bound is not None
+    division = divide_query(translation.bound)
     if not isinstance(division, Division) or division.groups is not None or division.limit is not None:
         return None
     found: Rows = []

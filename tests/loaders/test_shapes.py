@@ -12,7 +12,7 @@ import pytest
 
 from adql.regions import Cone, Moc
 from adql.regions.unit_vectors import directions
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.datatypes import CIRCLE, MOC, POINT, POLYGON, REGION
 from clickhouse_schema.engine_tables import catalogue_log
 from clickhouse_schema.shape_cover import EVERYWHERE, NOWHERE

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.models.work_class import Estimate
 from tap_service.services.queries.cost_estimate import Estimator

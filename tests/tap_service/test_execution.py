@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from adql.translate import Translation
+from adql.translation import Translation
 from clickhouse_schema.datatypes import INT, LONG, Field
 from tap_service.scratch_files import NoRoom
 from tap_service.serializers import ResultInfo, find_format

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.serializers import ResultInfo, find_format
 from tap_service.services.jobs.job_info import JobProgress

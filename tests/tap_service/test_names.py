@@ -13,7 +13,7 @@ from urllib.parse import unquote
 import httpx
 import pytest
 
-from adql.functions.object_name_functions import NameFault
+from adql.functions.object_name_functions import NameLookupError
 from tap_service.config import Config
 from tap_service.services.queries.sesame_resolver import SesameResolver
 
@@ -106,7 +106,7 @@ def test_a_known_name(stand_in: StandIn) -> None:
 
 
 def test_an_unknown_name(stand_in: StandIn) -> None:
-    with pytest.raises(NameFault, match="no object called 'nothing' is known to Simbad, NED or VizieR"):
+    with pytest.raises(NameLookupError, match="no object called 'nothing' is known to Simbad, NED or VizieR"):
         SesameResolver(stand_in.url)("nothing")
 
 
@@ -120,14 +120,14 @@ def test_nothing_in_a_name_is_part_of_the_address(stand_in: StandIn) -> None:
     ["page", "empty", "moved", "broken", "huge", "out of range", "two dots", "short", "no http", "closed", "endless header", "slow header", "slow body"],
 )  # fmt: skip
 def test_what_is_no_answer_is_not_believed(name: str, stand_in: StandIn) -> None:
-    with pytest.raises(NameFault, match=f"the position of '{name}' cannot be looked up now; give it yourself"):
+    with pytest.raises(NameLookupError, match=f"the position of '{name}' cannot be looked up now; give it yourself"):
         SesameResolver(stand_in.url, seconds=0.5)(name)
 
 
 def test_nobody_there() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-    with pytest.raises(NameFault, match="cannot be looked up now"):
+    with pytest.raises(NameLookupError, match="cannot be looked up now"):
         SesameResolver(f"http://127.0.0.1:{port}/")("M 31")
 
 
@@ -137,12 +137,12 @@ def test_answers_are_kept_for_a_while(stand_in: StandIn) -> None:
     for later in (0, 3000, 5000, 5001):
         now[0] = later
         sesame("GJ 699")
-        with pytest.raises(NameFault):
+        with pytest.raises(NameLookupError):
             sesame("nothing")
     assert len(stand_in.requests) == 4
-    with pytest.raises(NameFault):
+    with pytest.raises(NameLookupError):
         sesame("broken")
-    with pytest.raises(NameFault):
+    with pytest.raises(NameLookupError):
         sesame("broken")
     assert len(stand_in.requests) == 6  # a fault is not an answer
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.services.queries.query_stages import QueryStages
 from tap_service.storage.engine.engine import Progress

@@ -28,7 +28,7 @@ _DEGREES = re.compile(
 _COLONS = re.compile(rf"(\d+)\s*:\s*(\d+)(?:\s*:\s*{_SECONDS})?{_ENDS}")
 _BLANKS = re.compile(rf"(\d+)\s+(\d+)\s+{_SECONDS}{_ENDS}")
 _BEFORE = re.compile(r"(?:\d+\.?\d*|\.\d+)\s*$")
-_LONGEST = 100
+_MAX_NUMBER_CHARACTERS = 100
 
 
 class Angle(NamedTuple):
@@ -38,23 +38,23 @@ class Angle(NamedTuple):
     adql: str
     hint: str
 
-    def hint_at(self, span: Span) -> Hint:
+    def make_hint(self, span: Span) -> Hint:
         """The hint, for an angle that is at ``span`` of the query."""
         return Hint(self.hint, (Fix(span, self.adql),) if self.adql else ())
 
 
-def angle_at(text: str, start: int) -> Angle | None:
+def find_angle_at(text: str, start: int) -> Angle | None:
     """The angle whose first digit is at an offset; None if there is a plain number, or none."""
     for pattern, function in ((_HOURS, "ivo_hms_to_degrees"), (_DEGREES, "ivo_dms_to_degrees")):
         if found := pattern.match(text, start):
-            adql = f"{function}('{_sexagesimal(found)}')"
+            adql = f"{function}('{_format_sexagesimal(found)}')"
             return Angle(found.end(), adql, f"angles are in degrees: {adql}")
     if found := _WITH_UNIT.match(text, start):
         number, divisor = found[1], _UNITS[found[2].lower()]
         adql = f"{number}/{divisor}" if divisor else number
         return Angle(found.end(), adql, f"angles are in degrees: {adql}")
     if found := _COLONS.match(text, start) or _BLANKS.match(text, start):
-        shown = _sexagesimal(found)
+        shown = _format_sexagesimal(found)
         return Angle(
             found.end(), "",
             f"angles are in degrees: ivo_hms_to_degrees('{shown}') of hours, ivo_dms_to_degrees('{shown}') of degrees",
@@ -62,24 +62,24 @@ def angle_at(text: str, start: int) -> Angle | None:
     return None
 
 
-def _sexagesimal(found: re.Match[str]) -> str:
+def _format_sexagesimal(found: re.Match[str]) -> str:
     return f"{found[1]}:{found[2] or '0'}:{found[3] or '0'}"
 
 
-def angle_in_text(text: str) -> Angle | None:
+def parse_angle_text(text: str) -> Angle | None:
     """The angle that a whole text is, maybe with a sign."""
     bare = text.strip()
     sign = bare[:1] if bare[:1] in ("+", "-") else ""
-    found = angle_at(bare, len(sign))
+    found = find_angle_at(bare, len(sign))
     if found is None or found.end != len(bare):
         return None
     return found._replace(adql=sign + found.adql if found.adql else "")
 
 
-def angle_around(text: str, sign: int) -> tuple[Span, Angle] | None:
+def find_angle_around(text: str, sign: int) -> tuple[Span, Angle] | None:
     """The angle of whose characters after the first digits one is at the offset ``sign``."""
-    digits = _BEFORE.search(text, max(0, sign - _LONGEST), sign)
-    found = angle_at(text, digits.start()) if digits else None
+    digits = _BEFORE.search(text, max(0, sign - _MAX_NUMBER_CHARACTERS), sign)
+    found = find_angle_at(text, digits.start()) if digits else None
     if digits is None or found is None or found.end <= sign:
         return None
     return Span(digits.start(), found.end), found

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from adql.errors import NO_HINT, AdqlSyntaxError, Fix, Hint, Span, printable
-from adql.syntax.hints.angle_notations import angle_around
+from adql.errors import NO_HINT, AdqlSyntaxError, Fix, Hint, Span, make_printable
+from adql.syntax.hints.angle_notations import find_angle_around
 from clickhouse_schema.reserved_words import name_to_adql
 
 BLANKS = " \t\r\n"
@@ -18,7 +18,7 @@ _INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff"
 _PARAMETERS = "ADQL has no parameters or variables: write the value itself"
 
 #: Characters, the hint, and what takes their place
-_TYPED: tuple[tuple[str, str, str], ...] = (
+_REPLACEMENTS: tuple[tuple[str, str, str], ...] = (
     (_DOUBLE_QUOTES, "typographic quotes: type straight ones, \" for names, ' for text", '"'),
     (_SINGLE_QUOTES, "typographic quotes: type the straight one, '", "'"),
     ("\u2010\u2011\u2012\u2013\u2014\u2212", "a typographic dash: type the minus sign, -", "-"),
@@ -46,15 +46,15 @@ _TOP = re.compile(r"\bTOP\s+(\d+)\s*$", re.IGNORECASE)
 _IN = re.compile(r"\bIN\s*$", re.IGNORECASE)
 
 
-def unreadable(text: str, parts: Sequence[str], borders: Sequence[int]) -> AdqlSyntaxError:
+def make_illegal_character_error(text: str, parts: Sequence[str], borders: Sequence[int]) -> AdqlSyntaxError:
     """The error for the first character that is neither blank nor in a token.
 
     ``parts``: what is between the tokens, and the tokens, by turns; ``borders``: where each of them ends.
     """
-    start = next(_strangers(parts, borders))
+    start = next(_find_illegal_offsets(parts, borders))
     character = text[start]
     here = Span(start, start + 1)
-    angle = angle_around(text, start) if start and not text[start - 1].isspace() else None
+    angle = find_angle_around(text, start) if start and not text[start - 1].isspace() else None
     if character == "'":
         hint = "close it with '; a quote inside a string is written twice: ''"
         if angle:
@@ -62,32 +62,36 @@ def unreadable(text: str, parts: Sequence[str], borders: Sequence[int]) -> AdqlS
         return AdqlSyntaxError("this string is not closed", here, hint)
     if angle:
         span, found = angle
-        return AdqlSyntaxError(f"{printable(text[span.start : span.end])} is no number", span, found.hint_at(span))
+        return AdqlSyntaxError(
+            f"{make_printable(text[span.start : span.end])} is no number", span, found.make_hint(span)
+        )
     if character == '"':
         return AdqlSyntaxError("this quoted name is not closed", here, 'close it with "')
     if run := _UNDERSCORED.match(text, start):
         span, name = Span(*run.span()), f'"{run[0]}"'
-        hint = f'a name that begins with _ must be put in double quotes: "{printable(run[0])}"'
-        return AdqlSyntaxError(f"unexpected {printable(run[0])}", span, Hint(hint, (Fix(span, name),)))
+        hint = f'a name that begins with _ must be put in double quotes: "{make_printable(run[0])}"'
+        return AdqlSyntaxError(f"unexpected {make_printable(run[0])}", span, Hint(hint, (Fix(span, name),)))
     if text.startswith("::", start):
         return AdqlSyntaxError("unexpected ::", Span(start, start + 2), "conversion is CAST(value AS type)")
-    return AdqlSyntaxError(f"unexpected character {printable(character)}", here, _hint(text, start, parts, borders))
+    return AdqlSyntaxError(
+        f"unexpected character {make_printable(character)}", here, _find_character_hint(text, start, parts, borders)
+    )
 
 
-def _strangers(parts: Sequence[str], borders: Sequence[int]) -> Iterator[int]:
+def _find_illegal_offsets(parts: Sequence[str], borders: Sequence[int]) -> Iterator[int]:
     """The offsets of all characters that are neither blank nor in a token."""
     for gap, end in zip(parts[::2], borders[::2], strict=True):
         if gap.strip(BLANKS):
             yield from (end - len(gap) + at for at, character in enumerate(gap) if character not in BLANKS)
 
 
-def _hint(text: str, start: int, parts: Sequence[str], borders: Sequence[int]) -> Hint:
+def _find_character_hint(text: str, start: int, parts: Sequence[str], borders: Sequence[int]) -> Hint:
     character = text[start]
-    for characters, hint, replacement in _TYPED:
+    for characters, hint, replacement in _REPLACEMENTS:
         if character in characters:
-            alike = [at for at in _strangers(parts, borders) if text[at] in characters]
+            alike = [at for at in _find_illegal_offsets(parts, borders) if text[at] in characters]
             return Hint(hint, tuple(Fix(Span(at, at + 1), replacement) for at in alike))
-    if character in _SPECIAL and (special := _SPECIAL[character](text, start)):
+    if character in _RULES and (special := _RULES[character](text, start)):
         return special
     if character in _HINTS:
         return Hint(_HINTS[character])
@@ -98,25 +102,25 @@ def _hint(text: str, start: int, parts: Sequence[str], borders: Sequence[int]) -
     return Hint(hint, (Fix(Span(*word.span()), f'"{word[0]}"'),))
 
 
-def _backticks(text: str, start: int) -> Hint:
+def _hint_backticks(text: str, start: int) -> Hint:
     names = re.finditer(r"`([^`\n]+)`", text[start:])
     fixes = (Fix(Span(start + name.start(), start + name.end()), name_to_adql(name[1])) for name in names)
     return Hint(_HINTS["`"], tuple(fixes))
 
 
-def _percent(text: str, start: int) -> Hint:
+def _hint_percent(text: str, start: int) -> Hint:
     top = _TOP.search(text, 0, start)
     if not top:
         return NO_HINT
     return Hint(f"TOP takes a number of rows; a share of them is TABLESAMPLE ({top[1]}) after the table")
 
 
-def _exclamation(text: str, start: int) -> Hint:
+def _hint_exclamation(text: str, start: int) -> Hint:
     equal = re.compile(r"!\s*=").match(text, start)
     return Hint(_HINTS["!"], (Fix(Span(*equal.span()), "<>"),)) if equal else NO_HINT
 
 
-def _brace(text: str, start: int) -> Hint:
+def _hint_brace(text: str, start: int) -> Hint:
     end = text.find("}", start)
     if end < 0 or not _IN.search(text, 0, start):
         return NO_HINT
@@ -124,9 +128,9 @@ def _brace(text: str, start: int) -> Hint:
     return Hint("IN takes a list in parentheses: IN (1, 2)", braces)
 
 
-_SPECIAL: dict[str, Callable[[str, int], Hint]] = {
-    "`": _backticks,
-    "%": _percent,
-    "!": _exclamation,
-    "{": _brace,
+_RULES: dict[str, Callable[[str, int], Hint]] = {
+    "`": _hint_backticks,
+    "%": _hint_percent,
+    "!": _hint_exclamation,
+    "{": _hint_brace,
 }

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from adql.errors import NO_HINT, Fix, Hint, Span
 
-TOP = "rows are limited by TOP: SELECT TOP 10 ..."
-NO_STORING = "a query returns rows; it cannot store them"
-WITHOUT_TABLE = "every SELECT reads a table; for a value alone SELECT TOP 1 value FROM TAP_SCHEMA.tables"
+TOP_HINT = "rows are limited by TOP: SELECT TOP 10 ..."
+NO_STORING_HINT = "a query returns rows; it cannot store them"
+NO_TABLE_HINT = "every SELECT reads a table; for a value alone SELECT TOP 1 value FROM TAP_SCHEMA.tables"
 #: A table of every service, for values alone
 ANY_TABLE = "TAP_SCHEMA.tables"
 
@@ -14,10 +14,10 @@ _PATTERNS = "patterns are compared with LIKE or ILIKE"
 _CONTAINED = "write LIKE '%part%', % stands for any characters"
 
 #: Words of other dialects that are names in ADQL, so that the slip may show one token later.
-WORDS = {
+WORD_HINTS = {
     "FORMAT": "the format of the result is the parameter RESPONSEFORMAT, not part of the query",
     "SETTINGS": "ADQL has no SETTINGS",
-    "OUTFILE": NO_STORING,
+    "OUTFILE": NO_STORING_HINT,
     **dict.fromkeys(("RLIKE", "REGEXP", "SIMILAR", "GLOB"), _PATTERNS),
     **dict.fromkeys(("STARTS", "STARTSWITH", "ENDSWITH"), _CONTAINED),
     "DIV": "whole division is FLOOR(a / b)",
@@ -36,7 +36,7 @@ WORDS = {
 }
 
 #: Such words that another one replaces
-REPLACED_WORDS = {
+WORD_SYNONYMS = {
     "ASCENDING": "ASC",
     "DESCENDING": "DESC",
     "ORDERBY": "ORDER BY",
@@ -52,11 +52,11 @@ _FIRST = "the first n characters are CAST(s AS VARCHAR(n))"
 _MATCHES = "a regular expression is tested by 1 = gavo_match(pattern, s)"
 _NOW = "write the time itself, '2026-01-31T12:00:00'"
 _TIMES = "times are compared with texts, t >= '2026-01-31', and ivo_to_mjd(t) is a number of days"
-_APART = "write DISTANCE(POINT(ra1, dec1), POINT(ra2, dec2)) < degrees"
+_SEPARATION = "write DISTANCE(POINT(ra1, dec1), POINT(ra2, dec2)) < degrees"
 _NO_EDITING = "ADQL has no function that changes texts but LOWER and UPPER; compare with LIKE"
 
 #: Functions of other dialects, in upper case -> what does the same here
-_ELSEWHERE = {
+_FUNCTION_HINTS = {
     "ISNULL": "write COALESCE(a, b), or a IS NULL",
     **dict.fromkeys(("IF", "IIF", "DECODE"), _CASE),
     "NULLIF": "write CASE WHEN a <> b THEN a END",
@@ -79,12 +79,12 @@ _ELSEWHERE = {
     **dict.fromkeys(("QUANTILE", "PERCENTILE", "PERCENTILE_CONT"), "write skyhouse_quantile(x, 0.9)"),
     **dict.fromkeys(("TO_CHAR", "STR"), "write CAST(x AS VARCHAR)"),
     **dict.fromkeys(("CONVERT", "TO_NUMBER", "TRY_CAST", "TRY_CONVERT"), "write CAST(x AS type)"),
-    **dict.fromkeys(("Q3C_RADIAL_QUERY", "Q3C_JOIN", "Q3C_DIST"), _APART),
-    **dict.fromkeys(("FGETNEARBYOBJEQ", "FGETNEARESTOBJEQ", "FGETOBJFROMRECT"), _APART),
+    **dict.fromkeys(("Q3C_RADIAL_QUERY", "Q3C_JOIN", "Q3C_DIST"), _SEPARATION),
+    **dict.fromkeys(("FGETNEARBYOBJEQ", "FGETNEARESTOBJEQ", "FGETOBJFROMRECT"), _SEPARATION),
 }  # fmt: skip
 
 #: Functions that have another name here and take the same arguments
-_RENAMED = {
+_FUNCTION_SYNONYMS = {
     **dict.fromkeys(("IFNULL", "NVL"), "COALESCE"),
     "LN": "LOG",
     **dict.fromkeys(("POW", "PWR"), "POWER"),
@@ -108,28 +108,28 @@ _RENAMED = {
 }  # fmt: skip
 
 #: Columns and constants of other dialects, in upper case
-_COLUMNS = {
-    **dict.fromkeys(("ROWNUM", "ROWNUMBER"), TOP),
+_COLUMN_HINTS = {
+    **dict.fromkeys(("ROWNUM", "ROWNUMBER"), TOP_HINT),
     "PERCENT": "TOP takes a number of rows; a share of them is TABLESAMPLE (10) after the table",
     **dict.fromkeys(("SYSDATE", "SYSTIMESTAMP"), _NOW),
     **dict.fromkeys(("NAN", "INF", "INFINITY"), "ADQL has no literal for it; a missing value is NULL: IS NULL"),
 }
 
 #: Tables of other dialects, in upper case
-_TABLES = {"DUAL": WITHOUT_TABLE}
+_TABLE_HINTS = {"DUAL": NO_TABLE_HINT}
 
 
-def about_function(name: str, span: Span) -> Hint:
+def find_function_hint(name: str, span: Span) -> Hint:
     """What stands here for a function of another dialect, whose name is at ``span``."""
-    if renamed := _RENAMED.get(name.upper()):
+    if renamed := _FUNCTION_SYNONYMS.get(name.upper()):
         return Hint(f"it is {renamed} in ADQL", (Fix(span, renamed),))
-    return Hint(_ELSEWHERE.get(name.upper(), ""))
+    return Hint(_FUNCTION_HINTS.get(name.upper(), ""))
 
 
-def about_column(name: str) -> Hint:
+def find_column_hint(name: str) -> Hint:
     """What stands here for a column that another dialect has in every table."""
-    return Hint(_COLUMNS[name.upper()]) if name.upper() in _COLUMNS else NO_HINT
+    return Hint(_COLUMN_HINTS[name.upper()]) if name.upper() in _COLUMN_HINTS else NO_HINT
 
 
-def about_table(name: str) -> Hint:
-    return Hint(_TABLES[name.upper()]) if name.upper() in _TABLES else NO_HINT
+def find_table_hint(name: str) -> Hint:
+    return Hint(_TABLE_HINTS[name.upper()]) if name.upper() in _TABLE_HINTS else NO_HINT

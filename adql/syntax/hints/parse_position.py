@@ -7,7 +7,7 @@ from typing import Protocol
 from adql.errors import Fix, Span
 
 
-class Place(Protocol):
+class ParsePosition(Protocol):
     """``at`` is the token that does not fit, ``depth`` the number of open brackets."""
 
     text: str
@@ -22,7 +22,7 @@ class Place(Protocol):
         """Where a token stands in the text."""
 
 
-def replaced(place: Place, first: int, last: int, text: str) -> Fix:
+def replace_tokens(place: ParsePosition, first: int, last: int, text: str) -> Fix:
     """``text`` in place of the tokens from ``first`` to ``last``; apart from the words beside them, if it is one."""
     start, end = place.starts[first], place.ends[last]
     if text[:1].isalnum() and place.text[start - 1 : start].isalnum():
@@ -32,17 +32,17 @@ def replaced(place: Place, first: int, last: int, text: str) -> Fix:
     return Fix(Span(start, end), text)
 
 
-def appended(place: Place, at: int, text: str) -> Fix:
+def append_to_token(place: ParsePosition, at: int, text: str) -> Fix:
     """``text`` after a token."""
     return Fix(place.span_at(at), place.texts[at] + text)
 
 
-def deleted(place: Place, first: int, last: int) -> Fix:
+def delete_tokens(place: ParsePosition, first: int, last: int) -> Fix:
     """The tokens from ``first`` to ``last`` go, and the blanks before them."""
     return Fix(Span(place.ends[first - 1] if first else 0, place.ends[last]), "")
 
 
-def opening(place: Place, at: int) -> int:
+def find_open_bracket(place: ParsePosition, at: int) -> int:
     """The bracket that is open at a token; -1 if there is none."""
     depth = 0
     for token in range(at - 1, -1, -1):
@@ -52,7 +52,7 @@ def opening(place: Place, at: int) -> int:
     return -1
 
 
-def before_bracket(place: Place, at: int) -> str:
+def find_kind_before_bracket(place: ParsePosition, at: int) -> str:
     """What stands before the bracket that is open at a token, as the name of a function does."""
-    bracket = opening(place, at)
+    bracket = find_open_bracket(place, at)
     return place.kinds[bracket - 1] if bracket > 0 else ""

@@ -5,43 +5,50 @@ from __future__ import annotations
 import re
 
 from adql.errors import NO_HINT, Fix, Hint
-from adql.syntax.hints.other_dialects import ANY_TABLE, TOP, WITHOUT_TABLE
-from adql.syntax.hints.parse_position import Place, appended, deleted, opening, replaced
+from adql.syntax.hints.other_dialects import ANY_TABLE, NO_TABLE_HINT, TOP_HINT
+from adql.syntax.hints.parse_position import (
+    ParsePosition,
+    append_to_token,
+    delete_tokens,
+    find_open_bracket,
+    replace_tokens,
+)
 from adql.syntax.lexer import END, NAME, NUMBER, WORD
 
 _WHOLE = re.compile(r"'?(\d+)(?:\.0*)?'?")
 _SET_OPERATORS = ("UNION", "EXCEPT", "INTERSECT")
 
 
-def about_rows(place: Place, expected: str) -> Hint:
+def find_row_limit_hint(place: ParsePosition, expected: str) -> Hint:
     """LIMIT, FETCH FIRST and a TOP in the wrong place."""
     at, kinds = place.at, place.kinds
     for first in (at, at - 1):
         word = place.texts[first].upper()
         if word in ("LIMIT", "FETCH") or (word == "FIRST" and kinds[first + 1] == NUMBER):
-            return Hint(TOP, _top_fixes(place, first))
+            return Hint(TOP_HINT, _make_top_fixes(place, first))
     if kinds[at] == "TOP" and kinds[at + 1] == NUMBER:
-        return Hint("TOP stands after SELECT [DISTINCT], before the columns", _top_fixes(place, at))
+        return Hint("TOP stands after SELECT [DISTINCT], before the columns", _make_top_fixes(place, at))
     if kinds[at] == "DISTINCT" and kinds[at - 2] == "TOP":
-        swapped = (replaced(place, at - 2, at, f"DISTINCT TOP {place.texts[at - 1]}"),)
+        swapped = (replace_tokens(place, at - 2, at, f"DISTINCT TOP {place.texts[at - 1]}"),)
         return Hint("DISTINCT stands after SELECT, before TOP", swapped)
     if expected == "a whole number after TOP" and (found := _WHOLE.fullmatch(place.texts[at])):
-        return Hint("write it without a point or quotes", (replaced(place, at, at, found[1]),))
+        return Hint("write it without a point or quotes", (replace_tokens(place, at, at, found[1]),))
     if kinds[at] == "(" and kinds[at - 1] == "TOP":
         bare = kinds[at + 1 : at + 3] == [NUMBER, ")"]
         return Hint(
-            "write TOP 10, without parentheses", (replaced(place, at, at + 2, place.texts[at + 1]),) if bare else ()
+            "write TOP 10, without parentheses",
+            (replace_tokens(place, at, at + 2, place.texts[at + 1]),) if bare else (),
         )
     return NO_HINT
 
 
-def _top_fixes(place: Place, first: int) -> tuple[Fix, ...]:
+def _make_top_fixes(place: ParsePosition, first: int) -> tuple[Fix, ...]:
     """TOP after the SELECT that the limit at token ``first`` is of, in place of the limit."""
     kinds, texts = place.kinds, place.texts
     if kinds[first - 1] == "SELECT":
-        return (replaced(place, first, first, "TOP"),)
+        return (replace_tokens(place, first, first, "TOP"),)
     numbers = [at for at in range(first + 1, first + 5) if at < len(kinds) and kinds[at] == NUMBER]
-    select = _select_of(place, first)
+    select = _find_select(place, first)
     if not numbers or select is None or not texts[numbers[0]].isdecimal():
         return ()
     last, top, left = numbers[0], texts[numbers[0]], ""
@@ -50,10 +57,10 @@ def _top_fixes(place: Place, first: int) -> tuple[Fix, ...]:
             last += 1
     elif kinds[last + 1 : last + 3] == [",", NUMBER]:
         left, top, last = f" OFFSET {top}", texts[last + 2], last + 2
-    return appended(place, select, f" TOP {top}"), deleted(place, first, last)._replace(text=left)
+    return append_to_token(place, select, f" TOP {top}"), delete_tokens(place, first, last)._replace(text=left)
 
 
-def _select_of(place: Place, at: int) -> int | None:
+def _find_select(place: ParsePosition, at: int) -> int | None:
     """SELECT or its DISTINCT, after which TOP stands; None if there is a TOP, or several SELECTs."""
     depth = 0
     for token in range(at - 1, -1, -1):
@@ -67,27 +74,31 @@ def _select_of(place: Place, at: int) -> int | None:
     return None
 
 
-def about_tables(place: Place, expected: str) -> Hint:
+def find_missing_from_hint(place: ParsePosition, expected: str) -> Hint:
     """A FROM that is missing."""
     at, kinds = place.at, place.kinds
     if expected != "FROM":
         return NO_HINT
     if kinds[at] in (WORD, NAME) and kinds[at - 1] == "*" and kinds[at + 1] != "(":
-        return Hint(f"is FROM missing before {place.texts[at]}?", (replaced(place, at, at, f"FROM {place.texts[at]}"),))
+        return Hint(
+            f"is FROM missing before {place.texts[at]}?", (replace_tokens(place, at, at, f"FROM {place.texts[at]}"),)
+        )
     if kinds[at] not in (*_SET_OPERATORS, END, ";", ")", "WHERE", "GROUP", "HAVING", "ORDER", "OFFSET"):
         return NO_HINT
-    bracket = opening(place, at)
+    bracket = find_open_bracket(place, at)
     if kinds[at] == ")" and bracket < 0:
         return NO_HINT
-    select = _select_of(place, at)
+    select = _find_select(place, at)
     if select is None or kinds[bracket + 1] != "SELECT":
         return Hint("every SELECT needs a FROM")
-    if _names(place, select + 1, at):
+    if _has_column_names(place, select + 1, at):
         return Hint("every SELECT needs a FROM: the columns are followed by FROM and the table")
-    return Hint(WITHOUT_TABLE, (appended(place, select, " TOP 1"), appended(place, at - 1, f" FROM {ANY_TABLE}")))
+    return Hint(
+        NO_TABLE_HINT, (append_to_token(place, select, " TOP 1"), append_to_token(place, at - 1, f" FROM {ANY_TABLE}"))
+    )
 
 
-def _names(place: Place, first: int, end: int) -> bool:
+def _has_column_names(place: ParsePosition, first: int, end: int) -> bool:
     """Whether there are columns among these tokens: names of no functions and no aliases."""
     kinds = place.kinds
     for at in range(first, end):

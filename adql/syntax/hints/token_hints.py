@@ -7,15 +7,15 @@ from difflib import get_close_matches
 
 from adql.errors import NO_HINT, Fix, Hint
 from adql.syntax.hints import other_dialects
-from adql.syntax.hints.parse_position import Place, appended, deleted, replaced
-from adql.syntax.hints.row_limit_hints import about_rows, about_tables
+from adql.syntax.hints.parse_position import ParsePosition, append_to_token, delete_tokens, replace_tokens
+from adql.syntax.hints.row_limit_hints import find_missing_from_hint, find_row_limit_hint
 from adql.syntax.hints.symbol_hints import (
-    about_aliases,
-    about_brackets,
-    about_commas,
-    about_numbers,
-    about_operators,
-    about_others,
+    find_alias_hint,
+    find_bracket_hint,
+    find_comma_hint,
+    find_number_hint,
+    find_operator_hint,
+    find_other_hint,
 )
 from adql.syntax.lexer import NAME, NUMBER, STRING, WORD
 from adql.syntax.reserved_functions import ARGUMENTS
@@ -25,8 +25,8 @@ _ONE_CONDITION = "each JOIN takes one condition, directly after its table; put n
 _RESERVED_WORDS = {
     "WITH": "WITH stands once, at the head of the whole query",
     "ESCAPE": "LIKE has no ESCAPE in ADQL",
-    "INTO": other_dialects.NO_STORING,
-    "FETCH": other_dialects.TOP,
+    "INTO": other_dialects.NO_STORING_HINT,
+    "FETCH": other_dialects.TOP_HINT,
     "TOP": "TOP stands after SELECT [DISTINCT], before the columns",
     "DISTINCT": "DISTINCT stands after SELECT, before TOP, or first in COUNT, SUM, AVG, MIN or MAX",
     "ORDER": "ORDER BY stands once, after GROUP BY and HAVING and before OFFSET",
@@ -60,7 +60,7 @@ _ENDS = ("the end of the query", "FROM")
 _OPERANDS = frozenset({WORD, NAME, NUMBER, STRING, ")"})
 
 
-def slip(place: Place, expected: str) -> Hint:
+def find_token_hint(place: ParsePosition, expected: str) -> Hint:
     """The hint for the token that stands where ``expected`` should, or nothing."""
     for rule in _RULES:
         if hint := rule(place, expected):
@@ -68,7 +68,7 @@ def slip(place: Place, expected: str) -> Hint:
     return NO_HINT
 
 
-def _about_the_first(place: Place, _expected: str) -> Hint:
+def _find_first_token_hint(place: ParsePosition, _expected: str) -> Hint:
     if place.at:
         return NO_HINT
     if place.kinds[0] == "/":
@@ -78,19 +78,19 @@ def _about_the_first(place: Place, _expected: str) -> Hint:
         return Hint("ADQL only reads: a query begins with SELECT or WITH")
     if word == "FROM":
         return Hint("the columns come first: SELECT ... FROM ...")
-    return _misspelt(place, 0)
+    return _suggest_spelling(place, 0)
 
 
-def _about_doubled(place: Place, _expected: str) -> Hint:
+def _find_doubled_hint(place: ParsePosition, _expected: str) -> Hint:
     """A word twice in a row."""
     at = place.at
     kind = place.kinds[at]
     if kind not in ("AND", "OR", "NOT", "SELECT", "FROM", "WHERE", "BY", "AS", "ON") or kind != place.kinds[at - 1]:
         return NO_HINT
-    return Hint(f"{kind} stands twice", (deleted(place, at, at),))
+    return Hint(f"{kind} stands twice", (delete_tokens(place, at, at),))
 
 
-def _about_words(place: Place, expected: str) -> Hint:
+def _find_dialect_hint(place: ParsePosition, expected: str) -> Hint:
     """Words of other dialects, here or one token before, where they were taken for a name."""
     at = place.at
     left_out = place.kinds[at] == "EXCEPT" or place.kinds[at + 1 : at + 2] == ["("]
@@ -104,25 +104,25 @@ def _about_words(place: Place, expected: str) -> Hint:
     for neighbour in (at, at - 1):
         if place.kinds[neighbour] == WORD:
             word = place.texts[neighbour].upper()
-            if word in other_dialects.REPLACED_WORDS:
-                said = other_dialects.REPLACED_WORDS[word]
-                return Hint(f"it is {said} in ADQL", (replaced(place, neighbour, neighbour, said),))
-            if word in other_dialects.WORDS:
-                return Hint(other_dialects.WORDS[word])
+            if word in other_dialects.WORD_SYNONYMS:
+                said = other_dialects.WORD_SYNONYMS[word]
+                return Hint(f"it is {said} in ADQL", (replace_tokens(place, neighbour, neighbour, said),))
+            if word in other_dialects.WORD_HINTS:
+                return Hint(other_dialects.WORD_HINTS[word])
     return NO_HINT
 
 
-def _about_statements(place: Place, _expected: str) -> Hint:
+def _find_statement_hint(place: ParsePosition, _expected: str) -> Hint:
     if ";" in (place.kinds[place.at], place.kinds[place.at - 1]):
         return Hint("one query at a time, and nothing after its ;")
     return NO_HINT
 
 
-def _about_misspelt(place: Place, _expected: str) -> Hint:
-    return _misspelt(place, place.at) or _misspelt(place, place.at - 1)
+def _find_misspelling_hint(place: ParsePosition, _expected: str) -> Hint:
+    return _suggest_spelling(place, place.at) or _suggest_spelling(place, place.at - 1)
 
 
-def _misspelt(place: Place, at: int) -> Hint:
+def _suggest_spelling(place: ParsePosition, at: int) -> Hint:
     if place.kinds[at] != WORD:
         return NO_HINT
     word = place.texts[at]
@@ -132,24 +132,26 @@ def _misspelt(place: Place, at: int) -> Hint:
     return Hint(f"did you mean {close[0]} in place of {word}?", (Fix(place.span_at(at), close[0]),))
 
 
-def _about_by(place: Place, expected: str) -> Hint:
+def _find_by_hint(place: ParsePosition, expected: str) -> Hint:
     if not expected.startswith("BY after"):
         return NO_HINT
-    return Hint(f"write {expected.removeprefix('BY after ')} BY", (appended(place, place.at - 1, " BY"),))
+    return Hint(f"write {expected.removeprefix('BY after ')} BY", (append_to_token(place, place.at - 1, " BY"),))
 
 
-def _about_reserved(place: Place, expected: str) -> Hint:
+def _find_reserved_hint(place: ParsePosition, expected: str) -> Hint:
     """Names that are reserved words get the quotes they need, unless the word is surely meant as itself."""
     at = place.at
     kind, before, after = place.kinds[at], place.kinds[at - 1], place.kinds[at + 1 : at + 2]
     if kind not in RESERVED:
         return NO_HINT
     if kind in ("DATE", "TIME", "TIMESTAMP") and after == [STRING]:
-        return Hint("a time is written as text, '2026-01-31T12:00:00', or CAST from it", (deleted(place, at, at),))
+        return Hint(
+            "a time is written as text, '2026-01-31T12:00:00', or CAST from it", (delete_tokens(place, at, at),)
+        )
     if kind in _AFTER_VALUES and before in _OPERANDS:
         return Hint(_AFTER_VALUES[kind])
     if kind == "WHERE" and before in ("AND", "OR"):
-        return Hint("WHERE stands once, before the first condition", (deleted(place, at, at),))
+        return Hint("WHERE stands once, before the first condition", (delete_tokens(place, at, at),))
     if kind == "OUTER":
         return Hint("write LEFT, RIGHT or FULL OUTER JOIN")
     if kind == "WITH" and after == ["("]:
@@ -159,11 +161,11 @@ def _about_reserved(place: Place, expected: str) -> Hint:
     if kind in ARGUMENTS and kind not in _NEVER_NAMES and "a value" in expected:
         call = _CALLS.get(kind, "")
         hint = f"{kind} is a function: {call or f'{kind}(...)'}; to use the word as a name put it in double quotes"
-        return Hint(hint, (replaced(place, at, at, call),) if call else ())
+        return Hint(hint, (replace_tokens(place, at, at, call),) if call else ())
     written = place.texts[at]
     quoted = Hint(
         f'{written} is a reserved word; to use it as a name put it in double quotes: "{written}"',
-        (replaced(place, at, at, f'"{written}"'),),
+        (replace_tokens(place, at, at, f'"{written}"'),),
     )
     if before == "AS" and kind != "FROM" and "name" in expected:
         return quoted
@@ -174,20 +176,20 @@ def _about_reserved(place: Place, expected: str) -> Hint:
     return quoted if "name" in expected or expected in _ENDS else NO_HINT
 
 
-_RULES: tuple[Callable[[Place, str], Hint], ...] = (
-    _about_the_first,
-    _about_words,
-    about_tables,
-    about_rows,
-    _about_doubled,
-    about_operators,
-    _about_statements,
-    _about_misspelt,
-    about_aliases,
-    about_numbers,
-    about_commas,
-    about_brackets,
-    _about_by,
-    _about_reserved,
-    about_others,
+_RULES: tuple[Callable[[ParsePosition, str], Hint], ...] = (
+    _find_first_token_hint,
+    _find_dialect_hint,
+    find_missing_from_hint,
+    find_row_limit_hint,
+    _find_doubled_hint,
+    find_operator_hint,
+    _find_statement_hint,
+    _find_misspelling_hint,
+    find_alias_hint,
+    find_number_hint,
+    find_comma_hint,
+    find_bracket_hint,
+    _find_by_hint,
+    _find_reserved_hint,
+    find_other_hint,
 )

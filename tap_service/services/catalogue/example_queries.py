@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from adql.errors import AdqlError
-from adql.translate import translate
+from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.reserved_words import name_to_adql
 from clickhouse_schema.schema_model import Schema

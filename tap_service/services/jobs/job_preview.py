@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from adql.translate import Translation
+from adql.translation import Translation
 from tap_service.constants import PREVIEW_ROWS
 from tap_service.serializers import ResultInfo, Status, find_format
 

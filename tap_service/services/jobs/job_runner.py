@@ -11,7 +11,7 @@ from datetime import datetime
 
 import pyarrow as pa
 
-from adql.query_plan import plan_lines
+from adql.query_plan import describe_plan
 from tap_service.config import Config
 from tap_service.constants import (
     CLOSING_SECONDS,
@@ -218,7 +218,9 @@ class JobRunner:
             how = planned.plan
         else:
             how = f"in one: {planned.reason}"
-        running.progress.plan = "\n".join([how, *([] if translation.query is None else plan_lines(translation.query))])
+        running.progress.plan = "\n".join(
+            [how, *([] if translation.query is None else describe_plan(translation.query))]
+        )
 
     def _complete_job(self, job: Job, report: QueryReport, result: JobResult, info: Info, like: str) -> None:
         if not self._update_store(lambda at: self._jobs.complete(job.job_id, job.attempt, at, result, info, like)):

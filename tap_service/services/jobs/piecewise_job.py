@@ -19,7 +19,7 @@ from typing import NoReturn
 import pyarrow as pa
 
 from adql.division.divide_query import Division, Piece, Undivided, choose_borders, divide_query
-from adql.translate import Translation
+from adql.translation import Translation
 from clickhouse_schema.engine_tables.catalogue_log import read_content_stamps
 from tap_service.config import Config
 from tap_service.constants import MAX_PIECES, MAX_RESTARTS, STORE_RETRY_SECONDS, VERSION
@@ -55,9 +55,9 @@ class PiecewiseJobs:
         seconds = job.foreseen.seconds if job.foreseen else 0.0
         if not self._longest or seconds <= self._longest:
             return Undivided("it is not foreseen to take long")
-        if translation.resolved is None:
+        if translation.bound is None:
             return Undivided("it is not made of ADQL")
-        division = divide_query(translation.resolved)
+        division = divide_query(translation.bound)
         if isinstance(division, Undivided):
             return division
         order, rows = self._preparation.spread(translation, division.scan.entry)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from adql.rewrite.repeatable_relations import has_random_answer
-from adql.translate import Translation
+from adql.translation import Translation
 from tap_service.constants import VERSION
 from tap_service.models.request_parameters import Pair
 from tap_service.models.uws_job import Info, Job, JobResult

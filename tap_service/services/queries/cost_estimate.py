@@ -34,7 +34,7 @@ from adql.ir import (
 )
 from adql.regions import Moc, Region
 from adql.rewrite.spatial_covers import cover_region
-from adql.translate import Translation
+from adql.translation import Translation
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.datatypes import DOUBLE, Field
 from clickhouse_schema.engine_tables.catalogue_log import read_density

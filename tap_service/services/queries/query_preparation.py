@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adql.errors import AdqlError
-from adql.translate import Translation, translate
+from adql.translation import Translation, translate
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.datatypes import Field
 from tap_service.config import Config

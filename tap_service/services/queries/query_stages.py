@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from adql.ir import Query, SetOperation, has_window, walk_joins, walk_selects
-from adql.query_plan import is_match
+from adql.query_plan import is_cross_match
 from tap_service.storage.engine.engine import Progress
 
 
@@ -34,7 +34,7 @@ class QueryStages:
         #: MATCHING or JOINING, if there is a join
         self.join: QueryStage | None = None
         if found:
-            self.join = QueryStage.MATCHING if any(map(is_match, found)) else QueryStage.JOINING
+            self.join = QueryStage.MATCHING if any(map(is_cross_match, found)) else QueryStage.JOINING
         self._groups = any(select.is_grouped or select.distinct for select in selected)
         self._sorts = any(select.order_by or has_window(select) for select in selected)
         if isinstance(query, SetOperation):

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 
 from adql.ir import Derived, Query, Relation, Scan, Select, has_window
-from adql.translate import Translation
+from adql.translation import Translation
 from tap_service.models.work_class import ResultRows
 
 #: a sample of random size stays within the limit unless it is larger than expected by more standard deviations
@@ -88,9 +88,9 @@ class RowLimit:
 
 def apply_row_limit(given: RowLimit, rows: ResultRows | None, translation: Translation, text: str) -> RowLimit:
     """What the ``given`` limits mean for the query ``text`` that was translated."""
-    if translation.resolved is None:
+    if translation.bound is None:
         return replace(given, rows=rows)
-    query = translation.resolved.query
+    query = translation.bound.query
     topped = rows is not None and translation.top is not None and translation.top <= rows.rows
     sample = (
         None if topped else _suggest_sample(query, given.limit, rows, text)
@@ -100,9 +100,9 @@ def apply_row_limit(given: RowLimit, rows: ResultRows | None, translation: Trans
 
 def without_limit(translation: Translation) -> Query | None:
     """The query as it was resolved, with no limit but its own."""
-    if translation.resolved is None:
+    if translation.bound is None:
         return None
-    return replace(translation.resolved.query, limit=translation.top)
+    return replace(translation.bound.query, limit=translation.top)
 
 
 def _find_order(query: Query) -> str:

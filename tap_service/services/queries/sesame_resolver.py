@@ -15,8 +15,8 @@ from contextlib import closing
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from urllib.parse import quote, urlsplit
 
-from adql.errors import printable
-from adql.functions.object_name_functions import NameFault
+from adql.errors import make_printable
+from adql.functions.object_name_functions import NameLookupError
 from tap_service.constants import PRODUCT
 from tap_service.services.uploads.url_fetch import Deadline
 
@@ -43,14 +43,14 @@ class SesameResolver:
         self._lock = threading.Lock()
 
     def __call__(self, name: str) -> Position:
-        """Right ascension and declination in degrees, ICRS; NameFault if there is no answer or no such object."""
+        """Right ascension and declination in degrees, ICRS; NameLookupError if there is no answer or no such object."""
         with self._lock:
             until, position = self._cache.get(name, (0.0, None))
         if self._clock() >= until:
             position = self._parse_position(self._fetch_answer(name), name)
             self._cache_position(name, position)
         if position is None:
-            raise NameFault(f"no object called '{printable(name)}' is known to Simbad, NED or VizieR")
+            raise NameLookupError(f"no object called '{make_printable(name)}' is known to Simbad, NED or VizieR")
         return position
 
     def _cache_position(self, name: str, position: Position | None) -> None:
@@ -75,10 +75,10 @@ class SesameResolver:
             raise self._log_fault(name, "the position is out of range")
         return ra, dec
 
-    def _log_fault(self, name: str, reason: object) -> NameFault:
+    def _log_fault(self, name: str, reason: object) -> NameLookupError:
         _log.warning("Sesame, asked for %r: %s", name, reason)
-        return NameFault(
-            f"the position of '{printable(name)}' cannot be looked up now; give it yourself, POINT(ra, dec)"
+        return NameLookupError(
+            f"the position of '{make_printable(name)}' cannot be looked up now; give it yourself, POINT(ra, dec)"
         )
 
     def _fetch_answer(self, name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from adql.errors import printable
+from adql.errors import make_printable
 from tap_service.storage.engine.engine import ValueFault
 
 #: ClickHouse's types as ADQL calls them
@@ -50,5 +50,5 @@ def explain_value_fault(fault: ValueFault) -> str:
         kind = _ADQL.get(found[1], found[1])
         return f"a text is no {kind}, or beyond its range: leave such rows out, with LIKE or CASE"
     if found := _PATTERN.search(said):
-        return f"'{printable(found[1])}' is no regular expression: {found[2]}; their syntax is that of RE2"
+        return f"'{make_printable(found[1])}' is no regular expression: {found[2]}; their syntax is that of RE2"
     return next((text for sign, text in _MEANINGS if sign in said), said)

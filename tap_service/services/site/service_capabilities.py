@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from adql.functions import ADQL_GEO, FEATURES, USER_DEFINED
+from adql.functions import GEOMETRY_NAMES, LANGUAGE_FEATURES, USER_DEFINED
 from adql.syntax.extensions import EXTENSIONS, FEATURE_TYPE
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.obscore import find_data_models
@@ -25,10 +25,10 @@ def describe_service(
     """True at every moment: data models are those of the tables in ``catalogue``."""
     features = (
         FeatureList("udf", tuple(_list_functions(config))),
-        FeatureList("adqlgeo", tuple(Feature(name) for name in ADQL_GEO)),
+        FeatureList("adqlgeo", tuple(Feature(name) for name in GEOMETRY_NAMES)),
         *(
             FeatureList(kind.removeprefix("features-"), tuple(Feature(form) for form in forms))
-            for kind, forms in FEATURES.items()
+            for kind, forms in LANGUAGE_FEATURES.items()
         ),
         FeatureList(FEATURE_TYPE, tuple(Feature(form, description) for form, description in EXTENSIONS)),
     )

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 
 from adql.clickhouse.emitter import emit
 from adql.clickhouse.engine_settings import DISTRIBUTED, KEEP_JOIN_ORDER, RAISES, SETTINGS, WRITTEN_ORDER
-from adql.functions.object_name_functions import Positions
+from adql.functions.object_name_functions import PositionLookup
 from adql.ir import NameGenerator, Query
 from adql.regions import Moc
 from adql.resolve import resolve
-from adql.result_links import links_of
+from adql.result_links import find_result_links
 from adql.rewrite import rewrite_query
 from adql.rewrite.distribute import distribute_query
 from adql.rewrite.spatial_covers import find_cells_read
@@ -23,7 +23,7 @@ from clickhouse_schema.shard_map import Sharding
 
 
 @dataclass(frozen=True, slots=True)
-class Resolved:
+class BoundQuery:
     """A query before any pass, and the numbers that the passes go on from; ``placement`` where there is a cluster."""
 
     query: Query
@@ -32,7 +32,7 @@ class Resolved:
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class SqlStatement:
     """``query`` is what ``sql`` was made of, after the passes."""
 
     sql: str
@@ -54,7 +54,7 @@ class Translation:
     tables: tuple[TableEntry, ...]
     top: int | None
     query: Query | None = None
-    resolved: Resolved | None = field(default=None, compare=False, repr=False)
+    bound: BoundQuery | None = field(default=None, compare=False, repr=False)
 
     @property
     def cells(self) -> dict[str, Moc]:
@@ -64,11 +64,11 @@ class Translation:
     @property
     def links(self) -> ResultLinks:
         """The LINKs and service descriptors of the result."""
-        return NO_LINKS if self.resolved is None else links_of(self.resolved.query, self.tables)
+        return NO_LINKS if self.bound is None else find_result_links(self.bound.query, self.tables)
 
 
 def translate(
-    text: str, catalogue: Catalogue, *, limit: int | None = None, positions: Positions | None = None
+    text: str, catalogue: Catalogue, *, limit: int | None = None, positions: PositionLookup | None = None
 ) -> Translation:
     """Translate one query; ``limit`` caps the rows of the result beside its own TOP.
 
@@ -78,12 +78,12 @@ def translate(
     fresh = NameGenerator()
     query, tables = resolve(parse(text), catalogue, fresh, positions)
     fields = tuple(output.field for output in query.outputs)
-    resolved = Resolved(_limited(query, limit), fresh, catalogue.sharding)
-    made = statement(resolved)
+    resolved = BoundQuery(_limit_rows(query, limit), fresh, catalogue.sharding)
+    made = emit_statement(resolved)
     return Translation(made.sql, made.settings, fields, tables, query.limit, made.query, resolved)
 
 
-def statement(resolved: Resolved) -> Statement:
+def emit_statement(resolved: BoundQuery) -> SqlStatement:
     """The SQL of a resolved query; any number of times."""
     fresh = copy(resolved.fresh)
     query = rewrite_query(resolved.query, fresh)
@@ -94,10 +94,10 @@ def statement(resolved: Resolved) -> Statement:
     sql = emit(query)
     if RAISES in sql:
         settings |= WRITTEN_ORDER
-    return Statement(sql, settings, query)
+    return SqlStatement(sql, settings, query)
 
 
-def _limited(query: Query, limit: int | None) -> Query:
+def _limit_rows(query: Query, limit: int | None) -> Query:
     if limit is None:
         return query
     return replace(query, limit=limit if query.limit is None else min(query.limit, limit))
