@@ -29,7 +29,7 @@ class ServiceMetrics:
             "skyhouse_query_log_failures", "Lines of the query log that could not be written", registry=self.registry
         )
 
-    def record(self, report: QueryReport) -> None:
+    def record_query(self, report: QueryReport) -> None:
         """A query has ended."""
         self.queries.labels(report.status).inc()
         self.rows.inc(report.rows)
@@ -40,5 +40,5 @@ class ServiceMetrics:
         for phase, value in seconds.items():
             self.seconds.labels(phase).observe(value)
 
-    def text(self) -> bytes:
+    def format_text(self) -> bytes:
         return generate_latest(self.registry)

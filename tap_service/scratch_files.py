@@ -21,14 +21,14 @@ class Budget:
         self.used = 0
         self._lock = threading.Lock()
 
-    def take(self, count: int, *, anyway: bool = False) -> bool:
+    def take_bytes(self, count: int, *, anyway: bool = False) -> bool:
         with self._lock:
             if self.used + count > self.limit and not anyway:
                 return False
             self.used += count
             return True
 
-    def give(self, count: int) -> None:
+    def return_bytes(self, count: int) -> None:
         with self._lock:
             self.used -= count
 
@@ -61,7 +61,7 @@ class ScratchSpace:
     directory: Path
     budget: Budget
 
-    def incoming(self) -> IncomingFile:
+    def create_incoming_file(self) -> IncomingFile:
         """Raises OSError."""
         return IncomingFile(self)
 
@@ -76,7 +76,7 @@ class IncomingFile:
 
     def write(self, data: bytes | bytearray) -> None:
         """Raises NoRoom, OSError."""
-        if not self._budget.take(len(data)):
+        if not self._budget.take_bytes(len(data)):
             raise NoRoom("as many files of other requests are being read here now")
         self.size += len(data)
         self._file.write(data)
@@ -90,7 +90,7 @@ class IncomingFile:
     def close(self) -> None:
         if not self._file.closed:
             self._file.close()
-            self._budget.give(self.size)
+            self._budget.return_bytes(self.size)
 
 
 #: for those who need none

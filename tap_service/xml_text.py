@@ -24,14 +24,14 @@ class Markup(str):
     __slots__ = ()
 
 
-def text(value: str) -> Markup:
+def escape_text(value: str) -> Markup:
     """Character data. Characters that XML forbids become U+FFFD."""
     return Markup(_FORBIDDEN.sub(_REPLACEMENT, value).translate(_TEXT))
 
 
 def start_tag(name: str, attributes: dict[str, str]) -> Markup:
     """``<name key="value" ...>`` with every attribute, empty ones too."""
-    return Markup(f"<{name}{_attributes(attributes)}>")
+    return Markup(f"<{name}{_attributes_text(attributes)}>")
 
 
 def element(name: str, /, *children: str, **attributes: str) -> Markup:
@@ -44,22 +44,22 @@ def element(name: str, /, *children: str, **attributes: str) -> Markup:
 
 def tag(name: str, attributes: dict[str, str], /, *children: str) -> Markup:
     """As ``element``, with the attributes in a dictionary."""
-    inside = "".join(child if isinstance(child, Markup) else text(child) for child in children)
-    said = name + _attributes({key: value for key, value in attributes.items() if value})
+    inside = "".join(child if isinstance(child, Markup) else escape_text(child) for child in children)
+    said = name + _attributes_text({key: value for key, value in attributes.items() if value})
     return Markup(f"<{said}>{inside}</{name}>" if inside else f"<{said}/>")
 
 
-def optional(name: str, value: str) -> Markup:
+def optional_element(name: str, value: str) -> Markup:
     """``<name>value</name>``, or nothing for an empty value."""
     return element(name, value) if value else Markup("")
 
 
-def lines(*children: str) -> Markup:
+def join_lines(*children: str) -> Markup:
     """Children one a line: documents are read by people too."""
     return Markup("".join(f"\n{child}" for child in children if child) + "\n")
 
 
-def _attributes(attributes: dict[str, str]) -> str:
+def _attributes_text(attributes: dict[str, str]) -> str:
     return "".join(
         f' {key}="{_FORBIDDEN.sub(_REPLACEMENT, value).translate(_ATTRIBUTE)}"' for key, value in attributes.items()
     )

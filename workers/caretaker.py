@@ -16,11 +16,11 @@ import redis
 from tap_service.config import Config, read_config
 from tap_service.constants import ORPHAN_AGE_SECONDS, SWEEP_SECONDS
 from tap_service.factory.job_factory import build_celery_dispatcher, build_job_lifetimes, build_job_queue
-from tap_service.models.timestamps import later, now
+from tap_service.models.timestamps import add_seconds, now
 from tap_service.services.jobs.celery_dispatcher import celery_queue_name
 from tap_service.storage.engine.engine import EngineError
 from tap_service.storage.jobs.job_store import JobStoreUnavailable
-from tap_service.storage.jobs.redis_persistence import may_lose
+from tap_service.storage.jobs.redis_persistence import find_loss_risks
 from tap_service.storage.open_storage import open_job_stores, open_remote_engine
 
 _log = logging.getLogger("skyhouse")
@@ -58,7 +58,7 @@ class Caretaker:
 
     def _check_persistence_once(self) -> None:
         if not self._is_persistence_checked:
-            for reason in may_lose(self._broker):
+            for reason in find_loss_risks(self._broker):
                 _log.warning("the Redis of the jobs may lose them: %s", reason)
             self._is_persistence_checked = True
 
@@ -74,7 +74,7 @@ class Caretaker:
         After an outage of Redis, workers first get the time to send a heartbeat.
         """
         if time.monotonic() - self._redis_reachable_since >= self._worker_silence:
-            self._lifetimes.recover(later(now(), -self._worker_silence))
+            self._lifetimes.recover(add_seconds(now(), -self._worker_silence))
         startable = self._queue.startable()
         without_task = {work for work in startable if not self._broker.llen(celery_queue_name(work))}
         for work in startable:

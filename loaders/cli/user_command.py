@@ -38,7 +38,7 @@ def add(
     else:
         password = sys.stdin.readline().rstrip("\r\n")
     with _opened(data, file) as accounts:
-        accounts.add(name, password, admin=admin)
+        accounts.add_user(name, password, admin=admin)
     typer.echo(f"{name} may use the service" + (" as an administrator" if admin else ""))
 
 
@@ -63,7 +63,7 @@ def revoke(
 ) -> None:
     """Take back a user's tokens of one label."""
     with _opened(data, file) as accounts:
-        if not accounts.revoke(name, label):
+        if not accounts.revoke_tokens(name, label):
             raise AccountError(f"{name} has no token {label}; `skyhouse user list` names them")
     typer.echo(f"the token {label} of {name} is good no more")
 
@@ -72,7 +72,7 @@ def revoke(
 def remove(name: Name, data: Data, file: File = None) -> None:
     """Remove a user with all their tokens and tables: another one of the name shall not inherit them."""
     with _opened(data, file) as accounts:
-        accounts.remove(name)
+        accounts.remove_user(name)
     typer.echo(f"{name} is no user any more")
     if control_server.has_engine(data.absolute()):
         _work(data, "user drop-table", {"user": name, "table": ""})
@@ -99,7 +99,7 @@ def drop_table(
 def listed(data: Data, file: File = None) -> None:
     """List the users and their tokens' labels."""
     with _opened(data, file) as accounts:
-        for account in accounts.accounts():
+        for account in accounts.list_accounts():
             tokens = ", ".join(label + _until(expires) for label, expires in account.tokens)
             typer.echo("\t".join((account.name, "admin" if account.admin else "user", tokens)))
 

@@ -49,7 +49,7 @@ from loaders.storage.server_storage import (
     wait_for_mutations,
 )
 from tap_service.constants import METADATA_POLL_SECONDS
-from tap_service.storage.engine.engine import SINGLE_BLOCK, Engine
+from tap_service.storage.engine.engine import SINGLE_BLOCK_SETTINGS, Engine
 
 #: How long tables stay that a load has replaced: for queries that were translated before, and that wait
 LINGER_SECONDS = 10 + METADATA_POLL_SECONDS
@@ -326,7 +326,7 @@ class ClusterStorage(Storage):
         values = gateway.names + (f", {SHARD_COLUMN}" if part else "")
         sql = f"INSERT INTO {into} ({names}) SELECT {values}{number} FROM {self._placed(gateway, part)}{wanted}"
         query_id = f"{self._query_ids}{uuid.uuid4().hex}"
-        self.engine.execute(sql, SINGLE_BLOCK, query_id=query_id)
+        self.engine.execute(sql, SINGLE_BLOCK_SETTINGS, query_id=query_id)
 
     def _placed(self, gateway: Gateway, part: str) -> str:
         """SQL of the gateway's rows with the number of the shard that shall have them in this part."""

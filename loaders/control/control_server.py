@@ -32,7 +32,7 @@ from tap_service.readers.read_error import ReadError
 from tap_service.storage.engine.embedded_engine import DataPathHeldError, EmbeddedEngine
 from tap_service.storage.engine.engine import Engine, EngineError, StorageFull
 from tap_service.storage.jobs.job_store import JobStoreUnavailable
-from tap_service.storage.jobs.redis_lock import alone
+from tap_service.storage.jobs.redis_lock import hold_cluster_lock
 from tap_service.storage.open_storage import open_remote_engine
 
 _log = logging.getLogger("skyhouse")
@@ -195,7 +195,7 @@ def opened(data_path: Path, *, reads: bool = False) -> Iterator[Engine]:
     config = settings(data_path)
     engine = open_remote_engine(config) if config.clickhouse_url else EmbeddedEngine(data_path)
     try:
-        with alone(config.redis_url, "catalogue") if config.redis_url else nullcontext():
+        with hold_cluster_lock(config.redis_url, "catalogue") if config.redis_url else nullcontext():
             try:
                 # another server may not have yet what was just written
                 catalogue_log.prepare_engine(engine.list_servers()[0])

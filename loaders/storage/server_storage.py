@@ -27,7 +27,7 @@ from loaders.load_error import LoadError
 from loaders.pipeline.chunk_reader import Chunk
 from loaders.storage.gateway_table import APPEND, Gateway, Orphan, drop_gateway
 from loaders.storage.load_state import TableState, read_state
-from tap_service.storage.engine.engine import SINGLE_BLOCK, Engine
+from tap_service.storage.engine.engine import SINGLE_BLOCK_SETTINGS, Engine
 
 SUFFIX = "__loading"
 CHUNK = "__chunk"
@@ -182,7 +182,7 @@ class Storage:
         """The gateway's rows into these parts of the live table, into each of them whole or not at all."""
         if parts:
             sql = f"INSERT INTO {self.live} ({gateway.names}) SELECT {gateway.names} FROM {gateway.rows}"
-            self.engine.execute(sql, SINGLE_BLOCK)
+            self.engine.execute(sql, SINGLE_BLOCK_SETTINGS)
 
     # --- the end ------------------------------------------------------------------------------------------------------
 

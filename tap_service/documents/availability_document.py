@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from tap_service.documents.service_description import Availability
-from tap_service.models.timestamps import written
-from tap_service.xml_text import DECLARATION, element, lines, optional, tag
+from tap_service.models.timestamps import format_instant
+from tap_service.xml_text import DECLARATION, element, join_lines, optional_element, tag
 
 NAMESPACE = "http://www.ivoa.net/xml/VOSIAvailability/v1.0"
 
 
 def availability_document(said: Availability) -> bytes:
-    since = "" if said.up_since is None else written(said.up_since)
-    children = lines(
+    since = "" if said.up_since is None else format_instant(said.up_since)
+    children = join_lines(
         element("vosi:available", "true" if said.available else "false"),
-        optional("vosi:upSince", since),
+        optional_element("vosi:upSince", since),
         *(element("vosi:note", note) for note in said.notes),
     )
     return (DECLARATION + tag("vosi:availability", {"xmlns:vosi": NAMESPACE}, children) + "\n").encode()

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from tap_service.documents.service_description import FeatureList, Limit, ServiceDescription
 from tap_service.serializers import FORMATS, Format
-from tap_service.xml_text import DECLARATION, Markup, element, lines, optional, tag
+from tap_service.xml_text import DECLARATION, Markup, element, join_lines, optional_element, tag
 
 _NAMESPACES = {
     "xmlns:vosi": "http://www.ivoa.net/xml/VOSICapabilities/v1.0",
@@ -36,7 +36,7 @@ def capabilities_document(service: ServiceDescription, formats: Sequence[Format]
     document = tag(
         "vosi:capabilities",
         _NAMESPACES,
-        lines(
+        join_lines(
             _table_access(service, formats),
             _resource("ivo://ivoa.net/std/VOSI#capabilities", f"{base}/capabilities"),
             _resource("ivo://ivoa.net/std/VOSI#availability", f"{base}/availability"),
@@ -55,7 +55,7 @@ def _resource(
 
 def _interface(url: str, use: str, kind: str, version: str, security: Markup) -> Markup:
     role = "" if kind == "vr:WebBrowser" else "std"
-    children = lines(element("accessURL", url, use=use), security)
+    children = join_lines(element("accessURL", url, use=use), security)
     return tag("interface", {"xsi:type": kind, "role": role, "version": version}, children)
 
 
@@ -67,12 +67,12 @@ def _security(service: ServiceDescription) -> Markup:
     if not service.security_methods:
         return _NOTHING
     anonymous = (tag("securityMethod", {}),) if service.anonymous else ()
-    return lines(*anonymous, *(tag("securityMethod", {"standardID": ident}) for ident in service.security_methods))
+    return join_lines(*anonymous, *(tag("securityMethod", {"standardID": ident}) for ident in service.security_methods))
 
 
 def _table_access(service: ServiceDescription, formats: Sequence[Format]) -> Markup:
-    children = lines(
-        optional("description", service.description),
+    children = join_lines(
+        optional_element("description", service.description),
         _interface(service.base_url, "base", "vs:ParamHTTP", "1.1", _security(service)),
         *(tag("dataModel", {"ivo-id": ident}, name) for name, ident in service.data_models),
         _language(service.features),
@@ -90,7 +90,7 @@ def _language(features: Sequence[FeatureList]) -> Markup:
     versions = [tag("version", {"ivo-id": f"ivo://ivoa.net/std/ADQL#v{number}"}, number) for number in ADQL_VERSIONS]
     return element(
         "language",
-        lines(
+        join_lines(
             element("name", "ADQL"),
             *versions,
             element("description", "Astronomical Data Query Language"),
@@ -101,10 +101,10 @@ def _language(features: Sequence[FeatureList]) -> Markup:
 
 def _feature_list(entry: FeatureList) -> Markup:
     features = (
-        element("feature", element("form", feature.form), optional("description", feature.description))
+        element("feature", element("form", feature.form), optional_element("description", feature.description))
         for feature in entry.features
     )
-    return element("languageFeatures", lines(*features), type=_feature_type(entry.kind))
+    return element("languageFeatures", join_lines(*features), type=_feature_type(entry.kind))
 
 
 def _feature_type(kind: str) -> str:

@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tap_service.documents.service_description import Example
-from tap_service.xml_text import DECLARATION, Markup, element, lines, tag
+from tap_service.xml_text import DECLARATION, Markup, element, join_lines, tag
 
 _DOCTYPE = "<!DOCTYPE html>\n"
 VOCABULARY = "http://www.ivoa.net/rdf/examples#"
 
 
 def examples_document(examples: Iterable[Example], title: str) -> bytes:
-    shown = tag("div", {"vocab": VOCABULARY}, lines(*(_example(example) for example in examples)))
+    shown = tag("div", {"vocab": VOCABULARY}, join_lines(*(_example(example) for example in examples)))
     head = element("head", tag("meta", {"charset": "UTF-8"}), element("title", title))
-    content = lines(head, element("body", lines(element("h1", title), shown)))
+    content = join_lines(head, element("body", join_lines(element("h1", title), shown)))
     page = tag("html", {"xmlns": "http://www.w3.org/1999/xhtml", "lang": "en"}, content)
     return (DECLARATION + _DOCTYPE + page + "\n").encode()
 
@@ -28,7 +28,7 @@ def _example(example: Example) -> Markup:
     return tag(
         "div",
         {"typeof": "example", "id": example.ident, "resource": f"#{example.ident}"},
-        lines(
+        join_lines(
             tag("h2", {"property": "name"}, example.name),
             element("p", example.description) if example.description else "",
             tag("pre", {"property": "query"}, example.query),

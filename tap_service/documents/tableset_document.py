@@ -9,7 +9,7 @@ from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.reserved_words import name_to_adql
 from clickhouse_schema.schema_model import Column, ForeignKey
 from clickhouse_schema.tap_schema import table_name_to_adql
-from tap_service.xml_text import DECLARATION, Markup, element, lines, optional, tag
+from tap_service.xml_text import DECLARATION, Markup, element, join_lines, optional_element, tag
 
 _NAMESPACES = {
     "xmlns:vosi": "http://www.ivoa.net/xml/VOSITables/v1.0",
@@ -24,7 +24,7 @@ _TABLESET = "vosi:tableset"
 def tableset_document(entries: Iterable[TableEntry], *, detail: bool = True) -> bytes:
     """All tables, the entries of one schema next to each other; ``detail=False`` leaves columns and keys out."""
     schemas = _schemas(entries, detail)
-    return (DECLARATION + tag(_TABLESET, _NAMESPACES, lines(*schemas)) + "\n").encode()
+    return (DECLARATION + tag(_TABLESET, _NAMESPACES, join_lines(*schemas)) + "\n").encode()
 
 
 def with_tables(document: bytes, entries: Iterable[TableEntry], *, detail: bool = True) -> bytes:
@@ -37,10 +37,10 @@ def _schemas(entries: Iterable[TableEntry], detail: bool) -> Iterator[Markup]:
     return (
         element(
             "schema",
-            lines(
+            join_lines(
                 element("name", name_to_adql(name)),
-                optional("description", tables[0].schema.description),
-                optional("utype", tables[0].schema.utype),
+                optional_element("description", tables[0].schema.description),
+                optional_element("utype", tables[0].schema.utype),
                 *(element("table", _table(entry, detail), type="table") for entry in tables),
             ),
         )
@@ -58,12 +58,12 @@ def _table(entry: TableEntry, detail: bool) -> Markup:
     table = entry.table
     about = [
         element("name", table_name_to_adql(entry)),
-        optional("description", table.description),
-        optional("utype", table.utype),
+        optional_element("description", table.description),
+        optional_element("utype", table.utype),
     ]
     if not detail:
-        return lines(*about)
-    return lines(*about, *(_column(entry, column) for column in table.columns), *(_key(key) for key in table.keys))
+        return join_lines(*about)
+    return join_lines(*about, *(_column(entry, column) for column in table.columns), *(_key(key) for key in table.keys))
 
 
 def _column(entry: TableEntry, column: Column) -> Markup:
@@ -77,10 +77,10 @@ def _column(entry: TableEntry, column: Column) -> Markup:
     return element(
         "column",
         element("name", name_to_adql(column.name)),
-        optional("description", column.description),
-        optional("unit", column.unit),
-        optional("ucd", column.ucd),
-        optional("utype", column.utype),
+        optional_element("description", column.description),
+        optional_element("unit", column.unit),
+        optional_element("ucd", column.ucd),
+        optional_element("utype", column.utype),
         tag("dataType", datatype, kind.datatype),
         *(element("flag", word) for word, holds in flags.items() if holds),
         std="true" if column.std else "false",
@@ -94,6 +94,6 @@ def _key(key: ForeignKey) -> Markup:
         "foreignKey",
         element("targetTable", f"{name_to_adql(schema)}.{name_to_adql(table)}"),
         *(element("fkColumn", element("fromColumn", ours), element("targetColumn", theirs)) for ours, theirs in pairs),
-        optional("description", key.description),
-        optional("utype", key.utype),
+        optional_element("description", key.description),
+        optional_element("utype", key.utype),
     )

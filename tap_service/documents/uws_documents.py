@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import islice
 
-from tap_service.models.timestamps import written
+from tap_service.models.timestamps import format_instant
 from tap_service.models.uws_job import Job, JobReference
 from tap_service.models.work_class import WorkClass
-from tap_service.xml_text import DECLARATION, Markup, element, lines, start_tag, tag
+from tap_service.xml_text import DECLARATION, Markup, element, join_lines, start_tag, tag
 
 _NAMESPACES = {
     "xmlns:uws": "http://www.ivoa.net/xml/UWS/v1.0",
@@ -27,7 +27,7 @@ def job_document(job: Job, url: str) -> bytes:
     return _document(
         "uws:job",
         _VERSION,
-        lines(
+        join_lines(
             element("uws:jobId", job.job_id),
             element("uws:runId", job.run_id) if job.run_id else "",
             _or_nil("uws:ownerId", job.owner),
@@ -110,7 +110,7 @@ def _info(job: Job) -> Markup:
     told: dict[str, str | int | float] = {}
     if (foreseen := job.foreseen) is not None:
         told = {
-            "workClass": WorkClass.of(foreseen.seconds),
+            "workClass": WorkClass.from_seconds(foreseen.seconds),
             "rowsForeseen": foreseen.rows,
             "bytesForeseen": foreseen.bytes,
             "secondsForeseen": round(foreseen.seconds, 3),
@@ -122,12 +122,12 @@ def _info(job: Job) -> Markup:
     told |= job.info
     if not told:
         return Markup("")
-    work = lines(*(element(name, str(value)) for name, value in told.items()))
+    work = join_lines(*(element(name, str(value)) for name, value in told.items()))
     return element("uws:jobInfo", element("work", work))
 
 
 def _instant(name: str, instant: datetime | None) -> Markup:
-    return _or_nil(name, None if instant is None else written(instant))
+    return _or_nil(name, None if instant is None else format_instant(instant))
 
 
 def _or_nil(name: str, value: str | None) -> Markup:

@@ -16,7 +16,7 @@ from tap_service.handlers.client_disconnect import disconnection, unless
 from tap_service.handlers.request_context import Asker, Caller, Skyhouse
 from tap_service.handlers.request_form import request_form, request_pairs, urlencoded
 from tap_service.models.request_parameters import Pair
-from tap_service.models.timestamps import written
+from tap_service.models.timestamps import format_instant
 from tap_service.models.uws_job import Job
 from tap_service.service_errors import Forbidden, NotFound, ParameterFault
 from tap_service.services.jobs.job_requests import parse_job_filter, parse_wait
@@ -104,7 +104,7 @@ async def set_execution_duration(
 
 @router.api_route("/{job_id}/destruction", methods=_READ)
 async def destruction(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
-    return await _text(skyhouse, job_id, caller, lambda job: written(job.destruction_time))
+    return await _text(skyhouse, job_id, caller, lambda job: format_instant(job.destruction_time))
 
 
 @router.post("/{job_id}/destruction")
@@ -114,7 +114,7 @@ async def set_destruction(job_id: str, request: Request, skyhouse: Skyhouse, cal
 
 @router.api_route("/{job_id}/quote", methods=_READ)
 async def quote(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
-    return await _text(skyhouse, job_id, caller, lambda job: written(job.quote) if job.quote else "")
+    return await _text(skyhouse, job_id, caller, lambda job: format_instant(job.quote) if job.quote else "")
 
 
 @router.api_route("/{job_id}/owner", methods=_READ)

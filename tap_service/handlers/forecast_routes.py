@@ -27,7 +27,7 @@ from tap_service.models.work_class import WorkClass
 from tap_service.service_errors import ParameterFault, QueryFault, UserFault
 from tap_service.services.queries.query_forecast import QueryForecast
 from tap_service.services.queries.row_limit import RowLimit
-from tap_service.services.queries.tap_parameters import tap_parameters
+from tap_service.services.queries.tap_parameters import read_tap_parameters
 
 router = APIRouter()
 
@@ -43,7 +43,7 @@ async def estimate(request: Request, skyhouse: Skyhouse, caller: Caller) -> Resp
     query = ""
     try:
         form = await request_form(request, skyhouse)
-        parameters = tap_parameters(form.pairs, skyhouse.config.max_query_length, form.files)
+        parameters = read_tap_parameters(form.pairs, skyhouse.config.max_query_length, form.files)
         query = parameters.query
         gone = asyncio.create_task(disconnection(request.receive))
         try:
@@ -66,7 +66,7 @@ def told(found: QueryForecast, config: Config) -> dict[str, Any]:
         "bytes": cost and cost.bytes,
         "seconds": cost and round(cost.seconds, 3),
         "kind": cost and cost.kind,
-        "workClass": cost and WorkClass.of(cost.seconds),
+        "workClass": cost and WorkClass.from_seconds(cost.seconds),
         "plan": found.plan,
         "maxrec": {
             "default": config.default_maxrec,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tap_service.config import Config
 from tap_service.constants import PRODUCT
-from tap_service.xml_text import element, lines, tag
+from tap_service.xml_text import element, join_lines, tag
 
 _TABLES_SHOWN = 100
 
@@ -14,7 +14,7 @@ _TABLES_SHOWN = 100
 def landing_page(config: Config, tap_url: str, tables: Sequence[str]) -> str:
     more = len(tables) - _TABLES_SHOWN
     links = [("The tables", "tables"), ("Examples", "examples"), ("Capabilities", "capabilities")]
-    body = lines(
+    body = join_lines(
         element("h1", config.title),
         element("p", config.description),
         element("p", "A TAP service: ask it in ADQL with TOPCAT, pyvo, STILTS or any other client. Its address is"),
@@ -26,5 +26,9 @@ def landing_page(config: Config, tap_url: str, tables: Sequence[str]) -> str:
         element("p", f"Contact: {config.contact}") if config.contact else "",
         element("p", element("small", PRODUCT)),
     )
-    head = lines(tag("meta", {"charset": "UTF-8"}), element("title", config.title))
-    return "<!DOCTYPE html>\n" + tag("html", {"lang": "en"}, lines(element("head", head), element("body", body))) + "\n"
+    head = join_lines(tag("meta", {"charset": "UTF-8"}), element("title", config.title))
+    return (
+        "<!DOCTYPE html>\n"
+        + tag("html", {"lang": "en"}, join_lines(element("head", head), element("body", body)))
+        + "\n"
+    )

@@ -36,4 +36,4 @@ async def landing(skyhouse: Skyhouse, asker: Asker) -> HTMLResponse:
 
 @router.get("/metrics")
 async def metrics(skyhouse: Skyhouse) -> Response:
-    return Response(skyhouse.metrics.text(), media_type=CONTENT_TYPE_LATEST)
+    return Response(skyhouse.metrics.format_text(), media_type=CONTENT_TYPE_LATEST)

@@ -24,7 +24,7 @@ async def body_file(request: Request, space: ScratchSpace, most: int) -> AsyncIt
     Raises BodyTooLarge, BodyTooSlow, ClientGone, UploadFault if empty, ServiceUnavailable where it finds no room.
     """
     try:
-        file = space.incoming()
+        file = space.create_incoming_file()
     except OSError as error:
         raise no_room("the file finds", error) from error
     with closing(file):

@@ -265,7 +265,7 @@ class PartReader:
 
     def _begin_file(self) -> None:
         if self._most_of_files:
-            self._file = self._space.incoming()
+            self._file = self._space.create_incoming_file()
 
     def _part_data(self, data: bytes, start: int, end: int) -> None:
         length = end - start

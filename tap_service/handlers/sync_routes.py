@@ -16,7 +16,7 @@ from tap_service.handlers.request_context import Asker, Caller, Skyhouse
 from tap_service.handlers.request_form import Form, request_form
 from tap_service.service_errors import ClientGone, UserFault
 from tap_service.services.queries.sync_query import SyncAnswer
-from tap_service.services.queries.tap_parameters import tap_parameters
+from tap_service.services.queries.tap_parameters import read_tap_parameters
 
 router = APIRouter()
 
@@ -29,7 +29,7 @@ async def sync(request: Request, skyhouse: Skyhouse, caller: Caller, asker: Aske
     try:
         try:
             form = await request_form(request, skyhouse)
-            parameters = tap_parameters(form.pairs, skyhouse.config.max_query_length, form.files)
+            parameters = read_tap_parameters(form.pairs, skyhouse.config.max_query_length, form.files)
         except UserFault as error:
             skyhouse.queries.refused(error, asker.client)
             raise

@@ -24,7 +24,7 @@ from tap_service.handlers.request_form import request_pairs, urlencoded
 from tap_service.handlers.vosi_routes import expires
 from tap_service.models.identity import Identity
 from tap_service.models.request_parameters import Pair
-from tap_service.models.timestamps import written
+from tap_service.models.timestamps import format_instant
 from tap_service.service_errors import ParameterFault
 from tap_service.services.user_tables.user_table_jobs import CREATE_INDEX, SAVE_TABLE, check_savable
 from tap_service.services.user_tables.user_table_requests import require_user
@@ -110,9 +110,9 @@ async def own(skyhouse: Skyhouse, user: User) -> Response:
             "description": record.table.description,
             "rows": record.rows,
             "bytes": record.size,
-            "created": written(record.created),
-            "changed": written(record.changed),
-            "expires": written(at) if (at := until.get(record.table.name)) else None,
+            "created": format_instant(record.created),
+            "changed": format_instant(record.changed),
+            "expires": format_instant(at) if (at := until.get(record.table.name)) else None,
         }
         for record in tables
     ]

@@ -17,7 +17,7 @@ from tap_service.documents.tableset_document import table_document
 from tap_service.factory.service_factory import Services
 from tap_service.handlers.request_context import Asker, Caller, Skyhouse
 from tap_service.models.identity import Identity
-from tap_service.models.timestamps import written
+from tap_service.models.timestamps import format_instant
 from tap_service.service_errors import NotFound
 from tap_service.services.site.service_capabilities import describe_service
 
@@ -71,7 +71,7 @@ def expires(skyhouse: Services, user: str, entry: TableEntry) -> dict[str, str]:
     if entry.schema is not user_table_record.SCHEMA:
         return {}
     end = skyhouse.user_tables.expiries(user).get(entry.table.name)
-    return {TABLE_EXPIRES_HEADER: written(end)} if end else {}
+    return {TABLE_EXPIRES_HEADER: format_instant(end)} if end else {}
 
 
 def _private(caller: Identity | None) -> dict[str, str]:

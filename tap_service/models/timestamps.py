@@ -19,21 +19,21 @@ _FORMS = tuple(
 
 def now() -> datetime:
     """The present instant in UTC, cut to milliseconds as it will be written."""
-    return cut(datetime.now(UTC))
+    return cut_to_milliseconds(datetime.now(UTC))
 
 
-def cut(instant: datetime) -> datetime:
+def cut_to_milliseconds(instant: datetime) -> datetime:
     """``instant`` in UTC without what is finer than a millisecond."""
     utc = instant.astimezone(UTC)
     return utc.replace(microsecond=utc.microsecond // 1000 * 1000)
 
 
-def written(instant: datetime) -> str:
+def format_instant(instant: datetime) -> str:
     """Such as 2026-01-31T12:00:00.000Z. CADC's clients insist on the milliseconds and the Z."""
     return instant.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
 
-def read(text: str) -> datetime:
+def parse_instant(text: str) -> datetime:
     """An instant as a client writes it in ISO 8601, in the extended or the basic form.
 
     Parts that are left out at its end are the first ones (2015 is the beginning of that year), and no zone is UTC.
@@ -50,11 +50,11 @@ def read(text: str) -> datetime:
     time = f"{hour or '00'}:{minute or '00'}:{second or '00'}.{(fraction or '').ljust(6, '0')[:6]}"
     offset = "+00:00" if zone in (None, "Z") else zone.replace(" ", "+")
     try:
-        return cut(datetime.fromisoformat(f"{date}T{time}{offset}"))
+        return cut_to_milliseconds(datetime.fromisoformat(f"{date}T{time}{offset}"))
     except (ValueError, OverflowError) as error:
         raise ValueError(f"there is no such instant: {error}") from error
 
 
-def later(instant: datetime, seconds: float) -> datetime:
+def add_seconds(instant: datetime, seconds: float) -> datetime:
     """``seconds`` after ``instant``."""
-    return cut(instant + timedelta(seconds=seconds))
+    return cut_to_milliseconds(instant + timedelta(seconds=seconds))

@@ -14,7 +14,7 @@ from tap_service.models.request_parameters import shorten_value
 from tap_service.service_errors import ParameterFault
 
 #: The schema of uploaded tables in a query
-SCHEMA = "TAP_UPLOAD"
+UPLOAD_SCHEMA = "TAP_UPLOAD"
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 #: Between two tables in one parameter, as TAP 1.0 has them; a ``;`` in an address is followed by something else.
@@ -63,7 +63,7 @@ class Upload:
     address: str = ""
 
 
-def uploads(values: Iterable[str], parts: Mapping[str, Part]) -> tuple[Upload, ...]:
+def read_uploads(values: Iterable[str], parts: Mapping[str, Part]) -> tuple[Upload, ...]:
     """The tables that UPLOAD's values name. Raises ParameterFault."""
     found: dict[str, Upload] = {}
     for value in values:
@@ -86,7 +86,7 @@ def _upload(pair: str, parts: Mapping[str, Part]) -> Upload:
             "UPLOAD is a name and where the table is, such as UPLOAD=mine,param:file with a part called file, "
             "or UPLOAD=mine,https://example.org/stars.vot"
         )
-    name = name[len(SCHEMA) + 1 :] if name.upper().startswith(SCHEMA + ".") else name
+    name = name[len(UPLOAD_SCHEMA) + 1 :] if name.upper().startswith(UPLOAD_SCHEMA + ".") else name
     if not _NAME.fullmatch(name):
         raise ParameterFault(
             f"UPLOAD: {shorten_value(name)} is no name of a table: write a letter, then letters, digits and _, up to 64"

@@ -10,7 +10,7 @@ from ipaddress import IPv6Address, ip_address, ip_network
 
 from tap_service.models.piece_progress import PieceWork
 from tap_service.models.request_parameters import Pair
-from tap_service.models.timestamps import later
+from tap_service.models.timestamps import add_seconds
 from tap_service.models.work_class import Estimate, Place
 
 
@@ -109,10 +109,10 @@ class Job:
         seconds = self.foreseen.seconds if self.foreseen else 0.0
         return Place(self.job_id, user, self.turn, seconds, self.start_time)
 
-    def end(self, at: datetime, seconds: float) -> datetime:
+    def end_after(self, at: datetime, seconds: float) -> datetime:
         """The instant so much later than ``at``, but not later than its destruction."""
         life = (self.destruction_time - at).total_seconds()
-        return later(at, seconds) if seconds < life else self.destruction_time
+        return add_seconds(at, seconds) if seconds < life else self.destruction_time
 
     @property
     def query_id(self) -> str:
@@ -164,7 +164,7 @@ class JobFilter:
     last: int | None = None
 
 
-def merged(old: Sequence[Pair], new: Iterable[Pair]) -> tuple[Pair, ...]:
+def merge_parameters(old: Sequence[Pair], new: Iterable[Pair]) -> tuple[Pair, ...]:
     """The parameters of a job after ``new`` ones were posted: they replace those of their names, UPLOAD accumulates.
 
     A parameter that one request gives twice stays so: it is the query that then fails, as in /sync.

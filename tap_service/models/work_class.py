@@ -64,7 +64,7 @@ class WorkClass(StrEnum):
     VERY_LONG = "very long"
 
     @classmethod
-    def of(cls, seconds: float) -> WorkClass:
+    def from_seconds(cls, seconds: float) -> WorkClass:
         if seconds < 10:
             return cls.SHORT
         return cls.LONG if seconds < 600 else cls.VERY_LONG
@@ -80,7 +80,7 @@ class Place:
     seconds: float = 0.0
     started: datetime | None = None
 
-    def work(self, at: datetime) -> WorkClass:
+    def work_class(self, at: datetime) -> WorkClass:
         """Its class at that time: a job that lasts longer than foreseen is of a heavier one."""
         elapsed = 0.0 if self.started is None else (at - self.started).total_seconds()
-        return WorkClass.of(max(self.seconds, elapsed))
+        return WorkClass.from_seconds(max(self.seconds, elapsed))

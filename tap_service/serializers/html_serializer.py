@@ -13,7 +13,7 @@ from tap_service.serializers.field_arrays import conform, join_text
 from tap_service.serializers.parallel_columns import by_column
 from tap_service.serializers.serializer import Serializer, Status
 from tap_service.serializers.votable_serializer import escaped
-from tap_service.xml_text import element, text
+from tap_service.xml_text import element, escape_text
 
 _STYLE = (
     "body{font:14px/1.4 system-ui,sans-serif;margin:1.5em}table{border-collapse:collapse}"
@@ -29,7 +29,7 @@ class Html(Serializer):
         numbers = [number for number, field in enumerate(self.fields, 1) if field.type.is_numeric]
         right = ",".join(f"td:nth-child({number})" for number in numbers)
         style = _STYLE + (f"{right}{{text-align:right}}" if right else "")
-        title = text(f"Result of {self.info.service or 'a query'}")
+        title = escape_text(f"Result of {self.info.service or 'a query'}")
         query = element("pre", self.info.query) if self.info.query else ""
         notes = "".join(element("p", note) for note in self.info.notes)
         return (

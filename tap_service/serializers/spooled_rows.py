@@ -24,7 +24,7 @@ class WaitingRows:
         """Raises NoRoom when the budget of the scratch space is used up, OSError of the disk."""
         data = batch.serialize()
         budget = self._scratch.budget
-        if not budget.take(data.size):
+        if not budget.take_bytes(data.size):
             raise NoRoom(
                 f"the result is larger than the {budget.limit} bytes that this service holds for results whose format "
                 "begins with their length: ask for fewer rows or columns, or for a format that is streamed, such as "
@@ -48,4 +48,4 @@ class WaitingRows:
             at += size
 
     def __del__(self) -> None:
-        self._scratch.budget.give(self._held)
+        self._scratch.budget.return_bytes(self._held)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from clickhouse_schema.column_links import InputParam, Link, PlacedLink, PlacedService
 from clickhouse_schema.datatypes import CHAR, ColumnType, Field
 from tap_service.serializers.csv_serializer import distinct_names
-from tap_service.xml_text import Markup, element, lines, optional, start_tag, tag
+from tap_service.xml_text import Markup, element, join_lines, optional_element, start_tag, tag
 
 
 def links_by_place(links: Iterable[PlacedLink], ids: Sequence[str]) -> dict[int, Markup]:
@@ -53,17 +53,17 @@ def _resource(name: str, placed: PlacedService, fields: Sequence[Field], ids: Se
             inputs.append(_of_column(param, fields[place], ids[place]))
         else:
             inputs.append(_of_user(param))
-    parts = lines(
-        optional("DESCRIPTION", service.description.strip()),
+    parts = join_lines(
+        optional_element("DESCRIPTION", service.description.strip()),
         *(_param(key, CHAR, value) for key, value in said.items() if value),
-        element("GROUP", lines(*inputs), name="inputParams"),
+        element("GROUP", join_lines(*inputs), name="inputParams"),
     )
     return element("RESOURCE", parts, type="meta", utype="adhoc:service", name=name)
 
 
 def _of_column(param: InputParam, field: Field, ident: str) -> Markup:
     about = {"unit": field.unit, "ucd": field.ucd, "ref": ident}
-    return _param(param.name, field.type, "", about, optional("DESCRIPTION", param.description))
+    return _param(param.name, field.type, "", about, optional_element("DESCRIPTION", param.description))
 
 
 def _of_user(param: InputParam) -> Markup:
@@ -72,7 +72,7 @@ def _of_user(param: InputParam) -> Markup:
     values = [element(name, value=str(limit)) for name, limit in limits if limit is not None]
     values += [element("OPTION", value=option) for option in param.options]
     about = {"unit": param.unit, "ucd": param.ucd, "utype": param.utype}
-    description = optional("DESCRIPTION", param.description)
+    description = optional_element("DESCRIPTION", param.description)
     return _param(param.name, param.type, param.value, about, description, element("VALUES", *values) if values else "")
 
 

@@ -90,7 +90,7 @@ class Accounts:
         with self._lock:
             return bool(self._connection.execute("SELECT EXISTS (SELECT 1 FROM user)").fetchone()[0])
 
-    def by_password(self, name: str, password: str) -> Identity | None:
+    def find_by_password(self, name: str, password: str) -> Identity | None:
         """The user if the password is theirs. Takes as long for a name that does not exist."""
         with self._lock:
             row = self._connection.execute("SELECT salt, hash, admin FROM user WHERE name = ?", (name,)).fetchone()
@@ -98,7 +98,7 @@ class Accounts:
         fits = len(password) <= _LONGEST_PASSWORD and hmac.compare_digest(_hash(password, salt), known)
         return Identity(name, bool(admin)) if fits and row else None
 
-    def by_token(self, token: str) -> Identity | None:
+    def find_by_token(self, token: str) -> Identity | None:
         with self._lock:
             row = self._connection.execute(
                 "SELECT name, admin FROM token JOIN user ON user = name WHERE token.hash = ?"
@@ -109,7 +109,7 @@ class Accounts:
 
     # --- for the operator
 
-    def add(self, name: str, password: str, *, admin: bool = False) -> None:
+    def add_user(self, name: str, password: str, *, admin: bool = False) -> None:
         """A new user; one that exists gets the new password and rank."""
         if not _NAME.fullmatch(name):
             raise AccountError(
@@ -125,7 +125,7 @@ class Accounts:
                 (name, salt, _hash(password, salt), admin),
             )
 
-    def remove(self, name: str) -> None:
+    def remove_user(self, name: str) -> None:
         """The user and all their tokens."""
         with self._writing() as connection:
             self._must_exist(name)
@@ -140,13 +140,13 @@ class Accounts:
             connection.execute("INSERT INTO token VALUES (?, ?, ?, ?)", (_digest(token), name, label, expires))
         return token
 
-    def revoke(self, name: str, label: str) -> int:
+    def revoke_tokens(self, name: str, label: str) -> int:
         """Take back the tokens of a user that have this label; how many there were."""
         with self._writing() as connection:
             self._must_exist(name)
             return connection.execute("DELETE FROM token WHERE user = ? AND label = ?", (name, label)).rowcount
 
-    def accounts(self) -> list[Account]:
+    def list_accounts(self) -> list[Account]:
         with self._lock:
             users = self._connection.execute("SELECT name, admin FROM user ORDER BY name").fetchall()
             tokens = self._connection.execute(

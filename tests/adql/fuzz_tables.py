@@ -14,7 +14,7 @@ from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from clickhouse_schema.shape_cover import cover_column, shape_column
 from clickhouse_schema.table_ddl import create_table_sql
-from tap_service.models.upload_parameter import SCHEMA as UPLOADED
+from tap_service.models.upload_parameter import UPLOAD_SCHEMA as UPLOADED
 from tap_service.readers import shape_columns
 from tap_service.storage.engine.engine import Engine
 from tests.adql.storing import catalogue_of, store

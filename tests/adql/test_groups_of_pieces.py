@@ -8,7 +8,7 @@ from adql.division.divide_query import Undivided, divide_query
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
-from tap_service.storage.engine.merge_tables import merge_table
+from tap_service.storage.engine.merge_tables import hold_merge_table
 from tap_service.storage.engine.query_tables import DATABASE
 from tests.adql.conftest import Rows, comparable
 from tests.adql.test_pieces import cut, division, piecewise, rows  # noqa: F401
@@ -72,7 +72,7 @@ def in_pieces(engine: EmbeddedEngine, query: str, catalogue: Catalogue, count: i
     parts = [engine.fetch_table(made.sql, made.settings) for made in statements]
     batches = [batch for part in parts if part.num_columns for batch in part.to_batches()]
     engine.execute(f"CREATE DATABASE IF NOT EXISTS {DATABASE}")
-    with merge_table(engine, "groups_test", types, batches):
+    with hold_merge_table(engine, "groups_test", types, batches):
         made = by.make_merging_statement(DATABASE, "groups_test", types)
         return listed(rows(engine, made.sql, made.settings))
 

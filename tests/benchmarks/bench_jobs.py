@@ -21,7 +21,7 @@ import httpx
 
 from clickhouse_schema.engine_tables.catalogue_log import prepare_engine
 from tap_service.config import Config
-from tap_service.models.timestamps import later, now
+from tap_service.models.timestamps import add_seconds, now
 from tap_service.models.uws_job import ExecutionPhase, Job, JobFilter
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
@@ -108,15 +108,15 @@ def measure_cluster(folder: Path, jobs: RedisServer, embedded: EmbeddedEngine) -
 def fill(store: JobStore) -> None:
     """Half of them one user's, phases in turn."""
     phases = (ExecutionPhase.COMPLETED, ExecutionPhase.ERROR, ExecutionPhase.ABORTED, ExecutionPhase.PENDING)
-    first = Job("", "kepler", now(), later(now(), 86_400), 600, parameters=(("QUERY", QUERY),))
+    first = Job("", "kepler", now(), add_seconds(now(), 86_400), 600, parameters=(("QUERY", QUERY),))
     for number in range(LISTED):
         owner = "kepler" if number % 2 else f"user{number % 1000}"
-        store.create(
+        store.create_job(
             replace(
                 first,
                 job_id=f"{number:032x}",
                 owner=owner,
-                creation_time=later(first.creation_time, number / 100),
+                creation_time=add_seconds(first.creation_time, number / 100),
                 phase=phases[number // 2 % 4],
             )
         )
@@ -124,7 +124,7 @@ def fill(store: JobStore) -> None:
 
 def measure_lists(kind: str, store: JobStore) -> None:
     fill(store)
-    recent = later(now(), LISTED / 100 * 0.9)
+    recent = add_seconds(now(), LISTED / 100 * 0.9)
     for told, wanted in (
         ("the last 100", JobFilter("kepler", last=100)),
         (
@@ -139,7 +139,7 @@ def measure_lists(kind: str, store: JobStore) -> None:
         times = []
         for _ in range(10):
             began = time.perf_counter()
-            found = sum(1 for _ in store.references(wanted))
+            found = sum(1 for _ in store.list_references(wanted))
             times.append(time.perf_counter() - began)
         print(f"{kind}, list of {LISTED}: {told}: {found} in {statistics.median(times) * 1000:.2f} ms")
     store.close()

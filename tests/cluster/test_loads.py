@@ -287,7 +287,7 @@ def test_what_replaces_a_table_is_seen_at_once(cluster: ClickHouseEngine, folder
 
 
 class _Rates:
-    def rates(self) -> dict[str, float]:
+    def read_rates(self) -> dict[str, float]:
         return {}
 
     def set_rate(self, kind: str, seconds_per_gigabyte: float) -> None:

@@ -25,13 +25,13 @@ def test_the_life_of_a_user(data: Path) -> None:
     assert run(data, "add", "alice", "--admin", typed="correct horse\n").exit_code == 0
     made = run(data, "token", "alice", "--label", "laptop", "--days", "2")
     accounts = Accounts(data / ACCOUNTS_FILE)
-    assert accounts.by_password("alice", "correct horse") == Identity("alice", admin=True)
-    assert accounts.by_token(made.stdout.strip()) == Identity("alice", admin=True)
+    assert accounts.find_by_password("alice", "correct horse") == Identity("alice", admin=True)
+    assert accounts.find_by_token(made.stdout.strip()) == Identity("alice", admin=True)
     assert run(data, "list").stdout.startswith("alice\tadmin\tlaptop (until 20")
     assert run(data, "revoke", "alice", "laptop").exit_code == 0
-    assert accounts.by_token(made.stdout.strip()) is None
+    assert accounts.find_by_token(made.stdout.strip()) is None
     assert run(data, "remove", "alice").exit_code == 0
-    assert accounts.accounts() == []
+    assert accounts.list_accounts() == []
     accounts.close()
 
 

@@ -34,8 +34,8 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture
 def accounts(path: Path) -> Any:
     opened = Accounts(path)
-    opened.add("alice", "correct horse")
-    opened.add("root", "battery staple", admin=True)
+    opened.add_user("alice", "correct horse")
+    opened.add_user("root", "battery staple", admin=True)
     yield opened
     opened.close()
 
@@ -101,11 +101,11 @@ def test_without_credentials(path: Path, accounts: Accounts) -> None:
 
 def test_a_changed_password_counts_at_once(identities: Authenticator, accounts: Accounts) -> None:
     assert ask(identities, basic("alice", "correct horse"))
-    accounts.add("alice", "another horse")
+    accounts.add_user("alice", "another horse")
     with pytest.raises(Unauthorized):
         ask(identities, basic("alice", "correct horse"))
     assert ask(identities, basic("alice", "another horse"))
-    accounts.remove("alice")
+    accounts.remove_user("alice")
     with pytest.raises(Unauthorized):
         ask(identities, basic("alice", "another horse"))
 
@@ -117,16 +117,16 @@ def test_tokens(identities: Authenticator, accounts: Accounts) -> None:
     time.sleep(0.02)
     with pytest.raises(Unauthorized):
         ask(identities, f"Bearer {short}")
-    assert [account.tokens for account in accounts.accounts()] == [(("laptop", None),), ()]
-    assert accounts.revoke("alice", "laptop") == 1
+    assert [account.tokens for account in accounts.list_accounts()] == [(("laptop", None),), ()]
+    assert accounts.revoke_tokens("alice", "laptop") == 1
     with pytest.raises(Unauthorized):
         ask(identities, f"Bearer {token}")
 
 
 def test_a_removed_users_tokens_are_gone(identities: Authenticator, accounts: Accounts) -> None:
     token = accounts.add_token("root", "script", None)
-    accounts.remove("root")
-    accounts.add("root", "somebody else")
+    accounts.remove_user("root")
+    accounts.add_user("root", "somebody else")
     with pytest.raises(Unauthorized):
         ask(identities, f"Bearer {token}")
 
@@ -143,14 +143,14 @@ def test_nothing_readable_is_kept(path: Path, accounts: Accounts) -> None:
 @pytest.mark.parametrize("name", ["", "a:b", "with space", "x" * 101, "../etc", "ü"])
 def test_names_that_are_none(accounts: Accounts, name: str) -> None:
     with pytest.raises(AccountError, match="no user name"):
-        accounts.add(name, "long enough")
+        accounts.add_user(name, "long enough")
 
 
 def test_short_passwords_and_unknown_users(accounts: Accounts) -> None:
     with pytest.raises(AccountError, match="8 to 1000"):
-        accounts.add("bob", "short")
+        accounts.add_user("bob", "short")
     with pytest.raises(AccountError, match="there is no user bob"):
-        accounts.remove("bob")
+        accounts.remove_user("bob")
     with pytest.raises(AccountError, match="there is no user bob"):
         accounts.add_token("bob", "x", None)
 
@@ -166,9 +166,9 @@ def test_a_file_that_is_none(tmp_path: Path) -> None:
 
 def test_writers_do_not_lose_each_other(path: Path, accounts: Accounts) -> None:
     other = Accounts(path)
-    other.add("bob", "from elsewhere")
-    accounts.add("carol", "and from here")
-    assert [account.name for account in other.accounts()] == ["alice", "bob", "carol", "root"]
+    other.add_user("bob", "from elsewhere")
+    accounts.add_user("carol", "and from here")
+    assert [account.name for account in other.list_accounts()] == ["alice", "bob", "carol", "root"]
     other.close()
     with sqlite3.connect(path) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)

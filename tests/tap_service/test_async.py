@@ -16,7 +16,7 @@ import httpx
 import pytest
 import pyvo
 
-from tap_service.models.timestamps import later, now, written
+from tap_service.models.timestamps import add_seconds, format_instant, now
 from tests.tap_service.asking import ENDLESS, HREF, NIL, UWS, Job, create
 from tests.tap_service.conftest import NUMBERS, Served
 
@@ -258,7 +258,7 @@ class TestErrors:
         assert job.get("/results/result").status_code == 404
         stored = service.server.config.app.state.services.stores.results
         eventually_gone = time.monotonic() + 20
-        while stored.keys(0) and any(job.url.rsplit("/", 1)[1] in key for key in stored.keys(0)):
+        while stored.list_keys(0) and any(job.url.rsplit("/", 1)[1] in key for key in stored.list_keys(0)):
             assert time.monotonic() < eventually_gone
 
     def test_nothing_was_wrong(self, service: Served) -> None:
@@ -459,8 +459,8 @@ class TestLimits:
 
     def test_destruction(self, service: Served) -> None:
         job = create(service.tap, THREE)
-        wanted = later(now(), 3600)
-        whole = written(wanted)
+        wanted = add_seconds(now(), 3600)
+        whole = format_instant(wanted)
         basic = whole.replace("-", "").replace(":", "")
         for asked in (whole, whole.replace("Z", "+00:00"), whole[:-1], basic):
             answer = job.post("/destruction", DESTRUCTION=asked)
@@ -468,7 +468,11 @@ class TestLimits:
             assert job.get("/destruction").text == job.said("destruction") == whole
         before = now()
         job.post("/destruction", DESTRUCTION="9999-12-31")
-        assert written(later(before, 30 * 86_400)) <= job.get("/destruction").text <= written(later(now(), 30 * 86_400))
+        assert (
+            format_instant(add_seconds(before, 30 * 86_400))
+            <= job.get("/destruction").text
+            <= format_instant(add_seconds(now(), 30 * 86_400))
+        )
 
     def test_a_destroyed_job_is_forgotten(
         self, service: Served, running: Any, svc_engine: Any, eventually: Eventually
@@ -476,11 +480,11 @@ class TestLimits:
         done, busy = create(service.tap, THREE, PHASE="RUN"), running()
         done.ended()
         for job in (done, busy):
-            job.post("/destruction", DESTRUCTION=written(now()))
+            job.post("/destruction", DESTRUCTION=format_instant(now()))
             for path in ("", "/phase", "/results/result", "/parameters"):
                 assert job.get(path).status_code == 404
         stored = service.server.config.app.state.services.stores.results
-        eventually(lambda: not {job.url.rsplit("/", 1)[1] + "-1" for job in (done, busy)} & set(stored.keys(0)))
+        eventually(lambda: not {job.url.rsplit("/", 1)[1] + "-1" for job in (done, busy)} & set(stored.list_keys(0)))
         eventually(lambda: in_engine(svc_engine, busy) == 0)
 
     def test_rows(self, serve: Callable[..., Served]) -> None:
@@ -513,7 +517,7 @@ class TestDelete:
         assert job.get().status_code == job.delete().status_code == 404
         eventually(lambda: in_engine(svc_engine, job) == 0)
         stored = service.server.config.app.state.services.stores.results
-        eventually(lambda: job.url.rsplit("/", 1)[1] + "-1" not in stored.keys(0))
+        eventually(lambda: job.url.rsplit("/", 1)[1] + "-1" not in stored.list_keys(0))
 
 
 class TestWait:

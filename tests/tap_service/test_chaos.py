@@ -113,8 +113,8 @@ def test_no_job_is_lost_and_none_is_wrong(cluster: Cluster) -> None:
         else:
             assert (phase, "ended unexpectedly 3 times" in said) == ("ERROR", True), said
     store = RedisJobStore(cluster.settings["redis_url"])
-    found = {reference.job_id: reference.phase for reference in store.references(JobFilter(None))}
-    completed = {job_id: store.get(job_id).result for job_id, phase in found.items() if phase == "COMPLETED"}
+    found = {reference.job_id: reference.phase for reference in store.list_references(JobFilter(None))}
+    completed = {job_id: store.get_job(job_id).result for job_id, phase in found.items() if phase == "COMPLETED"}
     store.close()
     # a job that is PENDING was made, but the answer was lost and the client made another one
     run = {job_id: phase for job_id, phase in found.items() if phase != "PENDING"}

@@ -47,9 +47,9 @@ RESOURCES: list[tuple[str, str, dict[str, str]]] = [
 def shared(serve: Callable[..., Served], tmp_path_factory: pytest.TempPathFactory) -> Served:
     path: Path = tmp_path_factory.mktemp("users") / "accounts.sqlite"
     accounts = Accounts(path)
-    accounts.add(*TYCHO)
-    accounts.add(*KEPLER)
-    accounts.add(*CHIEF, admin=True)
+    accounts.add_user(*TYCHO)
+    accounts.add_user(*KEPLER)
+    accounts.add_user(*CHIEF, admin=True)
     accounts.close()
     return serve(accounts=path)
 

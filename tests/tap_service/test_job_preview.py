@@ -22,7 +22,7 @@ def first_rows(job: Job) -> Any:
 
 def kept(service: Served, job: Job) -> list[str]:
     ident = job.url.rsplit("/", 1)[1]
-    return [key for key in service.server.config.app.state.services.jobs._results.keys(0) if key.startswith(ident)]
+    return [key for key in service.server.config.app.state.services.jobs._results.list_keys(0) if key.startswith(ident)]
 
 
 def test_while_it_runs(service: Served, eventually: Callable[[Callable[[], bool]], None]) -> None:

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from tap_service.config import Config
-from tap_service.models.timestamps import later, now, read, written
+from tap_service.models.timestamps import add_seconds, format_instant, now, parse_instant
 from tap_service.models.uws_job import JobFilter
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.tap_service.asking import Job, create
@@ -48,7 +48,7 @@ def run(service: Served) -> Iterator[Callable[..., Job]]:
 def known(service: Served) -> list[str]:
     """The ids of all jobs."""
     jobs = service.server.config.app.state.services.stores.jobs
-    return [each.job_id for each in jobs.references(JobFilter(None))]
+    return [each.job_id for each in jobs.list_references(JobFilter(None))]
 
 
 def test_light_work_passes_heavy_work(run: Callable[..., Job], heavy: str, eventually: Eventually) -> None:
@@ -84,10 +84,12 @@ def test_what_is_foreseen(run: Callable[..., Job], heavy: str) -> None:
     assert int(job.info["bytesForeseen"] or 0) > 1_000_000
     quote = job.said("quote")
     assert quote is not None
-    assert later(before, seconds * 0.9) <= read(quote)
-    assert abs(read(job.get("/quote").text) - read(quote)).total_seconds() < 60  # it is renewed meanwhile
+    assert add_seconds(before, seconds * 0.9) <= parse_instant(quote)
+    assert (
+        abs(parse_instant(job.get("/quote").text) - parse_instant(quote)).total_seconds() < 60
+    )  # it is renewed meanwhile
     again = run(heavy)
-    assert read(again.said("quote") or "") > read(quote)  # it is behind the first
+    assert parse_instant(again.said("quote") or "") > parse_instant(quote)  # it is behind the first
     light = run(THREE)
     assert light.ended() == "COMPLETED"
     assert (light.info["workClass"], light.info["rowsForeseen"]) == ("short", "1000000")
@@ -99,11 +101,11 @@ def test_a_long_query_is_foreseen_when_it_starts(run: Callable[..., Job], heavy:
     job = run(long)
     eventually(lambda: job.phase == "EXECUTING" and "secondsForeseen" in job.info)
     assert job.info["workClass"] == "very long"
-    assert read(job.said("quote") or "") > later(now(), 100)
+    assert parse_instant(job.said("quote") or "") > add_seconds(now(), 100)
 
 
 def test_a_quote_is_not_after_the_destruction(run: Callable[..., Job], heavy: str) -> None:
-    destruction = written(later(now(), 60))
+    destruction = format_instant(add_seconds(now(), 60))
     job = run(heavy, DESTRUCTION=destruction)
     assert job.said("quote") == destruction
 
@@ -141,7 +143,7 @@ def test_a_place_that_becomes_free_by_itself(service: Served, eventually: Eventu
     """As when a job moves to a heavier class: nobody says that another one may start."""
     job = create(service.tap, THREE)
     services = service.server.config.app.state.services
-    services.stores.jobs.queue(job.url.rsplit("/", 1)[1])
+    services.stores.jobs.queue_job(job.url.rsplit("/", 1)[1])
     eventually(lambda: job.phase == "COMPLETED")
     job.delete()
 

@@ -189,7 +189,7 @@ def test_work_is_of_its_class(foresee: Foresee) -> None:
     """What /sync, the queues and the portal go by."""
 
     def work(query: str) -> WorkClass:
-        return WorkClass.of(foresee(query).seconds)
+        return WorkClass.from_seconds(foresee(query).seconds)
 
     assert work(f"SELECT COUNT(*) {STAR_STAR} {APART} < 0.01") is WorkClass.SHORT
     assert work(f"SELECT COUNT(*) {STAR_STAR} {APART} < 25") is not WorkClass.SHORT

@@ -10,14 +10,14 @@ import pytest
 
 from tap_service.constants import LANGUAGES
 from tap_service.service_errors import ParameterFault
-from tap_service.services.queries.tap_parameters import tap_parameters
+from tap_service.services.queries.tap_parameters import read_tap_parameters
 
 SELECT = "SELECT TOP 2 n FROM svc.numbers WHERE n < 2 ORDER BY n"
 ROWS = "n\r\n0\r\n1\r\n"
 
 
 def read(*pairs: tuple[str, str]) -> Any:
-    return tap_parameters(pairs, 1000)
+    return read_tap_parameters(pairs, 1000)
 
 
 class TestReading:

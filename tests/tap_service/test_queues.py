@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tap_service.models.timestamps import later, now
+from tap_service.models.timestamps import add_seconds, now
 from tap_service.models.uws_job import ExecutionPhase, Job
 from tap_service.models.work_class import Estimate, Place, WorkClass
 from tap_service.service_errors import ServiceBusy, TooManyJobs
@@ -37,8 +37,15 @@ class Asked:
 
     def put(self, user: str | None, work: WorkClass, name: str = "", client: str = "192.0.2.1") -> Job:
         self.made += 1
-        job = Job(name or f"{user}{self.made}", user, later(T0, self.made), later(now(), 10_000), 100, client=client)
-        self.store.create(job)
+        job = Job(
+            name or f"{user}{self.made}",
+            user,
+            add_seconds(T0, self.made),
+            add_seconds(now(), 10_000),
+            100,
+            client=client,
+        )
+        self.store.create_job(job)
         return self.queue.put(job, Estimate(1, 1, SECONDS[work], "scan"))
 
     def taken(self) -> str:
@@ -47,7 +54,7 @@ class Asked:
         return job.job_id
 
     def done(self, job_id: str) -> None:
-        self.store.delete(job_id)
+        self.store.delete_job(job_id)
 
 
 @pytest.fixture
@@ -59,7 +66,7 @@ def store(tmp_path: Path) -> Iterator[SqliteJobStore]:
 
 @pytest.mark.parametrize(("seconds", "work"), [(0, SHORT), (9.9, SHORT), (10, LONG), (599, LONG), (600, VERY_LONG)])
 def test_classes(seconds: float, work: WorkClass) -> None:
-    assert WorkClass.of(seconds) is work
+    assert WorkClass.from_seconds(seconds) is work
 
 
 @pytest.mark.parametrize("heavy", [1, 2, 3, 8])
@@ -148,9 +155,9 @@ def test_a_user_has_no_more_running_than_allowed(store: SqliteJobStore) -> None:
 def test_what_lasts_longer_than_foreseen_leaves_its_place_to_lighter_work() -> None:
     waits = Place("b", "bob", 0, 1.0)
     runs = Place("a", "alice", 0, 1.0, T0)
-    assert find_startable([waits], [runs], rules(), later(T0, 9)) == []
-    assert find_startable([waits], [runs], rules(), later(T0, 11)) == [waits]
-    assert find_startable([replace(waits, seconds=60)], [runs], rules(), later(T0, 11)) == []
+    assert find_startable([waits], [runs], rules(), add_seconds(T0, 9)) == []
+    assert find_startable([waits], [runs], rules(), add_seconds(T0, 11)) == [waits]
+    assert find_startable([replace(waits, seconds=60)], [runs], rules(), add_seconds(T0, 11)) == []
 
 
 def test_limits(store: SqliteJobStore) -> None:
@@ -159,7 +166,7 @@ def test_limits(store: SqliteJobStore) -> None:
     asked.put("alice", SHORT)
     with pytest.raises(TooManyJobs, match="2 of your jobs wait already"):
         asked.put("alice", SHORT, "third")
-    assert store.get("third").phase is ExecutionPhase.PENDING
+    assert store.get_job("third").phase is ExecutionPhase.PENDING
     asked.put("bob", SHORT)
     with pytest.raises(ServiceBusy, match="3 jobs wait already"):
         asked.put("carol", SHORT)
@@ -176,12 +183,12 @@ def test_quotes(store: SqliteJobStore) -> None:
     before = now()
     quote = asked.put("alice", LONG, "c").quote
     assert quote is not None
-    assert later(before, (30 + 60) / 2 + 60) <= quote <= later(now(), (30 + 60) / 2 + 60)
-    job = Job("mortal", None, now(), later(now(), 50), 100)
-    store.create(job)
+    assert add_seconds(before, (30 + 60) / 2 + 60) <= quote <= add_seconds(now(), (30 + 60) / 2 + 60)
+    job = Job("mortal", None, now(), add_seconds(now(), 50), 100)
+    store.create_job(job)
     assert asked.queue.put(job, Estimate(1, 1, 1e30, "scan")).quote == job.destruction_time
     unknown = replace(job, job_id="unknown")
-    store.create(unknown)
+    store.create_job(unknown)
     assert asked.queue.put(unknown, None).quote is None
 
 
@@ -198,6 +205,6 @@ def test_nothing_is_lost_and_places_are_kept(jobs: list[tuple[str, WorkClass]], 
         for user in "abcd":
             assert sum(place.user == user for place in running) <= 3
         for work, most in given.places.items():
-            assert sum(place.work(T0) is work for place in running) <= most
+            assert sum(place.work_class(T0) is work for place in running) <= most
         assert running
         running.pop(data.draw(st.integers(0, len(running) - 1)))

@@ -27,8 +27,8 @@ def service(
 ) -> Served:
     path: Path = tmp_path_factory.mktemp("users") / "accounts.sqlite"
     accounts = Accounts(path)
-    accounts.add(*TYCHO)
-    accounts.add(*KEPLER)
+    accounts.add_user(*TYCHO)
+    accounts.add_user(*KEPLER)
     accounts.close()
     start = serve if request.param == "embedded" else request.getfixturevalue("serve_cluster")
     started: Served = start(accounts=path)

@@ -274,13 +274,13 @@ def test_a_file_may_come_before_its_parameters(
     job.post("/parameters", FORMAT="csv")
     stored = either.server.config.app.state.services.stores.results
     name = job.url.rsplit("/", 1)[1]
-    assert sum(key.startswith(name) for key in stored.keys(0)) == 3
+    assert sum(key.startswith(name) for key in stored.list_keys(0)) == 3
     assert job.run().ended() == "COMPLETED", job.message
     assert job.rows() == "n\r\n7\r\n"
     job.delete()
     lifetimes = either.server.config.app.state.services.jobs._lifetimes
     lifetimes.sweep(0.001)
-    assert not [key for key in stored.keys(0) if key.startswith(name)]
+    assert not [key for key in stored.list_keys(0) if key.startswith(name)]
 
 
 def test_a_job_whose_table_is_none(either: Served) -> None:

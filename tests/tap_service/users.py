@@ -23,7 +23,7 @@ USERS = {"alice": "correct-horse", "bob": "battery-staple", "carol": "of-the-clu
 def write_accounts(path: Path) -> Path:
     opened = Accounts(path)
     for name, password in USERS.items():
-        opened.add(name, password, admin=name == "root")
+        opened.add_user(name, password, admin=name == "root")
     opened.close()
     return path
 

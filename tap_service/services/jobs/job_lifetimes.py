@@ -15,7 +15,7 @@ from tap_service.models.uws_job import ExecutionPhase, Job, JobError
 from tap_service.services.user_tables.user_table_expiry import UserTableExpiry
 from tap_service.storage.engine import merge_tables
 from tap_service.storage.engine.engine import Engine, EngineError
-from tap_service.storage.engine.query_tables import UPLOAD_OF_JOB, UPLOAD_OF_SYNC, drop_left_over
+from tap_service.storage.engine.query_tables import UPLOAD_OF_JOB, UPLOAD_OF_SYNC, drop_orphan_tables
 from tap_service.storage.jobs.job_store import UNFINISHED, IllegalTransition, JobStore, NoSuchJob
 from tap_service.storage.results.result_store import ResultStore
 
@@ -37,7 +37,7 @@ class JobLifetimes:
 
     def destroy(self, job_id: str) -> None:
         """Stop the job if it runs, remove its result and forget it. Raises NoSuchJob if somebody else was quicker."""
-        job = self._jobs.delete(job_id)
+        job = self._jobs.delete_job(job_id)
         if job.phase is ExecutionPhase.EXECUTING:
             self.stop(job.query_id)
         if job.attempt:
@@ -53,7 +53,7 @@ class JobLifetimes:
 
     def expire(self, at: datetime) -> int:
         """Destroy the jobs whose destruction time has come; how many."""
-        expired = self._jobs.expired(at, _AT_ONCE)
+        expired = self._jobs.list_expired(at, _AT_ONCE)
         for job_id in expired:
             try:
                 self.destroy(job_id)
@@ -66,14 +66,14 @@ class JobLifetimes:
 
         A job that has taken several workers with it becomes an ERROR.
         """
-        silent = self._jobs.silent(since)
+        silent = self._jobs.list_silent(since)
         for job in silent:
             try:
                 if job.deaths + 1 < MAX_DEATHS:
-                    self._jobs.requeue(job.job_id, job.attempt, died=True)
+                    self._jobs.requeue_job(job.job_id, job.attempt, died=True)
                     self._delete_results(replace(job, pieces=None))  # the parts are there to go on from
                 else:
-                    self._jobs.fail(job.job_id, job.attempt, now(), _LOST, {})
+                    self._jobs.fail_job(job.job_id, job.attempt, now(), _LOST, {})
                     self._delete_results(job)
             except (NoSuchJob, IllegalTransition):
                 continue  # its worker lives after all, or it was aborted
@@ -102,30 +102,30 @@ class JobLifetimes:
 
         try:
             for server in self._engine.list_servers():
-                for prefix in (merge_tables.PREFIX, UPLOAD_OF_JOB):
-                    drop_left_over(server, prefix, is_left)
-                drop_left_over(server, UPLOAD_OF_SYNC, lambda _, age: age >= old)
+                for prefix in (merge_tables.MERGE_TABLE_PREFIX, UPLOAD_OF_JOB):
+                    drop_orphan_tables(server, prefix, is_left)
+                drop_orphan_tables(server, UPLOAD_OF_SYNC, lambda _, age: age >= old)
             if self._tables is not None:
                 self._tables.sweep(alone=not minimum_age)
         except EngineError as error:
             _log.warning("tables that dead workers have left cannot be dropped now: %s", error)
-        orphans = [key for key in self._results.keys(minimum_age) if not self._has_owner(key)]
+        orphans = [key for key in self._results.list_keys(minimum_age) if not self._has_owner(key)]
         for key in orphans:
-            self._results.delete(key)
+            self._results.delete_result(key)
         return len(orphans)
 
     def _delete_results(self, job: Job) -> None:
         """What is left if the store cannot be reached is swept when it can."""
         try:
             for key in (job.result_key, job.preview_key, *job.part_keys):
-                self._results.delete(key)
+                self._results.delete_result(key)
         except OSError as error:
             _log.warning("what job %s has stored cannot be removed yet: %s", job.job_id, error)
 
     def _delete_upload_files(self, job: Job) -> None:
         try:
             for file in job.files:
-                self._results.delete(file.key)
+                self._results.delete_result(file.key)
         except OSError as error:
             _log.warning("the files of job %s cannot be removed yet: %s", job.job_id, error)
 
@@ -133,14 +133,14 @@ class JobLifetimes:
         """``name``: id and attempt of a job, with ``_`` between and behind them. None for a job that is not known."""
         job_id, attempt = name.split("_")[:2]
         try:
-            job = self._jobs.get(job_id)
+            job = self._jobs.get_job(job_id)
         except NoSuchJob:
             return None
         return job.phase is ExecutionPhase.EXECUTING and str(job.attempt) == attempt
 
     def _has_owner(self, key: str) -> bool:
         try:
-            job = self._jobs.get(key.rpartition("-")[0])
+            job = self._jobs.get_job(key.rpartition("-")[0])
         except NoSuchJob:
             return False
         executing = job.phase is ExecutionPhase.EXECUTING

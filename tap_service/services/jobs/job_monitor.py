@@ -106,20 +106,20 @@ class JobMonitor:
 
     def _report_preparing(self, job: Job) -> None:
         with suppress(NoSuchJob, IllegalTransition):  # it is told when it begins
-            self._jobs.report(job.job_id, job.attempt, now(), {"stage": QueryStage.PREPARING})
+            self._jobs.report_progress(job.job_id, job.attempt, now(), {"stage": QueryStage.PREPARING})
 
     def _report_running(self, running: RunningJob) -> None:
         """Tell the store that the job lives and how far it is; stop it if it is ours no more, or has had its time."""
         job = running.job
         try:
-            job = self._jobs.report(job.job_id, job.attempt, now(), running.progress.while_running())
+            job = self._jobs.report_progress(job.job_id, job.attempt, now(), running.progress.while_running())
             limit = job.execution_duration
             if limit and time.monotonic() - running.since >= limit:
                 reason = (
                     f"the job has worked for {limit} seconds, its execution duration. Give it more before it runs, up "
                     f"to {self._config.async_hard_seconds}, or ask for less at once, such as a smaller region"
                 )
-                self._jobs.abort(job.job_id, now(), JobError(reason))
+                self._jobs.abort_job(job.job_id, now(), JobError(reason))
                 running.stop(QueryTooHeavy(reason))
         except (NoSuchJob, IllegalTransition):
             running.stop(JobRevoked("the job was aborted"))

@@ -62,42 +62,42 @@ class JobQueue:
 
     def put(self, job: Job, foreseen: Estimate | None) -> Job:
         """PENDING -> QUEUED, with its turn and quote. Raises TooManyJobs and ServiceBusy if too many wait already."""
-        with self._jobs.choosing():
-            queued, at = self._jobs.queued(), now()
+        with self._jobs.lock_choice():
+            queued, at = self._jobs.list_queued(), now()
             place = replace(job, foreseen=foreseen).place
             self._check_limits(place.user, queued)
-            work = place.work(at)
-            waiting = [each for each in queued if each.work(at) is work]
-            running = [each for each in self._jobs.executing() if each.work(at) is work]
+            work = place.work_class(at)
+            waiting = [each for each in queued if each.work_class(at) is work]
+            running = [each for each in self._jobs.list_executing() if each.work_class(at) is work]
             quote = None
             if foreseen is not None:
                 before = sum(each.seconds for each in waiting) + sum(each.seconds / 2 for each in running)
-                quote = job.end(at, before / self._rules.places[work] + foreseen.seconds)
-            return self._jobs.queue(job.job_id, foreseen, _next_turn(place.user, waiting, running), quote)
+                quote = job.end_after(at, before / self._rules.places[work] + foreseen.seconds)
+            return self._jobs.queue_job(job.job_id, foreseen, _next_turn(place.user, waiting, running), quote)
 
     def take(self, worker: str, works: Collection[WorkClass] = tuple(WorkClass)) -> Job | None:
         """Start the job of these classes whose turn it is; None if none may start now."""
-        with self._jobs.choosing():
+        with self._jobs.lock_choice():
             at = now()
             for place in self._find_startable(at):
-                if place.work(at) not in works:
+                if place.work_class(at) not in works:
                     continue
                 try:
-                    return self._jobs.start(place.job_id, worker, now())
+                    return self._jobs.start_job(place.job_id, worker, now())
                 except (NoSuchJob, IllegalTransition):
                     continue  # aborted or destroyed just now
         return None
 
     def waiting(self) -> int:
-        return len(self._jobs.queued())
+        return len(self._jobs.list_queued())
 
     def startable(self) -> list[WorkClass]:
         """The classes of the jobs that may start now, in the order in which they shall."""
         at = now()
-        return [place.work(at) for place in self._find_startable(at)]
+        return [place.work_class(at) for place in self._find_startable(at)]
 
     def _find_startable(self, at: datetime) -> list[Place]:
-        return find_startable(self._jobs.queued(), self._jobs.executing(), self._rules, at)
+        return find_startable(self._jobs.list_queued(), self._jobs.list_executing(), self._rules, at)
 
     def _check_limits(self, user: str, queued: Sequence[Place]) -> None:
         mine = sum(place.user == user for place in queued)
@@ -110,11 +110,11 @@ class JobQueue:
 def find_startable(queued: Iterable[Place], executing: Iterable[Place], rules: QueueRules, at: datetime) -> list[Place]:
     """The jobs that may start now, all together, in the order in which they shall."""
     executing = list(executing)
-    running = Counter(place.work(at) for place in executing)
+    running = Counter(place.work_class(at) for place in executing)
     of_user = Counter(place.user for place in executing)
     found = []
     for place in sorted(queued, key=lambda place: place.turn):  # of equal turns, the oldest first
-        work = place.work(at)
+        work = place.work_class(at)
         if running[work] < rules.places[work] and of_user[place.user] < rules.user_running:
             running[work] += 1
             of_user[place.user] += 1

@@ -20,9 +20,9 @@ from tap_service.config import Config
 from tap_service.constants import BYTES_PER_CHARACTER, FORM_OVERHEAD, MAX_WAIT_SECONDS
 from tap_service.models.identity import Identity
 from tap_service.models.request_parameters import Pair
-from tap_service.models.timestamps import later, now, read
+from tap_service.models.timestamps import add_seconds, now, parse_instant
 from tap_service.models.upload_parameter import Part
-from tap_service.models.uws_job import ACTIVE, ExecutionPhase, Job, JobFile, JobFilter, JobReference, merged
+from tap_service.models.uws_job import ACTIVE, ExecutionPhase, Job, JobFile, JobFilter, JobReference, merge_parameters
 from tap_service.service_errors import (
     BodyTooLarge,
     Forbidden,
@@ -38,7 +38,7 @@ from tap_service.services.jobs.job_queues import JobQueue
 from tap_service.services.queries.query_preparation import QueryPreparation
 from tap_service.storage.jobs.job_store import IllegalTransition, JobStoreUnavailable, NoSuchJob
 from tap_service.storage.open_storage import JobStores
-from tap_service.storage.results.job_upload_files import store
+from tap_service.storage.results.job_upload_files import store_upload_file
 from tap_service.storage.results.result_store import ResultMissing
 
 _ALL_BYTES = 1 << 62
@@ -84,9 +84,9 @@ class JobService:
             job_id=secrets.token_hex(16),
             owner=caller.name if caller else None,
             creation_time=created,
-            destruction_time=later(created, self._config.retention_seconds),
+            destruction_time=add_seconds(created, self._config.retention_seconds),
             execution_duration=self._config.async_seconds,
-            parameters=merged((), parameters),
+            parameters=merge_parameters((), parameters),
             run_id=_find_run_id(parameters) or "",
             client=client,
         )
@@ -96,13 +96,13 @@ class JobService:
             job = replace(job, destruction_time=self._parse_destruction(control["DESTRUCTION"]))
         with _translate_store_errors(job.job_id), self._stored_files(job, files) as kept:
             job = replace(job, files=kept)
-            self._jobs.create(job)
+            self._jobs.create_job(job)
             return self._run_new_job(job) if phase else job
 
     def get(self, job_id: str, caller: Identity | None) -> Job:
         """Raises NotFound, also for a job whose destruction time has come, and Forbidden for another's."""
         with _translate_store_errors(job_id):
-            job = self._jobs.get(job_id)
+            job = self._jobs.get_job(job_id)
         if job.destruction_time <= now():
             raise _job_not_found(job_id)
         if job.owner is not None and (caller is None or not (caller.admin or caller.name == job.owner)):
@@ -113,7 +113,7 @@ class JobService:
         """The caller's own jobs, an administrator's are everybody's. An anonymous caller has none to list."""
         if caller is None:
             return iter(())
-        found = self._jobs.references(replace(wanted, owner=None if caller.admin else caller.name))
+        found = self._jobs.list_references(replace(wanted, owner=None if caller.admin else caller.name))
         with _translate_store_errors(""):
             first = list(islice(found, 1))  # a store that is out of order is told before the list begins
         return chain(first, found)
@@ -129,7 +129,7 @@ class JobService:
                 f"{next(iter(control)).lower()}"
             )
         most = self._config.max_query_length * BYTES_PER_CHARACTER + FORM_OVERHEAD
-        if sum(len(name) + len(value) for name, value in merged(job.parameters, parameters)) > most:
+        if sum(len(name) + len(value) for name, value in merge_parameters(job.parameters, parameters)) > most:
             raise BodyTooLarge(f"the parameters of one job take {most} characters at most")
         self._check_files(job, files)
         with (
@@ -150,12 +150,12 @@ class JobService:
         kept: list[JobFile] = []
         try:
             for name, part in files.items():
-                kept.append(store(self._results, f"{job.job_id}-f{secrets.token_hex(8)}", name, part))
+                kept.append(store_upload_file(self._results, f"{job.job_id}-f{secrets.token_hex(8)}", name, part))
             yield tuple(kept)
         except BaseException as error:
             for file in kept:
                 with suppress(OSError):  # it is swept
-                    self._results.delete(file.key)
+                    self._results.delete_result(file.key)
             if isinstance(error, OSError):
                 raise ServiceUnavailable("the service cannot keep the files of a job now. Ask again later") from error
             raise
@@ -170,7 +170,7 @@ class JobService:
                 return self._run_job(job)
         if phase.upper() == "ABORT":
             with _translate_store_errors(job_id, "it has ended and cannot be aborted"):
-                job = self._jobs.abort(job_id, now())
+                job = self._jobs.abort_job(job_id, now())
             self._lifetimes.stop(job.query_id)
             return job
         raise ParameterFault(f"PHASE={phase[:60]} is not known: RUN and ABORT are")
@@ -197,7 +197,7 @@ class JobService:
         if job.result is None:
             raise NotFound(f"the job has no result: it is {job.phase}")
         try:
-            return self._results.read(job.result.key, start, end)
+            return self._results.read_result(job.result.key, start, end)
         except ResultMissing as error:
             raise NotFound("the result of this job has been lost: run the query again") from error
         except OSError as error:
@@ -206,7 +206,7 @@ class JobService:
     def preview(self, job: Job) -> bytes:
         """The first rows of a job that runs or has run, as PREVIEW_FORMAT. Raises NotFound while there are none."""
         try:
-            return b"".join(self._results.read(job.preview_key, 0, _ALL_BYTES))
+            return b"".join(self._results.read_result(job.preview_key, 0, _ALL_BYTES))
         except ResultMissing as error:
             raise NotFound(f"the job has given no rows: it is {job.phase}") from error
         except OSError as error:
@@ -223,7 +223,7 @@ class JobService:
         def notify() -> None:
             loop.call_soon_threadsafe(changed.set)
 
-        with self._jobs.watch(job_id, notify):
+        with self._jobs.watch_job(job_id, notify):
             job = await run_in_threadpool(self.get, job_id, caller)
             before = phase or job.phase
             until = loop.time() + (MAX_WAIT_SECONDS if seconds < 0 else min(seconds, MAX_WAIT_SECONDS))
@@ -246,7 +246,7 @@ class JobService:
 
     def _run_job(self, job: Job) -> Job:
         job = self._queue.put(job, self._preparation.foresee_job(job))
-        self._dispatcher.wake(job.place.work(now()))
+        self._dispatcher.wake(job.place.work_class(now()))
         return job
 
     def _parse_duration(self, text: str) -> int:
@@ -259,7 +259,7 @@ class JobService:
     def _parse_destruction(self, text: str) -> datetime:
         """Within the limit, whatever is asked for."""
         try:
-            return min(read(text), later(now(), self._config.hard_retention_seconds))
+            return min(parse_instant(text), add_seconds(now(), self._config.hard_retention_seconds))
         except ValueError as error:
             raise ParameterFault(f"DESTRUCTION: {error}") from error
 
@@ -272,7 +272,7 @@ def parse_job_filter(pairs: Sequence[Pair]) -> JobFilter:
             wanted = replace(wanted, phases=wanted.phases | {_parse_phase(value)})
         elif name.upper() == "AFTER":
             try:
-                wanted = replace(wanted, after=read(value))
+                wanted = replace(wanted, after=parse_instant(value))
             except ValueError as error:
                 raise ParameterFault(f"AFTER: {error}") from error
         elif name.upper() == "LAST":

@@ -35,7 +35,7 @@ from tap_service.services.jobs.result_reuse import ResultReuse, fingerprint, par
 from tap_service.services.queries.query_execution import QueryExecution, translate_faults
 from tap_service.services.queries.query_log import QueryLog
 from tap_service.services.queries.query_preparation import QueryPreparation
-from tap_service.services.queries.tap_parameters import TapParameters, tap_parameters
+from tap_service.services.queries.tap_parameters import TapParameters, read_tap_parameters
 from tap_service.services.user_tables.user_table_jobs import UserTableJobs, find_table_request
 from tap_service.storage.engine.engine import Engine, EngineError, EngineUnavailable
 from tap_service.storage.jobs.job_store import IllegalTransition, JobStoreUnavailable, NoSuchJob
@@ -134,7 +134,7 @@ class JobRunner:
         if find_table_request(job.parameters):
             return self._tables.parameters(job)
         parts = {file.name: StoredPart(self._results, file, self._config.spool_path) for file in job.files}
-        return tap_parameters(job.parameters, self._config.max_query_length, parts)
+        return read_tap_parameters(job.parameters, self._config.max_query_length, parts)
 
     @contextmanager
     def _prepared_execution(self, job: Job, parameters: TapParameters) -> Iterator[QueryExecution]:
@@ -145,7 +145,7 @@ class JobRunner:
                 hard_maxrec = self._config.async_hard_maxrec
                 execution = self._preparation.prepare(parameters, job.query_id, hard_maxrec, owner=job.owner)
         try:
-            execution.give_way(HEAVY_NICENESS if job.place.work(now()) is WorkClass.SHORT else JOB_NICENESS)
+            execution.give_way(HEAVY_NICENESS if job.place.work_class(now()) is WorkClass.SHORT else JOB_NICENESS)
             yield execution
         finally:
             execution.close()
@@ -156,7 +156,7 @@ class JobRunner:
             return job
         foreseen = self._preparation.foresee(execution)
         try:
-            return job if foreseen is None else self._jobs.foresee(job.job_id, job.attempt, now(), foreseen)
+            return job if foreseen is None else self._jobs.set_estimate(job.job_id, job.attempt, now(), foreseen)
         except JobStoreUnavailable as error:
             _log.warning("what a job will cost cannot be told: %s", error)
             return job
@@ -191,7 +191,7 @@ class JobRunner:
         try:
             if self._closing.is_set():
                 raise _ShuttingDown("the service is shutting down")
-            writer = self._results.create(job.result_key)
+            writer = self._results.create_result(job.result_key)
             try:
                 execution.run(writer)
                 if execution.failure is not None:
@@ -223,16 +223,16 @@ class JobRunner:
         )
 
     def _complete_job(self, job: Job, report: QueryReport, result: JobResult, info: Info, like: str) -> None:
-        if not self._update_store(lambda at: self._jobs.complete(job.job_id, job.attempt, at, result, info, like)):
+        if not self._update_store(lambda at: self._jobs.complete_job(job.job_id, job.attempt, at, result, info, like)):
             report.status = "ABORTED"
-            self._results.delete(job.result_key)
-            self._results.delete(job.preview_key)
+            self._results.delete_result(job.result_key)
+            self._results.delete_result(job.preview_key)
         self._pieces.forget(job)
 
     def _store_preview(self, running: RunningJob, query: str, batch: pa.RecordBatch) -> None:
         """Of a short query these are all there are, and the engine will not be seen at work again."""
         self._monitor.see_progress((running,))
-        writer = self._results.create(running.job.preview_key, lasting=False)
+        writer = self._results.create_result(running.job.preview_key, lasting=False)
         try:
             writer.write(build_preview(running.execution.translation, query, self._config.title, batch))
             writer.commit()
@@ -243,14 +243,14 @@ class JobRunner:
         """The job has no result. If it is no longer ours, that is why it failed, and nobody has to be told."""
         report.status, report.error = "ERROR", str(failure)
         with suppress(OSError):  # the sweep sees to it
-            self._results.delete(job.preview_key)
+            self._results.delete_result(job.preview_key)
         is_lost = self._has_lost_server(failure) and job.deaths + 1 < MAX_DEATHS
         if is_lost or isinstance(failure, (_ShuttingDown, DataChanged)):
             report.status = "REQUEUED"
-            self._update_store(lambda _: self._jobs.requeue(job.job_id, job.attempt, died=is_lost))
+            self._update_store(lambda _: self._jobs.requeue_job(job.job_id, job.attempt, died=is_lost))
             return
         error = JobError(str(failure), isinstance(failure, ServiceUnavailable))
-        if not self._update_store(lambda at: self._jobs.fail(job.job_id, job.attempt, at, error, {})):
+        if not self._update_store(lambda at: self._jobs.fail_job(job.job_id, job.attempt, at, error, {})):
             report.status = "ABORTED"
         self._pieces.forget(job)
 
@@ -284,7 +284,7 @@ class JobRunner:
 
     def _record_query(self, job: Job, parameters: TapParameters | None, report: QueryReport) -> None:
         report.seconds["total"] = (now() - job.creation_time).total_seconds()
-        self._metrics.record(report)
+        self._metrics.record_query(report)
         if parameters is not None:
             self._log.query(parameters, report, query_id=job.query_id, client=job.client)
         else:

@@ -29,7 +29,7 @@ from tap_service.models.uws_job import Info, Job
 from tap_service.service_errors import ServiceUnavailable
 from tap_service.services.queries.query_preparation import QueryPreparation
 from tap_service.storage.engine.engine import Engine, QueryCancelled, Settings
-from tap_service.storage.engine.merge_tables import merge_table, table_name
+from tap_service.storage.engine.merge_tables import hold_merge_table, merge_table_name
 from tap_service.storage.engine.query_tables import DATABASE
 from tap_service.storage.jobs.job_store import UNFINISHED, IllegalTransition, JobStore, JobStoreUnavailable, NoSuchJob
 from tap_service.storage.open_storage import JobStores
@@ -72,10 +72,10 @@ class PiecewiseJobs:
     def forget(self, job: Job) -> None:
         """Remove the parts of a job if it has ended. What cannot be removed now is the sweep's."""
         with suppress(NoSuchJob, JobStoreUnavailable, OSError):
-            last = self._stores.jobs.get(job.job_id)
+            last = self._stores.jobs.get_job(job.job_id)
             if last.phase not in UNFINISHED:
                 for key in last.part_keys:
-                    self._stores.results.delete(key)
+                    self._stores.results.delete_result(key)
 
     def _data_fingerprint(self, translation: Translation, division: Division) -> str:
         """The same for the same query over the same data."""
@@ -164,9 +164,9 @@ class PiecewiseRun:
         bare = self._division.make_statement(self._pieces[-1], bare=True)
         described = self._engine.fetch_table(f"DESCRIBE TABLE ({bare.sql})", {**bare.settings, **settings})
         types = dict(zip(described["name"].to_pylist(), described["type"].to_pylist(), strict=True))
-        name = table_name(self._job.result_key)
+        name = merge_table_name(self._job.result_key)
         parts = (batch for number in range(len(self._pieces)) for batch in self._read_part(number))
-        with merge_table(self._engine, name, types, self._stop_when_cancelled(parts)):
+        with hold_merge_table(self._engine, name, types, self._stop_when_cancelled(parts)):
             made = self._division.make_merging_statement(DATABASE, name, types)
             wanted = {**made.settings, **settings}
             with self._engine.stream_batches(
@@ -180,7 +180,7 @@ class PiecewiseRun:
             return
         self._store_progress(self._work)
         for key in self._job.part_keys:
-            self._results.delete(key)
+            self._results.delete_result(key)
 
     def _execute_piece(self, number: int, query_id: str, settings: Settings, batch_rows: int) -> None:
         """The piece of this number, the first that is not done."""
@@ -195,7 +195,7 @@ class PiecewiseRun:
             self._check_data()
             self._store_progress(replace(self._work, parts=(*self._work.parts, Part(self._job.attempt, rows, size))))
         except BaseException:
-            self._results.delete(key)
+            self._results.delete_result(key)
             raise
 
     def _stop_when_cancelled(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -229,7 +229,7 @@ class PiecewiseRun:
         changes = self._work.changes + 1
         self._store_progress(PieceWork(changes=changes))
         for key in done:
-            self._results.delete(key)
+            self._results.delete_result(key)
         if changes > MAX_RESTARTS:
             raise ServiceUnavailable(f"{reason} while the job ran, the {changes}th time. Run it again later")
         raise DataChanged(f"{reason} while the job ran: it begins anew")

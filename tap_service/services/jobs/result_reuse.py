@@ -57,15 +57,15 @@ class ResultReuse:
 
     def take(self, job: Job, fingerprint: str) -> tuple[JobResult, Info] | None:
         """The result of a job that is alike, under this job's key too, and what to tell of it; None without one."""
-        for job_id in self._jobs.alike(fingerprint) if fingerprint else ():
+        for job_id in self._jobs.find_alike(fingerprint) if fingerprint else ():
             # destroyed just now; or the store cannot: then the query runs, and tells if there is something wrong
             with suppress(NoSuchJob, ResultMissing, OSError):
-                first = self._jobs.get(job_id)
+                first = self._jobs.get_job(job_id)
                 if first.result is None:
                     continue
-                self._results.copy(first.result.key, job.result_key)
+                self._results.copy_result(first.result.key, job.result_key)
                 with suppress(ResultMissing):
-                    self._results.copy(first.preview_key, job.preview_key)
+                    self._results.copy_result(first.preview_key, job.preview_key)
                 found = first.result
                 result = JobResult(job.result_key, found.size, found.content_type, found.extension, found.etag)
                 info = {name: value for name, value in first.info.items() if name in _OF_RESULT}

@@ -39,7 +39,7 @@ from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.datatypes import DOUBLE, Field
 from clickhouse_schema.engine_tables.catalogue_log import read_density
 from clickhouse_schema.quoting import quote_string
-from tap_service.models.upload_parameter import SCHEMA as UPLOADED
+from tap_service.models.upload_parameter import UPLOAD_SCHEMA as UPLOADED
 from tap_service.models.work_class import Estimate, ResultRows, Steps
 from tap_service.services.queries.column_origins import count_named_ids
 from tap_service.services.queries.join_work import JoinWork, estimate_join_work, estimate_write_seconds
@@ -77,7 +77,7 @@ _MOST_LATER = 0.1
 class Rates(Protocol):
     """Where what was learned is kept, seconds per gigabyte by kind of work: the job store."""
 
-    def rates(self) -> dict[str, float]: ...
+    def read_rates(self) -> dict[str, float]: ...
 
     def set_rate(self, kind: str, seconds_per_gigabyte: float) -> None: ...
 
@@ -115,7 +115,7 @@ class Estimator:
             rows += read
             size += read * sum(known.widths.get(name) or _WIDTH for name in stored)
         kind = _kind(translation.query)
-        rate = self._rates.rates().get(kind, _FIRST_RATES[kind])
+        rate = self._rates.read_rates().get(kind, _FIRST_RATES[kind])
         work = self._join_work(translation.query, version)
         steps = Steps(
             round(work.found),
@@ -197,7 +197,7 @@ class Estimator:
         later = estimate.steps.join_seconds if estimate.steps else 0.0
         if bytes_read < _TELLING_BYTES or later > _MOST_LATER * estimate.seconds:
             return
-        rate = self._rates.rates().get(estimate.kind, _FIRST_RATES[estimate.kind])
+        rate = self._rates.read_rates().get(estimate.kind, _FIRST_RATES[estimate.kind])
         self._rates.set_rate(estimate.kind, rate + _WEIGHT * (seconds / (bytes_read / 1e9) - rate))
 
     def _size(self, entry: TableEntry, version: int) -> _Size:

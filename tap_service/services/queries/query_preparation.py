@@ -15,7 +15,7 @@ from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.datatypes import Field
 from tap_service.config import Config
 from tap_service.constants import MAX_ESTIMATED_CHARACTERS, PRODUCT
-from tap_service.models.timestamps import now, written
+from tap_service.models.timestamps import format_instant, now
 from tap_service.models.uws_job import Job
 from tap_service.models.work_class import Estimate, ResultRows
 from tap_service.scratch_files import Budget, ScratchSpace
@@ -26,7 +26,7 @@ from tap_service.services.queries.cost_estimate import Estimator
 from tap_service.services.queries.query_execution import QueryExecution
 from tap_service.services.queries.row_limit import RowLimit, apply_row_limit
 from tap_service.services.queries.sesame_resolver import SesameResolver
-from tap_service.services.queries.tap_parameters import TapParameters, tap_parameters
+from tap_service.services.queries.tap_parameters import TapParameters, read_tap_parameters
 from tap_service.services.uploads.query_uploads import UploadLoader
 from tap_service.storage.engine.engine import Engine, EngineError
 from tap_service.storage.jobs.job_store import JobStoreUnavailable
@@ -120,7 +120,7 @@ class QueryPreparation:
         And for what takes long to translate, which is foreseen then.
         """
         try:
-            parameters = tap_parameters(job.parameters, self._config.max_query_length)
+            parameters = read_tap_parameters(job.parameters, self._config.max_query_length)
             if needs_other_services(parameters) or len(parameters.query) > MAX_ESTIMATED_CHARACTERS:
                 return None
             hard_maxrec = self._config.async_hard_maxrec
@@ -164,7 +164,7 @@ class QueryPreparation:
             citations=tuple(dict.fromkeys(schema.citation for schema in schemas if schema.citation)),
             rights=tuple(dict.fromkeys(schema.licence for schema in schemas if schema.licence)),
             software=PRODUCT,
-            request_date=written(now()),
+            request_date=format_instant(now()),
             links=translation.links,
         )
 

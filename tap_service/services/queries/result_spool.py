@@ -137,7 +137,7 @@ class Spool:
         memory = self._store.memory
         if self._parts and isinstance(self._parts[-1], _FileSegment):
             return False
-        if self._in_memory + count > memory.limit // _SHARE or not memory.take(count):
+        if self._in_memory + count > memory.limit // _SHARE or not memory.take_bytes(count):
             return False
         self._in_memory += count
         return True
@@ -145,7 +145,7 @@ class Spool:
     def _reserve_disk(self, count: int, anyway: bool) -> _FileSegment:
         """Take disk for ``count`` bytes."""
         disk = self._store.disk
-        if not disk.take(count, anyway=anyway):
+        if not disk.take_bytes(count, anyway=anyway):
             raise NoRoom(
                 f"the {disk.limit} bytes that this service holds for clients slower than itself are full: "
                 "ask for fewer rows or columns, or again later"
@@ -155,7 +155,7 @@ class Spool:
             try:
                 last = _FileSegment(ScratchFile(self._store.directory))
             except OSError:
-                disk.give(count)
+                disk.return_bytes(count)
                 raise
             self._parts.append(last)
         last.reserved += count
@@ -175,10 +175,10 @@ class Spool:
     def _drop_first(self) -> None:
         part = self._parts.popleft()
         if isinstance(part, _FileSegment):
-            self._store.disk.give(part.reserved)
+            self._store.disk.return_bytes(part.reserved)
         else:
             self._in_memory -= len(part)
-            self._store.memory.give(len(part))
+            self._store.memory.return_bytes(len(part))
 
     def _wake_reader(self) -> None:
         with suppress(RuntimeError):  # the loop is closed: nobody waits

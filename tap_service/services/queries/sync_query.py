@@ -86,7 +86,7 @@ class QueryService:
     def refused(self, error: ServiceError, client: str) -> None:
         """Count and log a request whose parameters are wrong."""
         report = QueryReport("REFUSED", error=str(error))
-        self._metrics.record(report)
+        self._metrics.record_query(report)
         self._log.write(client=client, status=report.status, error=report.error)
 
     def forget(self, answer: SyncAnswer) -> None:
@@ -94,7 +94,7 @@ class QueryService:
 
     def record(self, asked: SyncRequest, report: QueryReport, query_id: str = "") -> None:
         report.seconds["total"] = time.monotonic() - asked.at
-        self._metrics.record(report)
+        self._metrics.record_query(report)
         self._log.query(asked.parameters, report, query_id=query_id, client=asked.client)
 
     async def close(self) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tap_service.constants import LANGUAGES
 from tap_service.models.request_parameters import SINGLE_VALUED, Pair, is_known, shorten_value
-from tap_service.models.upload_parameter import Part, TextPart, Upload, uploads
+from tap_service.models.upload_parameter import Part, TextPart, Upload, read_uploads
 from tap_service.serializers import Format, UnknownFormatError, find_format
 from tap_service.service_errors import ParameterFault
 
@@ -28,7 +28,7 @@ class TapParameters:
     uploads: tuple[Upload, ...] = ()
 
 
-def tap_parameters(
+def read_tap_parameters(
     pairs: Iterable[Pair], max_query_length: int, parts: Mapping[str, Part] | None = None
 ) -> TapParameters:
     """Read the pairs of a request: names without case, unknown ones ignored, an empty value as none.
@@ -38,11 +38,11 @@ def tap_parameters(
     Raises ParameterFault, which names the parameter, what is wrong and what is right.
     """
     pairs = tuple(pairs)
-    given = _single_values(pairs)
+    given = _read_single_values(pairs)
     texts = {name: TextPart(value) for name, value in pairs if not is_known(name)}
     if (request := given.get("REQUEST", "doQuery")).lower() != "doquery":
         raise ParameterFault(f"REQUEST={shorten_value(request)} is not known; only doQuery is, and it can be left out")
-    language = _language(given.get("LANG", LANGUAGES[0]))
+    language = _read_language(given.get("LANG", LANGUAGES[0]))
     query = given.get("QUERY", "")
     if not query.strip():
         raise ParameterFault(
@@ -56,14 +56,14 @@ def tap_parameters(
     return TapParameters(
         query,
         language,
-        _format(given),
-        _maxrec(given.get("MAXREC", "")),
+        _read_format(given),
+        _read_maxrec(given.get("MAXREC", "")),
         given.get("RUNID", ""),
-        uploads([value for name, value in pairs if name.upper() == "UPLOAD"], {**texts, **(parts or {})}),
+        read_uploads([value for name, value in pairs if name.upper() == "UPLOAD"], {**texts, **(parts or {})}),
     )
 
 
-def _single_values(pairs: Iterable[Pair]) -> dict[str, str]:
+def _read_single_values(pairs: Iterable[Pair]) -> dict[str, str]:
     given: dict[str, str] = {}
     for name, value in pairs:
         known = name.upper()
@@ -75,7 +75,7 @@ def _single_values(pairs: Iterable[Pair]) -> dict[str, str]:
     return {name: value for name, value in given.items() if value.strip()}
 
 
-def _language(value: str) -> str:
+def _read_language(value: str) -> str:
     for known in LANGUAGES:
         if value.strip().upper() == known:
             return known
@@ -84,7 +84,7 @@ def _language(value: str) -> str:
     )
 
 
-def _format(given: dict[str, str]) -> Format:
+def _read_format(given: dict[str, str]) -> Format:
     names = [given[name] for name in ("RESPONSEFORMAT", "FORMAT") if name in given]
     try:
         found = [find_format(name) for name in names or [""]]
@@ -95,7 +95,7 @@ def _format(given: dict[str, str]) -> Format:
     return found[0]
 
 
-def _maxrec(value: str) -> int | None:
+def _read_maxrec(value: str) -> int | None:
     if not value:
         return None
     if not re.fullmatch(r"[0-9]+", value.strip()):

@@ -175,7 +175,7 @@ class Authenticator:
         accounts = self._accounts
 
         def check() -> None:
-            found.set_result(accounts.by_password(name, password))
+            found.set_result(accounts.find_by_password(name, password))
 
         await asyncio.wrap_future(self._passwords.submit(check))
         identity = found.result()
@@ -195,7 +195,7 @@ class Authenticator:
     def _identify_bearer(self, token: str) -> Identity | None:
         if not token or len(token) > _LONGEST_TOKEN:
             return None
-        found = self._accounts.by_token(token) if self._accounts is not None else None
+        found = self._accounts.find_by_token(token) if self._accounts is not None else None
         return found or next((user for issuer in self._issuers if (user := issuer.identity(token))), None)
 
 

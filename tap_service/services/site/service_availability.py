@@ -22,8 +22,8 @@ class AvailabilityService:
         self._checks: dict[str, Callable[[], None]] = {
             "the engine": engine.ping,
             "the store for results": spools.check,
-            "the store for jobs": jobs.check,
-            "the store for results of jobs": results.check,
+            "the store for jobs": jobs.check_writable,
+            "the store for results of jobs": results.check_writable,
         }
         self._since = datetime.now(UTC)
         self._threads = ThreadPoolExecutor(len(self._checks), "availability")

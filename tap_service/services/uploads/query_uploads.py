@@ -13,12 +13,12 @@ from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.schema_model import Schema
 from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.config import Config
-from tap_service.models.upload_parameter import SCHEMA, Upload
+from tap_service.models.upload_parameter import UPLOAD_SCHEMA, Upload
 from tap_service.service_errors import ServiceUnavailable, UploadFault
 from tap_service.services.uploads.table_files import TableFileReader, descriptor_path
 from tap_service.services.uploads.url_fetch import UrlFetcher
 from tap_service.storage.engine.engine import Engine, EngineError
-from tap_service.storage.engine.query_tables import drop, fill, storage, upload_name
+from tap_service.storage.engine.query_tables import drop_table, fill_table, quote_table, upload_table_name
 
 _log = logging.getLogger("skyhouse")
 
@@ -42,7 +42,7 @@ class LoadedUploads:
         names, self._names = self._names, []
         for name in names:
             try:
-                drop(self.engine, name)
+                drop_table(self.engine, name)
             except EngineError as error:
                 _log.warning("the uploaded table %s cannot be dropped yet: %s", name, error)
 
@@ -66,7 +66,7 @@ class UploadLoader:
                     raise UploadFault(
                         f"these tables take more than {self._seconds} seconds to read: upload fewer at once"
                     )
-                name = upload_name(query_id, number)
+                name = upload_table_name(query_id, number)
                 loaded.add(name, self._load_table(upload, name))
         except (EngineError, OSError) as error:
             loaded.drop()
@@ -82,9 +82,9 @@ class UploadLoader:
             self._open_source(upload) as (file, content_type),
             self._files.read(descriptor_path(file), upload.name, content_type) as read,
         ):
-            stored = storage(name)
-            fill(self._engine, name, create_table_sql(read.table, stored), read.batches())
-            return TableEntry(Schema(name=SCHEMA), read.table, read.rows, stored_sql=stored)
+            stored = quote_table(name)
+            fill_table(self._engine, name, create_table_sql(read.table, stored), read.batches())
+            return TableEntry(Schema(name=UPLOAD_SCHEMA), read.table, read.rows, stored_sql=stored)
 
     @contextmanager
     def _open_source(self, upload: Upload) -> Iterator[tuple[BinaryIO, str]]:

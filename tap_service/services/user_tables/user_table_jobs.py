@@ -26,7 +26,7 @@ from tap_service.service_errors import Conflict, Forbidden, NotFound, ParameterF
 from tap_service.services.queries.query_execution import QueryExecution
 from tap_service.services.queries.query_preparation import QueryPreparation
 from tap_service.services.queries.row_limit import RowLimit
-from tap_service.services.queries.tap_parameters import TapParameters, tap_parameters
+from tap_service.services.queries.tap_parameters import TapParameters, read_tap_parameters
 from tap_service.services.uploads.table_files import descriptor_path
 from tap_service.services.user_tables.user_table_requests import UserTableService, find_column, translate_table_faults
 from tap_service.services.user_tables.user_table_storage import TableChanged
@@ -71,7 +71,7 @@ class UserTableJobs:
         """As of a query, whose text is what the job is asked to do."""
         own = [pair for pair in job.parameters if pair[0].upper() not in ("REQUEST", "QUERY", "UPLOAD", "LANG")]
         text = " ".join([find_table_request(job.parameters), *(f"{name}={value}" for name, value in own)])
-        return tap_parameters([*own, ("QUERY", text)], len(text))
+        return read_tap_parameters([*own, ("QUERY", text)], len(text))
 
     def prepare(self, job: Job, parameters: TapParameters) -> QueryExecution:
         """Raises UserFault."""
@@ -123,7 +123,7 @@ class UserTableJobs:
         assert source.result is not None  # noqa: S101  (checked there)
         with tempfile.TemporaryFile(dir=self._config.spool_path) as file:
             try:
-                for piece in self._stores.results.read(source.result.key, 0, source.result.size):
+                for piece in self._stores.results.read_result(source.result.key, 0, source.result.size):
                     file.write(piece)
                     if stop.is_set():
                         raise QueryCancelled("the job was stopped")
@@ -139,7 +139,7 @@ class UserTableJobs:
     def _result_fields(self, source: Job) -> tuple[Field, ...]:
         """The columns of a job's result with all that formats do not tell; none if its query would be refused now."""
         try:
-            parameters = tap_parameters(source.parameters, self._config.max_query_length)
+            parameters = read_tap_parameters(source.parameters, self._config.max_query_length)
             return self._preparation.fields(parameters, source.owner)
         except UserFault:
             return ()
@@ -147,7 +147,7 @@ class UserTableJobs:
     def _find_source_job(self, job_id: str, owner: str) -> Job:
         """The job whose result is wanted, which has one that can be saved."""
         try:
-            source = self._stores.jobs.get(job_id)
+            source = self._stores.jobs.get_job(job_id)
         except NoSuchJob as error:
             raise NotFound(f"there is no job {job_id[:60]!r}: it never was, or has been destroyed") from error
         if source.owner not in (None, owner):

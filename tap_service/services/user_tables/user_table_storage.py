@@ -29,8 +29,8 @@ from tap_service.config import Config
 from tap_service.models.timestamps import now
 from tap_service.service_errors import Conflict, Forbidden, NotFound, QueryFault
 from tap_service.storage.engine.engine import Engine
-from tap_service.storage.engine.query_tables import blocks
-from tap_service.storage.jobs.redis_lock import alone
+from tap_service.storage.engine.query_tables import group_batches
+from tap_service.storage.jobs.redis_lock import hold_cluster_lock
 
 #: of this process; other processes of a cluster are kept off by a lock in Redis
 _changing = threading.Lock()
@@ -80,7 +80,7 @@ class UserTableStorage:
     def fill(self, owner: str, name: str, batches: Iterable[pa.RecordBatch], replaced: str = "") -> None:
         """Put rows in; Forbidden as soon as they are more than the user may keep. ``replaced``: a table that goes."""
         room = self._free_bytes(owner, replaced)
-        for block in blocks(batches):
+        for block in group_batches(batches):
             self._engine.insert_batches(quote_storage(name), block)
             if self._table_size(name)[1] > room:
                 raise self._quota_fault(room)
@@ -162,7 +162,7 @@ class UserTableStorage:
     @contextmanager
     def changing(self) -> Iterator[None]:
         """What is visible changes here alone, one change at a time."""
-        with _changing, alone(self._redis_url, "user-tables") if self._redis_url else nullcontext():
+        with _changing, hold_cluster_lock(self._redis_url, "user-tables") if self._redis_url else nullcontext():
             yield
 
     @contextmanager

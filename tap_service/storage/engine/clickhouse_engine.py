@@ -28,20 +28,25 @@ from urllib3.exceptions import ConnectTimeoutError, NewConnectionError, ReadTime
 from urllib3.response import BaseHTTPResponse
 
 from clickhouse_schema import quoting
-from tap_service.storage.engine.clickhouse_http_body import BROKEN, Body, broken, sent
+from tap_service.storage.engine.clickhouse_http_body import (
+    CONNECTION_ERRORS,
+    ResponseBody,
+    connection_error,
+    write_arrow_stream,
+)
 from tap_service.storage.engine.engine import (
-    DEFAULTS,
-    SINGLE_BLOCK,
+    DEFAULT_SETTINGS,
+    SINGLE_BLOCK_SETTINGS,
     EngineError,
     EngineSilent,
     EngineUnavailable,
     EngineUnreachable,
     Progress,
     Settings,
-    checked,
+    check_settings,
 )
-from tap_service.storage.engine.engine_errors import translated
-from tap_service.storage.engine.running_queries import progress, running
+from tap_service.storage.engine.engine_errors import translate_error
+from tap_service.storage.engine.running_queries import list_running_ids, read_progress
 
 _log = logging.getLogger("skyhouse")
 
@@ -78,11 +83,11 @@ class ClickHouseEngine:
         silence_seconds: int = 3600,
         ca: Path | None = None,
     ) -> None:
-        self._defaults = DEFAULTS | ({"max_memory_usage": max_memory} if max_memory else {})
+        self._defaults = DEFAULT_SETTINGS | ({"max_memory_usage": max_memory} if max_memory else {})
         # a server that has vanished is noticed after 15 + 3 * 5 seconds
         signers = None if ca is None else str(ca)
         self._pool = get_pool_manager(keep_idle=15, keep_interval=5, keep_count=3, maxsize=_POOL, ca_cert=signers)
-        self._streams: dict[str, Body] = {}
+        self._streams: dict[str, ResponseBody] = {}
         self._closed = False
         try:
             with _faults():
@@ -128,9 +133,9 @@ class ClickHouseEngine:
         if not parts:
             return
         names = ", ".join(quoting.quote_identifier(name) for name in parts[0].schema.names)
-        wanted = self._settings(SINGLE_BLOCK | dict(settings or {}))
+        wanted = self._settings(SINGLE_BLOCK_SETTINGS | dict(settings or {}))
         with _faults():
-            self._client.raw_insert(f"{table} ({names})", None, sent(parts), wanted, "ArrowStream")
+            self._client.raw_insert(f"{table} ({names})", None, write_arrow_stream(parts), wanted, "ArrowStream")
 
     def cancel_query(self, query_id: str) -> None:
         """A server that cannot be told is not waited for: the query's reader gets ``EngineUnavailable``."""
@@ -142,10 +147,10 @@ class ClickHouseEngine:
             raise
 
     def read_progress(self, query_ids: Sequence[str]) -> dict[str, Progress]:
-        return progress(self._ask, query_ids)
+        return read_progress(self._ask, query_ids)
 
     def list_running_ids(self, prefix: str) -> list[str]:
-        return running(self._ask, prefix)
+        return list_running_ids(self._ask, prefix)
 
     def list_servers(self) -> tuple[ClickHouseEngine]:
         return (self,)
@@ -173,14 +178,16 @@ class ClickHouseEngine:
             body.drain()
 
     @contextmanager
-    def _body(self, client: Client, sql: str, settings: Settings | None, *, result: bool = True) -> Iterator[Body]:
+    def _body(
+        self, client: Client, sql: str, settings: Settings | None, *, result: bool = True
+    ) -> Iterator[ResponseBody]:
         """Send a statement; what comes back, as an Arrow stream if there is a result."""
         wanted = self._settings(settings)
         form = "ArrowStream" if result else "Null"
         with _faults():
             # the format is a header, for not every statement takes a FORMAT clause
             response = client.raw_stream(sql, settings=wanted, transport_settings={"X-ClickHouse-Format": form})
-        body = Body(cast(BaseHTTPResponse, response))
+        body = ResponseBody(cast(BaseHTTPResponse, response))
         try:
             yield body
         finally:
@@ -189,7 +196,7 @@ class ClickHouseEngine:
     def _settings(self, settings: Settings | None) -> dict[str, Any]:
         if self._closed:
             raise EngineUnavailable("the engine is shut down")
-        wanted = checked(self._defaults | dict(settings or {}))
+        wanted = check_settings(self._defaults | dict(settings or {}))
         return {name: int(value) if isinstance(value, bool) else value for name, value in wanted.items()}
 
     def _abandon(self, query_id: str) -> None:
@@ -229,11 +236,11 @@ def _faults() -> Iterator[None]:
     except DriverError as error:
         if error.code:
             text = str(error)
-            raise translated(text if "Code: " in text else f"Code: {error.code}. {text}") from error
+            raise translate_error(text if "Code: " in text else f"Code: {error.code}. {text}") from error
         reason = _reason(error)
         raise _kind(reason)("the engine does not answer", detail=str(reason)) from error
-    except BROKEN as error:
-        raise broken(error) from error
+    except CONNECTION_ERRORS as error:
+        raise connection_error(error) from error
 
 
 def _reason(error: DriverError) -> BaseException:

@@ -19,7 +19,7 @@ from urllib3.exceptions import HTTPError, ReadTimeoutError
 from urllib3.response import BaseHTTPResponse
 
 from tap_service.storage.engine.engine import EngineError, EngineSilent, EngineUnavailable
-from tap_service.storage.engine.engine_errors import translated
+from tap_service.storage.engine.engine_errors import translate_error
 
 _TAG = "X-ClickHouse-Exception-Tag"
 _MARK = b"__exception__"
@@ -35,16 +35,16 @@ _PIECE_BYTES = 1 << 20
 _END = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
 #: what a connection may break with
-BROKEN = (HTTPError, HTTPException, OSError)
+CONNECTION_ERRORS = (HTTPError, HTTPException, OSError)
 
 
-def broken(error: Exception) -> EngineUnavailable:
+def connection_error(error: Exception) -> EngineUnavailable:
     """Our error for one of these."""
     kind = EngineSilent if isinstance(error, ReadTimeoutError) else EngineUnavailable
     return kind("the connection to the engine broke off", detail=repr(error))
 
 
-class Body:
+class ResponseBody:
     """Read once, by one thread; ``shut`` may come from any other. Raises ``EngineError``, and nothing else."""
 
     def __init__(self, response: BaseHTTPResponse) -> None:
@@ -128,8 +128,8 @@ class Body:
         """Take in the next piece; False at the end."""
         try:
             piece = next(self._pieces, b"")
-        except BROKEN as error:
-            raise self._told() or broken(error) from error
+        except CONNECTION_ERRORS as error:
+            raise self._told() or connection_error(error) from error
         if not piece:
             self.ended = True
             return False
@@ -152,7 +152,7 @@ class Body:
 
     def _rest(self) -> None:
         """Read on for the words of a failure that has been seen already; the server cuts the body short after them."""
-        with suppress(*BROKEN):
+        with suppress(*CONNECTION_ERRORS):
             for piece in self._pieces:
                 self._keep(piece)
 
@@ -163,10 +163,10 @@ class Body:
         if words is None:
             return None
         self.ended = True
-        return translated(words[0].strip())
+        return translate_error(words[0].strip())
 
 
-def sent(batches: list[pa.RecordBatch]) -> Generator[bytes, None, None]:
+def write_arrow_stream(batches: list[pa.RecordBatch]) -> Generator[bytes, None, None]:
     """Batches of one schema as an Arrow stream, in pieces."""
     sink = _Pieces()
     with pa.ipc.new_stream(pa.PythonFile(sink, mode="w"), batches[0].schema) as writer:

@@ -22,9 +22,16 @@ import chdb
 import pyarrow as pa
 
 from clickhouse_schema import quoting
-from tap_service.storage.engine.engine import DEFAULTS, SINGLE_BLOCK, EngineUnavailable, Progress, Settings, checked
-from tap_service.storage.engine.engine_errors import said, translated
-from tap_service.storage.engine.running_queries import progress, running
+from tap_service.storage.engine.engine import (
+    DEFAULT_SETTINGS,
+    SINGLE_BLOCK_SETTINGS,
+    EngineUnavailable,
+    Progress,
+    Settings,
+    check_settings,
+)
+from tap_service.storage.engine.engine_errors import shorten_message, translate_error
+from tap_service.storage.engine.running_queries import list_running_ids, read_progress
 
 #: A query whose reader has gone to sleep cannot be waited for without end.
 _CLOSING_SECONDS = 10
@@ -50,8 +57,8 @@ class EmbeddedEngine:
 
     def __init__(self, data_path: Path, *, max_memory: int = 0) -> None:
         self.data_path = Path(data_path).absolute()
-        self._defaults = DEFAULTS | ({"max_memory_usage": max_memory} if max_memory else {})
-        self._lock_file = hold(self.data_path)
+        self._defaults = DEFAULT_SETTINGS | ({"max_memory_usage": max_memory} if max_memory else {})
+        self._lock_file = lock_data_path(self.data_path)
         self._path = str(self.data_path / "clickhouse")
         self._pid = os.getpid()
         self._open_handles = 0
@@ -61,7 +68,9 @@ class EmbeddedEngine:
             self._root = _connect(self._path)
         except RuntimeError as error:
             self._lock_file.close()
-            raise EngineUnavailable(f"cannot open the engine's data in {self._path}: {said(str(error))}") from error
+            raise EngineUnavailable(
+                f"cannot open the engine's data in {self._path}: {shorten_message(str(error))}"
+            ) from error
 
     def execute(self, sql: str, settings: Settings | None = None, *, query_id: str = "") -> None:
         with self._handle(settings, query_id) as handle, _faults():
@@ -96,7 +105,7 @@ class EmbeddedEngine:
             return
         rows = pa.Table.from_batches(parts)
         names = ", ".join(quoting.quote_identifier(name) for name in rows.schema.names)
-        with self._handle(SINGLE_BLOCK | dict(settings or {})) as handle, _faults():
+        with self._handle(SINGLE_BLOCK_SETTINGS | dict(settings or {})) as handle, _faults():
             handle.query(f"INSERT INTO {table} ({names}) SELECT {names} FROM Python(rows)", "Null")
 
     def cancel_query(self, query_id: str) -> None:
@@ -104,10 +113,10 @@ class EmbeddedEngine:
         self.execute(f"KILL QUERY WHERE Settings['log_comment'] = {_literal(query_id)} ASYNC")
 
     def read_progress(self, query_ids: Sequence[str]) -> dict[str, Progress]:
-        return progress(self.fetch_table, query_ids)
+        return read_progress(self.fetch_table, query_ids)
 
     def list_running_ids(self, prefix: str) -> list[str]:
-        return running(self.fetch_table, prefix)
+        return list_running_ids(self.fetch_table, prefix)
 
     def list_servers(self) -> tuple[EmbeddedEngine]:
         return (self,)
@@ -135,7 +144,7 @@ class EmbeddedEngine:
     @contextmanager
     def _handle(self, settings: Settings | None = None, query_id: str = "") -> Iterator[Any]:
         """A handle of its own with the settings on it."""
-        wanted = checked(self._defaults | dict(settings or {}) | ({"log_comment": query_id} if query_id else {}))
+        wanted = check_settings(self._defaults | dict(settings or {}) | ({"log_comment": query_id} if query_id else {}))
         assignments = ", ".join(f"{key} = {_literal(value)}" for key, value in wanted.items())
         if os.getpid() != self._pid:
             raise EngineUnavailable("the embedded engine cannot be used in a forked process")
@@ -167,10 +176,10 @@ def _faults() -> Iterator[None]:
     try:
         yield
     except (chdb.ChdbError, RuntimeError) as error:
-        raise translated(str(error)) from error
+        raise translate_error(str(error)) from error
 
 
-def hold(data_path: Path) -> Any:
+def lock_data_path(data_path: Path) -> Any:
     """Make ``data_path`` and lock it for this process; the open lock file is the lock."""
     try:
         data_path.mkdir(parents=True, exist_ok=True, mode=0o700)

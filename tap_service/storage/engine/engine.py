@@ -28,11 +28,15 @@ Settings = Mapping[str, str | int | float]
 #: Of every call. Generated SQL may hold covers of thousands of cells, so the parser's limit of 256 kB is lifted.
 #: ClickHouse 26 puts INSERTs together by itself: it writes such a one even when its statement was stopped, and versions
 #: before 26.9 drop one that is as an earlier one, whatever ``replicated_deduplication_window`` says.
-DEFAULTS: dict[str, str | int | float] = {"session_timezone": "UTC", "max_query_size": 64 << 20, "async_insert": 0}
+DEFAULT_SETTINGS: dict[str, str | int | float] = {
+    "session_timezone": "UTC",
+    "max_query_size": 64 << 20,
+    "async_insert": 0,
+}
 
 #: One block however many rows: what makes an INSERT all or nothing and its parts the same each time. (Of a table with
 #: a part for each year it is cut up once more, and a server that dies in between may keep some of its years.)
-SINGLE_BLOCK: dict[str, str | int | float] = {
+SINGLE_BLOCK_SETTINGS: dict[str, str | int | float] = {
     "max_block_size": 1 << 30,
     "max_insert_threads": 1,
     "max_insert_block_size": 1 << 30,
@@ -44,7 +48,7 @@ SINGLE_BLOCK: dict[str, str | int | float] = {
 }
 
 
-def checked(settings: Settings) -> dict[str, str | int | float]:
+def check_settings(settings: Settings) -> dict[str, str | int | float]:
     """The settings, if their names are names: they are pasted into SQL or an address."""
     for name in settings:
         if not re.fullmatch(r"\w+", name):

@@ -38,16 +38,16 @@ _VERSION = re.compile(r"\s*\(version [^()]*(?:\([^()]*\))?\)\s*$")
 _NAME = re.compile(r"\s*\(([A-Z0-9_]{4,})\)\s*$")
 
 
-def translated(text: str) -> EngineError:
+def translate_error(text: str) -> EngineError:
     """Our error for one of ClickHouse's, by the innermost code in its text."""
     codes = _CODE.findall(text)
     code = int(codes[-1]) if codes else 0
     # a write that fails for want of space has the code of any failed write
     kind = StorageFull if "No space left on device" in text else _ERRORS.get(code, EngineError)
-    return kind(said(text), code, text)
+    return kind(shorten_message(text), code, text)
 
 
-def said(text: str) -> str:
+def shorten_message(text: str) -> str:
     """What a message says, without its wrapping and without the engine's inner parts."""
     message = _SHARD.sub("", _CODE.split(text)[-1])
     message = _VERSION.sub("", _INNER_PARTS.split(message)[0])

@@ -9,23 +9,23 @@ import pyarrow as pa
 
 from clickhouse_schema.quoting import quote_identifier
 from tap_service.storage.engine.engine import Engine
-from tap_service.storage.engine.query_tables import filled, storage
+from tap_service.storage.engine.query_tables import hold_table, quote_table
 
-PREFIX = "groups_"
+MERGE_TABLE_PREFIX = "groups_"
 
 
-def table_name(result_key: str) -> str:
+def merge_table_name(result_key: str) -> str:
     """Of the attempt of a job that has this key for its result."""
-    return PREFIX + result_key.replace("-", "_")
+    return MERGE_TABLE_PREFIX + result_key.replace("-", "_")
 
 
-def merge_table(
+def hold_merge_table(
     engine: Engine, name: str, types: Mapping[str, str], batches: Iterable[pa.RecordBatch]
 ) -> AbstractContextManager[None]:
     """A table with the rows of ``batches``, in columns of the engine's ``types``; states of set functions are texts."""
     columns = ", ".join(f"{quote_identifier(column)} {_stored(kind)}" for column, kind in types.items())
-    create = f"CREATE TABLE {storage(name)} ({columns}) ENGINE = MergeTree ORDER BY tuple()"
-    return filled(engine, name, create, batches)
+    create = f"CREATE TABLE {quote_table(name)} ({columns}) ENGINE = MergeTree ORDER BY tuple()"
+    return hold_table(engine, name, create, batches)
 
 
 def _stored(kind: str) -> str:

@@ -24,43 +24,43 @@ UPLOAD_OF_JOB, UPLOAD_OF_SYNC = "upload_async_", "upload_sync_"
 _BLOCK_BYTES = 32 << 20
 
 
-def storage(name: str) -> str:
+def quote_table(name: str) -> str:
     """The quoted name of such a table."""
     return f"{quote_identifier(DATABASE)}.{quote_identifier(name)}"
 
 
-def fill(engine: Engine, name: str, create: str, batches: Iterable[pa.RecordBatch]) -> None:
+def fill_table(engine: Engine, name: str, create: str, batches: Iterable[pa.RecordBatch]) -> None:
     """Make the table ``name`` with the statement ``create``, and put the rows in. Nothing is left if that fails."""
     try:
-        drop(engine, name)
+        drop_table(engine, name)
         engine.execute(create)
-        for block in blocks(batches):
-            engine.insert_batches(storage(name), block)
+        for block in group_batches(batches):
+            engine.insert_batches(quote_table(name), block)
     except BaseException:
-        drop(engine, name)
+        drop_table(engine, name)
         raise
 
 
-def upload_name(query_id: str, number: int) -> str:
+def upload_table_name(query_id: str, number: int) -> str:
     """Of the tables of one query, which the engine knows by this id: async-... or sync-..."""
     return f"upload_{query_id.replace('-', '_')}_{number}"
 
 
-def drop(engine: Engine, name: str) -> None:
-    engine.execute(f"DROP TABLE IF EXISTS {storage(name)} SYNC")
+def drop_table(engine: Engine, name: str) -> None:
+    engine.execute(f"DROP TABLE IF EXISTS {quote_table(name)} SYNC")
 
 
 @contextmanager
-def filled(engine: Engine, name: str, create: str, batches: Iterable[pa.RecordBatch]) -> Iterator[None]:
+def hold_table(engine: Engine, name: str, create: str, batches: Iterable[pa.RecordBatch]) -> Iterator[None]:
     """The table, as long as the context lasts."""
-    fill(engine, name, create, batches)
+    fill_table(engine, name, create, batches)
     try:
         yield
     finally:
-        drop(engine, name)
+        drop_table(engine, name)
 
 
-def drop_left_over(engine: Engine, prefix: str, is_left: Callable[[str, float], bool]) -> None:
+def drop_orphan_tables(engine: Engine, prefix: str, is_left: Callable[[str, float], bool]) -> None:
     """Drop the tables of this prefix that belong to nothing that runs.
 
     ``is_left`` is asked about the rest of the name and the age in seconds.
@@ -69,10 +69,10 @@ def drop_left_over(engine: Engine, prefix: str, is_left: Callable[[str, float], 
     age = "dateDiff('second', metadata_modification_time, now())"
     for row in engine.fetch_table(f"SELECT name, {age} AS age FROM system.tables WHERE {where}").to_pylist():
         if is_left(row["name"].removeprefix(prefix), row["age"]):
-            drop(engine, row["name"])
+            drop_table(engine, row["name"])
 
 
-def blocks(batches: Iterable[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
+def group_batches(batches: Iterable[pa.RecordBatch]) -> Iterator[list[pa.RecordBatch]]:
     """Together what one INSERT takes."""
     block: list[pa.RecordBatch] = []
     for batch in batches:

@@ -10,7 +10,7 @@ from clickhouse_schema import quoting
 from tap_service.storage.engine.engine import Progress
 
 
-def progress(query: Callable[[str], pa.Table], query_ids: Sequence[str]) -> dict[str, Progress]:
+def read_progress(query: Callable[[str], pa.Table], query_ids: Sequence[str]) -> dict[str, Progress]:
     """Of those of these queries that are running now; a query goes by its ``log_comment``.
 
     A server that asks itself as one shard of a cluster has the same comment on both entries: the first one counts all.
@@ -33,7 +33,7 @@ def progress(query: Callable[[str], pa.Table], query_ids: Sequence[str]) -> dict
     }
 
 
-def running(query: Callable[[str], pa.Table], prefix: str) -> list[str]:
+def list_running_ids(query: Callable[[str], pa.Table], prefix: str) -> list[str]:
     """The ids that begin so of the queries that are running now."""
     found = query(
         "SELECT DISTINCT Settings['log_comment'] AS asked FROM system.processes"

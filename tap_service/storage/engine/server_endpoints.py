@@ -22,8 +22,8 @@ _log = logging.getLogger("skyhouse")
 #: seconds until a server that has not answered is tried again: the first time, and at most
 _FIRST_SECONDS, _LONGEST_SECONDS = 0.5, 30.0
 
-#: where tables of single servers are, and what they are called: see ``query_tables.upload_name``,
-#: ``merge_tables.table_name`` and ``user_tables.new_name``
+#: where tables of single servers are, and what they are called: see ``query_tables.upload_table_name``,
+#: ``merge_tables.merge_table_name`` and ``user_tables.new_name``
 _DATABASES = f"{quote_string(DATABASE)}, {quote_string(USERS_DATABASE)}"
 _OWN_TABLE = re.compile(r"`skyhouse`\.`((?:upload|groups)_\w+)`|\b([tl]_[0-9a-f]{24})\b")
 

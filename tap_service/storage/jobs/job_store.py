@@ -29,7 +29,7 @@ from tap_service.models.uws_job import (
     JobFilter,
     JobReference,
     JobResult,
-    merged,
+    merge_parameters,
 )
 from tap_service.models.work_class import Estimate, Place
 
@@ -69,20 +69,20 @@ class JobStore(ABC):
     # Records
 
     @abstractmethod
-    def create(self, job: Job) -> None: ...
+    def create_job(self, job: Job) -> None: ...
 
     @abstractmethod
-    def get(self, job_id: str) -> Job: ...
+    def get_job(self, job_id: str) -> Job: ...
 
     @abstractmethod
-    def delete(self, job_id: str) -> Job:
+    def delete_job(self, job_id: str) -> Job:
         """Forget the job; its last record, so that the caller can stop its query and remove its result.
 
         Of two who delete it at once only one gets it. A worker that executes it finds out at its next word.
         """
 
     @abstractmethod
-    def _change(self, job_id: str, change: Callable[[Job], Job]) -> Job:
+    def _change_job(self, job_id: str, change: Callable[[Job], Job]) -> Job:
         """Replace the record by what ``change`` makes of it, with nothing in between; the new record.
 
         ``change`` is called again if somebody else was quicker. What it raises goes through, and nothing is changed.
@@ -91,48 +91,48 @@ class JobStore(ABC):
     # Lists, by index
 
     @abstractmethod
-    def references(self, wanted: JobFilter) -> Iterator[JobReference]:
+    def list_references(self, wanted: JobFilter) -> Iterator[JobReference]:
         """The newest first, read as the caller goes on."""
 
     @abstractmethod
-    def queued(self) -> list[Place]:
+    def list_queued(self) -> list[Place]:
         """The QUEUED jobs, the oldest first."""
 
     @abstractmethod
-    def executing(self) -> list[Place]:
+    def list_executing(self) -> list[Place]:
         """The EXECUTING jobs."""
 
     @abstractmethod
-    def alike(self, fingerprint: str) -> list[str]:
+    def find_alike(self, fingerprint: str) -> list[str]:
         """Ids of the COMPLETED jobs of this fingerprint."""
 
     @abstractmethod
-    def choosing(self) -> AbstractContextManager[None]:
+    def lock_choice(self) -> AbstractContextManager[None]:
         """Nobody else, in whatever process, is in such a block: who chooses the next job, or gives one a turn."""
 
     @abstractmethod
-    def expired(self, at: datetime, most: int) -> list[str]:
+    def list_expired(self, at: datetime, most: int) -> list[str]:
         """Ids of up to ``most`` jobs whose destruction time has come."""
 
     @abstractmethod
-    def silent(self, since: datetime) -> list[Job]:
+    def list_silent(self, since: datetime) -> list[Job]:
         """The EXECUTING jobs whose worker was last heard of before ``since``."""
 
     @abstractmethod
-    def watch(self, job_id: str, notify: Callable[[], None]) -> AbstractContextManager[None]:
+    def watch_job(self, job_id: str, notify: Callable[[], None]) -> AbstractContextManager[None]:
         """Call ``notify``, from any thread, after each change of the job's phase and after its end; or more often."""
 
     # What has been learned of the engine
 
     @abstractmethod
-    def rates(self) -> dict[str, float]:
+    def read_rates(self) -> dict[str, float]:
         """What ``set_rate`` was told last, of each kind of work."""
 
     @abstractmethod
     def set_rate(self, kind: str, seconds_per_gigabyte: float) -> None: ...
 
     @abstractmethod
-    def check(self) -> None:
+    def check_writable(self) -> None:
         """Raise JobStoreUnavailable unless records can be written and read."""
 
     @abstractmethod
@@ -140,7 +140,9 @@ class JobStore(ABC):
 
     # Phases
 
-    def queue(self, job_id: str, foreseen: Estimate | None = None, turn: int = 0, quote: datetime | None = None) -> Job:
+    def queue_job(
+        self, job_id: str, foreseen: Estimate | None = None, turn: int = 0, quote: datetime | None = None
+    ) -> Job:
         """PENDING, HELD -> QUEUED: the client says RUN. Two that say it at once queue the job once."""
 
         def queued(job: Job) -> Job:
@@ -148,17 +150,17 @@ class JobStore(ABC):
 
         return self._advance(job_id, frozenset({PENDING, HELD}), QUEUED, queued)
 
-    def start(self, job_id: str, worker: str, at: datetime) -> Job:
+    def start_job(self, job_id: str, worker: str, at: datetime) -> Job:
         """QUEUED -> EXECUTING, as the next attempt. A job that is dispatched twice is executed once."""
 
         def started(job: Job) -> Job:
-            quote = job.end(at, job.foreseen.seconds) if job.foreseen else None
+            quote = job.end_after(at, job.foreseen.seconds) if job.foreseen else None
             attempt = job.attempt + 1
             return replace(job, start_time=at, heartbeat=at, worker=worker, attempt=attempt, quote=quote, info={})
 
         return self._advance(job_id, frozenset({QUEUED}), EXECUTING, started)
 
-    def complete(
+    def complete_job(
         self, job_id: str, attempt: int, at: datetime, result: JobResult, info: Info, fingerprint: str = ""
     ) -> Job:
         """EXECUTING -> COMPLETED. Never overrides ABORTED: whoever aborts first wins, and the result is thrown away.
@@ -171,9 +173,9 @@ class JobStore(ABC):
             return replace(job, end_time=at, result=result, fingerprint=fingerprint, info=kept)
 
         end = _only({EXECUTING}, lambda job: replace(completed(job), phase=ExecutionPhase.COMPLETED), attempt)
-        return self._change(job_id, lambda job: job if job.result == result else end(job))
+        return self._change_job(job_id, lambda job: job if job.result == result else end(job))
 
-    def fail(self, job_id: str, attempt: int, at: datetime, error: JobError, info: Info) -> Job:
+    def fail_job(self, job_id: str, attempt: int, at: datetime, error: JobError, info: Info) -> Job:
         """EXECUTING -> ERROR. Never overrides ABORTED: an aborted query fails, and that is no error.
 
         May be told again, as ``complete``.
@@ -184,11 +186,11 @@ class JobStore(ABC):
 
         end = _only({EXECUTING}, lambda job: replace(failed(job), phase=ExecutionPhase.ERROR), attempt)
         told = (ExecutionPhase.ERROR, attempt, at, error)
-        return self._change(
+        return self._change_job(
             job_id, lambda job: job if (job.phase, job.attempt, job.end_time, job.error) == told else end(job)
         )
 
-    def abort(self, job_id: str, at: datetime, error: JobError | None = None) -> Job:
+    def abort_job(self, job_id: str, at: datetime, error: JobError | None = None) -> Job:
         """Unfinished -> ABORTED, by the client, or with ``error`` by the service. Never overrides another end."""
 
         def aborted(job: Job) -> Job:
@@ -196,7 +198,7 @@ class JobStore(ABC):
 
         return self._advance(job_id, UNFINISHED, ExecutionPhase.ABORTED, aborted)
 
-    def requeue(self, job_id: str, attempt: int, *, died: bool) -> Job:
+    def requeue_job(self, job_id: str, attempt: int, *, died: bool) -> Job:
         """EXECUTING -> QUEUED: its worker shuts down or has ``died``, and the job begins anew.
 
         One that is done in pieces goes on after those that are done.
@@ -213,7 +215,7 @@ class JobStore(ABC):
 
     # What else may change
 
-    def report(self, job_id: str, attempt: int, at: datetime, info: Info) -> Job:
+    def report_progress(self, job_id: str, attempt: int, at: datetime, info: Info) -> Job:
         """A sign of life of the worker, with all of ``info`` for jobInfo: empty, it stays as it was.
 
         Refused when the job is no longer its own.
@@ -224,11 +226,11 @@ class JobStore(ABC):
 
         return self._advance(job_id, frozenset({EXECUTING}), EXECUTING, heard, attempt)
 
-    def foresee(self, job_id: str, attempt: int, at: datetime, foreseen: Estimate) -> Job:
+    def set_estimate(self, job_id: str, attempt: int, at: datetime, foreseen: Estimate) -> Job:
         """What it will cost, where that could not be told before. Refused when the job is not the worker's own."""
 
         def told(job: Job) -> Job:
-            return replace(job, heartbeat=at, foreseen=foreseen, quote=job.end(at, foreseen.seconds))
+            return replace(job, heartbeat=at, foreseen=foreseen, quote=job.end_after(at, foreseen.seconds))
 
         return self._advance(job_id, frozenset({EXECUTING}), EXECUTING, told, attempt)
 
@@ -249,13 +251,13 @@ class JobStore(ABC):
             name = job.run_id if run_id is None else run_id
             new = {file.name for file in files}
             kept = (*(file for file in job.files if file.name not in new), *files)
-            return replace(job, parameters=merged(job.parameters, posted), run_id=name, files=kept)
+            return replace(job, parameters=merge_parameters(job.parameters, posted), run_id=name, files=kept)
 
         return self._advance(job_id, frozenset({PENDING}), PENDING, with_parameters)
 
     def set_execution_duration(self, job_id: str, seconds: int) -> Job:
         """As long as the job is not finished: a running one is held to the new duration."""
-        return self._change(job_id, _only(UNFINISHED, lambda job: replace(job, execution_duration=seconds)))
+        return self._change_job(job_id, _only(UNFINISHED, lambda job: replace(job, execution_duration=seconds)))
 
     def set_destruction_time(self, job_id: str, at: datetime) -> Job:
         """In any phase. No job is foreseen to end after it."""
@@ -263,7 +265,7 @@ class JobStore(ABC):
         def changed(job: Job) -> Job:
             return replace(job, destruction_time=at, quote=None if job.quote is None else min(job.quote, at))
 
-        return self._change(job_id, changed)
+        return self._change_job(job_id, changed)
 
     def _advance(
         self,
@@ -274,7 +276,7 @@ class JobStore(ABC):
         attempt: int | None = None,
     ) -> Job:
         changed = _only(predecessors, lambda job: replace(also(job), phase=phase), attempt)
-        return self._change(job_id, changed)
+        return self._change_job(job_id, changed)
 
 
 def _at_end(info: Info) -> Info:
@@ -287,7 +289,7 @@ def _quote(job: Job, at: datetime, info: Info) -> datetime | None:
     left = info.get("secondsLeft")
     known = job.quote is not None and job.quote > at
     if left is not None and ("pieces" in info or not known):
-        return job.end(at, float(left))
+        return job.end_after(at, float(left))
     return job.quote if known else None
 
 

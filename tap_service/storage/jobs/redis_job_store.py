@@ -37,7 +37,7 @@ from redis.retry import Retry
 from tap_service.models.uws_job import ExecutionPhase, Job, JobFilter, JobReference
 from tap_service.models.work_class import Place
 from tap_service.storage.jobs.job_store import EXECUTING, QUEUED, JobStore, JobStoreUnavailable, NoSuchJob
-from tap_service.storage.jobs.redis_subscription import Watch
+from tap_service.storage.jobs.redis_subscription import ChannelWatch
 
 _PREFIX = "skyhouse:"
 CHANNEL = _PREFIX + "phases"
@@ -80,24 +80,24 @@ class RedisJobStore(JobStore):
             retry=Retry(ExponentialBackoff(cap=0.5, base=0.05), 3),
         )
         self._script = self._redis.register_script(_CHANGE)
-        self._watch = Watch(self._redis, CHANNEL)
+        self._watch = ChannelWatch(self._redis, CHANNEL)
         self._closed = False
 
-    def create(self, job: Job) -> None:
+    def create_job(self, job: Job) -> None:
         with self._faults():
             number = self._redis.incr(_PREFIX + "sequence")
         self._replace(job.job_id, None, _Record.of(f"{number:0{_DIGITS}d}", job))
 
-    def get(self, job_id: str) -> Job:
+    def get_job(self, job_id: str) -> Job:
         return self._record(job_id).job
 
-    def delete(self, job_id: str) -> Job:
+    def delete_job(self, job_id: str) -> Job:
         record = self._record(job_id)
         while (found := self._replace(job_id, record, None)) != record.text:
             record = _found(job_id, found)
         return record.job
 
-    def _change(self, job_id: str, change: Callable[[Job], Job]) -> Job:
+    def _change_job(self, job_id: str, change: Callable[[Job], Job]) -> Job:
         record = self._record(job_id)
         while True:
             changed = _Record.of(record.number, change(record.job))
@@ -106,7 +106,7 @@ class RedisJobStore(JobStore):
                 return changed.job
             record = _found(job_id, found)
 
-    def references(self, wanted: JobFilter) -> Iterator[JobReference]:
+    def list_references(self, wanted: JobFilter) -> Iterator[JobReference]:
         phases = wanted.phases or frozenset(ExecutionPhase) - {ExecutionPhase.ARCHIVED}
         page = _PAGE if wanted.last is None else max(1, min(_PAGE, wanted.last))
         lists = [self._members(_list(phase, wanted.owner), phase, wanted.after, page) for phase in sorted(phases)]
@@ -115,18 +115,18 @@ class RedisJobStore(JobStore):
             job_id, owner, run_id = json.loads(member[15 + _DIGITS :])
             yield JobReference(job_id, phase, run_id, owner, _instant(int(member[:15])))
 
-    def queued(self) -> list[Place]:
+    def list_queued(self) -> list[Place]:
         return self._places(QUEUED)
 
-    def executing(self) -> list[Place]:
+    def list_executing(self) -> list[Place]:
         return self._places(EXECUTING)
 
-    def alike(self, fingerprint: str) -> list[str]:
+    def find_alike(self, fingerprint: str) -> list[str]:
         with self._faults():
             return cast(list[str], self._redis.zrange(_alike(fingerprint), 0, -1))
 
     @contextmanager
-    def choosing(self) -> Iterator[None]:
+    def lock_choice(self) -> Iterator[None]:
         with self._faults():
             lock = self._redis.lock(
                 _PREFIX + "choosing", timeout=_CHOOSING_SECONDS, sleep=0.005, blocking_timeout=_CHOOSING_SECONDS
@@ -139,7 +139,7 @@ class RedisJobStore(JobStore):
             with suppress(redis.RedisError):  # it ends by itself; jobs are started by compare-and-set all the same
                 lock.release()
 
-    def rates(self) -> dict[str, float]:
+    def read_rates(self) -> dict[str, float]:
         with self._faults():
             found = cast(dict[str, str], self._redis.hgetall(_PREFIX + "rates"))
         return {kind: float(rate) for kind, rate in found.items()}
@@ -148,22 +148,22 @@ class RedisJobStore(JobStore):
         with self._faults():
             self._redis.hset(_PREFIX + "rates", kind, repr(seconds_per_gigabyte))
 
-    def expired(self, at: datetime, most: int) -> list[str]:
+    def list_expired(self, at: datetime, most: int) -> list[str]:
         with self._faults():
             found = self._redis.zrange(_PREFIX + "destruction", "-inf", _number(at), byscore=True, offset=0, num=most)
         return cast(list[str], found)
 
-    def silent(self, since: datetime) -> list[Job]:
+    def list_silent(self, since: datetime) -> list[Job]:
         with self._faults():
             ids = cast(list[str], self._redis.zrange(_PREFIX + "heartbeat", "-inf", f"({_number(since)}", byscore=True))
             texts = cast(list[str | None], self._redis.mget([_key(job_id) for job_id in ids])) if ids else []
         return [_Record.read(text).job for text in texts if text is not None]
 
-    def watch(self, job_id: str, notify: Callable[[], None]) -> AbstractContextManager[None]:
+    def watch_job(self, job_id: str, notify: Callable[[], None]) -> AbstractContextManager[None]:
         self._check_open()
-        return self._watch.watching(job_id, notify)
+        return self._watch.watch_name(job_id, notify)
 
-    def check(self) -> None:
+    def check_writable(self) -> None:
         with self._faults():
             self._redis.set(_PREFIX + "check", 1)
 

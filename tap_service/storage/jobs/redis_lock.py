@@ -14,7 +14,7 @@ _SECONDS = 60
 
 
 @contextmanager
-def alone(redis_url: str, name: str) -> Iterator[None]:
+def hold_cluster_lock(redis_url: str, name: str) -> Iterator[None]:
     """Wait until no other process is in a block of this name. Raises JobStoreUnavailable."""
     try:
         with (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import redis
 
 
-def may_lose(client: redis.Redis) -> list[str]:
+def find_loss_risks(client: redis.Redis) -> list[str]:
     """The ways in which this server may lose jobs, each with what to set; none if it keeps all. Raises RedisError."""
     persistence, memory = client.info("persistence"), client.info("memory")
     found = []

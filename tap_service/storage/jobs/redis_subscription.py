@@ -14,7 +14,7 @@ import redis
 _TICK_SECONDS = 0.5
 
 
-class Watch:
+class ChannelWatch:
     """Tells who watches a name that it was said on ``channel``.
 
     What is said while Redis is out of reach is lost, so all are told when it is back.
@@ -30,7 +30,7 @@ class Watch:
         self._thread = threading.Thread(target=self._hear, name="job-watch", daemon=True)
 
     @contextmanager
-    def watching(self, name: str, notify: Callable[[], None]) -> Iterator[None]:
+    def watch_name(self, name: str, notify: Callable[[], None]) -> Iterator[None]:
         with self._lock:
             if not self._thread.is_alive() and not self._closed.is_set():
                 self._thread.start()

@@ -80,23 +80,23 @@ class SqliteJobStore(JobStore):
             self._writer.executescript(_TABLE)
             self._writer.execute(f"PRAGMA user_version = {_VERSION}")
 
-    def create(self, job: Job) -> None:
+    def create_job(self, job: Job) -> None:
         with self._transaction() as writer:
             values = ", ".join(f":{column}" for column in _COLUMNS)
             writer.execute(f"INSERT INTO jobs ({', '.join(_COLUMNS)}) VALUES ({values})", _row(job))
 
-    def get(self, job_id: str) -> Job:
+    def get_job(self, job_id: str) -> Job:
         with self._reader() as reader:
             return _read(reader, job_id)
 
-    def delete(self, job_id: str) -> Job:
+    def delete_job(self, job_id: str) -> Job:
         with self._transaction() as writer:
             job = _read(writer, job_id)
             writer.execute("DELETE FROM jobs WHERE job_id = ?", (job_id,))
         self._notify(job_id)
         return job
 
-    def _change(self, job_id: str, change: Callable[[Job], Job]) -> Job:
+    def _change_job(self, job_id: str, change: Callable[[Job], Job]) -> Job:
         with self._transaction() as writer:
             job = _read(writer, job_id)
             changed = change(job)
@@ -106,7 +106,7 @@ class SqliteJobStore(JobStore):
             self._notify(job_id)
         return changed
 
-    def references(self, wanted: JobFilter) -> Iterator[JobReference]:
+    def list_references(self, wanted: JobFilter) -> Iterator[JobReference]:
         left = wanted.last
         before: tuple[int, int] | None = None
         while left is None or left > 0:
@@ -118,22 +118,22 @@ class SqliteJobStore(JobStore):
             before = (page[-1][5], page[-1][0])
             left = None if left is None else left - len(page)
 
-    def queued(self) -> list[Place]:
+    def list_queued(self) -> list[Place]:
         return self._places(QUEUED)
 
-    def executing(self) -> list[Place]:
+    def list_executing(self) -> list[Place]:
         return self._places(EXECUTING)
 
-    def alike(self, fingerprint: str) -> list[str]:
+    def find_alike(self, fingerprint: str) -> list[str]:
         sql = "SELECT job_id FROM jobs WHERE fingerprint = ? AND fingerprint <> '' AND phase = ?"
         return self._ids(sql, (fingerprint, ExecutionPhase.COMPLETED))
 
     @contextmanager
-    def choosing(self) -> Iterator[None]:
+    def lock_choice(self) -> Iterator[None]:
         with self._chooses:
             yield
 
-    def rates(self) -> dict[str, float]:
+    def read_rates(self) -> dict[str, float]:
         with self._reader() as reader:
             return dict(reader.execute("SELECT kind, rate FROM rates"))
 
@@ -141,17 +141,17 @@ class SqliteJobStore(JobStore):
         with self._transaction() as writer:
             writer.execute("INSERT OR REPLACE INTO rates (kind, rate) VALUES (?, ?)", (kind, seconds_per_gigabyte))
 
-    def expired(self, at: datetime, most: int) -> list[str]:
+    def list_expired(self, at: datetime, most: int) -> list[str]:
         sql = "SELECT job_id FROM jobs WHERE destruction <= ? ORDER BY destruction LIMIT ?"
         return self._ids(sql, (_number(at), most))
 
-    def silent(self, since: datetime) -> list[Job]:
+    def list_silent(self, since: datetime) -> list[Job]:
         with self._reader() as reader:
             sql = "SELECT record FROM jobs WHERE phase = ? AND heartbeat < ? ORDER BY created"
             return [_RECORD.validate_json(record) for (record,) in reader.execute(sql, (EXECUTING, _number(since)))]
 
     @contextmanager
-    def watch(self, job_id: str, notify: Callable[[], None]) -> Iterator[None]:
+    def watch_job(self, job_id: str, notify: Callable[[], None]) -> Iterator[None]:
         with self._watching:
             self._watchers[job_id].add(notify)
         try:
@@ -162,7 +162,7 @@ class SqliteJobStore(JobStore):
                 if not self._watchers[job_id]:
                     del self._watchers[job_id]
 
-    def check(self) -> None:
+    def check_writable(self) -> None:
         with self._transaction() as writer:
             writer.execute(f"PRAGMA user_version = {_VERSION}")
 

@@ -28,11 +28,11 @@ class FsspecResultStore:
             self._files, self._root = fsspec.core.url_to_fs(url, use_listings_cache=False)
             self._files.makedirs(self._root, exist_ok=True)
 
-    def create(self, key: str, *, lasting: bool = True) -> FsspecWriter:  # noqa: ARG002 (it lasts anyway)
+    def create_result(self, key: str, *, lasting: bool = True) -> FsspecWriter:  # noqa: ARG002 (it lasts anyway)
         with _faults():
             return FsspecWriter(self._files.open(self._path(key), "wb", autocommit=False))
 
-    def read(self, key: str, start: int, end: int) -> Iterator[bytes]:
+    def read_result(self, key: str, start: int, end: int) -> Iterator[bytes]:
         try:
             with _faults():
                 file = self._files.open(self._path(key), "rb", cache_type="readahead")
@@ -40,21 +40,21 @@ class FsspecResultStore:
             raise ResultMissing(key) from error
         return _pieces(file, start, end)
 
-    def copy(self, key: str, to: str) -> None:
+    def copy_result(self, key: str, to: str) -> None:
         try:
             with _faults():
                 self._files.cp_file(self._path(key), self._path(to))
         except FileNotFoundError as error:
             raise ResultMissing(key) from error
 
-    def delete(self, key: str) -> None:
+    def delete_result(self, key: str) -> None:
         try:
             with _faults():
                 self._files.rm_file(self._path(key))
         except FileNotFoundError:
             return
 
-    def keys(self, minimum_age: float) -> list[str]:
+    def list_keys(self, minimum_age: float) -> list[str]:
         limit = time.time() - minimum_age
         try:
             with _faults():
@@ -64,8 +64,8 @@ class FsspecResultStore:
         files = [entry for entry in entries if entry["type"] == "file" and not entry["name"].endswith("/")]
         return sorted(entry["name"].rpartition("/")[2] for entry in files if _changed(entry) <= limit)
 
-    def check(self) -> None:
-        writer = self.create("check")
+    def check_writable(self) -> None:
+        writer = self.create_result("check")
         try:
             writer.write(b"skyhouse")
         finally:

@@ -14,9 +14,9 @@ from tap_service.storage.results.result_store import ResultMissing, ResultStore
 _PIECE = 1 << 20
 
 
-def store(results: ResultStore, key: str, name: str, part: Part) -> JobFile:
+def store_upload_file(results: ResultStore, key: str, name: str, part: Part) -> JobFile:
     """Keep a part of a request. Raises OSError."""
-    writer = results.create(key)
+    writer = results.create_result(key)
     try:
         with part.open() as file:
             while piece := file.read(_PIECE):
@@ -46,7 +46,7 @@ class StoredPart:
     def open(self) -> BinaryIO:
         copy = tempfile.TemporaryFile(dir=self.directory)  # noqa: SIM115 (the caller's to close)
         try:
-            for piece in self.results.read(self.file.key, 0, self.file.size):
+            for piece in self.results.read_result(self.file.key, 0, self.file.size):
                 copy.write(piece)
             copy.seek(0)
         except ResultMissing as error:

@@ -21,16 +21,16 @@ class LocalResultStore:
         self._directory = directory
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
 
-    def create(self, key: str, *, lasting: bool = True) -> LocalWriter:
+    def create_result(self, key: str, *, lasting: bool = True) -> LocalWriter:
         return LocalWriter(self._directory / key, lasting)
 
-    def read(self, key: str, start: int, end: int) -> Iterator[bytes]:
+    def read_result(self, key: str, start: int, end: int) -> Iterator[bytes]:
         try:
             return _Pieces(self._directory / key, start, end)
         except FileNotFoundError as error:
             raise ResultMissing(key) from error
 
-    def copy(self, key: str, to: str) -> None:
+    def copy_result(self, key: str, to: str) -> None:
         """One file of two names, which takes its room once and goes with the last of them."""
         path = self._directory / to
         path.unlink(missing_ok=True)
@@ -40,11 +40,11 @@ class LocalResultStore:
             raise ResultMissing(key) from error
         _settle(self._directory)
 
-    def delete(self, key: str) -> None:
+    def delete_result(self, key: str) -> None:
         for path in (self._directory / key, self._directory / (key + _PART)):
             path.unlink(missing_ok=True)
 
-    def keys(self, minimum_age: float) -> list[str]:
+    def list_keys(self, minimum_age: float) -> list[str]:
         limit = time.time() - minimum_age
         found = set()
         with os.scandir(self._directory) as entries:
@@ -54,8 +54,8 @@ class LocalResultStore:
                         found.add(entry.name.removesuffix(_PART))
         return sorted(found)
 
-    def check(self) -> None:
-        writer = self.create("check")
+    def check_writable(self) -> None:
+        writer = self.create_result("check")
         try:
             writer.write(b"skyhouse")
         finally:

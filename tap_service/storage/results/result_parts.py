@@ -19,7 +19,7 @@ def write_part(results: ResultStore, key: str, batches: Iterable[pa.RecordBatch]
     Raises OSError when the store has no room or cannot be reached, and what the batches raise.
     """
     rows = 0
-    writer = results.create(key)
+    writer = results.create_result(key)
     try:
         out = pa.PythonFile(_Sink(writer.write), "w")
         stream = None
@@ -38,7 +38,7 @@ def write_part(results: ResultStore, key: str, batches: Iterable[pa.RecordBatch]
 
 def read_part(results: ResultStore, key: str, size: int) -> Iterator[pa.RecordBatch]:
     """The batches of a part of ``size`` bytes, one in memory at a time. Raises ResultMissing, OSError."""
-    file = _Source(results.read(key, 0, size))
+    file = _Source(results.read_result(key, 0, size))
     yield from pa.ipc.open_stream(pa.PythonFile(file, "r"))
 
 

@@ -29,23 +29,23 @@ class ResultWriter(Protocol):
 class ResultStore(Protocol):
     """Safe to call from several threads. ``key`` is letters, digits and hyphens. OSError if it cannot be reached."""
 
-    def create(self, key: str, *, lasting: bool = True) -> ResultWriter:
+    def create_result(self, key: str, *, lasting: bool = True) -> ResultWriter:
         """What a dead worker left under this key is overwritten. One that is not ``lasting`` may go by a power cut."""
 
-    def read(self, key: str, start: int, end: int) -> Iterator[bytes]:
+    def read_result(self, key: str, start: int, end: int) -> Iterator[bytes]:
         """The bytes from ``start`` to before ``end``, in pieces; opened at once. Raises ResultMissing, OSError.
 
         A result that is deleted while it is read is read to its end.
         """
 
-    def copy(self, key: str, to: str) -> None:
+    def copy_result(self, key: str, to: str) -> None:
         """A result under another key too, without reading it. Raises ResultMissing, OSError."""
 
-    def delete(self, key: str) -> None:
+    def delete_result(self, key: str) -> None:
         """What is not there is deleted already."""
 
-    def keys(self, minimum_age: float) -> list[str]:
+    def list_keys(self, minimum_age: float) -> list[str]:
         """Of results, half ones too, that nobody has written to for ``minimum_age`` seconds: for the sweep."""
 
-    def check(self) -> None:
+    def check_writable(self) -> None:
         """Raise OSError unless a result can be written."""

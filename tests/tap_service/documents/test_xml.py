@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tap_service.xml_text import Markup, element, lines, optional, tag
+from tap_service.xml_text import Markup, element, join_lines, optional_element, tag
 
 #: lone surrogates too: a query's text comes from the network
 ANYTHING = st.text(st.characters(), max_size=40) | st.text("\x00\x08\t\n\r <>&\"'\ufffe\uffff\ud800]é𝄞", max_size=20)
@@ -30,5 +30,5 @@ def test_elements():
     assert element("a", "") == "<a/>"
     assert element("a", "x", Markup("<b/>"), key="", other="1") == '<a other="1">x<b/></a>'
     assert tag("a", {"xsi:type": "t"}) == '<a xsi:type="t"/>'
-    assert (optional("a", ""), optional("a", "x")) == ("", "<a>x</a>")
-    assert lines("<a/>", "", "<b/>") == "\n<a/>\n<b/>\n"
+    assert (optional_element("a", ""), optional_element("a", "x")) == ("", "<a>x</a>")
+    assert join_lines("<a/>", "", "<b/>") == "\n<a/>\n<b/>\n"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tap_service.storage.engine.embedded_engine import EmbeddedEngine, hold
+from tap_service.storage.engine.embedded_engine import EmbeddedEngine, lock_data_path
 from tap_service.storage.engine.engine import EngineUnavailable
 
 
@@ -38,17 +38,17 @@ def test_a_second_process_is_told_who_holds_the_path(engine: EmbeddedEngine) -> 
 
 
 def test_the_lock_ends_with_its_file(tmp_path: Path) -> None:
-    lock = hold(tmp_path)
+    lock = lock_data_path(tmp_path)
     with pytest.raises(EngineUnavailable, match=f"pid {os.getpid()}"):
-        hold(tmp_path)
+        lock_data_path(tmp_path)
     lock.close()
-    hold(tmp_path).close()
+    lock_data_path(tmp_path).close()
 
 
 def test_a_path_that_cannot_be_made(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(EngineUnavailable, match=r"cannot use .*file/data for data"):
-        hold(tmp_path / "file" / "data")
+        lock_data_path(tmp_path / "file" / "data")
 
 
 def test_close_stops_what_runs_and_frees_the_path(tmp_path: Path) -> None:

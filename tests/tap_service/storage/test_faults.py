@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tap_service.storage.engine.engine import EngineError, EngineUnavailable, QueryCancelled, StorageFull, ValueFault
-from tap_service.storage.engine.engine_errors import translated
+from tap_service.storage.engine.engine_errors import translate_error
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ from tap_service.storage.engine.engine_errors import translated
     ],
 )
 def test_translated(text: str, kind: type, code: int, said: str) -> None:
-    error = translated(text)
+    error = translate_error(text)
     assert (type(error), error.code, error.detail) == (kind, code, text)
     assert str(error).startswith(said)
     assert "version" not in str(error)

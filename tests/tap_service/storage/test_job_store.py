@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tap_service.models.piece_progress import Part, PieceWork
-from tap_service.models.timestamps import later, now
+from tap_service.models.timestamps import add_seconds, now
 from tap_service.models.uws_job import ExecutionPhase, Job, JobError, JobFilter, JobResult
 from tap_service.models.work_class import Estimate, Place
 from tap_service.storage.jobs.job_store import IllegalTransition, JobStore, JobStoreUnavailable, NoSuchJob
@@ -62,7 +62,7 @@ def job(**properties: Any) -> Job:
         "job_id": f"{next(_numbers):032x}",
         "owner": "kepler",
         "creation_time": T0,
-        "destruction_time": later(T0, 100),
+        "destruction_time": add_seconds(T0, 100),
         "execution_duration": 60,
         **properties,
     }
@@ -71,7 +71,7 @@ def job(**properties: Any) -> Job:
 
 def made(store: JobStore, **properties: Any) -> str:
     new = job(**properties)
-    store.create(new)
+    store.create_job(new)
     return new.job_id
 
 
@@ -81,11 +81,11 @@ def brought_to(store: JobStore, phase: ExecutionPhase) -> str:
         return made(store, phase=phase, attempt=1)
     job_id = made(store)
     steps: dict[ExecutionPhase, Callable[[], Any]] = {
-        QUEUED: lambda: store.queue(job_id),
-        EXECUTING: lambda: store.start(job_id, "w", T0),
-        COMPLETED: lambda: store.complete(job_id, 1, T0, RESULT, {}),
-        ERROR: lambda: store.fail(job_id, 1, T0, FAULT, {}),
-        ABORTED: lambda: store.abort(job_id, T0),
+        QUEUED: lambda: store.queue_job(job_id),
+        EXECUTING: lambda: store.start_job(job_id, "w", T0),
+        COMPLETED: lambda: store.complete_job(job_id, 1, T0, RESULT, {}),
+        ERROR: lambda: store.fail_job(job_id, 1, T0, FAULT, {}),
+        ABORTED: lambda: store.abort_job(job_id, T0),
     }
     way = {
         PENDING: [],
@@ -95,21 +95,21 @@ def brought_to(store: JobStore, phase: ExecutionPhase) -> str:
     }
     for step in way[phase]:
         steps[step]()
-    assert store.get(job_id).phase is phase
+    assert store.get_job(job_id).phase is phase
     return job_id
 
 
 #: what may be done to a job -> the phases in which it may be, and the phase after it (None: as before)
 UNFINISHED = {PENDING, QUEUED, EXECUTING, ExecutionPhase.HELD, ExecutionPhase.SUSPENDED}
 LEGAL: dict[str, tuple[Callable[[JobStore, str], Any], set[ExecutionPhase], ExecutionPhase | None]] = {
-    "queue": (lambda store, ident: store.queue(ident), {PENDING, ExecutionPhase.HELD}, QUEUED),
-    "start": (lambda store, ident: store.start(ident, "w", T0), {QUEUED}, EXECUTING),
-    "complete": (lambda store, ident: store.complete(ident, 1, T0, OTHER_RESULT, {}), {EXECUTING}, COMPLETED),
-    "fail": (lambda store, ident: store.fail(ident, 1, later(T0, 1), FAULT, {}), {EXECUTING}, ERROR),
-    "abort": (lambda store, ident: store.abort(ident, T0), UNFINISHED, ABORTED),
-    "requeue": (lambda store, ident: store.requeue(ident, 1, died=True), {EXECUTING}, QUEUED),
-    "report": (lambda store, ident: store.report(ident, 1, T0, {}), {EXECUTING}, None),
-    "foresee": (lambda store, ident: store.foresee(ident, 1, T0, ESTIMATE), {EXECUTING}, None),
+    "queue": (lambda store, ident: store.queue_job(ident), {PENDING, ExecutionPhase.HELD}, QUEUED),
+    "start": (lambda store, ident: store.start_job(ident, "w", T0), {QUEUED}, EXECUTING),
+    "complete": (lambda store, ident: store.complete_job(ident, 1, T0, OTHER_RESULT, {}), {EXECUTING}, COMPLETED),
+    "fail": (lambda store, ident: store.fail_job(ident, 1, add_seconds(T0, 1), FAULT, {}), {EXECUTING}, ERROR),
+    "abort": (lambda store, ident: store.abort_job(ident, T0), UNFINISHED, ABORTED),
+    "requeue": (lambda store, ident: store.requeue_job(ident, 1, died=True), {EXECUTING}, QUEUED),
+    "report": (lambda store, ident: store.report_progress(ident, 1, T0, {}), {EXECUTING}, None),
+    "foresee": (lambda store, ident: store.set_estimate(ident, 1, T0, ESTIMATE), {EXECUTING}, None),
     "pieces": (lambda store, ident: store.set_pieces(ident, 1, T0, PIECES), {EXECUTING}, None),
     "parameters": (lambda store, ident: store.set_parameters(ident, [("QUERY", "x")]), {PENDING}, None),
     "duration": (lambda store, ident: store.set_execution_duration(ident, 5), UNFINISHED, None),
@@ -123,58 +123,62 @@ class TestPhases:
     def test_only_legal_transitions(self, store: JobStore, act: str, phase: ExecutionPhase) -> None:
         do, predecessors, successor = LEGAL[act]
         job_id = brought_to(store, phase)
-        before = store.get(job_id)
+        before = store.get_job(job_id)
         if phase in predecessors:
             do(store, job_id)
-            assert store.get(job_id).phase is (successor or phase)
+            assert store.get_job(job_id).phase is (successor or phase)
         else:
             with pytest.raises(IllegalTransition) as refused:
                 do(store, job_id)
             assert refused.value.phase is phase
-            assert store.get(job_id) == before
+            assert store.get_job(job_id) == before
 
     def test_a_job_from_creation_to_result(self, store: JobStore) -> None:
         job_id = made(store, parameters=(("QUERY", "SELECT 1"),), run_id="r")
-        store.queue(job_id)
-        assert store.start(job_id, "pid 1", later(T0, 1)).attempt == 1
-        store.report(job_id, 1, later(T0, 2), {"rowsRead": 5, "percent": 10})
-        done = store.complete(job_id, 1, later(T0, 3), RESULT, {"percent": 100, "seconds": 2.5})
-        assert done == store.get(job_id)
+        store.queue_job(job_id)
+        assert store.start_job(job_id, "pid 1", add_seconds(T0, 1)).attempt == 1
+        store.report_progress(job_id, 1, add_seconds(T0, 2), {"rowsRead": 5, "percent": 10})
+        done = store.complete_job(job_id, 1, add_seconds(T0, 3), RESULT, {"percent": 100, "seconds": 2.5})
+        assert done == store.get_job(job_id)
         assert done.info == {"rowsRead": 5, "percent": 100, "seconds": 2.5}
-        assert (done.start_time, done.end_time, done.heartbeat) == (later(T0, 1), later(T0, 3), later(T0, 2))
+        assert (done.start_time, done.end_time, done.heartbeat) == (
+            add_seconds(T0, 1),
+            add_seconds(T0, 3),
+            add_seconds(T0, 2),
+        )
         assert (done.result, done.error, done.worker, done.run_id) == (RESULT, None, "pid 1", "r")
         assert done.parameters == (("QUERY", "SELECT 1"),)
 
     def test_a_quote_is_renewed(self, store: JobStore) -> None:
-        job_id = made(store, destruction_time=later(T0, 1000))
-        store.queue(job_id, ESTIMATE)
+        job_id = made(store, destruction_time=add_seconds(T0, 1000))
+        store.queue_job(job_id, ESTIMATE)
 
         def quote(seconds: float, **info: int | float) -> datetime | None:
-            return store.report(job_id, 1, later(T0, seconds), info).quote
+            return store.report_progress(job_id, 1, add_seconds(T0, seconds), info).quote
 
-        assert store.start(job_id, "w", T0).quote == later(T0, 50)
-        assert quote(1, percent=99, secondsLeft=0.1) == later(T0, 50)  # joins go on
-        assert quote(2, percent=10, secondsLeft=90, pieces=10) == later(T0, 92)
+        assert store.start_job(job_id, "w", T0).quote == add_seconds(T0, 50)
+        assert quote(1, percent=99, secondsLeft=0.1) == add_seconds(T0, 50)  # joins go on
+        assert quote(2, percent=10, secondsLeft=90, pieces=10) == add_seconds(T0, 92)
         assert quote(93, percent=99) is None
-        assert quote(94, percent=50, secondsLeft=20) == later(T0, 114)
-        assert quote(95, percent=50, secondsLeft=2000, pieces=10) == later(T0, 1000)
-        assert store.set_destruction_time(job_id, later(T0, 500)).quote == later(T0, 500)
-        assert store.set_destruction_time(job_id, later(T0, 2000)).quote == later(T0, 500)
-        assert store.requeue(job_id, 1, died=True).quote is None
+        assert quote(94, percent=50, secondsLeft=20) == add_seconds(T0, 114)
+        assert quote(95, percent=50, secondsLeft=2000, pieces=10) == add_seconds(T0, 1000)
+        assert store.set_destruction_time(job_id, add_seconds(T0, 500)).quote == add_seconds(T0, 500)
+        assert store.set_destruction_time(job_id, add_seconds(T0, 2000)).quote == add_seconds(T0, 500)
+        assert store.requeue_job(job_id, 1, died=True).quote is None
 
     def test_info_is_what_was_told_last(self, store: JobStore) -> None:
         job_id = made(store, phase=EXECUTING)
-        store.report(job_id, 0, T0, {"percent": 50, "secondsLeft": 3})
-        store.report(job_id, 0, T0, {"percent": 99})
-        assert store.report(job_id, 0, T0, {}).info == {"percent": 99}
-        store.report(job_id, 0, T0, {"percent": 50, "secondsLeft": 3})
-        assert store.abort(job_id, T0).info == {"percent": 50}
+        store.report_progress(job_id, 0, T0, {"percent": 50, "secondsLeft": 3})
+        store.report_progress(job_id, 0, T0, {"percent": 99})
+        assert store.report_progress(job_id, 0, T0, {}).info == {"percent": 99}
+        store.report_progress(job_id, 0, T0, {"percent": 50, "secondsLeft": 3})
+        assert store.abort_job(job_id, T0).info == {"percent": 50}
 
     def test_what_is_foreseen_late(self, store: JobStore) -> None:
-        job_id = made(store, phase=EXECUTING, start_time=T0, destruction_time=later(T0, 1000))
-        told = store.foresee(job_id, 0, later(T0, 3), ESTIMATE)
-        assert (told.foreseen, told.quote, told.heartbeat) == (ESTIMATE, later(T0, 53), later(T0, 3))
-        assert [place.seconds for place in store.executing()] == [50]
+        job_id = made(store, phase=EXECUTING, start_time=T0, destruction_time=add_seconds(T0, 1000))
+        told = store.set_estimate(job_id, 0, add_seconds(T0, 3), ESTIMATE)
+        assert (told.foreseen, told.quote, told.heartbeat) == (ESTIMATE, add_seconds(T0, 53), add_seconds(T0, 3))
+        assert [place.seconds for place in store.list_executing()] == [50]
 
     def test_a_record_is_what_was_stored(self, store: JobStore) -> None:
         odd = "\x00\N{SNOWMAN} \U0001f52d '\"\\ </x>"
@@ -194,38 +198,38 @@ class TestPhases:
             heartbeat=T0,
             client="::1",
         )
-        store.create(whole)
-        assert store.get(whole.job_id) == whole
+        store.create_job(whole)
+        assert store.get_job(whole.job_id) == whole
 
     def test_an_attempt_that_was_given_up_has_no_say(self, store: JobStore) -> None:
         job_id = brought_to(store, EXECUTING)
-        again = store.requeue(job_id, 1, died=True)
+        again = store.requeue_job(job_id, 1, died=True)
         assert (again.deaths, again.start_time, again.worker, again.info) == (1, None, "", {})
-        assert store.start(job_id, "other", T0).attempt == 2
+        assert store.start_job(job_id, "other", T0).attempt == 2
         for say in (
-            lambda: store.complete(job_id, 1, T0, RESULT, {}),
-            lambda: store.fail(job_id, 1, T0, FAULT, {}),
-            lambda: store.report(job_id, 1, T0, {}),
-            lambda: store.requeue(job_id, 1, died=True),
+            lambda: store.complete_job(job_id, 1, T0, RESULT, {}),
+            lambda: store.fail_job(job_id, 1, T0, FAULT, {}),
+            lambda: store.report_progress(job_id, 1, T0, {}),
+            lambda: store.requeue_job(job_id, 1, died=True),
         ):
             with pytest.raises(IllegalTransition):
                 say()
-        assert store.complete(job_id, 2, T0, RESULT, {}).phase is COMPLETED
+        assert store.complete_job(job_id, 2, T0, RESULT, {}).phase is COMPLETED
 
     def test_an_end_may_be_told_again(self, store: JobStore) -> None:
         """Its teller cannot know whether the first word arrived."""
         done, failed = brought_to(store, EXECUTING), brought_to(store, EXECUTING)
         for _ in range(2):
-            assert store.complete(done, 1, T0, RESULT, {"a": 1}).phase is COMPLETED
-            assert store.fail(failed, 1, T0, FAULT, {"a": 1}).phase is ERROR
+            assert store.complete_job(done, 1, T0, RESULT, {"a": 1}).phase is COMPLETED
+            assert store.fail_job(failed, 1, T0, FAULT, {"a": 1}).phase is ERROR
 
     def test_what_is_not_there(self, store: JobStore) -> None:
         job_id = brought_to(store, EXECUTING)
-        assert store.delete(job_id).attempt == 1
+        assert store.delete_job(job_id).attempt == 1
         for act, _, _ in LEGAL.values():
             with pytest.raises(NoSuchJob):
                 act(store, job_id)
-        for gone in (store.get, store.delete):
+        for gone in (store.get_job, store.delete_job):
             with pytest.raises(NoSuchJob):
                 gone(job_id)
 
@@ -234,7 +238,7 @@ class TestParameters:
     def test_later_ones_replace_and_uploads_accumulate(self, store: JobStore) -> None:
         job_id = made(store, parameters=(("QUERY", "old"), ("UPLOAD", "a,x"), ("custom", "1")))
         store.set_parameters(job_id, [("query", "new"), ("upload", "b,y"), ("CUSTOM", "2"), ("MAXREC", "5")])
-        assert store.get(job_id).parameters == (
+        assert store.get_job(job_id).parameters == (
             ("UPLOAD", "a,x"),
             ("QUERY", "new"),
             ("UPLOAD", "b,y"),
@@ -246,8 +250,8 @@ class TestParameters:
         job_id = made(store, run_id="r1")
         assert store.set_parameters(job_id, [("LANG", "ADQL")]).run_id == "r1"
         store.set_parameters(job_id, [("RUNID", "r2")], run_id="r2")
-        [listed] = store.references(JobFilter("kepler"))
-        assert listed.run_id == store.get(job_id).run_id == "r2"
+        [listed] = store.list_references(JobFilter("kepler"))
+        assert listed.run_id == store.get_job(job_id).run_id == "r2"
 
 
 def at_once(*calls: Callable[[], Any]) -> list[Any]:
@@ -275,30 +279,30 @@ class TestRaces:
     def test_of_abort_complete_fail_and_requeue_one_wins(self, store: JobStore, round_: int) -> None:
         job_id = brought_to(store, EXECUTING)
         outcomes = at_once(
-            lambda: store.abort(job_id, T0),
-            lambda: store.complete(job_id, 1, T0, RESULT, {}),
-            lambda: store.fail(job_id, 1, T0, FAULT, {}),
+            lambda: store.abort_job(job_id, T0),
+            lambda: store.complete_job(job_id, 1, T0, RESULT, {}),
+            lambda: store.fail_job(job_id, 1, T0, FAULT, {}),
         )
         [winner] = [outcome for outcome in outcomes if isinstance(outcome, Job)]
-        assert store.get(job_id) == winner
+        assert store.get_job(job_id) == winner
         assert (winner.result is not None) is (winner.phase is COMPLETED)
         assert (winner.error is not None) is (winner.phase is ERROR)
 
     def test_a_job_is_started_once(self, store: JobStore) -> None:
         job_id = brought_to(store, QUEUED)
-        outcomes = at_once(*[lambda: store.start(job_id, "w", T0)] * 8)
+        outcomes = at_once(*[lambda: store.start_job(job_id, "w", T0)] * 8)
         assert sum(isinstance(outcome, Job) for outcome in outcomes) == 1
-        assert store.get(job_id).attempt == 1
+        assert store.get_job(job_id).attempt == 1
 
     def test_a_job_is_deleted_once(self, store: JobStore) -> None:
         job_id = made(store)
-        outcomes = at_once(*[lambda: store.delete(job_id)] * 8)
+        outcomes = at_once(*[lambda: store.delete_job(job_id)] * 8)
         assert sum(isinstance(outcome, Job) for outcome in outcomes) == 1
 
     def test_no_change_is_lost(self, store: JobStore) -> None:
         job_id = made(store)
         at_once(*[lambda n=n: store.set_parameters(job_id, [("UPLOAD", str(n))]) for n in range(16)])
-        assert {value for _, value in store.get(job_id).parameters} == {str(n) for n in range(16)}
+        assert {value for _, value in store.get_job(job_id).parameters} == {str(n) for n in range(16)}
 
 
 class TestLists:
@@ -307,13 +311,16 @@ class TestLists:
         owners = ("kepler", "brahe", None)
         jobs = [
             job(
-                owner=owners[n % 3], phase=phases[n % 6 if n % 7 else 3], creation_time=later(T0, n // 2), run_id=str(n)
+                owner=owners[n % 3],
+                phase=phases[n % 6 if n % 7 else 3],
+                creation_time=add_seconds(T0, n // 2),
+                run_id=str(n),
             )
             for n in range(60)
         ]
-        jobs.append(job(phase=ExecutionPhase.ARCHIVED, creation_time=later(T0, 100)))
+        jobs.append(job(phase=ExecutionPhase.ARCHIVED, creation_time=add_seconds(T0, 100)))
         for each in jobs:
-            store.create(each)
+            store.create_job(each)
         return jobs
 
     def test_filters_hold_together(self, store: JobStore) -> None:
@@ -323,7 +330,7 @@ class TestLists:
         for owner, phases, after, last in itertools.product(
             owners, phase_sets, (None, 0, 13, 1000), (None, 1, 5, 1000)
         ):
-            wanted = JobFilter(owner, frozenset(phases), None if after is None else later(T0, after), last)
+            wanted = JobFilter(owner, frozenset(phases), None if after is None else add_seconds(T0, after), last)
             expected = [
                 each
                 for each in jobs
@@ -332,7 +339,7 @@ class TestLists:
                 and (wanted.after is None or each.creation_time > wanted.after)
             ]
             expected.sort(key=lambda each: each.creation_time, reverse=True)
-            found = list(store.references(wanted))
+            found = list(store.list_references(wanted))
             assert [each.creation_time for each in found] == [each.creation_time for each in expected][:last], wanted
             by_id = {each.job_id: each for each in expected}
             for each in found:
@@ -340,52 +347,52 @@ class TestLists:
                 assert (each.phase, each.run_id, each.owner) == (source.phase, source.run_id, source.owner)
 
     def test_a_long_list_comes_in_pages_and_each_job_once(self, store: JobStore) -> None:
-        made_jobs = [job(creation_time=later(T0, n // 700)) for n in range(2500)]
+        made_jobs = [job(creation_time=add_seconds(T0, n // 700)) for n in range(2500)]
         for each in made_jobs:
-            store.create(each)
-        rest = store.references(JobFilter("kepler"))
+            store.create_job(each)
+        rest = store.list_references(JobFilter("kepler"))
         first = next(rest)
-        store.delete(made_jobs[0].job_id)  # the last of the list, which is still to be read
+        store.delete_job(made_jobs[0].job_id)  # the last of the list, which is still to be read
         found = [first, *rest]
         assert len({each.job_id for each in found}) == len(found) == 2499
         assert [each.creation_time for each in found] == sorted((each.creation_time for each in found), reverse=True)
 
     def test_queued_jobs_in_their_order(self, store: JobStore) -> None:
-        jobs = [made(store, phase=QUEUED, creation_time=later(T0, n)) for n in (3, 1, 2)]
+        jobs = [made(store, phase=QUEUED, creation_time=add_seconds(T0, n)) for n in (3, 1, 2)]
         made(store)
-        assert [place.job_id for place in store.queued()] == [jobs[1], jobs[2], jobs[0]]
+        assert [place.job_id for place in store.list_queued()] == [jobs[1], jobs[2], jobs[0]]
 
     def test_places_of_jobs_that_wait_or_run(self, store: JobStore) -> None:
         waits, runs = made(store, owner="alice"), made(store, owner=None, client="192.0.2.1")
         foreseen = Estimate(10, 80, 12.5, "scan")
-        store.queue(waits, foreseen, 3, T0)
-        store.queue(runs)
-        store.start(runs, "w", T0)
-        assert store.queued() == [Place(waits, "alice", 3, 12.5)]
-        assert store.executing() == [Place(runs, "anonymous at 192.0.2.1", started=T0)]
-        started = store.start(waits, "w", later(T0, 20))
-        assert (started.foreseen, started.quote) == (foreseen, later(T0, 32.5))
-        assert store.requeue(waits, 1, died=True).place == Place(waits, "alice", 3, 12.5)
+        store.queue_job(waits, foreseen, 3, T0)
+        store.queue_job(runs)
+        store.start_job(runs, "w", T0)
+        assert store.list_queued() == [Place(waits, "alice", 3, 12.5)]
+        assert store.list_executing() == [Place(runs, "anonymous at 192.0.2.1", started=T0)]
+        started = store.start_job(waits, "w", add_seconds(T0, 20))
+        assert (started.foreseen, started.quote) == (foreseen, add_seconds(T0, 32.5))
+        assert store.requeue_job(waits, 1, died=True).place == Place(waits, "alice", 3, 12.5)
         for job_id in (waits, runs):
-            store.delete(job_id)
-        assert (store.queued(), store.executing()) == ([], [])
+            store.delete_job(job_id)
+        assert (store.list_queued(), store.list_executing()) == ([], [])
 
     def test_jobs_that_are_alike(self, store: JobStore) -> None:
         one, other = brought_to(store, EXECUTING), brought_to(store, EXECUTING)
-        assert store.alike("f") == []
-        store.complete(one, 1, T0, RESULT, {}, "f")
-        store.complete(other, 1, T0, OTHER_RESULT, {}, "f")
-        store.complete(brought_to(store, EXECUTING), 1, T0, RESULT, {})
-        assert sorted(store.alike("f")) == sorted((one, other))
-        store.delete(one)
-        assert (store.alike("f"), store.alike("")) == ([other], [])
+        assert store.find_alike("f") == []
+        store.complete_job(one, 1, T0, RESULT, {}, "f")
+        store.complete_job(other, 1, T0, OTHER_RESULT, {}, "f")
+        store.complete_job(brought_to(store, EXECUTING), 1, T0, RESULT, {})
+        assert sorted(store.find_alike("f")) == sorted((one, other))
+        store.delete_job(one)
+        assert (store.find_alike("f"), store.find_alike("")) == ([other], [])
 
     def test_one_chooses_at_a_time(self, store: JobStore) -> None:
         inside: list[int] = []
 
         def choose() -> None:
             for _ in range(5):
-                with store.choosing():
+                with store.lock_choice():
                     inside.append(1)
                     assert sum(inside) == 1
                     time.sleep(0.001)
@@ -395,78 +402,83 @@ class TestLists:
         assert len(inside) == 40
 
     def test_rates(self, store: JobStore) -> None:
-        assert store.rates() == {}
+        assert store.read_rates() == {}
         store.set_rate("scan", 0.125)
         store.set_rate("join", 1e-7)
         store.set_rate("scan", 0.1)
-        assert store.rates() == {"scan": 0.1, "join": 1e-7}
+        assert store.read_rates() == {"scan": 0.1, "join": 1e-7}
 
     def test_expired_jobs(self, store: JobStore) -> None:
-        jobs = [made(store, destruction_time=later(T0, n)) for n in (3, 1, 2)]
-        assert store.expired(later(T0, 2), 10) == [jobs[1], jobs[2]]
-        assert store.expired(later(T0, 2), 1) == [jobs[1]]
+        jobs = [made(store, destruction_time=add_seconds(T0, n)) for n in (3, 1, 2)]
+        assert store.list_expired(add_seconds(T0, 2), 10) == [jobs[1], jobs[2]]
+        assert store.list_expired(add_seconds(T0, 2), 1) == [jobs[1]]
         store.set_destruction_time(jobs[0], T0)
-        assert store.expired(T0, 10) == [jobs[0]]
+        assert store.list_expired(T0, 10) == [jobs[0]]
 
     def test_silent_jobs(self, store: JobStore) -> None:
         quiet, loud = brought_to(store, EXECUTING), brought_to(store, EXECUTING)
         brought_to(store, QUEUED)
         brought_to(store, COMPLETED)
-        store.report(loud, 1, later(T0, 10), {})
-        assert [each.job_id for each in store.silent(later(T0, 5))] == [quiet]
-        assert {each.job_id for each in store.silent(later(T0, 11))} == {quiet, loud}
+        store.report_progress(loud, 1, add_seconds(T0, 10), {})
+        assert [each.job_id for each in store.list_silent(add_seconds(T0, 5))] == [quiet]
+        assert {each.job_id for each in store.list_silent(add_seconds(T0, 11))} == {quiet, loud}
 
 
 def test_watching(store: JobStore) -> None:
     job_id, other = made(store), made(store)
     changes = threading.Semaphore(0)
-    with store.watch(job_id, changes.release):
+    with store.watch_job(job_id, changes.release):
         while changes.acquire(timeout=0.1):  # one too many does no harm
             pass
         store.set_execution_duration(job_id, 7)
-        store.queue(other)
+        store.queue_job(other)
         assert not changes.acquire(timeout=0.05)
-        store.queue(job_id)
+        store.queue_job(job_id)
         assert changes.acquire(timeout=10)
-        store.abort(job_id, T0)
+        store.abort_job(job_id, T0)
         assert changes.acquire(timeout=10)
-        store.delete(job_id)
+        store.delete_job(job_id)
         assert changes.acquire(timeout=10)
-    store.delete(other)
+    store.delete_job(other)
     assert not changes.acquire(timeout=0.05)
 
 
 class TestStore:
     def test_what_a_change_raises_changes_nothing(self, store: JobStore) -> None:
         before = job()
-        store.create(before)
+        store.create_job(before)
 
         def flawed(_: Job) -> Job:
             raise KeyError("a fault of its own")
 
         with pytest.raises(KeyError):
-            store._change(before.job_id, flawed)
-        assert store.get(before.job_id) == before
-        assert store.queue(before.job_id).phase is QUEUED
+            store._change_job(before.job_id, flawed)
+        assert store.get_job(before.job_id) == before
+        assert store.queue_job(before.job_id).phase is QUEUED
 
     def test_owners_are_not_patterns(self, store: JobStore) -> None:
         jobs = {owner: made(store, owner=owner) for owner in ("a", "a:b", "A", "a%", "*", "", "\u00e9")}
         for owner, job_id in jobs.items():
-            assert [each.job_id for each in store.references(JobFilter(owner))] == [job_id]
+            assert [each.job_id for each in store.list_references(JobFilter(owner))] == [job_id]
 
     def test_a_store_opened_again_has_it_all(self, reopen: Callable[[], JobStore], store: JobStore) -> None:
         job_id = brought_to(store, EXECUTING)
-        expected = store.get(job_id)
+        expected = store.get_job(job_id)
         store.close()
         again = reopen()
-        assert again.get(job_id) == expected
-        assert [each.job_id for each in again.references(JobFilter("kepler"))] == [job_id]
+        assert again.get_job(job_id) == expected
+        assert [each.job_id for each in again.list_references(JobFilter("kepler"))] == [job_id]
         again.close()
 
     def test_a_closed_store(self, store: JobStore) -> None:
-        store.check()
+        store.check_writable()
         store.close()
-        for act in (store.check, store.queued, lambda: store.get("j"), lambda: store.create(job())):
+        for act in (
+            store.check_writable,
+            store.list_queued,
+            lambda: store.get_job("j"),
+            lambda: store.create_job(job()),
+        ):
             with pytest.raises(JobStoreUnavailable):
                 act()
 
@@ -475,26 +487,26 @@ def test_pieces_outlive_their_worker(reopen: Callable[[], JobStore]) -> None:
     store = reopen()
     job_id = brought_to(store, EXECUTING)
     for attempt in (1, 2):
-        store.requeue(job_id, attempt, died=True)
-        store.start(job_id, "w", T0)
-    assert store.get(job_id).deaths == 2
+        store.requeue_job(job_id, attempt, died=True)
+        store.start_job(job_id, "w", T0)
+    assert store.get_job(job_id).deaths == 2
     store.set_pieces(job_id, 3, T0, replace(PIECES, parts=()))
-    assert store.get(job_id).deaths == 2
+    assert store.get_job(job_id).deaths == 2
     store.set_pieces(job_id, 3, T0, PIECES)
-    assert store.get(job_id).deaths == 0
+    assert store.get_job(job_id).deaths == 0
     with pytest.raises(IllegalTransition):
         store.set_pieces(job_id, 2, T0, replace(PIECES, parts=()))
-    store.requeue(job_id, 3, died=False)
+    store.requeue_job(job_id, 3, died=False)
     store.close()
     store = reopen()
-    assert store.get(job_id).pieces == PIECES
-    assert store.get(job_id).part_keys == (f"{job_id}-1x0",)
+    assert store.get_job(job_id).pieces == PIECES
+    assert store.get_job(job_id).part_keys == (f"{job_id}-1x0",)
     store.close()
 
 
 def test_instants_survive_to_the_millisecond(store: JobStore) -> None:
     instants = [T0 + timedelta(milliseconds=n) for n in (0, 1, 999)] + [datetime.max.replace(tzinfo=UTC, microsecond=0)]
     for at in instants:
-        store.create(replace(job(), creation_time=at, destruction_time=at))
-    assert sorted(each.creation_time for each in store.references(JobFilter("kepler"))) == instants
+        store.create_job(replace(job(), creation_time=at, destruction_time=at))
+    assert sorted(each.creation_time for each in store.list_references(JobFilter("kepler"))) == instants
     assert now().microsecond % 1000 == 0

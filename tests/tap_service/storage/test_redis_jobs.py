@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import redis
 
-from tap_service.models.timestamps import later
+from tap_service.models.timestamps import add_seconds
 from tap_service.models.uws_job import ExecutionPhase, Job, JobFilter
 from tap_service.storage.jobs.job_store import IllegalTransition, JobStoreUnavailable, NoSuchJob
 from tap_service.storage.jobs.redis_job_store import RedisJobStore, _Record
@@ -35,44 +35,44 @@ def store(server: RedisServer) -> Iterator[RedisJobStore]:
 def test_nobody_listens(tmp_path: Path) -> None:
     store = RedisJobStore(RedisServer(tmp_path).url)
     with pytest.raises(JobStoreUnavailable, match="the job store does not answer"):
-        store.check()
+        store.check_writable()
     with pytest.raises(JobStoreUnavailable):
-        list(store.references(JobFilter(None)))
+        list(store.list_references(JobFilter(None)))
     store.close()
 
 
 def test_a_server_killed_and_started_again(server: RedisServer, store: RedisJobStore) -> None:
     told = threading.Event()
     job_id = brought_to(store, ExecutionPhase.EXECUTING)
-    begun = store.get(job_id)
-    with store.watch(job_id, told.set):
+    begun = store.get_job(job_id)
+    with store.watch_job(job_id, told.set):
         server.kill()
         with pytest.raises(JobStoreUnavailable):
-            store.get(job_id)
+            store.get_job(job_id)
         told.clear()
         server.start()
-        assert store.get(job_id) == begun
+        assert store.get_job(job_id) == begun
         wanted = JobFilter(begun.owner, frozenset({ExecutionPhase.EXECUTING}))
-        assert [each.job_id for each in store.references(wanted)] == [job_id]
+        assert [each.job_id for each in store.list_references(wanted)] == [job_id]
         assert told.wait(20)  # what was said meanwhile is lost, so whoever waits looks anew
         told.clear()
-        store.complete(job_id, 1, T0, RESULT, {})
+        store.complete_job(job_id, 1, T0, RESULT, {})
         assert told.wait(20)
 
 
 def acts(store: RedisJobStore, name: str, number: int) -> list[Callable[[], Job]]:
-    attempt = store.get(name).attempt
+    attempt = store.get_job(name).attempt
     return [
-        lambda: store.queue(name),
-        lambda: store.start(name, "w", later(T0, number)),
-        lambda: store.report(name, attempt, later(T0, number), {}),
-        lambda: store.complete(name, attempt, later(T0, number), RESULT, {}),
-        lambda: store.fail(name, attempt, later(T0, number), FAULT, {}),
-        lambda: store.requeue(name, attempt, died=True),
-        lambda: store.abort(name, later(T0, number)),
+        lambda: store.queue_job(name),
+        lambda: store.start_job(name, "w", add_seconds(T0, number)),
+        lambda: store.report_progress(name, attempt, add_seconds(T0, number), {}),
+        lambda: store.complete_job(name, attempt, add_seconds(T0, number), RESULT, {}),
+        lambda: store.fail_job(name, attempt, add_seconds(T0, number), FAULT, {}),
+        lambda: store.requeue_job(name, attempt, died=True),
+        lambda: store.abort_job(name, add_seconds(T0, number)),
         lambda: store.set_parameters(name, [], f"r{number}"),
-        lambda: store.set_destruction_time(name, later(T0, number)),
-        lambda: store.delete(name),
+        lambda: store.set_destruction_time(name, add_seconds(T0, number)),
+        lambda: store.delete_job(name),
     ]
 
 
@@ -81,7 +81,7 @@ def test_indices_follow_the_records(server: RedisServer, store: RedisJobStore) -
     for number in range(300):
         name = f"j{number % 20}"
         if number < 20:
-            made(store, job_id=name, owner=dice.choice([None, "anna", "bob"]), creation_time=later(T0, number))
+            made(store, job_id=name, owner=dice.choice([None, "anna", "bob"]), creation_time=add_seconds(T0, number))
             continue
         try:
             dice.choice(acts(store, name, number))()
@@ -105,6 +105,6 @@ def test_a_change_whose_answer_is_lost_is_one_change(store: RedisJobStore, monke
 
     job_id = made(store)
     monkeypatch.setattr(store, "_script", twice)
-    assert store.queue(job_id).phase is ExecutionPhase.QUEUED
-    assert store.start(job_id, "w", T0).attempt == 1
-    assert store.get(job_id).attempt == 1
+    assert store.queue_job(job_id).phase is ExecutionPhase.QUEUED
+    assert store.start_job(job_id, "w", T0).attempt == 1
+    assert store.get_job(job_id).attempt == 1

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import redis
 
-from tap_service.storage.jobs.redis_persistence import may_lose
+from tap_service.storage.jobs.redis_persistence import find_loss_risks
 from tests.tap_service.storage.redis_server import redis_server
 
 
 def test_what_a_server_would_lose(tmp_path: Path) -> None:
     with redis_server(tmp_path) as server, redis.Redis.from_url(server.url) as client:
-        assert may_lose(client) == []
+        assert find_loss_risks(client) == []
         client.config_set("appendonly", "no")
-        assert [why.partition(",")[0] for why in may_lose(client)] == ["it writes no append-only file"]
+        assert [why.partition(",")[0] for why in find_loss_risks(client)] == ["it writes no append-only file"]
         client.config_set("maxmemory-policy", "allkeys-lru")
-        assert len(may_lose(client)) == 1, "evicts nothing while its memory has no limit"
+        assert len(find_loss_risks(client)) == 1, "evicts nothing while its memory has no limit"
         client.config_set("maxmemory", "100mb")
-        assert "(allkeys-lru)" in may_lose(client)[1]
+        assert "(allkeys-lru)" in find_loss_risks(client)[1]

@@ -43,7 +43,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> ResultStore:
 
 
 def stored(store: ResultStore, key: str, data: bytes) -> int:
-    writer = store.create(key)
+    writer = store.create_result(key)
     try:
         for start in range(0, len(data), 1_000_003):
             writer.write(data[start : start + 1_000_003])
@@ -54,7 +54,7 @@ def stored(store: ResultStore, key: str, data: bytes) -> int:
 
 
 def read(store: ResultStore, key: str, start: int = 0, end: int = 1 << 40) -> bytes:
-    return b"".join(store.read(key, start, end))
+    return b"".join(store.read_result(key, start, end))
 
 
 class TestResultStore:
@@ -71,26 +71,26 @@ class TestResultStore:
 
     def test_pieces_are_small(self, store: ResultStore) -> None:
         stored(store, "a-1", LONG)
-        assert max(len(piece) for piece in store.read("a-1", 0, len(LONG))) <= 1 << 20
+        assert max(len(piece) for piece in store.read_result("a-1", 0, len(LONG))) <= 1 << 20
 
     def test_nothing_is_seen_before_it_is_committed(self, store: ResultStore) -> None:
-        writer = store.create("a-1")
+        writer = store.create_result("a-1")
         writer.write(LONG)
         writer.end()
         with pytest.raises(ResultMissing):
-            store.read("a-1", 0, 1)
+            store.read_result("a-1", 0, 1)
         writer.commit()
         writer.discard()
         assert read(store, "a-1", 0, 3) == LONG[:3]
 
     def test_what_is_discarded_leaves_nothing(self, store: ResultStore) -> None:
-        writer = store.create("a-1")
+        writer = store.create_result("a-1")
         writer.write(LONG)
         writer.discard()
         writer.discard()
         with pytest.raises(ResultMissing):
-            store.read("a-1", 0, 1)
-        assert store.keys(0) == []
+            store.read_result("a-1", 0, 1)
+        assert store.list_keys(0) == []
 
     def test_a_result_is_written_anew(self, store: ResultStore) -> None:
         stored(store, "a-1", b"whole")
@@ -99,33 +99,33 @@ class TestResultStore:
 
     def test_deleting(self, store: ResultStore) -> None:
         stored(store, "a-1", b"x")
-        store.delete("a-1")
-        store.delete("a-1")
+        store.delete_result("a-1")
+        store.delete_result("a-1")
         with pytest.raises(ResultMissing):
-            store.read("a-1", 0, 1)
+            store.read_result("a-1", 0, 1)
 
     def test_keys_by_age(self, store: ResultStore) -> None:
         stored(store, "b-1", b"x")
         stored(store, "a-12", b"x")
-        assert store.keys(0) == ["a-12", "b-1"]
-        assert store.keys(1000) == []
+        assert store.list_keys(0) == ["a-12", "b-1"]
+        assert store.list_keys(1000) == []
 
     def test_check_leaves_nothing(self, store: ResultStore) -> None:
-        store.check()
-        assert store.keys(0) == []
+        store.check_writable()
+        assert store.list_keys(0) == []
 
     def test_a_result_under_another_key_outlives_the_first(self, store: ResultStore) -> None:
-        writer = store.create("a-1")
+        writer = store.create_result("a-1")
         writer.write(b"rows")
         writer.commit()
-        store.copy("a-1", "b-1")
-        store.copy("a-1", "b-1")  # what a dead worker has left is in nobody's way
-        store.delete("a-1")
-        assert b"".join(store.read("b-1", 0, 10)) == b"rows"
-        assert store.keys(0) == ["b-1"]
+        store.copy_result("a-1", "b-1")
+        store.copy_result("a-1", "b-1")  # what a dead worker has left is in nobody's way
+        store.delete_result("a-1")
+        assert b"".join(store.read_result("b-1", 0, 10)) == b"rows"
+        assert store.list_keys(0) == ["b-1"]
         with pytest.raises(ResultMissing):
-            store.copy("a-1", "c-1")
-        store.delete("b-1")
+            store.copy_result("a-1", "c-1")
+        store.delete_result("b-1")
 
 
 def test_a_place_that_cannot_be(tmp_path: Path) -> None:
