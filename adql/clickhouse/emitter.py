@@ -17,6 +17,7 @@ from adql.clickhouse.sky.geometry_sql import constant_shape, covered, within
 from adql.clickhouse.window_sql import ordered, windowed
 from adql.errors import AdqlSemanticError
 from adql.functions import FUNCTIONS, INTERNAL_SQL
+from adql.functions.argument_kinds import choose_function
 from adql.ir import (
     Aggregate,
     Call,
@@ -42,7 +43,6 @@ from adql.ir import (
     has_aggregate,
     split_conjuncts,
 )
-from adql.resolve.type_rules import chosen
 from clickhouse_schema.healpix import ORDER
 from clickhouse_schema.quoting import quote_identifier, quote_string
 
@@ -188,7 +188,7 @@ def _call(expr: Call) -> str:
     part = INTERNAL_SQL.get(expr.name)
     if part is not None:
         return part.format(*args) if isinstance(part, str) else part(*args)
-    function = chosen(FUNCTIONS[expr.name], expr.args)
+    function = choose_function(FUNCTIONS[expr.name], expr.args)
     assert function is not None  # noqa: S101  the resolver has found it
     return function.emit_sql(args, expr.type)
 

@@ -4,31 +4,27 @@ from __future__ import annotations
 
 from adql.errors import AdqlSemanticError, Span
 from adql.functions.function import Function, Parameter
-from adql.ir import Call, Expr, Literal
-from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, INT
+from adql.ir import Call, Expr, Literal, read_position
+from clickhouse_schema.datatypes import BOOLEAN, INT
 
 
 def _expand_nearest(args: tuple[Expr, ...], span: Span) -> Expr:
     count, first, second, radius = args
     if not (isinstance(count, Literal) and isinstance(count.value, int) and count.value >= 1):
         raise AdqlSemanticError("skyhouse_nearest takes a literal number of at least 1 as n", count.span)
-    return _make_predicate("NEAREST", (*_split_point(first), *_split_point(second), _check_radius(radius), count), span)
+    return _make_predicate(
+        "NEAREST", (*read_position(first), *read_position(second), _check_radius(radius), count), span
+    )
 
 
 def _expand_mutual(args: tuple[Expr, ...], span: Span) -> Expr:
     first, second, radius = args
-    return _make_predicate("MUTUAL", (*_split_point(first), *_split_point(second), _check_radius(radius)), span)
+    return _make_predicate("MUTUAL", (*read_position(first), *read_position(second), _check_radius(radius)), span)
 
 
 def _make_predicate(name: str, args: tuple[Expr, ...], span: Span) -> Expr:
     """As CONTAINS: a number that, compared with 1, is the condition itself."""
     return Call(INT, "0 OR 1", (Call(BOOLEAN, name, args, span=span),), span=span)
-
-
-def _split_point(point: Expr) -> tuple[Expr, Expr]:
-    if isinstance(point, Call) and point.name == "POINT":
-        return point.args[0], point.args[1]
-    return tuple(Call(DOUBLE, "ELEMENT", (point, Literal(INT, i)), span=point.span) for i in (1, 2))  # type: ignore[return-value]
 
 
 def _check_radius(radius: Expr) -> Expr:

@@ -62,6 +62,7 @@ from adql.ir.query_traversal import (
     walk_select_expressions,
     walk_selects,
 )
+from adql.ir.shape_operands import evaluate_region, read_position, read_radius
 from adql.ir.unit_arithmetic import UnitFault, find_conversion, multiply_units, raise_unit
 from adql.ir.unit_rules import derive_unit, find_common_unit
 
@@ -107,6 +108,7 @@ __all__ = [
     "derive_field",
     "derive_unit",
     "evaluate_constant",
+    "evaluate_region",
     "find_common_unit",
     "find_conversion",
     "find_free_columns",
@@ -120,6 +122,8 @@ __all__ = [
     "multiply_units",
     "raise_unit",
     "read_frames",
+    "read_position",
+    "read_radius",
     "split_conjuncts",
     "substitute_in_expr",
     "substitute_in_query",

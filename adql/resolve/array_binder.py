@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from adql.errors import AdqlSemanticError, Span
+from adql.functions.argument_kinds import fits_number
 from adql.ir import Call, Expr
-from adql.resolve.type_rules import about_number, fits_number
+from adql.resolve.type_rules import about_number
 from clickhouse_schema.datatypes import DOUBLE, FLOATS, LONG, NUMBERS, ColumnType
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from adql.errors import AdqlSemanticError, FormError
 from adql.functions import FUNCTIONS, SET_FUNCTIONS_BY_NAME, Function
+from adql.functions.argument_kinds import choose_function
 from adql.ir import (
     UNTYPED,
     Aggregate,
@@ -23,7 +24,7 @@ from adql.ir import (
 from adql.resolve.geometry_binder import BOUND_HERE, bind_geometry
 from adql.resolve.object_name_binder import bind_named_position
 from adql.resolve.scope import suggestion
-from adql.resolve.type_rules import as_timestamp, check_argument, chosen, common_type, in_type, with_instants
+from adql.resolve.type_rules import as_timestamp, check_argument, common_type, in_type, with_instants
 from adql.syntax import nodes
 from adql.syntax.hints.other_dialects import find_function_hint
 from adql.syntax.reserved_functions import ARGUMENTS
@@ -65,7 +66,7 @@ def _known(binder: Binder, node: nodes.FunctionCall, candidates: tuple[Function,
         usages = " or ".join(f.usage for f in candidates)
         raise FormError(f"{node.name.name} does not take {len(node.args)} arguments", node.span, f"it is {usages}")
     args = tuple(binder.bind(a) for a in node.args)
-    function = chosen(candidates, args)
+    function = choose_function(candidates, args)
     assert function is not None  # noqa: S101  one takes as many arguments
     parameters = function.expand_parameters(len(args))
     args = tuple(

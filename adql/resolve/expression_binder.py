@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeGuard
 
 from adql.errors import AdqlSemanticError, Fix, Hint, Span, make_printable
+from adql.functions.argument_kinds import fits_number, is_null
 from adql.ir import UNTYPED, Call, Exists, Expr, InSubquery, Literal, Subquery, evaluate_constant
 from adql.resolve.array_binder import bind_vector, is_vector, negative_vector
 from adql.resolve.boolean_chains import chain, operands
@@ -13,15 +14,7 @@ from adql.resolve.call_binder import bind_call
 from adql.resolve.case_binder import choice
 from adql.resolve.geometry_cast_binder import cast_geometry
 from adql.resolve.scope import Scope, written
-from adql.resolve.type_rules import (
-    CAST_TARGETS,
-    about_number,
-    as_timestamp,
-    common_type,
-    fits_number,
-    is_null,
-    with_instants,
-)
+from adql.resolve.type_rules import CAST_TARGETS, about_number, as_timestamp, common_type, with_instants
 from adql.resolve.window_binder import WINDOW_FUNCTIONS, bind_window
 from adql.syntax import nodes
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, INT, LONG, TIMESTAMP, UNICODE, ColumnType

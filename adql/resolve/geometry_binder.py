@@ -17,7 +17,18 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from adql.errors import AdqlSemanticError, FormError, Span
-from adql.ir import Call, Column, Expr, Literal, Shape, Within, evaluate_constant
+from adql.ir import (
+    Call,
+    Column,
+    Expr,
+    Literal,
+    Shape,
+    Within,
+    evaluate_constant,
+    evaluate_region,
+    read_position,
+    read_radius,
+)
 from adql.regions import Cone, Moc, Nothing, Polygon, Region, ShapeError, area_centroid, box, region_relations, stcs
 from adql.regions.celestial_frames import frame, frame_of_system, turned_region
 from adql.resolve.frame_transforms import turned, turned_shape, without_turn, without_turn_around
@@ -67,21 +78,6 @@ def _shape_errors(span: Span) -> Iterator[None]:
         yield
     except ShapeError as error:
         raise AdqlSemanticError(error.message, span, error.hint) from error
-
-
-def coordinates(point: Expr) -> tuple[Expr, Expr]:
-    """Longitude and latitude of a point or of a circle's centre, in degrees."""
-    if isinstance(point, Call) and point.name in ("POINT", "CIRCLE"):
-        return point.args[0], point.args[1]
-    return _part(point, 1), _part(point, 2)
-
-
-def radius_of(circle: Expr) -> Expr:
-    return circle.args[2] if isinstance(circle, Call) and circle.name == "CIRCLE" else _part(circle, 3)
-
-
-def _part(shape: Expr, index: int) -> Expr:
-    return Call(DOUBLE, "ELEMENT", (shape, Literal(INT, index)), span=shape.span)
 
 
 def _number(value: float, span: Span) -> Literal:
@@ -141,7 +137,7 @@ def _circle(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expressi
 def _centre(binder: Binder, args: tuple[nodes.Expression, ...], name: str, system: str) -> tuple[Expr, Expr]:
     """From two numbers or one point; a point has a system of its own."""
     if len(args) == 1:
-        return coordinates(_shape(binder, args[0], name, "point"))
+        return read_position(_shape(binder, args[0], name, "point"))
     return _position(binder, args[0], args[1], name, system)
 
 
@@ -162,7 +158,7 @@ def _box(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expression,
 def _polygon(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expression, ...], system: str) -> Expr:
     """The parser cannot tell columns of points from columns of numbers, so it is here that pairs are counted."""
     if binder.bind(args[0]).type.xtype == "point":
-        pairs = [coordinates(_shape(binder, a, "POLYGON", "point")) for a in args]
+        pairs: list[tuple[Expr, Expr]] = [read_position(_shape(binder, a, "POLYGON", "point")) for a in args]
     else:
         if len(args) < 6 or len(args) % 2:
             raise AdqlSemanticError(
@@ -204,7 +200,7 @@ def _type_of(region: Region) -> ColumnType:
 
 
 def _coordinate(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expression, ...], _system: str) -> Expr:
-    lon, lat = coordinates(_shape(binder, args[0], node.name.name, "point"))
+    lon, lat = read_position(_shape(binder, args[0], node.name.name, "point"))
     return lon if node.name.name.upper() == "COORD1" else lat
 
 
@@ -219,14 +215,14 @@ def _distance(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expres
     if len(args) == 4:
         first, second = _position(binder, args[0], args[1], "DISTANCE"), _position(binder, args[2], args[3], "DISTANCE")
     else:
-        first, second = (coordinates(_shape(binder, a, "DISTANCE", "point")) for a in args)
+        first, second = (read_position(_shape(binder, a, "DISTANCE", "point")) for a in args)
     first, second = without_turn(first, second)
     return Call(DOUBLE, "DISTANCE", (*first, *second), span=node.span)
 
 
 def _area(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expression, ...], _system: str) -> Expr:
     shape = _shape(binder, args[0], "AREA", *_SHAPES, "moc")
-    region = constant_region(shape)
+    region = evaluate_region(shape)
     if region is None:
         return Call(DOUBLE, "AREA", (shape,), span=node.span)
     return _number(area_centroid.area(region), node.span)
@@ -234,7 +230,7 @@ def _area(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expression
 
 def _centroid(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expression, ...], _system: str) -> Expr:
     shape = _shape(binder, args[0], "CENTROID", *_SHAPES)
-    region = constant_region(shape)
+    region = evaluate_region(shape)
     if region is None:
         return Call(POINT, "CENTROID", (shape,), span=node.span)
     lon, lat = area_centroid.centroid(region)
@@ -287,19 +283,6 @@ def _is_moc(expr: Expr) -> bool:
     return isinstance(expr, Call) and expr.name in ("MOC UNION", "MOC INTERSECTION")
 
 
-def constant_region(shape: Expr) -> Region | None:
-    """The region of a shape of constants, a point as a circle of radius 0; None if it depends on rows."""
-    if isinstance(shape, Shape):
-        return shape.region
-    if not (isinstance(shape, Call) and shape.name in ("POINT", "CIRCLE")):
-        return None
-    values = [evaluate_constant(a) for a in shape.args]
-    numbers = [v for v in values if v is not None]
-    return (
-        Cone(numbers[0], numbers[1], numbers[2] if len(numbers) > 2 else 0.0) if len(numbers) == len(values) else None
-    )
-
-
 def _relation(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expression, ...], _system: str) -> Expr:
     """CONTAINS or INTERSECTS."""
     name = node.name.name.upper()
@@ -317,20 +300,20 @@ def _relation(binder: Binder, node: nodes.FunctionCall, args: tuple[nodes.Expres
 
 
 def _condition(name: str, first: Expr, second: Expr, span: Span) -> Expr:
-    one, other = constant_region(first), constant_region(second)
+    one, other = evaluate_region(first), evaluate_region(second)
     if one is not None and other is not None:
         known = region_relations.contains(one, other) if name == "CONTAINS" else region_relations.intersects(one, other)
         return Literal(BOOLEAN, bool(known), span=span)
     if not (_is_round(first) and _is_round(second)):
         point, shape = (second, first) if second.type.xtype == "point" else (first, second)
         if point.type.xtype == "point" and isinstance(shape, Shape):
-            position, region = without_turn_around(coordinates(point), shape.region)
+            position, region = without_turn_around(read_position(point), shape.region)
             return Within(BOOLEAN, *position, region, span=span)
         return Call(BOOLEAN, "SHAPES CONTAIN" if name == "CONTAINS" else "SHAPES MEET", (first, second), span=span)
-    radii = [radius_of(shape) for shape in (second, first) if shape.type.xtype == "circle"]
+    radii = [read_radius(shape) for shape in (second, first) if shape.type.xtype == "circle"]
     together = "REACH INSIDE" if name == "CONTAINS" else "REACH TOUCHING"
     reach = radii[0] if len(radii) == 1 else Call(DOUBLE, together, tuple(radii), span=span)
-    start, end = without_turn(coordinates(first), coordinates(second))
+    start, end = without_turn(read_position(first), read_position(second))
     return Call(BOOLEAN, "NEAR", (*start, *end, reach), span=span)
 
 

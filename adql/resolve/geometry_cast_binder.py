@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from adql.errors import AdqlSemanticError, Span
+from adql.functions.argument_kinds import is_null
 from adql.ir import Call, Expr, Literal, Shape
 from adql.regions import Cone, Polygon, Region, ShapeError, circle, stcs
-from adql.resolve.type_rules import is_null
 from adql.syntax import nodes
 from clickhouse_schema.datatypes import CIRCLE, DOUBLE, INT, POINT, POLYGON, UNICODE, ColumnType
 

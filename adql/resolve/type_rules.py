@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from adql.errors import NO_HINT, AdqlSemanticError, Fix, Hint, Span
 from adql.functions import PARAMETER_KINDS, Function, Parameter
-from adql.functions.function import MAX_PATTERN_CHARACTERS
-from adql.ir import UNTYPED, Call, Expr, Literal, evaluate_constant
+from adql.functions.argument_kinds import fits_parameter, is_null
+from adql.ir import UNTYPED, Call, Expr, Literal
 from adql.syntax.hints.angle_notations import parse_angle_text
-from clickhouse_schema.datatypes import CHAR, DOUBLE, FLOAT, INT, LONG, SHORT, TIMESTAMP, UNICODE, ColumnType
+from clickhouse_schema.datatypes import DOUBLE, FLOAT, INT, LONG, SHORT, TIMESTAMP, UNICODE, ColumnType
 
 #: DALI 1.1 section 3.3.3, a trailing Z allowed
 _ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?Z?")
@@ -29,17 +29,6 @@ CAST_TARGETS: dict[str, ColumnType] = {
     "VARCHAR": UNICODE,
     "TIMESTAMP": TIMESTAMP,
 }
-
-
-def is_null(expr: Expr) -> bool:
-    """Whether it is a bare NULL, maybe one that a select list made a text of for want of a type."""
-    if isinstance(expr, Call) and expr.name == "CAST" and expr.type == CHAR:
-        expr = expr.args[0]
-    return isinstance(expr, Literal) and expr.value is None
-
-
-def fits_number(expr: Expr) -> bool:
-    return expr.type.is_numeric or is_null(expr)
 
 
 def common_type(args: Sequence[Expr], where: str, span: Span) -> ColumnType:
@@ -69,20 +58,6 @@ def in_type(expr: Expr, kind: ColumnType) -> Expr:
     return Call(kind, "EXACT" if kind.is_coarser_than(expr.type) else "CAST", (expr,), span=expr.span)
 
 
-def fits(parameter: Parameter, arg: Expr) -> bool:
-    """Whether ``arg`` is what ``parameter`` takes. A bare NULL is of every type, but no literal."""
-    return _FITS[parameter.kind](arg)
-
-
-def chosen(candidates: Sequence[Function], args: Sequence[Expr]) -> Function | None:
-    """Of the functions of one name, the one that these arguments are for: by number, then by kind; None without any."""
-    takers = [f for f in candidates if f.accepts_count(len(args))]
-    if len(takers) < 2:
-        return takers[0] if takers else None
-    parameters = [(f, f.expand_parameters(len(args))) for f in takers]
-    return next((f for f, ps in parameters if all(map(fits, ps, args))), takers[0])
-
-
 def about_number(expr: Expr, *, degrees: bool = True) -> Hint:
     """The way out if a number is wanted, maybe in ``degrees``, and it is in quotes, an angle, a time or complex."""
     if expr.type.is_timestamp:
@@ -99,7 +74,7 @@ def about_number(expr: Expr, *, degrees: bool = True) -> Hint:
 
 def check_argument(function: Function, parameter: Parameter, arg: Expr) -> None:
     """AdqlSemanticError unless ``arg`` is what ``parameter`` takes."""
-    if not fits(parameter, arg):
+    if not fits_parameter(parameter, arg):
         said = "NULL" if is_null(arg) else arg.type.adql
         hint = about_number(arg, degrees=False) if parameter.kind in ("number", "integer") else NO_HINT
         if parameter.kind == "text":
@@ -111,39 +86,6 @@ def check_argument(function: Function, parameter: Parameter, arg: Expr) -> None:
         if len(function.parameters) == 1:
             asked = f"{function.name} takes {wanted}"
         raise AdqlSemanticError(f"{asked}; this is {said}", arg.span, hint)
-
-
-def _number_between(low: float, high: float, arg: Expr, *, whole: bool) -> bool:
-    value = arg.value if isinstance(arg, Literal) else None
-    kinds = (int,) if whole else (int, float)
-    return isinstance(value, kinds) and not isinstance(value, bool) and low <= value <= high
-
-
-def _is_pattern(arg: Expr) -> bool:
-    text = arg.value if isinstance(arg, Literal) else ""
-    return is_null(arg) or (arg.type.is_text and isinstance(text, str) and len(text) <= MAX_PATTERN_CHARACTERS)
-
-
-def _is_timestamp(arg: Expr) -> bool:
-    return arg.type.is_timestamp or is_null(arg)
-
-
-_FITS: dict[str, Callable[[Expr], bool]] = {
-    "number": fits_number,
-    "integer": lambda arg: arg.type.is_integer or is_null(arg),
-    "text": lambda arg: arg.type.is_text or is_null(arg),
-    "timestamp": _is_timestamp,
-    "order": lambda arg: _number_between(0, 29, arg, whole=True),
-    "fraction": lambda arg: _number_between(0, 1, arg, whole=False),
-    "bound": lambda arg: evaluate_constant(arg) is not None and arg.type.is_numeric,
-    "bins": lambda arg: _number_between(1, 100_000, arg, whole=True),
-    "gaia order": lambda arg: _number_between(0, 12, arg, whole=True),
-    "pattern": _is_pattern,
-    "literal": lambda arg: isinstance(arg, Literal) and isinstance(arg.value, str),
-    "point": lambda arg: arg.type.xtype == "point",
-    "single": lambda arg: not arg.type.is_array,
-    "alike": lambda arg: not arg.type.is_array,
-}
 
 
 def with_instants(args: Sequence[Expr]) -> list[Expr]:

@@ -22,6 +22,7 @@ from adql.ir import (
     Relation,
     Scan,
     Select,
+    evaluate_region,
     map_select,
     transform_expr,
     walk_expr,
@@ -29,7 +30,6 @@ from adql.ir import (
     walk_select_expressions,
 )
 from adql.regions.cover_ranges import footprints
-from adql.resolve.geometry_binder import constant_region
 from clickhouse_schema.datatypes import BOOLEAN, LONG, ColumnType, Field
 from clickhouse_schema.shape_cover import cover_column, has_cover, is_read, shape_column
 
@@ -93,7 +93,7 @@ def _pruned(expr: Expr, beside: _Beside) -> Expr:
         return expr
     parts: list[Expr] = []
     for shape, other in (expr.args, expr.args[::-1]):
-        region = constant_region(other) if _is_shape_column(shape) else None
+        region = evaluate_region(other) if _is_shape_column(shape) else None
         if region is not None and isinstance(shape, Column):
             number = beside.column(shape, cover_column, LONG)
             if number is not None:

@@ -19,11 +19,11 @@ from adql.ir import (
     Scan,
     Select,
     combine_conjuncts,
+    read_position,
     split_conjuncts,
     walk_columns,
     walk_leaves,
 )
-from adql.resolve.geometry_binder import coordinates
 from adql.rewrite.derived_tables import DerivedBuilder
 from adql.rewrite.join_trees import replace_relation
 from adql.rewrite.match_sizes import find_row_count
@@ -94,7 +94,7 @@ class _Tables:
     def _cap(self, shape: Expr) -> tuple[Expr, ...]:
         """Longitude and latitude of its centre, and but for a point its radius, as columns."""
         if shape.type.xtype == "point":
-            return coordinates(shape)
+            return read_position(shape)
         [relation] = {column.relation for column in walk_columns(shape)}
         if relation not in self._wrapped:
             self._wrapped[relation] = DerivedBuilder(self._leaves[relation], self._select, self._fresh)

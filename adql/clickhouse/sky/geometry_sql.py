@@ -12,11 +12,10 @@ from adql.clickhouse.sky.membership_sql import Row, membership
 from adql.clickhouse.sky.separation_sql import nearness, separation, unit_vector
 from adql.clickhouse.sky.stored_region_sql import Stored
 from adql.errors import AdqlUnsupported
-from adql.ir import Call, Covered, Expr, Literal, Shape, Within, evaluate_constant
+from adql.ir import Call, Covered, Expr, Literal, Shape, Within, evaluate_constant, evaluate_region, read_position
 from adql.regions import Cone, Moc, Nothing, Polygon, ShapeError, circle_relations
 from adql.regions.celestial_frames import rotated
 from adql.regions.region_relations import has_moc
-from adql.resolve.geometry_binder import constant_region, coordinates
 from clickhouse_schema.healpix import index_sql
 from clickhouse_schema.quoting import quote_string
 from clickhouse_schema.shape_cover import span
@@ -187,7 +186,7 @@ def _related_mocs(expr: Call, emit: Emit) -> str:
     first, second = expr.args
     for point, moc in ((first, second), (second, first)):
         if point.type.xtype == "point" and not isinstance(point, Shape):
-            lon, lat = coordinates(point)
+            lon, lat = read_position(point)
             return stored_moc_sql.has(_ranges(moc, emit), index_sql(emit(lon), emit(lat)))
     one, other = _ranges(first, emit), _ranges(second, emit)
     return stored_moc_sql.is_inside(one, other) if expr.name == "SHAPES CONTAIN" else stored_moc_sql.meets(one, other)
@@ -200,7 +199,7 @@ def _ranges(expr: Expr, emit: Emit) -> stored_moc_sql.Ranges:
         return stored_moc_sql.combined(parts, 1 if expr.name == "MOC UNION" else len(parts))
     if isinstance(expr, Call) and expr.name == "STORED" and expr.type.xtype == "moc":
         return stored_moc_sql.Ranges(emit(expr))
-    region = constant_region(expr)
+    region = evaluate_region(expr)
     if region is None:
         raise ShapeError("a MOC compared with a shape from columns", "give the shape as a constant, or a POINT")
     return stored_moc_sql.ranges_of(region)
