@@ -13,7 +13,7 @@ from hypothesis import settings
 
 import web
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.engine_tables import catalogue_log
+from clickhouse_schema.engine_tables import catalogue_log, engine_setup
 from loaders.progress_reporter import ConsoleReporter
 from loaders.tables.shipped_schemas import load_demo
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
@@ -61,7 +61,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedEngine]
 @pytest.fixture(scope="session")
 def demo_engine(engine: EmbeddedEngine) -> EmbeddedEngine:
     """The engine with the demo's tables, tycho2.bright and openngc.objects, loaded as ``skyhouse demo`` loads them."""
-    catalogue_log.prepare_engine(engine)
+    engine_setup.prepare_engine(engine)
     with ConsoleReporter() as reporter:
         load_demo(engine, reporter)
     return engine

@@ -1,7 +1,7 @@
-"""The record of what was added to tables in place, in ``skyhouse.appends``: a row before each change, one after it.
+"""The record of appends, ``skyhouse.appends``: one row before each change of a table, one after it.
 
-An addition is known by ``origin``, which stands for the table that rows were added to, and by ``fingerprint``, which
-stands for the rows. That of one that is not done yet has ``finished`` ''.
+An append is identified by its ``AppendOrigin``, the table as it was last loaded as a whole, and by a fingerprint of the
+rows. ``finished`` is empty while the append is not done.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from clickhouse_schema.cluster_topology import Topology
 from clickhouse_schema.engine_protocol import Engine
+from clickhouse_schema.engine_tables.version_sql import NEXT_VERSION_SQL, is_table_sql
 from clickhouse_schema.quoting import quote_string
 from clickhouse_schema.replicated_tables import create_replicated_table, delete_rows_later
 
@@ -18,14 +19,12 @@ _COLUMNS = (
     "schema_name String, table_name String, version UInt64, origin String, fingerprint String, rows UInt64,"
     " rejected UInt64, files Array(String), finished String, state String"
 )
-
-#: Nanoseconds since 1970; after the last one even if the clock was set back.
-NEXT_VERSION_SQL = "greatest(toUInt64(toUnixTimestamp64Nano(now64(9))), max(version) + 1)"
+_SORT_KEY = "(schema_name, table_name, origin, fingerprint)"
 
 
 @dataclass(frozen=True, slots=True)
 class AppendOrigin:
-    """The table that rows are added to, as it was first loaded or last replaced."""
+    """The table that rows are added to; ``origin`` changes when all of it is loaded or replaced."""
 
     schema_name: str
     table_name: str
@@ -36,15 +35,22 @@ class AppendOrigin:
         return f"{is_table_sql(self.schema_name, self.table_name)} AND origin = {quote_string(self.origin)}"
 
 
+@dataclass(frozen=True, slots=True)
+class AppendTotals:
+    """Number of finished appends and of their rows; ``last`` is the time of the last one, '' if there are none."""
+
+    appends: int
+    rows: int
+    last: str
+
+
 def create_append_record(engine: Engine, topology: Topology) -> None:
-    create_replicated_table(
-        engine, topology, "skyhouse", "appends", _COLUMNS, "(schema_name, table_name, origin, fingerprint)"
-    )
+    create_replicated_table(engine, topology, "skyhouse", "appends", _COLUMNS, _SORT_KEY)
 
 
 def write_append(
     engine: Engine,
-    to: AppendOrigin,
+    origin: AppendOrigin,
     fingerprint: str,
     rows: int,
     rejected: int,
@@ -53,72 +59,57 @@ def write_append(
     finished: str = "",
     state: str = "",
 ) -> None:
-    """Before the change with its ``state``, after it with the instant ``finished``.
+    """Record an append: before the change with its ``state``, after it with the time ``finished``.
 
-    Who reads the table in between finds that it is another (``apply.contents``).
+    Either row changes the table's stamp (``catalogue_log.read_content_stamps``).
     """
-    values = ", ".join(
-        [
-            *(quote_string(text) for text in (to.schema_name, to.table_name)),
-            NEXT_VERSION_SQL,
-            *(quote_string(text) for text in (to.origin, fingerprint)),
-            *(str(number) for number in (rows, rejected)),
-            f"[{', '.join(quote_string(file) for file in files)}]",
-            quote_string(finished),
-            quote_string(state),
-        ]
-    )
-    engine.execute(f"INSERT INTO skyhouse.appends SELECT {values} FROM skyhouse.appends")
+    values = [
+        quote_string(origin.schema_name),
+        quote_string(origin.table_name),
+        NEXT_VERSION_SQL,
+        quote_string(origin.origin),
+        quote_string(fingerprint),
+        str(rows),
+        str(rejected),
+        f"[{', '.join(quote_string(file) for file in files)}]",
+        quote_string(finished),
+        quote_string(state),
+    ]
+    engine.execute(f"INSERT INTO skyhouse.appends SELECT {', '.join(values)} FROM skyhouse.appends")
 
 
-def is_append_done(engine: Engine, to: AppendOrigin, fingerprint: str) -> bool:
+def is_append_done(engine: Engine, origin: AppendOrigin, fingerprint: str) -> bool:
     is_fingerprint = f"fingerprint = {quote_string(fingerprint)}"
-    sql = f"SELECT count() AS n FROM skyhouse.appends WHERE {to.condition_sql} AND {is_fingerprint}"
+    sql = f"SELECT count() AS n FROM skyhouse.appends WHERE {origin.condition_sql} AND {is_fingerprint}"
     return bool(engine.fetch_table(f"{sql} AND finished != ''").column(0)[0].as_py())
 
 
-def find_known_digests(engine: Engine, to: AppendOrigin, among: Sequence[str]) -> set[str]:
-    """Those of ``among`` that the states of additions name as the digests of their files (``load.digests`` in JSON)."""
-    each = "arrayJoin(JSONExtract(state, 'load', 'digests', 'Array(String)'))"
-    wanted = ", ".join(quote_string(digest) for digest in among)
-    sql = f"SELECT DISTINCT {each} AS digest FROM skyhouse.appends WHERE {to.condition_sql} AND digest IN ({wanted})"
+def find_known_digests(engine: Engine, origin: AppendOrigin, digests: Sequence[str]) -> set[str]:
+    """Return those of ``digests`` that the states of appends name (``load.digests`` in their JSON)."""
+    digest = "arrayJoin(JSONExtract(state, 'load', 'digests', 'Array(String)'))"
+    wanted = ", ".join(quote_string(digest) for digest in digests)
+    where = f"{origin.condition_sql} AND digest IN ({wanted})"
+    sql = f"SELECT DISTINCT {digest} AS digest FROM skyhouse.appends WHERE {where}"
     return set(engine.fetch_table(sql).column(0).to_pylist())
 
 
-def read_begun_state(engine: Engine, to: AppendOrigin) -> str:
-    """The state of the addition that is not done; '' if there is none."""
-    sql = f"SELECT any(state) AS state FROM skyhouse.appends WHERE {to.condition_sql} GROUP BY fingerprint"
+def read_begun_state(engine: Engine, origin: AppendOrigin) -> str:
+    """Return the state of the append that is not done; '' if there is none."""
+    sql = f"SELECT any(state) AS state FROM skyhouse.appends WHERE {origin.condition_sql} GROUP BY fingerprint"
     found = engine.fetch_table(f"{sql} HAVING max(finished) = ''").to_pylist()
     return str(found[0]["state"]) if found else ""
 
 
-@dataclass(frozen=True, slots=True)
-class AppendTotals:
-    """So many additions of so many rows; ``last`` is an instant, '' if there are none."""
-
-    appends: int
-    rows: int
-    last: str
-
-
-def sum_appends(engine: Engine, to: AppendOrigin) -> AppendTotals:
-    """What was added and is done."""
-    each = (
+def sum_appends(engine: Engine, origin: AppendOrigin) -> AppendTotals:
+    appends = (
         "SELECT any(rows) AS rows_of_it, max(finished) AS instant FROM skyhouse.appends"
-        f" WHERE {to.condition_sql} AND finished != '' GROUP BY fingerprint"
+        f" WHERE {origin.condition_sql} AND finished != '' GROUP BY fingerprint"
     )
-    [row] = engine.fetch_table(
-        f"SELECT count() AS n, sum(rows_of_it) AS total, max(instant) AS last FROM ({each})"
-    ).to_pylist()
+    sql = f"SELECT count() AS n, sum(rows_of_it) AS total, max(instant) AS last FROM ({appends})"
+    [row] = engine.fetch_table(sql).to_pylist()
     return AppendTotals(int(row["n"]), int(row["total"] or 0), row["last"] or "")
 
 
-def forget_appends(engine: Engine, schema_name: str, table_name: str, kept: str = "") -> None:
-    """Drop the record of a table but for that of the origin ``kept``."""
-    delete_rows_later(
-        engine, "skyhouse.appends", f"{is_table_sql(schema_name, table_name)} AND origin != {quote_string(kept)}"
-    )
-
-
-def is_table_sql(schema_name: str, table_name: str) -> str:
-    return f"schema_name = {quote_string(schema_name)} AND table_name = {quote_string(table_name)}"
+def forget_appends(engine: Engine, schema_name: str, table_name: str) -> None:
+    """Delete the record of a table."""
+    delete_rows_later(engine, "skyhouse.appends", is_table_sql(schema_name, table_name))

@@ -1,13 +1,13 @@
-"""The tables that users have of their own, in the engine: which there are, whose, and where their rows are.
+"""The record of user tables in the engine: which tables exist, their owners, and the storage of their rows.
 
-Each user has a schema ``mydb``, which nobody else sees. ``skyhouse.user_tables`` holds a document for each table, the
-latest counts, an empty one means that the table is gone. The rows are in the database ``skyhouse_users``, in tables
-whose names are made here and say nothing. Such a table is never changed once a document names it: a load, an index or
-a replacement makes another one, and one INSERT of a document is the whole change. So a query reads what was there when
-it was translated, and a crash leaves the table as it was before or after.
+Each user has a schema ``mydb`` that nobody else sees. ``skyhouse.user_tables`` holds documents; the latest of each
+table is valid, an empty one means that the table is gone. The rows are in the database ``skyhouse_users``, in tables
+with random names. Storage never changes once a document names it: a load, an index or a replacement creates new
+storage, and one INSERT of a document is the whole change. So a query reads what existed when it was translated, and a
+crash leaves the table as it was before or after the change.
 
-The rows of TAP_SCHEMA that tell of these tables are kept beside its own, under ids that the documents name.
-No text of a user's goes into a statement here: names of users and tables are looked up by their digests.
+The rows of TAP_SCHEMA that describe these tables are stored beside its own, under ids that the documents name.
+User text never enters a statement: names of users and tables are looked up by their digests.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from pydantic import BaseModel, ConfigDict
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.cluster_topology import Topology
 from clickhouse_schema.engine_protocol import Engine
+from clickhouse_schema.engine_tables.version_sql import NEXT_VERSION_SQL
 from clickhouse_schema.quoting import quote_identifier, quote_string
 from clickhouse_schema.replicated_tables import create_database, create_replicated_table, delete_rows_later
 from clickhouse_schema.schema_model import Schema, Table
@@ -31,11 +32,11 @@ from clickhouse_schema.table_ddl import column_type
 from clickhouse_schema.tap_schema import TAP_SCHEMA, build_table_rows
 from clickhouse_schema.tap_schema import TAP_SCHEMA_NAME as TAP_SCHEMA_NAME
 
-#: Of every user
+#: The schema of every user.
 SCHEMA_NAME = "mydb"
 SCHEMA = Schema(name=SCHEMA_NAME, description="Your own tables, which nobody else sees.")
 
-#: Where the rows are. Names of tables that a document names, and of those that are being filled
+#: The database of the rows; prefixes of tables that a document names, and of those that are being filled.
 DATABASE = "skyhouse_users"
 LIVE_PREFIX, STAGING_PREFIX = "t_", "l_"
 
@@ -48,10 +49,20 @@ _REGISTRY_ENGINE = ("(owner_key, name_key)", "ReplacingMergeTree", "version")
 
 
 class UserTable(BaseModel):
-    """A table of a user. ``size`` in bytes on disk, ``crowding`` as in ``TableEntry``, instants are UTC.
+    """The document of a user table; times are UTC.
 
-    ``storage`` is its name in ``DATABASE``, ``described`` the id of its rows of TAP_SCHEMA; a load that changes no
-    description keeps that. ``origin`` names the job whose result it is, '' if it is none.
+    Attributes
+    ----------
+    storage
+        Name in ``DATABASE``.
+    described
+        Id of its rows of TAP_SCHEMA; a load that changes no description keeps it.
+    size
+        Bytes on disk.
+    crowding
+        ``TableEntry.local_density``.
+    origin
+        Id of the job whose result it is; '' if there is none.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -77,12 +88,12 @@ class UserTable(BaseModel):
 
 
 def quote_storage(storage: str) -> str:
-    """Quoted name of a table in ``DATABASE``."""
+    """Return the quoted name of a table in ``DATABASE``."""
     return f"{quote_identifier(DATABASE)}.{quote_identifier(storage)}"
 
 
 def new_name(prefix: str = "") -> str:
-    """A name that no other table or description has had."""
+    """Return a name that no other storage or description has had."""
     return prefix + secrets.token_hex(12)
 
 
@@ -90,34 +101,34 @@ def new_name(prefix: str = "") -> str:
 
 
 def create_user_tables(engine: Engine, topology: Topology) -> None:
-    """Make what is not there. Rows of TAP_SCHEMA that another version of Skyhouse wrote are made anew."""
+    """Create missing tables; rewrite rows of TAP_SCHEMA that another version of Skyhouse wrote."""
     create_database(engine, topology, DATABASE)
     create_replicated_table(engine, topology, "skyhouse", "user_tables", _REGISTRY_COLUMNS, *_REGISTRY_ENGINE)
     uses = f"{_ID} String, day Date"
     create_replicated_table(engine, topology, "skyhouse", "user_table_uses", uses, _ID, "ReplacingMergeTree", "day")
-    made_anew = [table for table in TAP_SCHEMA.tables if table.name != "schemas" and _has_other_columns(engine, table)]
-    for table in made_anew:
+    rewritten = [table for table in TAP_SCHEMA.tables if table.name != "schemas" and _has_other_columns(engine, table)]
+    for table in rewritten:
         engine.execute(f"DROP TABLE IF EXISTS {_description_table(table.name)}{topology.on_cluster} SYNC")
         columns = ", ".join(f"{quote_identifier(name)} {kind}" for name, kind in _describe_columns(table))
         create_replicated_table(engine, topology, "skyhouse", f"own_{table.name}", columns, _ID)
-    if made_anew:
+    if rewritten:
         for record in read_all_user_tables(engine):
-            write_descriptions(engine, record, [table.name for table in made_anew])
+            write_descriptions(engine, record, [table.name for table in rewritten])
 
 
 def read_user_version(engine: Engine, owner: str) -> int:
-    """Grows with each change of a user's tables; 0 if there never were any."""
+    """Return a number that grows with each change of a user's tables; 0 if there never were any."""
     answer = engine.fetch_table(f"SELECT max(version) AS version FROM {_REGISTRY} WHERE {_is_owner_sql(owner)}")
     return int(answer["version"][0].as_py())
 
 
 def read_user_tables(engine: Engine, owner: str) -> tuple[UserTable, ...]:
-    """By name."""
+    """Return a user's tables, ordered by name."""
     return _read_records(engine, f"WHERE {_is_owner_sql(owner)}")
 
 
 def find_user_table(engine: Engine, owner: str, name: str) -> UserTable | None:
-    """Case does not count."""
+    """Return a user's table by name, ignoring case."""
     found = _read_records(
         engine, f"WHERE {_is_owner_sql(owner)} AND name_key = {quote_string(_hash_text(name.lower()))}"
     )
@@ -125,19 +136,19 @@ def find_user_table(engine: Engine, owner: str, name: str) -> UserTable | None:
 
 
 def read_all_user_tables(engine: Engine) -> tuple[UserTable, ...]:
-    """Everybody's, by user and name."""
+    """Return all tables, ordered by user and name."""
     return _read_records(engine, "")
 
 
 def write_user_table(engine: Engine, record: UserTable) -> None:
-    """From now on the table is what ``record`` says. One change at a time: who calls this holds ``changing``."""
+    """Publish ``record`` as the table's state. The caller prevents concurrent changes of the same owner."""
     _write_document(
         engine, record.owner, record.table.name, record.model_dump_json(by_alias=True, exclude_defaults=True)
     )
 
 
 def remove_user_table(engine: Engine, owner: str, name: str) -> None:
-    """The table is no more. What was its own in the engine is left to ``left_over``."""
+    """Remove a table from the record; expiry drops its storage later."""
     _write_document(engine, owner, name, "")
 
 
@@ -151,9 +162,7 @@ def _read_records(engine: Engine, where: str) -> tuple[UserTable, ...]:
 
 
 def _write_document(engine: Engine, owner: str, name: str, document: str) -> None:
-    # nanoseconds since 1970; after the last one even if the clock was set back
-    following = "greatest(toUInt64(toUnixTimestamp64Nano(now64(9))), max(version) + 1)"
-    version = engine.fetch_table(f"SELECT {following} AS version FROM {_REGISTRY}")["version"][0].as_py()
+    version = engine.fetch_table(f"SELECT {NEXT_VERSION_SQL} AS version FROM {_REGISTRY}")["version"][0].as_py()
     row = {"owner_key": [_hash_text(owner)], "name_key": [_hash_text(name.lower())], "document": [document]}
     batch = pa.record_batch({**row, "version": pa.array([version], pa.uint64())})
     engine.insert_batches(_REGISTRY, [batch])
@@ -161,7 +170,7 @@ def _write_document(engine: Engine, owner: str, name: str, document: str) -> Non
 
 
 class _ChangeCounter:
-    """How many changes this process has made."""
+    """Counts the changes that this process has made."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -176,7 +185,7 @@ _changes = _ChangeCounter()
 
 
 def count_changes() -> int:
-    """Another number after each change that this process has made."""
+    """Return the number of changes that this process has made."""
     return _changes.count
 
 
@@ -192,14 +201,14 @@ def _hash_text(text: str) -> str:
 
 
 def write_uses(engine: Engine, described: Iterable[str]) -> None:
-    """These were used today."""
+    """Record that the tables with these ids were used today."""
     ids = list(described)
     today = engine.fetch_table("SELECT today() AS day")["day"].cast(pa.date32())[0].as_py()
     engine.insert_batches(_USES, [pa.record_batch({_ID: ids, "day": pa.array([today] * len(ids), pa.date32())})])
 
 
 def read_last_uses(engine: Engine, described: Iterable[str]) -> dict[str, str]:
-    """The last day, such as 2026-01-31, on which what has this id was used, if it was."""
+    """Return the last day of use, such as 2026-01-31, by id; unused tables are absent."""
     ids = ", ".join(quote_string(name) for name in described) or "NULL"
     answer = engine.fetch_table(
         f"SELECT {_ID}, toString(max(day)) AS day FROM {_USES} WHERE {_ID} IN ({ids}) GROUP BY {_ID}"
@@ -211,7 +220,7 @@ def read_last_uses(engine: Engine, described: Iterable[str]) -> dict[str, str]:
 
 
 def write_descriptions(engine: Engine, record: UserTable, names: Iterable[str] | None = None) -> None:
-    """Write the rows of TAP_SCHEMA that tell of a table, under its id; nobody sees them before a document names it."""
+    """Write the rows of TAP_SCHEMA that describe a table, under its id; they are visible once a document names it."""
     batches = build_table_rows(record.entry)
     for name in batches if names is None else names:
         batch = batches[name]
@@ -220,7 +229,7 @@ def write_descriptions(engine: Engine, record: UserTable, names: Iterable[str] |
 
 
 def add_user_tables(base: Catalogue, records: tuple[UserTable, ...]) -> Catalogue:
-    """The catalogue of their owner: with these tables, and a TAP_SCHEMA that tells of them."""
+    """Return the catalogue of their owner: with these tables, and with a TAP_SCHEMA that describes them."""
     if not records:
         return base
     tap_schema = tuple(
@@ -254,11 +263,11 @@ def _has_other_columns(engine: Engine, table: Table) -> bool:
     return [(row["name"], row["type"]) for row in found] != _describe_columns(table)
 
 
-# --- what is left over ------------------------------------------------------------------------------------------------
+# --- unreferenced storage ---------------------------------------------------------------------------------------------
 
 
 def find_unknown_storage(engine: Engine, records: Iterable[UserTable]) -> dict[str, int]:
-    """Tables in ``DATABASE`` that none of these has its rows in: seconds since something was written to each."""
+    """Return the tables in ``DATABASE`` that no record names, with the seconds since the last write to each."""
     answer = engine.fetch_table(
         "SELECT t.name AS name, dateDiff('second', greatest(t.metadata_modification_time, p.written), now()) AS age"
         " FROM system.tables AS t LEFT JOIN (SELECT table, max(modification_time) AS written FROM system.parts"
@@ -271,25 +280,25 @@ def find_unknown_storage(engine: Engine, records: Iterable[UserTable]) -> dict[s
 
 
 def find_unknown_descriptions(engine: Engine, records: Iterable[UserTable]) -> set[str]:
-    """Ids of rows of TAP_SCHEMA that none of these has."""
+    """Return the ids of rows of TAP_SCHEMA that no record names."""
     found = engine.fetch_table(f"SELECT DISTINCT {_ID} FROM {_description_table('tables')}")[_ID].to_pylist()
     return set(found) - {record.described for record in records}
 
 
 def drop_storage(engine: Engine, storage: str) -> None:
-    """Drop a table that nobody reads."""
+    """Drop a table that no query reads."""
     engine.execute(f"DROP TABLE IF EXISTS {quote_storage(storage)} SYNC")
 
 
 def is_storage_read(engine: Engine, storage: str) -> bool:
-    """Whether a query reads the table, which a DROP would wait for."""
-    # the name is written in two parts, so that this query is not found
+    """Whether a query reads the table; DROP would wait for it."""
+    # the name is written in two parts, so that this query does not find itself
     name = f"concat({quote_string(storage[:4])}, {quote_string(storage[4:])})"
     return bool(engine.fetch_table(f"SELECT 1 AS one FROM system.processes WHERE position(query, {name}) > 0").num_rows)
 
 
 def forget_user_tables(engine: Engine, described: Iterable[str], storages: Iterable[str]) -> None:
-    """Delete what was kept about tables that are no more."""
+    """Delete descriptions, uses and density of tables that are gone."""
     ids = ", ".join(quote_string(name) for name in described)
     if ids:
         for table in TAP_SCHEMA.tables:

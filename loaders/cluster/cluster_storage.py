@@ -24,7 +24,7 @@ from functools import cached_property
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.cluster_ddl import create_sharded_sql, drop_sharded_sql
 from clickhouse_schema.cluster_topology import Topology, read_topology
-from clickhouse_schema.engine_tables import catalogue_log
+from clickhouse_schema.engine_tables import catalogue_log, density_table
 from clickhouse_schema.overlap_sql import Overlap
 from clickhouse_schema.quoting import quote_identifier, quote_string
 from clickhouse_schema.replicated_tables import find_table_comment
@@ -229,7 +229,7 @@ class ClusterStorage(Storage):
         for part in self.parts:
             self._alter(self._rows(self._next, part), f"DROP COLUMN IF EXISTS {CHUNK}", DO_NOT_WAIT)
         number = 0 if self._number is None else self._number + 1
-        catalogue_log.update_density(self.engine, self.schema_name, self._table, self._next)
+        density_table.update_density(self.engine, self.schema_name, self._table, self._next)
         catalogue_log.register_table(self.engine, state.entry, self._table, number)
         self._number = number
         if number:
@@ -272,7 +272,7 @@ class ClusterStorage(Storage):
             part = quote_table(self.schema_name, self.base, LOCAL)
             wrong += shards.child_faults(self.engine, self._table, part, self.parent, self.placement)
         else:
-            counted = catalogue_log.read_density(self.engine, self.schema_name, self.table_name)
+            counted = density_table.read_density(self.engine, self.schema_name, self.table_name)
             order = self._table.layout.healpix_order
             wrong += shards.count_faults(found, counted, order, self.placement.map)
             wrong += shards.home_faults(self.engine, self.placement.map, local)

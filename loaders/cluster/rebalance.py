@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.cluster_ddl import create_sharded_sql, drop_sharded_sql
 from clickhouse_schema.cluster_topology import Topology, read_topology
-from clickhouse_schema.engine_tables import catalogue_log
+from clickhouse_schema.engine_tables import catalogue_log, density_table
 from clickhouse_schema.overlap_sql import Overlap
 from clickhouse_schema.quoting import quote_identifier, quote_string
 from clickhouse_schema.replicated_tables import find_table_comment
@@ -205,7 +205,7 @@ class _Cluster:
         return inside
 
     def _counted(self, entry: TableEntry, what: str) -> NDArray[np.float64]:
-        counted = catalogue_log.read_density(self._engine, entry.schema.name, entry.table.name)
+        counted = density_table.read_density(self._engine, entry.schema.name, entry.table.name)
         order = entry.table.layout.healpix_order
         cells = zip(counted["cell"].to_pylist(), counted[what].to_pylist(), strict=True)
         return sum_cell_weights((order, cell, weight) for cell, weight in cells)

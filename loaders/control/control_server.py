@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from clickhouse_schema.cluster_topology import ClusterError
-from clickhouse_schema.engine_tables import catalogue_log
+from clickhouse_schema.engine_tables import engine_setup
 from loaders.control import data_commands
 from loaders.control.service_settings import settings
 from loaders.load_error import LoadCancelled, LoadError
@@ -198,7 +198,7 @@ def opened(data_path: Path, *, reads: bool = False) -> Iterator[Engine]:
         with hold_cluster_lock(config.redis_url, "catalogue") if config.redis_url else nullcontext():
             try:
                 # another server may not have yet what was just written
-                catalogue_log.prepare_engine(engine.list_servers()[0])
+                engine_setup.prepare_engine(engine.list_servers()[0])
                 recover(engine, is_ours=not config.clickhouse_url)
             except StorageFull as error:
                 _log.warning("the catalogue is left as it is, for no space is left: %s", error)

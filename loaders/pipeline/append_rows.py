@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
-from clickhouse_schema.engine_tables import append_record, catalogue_log
+from clickhouse_schema.engine_tables import append_record, density_table
 from clickhouse_schema.quoting import quote_string
 from loaders.load_error import LoadError
 from loaders.pipeline.chunk_reader import Chunk
@@ -65,7 +65,7 @@ class Additions:
         state = AppendState(
             load=load,
             before=self._storage.sizes(),
-            density=catalogue_log.read_density_stamp(self._engine, self._to.schema_name, self._to.table_name),
+            density=density_table.read_density_stamp(self._engine, self._to.schema_name, self._to.table_name),
         )
         self._note(load, state=state.model_dump_json())
         self.complete(state)
@@ -76,8 +76,8 @@ class Additions:
         sizes = self._storage.sizes()
         self._storage.take(self._gateway, [part for part, rows in sizes.items() if rows == state.before.get(part, 0)])
         self._check(state)
-        if catalogue_log.read_density_stamp(self._engine, self._to.schema_name, self._to.table_name) == state.density:
-            catalogue_log.add_density(self._engine, self._to.schema_name, self._table, self._gateway.rows)
+        if density_table.read_density_stamp(self._engine, self._to.schema_name, self._to.table_name) == state.density:
+            density_table.add_density(self._engine, self._to.schema_name, self._table, self._gateway.rows)
         self._note(state.load, finished=state.load.finished)
         self._gateway.drop()
 

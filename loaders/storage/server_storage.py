@@ -19,7 +19,7 @@ from collections.abc import Collection, Mapping
 
 import pyarrow as pa
 
-from clickhouse_schema.engine_tables import catalogue_log
+from clickhouse_schema.engine_tables import catalogue_log, density_table
 from clickhouse_schema.quoting import quote_identifier, quote_string
 from clickhouse_schema.schema_model import Schema, Table
 from clickhouse_schema.table_ddl import create_table_sql
@@ -127,7 +127,7 @@ class Storage:
         state = self.unknown()
         if state is not None:
             table = state.entry.tables[0]
-            catalogue_log.update_density(self.engine, state.entry.name, table)
+            density_table.update_density(self.engine, state.entry.name, table)
             catalogue_log.register_table(
                 self.engine, state.entry, table
             )  # the last: who sees the new catalogue sees the new counts

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.cluster_topology import Topology, read_topology
-from clickhouse_schema.engine_tables import catalogue_log
+from clickhouse_schema.engine_tables import catalogue_log, density_table
 from clickhouse_schema.schema_drift import RELOAD_HINT, Drift, Step, find_drift
 from clickhouse_schema.schema_files.yaml_reader import read_schema
 from clickhouse_schema.schema_model import Column, Schema, Table
@@ -110,7 +110,7 @@ def _publish(engine: Engine, topology: Topology, schema: Schema, difference: _Di
     engine.execute(f"ALTER TABLE {quote_table(schema.name, name)}{topology.on_cluster} MODIFY COMMENT {text}")
     before = difference.entry.table.layout if difference.entry else None
     if before is None or before.healpix_order != table.layout.healpix_order:
-        catalogue_log.update_density(engine, schema.name, table, difference.base)
+        density_table.update_density(engine, schema.name, table, difference.base)
     catalogue_log.register_table(engine, schema, table, None if difference.entry else 0)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clickhouse_schema.engine_tables import append_record, catalogue_log
+from clickhouse_schema.engine_tables import append_record, catalogue_log, density_table
 from clickhouse_schema.quoting import quote_string
 from loaders.pipeline.storage_choice import storage_of
 from loaders.progress_reporter import Reporter
@@ -52,7 +52,7 @@ def _last(engine: Engine, state: TableState) -> str:
 
 def _counted(engine: Engine, state: TableState) -> tuple[int, int]:
     """Rows and bytes of all shards, as they were counted."""
-    counted = catalogue_log.read_density(engine, state.entry.name, state.entry.tables[0].name)
+    counted = density_table.read_density(engine, state.entry.name, state.entry.tables[0].name)
     return sum(counted["rows"].to_pylist()), sum(counted["bytes"].to_pylist())
 
 

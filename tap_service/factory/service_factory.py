@@ -60,7 +60,7 @@ class Services:
 
 
 def build_services(config: Config, engine: Engine) -> Services:
-    """Build the service over an engine that ``clickhouse_schema.engine_tables.catalogue_log`` has initialised.
+    """Build the service over an engine that ``clickhouse_schema.engine_tables.engine_setup`` has prepared.
 
     Raises
     ------

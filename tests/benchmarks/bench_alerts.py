@@ -22,7 +22,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from adql.translation import translate
-from clickhouse_schema.engine_tables.catalogue_log import prepare_engine, read_catalogue
+from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
+from clickhouse_schema.engine_tables.engine_setup import prepare_engine
 from loaders.pipeline.load_table import LoadRequest, load
 from loaders.progress_reporter import ConsoleReporter
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from clickhouse_schema.engine_tables import catalogue_log
+from clickhouse_schema.engine_tables import engine_setup
 from loaders.progress_reporter import ConsoleReporter
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.benchmarks.bench_load import write_file
@@ -65,7 +65,7 @@ class Cluster:
     def served(self) -> Iterator[str]:
         with served_cluster(self.folder, self._shards) as url:
             engine = ClickHouseEngine(url)
-            catalogue_log.prepare_engine(engine)
+            engine_setup.prepare_engine(engine)
             engine.close()
             yield url
 

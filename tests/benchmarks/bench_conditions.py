@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from adql.translation import translate
-from clickhouse_schema.engine_tables import catalogue_log
+from clickhouse_schema.engine_tables import catalogue_log, engine_setup
 from loaders.progress_reporter import ConsoleReporter
 from loaders.tables.shipped_schemas import load_demo
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
@@ -38,7 +38,7 @@ def branches(count: int) -> str:
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         engine = EmbeddedEngine(Path(folder))
-        catalogue_log.prepare_engine(engine)
+        engine_setup.prepare_engine(engine)
         with ConsoleReporter() as reporter:
             load_demo(engine, reporter)
         catalogue = catalogue_log.read_catalogue(engine)

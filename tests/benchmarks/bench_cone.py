@@ -23,7 +23,8 @@ import httpx
 import uvicorn
 
 from adql.translation import translate
-from clickhouse_schema.engine_tables.catalogue_log import prepare_engine, read_catalogue
+from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
+from clickhouse_schema.engine_tables.engine_setup import prepare_engine
 from loaders.cli.serve_command import load_demo
 from loaders.progress_reporter import ConsoleReporter
 from tap_service.config import Config

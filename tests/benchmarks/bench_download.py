@@ -22,7 +22,8 @@ from typing import Any
 
 import httpx
 
-from clickhouse_schema.engine_tables.catalogue_log import prepare_engine, register_table
+from clickhouse_schema.engine_tables.catalogue_log import register_table
+from clickhouse_schema.engine_tables.engine_setup import prepare_engine
 from clickhouse_schema.schema_model import Schema
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.benchmarks.bench_cone import served

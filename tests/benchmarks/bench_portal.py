@@ -27,7 +27,9 @@ from urllib.parse import quote
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from clickhouse_schema.engine_tables.catalogue_log import prepare_engine, register_table, update_density
+from clickhouse_schema.engine_tables.catalogue_log import register_table
+from clickhouse_schema.engine_tables.density_table import update_density
+from clickhouse_schema.engine_tables.engine_setup import prepare_engine
 from clickhouse_schema.schema_model import Schema
 from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine

@@ -27,7 +27,7 @@ from astropy.coordinates import SkyCoord, search_around_sky
 from astropy.io import votable
 from astropy.table import Table
 
-from clickhouse_schema.engine_tables.catalogue_log import prepare_engine
+from clickhouse_schema.engine_tables.engine_setup import prepare_engine
 from loaders.pipeline.load_table import LoadRequest, load
 from loaders.progress_reporter import ConsoleReporter
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine

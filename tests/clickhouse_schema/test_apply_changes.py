@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pytest
 
-from clickhouse_schema.engine_tables import catalogue_log
+from clickhouse_schema.engine_tables import catalogue_log, engine_setup
 from clickhouse_schema.schema_model import Column, Schema, Table
 from tap_service.storage.engine.engine import Engine
 
@@ -24,7 +24,7 @@ def _schema(name: str, columns: int = 1, description: str = "") -> Schema:
 @pytest.fixture
 def changed(engine: Engine) -> Iterator[Engine]:
     """The shared engine; the schemas ``change_*`` are gone again afterwards."""
-    catalogue_log.prepare_engine(engine)
+    engine_setup.prepare_engine(engine)
     yield engine
     for schema in catalogue_log.read_catalogue(engine).schemas:
         if schema.name.startswith("change_"):
@@ -88,6 +88,6 @@ def test_the_last_change_counts_though_the_clock_was_set_back(changed: Engine) -
 def test_tables_of_another_version_of_tap_schema_are_made_anew(changed: Engine) -> None:
     _register(changed, _schema("change_old"))
     changed.execute("ALTER TABLE TAP_SCHEMA.tables ADD COLUMN former Int32")
-    catalogue_log.prepare_engine(changed)
+    engine_setup.prepare_engine(changed)
     assert _names(changed) == ["change_old.t"]
     assert changed.fetch_table("SELECT * FROM TAP_SCHEMA.tables LIMIT 1").column_names[-1] == "table_index"

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.engine_tables import catalogue_log
+from clickhouse_schema.engine_tables import catalogue_log, density_table, engine_setup
 from clickhouse_schema.quoting import quote_identifier, quote_string
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
 from clickhouse_schema.table_ddl import create_table_sql
@@ -42,7 +42,7 @@ def test_a_quoted_text_is_itself(text: str, engine: Engine) -> None:
 @pytest.fixture
 def survey(engine: Engine) -> Engine:
     """An engine with one table that the catalogue knows."""
-    catalogue_log.prepare_engine(engine)
+    engine_setup.prepare_engine(engine)
     engine.execute("CREATE DATABASE IF NOT EXISTS survey")
     engine.execute("DROP TABLE IF EXISTS survey.`Objects` SYNC")
     engine.execute(create_table_sql(OBJECTS, "survey.`Objects`"))
@@ -88,7 +88,7 @@ def test_tap_schema_describes_tables_and_itself(survey: Engine) -> None:
 
 def test_initialise_heals_a_tap_schema_that_lags_behind(survey: Engine) -> None:
     survey.execute("TRUNCATE TABLE TAP_SCHEMA.columns")
-    catalogue_log.prepare_engine(survey)
+    engine_setup.prepare_engine(survey)
     assert survey.fetch_table("SELECT 1 FROM TAP_SCHEMA.columns WHERE table_name = 'survey.Objects'").num_rows == len(
         OBJECTS.columns
     )
@@ -96,7 +96,7 @@ def test_initialise_heals_a_tap_schema_that_lags_behind(survey: Engine) -> None:
 
 def test_the_catalogue_knows_how_crowded_a_table_is(survey: Engine) -> None:
     survey.execute("INSERT INTO survey.`Objects` (id, ra, dec) SELECT number, 45.5, 0.5 FROM numbers(1002)")
-    catalogue_log.update_density(survey, "survey", OBJECTS)
+    density_table.update_density(survey, "survey", OBJECTS)
     [entry] = [e for e in catalogue_log.read_catalogue(survey).entries if e.qualified_name == "survey.Objects"]
     assert entry.rows == 2004
     cell = 41252.96 / (12 * 4**OBJECTS.layout.healpix_order)
@@ -106,8 +106,8 @@ def test_the_catalogue_knows_how_crowded_a_table_is(survey: Engine) -> None:
 
 def test_the_density_counts_each_row_once(survey: Engine) -> None:
     for _ in range(2):
-        catalogue_log.update_density(survey, "survey", OBJECTS)
-    density = catalogue_log.read_density(survey, "survey", "Objects")
+        density_table.update_density(survey, "survey", OBJECTS)
+    density = density_table.read_density(survey, "survey", "Objects")
     cells = density["cell"].to_pylist()
     assert len(cells) == len(set(cells))
     assert sum(density["rows"].to_pylist()) == 1002
@@ -130,7 +130,7 @@ def test_names_are_found_by_the_rules_of_case() -> None:
 
 def test_the_layout_says_in_which_cells_rows_are_counted(survey: Engine) -> None:
     coarse = OBJECTS.model_copy(update={"layout": OBJECTS.layout.model_copy(update={"healpix_order": 0})})
-    catalogue_log.update_density(survey, "survey", coarse)
-    density = catalogue_log.read_density(survey, "survey", "Objects")
+    density_table.update_density(survey, "survey", coarse)
+    density = density_table.read_density(survey, "survey", "Objects")
     assert set(density["cell"].to_pylist()) <= set(range(13))
     assert sum(density["rows"].to_pylist()) == 1002

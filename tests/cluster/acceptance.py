@@ -21,7 +21,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from clickhouse_schema.cluster_topology import read_topology
-from clickhouse_schema.engine_tables.catalogue_log import prepare_engine, read_catalogue
+from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
+from clickhouse_schema.engine_tables.engine_setup import prepare_engine
 from clickhouse_schema.shard_map import LOCAL, OVERLAP, SHARD_COLUMN
 from loaders.cluster import cluster_storage
 from loaders.pipeline.load_table import LoadRequest, Mode, load

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from clickhouse_schema.engine_tables import catalogue_log
+from clickhouse_schema.engine_tables import engine_setup
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.cluster.serving import process_of, serve
 from tests.tap_service.storage.clickhouse_server import free_port
@@ -35,7 +35,7 @@ def in_process_cluster(folder: Path, shards: int) -> Iterator[ClickHouseEngine]:
     with served_cluster(folder, shards) as url:
         engine = ClickHouseEngine(url)
         try:
-            catalogue_log.prepare_engine(engine)
+            engine_setup.prepare_engine(engine)
             yield engine
         finally:
             engine.close()

@@ -11,7 +11,7 @@ import pytest
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.cluster_ddl import create_sharded_sql, drop_sharded_sql
 from clickhouse_schema.cluster_topology import ClusterError, Topology, read_topology
-from clickhouse_schema.engine_tables import catalogue_log
+from clickhouse_schema.engine_tables import catalogue_log, density_table, engine_setup
 from clickhouse_schema.healpix import index_sql
 from clickhouse_schema.quoting import quote_identifier, quote_string
 from clickhouse_schema.schema_model import Column, Layout, Schema, Table
@@ -97,12 +97,12 @@ def test_a_condition_on_the_shard_prunes(made: ClickHouseEngine) -> None:
 
 def test_rows_are_counted_over_all_shards(made: ClickHouseEngine) -> None:
     catalogue_log.register_table(made, Schema(name="layout", tables=(STARS,)), STARS)
-    catalogue_log.update_density(made, "layout", STARS)
+    density_table.update_density(made, "layout", STARS)
     [entry] = [entry for entry in catalogue_log.read_catalogue(made).entries if entry.qualified_name == "layout.stars"]
     assert entry.rows == 4002
     assert entry.is_sharded
     assert entry.part_sql(MARGIN) == "`layout`.`stars__margin`"
-    assert sum(catalogue_log.read_density(made, "layout", "stars")["bytes"].to_pylist()) > 4002
+    assert sum(density_table.read_density(made, "layout", "stars")["bytes"].to_pylist()) > 4002
 
 
 def test_any_name_will_do_and_what_is_dropped_is_gone(cluster_of: Callable[[int], ClickHouseEngine]) -> None:
@@ -139,10 +139,10 @@ def test_tables_of_other_servers_are_refused(tmp_path: Path) -> None:
             with served_cluster(tmp_path / folder, shards) as url:
                 engine = ClickHouseEngine(url)
                 if shards == first:
-                    catalogue_log.prepare_engine(engine)
+                    engine_setup.prepare_engine(engine)
                     catalogue_log.register_table(engine, Schema(name="layout", tables=(STARS,)), STARS)
                 with pytest.raises(ClusterError, match=message) if shards == then else nullcontext():
-                    catalogue_log.prepare_engine(engine)
+                    engine_setup.prepare_engine(engine)
                 engine.close()
 
 
@@ -151,7 +151,7 @@ def test_a_cluster_without_macros_is_refused(tmp_path: Path) -> None:
     with served_cluster(tmp_path, 1, "192.0.2.1") as url:
         engine = ClickHouseEngine(url)
         with pytest.raises(ClusterError, match="the macros shard and replica are not: give each server both"):
-            catalogue_log.prepare_engine(engine)
+            engine_setup.prepare_engine(engine)
         engine.close()
 
 

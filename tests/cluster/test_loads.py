@@ -20,7 +20,7 @@ import pytest
 from adql.translation import translate
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.cluster_topology import Topology
-from clickhouse_schema.engine_tables import catalogue_log
+from clickhouse_schema.engine_tables import catalogue_log, density_table
 from clickhouse_schema.shard_map import LOCAL, OVERLAP, SHARD_COLUMN
 from loaders.cluster import cluster_storage
 from loaders.load_error import LoadError
@@ -356,7 +356,7 @@ def test_an_addition_killed_anywhere_is_there_once(cluster: ClickHouseEngine, fo
     verify(cluster, "night.stars", said)
     rows = STARS + 50 * len(APPEND_POINTS)
     assert said.lines[0] == f"night.stars: {rows:,} rows, {rows:,} were loaded from {1 + len(APPEND_POINTS)} inputs"
-    assert sum(catalogue_log.read_density(cluster, "night", "stars")["rows"].to_pylist()) == rows
+    assert sum(density_table.read_density(cluster, "night", "stars")["rows"].to_pylist()) == rows
 
 
 def test_additions_small_and_large(cluster: ClickHouseEngine, folder: Path) -> None:

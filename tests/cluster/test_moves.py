@@ -14,7 +14,7 @@ import pytest
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.cluster_ddl import create_sharded_sql, drop_sharded_sql
 from clickhouse_schema.cluster_topology import read_topology
-from clickhouse_schema.engine_tables import catalogue_log
+from clickhouse_schema.engine_tables import catalogue_log, engine_setup
 from clickhouse_schema.shard_map import LOCAL
 from loaders.cluster import rebalance
 from loaders.load_error import LoadError
@@ -77,7 +77,7 @@ def data(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     data = tmp_path_factory.mktemp("moved")
     with served_cluster(data, 2) as url:
         engine = ClickHouseEngine(url)
-        catalogue_log.prepare_engine(engine)
+        engine_setup.prepare_engine(engine)
         for name in COUNTS:
             request = LoadRequest((folder / f"{name}.parquet",), f"sky.{name}", folder / "r", folder / "sky.yaml")
             load(engine, request, Said())
@@ -90,7 +90,7 @@ def grown(data: Path) -> Iterator[ClickHouseEngine]:
     """The same cluster with a third shard."""
     with served_cluster(data, 3) as url:
         engine = ClickHouseEngine(url)
-        catalogue_log.prepare_engine(engine)
+        engine_setup.prepare_engine(engine)
         yield engine
         engine.close()
 

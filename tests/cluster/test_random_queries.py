@@ -29,7 +29,7 @@ from adql.ir import (
 from adql.rewrite.collocation import find_sharded_scan
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
-from clickhouse_schema.engine_tables import catalogue_log
+from clickhouse_schema.engine_tables import catalogue_log, engine_setup
 from loaders.cluster import cluster_storage, rebalance
 from loaders.tables.verify_table import verify
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
@@ -64,7 +64,7 @@ def engines(
         with served_cluster(_made(folder / "one"), 0) as one, served_cluster(_made(folder / "cluster"), shards) as many:
             found = ClickHouseEngine(one), ClickHouseEngine(many)
             for engine in found:
-                catalogue_log.prepare_engine(engine)
+                engine_setup.prepare_engine(engine)
                 fill(engine, folder, Said())
             if shards > 2:
                 rebalance.move(found[1], shards - 1, Said())

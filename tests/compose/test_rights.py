@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from clickhouse_schema.engine_tables.catalogue_log import prepare_engine, read_catalogue
+from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
+from clickhouse_schema.engine_tables.engine_setup import prepare_engine
 from loaders.control.control_server import opened
 from loaders.pipeline.load_table import LoadRequest, load
 from loaders.progress_reporter import ConsoleReporter

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from clickhouse_schema.catalogue import TableEntry
-from clickhouse_schema.engine_tables import catalogue_log
+from clickhouse_schema.engine_tables import catalogue_log, engine_setup
 from loaders.control.data_commands import run
 from loaders.pipeline.load_table import LoadRequest, load
 from loaders.pipeline.startup_cleanup import recover
@@ -49,7 +49,7 @@ class Said(Told):
 @pytest.fixture
 def evolving(engine: EmbeddedEngine, tmp_path: Path) -> EmbeddedEngine:
     """An engine with one table of two rows, made by a load."""
-    catalogue_log.prepare_engine(engine)
+    engine_setup.prepare_engine(engine)
     for entry in catalogue_log.read_catalogue(engine).entries:
         if entry.schema.name == "evolving":
             drop(engine, entry.qualified_name, Said())

@@ -17,7 +17,7 @@ import pytest
 from astropy.table import Table
 
 from clickhouse_schema.datatypes import ColumnType
-from clickhouse_schema.engine_tables import catalogue_log
+from clickhouse_schema.engine_tables import catalogue_log, density_table, engine_setup
 from clickhouse_schema.healpix import NO_POSITION
 from loaders.load_error import LoadCancelled, LoadError
 from loaders.pipeline import chunk_reader, startup_cleanup
@@ -75,7 +75,7 @@ def stars(tmp_path: Path) -> Path:
 @pytest.fixture
 def loading(engine: EmbeddedEngine, monkeypatch: pytest.MonkeyPatch) -> Iterator[EmbeddedEngine]:
     """The engine, with chunks of 1000 rows; tables of the schema loadtests are gone afterwards."""
-    catalogue_log.prepare_engine(engine)
+    engine_setup.prepare_engine(engine)
     monkeypatch.setattr(chunk_reader, "CHUNK_ROWS", 1000)
     yield engine
     for entry in catalogue_log.read_catalogue(engine).entries:
@@ -105,7 +105,7 @@ def test_load_verify_drop(loading: EmbeddedEngine, stars: Path) -> None:
     assert loading.fetch_table(without).column(0).to_pylist() == [3, 4]
     assert not (stars.parent / "rejects.csv").exists()
     assert len(catalogue_log.read_catalogue(loading).find_tables("stars", False, "loadtests")) == 1
-    assert sum(catalogue_log.read_density(loading, "loadtests", "stars").column("rows").to_pylist()) == STARS
+    assert sum(density_table.read_density(loading, "loadtests", "stars").column("rows").to_pylist()) == STARS
     names = loading.fetch_table("SELECT name FROM system.columns WHERE database = 'loadtests' ORDER BY name").column(0)
     assert names.to_pylist() == ["dec", "hpx29", "id", "name", "ra"]
     verify(loading, "loadtests.stars", said)
@@ -227,7 +227,7 @@ def test_few_rows_go_into_the_table_itself(loading: EmbeddedEngine, stars: Path)
     verify(loading, "loadtests.stars", said)
     assert "loadtests.stars: 7,300 rows, 7,300 were loaded from 4 inputs" in said.lines
     assert content(loading)[::2] == [7300, 7300]
-    assert sum(catalogue_log.read_density(loading, "loadtests", "stars").column("rows").to_pylist()) == 7300
+    assert sum(density_table.read_density(loading, "loadtests", "stars").column("rows").to_pylist()) == 7300
     load(loading, request(stars, "replace"), Said())
     assert content(loading)[0] == STARS
     verify(loading, "loadtests.stars", Said())
@@ -257,7 +257,7 @@ def test_an_addition_that_was_killed_is_finished_without_its_file(
     startup_cleanup.recover(loading)
     verify(loading, "loadtests.stars", Said())
     assert content(loading)[::2] == [STARS + 500, STARS + 500]
-    assert sum(catalogue_log.read_density(loading, "loadtests", "stars").column("rows").to_pylist()) == STARS + 500
+    assert sum(density_table.read_density(loading, "loadtests", "stars").column("rows").to_pylist()) == STARS + 500
     said = Said()
     load(loading, request(file, "append"), said)
     assert said.lines[-1].startswith("already loaded")

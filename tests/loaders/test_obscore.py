@@ -12,7 +12,7 @@ from astropy.table import Table
 from typer.testing import CliRunner
 
 from clickhouse_schema.catalogue import TableEntry
-from clickhouse_schema.engine_tables import catalogue_log
+from clickhouse_schema.engine_tables import catalogue_log, engine_setup
 from clickhouse_schema.obscore import DATA_MODEL, MANDATORY, find_data_models
 from loaders.cli.main import app
 from loaders.load_error import LoadError
@@ -41,7 +41,7 @@ GOOD = {
 @pytest.fixture
 def obscore(engine: EmbeddedEngine) -> Iterator[EmbeddedEngine]:
     """The tests' engine, whose ``ivoa.ObsCore`` is gone afterwards."""
-    catalogue_log.prepare_engine(engine)
+    engine_setup.prepare_engine(engine)
     yield engine
     if catalogue_log.read_catalogue(engine).find_tables("ObsCore", True, "ivoa"):
         drop(engine, TABLE, Said())

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from clickhouse_schema.engine_tables import catalogue_log
+from clickhouse_schema.engine_tables import engine_setup
 from loaders.control import control_server, data_commands
 from tap_service.storage.engine.engine import EngineUnavailable, StorageFull
 from tests.loaders.test_load import Said
@@ -33,7 +33,7 @@ def test_on_a_full_disk_what_is_there_can_be_read(
         raise StorageFull("Cannot reserve 1.00 MiB")
 
     monkeypatch.setattr(control_server, "EmbeddedEngine", Standing)
-    monkeypatch.setattr(catalogue_log, "prepare_engine", full)
+    monkeypatch.setattr(engine_setup, "prepare_engine", full)
     with control_server.opened(tmp_path) as engine:
         assert isinstance(engine, Standing)
     assert "no space is left: Cannot reserve 1.00 MiB" in caplog.text

@@ -15,7 +15,8 @@ import httpx
 import pytest
 import uvicorn
 
-from clickhouse_schema.engine_tables.catalogue_log import prepare_engine, register_table
+from clickhouse_schema.engine_tables.catalogue_log import register_table
+from clickhouse_schema.engine_tables.engine_setup import prepare_engine
 from clickhouse_schema.schema_model import Schema
 from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.config import Config

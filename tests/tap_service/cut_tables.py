@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from clickhouse_schema.engine_tables.catalogue_log import register_table, update_density
+from clickhouse_schema.engine_tables.catalogue_log import register_table
+from clickhouse_schema.engine_tables.density_table import update_density
 from clickhouse_schema.schema_model import Schema
 from clickhouse_schema.table_ddl import create_table_sql
 from tap_service.storage.engine.engine import Engine

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from clickhouse_schema.engine_tables.catalogue_log import prepare_engine
+from clickhouse_schema.engine_tables.engine_setup import prepare_engine
 from tap_service.config import Config
 from tap_service.storage.engine.clickhouse_engine import ClickHouseEngine
 from tests.tap_service.asking import UWS, Job, create

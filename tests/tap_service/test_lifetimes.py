@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from clickhouse_schema.engine_tables.catalogue_log import prepare_engine
+from clickhouse_schema.engine_tables.engine_setup import prepare_engine
 from tap_service.models.piece_progress import Part, PieceWork
 from tap_service.models.timestamps import add_seconds, now
 from tap_service.models.uws_job import ExecutionPhase, Job, JobResult

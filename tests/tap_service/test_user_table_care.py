@@ -8,7 +8,7 @@ from datetime import timedelta
 import pyarrow as pa
 import pytest
 
-from clickhouse_schema.engine_tables import catalogue_log, user_table_record
+from clickhouse_schema.engine_tables import density_table, engine_setup, user_table_record
 from clickhouse_schema.engine_tables.user_table_record import (
     LIVE_PREFIX,
     STAGING_PREFIX,
@@ -81,7 +81,7 @@ def test_what_is_replaced_goes_when_nobody_can_read_it(
     care.sweep()
     assert kept.storage not in names(svc_engine)
     assert again.storage in names(svc_engine)
-    assert catalogue_log.read_density(svc_engine, user_table_record.DATABASE, again.storage).num_rows == 2
+    assert density_table.read_density(svc_engine, user_table_record.DATABASE, again.storage).num_rows == 2
     storage.remove(OWNER, "KEPT")
     assert again.described in described(svc_engine)
     care.sweep()
@@ -142,7 +142,7 @@ def test_when_a_table_ends(kept: UserTable) -> None:
 
 def test_another_version_of_skyhouse_describes_the_tables_anew(svc_engine: EmbeddedEngine, kept: UserTable) -> None:
     svc_engine.execute("ALTER TABLE skyhouse.own_columns DROP COLUMN std", {"mutations_sync": 2, "alter_sync": 2})
-    catalogue_log.prepare_engine(svc_engine)
+    engine_setup.prepare_engine(svc_engine)
     where = f"WHERE described = '{kept.described}' AND std = 0"
     assert svc_engine.fetch_table(f"SELECT column_name FROM skyhouse.own_columns {where}").num_rows == 3
     assert svc_engine.fetch_table(f"SELECT table_name FROM skyhouse.own_tables {where[:-12]}").num_rows == 1

@@ -37,7 +37,7 @@ from adql.rewrite.spatial_covers import cover_region
 from adql.translation import Translation
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.datatypes import DOUBLE, Field
-from clickhouse_schema.engine_tables.catalogue_log import read_density
+from clickhouse_schema.engine_tables.density_table import read_density
 from clickhouse_schema.quoting import quote_string
 from tap_service.models.upload_parameter import UPLOAD_SCHEMA as UPLOADED
 from tap_service.models.work_class import Estimate, ResultRows, Steps

@@ -13,7 +13,7 @@ from contextlib import contextmanager, nullcontext
 import numpy as np
 import pyarrow as pa
 
-from clickhouse_schema.engine_tables import catalogue_log, user_table_record
+from clickhouse_schema.engine_tables import density_table, user_table_record
 from clickhouse_schema.engine_tables.user_table_record import (
     DATABASE,
     LIVE_PREFIX,
@@ -214,11 +214,11 @@ class UserTableStorage:
     def _count_density(self, table: Table, live: str, rows: int) -> float | None:
         """Count the rows per cell, for estimates; how many a square degree has around a typical row."""
         named = table.model_copy(update={"name": live})
-        catalogue_log.count_density(self._engine, DATABASE, named)
+        density_table.count_density(self._engine, DATABASE, named)
         if not table.layout.position or not rows:
             return None
-        counts = catalogue_log.read_density(self._engine, DATABASE, live)["rows"].to_numpy().astype(np.float64)
-        return catalogue_log.rows_per_square_degree(float((counts**2).sum() / counts.sum()), table.layout.healpix_order)
+        counts = density_table.read_density(self._engine, DATABASE, live)["rows"].to_numpy().astype(np.float64)
+        return density_table.rows_per_square_degree(float((counts**2).sum() / counts.sum()), table.layout.healpix_order)
 
     def _check_unique(self, table: Table, live: str) -> None:
         if not table.primary_key:

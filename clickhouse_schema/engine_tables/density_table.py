@@ -1,0 +1,122 @@
+"""The density table: rows and bytes of each table per coarse cell of the sky, as its last load counted them.
+
+The newest version of a table's counts is valid. An append adds lines to it, so a cell may have several.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from clickhouse_schema.cluster_topology import Topology, read_topology
+from clickhouse_schema.engine_protocol import Engine
+from clickhouse_schema.engine_tables.version_sql import NEXT_VERSION_SQL, is_table_sql
+from clickhouse_schema.healpix import ORDER
+from clickhouse_schema.quoting import quote_string
+from clickhouse_schema.replicated_tables import create_replicated_table, delete_rows_later
+from clickhouse_schema.schema_model import Table
+from clickhouse_schema.shard_map import LOCAL, ROWS_SUFFIX, quote_table
+from clickhouse_schema.table_ddl import HPX29
+
+_COLUMNS = "schema_name String, table_name String, version UInt64, cell UInt32, rows UInt64, bytes UInt64"
+_SORT_KEY = "(schema_name, table_name, version, cell)"
+
+_SQUARE_DEGREES = 41252.96125
+
+
+def create_density_table(engine: Engine, topology: Topology) -> None:
+    create_replicated_table(engine, topology, "skyhouse", "density", _COLUMNS, _SORT_KEY)
+
+
+def update_density(engine: Engine, schema_name: str, table: Table, base_name: str = "") -> None:
+    """Count rows and bytes of ``table`` per cell of its ``healpix_order`` and drop the earlier counts."""
+    version = count_density(engine, schema_name, table, base_name)
+    condition = f"{is_table_sql(schema_name, table.name)} AND version < {version}"
+    delete_rows_later(engine, "skyhouse.density", condition)
+
+
+def count_density(engine: Engine, schema_name: str, table: Table, base_name: str = "") -> int:
+    """Count rows and bytes per cell; return the version of the counts.
+
+    Rows without a position count in cell ``12 * 4**order``. ``base_name``: the table's name in ClickHouse where it
+    differs (``Sharding.base_name``).
+    """
+    base_name = base_name or table.name
+    key = f"{quote_string(schema_name)}, {quote_string(table.name)}"
+    row_bytes = _row_bytes_sql(engine, schema_name, table, base_name)
+    next_version = engine.fetch_table(f"SELECT {NEXT_VERSION_SQL} AS version FROM skyhouse.density")
+    version = int(next_version.column(0)[0].as_py())
+    engine.execute(
+        f"INSERT INTO skyhouse.density SELECT {key}, {version}, {_cell_sql(table)} AS cell, count() AS rows,"
+        f" toUInt64(count() * {row_bytes}) AS bytes FROM {quote_table(schema_name, base_name)} GROUP BY cell"
+    )
+    return version
+
+
+def _row_bytes_sql(engine: Engine, schema_name: str, table: Table, base_name: str) -> str:
+    """Return SQL of the mean bytes on disk of a row."""
+    names = ", ".join(quote_string(base_name + suffix) for suffix in ("", LOCAL, LOCAL + ROWS_SUFFIX))
+    where = f"database = {quote_string(schema_name)} AND table IN ({names}) AND active"
+    parts = read_topology(engine).all_servers_sql("system.parts") if table.is_sharded else "system.parts"
+    return f"(SELECT sum(bytes_on_disk) / greatest(sum(rows), 1) FROM {parts} WHERE {where})"
+
+
+def _cell_sql(table: Table) -> str:
+    """Return SQL of the cell in which a row is counted."""
+    order = table.layout.healpix_order
+    return f"intDiv({HPX29}, {4 ** (ORDER - order)})" if table.layout.position else str(12 * 4**order)
+
+
+def add_density(engine: Engine, schema_name: str, table: Table, rows_sql: str) -> None:
+    """Add the rows of ``rows_sql``, which have ``hpx29``, to the newest counts of ``table``."""
+    is_table = is_table_sql(schema_name, table.name)
+    newest_version = f"(SELECT max(version) FROM skyhouse.density WHERE {is_table})"
+    newest = f"FROM skyhouse.density WHERE {is_table} AND version = {newest_version}"
+    row_bytes = f"(SELECT sum(bytes) / greatest(sum(rows), 1) {newest})"
+    engine.execute(
+        f"INSERT INTO skyhouse.density SELECT {quote_string(schema_name)}, {quote_string(table.name)},"
+        f" (SELECT max(version) {newest}), {_cell_sql(table)} AS cell, count() AS rows,"
+        f" toUInt64(count() * {row_bytes}) AS bytes FROM {rows_sql} GROUP BY cell"
+    )
+
+
+def delete_density(engine: Engine, schema_name: str, table_name: str) -> None:
+    delete_rows_later(engine, "skyhouse.density", is_table_sql(schema_name, table_name))
+
+
+def read_density(engine: Engine, schema_name: str, table_name: str) -> pa.Table:
+    """Return columns cell (NESTED, the table's ``healpix_order``), rows and bytes of one table."""
+    where = is_table_sql(schema_name, table_name)
+    newest = f"(SELECT max(version) FROM skyhouse.density WHERE {where})"
+    return engine.fetch_table(
+        "SELECT cell, sum(rows) AS rows, sum(bytes) AS bytes FROM"
+        f" (SELECT cell, rows, bytes FROM skyhouse.density WHERE {where} AND version = {newest})"
+        " GROUP BY cell ORDER BY cell"
+    )
+
+
+def read_density_stamp(engine: Engine, schema_name: str, table_name: str) -> str:
+    """Return a text that changes whenever the counts of a table change."""
+    where = is_table_sql(schema_name, table_name)
+    sql = f"SELECT version, count() AS lines FROM skyhouse.density WHERE {where} GROUP BY version"
+    found = engine.fetch_table(f"{sql} ORDER BY version DESC LIMIT 1").to_pylist()
+    return f"{found[0]['version']} {found[0]['lines']}" if found else ""
+
+
+def read_row_counts(engine: Engine) -> tuple[dict[tuple[str, str], int], dict[tuple[str, str], float]]:
+    """Return the rows of each table by (schema, table), and the rows in the cell of a typical row."""
+    counted = engine.fetch_table(
+        "SELECT schema_name, table_name, sum(counted) AS total, sum(pow(counted, 2)) / sum(counted) AS occupancy FROM"
+        " (SELECT schema_name, table_name, cell, sum(rows) AS counted"
+        " FROM skyhouse.density WHERE (schema_name, table_name, version) IN"
+        " (SELECT schema_name, table_name, max(version) FROM skyhouse.density GROUP BY schema_name, table_name)"
+        " GROUP BY schema_name, table_name, cell) GROUP BY schema_name, table_name"
+    ).to_pylist()
+    by_key = {(row["schema_name"], row["table_name"]): row for row in counted}
+    counts = {key: int(row["total"]) for key, row in by_key.items()}
+    return counts, {key: float(row["occupancy"]) for key, row in by_key.items() if row["total"]}
+
+
+def rows_per_square_degree(rows: float, order: int) -> float:
+    """Convert rows per cell of ``order`` to rows per square degree."""
+    cells: int = 12 * 4**order
+    return rows * cells / _SQUARE_DEGREES

@@ -1,0 +1,58 @@
+"""TAP_SCHEMA's tables in the engine. They are derived from the catalogue and can be rewritten at any time."""
+
+from __future__ import annotations
+
+from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.cluster_topology import Topology
+from clickhouse_schema.engine_protocol import Engine
+from clickhouse_schema.quoting import quote_identifier, quote_string
+from clickhouse_schema.replicated_tables import find_table_uuid
+from clickhouse_schema.schema_model import Table
+from clickhouse_schema.table_ddl import column_type, create_table_sql
+from clickhouse_schema.tap_schema import TAP_SCHEMA, build_tap_schema
+
+#: Suffix of the tables in which the next content is prepared.
+_NEXT_SUFFIX = "__new"
+
+
+def create_tap_schema(engine: Engine, topology: Topology) -> None:
+    """Create each table and its double; recreate those with columns of another version of Skyhouse."""
+    for table in TAP_SCHEMA.tables:
+        for name in (table.name, table.name + _NEXT_SUFFIX):
+            columns = _read_columns(engine, name)
+            if columns == [(column.name, column_type(column)) for column in table.columns]:
+                continue
+            if columns:
+                engine.execute(f"DROP TABLE {_quote_tap_schema_table(name)}{topology.on_cluster} SYNC")
+            _create_table(engine, topology, table, name)
+
+
+def _read_columns(engine: Engine, name: str) -> list[tuple[str, str]]:
+    """Return name and type of each column; [] if the table does not exist."""
+    where = f"database = {quote_string(TAP_SCHEMA.name)} AND table = {quote_string(name)}"
+    columns = engine.fetch_table(f"SELECT name, type FROM system.columns WHERE {where} ORDER BY position")
+    return [(row["name"], row["type"]) for row in columns.to_pylist()]
+
+
+def _create_table(engine: Engine, topology: Topology, table: Table, name: str) -> None:
+    uuid = find_table_uuid(engine, topology, TAP_SCHEMA.name, name)
+    engine.execute(create_table_sql(table, _quote_tap_schema_table(name), topology, uuid=uuid, if_missing=True))
+
+
+def write_tap_schema(engine: Engine, catalogue: Catalogue) -> None:
+    """Replace the content of each table in one step, so that no reader sees half of it.
+
+    Exchanging the tables would leave one to drop, and DROP waits for its readers. No table is ever empty, because
+    TAP_SCHEMA describes itself.
+    """
+    batches = build_tap_schema(catalogue)
+    for table in TAP_SCHEMA.tables:
+        live = _quote_tap_schema_table(table.name)
+        following = _quote_tap_schema_table(table.name + _NEXT_SUFFIX)
+        engine.execute(f"TRUNCATE TABLE {following}")
+        engine.insert_batches(following, [batches[table.name]])
+        engine.execute(f"ALTER TABLE {live} REPLACE PARTITION tuple() FROM {following}")
+
+
+def _quote_tap_schema_table(name: str) -> str:
+    return f"{quote_identifier(TAP_SCHEMA.name)}.{quote_identifier(name)}"
