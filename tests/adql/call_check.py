@@ -17,7 +17,7 @@ def check_call(name: str, count: int) -> None:
     if name in OPERATORS:
         assert _takes(OPERATORS[name].split(), count), f"{name} with {count} operands"
     else:
-        assert any(f.takes(count) for f in FUNCTIONS.get(name, ())), f"{name} with {count} operands"
+        assert any(f.accepts_count(count) for f in FUNCTIONS.get(name, ())), f"{name} with {count} operands"
 
 
 def _takes(roles: list[str], count: int) -> bool:
