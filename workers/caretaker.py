@@ -45,11 +45,11 @@ class Caretaker:
         try:
             self._check_persistence_once()
             self._recover_jobs()
-            self._lifetimes.expire(now())
+            self._lifetimes.destroy_expired(now())
             self._stop_stray_queries()
             if time.monotonic() - self._last_sweep >= ORPHAN_AGE_SECONDS:
                 self._last_sweep = time.monotonic()
-                self._lifetimes.sweep()
+                self._lifetimes.sweep_orphans()
         except (JobStoreUnavailable, redis.RedisError) as error:
             _log.warning("the caretaker cannot reach the job store: %s", error)
             self._redis_reachable_since = time.monotonic()
@@ -64,7 +64,7 @@ class Caretaker:
 
     def _stop_stray_queries(self) -> None:
         try:
-            self._lifetimes.end_strays()
+            self._lifetimes.stop_stray_queries()
         except EngineError as error:
             _log.warning("the caretaker cannot reach the engine: %s", error)
 
@@ -74,8 +74,8 @@ class Caretaker:
         After an outage of Redis, workers first get the time to send a heartbeat.
         """
         if time.monotonic() - self._redis_reachable_since >= self._worker_silence:
-            self._lifetimes.recover(add_seconds(now(), -self._worker_silence))
-        startable = self._queue.startable()
+            self._lifetimes.recover_jobs(add_seconds(now(), -self._worker_silence))
+        startable = self._queue.startable_classes()
         without_task = {work for work in startable if not self._broker.llen(celery_queue_name(work))}
         for work in startable:
             if work in without_task:

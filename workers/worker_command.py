@@ -53,7 +53,7 @@ def run_workers(jobs: Jobs = "all", processes: Processes = None) -> None:
     application.works = works = _JOB_CLASSES[jobs]
     options = [
         "--pool=prefork",
-        f"--concurrency={processes or QueueRules.of(settings).at_once(works)}",
+        f"--concurrency={processes or QueueRules.from_config(settings).count_executors(works)}",
         f"--queues={','.join(celery_queue_name(work) for work in works)}",
         "--loglevel=WARNING",
         "--hostname=%h",

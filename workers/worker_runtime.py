@@ -48,7 +48,7 @@ class WorkerRuntime:
     def wake_others(self) -> None:
         """Wake workers for all jobs that may start now; the caretaker does so too, but later."""
         try:
-            for work in dict.fromkeys(self._queue.startable()):
+            for work in dict.fromkeys(self._queue.startable_classes()):
                 self._dispatcher.wake(work)
         except JobStoreUnavailable as error:
             _log.warning("no worker can be notified of a job now: %s", error)

@@ -52,7 +52,7 @@ def _serve(data_path: Path, listener: socket.socket, url: str, reporter: Reporte
             load_demo(engine, reporter)
         _make(data_path)
         app = create_app(config, engine)
-        metadata = app.state.services.metadata
+        metadata = app.state.services.catalogue_cache
         server = _Server(app, lambda: reporter.output(first_queries(engine, metadata.catalogue, url)))
         if config.clickhouse_url:  # other commands reach the engine themselves
             server.run(sockets=[listener])

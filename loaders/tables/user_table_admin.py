@@ -40,7 +40,7 @@ def drop(engine: Engine, owner: str, name: str, reporter: Reporter) -> None:
     if wanted and not records:
         raise LoadError(f"{owner} has no table {SCHEMA_NAME}.{wanted}; see skyhouse user tables {owner}")
     for record in records:
-        storage.remove(owner, record.table.name)
+        storage.remove_table(owner, record.table.name)
         if not user_table_record.is_storage_read(engine, record.storage):
             user_table_record.drop_storage(engine, record.storage)
         reporter.output(f"dropped {record.qualified_name} of {owner}")

@@ -21,7 +21,7 @@ from tap_service.storage.open_storage import JobStores
 
 
 def build_job_queue(config: Config, stores: JobStores) -> JobQueue:
-    return JobQueue(stores.jobs, QueueRules.of(config))
+    return JobQueue(stores.jobs, QueueRules.from_config(config))
 
 
 def build_job_lifetimes(config: Config, engine: Engine, stores: JobStores) -> JobLifetimes:
@@ -55,5 +55,5 @@ def build_dispatcher(
     if config.redis_url:
         return build_celery_dispatcher(config)
     runner = build_job_runner(queries, stores, queue, worker=f"pid {os.getpid()}")
-    queries.metrics.jobs.set_function(lambda: runner.running)
-    return EmbeddedDispatcher(queue, QueueRules.of(config).at_once(), runner, lifetimes)
+    queries.metrics.jobs.set_function(lambda: runner.n_running)
+    return EmbeddedDispatcher(queue, QueueRules.from_config(config).count_executors(), runner, lifetimes)

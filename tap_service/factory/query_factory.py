@@ -25,18 +25,18 @@ class QueryComponents:
     engine: Engine
     metrics: ServiceMetrics
     log: QueryLog
-    metadata: CatalogueCache
+    catalogue_cache: CatalogueCache
     table_files: TableFileReader
     preparation: QueryPreparation
     user_tables: UserTableService
 
     def start(self) -> None:
-        self.metadata.start()
+        self.catalogue_cache.start()
         self.table_files.start()
 
     def close(self) -> None:
         self.table_files.close()
-        self.metadata.close()
+        self.catalogue_cache.close()
         self.user_tables.close()
         self.log.close()
 
@@ -59,15 +59,15 @@ def build_query_components(
         The engine does not answer.
     """
     metrics = ServiceMetrics()
-    metadata = CatalogueCache(engine, is_sole=not config.clickhouse_url)
-    table_files = TableFileReader(config, at_once=is_sandbox_kept_ready)
+    metadata = CatalogueCache(engine, is_only_process=not config.clickhouse_url)
+    table_files = TableFileReader(config, is_kept_ready=is_sandbox_kept_ready)
     uploads = UploadLoader(config, engine, table_files)
     return QueryComponents(
         config=config,
         engine=engine,
         metrics=metrics,
         log=QueryLog(config.query_log, metrics),
-        metadata=metadata,
+        catalogue_cache=metadata,
         table_files=table_files,
         preparation=QueryPreparation(config, engine, metadata, Estimator(engine, jobs), uploads),
         user_tables=UserTableService(config, engine, metadata, table_files),

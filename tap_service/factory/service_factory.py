@@ -32,7 +32,7 @@ class Services:
     engine: Engine
     stores: JobStores
     metrics: ServiceMetrics
-    metadata: CatalogueCache
+    catalogue_cache: CatalogueCache
     preparation: QueryPreparation
     user_tables: UserTableService
     spools: SpoolStore
@@ -41,7 +41,7 @@ class Services:
     queries: QueryService
     jobs: JobService
     availability: AvailabilityService
-    identities: Authenticator
+    authenticator: Authenticator
     _components: QueryComponents
     _dispatcher: Dispatcher
 
@@ -54,7 +54,7 @@ class Services:
         await asyncio.to_thread(self._dispatcher.close)
         self.stores.jobs.close()
         self.availability.close()
-        self.identities.close()
+        self.authenticator.close()
         self.spools.close()
         self._components.close()
 
@@ -84,7 +84,7 @@ def build_services(config: Config, engine: Engine) -> Services:
         engine=engine,
         stores=stores,
         metrics=metrics,
-        metadata=components.metadata,
+        catalogue_cache=components.catalogue_cache,
         preparation=preparation,
         user_tables=components.user_tables,
         spools=spools,
@@ -92,7 +92,7 @@ def build_services(config: Config, engine: Engine) -> Services:
         queries=QueryService(config, preparation, spools, metrics, components.log),
         jobs=JobService(config, stores, queue, preparation, dispatcher, lifetimes),
         availability=AvailabilityService(engine, spools, stores.jobs, stores.results),
-        identities=identities,
+        authenticator=identities,
         _components=components,
         _dispatcher=dispatcher,
     )

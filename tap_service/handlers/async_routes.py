@@ -34,7 +34,7 @@ _FRESH = {"Cache-Control": "no-store"}
 @router.api_route("/", methods=_READ)
 async def list_jobs(request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
     wanted = parse_job_filter(urlencoded(request.scope["query_string"], "the query string"))
-    found = await run_in_threadpool(skyhouse.jobs.references, wanted, caller)
+    found = await run_in_threadpool(skyhouse.jobs.list_jobs, wanted, caller)
     return StreamingResponse(job_list(found, _url(asker)), media_type=_XML, headers=_FRESH)
 
 
@@ -42,7 +42,7 @@ async def list_jobs(request: Request, skyhouse: Skyhouse, caller: Caller, asker:
 @router.post("/")
 async def create(request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
     with closing(await request_form(request, skyhouse)) as form:
-        job = await run_in_threadpool(skyhouse.jobs.create, form.pairs, caller, asker.client, form.files)
+        job = await run_in_threadpool(skyhouse.jobs.create_job, form.pairs, caller, asker.client, form.files)
     return _see(asker, job.job_id)
 
 
@@ -52,18 +52,18 @@ async def show(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller
     if seconds:
         gone = asyncio.create_task(disconnection(request.receive))
         try:
-            job = await unless(gone, skyhouse.jobs.wait(job_id, caller, seconds, phase))
+            job = await unless(gone, skyhouse.jobs.wait_for_change(job_id, caller, seconds, phase))
         finally:
             gone.cancel()
     else:
-        job = await run_in_threadpool(skyhouse.jobs.get, job_id, caller)
+        job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
     return Response(job_document(job, _url(asker, job_id)), media_type=_XML, headers=_FRESH)
 
 
 @router.post("/{job_id}")
 async def act(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
     pairs = await request_pairs(request, skyhouse)
-    await run_in_threadpool(skyhouse.jobs.get, job_id, caller)
+    await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
     actions = [value.upper() for name, value in pairs if name.upper() == "ACTION"]
     if actions != ["DELETE"]:
         raise Forbidden(
@@ -75,7 +75,7 @@ async def act(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller,
 
 @router.delete("/{job_id}")
 async def destroy(job_id: str, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
-    await run_in_threadpool(skyhouse.jobs.destroy, job_id, caller)
+    await run_in_threadpool(skyhouse.jobs.destroy_job, job_id, caller)
     return _see(asker)
 
 
@@ -124,7 +124,7 @@ async def owner(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
 
 @router.api_route("/{job_id}/error", methods=_READ)
 async def error(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
-    job = await run_in_threadpool(skyhouse.jobs.get, job_id, caller)
+    job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
     if job.error is None:
         raise NotFound(f"the job has no error: it is {job.phase}")
     query = next((value for name, value in job.parameters if name == "QUERY"), "")
@@ -133,7 +133,7 @@ async def error(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
 
 @router.api_route("/{job_id}/parameters", methods=_READ)
 async def parameters(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
-    job = await run_in_threadpool(skyhouse.jobs.get, job_id, caller)
+    job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
     return Response(parameters_document(job), media_type=_XML, headers=_FRESH)
 
 
@@ -147,7 +147,7 @@ async def post_parameters(job_id: str, request: Request, skyhouse: Skyhouse, cal
 @router.api_route("/{job_id}/results", methods=_READ)
 @router.api_route("/{job_id}/results/", methods=_READ)
 async def results(job_id: str, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
-    job = await run_in_threadpool(skyhouse.jobs.get, job_id, caller)
+    job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
     return Response(results_document(job, _url(asker, job_id)), media_type=_XML, headers=_FRESH)
 
 
@@ -161,7 +161,7 @@ def _see(asker: RequestOrigin, job_id: str = "") -> Response:
 
 
 async def _text(skyhouse: Skyhouse, job_id: str, caller: Caller, tell: Callable[[Job], str]) -> Response:
-    job = await run_in_threadpool(skyhouse.jobs.get, job_id, caller)
+    job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
     return PlainTextResponse(tell(job), headers=_FRESH)
 
 

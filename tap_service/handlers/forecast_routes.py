@@ -47,7 +47,7 @@ async def estimate(request: Request, skyhouse: Skyhouse, caller: Caller) -> Resp
         query = parameters.query
         gone = asyncio.create_task(disconnection(request.receive))
         try:
-            found = await unless(gone, skyhouse.queries.forecast(parameters, caller.name if caller else None))
+            found = await unless(gone, skyhouse.queries.forecast_query(parameters, caller.name if caller else None))
         finally:
             gone.cancel()
     except UserFault as error:
@@ -132,7 +132,7 @@ async def density(name: str, skyhouse: Skyhouse, caller: Caller, order: str = ""
 
     def counted() -> dict[str, Any]:
         entry = named(skyhouse, caller, name)
-        own, rows = skyhouse.preparation.density(entry)
+        own, rows = skyhouse.preparation.read_density(entry)
         if entry.table.layout.position is None:
             return {"order": None, "rows": int(rows.sum())}
         shown = min(own, most)

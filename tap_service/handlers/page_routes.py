@@ -21,7 +21,7 @@ _READ = ["GET", "HEAD"]
 
 @tap_router.api_route("/examples", methods=_READ, dependencies=[Depends(caller_of)])
 async def show_examples(skyhouse: Skyhouse) -> Response:
-    snapshot = skyhouse.metadata.snapshot
+    snapshot = skyhouse.catalogue_cache.snapshot
     found = await run_in_threadpool(lambda: snapshot.examples)
     return Response(examples_document(found, f"{skyhouse.config.title}: examples"), media_type="application/xhtml+xml")
 
@@ -30,7 +30,7 @@ async def show_examples(skyhouse: Skyhouse) -> Response:
 @tap_router.api_route("", methods=_READ)
 @tap_router.api_route("/", methods=_READ)
 async def landing(skyhouse: Skyhouse, asker: Asker) -> HTMLResponse:
-    tables = [entry.qualified_name for entry in skyhouse.metadata.catalogue.entries]
+    tables = [entry.qualified_name for entry in skyhouse.catalogue_cache.catalogue.entries]
     return HTMLResponse(landing_page(skyhouse.config, f"{asker.base_url}/tap", tables))
 
 

@@ -38,13 +38,13 @@ async def visitor_of(request: Request) -> Identity | None:
         and request.headers.get("sec-fetch-site") == "cross-site"
     ):
         raise Forbidden("a page of another site asks with your password: it needs a token instead")
-    request.state.visitor = await services_of(request).identities.identify(headers)
+    request.state.visitor = await services_of(request).authenticator.identify(headers)
     return cast("Identity | None", request.state.visitor)
 
 
 def caller_of(request: Request, visitor: Annotated[Identity | None, Depends(visitor_of)]) -> Identity | None:
     """The visitor, who may use the service. Raises Unauthorized for anonymous ones where the service is closed."""
-    services_of(request).identities.admit(visitor)
+    services_of(request).authenticator.check_admission(visitor)
     return visitor
 
 

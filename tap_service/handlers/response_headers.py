@@ -73,7 +73,7 @@ class CommonHeaders:
 def _tell_login(scope: Scope, status: int, headers: MutableHeaders) -> None:
     visitor = scope.get("state", {}).get("visitor", _UNKNOWN)
     if status == 401 or (visitor is None and 200 <= status < 300):
-        methods = scope["app"].state.services.identities.login_methods
+        methods = scope["app"].state.services.authenticator.login_methods
         for method in methods or (BASIC,) * (status == 401):  # RFC 9110, section 15.5.2: 401 never goes without
             headers.append("WWW-Authenticate", method.challenge)
     elif isinstance(visitor, Identity):

@@ -27,7 +27,7 @@ _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
 
 @router.api_route("/{job_id}/results/result", methods=["GET", "HEAD"])
 async def result(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
-    job = await run_in_threadpool(skyhouse.jobs.get, job_id, caller)
+    job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
     if job.result is None:
         raise NotFound(f"the job has no result: it is {job.phase}")
     etag = f'"{job.result.etag}"'
@@ -53,14 +53,14 @@ async def result(job_id: str, request: Request, skyhouse: Skyhouse, caller: Call
         headers["Content-Range"] = f"bytes {start}-{end - 1}/{size}"
     if request.method == "HEAD":
         return Response(status_code=206 if part else 200, headers=headers)
-    pieces = await run_in_threadpool(skyhouse.jobs.result, job, start, end)
+    pieces = await run_in_threadpool(skyhouse.jobs.read_result, job, start, end)
     return _Pieces(pieces, 206 if part else 200, headers)
 
 
 @router.api_route("/{job_id}/preview", methods=["GET", "HEAD"])
 async def preview(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
-    job = await run_in_threadpool(skyhouse.jobs.get, job_id, caller)
-    rows = await run_in_threadpool(skyhouse.jobs.preview, job)
+    job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
+    rows = await run_in_threadpool(skyhouse.jobs.read_preview, job)
     return Response(rows, media_type=PREVIEW_FORMAT.mime, headers={"Cache-Control": "no-store"})
 
 

@@ -31,14 +31,14 @@ async def sync(request: Request, skyhouse: Skyhouse, caller: Caller, asker: Aske
             form = await request_form(request, skyhouse)
             parameters = read_tap_parameters(form.pairs, skyhouse.config.max_query_length, form.files)
         except UserFault as error:
-            skyhouse.queries.refused(error, asker.client)
+            skyhouse.queries.record_refusal(error, asker.client)
             raise
         gone = asyncio.create_task(disconnection(request.receive))
-        answer = await skyhouse.queries.answer(parameters, asker.client, caller.name if caller else None)
+        answer = await skyhouse.queries.start_query(parameters, asker.client, caller.name if caller else None)
     finally:
         form.close()
     try:
-        await unless(gone, answer.begin())
+        await unless(gone, answer.wait_first_bytes())
     except BaseException:
         gone.cancel()
         answer.close()
@@ -80,7 +80,7 @@ class ResultResponse(Response):
 
     async def _send(self, send: Callable[[Message], Awaitable[None]]) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        async for piece in self._answer.pieces():
+        async for piece in self._answer.read_pieces():
             await send({"type": "http.response.body", "body": piece, "more_body": True})
-        if self._answer.complete:
+        if self._answer.is_complete:
             await send({"type": "http.response.body", "body": b"", "more_body": False})

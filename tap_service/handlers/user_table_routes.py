@@ -44,12 +44,12 @@ User = Annotated[str, Depends(user_of)]
 
 @router.put("/tables/{name}")
 async def create(name: str, request: Request, skyhouse: Skyhouse, user: User, asker: Asker) -> Response:
-    skyhouse.user_tables.own_name(name)
+    skyhouse.user_tables.parse_table_name(name)
     replace = _replace(request)
     async with body_file(request, skyhouse.incoming, skyhouse.config.user_table_file) as path:
         kind = request.headers.get("content-type", "")
-        work = partial(skyhouse.user_tables.create, user, name, path, kind, replace=replace)
-        record = await skyhouse.user_tables.run(user, work)
+        work = partial(skyhouse.user_tables.create_table, user, name, path, kind, replace=replace)
+        record = await skyhouse.user_tables.run_load(user, work)
     headers = {
         "Location": f"{asker.base_url}/tap/tables/{record.qualified_name}",
         **expires(skyhouse, user, record.entry),
@@ -59,18 +59,18 @@ async def create(name: str, request: Request, skyhouse: Skyhouse, user: User, as
 
 @router.post("/load/{name}")
 async def load(name: str, request: Request, skyhouse: Skyhouse, user: User) -> Response:
-    skyhouse.user_tables.own_name(name)
+    skyhouse.user_tables.parse_table_name(name)
     replace = _replace(request)
     async with body_file(request, skyhouse.incoming, skyhouse.config.user_table_file) as path:
         kind = request.headers.get("content-type", "")
-        work = partial(skyhouse.user_tables.load, user, name, path, kind, replace=replace)
-        record, rows = await skyhouse.user_tables.run(user, work)
+        work = partial(skyhouse.user_tables.load_rows, user, name, path, kind, replace=replace)
+        record, rows = await skyhouse.user_tables.run_load(user, work)
     return PlainTextResponse(f"loaded {rows} rows into {record.qualified_name}, which has {record.rows} now\n")
 
 
 @router.delete("/tables/{name}")
 async def remove(name: str, skyhouse: Skyhouse, user: User) -> Response:
-    await run_in_threadpool(skyhouse.user_tables.remove, user, name)
+    await run_in_threadpool(skyhouse.user_tables.remove_table, user, name)
     return Response(status_code=204)
 
 
@@ -90,8 +90,8 @@ async def save(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller
     given = _known(await request_pairs(request, skyhouse), ("TABLE", "REPLACE"))
     if "TABLE" not in given:
         raise ParameterFault("give TABLE: the name of the table that the result shall be, such as TABLE=mydb.bright")
-    skyhouse.user_tables.own_name(given["TABLE"])
-    source = await run_in_threadpool(skyhouse.jobs.get, job_id, caller)
+    skyhouse.user_tables.parse_table_name(given["TABLE"])
+    source = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
     if source.result is None:
         raise ParameterFault(f"the job has no result that could be a table: it is {source.phase}")
     check_savable(source, skyhouse.config)
@@ -101,8 +101,8 @@ async def save(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller
 
 @router.api_route("/mydb", methods=["GET", "HEAD"])
 async def own(skyhouse: Skyhouse, user: User) -> Response:
-    tables = await run_in_threadpool(skyhouse.user_tables.tables, user)
-    until = await run_in_threadpool(skyhouse.user_tables.expiries, user)
+    tables = await run_in_threadpool(skyhouse.user_tables.list_tables, user)
+    until = await run_in_threadpool(skyhouse.user_tables.list_expiries, user)
     config = skyhouse.config
     told = [
         {
@@ -123,7 +123,7 @@ async def own(skyhouse: Skyhouse, user: User) -> Response:
 
 async def _job(skyhouse: Skyhouse, caller: Identity | None, asker: Asker, pairs: list[Pair]) -> Response:
     """Go on at a new job."""
-    job = await run_in_threadpool(skyhouse.jobs.create, pairs, caller, asker.client)
+    job = await run_in_threadpool(skyhouse.jobs.create_job, pairs, caller, asker.client)
     return Response(status_code=303, headers={"Location": f"{asker.base_url}/tap/async/{job.job_id}"})
 
 

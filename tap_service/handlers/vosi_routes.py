@@ -30,21 +30,21 @@ _READ = ["GET", "HEAD"]
 @router.api_route("/availability", methods=_READ)
 async def availability(skyhouse: Skyhouse) -> Response:
     """200 also when the service is out of order: this document is about that. Like /capabilities for everybody."""
-    return Response(availability_document(await skyhouse.availability.availability()), media_type=_XML)
+    return Response(availability_document(await skyhouse.availability.check_availability()), media_type=_XML)
 
 
 @router.api_route("/capabilities", methods=_READ)
 async def capabilities(skyhouse: Skyhouse, asker: Asker) -> Response:
-    catalogue = skyhouse.metadata.catalogue
-    described = describe_service(skyhouse.config, skyhouse.identities, catalogue, f"{asker.base_url}/tap")
+    catalogue = skyhouse.catalogue_cache.catalogue
+    described = describe_service(skyhouse.config, skyhouse.authenticator, catalogue, f"{asker.base_url}/tap")
     return Response(capabilities_document(described), media_type=_XML)
 
 
 @router.api_route("/tables", methods=_READ)
 async def tables(skyhouse: Skyhouse, caller: Caller, detail: Literal["min", "max"] = "max") -> Response:
     def document() -> bytes:
-        snapshot = skyhouse.metadata.snapshot_of(caller.name if caller else None)
-        return snapshot.tables if detail == "max" else snapshot.tables_without_columns
+        snapshot = skyhouse.catalogue_cache.snapshot_for(caller.name if caller else None)
+        return snapshot.tables_document if detail == "max" else snapshot.tables_document_without_columns
 
     return Response(await run_in_threadpool(document), headers=_private(caller), media_type=_XML)
 
@@ -60,7 +60,7 @@ async def table(name: str, skyhouse: Skyhouse, caller: Caller) -> Response:
 
 def named(skyhouse: Services, caller: Identity | None, name: str) -> TableEntry:
     """The table of this name that the caller sees. Raises NotFound."""
-    entry = skyhouse.metadata.snapshot_of(caller.name if caller else None).find(name)
+    entry = skyhouse.catalogue_cache.snapshot_for(caller.name if caller else None).find_table(name)
     if entry is None:
         raise NotFound(f"there is no table {name[:200]!r}; /tap/tables?detail=min lists them, written schema.table")
     return entry
@@ -70,7 +70,7 @@ def expires(skyhouse: Services, user: str, entry: TableEntry) -> dict[str, str]:
     """The header that tells how long one of the user's own tables is kept if nobody uses it."""
     if entry.schema is not user_table_record.SCHEMA:
         return {}
-    end = skyhouse.user_tables.expiries(user).get(entry.table.name)
+    end = skyhouse.user_tables.list_expiries(user).get(entry.table.name)
     return {TABLE_EXPIRES_HEADER: format_instant(end)} if end else {}
 
 

@@ -36,7 +36,7 @@ class BoundedThreadPool:
         return future
 
     @property
-    def waiting(self) -> int:
+    def n_waiting(self) -> int:
         return max(0, self._pending - self._threads)
 
     def close(self) -> None:

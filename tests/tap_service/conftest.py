@@ -96,7 +96,7 @@ class Served:
 
     def refresh(self) -> None:
         """Read the catalogue now, which the service does every second."""
-        self.server.config.app.state.services.metadata.refresh()
+        self.server.config.app.state.services.catalogue_cache.refresh()
 
     def metric(self, name: str, **labels: str) -> float:
         value = self.server.config.app.state.services.metrics.registry.get_sample_value(name, labels)

@@ -43,7 +43,7 @@ def accounts(path: Path) -> Any:
 def ask(identities: Authenticator, *headers: str) -> Identity | None:
     async def asked() -> Identity | None:
         found = await identities.identify(headers)
-        identities.admit(found)
+        identities.check_admission(found)
         return found
 
     return asyncio.run(asked())

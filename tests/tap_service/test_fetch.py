@@ -76,7 +76,7 @@ CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
 
 
 def fetch(directory: Path, address: str, *hosts: str, seconds: float = 20) -> tuple[bytes, str]:
-    with UrlFetcher(directory, hosts, MOST, seconds).fetched(address) as (file, content_type):
+    with UrlFetcher(directory, hosts, MOST, seconds).fetched_file(address) as (file, content_type):
         return file.read(), content_type
 
 

@@ -407,7 +407,8 @@ def test_damaged_files(read: Callable[..., Answer], form: str) -> None:
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TableFileReader]:
     files = TableFileReader(
-        Config(spool_path=tmp_path_factory.mktemp("spool"), upload_memory=1 << 30, upload_seconds=20), at_once=False
+        Config(spool_path=tmp_path_factory.mktemp("spool"), upload_memory=1 << 30, upload_seconds=20),
+        is_kept_ready=False,
     )
     yield files
     files.close()
@@ -430,5 +431,5 @@ def test_bombs(files: TableFileReader, tmp_path: Path, kind: str) -> None:
     path = tmp_path / "bomb"
     path.write_bytes(bomb(kind))
     said = r"a row has more than 67108864 bytes" if kind == "text" else r"takes more than 1073741824 bytes of memory"
-    with pytest.raises(UploadFault, match=said), files.read(path, "mine"):
+    with pytest.raises(UploadFault, match=said), files.read_table(path, "mine"):
         pass

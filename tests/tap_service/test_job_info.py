@@ -52,8 +52,8 @@ class Told:
         assert steps
         self._execution.report.rows = round(written * steps.written)
         seen = Progress(round(read * 1000), 0, 1000, 0, math.floor(joined * steps.joined))
-        self._progress.seen(seen)
-        info = self._progress.while_running()
+        self._progress.update_progress(seen)
+        info = self._progress.info_while_running()
         percent = info.get("percent")
         return str(info["stage"]), None if percent is None else int(percent)
 

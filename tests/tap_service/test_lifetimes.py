@@ -69,7 +69,7 @@ def test_queries_of_no_job_are_stopped(engine: EmbeddedEngine, store: SqliteJobS
     ):
         for rows in (own, earlier, unknown, other):
             next(rows)
-        lifetimes.end_strays()
+        lifetimes.stop_stray_queries()
         with pytest.raises(QueryCancelled):
             deque(earlier, maxlen=0)
         for rows in (own, unknown, other):
@@ -86,7 +86,7 @@ def test_jobs_go_at_their_time_with_their_results(
 ) -> None:
     completed(store, results, "a", -1)
     completed(store, results, "b")
-    assert lifetimes.expire(now()) == 1
+    assert lifetimes.destroy_expired(now()) == 1
     assert results.list_keys(0) == ["b-1"]
     with pytest.raises(NoSuchJob):
         store.get_job("a")
@@ -102,10 +102,10 @@ def test_jobs_of_silent_workers_begin_anew_twice(
     for deaths in (1, 2):
         job = store.start_job("lost", "w", now())
         half_written(tmp_path, job.result_key)
-        assert lifetimes.recover(add_seconds(now(), 1)) == 1
+        assert lifetimes.recover_jobs(add_seconds(now(), 1)) == 1
         assert (store.get_job("lost").deaths, results.list_keys(0)) == (deaths, [])
     store.start_job("lost", "w", now())
-    assert lifetimes.recover(add_seconds(now(), 1)) == 1
+    assert lifetimes.recover_jobs(add_seconds(now(), 1)) == 1
     lost = store.get_job("lost")
     assert lost.phase is ExecutionPhase.ERROR
     assert lost.error is not None
@@ -123,10 +123,10 @@ def test_what_no_job_counts_as_its_own_is_swept(
     abandoned = results.create_result("gone-1")
     abandoned.write(b"x")
     abandoned.commit()
-    assert lifetimes.sweep() == 0
+    assert lifetimes.sweep_orphans() == 0
     for path in (tmp_path / "results").iterdir():
         os.utime(path, (time.time() - 100, time.time() - 100))
-    assert lifetimes.sweep() == 5
+    assert lifetimes.sweep_orphans() == 5
     assert results.list_keys(0) == ["done-1", "running-1"]
 
 
@@ -149,19 +149,19 @@ def test_parts_are_kept_for_the_next_attempt_and_go_with_the_job(
 ) -> None:
     for job_id in ("kept", "destroyed", "aborted"):
         in_pieces(store, results, queued(store, job_id), 1, 2)
-    assert lifetimes.sweep(0) == 0
-    assert lifetimes.recover(add_seconds(now(), 1)) == 3
-    assert lifetimes.sweep(0) == 3  # the half ones
+    assert lifetimes.sweep_orphans(0) == 0
+    assert lifetimes.recover_jobs(add_seconds(now(), 1)) == 3
+    assert lifetimes.sweep_orphans(0) == 3  # the half ones
     kept = ["kept-1x0", "kept-1x1"]
     in_pieces(store, results, "kept", 2, 1)
     assert store.get_job("kept").part_keys == (*kept, "kept-2x2")
     assert store.get_job("kept").deaths == 0
-    lifetimes.destroy("destroyed")
+    lifetimes.destroy_job("destroyed")
     store.abort_job("aborted", now())
-    assert lifetimes.sweep(0) == 2
+    assert lifetimes.sweep_orphans(0) == 2
     assert results.list_keys(0) == [*kept, "kept-2x1", "kept-2x2"]
-    lifetimes.destroy("kept")
-    lifetimes.sweep(0)
+    lifetimes.destroy_job("kept")
+    lifetimes.sweep_orphans(0)
     assert results.list_keys(0) == []
 
 
@@ -172,7 +172,7 @@ def test_tables_of_dead_workers_are_dropped(
     running = store.start_job(queued(store, "running"), "w", now())
     for key in (running.result_key, "running-7", "nobody-1"):
         engine.execute(f"CREATE TABLE skyhouse.{merge_table_name(key)} (c1 String) ENGINE = MergeTree ORDER BY tuple()")
-    lifetimes.sweep()
+    lifetimes.sweep_orphans()
     sql = "SELECT name FROM system.tables WHERE database = 'skyhouse' AND startsWith(name, 'groups_')"
     # another deployment over the same engine may know what is not known here
     assert engine.fetch_table(sql)["name"].to_pylist() == [
@@ -180,9 +180,9 @@ def test_tables_of_dead_workers_are_dropped(
         merge_table_name(running.result_key),
     ]
     store.abort_job("running", now())
-    lifetimes.sweep()
+    lifetimes.sweep_orphans()
     assert engine.fetch_table(sql)["name"].to_pylist() == [merge_table_name("nobody-1")]
-    lifetimes.sweep(minimum_age=0)
+    lifetimes.sweep_orphans(minimum_age=0)
     assert engine.fetch_table(sql).num_rows == 0
 
 

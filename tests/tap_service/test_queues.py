@@ -46,10 +46,10 @@ class Asked:
             client=client,
         )
         self.store.create_job(job)
-        return self.queue.put(job, Estimate(1, 1, SECONDS[work], "scan"))
+        return self.queue.put_job(job, Estimate(1, 1, SECONDS[work], "scan"))
 
     def taken(self) -> str:
-        job = self.queue.take("w")
+        job = self.queue.take_job("w")
         assert job is not None
         return job.job_id
 
@@ -135,9 +135,9 @@ def test_heavier_work_does_not_block_lighter(store: SqliteJobStore) -> None:
         asked.put("alice", VERY_LONG, f"v{number}")
         asked.put("alice", LONG, f"l{number}")
     asked.put("alice", SHORT, "s")
-    assert asked.queue.startable() == [WorkClass.VERY_LONG, WorkClass.LONG, WorkClass.SHORT]
+    assert asked.queue.startable_classes() == [WorkClass.VERY_LONG, WorkClass.LONG, WorkClass.SHORT]
     assert {asked.taken() for _ in range(3)} == {"s", "l0", "v0"}
-    assert (asked.queue.waiting(), asked.queue.startable(), asked.queue.take("w")) == (8, [], None)
+    assert (asked.queue.count_waiting(), asked.queue.startable_classes(), asked.queue.take_job("w")) == (8, [], None)
 
 
 def test_a_user_has_no_more_running_than_allowed(store: SqliteJobStore) -> None:
@@ -147,7 +147,7 @@ def test_a_user_has_no_more_running_than_allowed(store: SqliteJobStore) -> None:
     asked.put("bob", LONG, "b")
     first = [asked.taken() for _ in range(3)]
     assert first == ["a0", "b", "a1"]
-    assert asked.queue.take("w") is None
+    assert asked.queue.take_job("w") is None
     asked.done("a0")
     assert asked.taken() == "a2"
 
@@ -186,10 +186,10 @@ def test_quotes(store: SqliteJobStore) -> None:
     assert add_seconds(before, (30 + 60) / 2 + 60) <= quote <= add_seconds(now(), (30 + 60) / 2 + 60)
     job = Job("mortal", None, now(), add_seconds(now(), 50), 100)
     store.create_job(job)
-    assert asked.queue.put(job, Estimate(1, 1, 1e30, "scan")).quote == job.destruction_time
+    assert asked.queue.put_job(job, Estimate(1, 1, 1e30, "scan")).quote == job.destruction_time
     unknown = replace(job, job_id="unknown")
     store.create_job(unknown)
-    assert asked.queue.put(unknown, None).quote is None
+    assert asked.queue.put_job(unknown, None).quote is None
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from(list(WorkClass))), max_size=60), st.data())

@@ -164,11 +164,11 @@ class TestSample:
 
 def test_what_was_cut_is_told_in_the_past() -> None:
     found = RowLimit(10, 100, 0, ResultRows(50, "about"), "sky")
-    assert found.after_cut == (
+    assert found.text_after_cut == (
         "The query gives about 50 rows. Rows come in HEALPix order, so whole parts of the sky are missing. "
         "Ask for more with MAXREC, up to 100."
     )
-    assert re.match("Ask for more", RowLimit(10, 100).after_cut)
-    assert RowLimit(100, 100, 1000).after_cut == "A job gives more, with MAXREC up to 1000."
-    assert "ask in parts" in RowLimit(1000, 1000, 1000).after_cut
-    assert replace(found, limit=0).after_cut == "Ask for more with MAXREC, up to 100."
+    assert re.match("Ask for more", RowLimit(10, 100).text_after_cut)
+    assert RowLimit(100, 100, 1000).text_after_cut == "A job gives more, with MAXREC up to 1000."
+    assert "ask in parts" in RowLimit(1000, 1000, 1000).text_after_cut
+    assert replace(found, limit=0).text_after_cut == "Ask for more with MAXREC, up to 100."

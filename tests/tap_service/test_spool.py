@@ -25,12 +25,12 @@ def store(tmp_path: Path) -> Iterator[SpoolStore]:
 
 
 async def read_all(spool: Spool) -> bytes:
-    return b"".join([piece async for piece in spool.pieces()])
+    return b"".join([piece async for piece in spool.read_pieces()])
 
 
 def test_memory_then_file_in_order(store: SpoolStore) -> None:
     async def run() -> None:
-        spool = store.open()
+        spool = store.open_spool()
         parts = [bytes([number]) * 300 for number in range(20)]
         for part in parts:
             spool.write(part)
@@ -38,7 +38,7 @@ def test_memory_then_file_in_order(store: SpoolStore) -> None:
         spool.end()
         assert await read_all(spool) == b"".join(parts)
         assert (store.memory.used, store.disk.used) == (0, 0)
-        assert not await spool.readable()
+        assert not await spool.wait_readable()
         spool.close()
 
     asyncio.run(run())
@@ -46,8 +46,8 @@ def test_memory_then_file_in_order(store: SpoolStore) -> None:
 
 def test_after_the_file_memory_again(store: SpoolStore) -> None:
     async def run() -> None:
-        spool = store.open()
-        pieces = spool.pieces()
+        spool = store.open_spool()
+        pieces = spool.read_pieces()
         for round_ in (b"a", b"b"):
             spool.write(round_ * 900)
             spool.write(round_ * 900)
@@ -64,7 +64,7 @@ def test_a_reader_that_keeps_up_needs_no_room(store: SpoolStore) -> None:
     parts = [random.Random(number).randbytes(700) for number in range(300)]
 
     async def run() -> bytes:
-        spool = store.open()
+        spool = store.open_spool()
         room = threading.Semaphore(8)
 
         def write() -> None:
@@ -77,7 +77,7 @@ def test_a_reader_that_keeps_up_needs_no_room(store: SpoolStore) -> None:
         thread.start()
         received = b""
         given_back = 0
-        async for piece in spool.pieces():
+        async for piece in spool.read_pieces():
             received += piece
             while len(received) // 700 > given_back:
                 given_back += 1
@@ -93,11 +93,11 @@ def test_a_large_file_is_given_back_in_segments(tmp_path: Path) -> None:
     store = SpoolStore(1000 * SHARE, 2000 * SHARE, tmp_path)
 
     async def run() -> None:
-        spool = store.open()
+        spool = store.open_spool()
         for number in range(10):
             spool.write(bytes([number]) * 1000)
         assert store.disk.used == 9000
-        pieces = spool.pieces()
+        pieces = spool.read_pieces()
         assert await anext(pieces) == bytes([0]) * 1000
         assert await anext(pieces) == bytes([1]) * 1000 + bytes([2]) * 1000
         assert store.disk.used == 7000
@@ -109,7 +109,7 @@ def test_a_large_file_is_given_back_in_segments(tmp_path: Path) -> None:
 
 def test_full(store: SpoolStore) -> None:
     async def run() -> None:
-        spool = store.open()
+        spool = store.open_spool()
         spool.write(b"x" * 10_000)
         with pytest.raises(NoRoom, match="the 10000 bytes that this service holds"):
             spool.write(b"y" * 1000)
@@ -123,22 +123,22 @@ def test_full(store: SpoolStore) -> None:
 
 def test_a_closed_spool_tells_its_writer(store: SpoolStore) -> None:
     async def run() -> None:
-        spool = store.open()
+        spool = store.open_spool()
         spool.write(b"x" * 900)
         spool.write(b"x" * 900)
         spool.close()
         assert (store.memory.used, store.disk.used) == (0, 0)
         with pytest.raises(SpoolClosed):
             spool.write(b"y")
-        assert not await spool.readable()
+        assert not await spool.wait_readable()
 
     asyncio.run(run())
 
 
 def test_the_end_without_bytes(store: SpoolStore) -> None:
     async def run() -> None:
-        spool = store.open()
-        waiting = asyncio.create_task(spool.readable())
+        spool = store.open_spool()
+        waiting = asyncio.create_task(spool.wait_readable())
         threading.Thread(target=spool.end).start()
         assert await waiting is False
         spool.close()
@@ -148,13 +148,13 @@ def test_the_end_without_bytes(store: SpoolStore) -> None:
 
 def test_files_have_no_names(store: SpoolStore, tmp_path: Path) -> None:
     async def run() -> None:
-        spool = store.open()
+        spool = store.open_spool()
         spool.write(b"x" * 2000)
         assert list(tmp_path.iterdir()) == []
         spool.close()
 
     asyncio.run(run())
-    store.check()
+    store.check_disk()
     assert list(tmp_path.iterdir()) == []
 
 
@@ -163,10 +163,10 @@ def test_no_place_for_files(tmp_path: Path) -> None:
 
     async def run() -> None:
         with pytest.raises(FileNotFoundError):
-            store.open().write(b"x")
+            store.open_spool().write(b"x")
 
     asyncio.run(run())
     assert store.disk.used == 0
     with pytest.raises(FileNotFoundError):
-        store.check()
+        store.check_disk()
     store.close()

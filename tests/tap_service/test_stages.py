@@ -44,10 +44,10 @@ def test_what_goes_on(demo_catalogue: Catalogue, query: str, expected: str) -> N
     found, before = [], Progress(0, 0, 0, 0)
     for read, total, joined, written in (BEGINS, READS, JOINS, RESTS, WRITES):
         seen = Progress(read, 0, total, 0, joined)
-        found.append(stages.stage(before, seen, written=written))
+        found.append(stages.current_stage(before, seen, written=written))
         before = seen
     assert " ".join(found) == expected
 
 
 def test_sql_of_others() -> None:
-    assert QueryStages(None).stage(Progress(0, 0, 0, 0), Progress(5, 0, 9, 0), written=False) == "reading"
+    assert QueryStages(None).current_stage(Progress(0, 0, 0, 0), Progress(5, 0, 9, 0), written=False) == "reading"

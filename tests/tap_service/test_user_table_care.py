@@ -43,7 +43,7 @@ def storage(svc_engine: EmbeddedEngine) -> Iterator[UserTableStorage]:
     made = UserTableStorage(CONFIG, svc_engine)
     yield made
     for record in user_table_record.read_user_tables(svc_engine, OWNER):
-        made.remove(OWNER, record.table.name)
+        made.remove_table(OWNER, record.table.name)
 
 
 @pytest.fixture
@@ -52,9 +52,9 @@ def kept(storage: UserTableStorage) -> UserTable:
 
 
 def published(storage: UserTableStorage, *, replace: bool) -> UserTable:
-    with storage.filling(TABLE) as filled:
-        storage.fill(OWNER, filled, [ROWS])
-        return storage.publish(OWNER, TABLE, filled, replace=replace)
+    with storage.staging_table(TABLE) as filled:
+        storage.insert_batches(OWNER, filled, [ROWS])
+        return storage.publish_table(OWNER, TABLE, filled, replace=replace)
 
 
 def names(engine: EmbeddedEngine) -> set[str]:
@@ -76,16 +76,16 @@ def test_what_is_replaced_goes_when_nobody_can_read_it(
     again = published(storage, replace=True)
     assert again.storage != kept.storage
     assert again.described == kept.described
-    care.sweep()
+    care.sweep_tables()
     assert {kept.storage, again.storage} <= names(svc_engine)
-    care.sweep()
+    care.sweep_tables()
     assert kept.storage not in names(svc_engine)
     assert again.storage in names(svc_engine)
     assert density_table.read_density(svc_engine, user_table_record.DATABASE, again.storage).num_rows == 2
-    storage.remove(OWNER, "KEPT")
+    storage.remove_table(OWNER, "KEPT")
     assert again.described in described(svc_engine)
-    care.sweep()
-    care.sweep()
+    care.sweep_tables()
+    care.sweep_tables()
     assert again.storage not in names(svc_engine)
     eventually(lambda: again.described not in described(svc_engine))  # deletions are done as time goes by
 
@@ -97,10 +97,10 @@ def test_what_a_dead_process_has_left(svc_engine: EmbeddedEngine, kept: UserTabl
         svc_engine.execute(create_table_sql(TABLE, quote_storage(name)))
     care = UserTableExpiry(CONFIG, svc_engine)
     for _ in range(3):
-        care.sweep()
+        care.sweep_tables()
     assert filling in names(svc_engine)  # another process may be at it
     assert live not in names(svc_engine)
-    UserTableExpiry(CONFIG, svc_engine).sweep(alone=True)
+    UserTableExpiry(CONFIG, svc_engine).sweep_tables(alone=True)
     assert filling not in names(svc_engine)
     assert kept.storage in names(svc_engine)
     assert svc_engine.fetch_table(f"SELECT count() AS n FROM {quote_storage(kept.storage)}")["n"].to_pylist() == [2]
@@ -109,14 +109,14 @@ def test_what_a_dead_process_has_left(svc_engine: EmbeddedEngine, kept: UserTabl
 def test_a_failure_leaves_nothing(svc_engine: EmbeddedEngine, storage: UserTableStorage, kept: UserTable) -> None:
     before = names(svc_engine)
     too_little = UserTableStorage(Config(user_table_bytes=1), svc_engine)
-    with too_little.filling(TABLE) as filled:
+    with too_little.staging_table(TABLE) as filled:
         svc_engine.insert_batches(quote_storage(filled), [ROWS])
         with pytest.raises(Exception, match="more than the 1 bytes that are left of the 1"):
-            too_little.append(kept, filled)
+            too_little.append_rows(kept, filled)
         with pytest.raises(Exception, match="more than the 1 bytes that are left of the 1"):
-            too_little.publish(OWNER, TABLE, filled, replace=True)
-    assert storage.present(OWNER, "kept") == kept
-    UserTableExpiry(CONFIG, svc_engine).sweep()
+            too_little.publish_table(OWNER, TABLE, filled, replace=True)
+    assert storage.get_table(OWNER, "kept") == kept
+    UserTableExpiry(CONFIG, svc_engine).sweep_tables()
     assert names(svc_engine) <= before
 
 
@@ -127,9 +127,9 @@ def test_a_table_that_nobody_uses_expires(
     user_table_record.write_user_table(svc_engine, kept.model_copy(update={"changed": now() - timedelta(days=idle)}))
     if is_used:
         user_table_record.write_uses(svc_engine, [kept.described])
-    UserTableExpiry(CONFIG.model_copy(update={"user_table_days": 0}), svc_engine).sweep()
+    UserTableExpiry(CONFIG.model_copy(update={"user_table_days": 0}), svc_engine).sweep_tables()
     assert user_table_record.find_user_table(svc_engine, OWNER, "kept") is not None
-    UserTableExpiry(CONFIG, svc_engine).sweep()
+    UserTableExpiry(CONFIG, svc_engine).sweep_tables()
     assert (user_table_record.find_user_table(svc_engine, OWNER, "kept") is not None) == is_kept
 
 

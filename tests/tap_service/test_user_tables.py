@@ -458,18 +458,20 @@ def test_loads_at_once_lose_nothing(alice: User) -> None:
 def test_one_user_does_not_take_all_places(svc_engine: EmbeddedEngine) -> None:
     """Two loads of a user work, eight wait, and the next one is refused; another user's does not wait for them."""
     config = Config()
-    tables = UserTableService(config, svc_engine, CatalogueCache(svc_engine), TableFileReader(config, at_once=False))
+    tables = UserTableService(
+        config, svc_engine, CatalogueCache(svc_engine), TableFileReader(config, is_kept_ready=False)
+    )
     go_on = threading.Event()
 
     async def asked() -> tuple[int, str]:
-        running = [asyncio.create_task(tables.run("alice", go_on.wait)) for _ in range(10)]
+        running = [asyncio.create_task(tables.run_load("alice", go_on.wait)) for _ in range(10)]
         await asyncio.sleep(0)
         with pytest.raises(ServiceBusy) as refused:
-            await tables.run("alice", go_on.wait)
-        quick = await tables.run("bob", lambda: 7)
+            await tables.run_load("alice", go_on.wait)
+        quick = await tables.run_load("bob", lambda: 7)
         go_on.set()
         assert await asyncio.gather(*running) == [True] * 10
-        assert await tables.run("alice", lambda: 8) == 8
+        assert await tables.run_load("alice", lambda: 8) == 8
         return quick, str(refused.value)
 
     assert asyncio.run(asked()) == (7, "10 of your loads run or wait already: ask again in a while")

@@ -32,18 +32,18 @@ class CatalogueSnapshot:
         self._engine = engine
 
     @cached_property
-    def tables(self) -> bytes:
+    def tables_document(self) -> bytes:
         return tableset_document(self.catalogue.entries)
 
     @cached_property
-    def tables_without_columns(self) -> bytes:
+    def tables_document_without_columns(self) -> bytes:
         return tableset_document(self.catalogue.entries, detail=False)
 
     @cached_property
     def examples(self) -> tuple[Example, ...]:
         return build_examples(self._engine, self.catalogue)
 
-    def find(self, name: str) -> TableEntry | None:
+    def find_table(self, name: str) -> TableEntry | None:
         """The table of a qualified name, written in any case if that is not ambiguous."""
         exact = [entry for entry in self.catalogue.entries if entry.qualified_name == name]
         loose = [entry for entry in self.catalogue.entries if entry.qualified_name.lower() == name.lower()]
@@ -64,14 +64,16 @@ class UserCatalogueSnapshot(CatalogueSnapshot):
         return self.catalogue.entries[len(self._base.catalogue.entries) :]
 
     @cached_property
-    def tables(self) -> bytes:
-        return with_tables(self._base.tables, self._user_tables)
+    def tables_document(self) -> bytes:
+        return with_tables(self._base.tables_document, self._user_tables)
 
     @cached_property
-    def tables_without_columns(self) -> bytes:
+    def tables_document_without_columns(self) -> bytes:
         """The user's own with columns, unless these are many: pyvo asks for a single table without credentials."""
         columns = sum(len(entry.table.columns) for entry in self._user_tables)
-        return with_tables(self._base.tables_without_columns, self._user_tables, detail=columns <= _FEW_COLUMNS)
+        return with_tables(
+            self._base.tables_document_without_columns, self._user_tables, detail=columns <= _FEW_COLUMNS
+        )
 
     @cached_property
     def examples(self) -> tuple[Example, ...]:
@@ -84,9 +86,9 @@ class CatalogueCache:
     ``is_sole``: nobody changes anything in the engine but this process.
     """
 
-    def __init__(self, engine: Engine, *, is_sole: bool = False) -> None:
+    def __init__(self, engine: Engine, *, is_only_process: bool = False) -> None:
         self._engine = engine
-        self._user_tables = UserCatalogues(engine, is_sole=is_sole)
+        self._user_tables = UserCatalogues(engine, is_only_process=is_only_process)
         self._refreshing = threading.Lock()
         self._stopped = threading.Event()
         self.snapshot = self._read_snapshot()
@@ -96,17 +98,17 @@ class CatalogueCache:
     def catalogue(self) -> Catalogue:
         return self.snapshot.catalogue
 
-    def catalogue_of(self, owner: str | None) -> Catalogue:
+    def catalogue_for(self, owner: str | None) -> Catalogue:
         """What this user may ask; None is nobody in particular. Raises ServiceUnavailable."""
         catalogue = self.catalogue
-        return catalogue if owner is None else self._user_tables.of(catalogue, owner)[0]
+        return catalogue if owner is None else self._user_tables.get_catalogue(catalogue, owner)[0]
 
-    def snapshot_of(self, owner: str | None) -> CatalogueSnapshot:
+    def snapshot_for(self, owner: str | None) -> CatalogueSnapshot:
         """The same with its documents."""
         snapshot = self.snapshot
         if owner is None:
             return snapshot
-        catalogue, records = self._user_tables.of(snapshot.catalogue, owner)
+        catalogue, records = self._user_tables.get_catalogue(snapshot.catalogue, owner)
         return UserCatalogueSnapshot(snapshot, catalogue) if records else snapshot
 
     def note_use(self, owner: str | None, tables: Iterable[TableEntry]) -> None:

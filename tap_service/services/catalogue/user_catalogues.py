@@ -39,15 +39,15 @@ class UserCatalogues:
     whether a user's tables are still the same, unless this process is its only one (``is_sole``).
     """
 
-    def __init__(self, engine: Engine, *, is_sole: bool) -> None:
+    def __init__(self, engine: Engine, *, is_only_process: bool) -> None:
         self._engine = engine
-        self._is_sole = is_sole
+        self._is_sole = is_only_process
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, _CachedCatalogue] = OrderedDict()
         self._noted: set[str] = set()
         self._noted_on: datetime.date | None = None
 
-    def of(self, base: Catalogue, owner: str) -> tuple[Catalogue, tuple[UserTable, ...]]:
+    def get_catalogue(self, base: Catalogue, owner: str) -> tuple[Catalogue, tuple[UserTable, ...]]:
         """Raises ServiceUnavailable."""
         try:
             return self._read_catalogue(base, owner)

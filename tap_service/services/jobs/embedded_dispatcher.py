@@ -68,10 +68,10 @@ class EmbeddedDispatcher:
 
     def start(self) -> None:
         self._runner.start()
-        self._lifetimes.recover(now() + _ALL_HEARTBEATS)
-        self._lifetimes.expire(now())
-        self._lifetimes.sweep(minimum_age=0)
-        if waiting := self._queue.waiting():
+        self._lifetimes.recover_jobs(now() + _ALL_HEARTBEATS)
+        self._lifetimes.destroy_expired(now())
+        self._lifetimes.sweep_orphans(minimum_age=0)
+        if waiting := self._queue.count_waiting():
             _log.warning("%d jobs of an earlier process are queued again", waiting)
         self._wake_idle()
         self._sweeper.start()
@@ -87,5 +87,5 @@ class EmbeddedDispatcher:
     def _wake_idle(self) -> None:
         """Start the jobs that may start. Time also frees places, when a long job moves to a heavier class."""
         if idle := self._threads.count_idle():
-            for _ in self._queue.startable()[:idle]:
+            for _ in self._queue.startable_classes()[:idle]:
                 self._threads.wake_one()

@@ -42,7 +42,7 @@ class JobProgress:
         """As far as the engine has told."""
         return self._seen.read_bytes if self._seen else 0
 
-    def seen(self, progress: Progress | None) -> None:
+    def update_progress(self, progress: Progress | None) -> None:
         """What the engine says now, None if it is not at work. A job in pieces asks it for one after the other."""
         report = self._execution.report
         if progress is None:
@@ -52,7 +52,7 @@ class JobProgress:
         last = self._seen or _NOTHING
         if progress.read_rows < last.read_rows:
             self._before, last = self._total_progress, _NOTHING
-        self._stage = self._stages.stage(last, progress, written=report.rows > self._written)
+        self._stage = self._stages.current_stage(last, progress, written=report.rows > self._written)
         self._seen, self._written = progress, report.rows
 
     @property
@@ -67,7 +67,7 @@ class JobProgress:
             before.joined_rows + seen.joined_rows,
         )
 
-    def while_running(self) -> Info:
+    def info_while_running(self) -> Info:
         """What is told is in docs/async.md."""
         elapsed = time.monotonic() - self._began
         info: dict[str, str | int | float] = {**self._work_info(elapsed), "stage": self._stage}
@@ -105,7 +105,7 @@ class JobProgress:
         whole = reading + steps.join_seconds + steps.write_seconds
         return min(done / whole, _NEARLY_ALL) if whole else None
 
-    def at_end(self) -> Info:
+    def info_at_end(self) -> Info:
         pieces = self.pieces() if self.pieces else {}
         return {**self._work_info(time.monotonic() - self._began), **pieces, "percent": 100, "secondsLeft": 0}
 

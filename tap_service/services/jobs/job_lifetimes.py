@@ -35,33 +35,33 @@ class JobLifetimes:
         self._jobs = jobs
         self._results = results
 
-    def destroy(self, job_id: str) -> None:
+    def destroy_job(self, job_id: str) -> None:
         """Stop the job if it runs, remove its result and forget it. Raises NoSuchJob if somebody else was quicker."""
         job = self._jobs.delete_job(job_id)
         if job.phase is ExecutionPhase.EXECUTING:
-            self.stop(job.query_id)
+            self.stop_query(job.query_id)
         if job.attempt:
             self._delete_results(job)
         self._delete_upload_files(job)
 
-    def stop(self, query_id: str) -> None:
+    def stop_query(self, query_id: str) -> None:
         """Kill a query of a job that is ended already: if that fails, its worker sees to it at its next report."""
         try:
             self._engine.cancel_query(query_id)
         except EngineError as error:
             _log.warning("query %s cannot be stopped yet: %s", query_id, error)
 
-    def expire(self, at: datetime) -> int:
+    def destroy_expired(self, at: datetime) -> int:
         """Destroy the jobs whose destruction time has come; how many."""
         expired = self._jobs.list_expired(at, _AT_ONCE)
         for job_id in expired:
             try:
-                self.destroy(job_id)
+                self.destroy_job(job_id)
             except NoSuchJob:
                 continue
         return len(expired)
 
-    def recover(self, since: datetime) -> int:
+    def recover_jobs(self, since: datetime) -> int:
         """Put the jobs whose worker has been silent since then back into the queue; how many have lost theirs.
 
         A job that has taken several workers with it becomes an ERROR.
@@ -79,16 +79,16 @@ class JobLifetimes:
                 continue  # its worker lives after all, or it was aborted
         return len(silent)
 
-    def end_strays(self) -> None:
+    def stop_stray_queries(self) -> None:
         """Stop what runs in the engine for jobs that have ended: their worker could not reach the engine then.
 
         Jobs that are not known here may be those of another deployment over the same engine.
         """
         for query_id in self._engine.list_running_ids("async-"):
             if self._is_executing(query_id.removeprefix("async-").replace("-", "_")) is False:
-                self.stop(query_id)
+                self.stop_query(query_id)
 
-    def sweep(self, minimum_age: float = ORPHAN_AGE_SECONDS) -> int:
+    def sweep_orphans(self, minimum_age: float = ORPHAN_AGE_SECONDS) -> int:
         """Remove the results, half ones and parts too, that no job counts as its own; how many.
 
         And tables of dead queries in the engine; ``minimum_age`` 0: no query of any process works. What is not known
@@ -106,7 +106,7 @@ class JobLifetimes:
                     drop_orphan_tables(server, prefix, is_left)
                 drop_orphan_tables(server, UPLOAD_OF_SYNC, lambda _, age: age >= old)
             if self._tables is not None:
-                self._tables.sweep(alone=not minimum_age)
+                self._tables.sweep_tables(alone=not minimum_age)
         except EngineError as error:
             _log.warning("tables that dead workers have left cannot be dropped now: %s", error)
         orphans = [key for key in self._results.list_keys(minimum_age) if not self._has_owner(key)]
@@ -173,11 +173,11 @@ class JobSweeper:
     def _sweep_until_closed(self) -> None:
         swept = time.monotonic()
         while not self._stopped.wait(SWEEP_SECONDS):
-            _log_failure(lambda: self._lifetimes.expire(now()))
+            _log_failure(lambda: self._lifetimes.destroy_expired(now()))
             _log_failure(self._also)
             if time.monotonic() - swept >= ORPHAN_AGE_SECONDS:
                 swept = time.monotonic()
-                _log_failure(self._lifetimes.sweep)
+                _log_failure(self._lifetimes.sweep_orphans)
 
 
 def _log_failure(work: Callable[[], object]) -> None:

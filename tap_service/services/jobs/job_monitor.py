@@ -36,7 +36,7 @@ class RunningJob:
         self.progress = JobProgress(execution, job.foreseen)
         self.since = time.monotonic()
 
-    def stop(self, reason: ServiceError) -> None:
+    def stop_execution(self, reason: ServiceError) -> None:
         """To be said again until it has ended: the engine may not know the query yet, or may not answer now."""
         try:
             self.execution.stop(reason)
@@ -55,7 +55,7 @@ class JobMonitor:
         self._thread = threading.Thread(target=self._report_until_closed, name="job-monitor", daemon=True)
 
     @property
-    def running(self) -> tuple[RunningJob, ...]:
+    def running_jobs(self) -> tuple[RunningJob, ...]:
         return tuple(self._running.values())
 
     def start(self) -> None:
@@ -67,7 +67,7 @@ class JobMonitor:
             self._thread.join()
 
     @contextmanager
-    def preparing(self, job: Job) -> Iterator[None]:
+    def keep_alive(self, job: Job) -> Iterator[None]:
         """The job is not dead while its uploaded tables are read, which cannot be stopped but has limits of its own."""
         self._preparing[job.job_id] = job
         try:
@@ -75,13 +75,13 @@ class JobMonitor:
         finally:
             del self._preparing[job.job_id]
 
-    def watch(self, running: RunningJob) -> None:
+    def add_job(self, running: RunningJob) -> None:
         self._running[running.job.job_id] = running
 
-    def forget(self, running: RunningJob) -> None:
+    def remove_job(self, running: RunningJob) -> None:
         del self._running[running.job.job_id]
 
-    def see_progress(self, running: Sequence[RunningJob]) -> None:
+    def update_progress(self, running: Sequence[RunningJob]) -> None:
         """Ask the engine how far these are. What it does not say is not told."""
         try:
             found = self._engine.read_progress([each.job.query_id for each in running])
@@ -89,12 +89,12 @@ class JobMonitor:
             _log.warning("the progress of jobs cannot be seen now: %s", error)
             return
         for each in running:
-            each.progress.seen(found.get(each.job.query_id))
+            each.progress.update_progress(found.get(each.job.query_id))
 
     def _report_until_closed(self) -> None:
         while not self._closing.wait(JOB_TICK_SECONDS):
-            if running := self.running:
-                self.see_progress(running)
+            if running := self.running_jobs:
+                self.update_progress(running)
             told = [(each.job, partial(self._report_running, each)) for each in running]
             told += [(job, partial(self._report_preparing, job)) for job in tuple(self._preparing.values())]
             for job, tell in told:
@@ -112,7 +112,7 @@ class JobMonitor:
         """Tell the store that the job lives and how far it is; stop it if it is ours no more, or has had its time."""
         job = running.job
         try:
-            job = self._jobs.report_progress(job.job_id, job.attempt, now(), running.progress.while_running())
+            job = self._jobs.report_progress(job.job_id, job.attempt, now(), running.progress.info_while_running())
             limit = job.execution_duration
             if limit and time.monotonic() - running.since >= limit:
                 reason = (
@@ -120,6 +120,6 @@ class JobMonitor:
                     f"to {self._config.async_hard_seconds}, or ask for less at once, such as a smaller region"
                 )
                 self._jobs.abort_job(job.job_id, now(), JobError(reason))
-                running.stop(QueryTooHeavy(reason))
+                running.stop_execution(QueryTooHeavy(reason))
         except (NoSuchJob, IllegalTransition):
-            running.stop(JobRevoked("the job was aborted"))
+            running.stop_execution(JobRevoked("the job was aborted"))

@@ -38,13 +38,13 @@ class QueueRules:
     user_waiting: int
     waiting: int
 
-    def at_once(self, works: Collection[WorkClass] = tuple(WorkClass)) -> int:
+    def count_executors(self, works: Collection[WorkClass] = tuple(WorkClass)) -> int:
         """How many processes or threads these take; some for short jobs that turned out long and left their place."""
         more = self.places[WorkClass.SHORT] if WorkClass.SHORT in works else 0
         return sum(self.places[work] for work in works) + more
 
     @classmethod
-    def of(cls, config: Config) -> QueueRules:
+    def from_config(cls, config: Config) -> QueueRules:
         return cls(
             count_places(config.concurrent_jobs),
             config.user_running_jobs,
@@ -60,7 +60,7 @@ class JobQueue:
         self._jobs = jobs
         self._rules = rules
 
-    def put(self, job: Job, foreseen: Estimate | None) -> Job:
+    def put_job(self, job: Job, foreseen: Estimate | None) -> Job:
         """PENDING -> QUEUED, with its turn and quote. Raises TooManyJobs and ServiceBusy if too many wait already."""
         with self._jobs.lock_choice():
             queued, at = self._jobs.list_queued(), now()
@@ -75,7 +75,7 @@ class JobQueue:
                 quote = job.end_after(at, before / self._rules.places[work] + foreseen.seconds)
             return self._jobs.queue_job(job.job_id, foreseen, _next_turn(place.user, waiting, running), quote)
 
-    def take(self, worker: str, works: Collection[WorkClass] = tuple(WorkClass)) -> Job | None:
+    def take_job(self, worker: str, works: Collection[WorkClass] = tuple(WorkClass)) -> Job | None:
         """Start the job of these classes whose turn it is; None if none may start now."""
         with self._jobs.lock_choice():
             at = now()
@@ -88,10 +88,10 @@ class JobQueue:
                     continue  # aborted or destroyed just now
         return None
 
-    def waiting(self) -> int:
+    def count_waiting(self) -> int:
         return len(self._jobs.list_queued())
 
-    def startable(self) -> list[WorkClass]:
+    def startable_classes(self) -> list[WorkClass]:
         """The classes of the jobs that may start now, in the order in which they shall."""
         at = now()
         return [place.work_class(at) for place in self._find_startable(at)]

@@ -68,7 +68,7 @@ class JobService:
         self._dispatcher = dispatcher
         self._lifetimes = lifetimes
 
-    def create(
+    def create_job(
         self, pairs: Sequence[Pair], caller: Identity | None, client: str, files: Mapping[str, Part] = _NO_FILES
     ) -> Job:
         """A new job, which runs at once if the request says PHASE=RUN. The query's parameters are not looked at.
@@ -99,7 +99,7 @@ class JobService:
             self._jobs.create_job(job)
             return self._run_new_job(job) if phase else job
 
-    def get(self, job_id: str, caller: Identity | None) -> Job:
+    def get_job(self, job_id: str, caller: Identity | None) -> Job:
         """Raises NotFound, also for a job whose destruction time has come, and Forbidden for another's."""
         with _translate_store_errors(job_id):
             job = self._jobs.get_job(job_id)
@@ -109,7 +109,7 @@ class JobService:
             raise Forbidden("this job is another's")
         return job
 
-    def references(self, wanted: JobFilter, caller: Identity | None) -> Iterator[JobReference]:
+    def list_jobs(self, wanted: JobFilter, caller: Identity | None) -> Iterator[JobReference]:
         """The caller's own jobs, an administrator's are everybody's. An anonymous caller has none to list."""
         if caller is None:
             return iter(())
@@ -121,7 +121,7 @@ class JobService:
     def post_parameters(
         self, job_id: str, pairs: Sequence[Pair], caller: Identity | None, files: Mapping[str, Part] = _NO_FILES
     ) -> Job:
-        job = self.get(job_id, caller)
+        job = self.get_job(job_id, caller)
         control, parameters = _split_control_parameters(pairs)
         if control:
             raise ParameterFault(
@@ -162,7 +162,7 @@ class JobService:
 
     def set_phase(self, job_id: str, phase: str, caller: Identity | None) -> Job:
         """``phase``: RUN or ABORT, as UWS says it."""
-        job = self.get(job_id, caller)
+        job = self.get_job(job_id, caller)
         if phase.upper() == "RUN":
             with _translate_store_errors(
                 job_id, "only a PENDING job can be run; for another result create another job"
@@ -171,28 +171,28 @@ class JobService:
         if phase.upper() == "ABORT":
             with _translate_store_errors(job_id, "it has ended and cannot be aborted"):
                 job = self._jobs.abort_job(job_id, now())
-            self._lifetimes.stop(job.query_id)
+            self._lifetimes.stop_query(job.query_id)
             return job
         raise ParameterFault(f"PHASE={phase[:60]} is not known: RUN and ABORT are")
 
     def set_execution_duration(self, job_id: str, text: str, caller: Identity | None) -> Job:
-        self.get(job_id, caller)
+        self.get_job(job_id, caller)
         seconds = self._parse_duration(text)
         with _translate_store_errors(job_id, "its execution duration cannot be changed any more"):
             return self._jobs.set_execution_duration(job_id, seconds)
 
     def set_destruction(self, job_id: str, text: str, caller: Identity | None) -> Job:
-        self.get(job_id, caller)
+        self.get_job(job_id, caller)
         at = self._parse_destruction(text)
         with _translate_store_errors(job_id):
             return self._jobs.set_destruction_time(job_id, at)
 
-    def destroy(self, job_id: str, caller: Identity | None) -> None:
-        self.get(job_id, caller)
+    def destroy_job(self, job_id: str, caller: Identity | None) -> None:
+        self.get_job(job_id, caller)
         with _translate_store_errors(job_id):
-            self._lifetimes.destroy(job_id)
+            self._lifetimes.destroy_job(job_id)
 
-    def result(self, job: Job, start: int, end: int) -> Iterator[bytes]:
+    def read_result(self, job: Job, start: int, end: int) -> Iterator[bytes]:
         """Bytes of the job's result from ``start`` to before ``end``."""
         if job.result is None:
             raise NotFound(f"the job has no result: it is {job.phase}")
@@ -203,7 +203,7 @@ class JobService:
         except OSError as error:
             raise ServiceUnavailable("the results cannot be read now. Ask again later") from error
 
-    def preview(self, job: Job) -> bytes:
+    def read_preview(self, job: Job) -> bytes:
         """The first rows of a job that runs or has run, as PREVIEW_FORMAT. Raises NotFound while there are none."""
         try:
             return b"".join(self._results.read_result(job.preview_key, 0, _ALL_BYTES))
@@ -212,7 +212,7 @@ class JobService:
         except OSError as error:
             raise ServiceUnavailable("the results cannot be read now. Ask again later") from error
 
-    async def wait(self, job_id: str, caller: Identity | None, seconds: int, phase: str) -> Job:
+    async def wait_for_change(self, job_id: str, caller: Identity | None, seconds: int, phase: str) -> Job:
         """The job as soon as its phase changes, or after ``seconds`` (-1: as long as can be).
 
         At once if it is not in ``phase`` ('' = whichever), or in a phase in which nothing happens any more.
@@ -224,7 +224,7 @@ class JobService:
             loop.call_soon_threadsafe(changed.set)
 
         with self._jobs.watch_job(job_id, notify):
-            job = await run_in_threadpool(self.get, job_id, caller)
+            job = await run_in_threadpool(self.get_job, job_id, caller)
             before = phase or job.phase
             until = loop.time() + (MAX_WAIT_SECONDS if seconds < 0 else min(seconds, MAX_WAIT_SECONDS))
             while job.phase in ACTIVE and job.phase == before:
@@ -233,7 +233,7 @@ class JobService:
                 except TimeoutError:
                     break
                 changed.clear()
-                job = await run_in_threadpool(self.get, job_id, caller)
+                job = await run_in_threadpool(self.get_job, job_id, caller)
         return job
 
     def _run_new_job(self, job: Job) -> Job:
@@ -241,11 +241,11 @@ class JobService:
         try:
             return self._run_job(job)
         except (TooManyJobs, ServiceBusy):
-            self._lifetimes.destroy(job.job_id)
+            self._lifetimes.destroy_job(job.job_id)
             raise
 
     def _run_job(self, job: Job) -> Job:
-        job = self._queue.put(job, self._preparation.foresee_job(job))
+        job = self._queue.put_job(job, self._preparation.estimate_job_cost(job))
         self._dispatcher.wake(job.place.work_class(now()))
         return job
 

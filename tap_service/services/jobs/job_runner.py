@@ -31,7 +31,7 @@ from tap_service.services.jobs.job_monitor import JobMonitor, JobRevoked, Runnin
 from tap_service.services.jobs.job_preview import build_preview
 from tap_service.services.jobs.job_queues import JobQueue
 from tap_service.services.jobs.piecewise_job import DataChanged, PiecewiseJobs, PiecewiseRun
-from tap_service.services.jobs.result_reuse import ResultReuse, fingerprint, parse_reuse
+from tap_service.services.jobs.result_reuse import ResultReuse, compute_fingerprint, parse_reuse
 from tap_service.services.queries.query_execution import QueryExecution, translate_faults
 from tap_service.services.queries.query_log import QueryLog
 from tap_service.services.queries.query_preparation import QueryPreparation
@@ -86,7 +86,7 @@ class JobRunner:
         self._monitor.start()
 
     @property
-    def running(self) -> int:
+    def n_running(self) -> int:
         return len(self._busy)
 
     def run_next(self) -> bool:
@@ -108,8 +108,8 @@ class JobRunner:
         self._closing.set()
         until = time.monotonic() + CLOSING_SECONDS
         while self._busy and time.monotonic() < until:
-            for running in self._monitor.running:
-                running.stop(_ShuttingDown("the service is shutting down"))
+            for running in self._monitor.running_jobs:
+                running.stop_execution(_ShuttingDown("the service is shutting down"))
             time.sleep(JOB_TICK_SECONDS / 10)
         self._monitor.close()
 
@@ -122,7 +122,9 @@ class JobRunner:
                 with self._prepared_execution(job, parameters) as execution:
                     report = execution.report
                     job = self._set_missing_estimate(job, execution)
-                    like = fingerprint(job, parameters, execution, self._config.title, self._preparation.data_version)
+                    like = compute_fingerprint(
+                        job, parameters, execution, self._config.title, self._preparation.current_data_version
+                    )
                     if not (parse_reuse(job.parameters) and self._complete_from_reuse(job, like, report)):
                         self._execute_query(job, parameters, execution, like)
         except ServiceError as failure:
@@ -132,20 +134,20 @@ class JobRunner:
 
     def _read_parameters(self, job: Job) -> TapParameters:
         if find_table_request(job.parameters):
-            return self._tables.parameters(job)
+            return self._tables.read_parameters(job)
         parts = {file.name: StoredPart(self._results, file, self._config.spool_path) for file in job.files}
         return read_tap_parameters(job.parameters, self._config.max_query_length, parts)
 
     @contextmanager
     def _prepared_execution(self, job: Job, parameters: TapParameters) -> Iterator[QueryExecution]:
-        with self._monitor.preparing(job):
+        with self._monitor.keep_alive(job):
             if find_table_request(job.parameters):
-                execution = self._tables.prepare(job, parameters)
+                execution = self._tables.prepare_execution(job, parameters)
             else:
                 hard_maxrec = self._config.async_hard_maxrec
-                execution = self._preparation.prepare(parameters, job.query_id, hard_maxrec, owner=job.owner)
+                execution = self._preparation.prepare_query(parameters, job.query_id, hard_maxrec, owner=job.owner)
         try:
-            execution.give_way(HEAVY_NICENESS if job.place.work_class(now()) is WorkClass.SHORT else JOB_NICENESS)
+            execution.set_niceness(HEAVY_NICENESS if job.place.work_class(now()) is WorkClass.SHORT else JOB_NICENESS)
             yield execution
         finally:
             execution.close()
@@ -154,7 +156,7 @@ class JobRunner:
         """The job with what could not be foreseen when it was queued; its new class, if it is one, counts at once."""
         if job.foreseen is not None or execution.translation.query is None:
             return job
-        foreseen = self._preparation.foresee(execution)
+        foreseen = self._preparation.estimate_cost(execution)
         try:
             return job if foreseen is None else self._jobs.set_estimate(job.job_id, job.attempt, now(), foreseen)
         except JobStoreUnavailable as error:
@@ -167,7 +169,7 @@ class JobRunner:
         """The next job, which is ours now. A store that is out of order is asked until it answers."""
         while not self._closing.is_set():
             try:
-                return self._queue.take(self._worker, self._works)
+                return self._queue.take_job(self._worker, self._works)
             except JobStoreUnavailable as error:
                 _log.warning("a job cannot be started yet: %s", error)
                 self._closing.wait(STORE_RETRY_SECONDS)
@@ -175,7 +177,7 @@ class JobRunner:
 
     def _complete_from_reuse(self, job: Job, like: str, report: QueryReport) -> bool:
         """End the job with the result of another one, if there is one of this fingerprint."""
-        if (found := self._reuse.take(job, like)) is None:
+        if (found := self._reuse.reuse_result(job, like)) is None:
             return False
         result, info = found
         report.status, report.rows, report.bytes = "REUSED", int(info.get("rowsWritten", 0)), result.size
@@ -187,7 +189,7 @@ class JobRunner:
         running = RunningJob(job, execution)
         self._plan_execution(job, running)
         execution.on_first_rows = lambda batch: self._store_preview(running, parameters.query, batch)
-        self._monitor.watch(running)
+        self._monitor.add_job(running)
         try:
             if self._closing.is_set():
                 raise _ShuttingDown("the service is shutting down")
@@ -200,21 +202,21 @@ class JobRunner:
             finally:
                 writer.discard()
         finally:
-            self._monitor.forget(running)
+            self._monitor.remove_job(running)
         chosen = parameters.format
         result = JobResult(job.result_key, size, chosen.content_type, chosen.extension, job.result_key)
-        info = running.progress.at_end()
+        info = running.progress.info_at_end()
         if running.progress.bytes_read and running.progress.pieces is None:
-            self._preparation.learn(job.foreseen, running.progress.bytes_read, execution.clock.seconds)
+            self._preparation.record_measured_cost(job.foreseen, running.progress.bytes_read, execution.clock.seconds)
         self._complete_job(job, execution.report, result, info, like)
 
     def _plan_execution(self, job: Job, running: RunningJob) -> None:
         """In pieces or in one: what the job's info says of it."""
         translation = running.execution.translation
-        planned = self._pieces.plan(job, translation)
+        planned = self._pieces.plan_job(job, translation)
         if isinstance(planned, PiecewiseRun):
             running.execution.source = planned
-            running.progress.pieces = planned.told
+            running.progress.pieces = planned.pieces_info
             how = planned.plan
         else:
             how = f"in one: {planned.reason}"
@@ -227,11 +229,11 @@ class JobRunner:
             report.status = "ABORTED"
             self._results.delete_result(job.result_key)
             self._results.delete_result(job.preview_key)
-        self._pieces.forget(job)
+        self._pieces.delete_parts(job)
 
     def _store_preview(self, running: RunningJob, query: str, batch: pa.RecordBatch) -> None:
         """Of a short query these are all there are, and the engine will not be seen at work again."""
-        self._monitor.see_progress((running,))
+        self._monitor.update_progress((running,))
         writer = self._results.create_result(running.job.preview_key, lasting=False)
         try:
             writer.write(build_preview(running.execution.translation, query, self._config.title, batch))
@@ -252,7 +254,7 @@ class JobRunner:
         error = JobError(str(failure), isinstance(failure, ServiceUnavailable))
         if not self._update_store(lambda at: self._jobs.fail_job(job.job_id, job.attempt, at, error, {})):
             report.status = "ABORTED"
-        self._pieces.forget(job)
+        self._pieces.delete_parts(job)
 
     def _has_lost_server(self, failure: ServiceError) -> bool:
         """Whether the job has lost its server, and there is another one that it can begin anew on."""
@@ -286,6 +288,6 @@ class JobRunner:
         report.seconds["total"] = (now() - job.creation_time).total_seconds()
         self._metrics.record_query(report)
         if parameters is not None:
-            self._log.query(parameters, report, query_id=job.query_id, client=job.client)
+            self._log.log_query(parameters, report, query_id=job.query_id, client=job.client)
         else:
-            self._log.write(query_id=job.query_id, client=job.client, status=report.status, error=report.error)
+            self._log.log_record(query_id=job.query_id, client=job.client, status=report.status, error=report.error)

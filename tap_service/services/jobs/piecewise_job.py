@@ -50,7 +50,7 @@ class PiecewiseJobs:
         self._preparation = preparation
         self._stores = stores
 
-    def plan(self, job: Job, translation: Translation) -> PiecewiseRun | Undivided:
+    def plan_job(self, job: Job, translation: Translation) -> PiecewiseRun | Undivided:
         """How a job is done, which is ours to execute; the way back into the queue keeps what is done of it."""
         seconds = job.foreseen.seconds if job.foreseen else 0.0
         if not self._longest or seconds <= self._longest:
@@ -60,7 +60,7 @@ class PiecewiseJobs:
         division = divide_query(translation.bound)
         if isinstance(division, Undivided):
             return division
-        order, rows = self._preparation.spread(translation, division.scan.entry)
+        order, rows = self._preparation.estimate_row_spread(translation, division.scan.entry)
         count = min(math.ceil(seconds / self._longest), MAX_PIECES)
         work = PieceWork(self._data_fingerprint(translation, division), choose_borders(rows, order, count))
         if job.pieces is not None:
@@ -69,7 +69,7 @@ class PiecewiseJobs:
             self._engine, self._stores, job, division, work, lambda: self._data_fingerprint(translation, division)
         )
 
-    def forget(self, job: Job) -> None:
+    def delete_parts(self, job: Job) -> None:
         """Remove the parts of a job if it has ended. What cannot be removed now is the sweep's."""
         with suppress(NoSuchJob, JobStoreUnavailable, OSError):
             last = self._stores.jobs.get_job(job.job_id)
@@ -130,7 +130,7 @@ class PiecewiseRun:
         )
         return text if self._division.groups is None else text + ", whose groups are put together"
 
-    def told(self) -> Info:
+    def pieces_info(self) -> Info:
         """For jobInfo."""
         done, count = len(self._work.parts), len(self._pieces)
         percent = min(done * 100 // count, 99)

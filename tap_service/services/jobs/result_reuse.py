@@ -34,7 +34,7 @@ def parse_reuse(pairs: Sequence[Pair]) -> bool:
     return bool(given) and given[0] in _TRUE
 
 
-def fingerprint(
+def compute_fingerprint(
     job: Job, parameters: TapParameters, execution: QueryExecution, title: str, data_version: Callable[[], int]
 ) -> str:
     """The same for two jobs of one owner whose results must be the same; '' if there is no telling."""
@@ -55,7 +55,7 @@ class ResultReuse:
         self._jobs = stores.jobs
         self._results = stores.results
 
-    def take(self, job: Job, fingerprint: str) -> tuple[JobResult, Info] | None:
+    def reuse_result(self, job: Job, fingerprint: str) -> tuple[JobResult, Info] | None:
         """The result of a job that is alike, under this job's key too, and what to tell of it; None without one."""
         for job_id in self._jobs.find_alike(fingerprint) if fingerprint else ():
             # destroyed just now; or the store cannot: then the query runs, and tells if there is something wrong

@@ -27,7 +27,7 @@ class OverlappedWork:
         if self._pool is not None:
             self._pool.shutdown()
 
-    def do(self, work: Callable[[], None]) -> None:
+    def run_after_previous(self, work: Callable[[], None]) -> None:
         """Begin with ``work`` when all before it is done."""
         if self._first:
             self._first = False

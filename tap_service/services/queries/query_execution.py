@@ -98,7 +98,7 @@ class QueryExecution:
     def limit(self) -> int:
         return self.row_limit.limit
 
-    def give_way(self, niceness: int) -> None:
+    def set_niceness(self, niceness: int) -> None:
         """Let the engine's threads for this query, where it may, take the processors after those of lower niceness."""
         self.translation.settings["os_threads_nice_value_query"] = niceness
 
@@ -110,7 +110,7 @@ class QueryExecution:
     def close(self) -> None:
         """Give up what the query had of its own. When it does not run any more, or shall not."""
         if self.uploads is not None:
-            self.uploads.drop()
+            self.uploads.drop_tables()
 
     def run(self, sink: ByteSink) -> None:
         """Write the whole document and end the sink. Never raises: see ``failure``.
@@ -146,14 +146,14 @@ class QueryExecution:
             while (batch := self._next_batch(batches)) is not None:
                 room = self.limit - self.report.rows
                 self.report.rows += min(room, batch.num_rows)
-                behind.do(partial(self._encode_batch, sink, batch.slice(0, room)))
+                behind.run_after_previous(partial(self._encode_batch, sink, batch.slice(0, room)))
                 if batch.num_rows > room:
                     break
             behind.finish()
         return OK if batch is None else self._overflow_status()
 
     def _overflow_status(self) -> Status:
-        status = overflow(self.limit, self.row_limit.after_cut)
+        status = overflow(self.limit, self.row_limit.text_after_cut)
         self.report.warning = status.text
         return status
 

@@ -31,11 +31,13 @@ def forecast_query(
     preparation: QueryPreparation, parameters: TapParameters, hard_maxrec: int, *, owner: str | None = None
 ) -> QueryForecast:
     """Uploaded tables are read for that, and dropped. Raises as ``Preparation.prepare``."""
-    execution = preparation.prepare(parameters, f"sync-{uuid.uuid4().hex}", hard_maxrec, owner=owner)
+    execution = preparation.prepare_query(parameters, f"sync-{uuid.uuid4().hex}", hard_maxrec, owner=owner)
     try:
         translation = execution.translation
         plan = () if translation.query is None else tuple(describe_plan(translation.query))
         tables = tuple(dict.fromkeys(entry.qualified_name for entry in translation.tables))
-        return QueryForecast(preparation.foresee(execution), plan, translation.fields, tables, execution.row_limit)
+        return QueryForecast(
+            preparation.estimate_cost(execution), plan, translation.fields, tables, execution.row_limit
+        )
     finally:
         execution.close()

@@ -30,9 +30,9 @@ class QueryLog:
             ],
         )
 
-    def query(self, parameters: TapParameters, report: QueryReport, *, query_id: str, client: str) -> None:
+    def log_query(self, parameters: TapParameters, report: QueryReport, *, query_id: str, client: str) -> None:
         """The line of a query whose parameters could be read, at its end."""
-        self.write(
+        self.log_record(
             query_id=query_id,
             runid=parameters.runid,
             client=client,
@@ -47,7 +47,7 @@ class QueryLog:
             error=report.error,
         )
 
-    def write(self, **record: Any) -> None:
+    def log_record(self, **record: Any) -> None:
         try:
             self._logger.info("query", **record)
         except (OSError, ValueError):

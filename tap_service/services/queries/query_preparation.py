@@ -46,7 +46,7 @@ class QueryPreparation:
         self._scratch = ScratchSpace(config.spool_path, Budget(config.spool_disk))
         self._positions = SesameResolver(config.sesame_url) if config.sesame_url else None
 
-    def prepare(
+    def prepare_query(
         self, parameters: TapParameters, query_id: str, hard_maxrec: int, *, owner: str | None = None
     ) -> QueryExecution:
         """Translate the query, and make all ready to run it, which the caller has to ``close``.
@@ -58,18 +58,18 @@ class QueryPreparation:
         began = time.monotonic()
         asked = self._config.default_maxrec if parameters.maxrec is None else parameters.maxrec
         limit = min(asked, hard_maxrec)
-        catalogue = self._metadata.catalogue_of(owner)
+        catalogue = self._metadata.catalogue_for(owner)
         if not parameters.uploads:
             execution = self._build_execution(parameters, catalogue, query_id, limit, hard_maxrec)
             self._metadata.note_use(owner, execution.translation.tables)
             return execution
-        uploads = self._uploads.load(parameters.uploads, query_id)
+        uploads = self._uploads.load_tables(parameters.uploads, query_id)
         read = time.monotonic() - began
         try:
             more = catalogue.add_entries(uploads.entries)
             execution = self._build_execution(parameters, more, query_id, limit, hard_maxrec)
         except BaseException:
-            uploads.drop()
+            uploads.drop_tables()
             raise
         execution.uploads = uploads
         self._metadata.note_use(owner, execution.translation.tables)
@@ -95,16 +95,16 @@ class QueryPreparation:
         execution.report.seconds["translate"] = time.monotonic() - began
         return execution
 
-    def fields(self, parameters: TapParameters, owner: str | None) -> tuple[Field, ...]:
+    def result_fields(self, parameters: TapParameters, owner: str | None) -> tuple[Field, ...]:
         """The columns of a query's result. Raises QueryFault."""
-        return self._translate_query(parameters.query, 0, self._metadata.catalogue_of(owner)).fields
+        return self._translate_query(parameters.query, 0, self._metadata.catalogue_for(owner)).fields
 
-    def data_version(self) -> int:
+    def current_data_version(self) -> int:
         """Another one after each change of what can be asked."""
         self._metadata.refresh()
         return self._metadata.snapshot.version
 
-    def foresee(self, execution: QueryExecution) -> Estimate | None:
+    def estimate_cost(self, execution: QueryExecution) -> Estimate | None:
         """What the query will cost and give; None if the engine does not tell what it has."""
         limit = execution.row_limit
         try:
@@ -114,7 +114,7 @@ class QueryPreparation:
             _log.warning("the cost of a query cannot be foreseen now: %s", error)
             return None
 
-    def foresee_job(self, job: Job) -> Estimate | None:
+    def estimate_job_cost(self, job: Job) -> Estimate | None:
         """The same of a job that shall run; None also for what will fail, which it shall when it runs.
 
         And for what takes long to translate, which is foreseen then.
@@ -124,15 +124,15 @@ class QueryPreparation:
             if needs_other_services(parameters) or len(parameters.query) > MAX_ESTIMATED_CHARACTERS:
                 return None
             hard_maxrec = self._config.async_hard_maxrec
-            return self.foresee(self.prepare(parameters, "", hard_maxrec, owner=job.owner))
+            return self.estimate_cost(self.prepare_query(parameters, "", hard_maxrec, owner=job.owner))
         except ServiceError:
             return None
 
-    def spread(self, translation: Translation, entry: TableEntry) -> tuple[int, NDArray[np.float64]]:
+    def estimate_row_spread(self, translation: Translation, entry: TableEntry) -> tuple[int, NDArray[np.float64]]:
         """The rows of a table that the query reaches, by NESTED cell of the order that comes first."""
         return self._estimator.find_rows_reached(translation, entry, self._metadata.snapshot.version)
 
-    def density(self, entry: TableEntry) -> tuple[int, NDArray[np.int64]]:
+    def read_density(self, entry: TableEntry) -> tuple[int, NDArray[np.int64]]:
         """The rows of a table by NESTED cell of the order that comes first, and after them those without position.
 
         Raises ServiceUnavailable.
@@ -142,7 +142,7 @@ class QueryPreparation:
         except EngineError as error:
             raise ServiceUnavailable("the table's rows cannot be counted now. Ask again later") from error
 
-    def learn(self, foreseen: Estimate | None, bytes_read: int, seconds: float) -> None:
+    def record_measured_cost(self, foreseen: Estimate | None, bytes_read: int, seconds: float) -> None:
         """What a query that has ended took in truth."""
         if foreseen is not None:
             self._estimator.learn_rate(foreseen, bytes_read, seconds)

@@ -41,7 +41,7 @@ class QueryStages:
             self._groups = self._groups or not query.all
             self._sorts = self._sorts or bool(query.order_by)
 
-    def stage(self, before: Progress, seen: Progress, *, written: bool) -> QueryStage:
+    def current_stage(self, before: Progress, seen: Progress, *, written: bool) -> QueryStage:
         """What goes on between two looks at the engine; ``written``: rows of the result have come out meanwhile."""
         if seen.joined_rows > before.joined_rows and self.join is not None:
             return self.join

@@ -40,13 +40,13 @@ class SpoolStore:
         self.segment_bytes = min(_SEGMENT_BYTES, disk // _SHARE)
         self._readers = ThreadPoolExecutor(_READER_THREADS, "spool-reader")
 
-    def open(self) -> Spool:
+    def open_spool(self) -> Spool:
         return Spool(self, asyncio.get_running_loop())
 
-    async def on_thread(self, read: Callable[[], bytes]) -> bytes:
+    async def run_on_thread(self, read: Callable[[], bytes]) -> bytes:
         return await asyncio.get_running_loop().run_in_executor(self._readers, read)
 
-    def check(self) -> None:
+    def check_disk(self) -> None:
         """Raise OSError unless a file can be written and read back."""
         file = ScratchFile(self.directory)
         file.write(b"skyhouse", 0)
@@ -109,7 +109,7 @@ class Spool:
                 self._drop_first()
         self._wake_reader()
 
-    async def readable(self) -> bool:
+    async def wait_readable(self) -> bool:
         """Wait until there are bytes (true) or the end has come without any (false)."""
         while True:
             self._wake.clear()
@@ -120,15 +120,15 @@ class Spool:
                     return False
             await self._wake.wait()
 
-    async def pieces(self) -> AsyncIterator[bytes]:
+    async def read_pieces(self) -> AsyncIterator[bytes]:
         """The bytes as they come, to the end; a piece is of any size."""
-        while await self.readable():
+        while await self.wait_readable():
             with self._lock:
                 first = self._parts[0] if self._parts else b""
                 if isinstance(first, bytes) and first:
                     self._drop_first()
             if isinstance(first, _FileSegment):
-                first = await self._store.on_thread(partial(self._read_segment, first))
+                first = await self._store.run_on_thread(partial(self._read_segment, first))
             if first:
                 yield first
 

@@ -45,23 +45,23 @@ class RowLimit:
     sample: SampleSuggestion | None = None
 
     @property
-    def cuts(self) -> bool:
+    def is_cutting(self) -> bool:
         """Whether it is foreseen to cut the result; with MAXREC=0 nobody wants rows."""
         return self.rows is not None and self.rows.precision != "at most" and 0 < self.limit < self.rows.rows
 
     @property
     def warning(self) -> str:
         """What it will cut, and the way out; '' if that is not foreseen."""
-        if not self.cuts:
+        if not self.is_cutting:
             return ""
         surely = "will" if self.rows and self.rows.precision == "exact" else "will probably"
         cut = f"The query gives {self._total_text()} rows; the row limit of {self.limit:,} {surely} cut them."
         return f"{cut} {self._way_out('will be')}"
 
     @property
-    def after_cut(self) -> str:
+    def text_after_cut(self) -> str:
         """Of a result that was cut: what is missing, and the way out."""
-        whole = f"The query gives {self._total_text()} rows. " if self.cuts else ""
+        whole = f"The query gives {self._total_text()} rows. " if self.is_cutting else ""
         return whole + self._way_out("are")
 
     def _total_text(self) -> str:

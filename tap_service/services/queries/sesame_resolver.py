@@ -87,13 +87,13 @@ class SesameResolver:
         try:
             with closing(connection), Deadline(self._seconds) as deadline:
                 connection.connect()
-                with deadline.cutting(connection.sock):
+                with deadline.cut_connection(connection.sock):
                     path = f"{self._parts.path.rstrip('/')}/{_QUERY}{quote(name, safe='')}"
                     connection.request("GET", path, headers={"User-Agent": PRODUCT, "Accept": "text/plain"})
                     response = connection.getresponse()
                     body = response.read(_MOST_BYTES + 1)
         except (OSError, HTTPException) as error:
             raise self._log_fault(name, error) from error
-        if response.status != 200 or deadline.passed or response.length or len(body) > _MOST_BYTES:
-            raise self._log_fault(name, f"status {response.status}, {len(body)} bytes{', late' * deadline.passed}")
+        if response.status != 200 or deadline.has_passed or response.length or len(body) > _MOST_BYTES:
+            raise self._log_fault(name, f"status {response.status}, {len(body)} bytes{', late' * deadline.has_passed}")
         return body.decode("utf-8", "replace")

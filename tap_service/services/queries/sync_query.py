@@ -61,20 +61,20 @@ class QueryService:
         self._quick = BoundedThreadPool("quick-query", _QUICK_SHARE * config.concurrent_queries, config.waiting_queries)
         self.answers: set[SyncAnswer] = set()
         metrics.in_flight.set_function(lambda: len(self.answers))
-        metrics.waiting.set_function(lambda: self._quick.waiting + self._heavy.waiting)
+        metrics.waiting.set_function(lambda: self._quick.n_waiting + self._heavy.n_waiting)
 
-    async def answer(self, parameters: TapParameters, client: str, owner: str | None = None) -> SyncAnswer:
+    async def start_query(self, parameters: TapParameters, client: str, owner: str | None = None) -> SyncAnswer:
         """Start the query. Raises QueryFault for what cannot be translated, ServiceBusy when too many wait."""
         asked = SyncRequest(parameters, client, owner, time.monotonic())
         try:
             answer = await self._start_answer(asked)
         except ServiceError as error:
-            self.record(asked, QueryReport("ERROR", error=str(error)))
+            self.record_query(asked, QueryReport("ERROR", error=str(error)))
             raise
         self.answers.add(answer)
         return answer
 
-    async def forecast(self, parameters: TapParameters, owner: str | None = None) -> QueryForecast:
+    async def forecast_query(self, parameters: TapParameters, owner: str | None = None) -> QueryForecast:
         """What the query would cost and give. Raises as ``answer`` for what cannot be translated.
 
         Queries that are still being written do not hold up those that shall run.
@@ -83,26 +83,26 @@ class QueryService:
         work = partial(forecast_query, self._preparation, parameters, self._config.hard_maxrec, owner=owner)
         return await asyncio.get_running_loop().run_in_executor(pool, work)
 
-    def refused(self, error: ServiceError, client: str) -> None:
+    def record_refusal(self, error: ServiceError, client: str) -> None:
         """Count and log a request whose parameters are wrong."""
         report = QueryReport("REFUSED", error=str(error))
         self._metrics.record_query(report)
-        self._log.write(client=client, status=report.status, error=report.error)
+        self._log.log_record(client=client, status=report.status, error=report.error)
 
-    def forget(self, answer: SyncAnswer) -> None:
+    def forget_answer(self, answer: SyncAnswer) -> None:
         self.answers.discard(answer)
 
-    def record(self, asked: SyncRequest, report: QueryReport, query_id: str = "") -> None:
+    def record_query(self, asked: SyncRequest, report: QueryReport, query_id: str = "") -> None:
         report.seconds["total"] = time.monotonic() - asked.at
         self._metrics.record_query(report)
-        self._log.query(asked.parameters, report, query_id=query_id, client=asked.client)
+        self._log.log_query(asked.parameters, report, query_id=query_id, client=asked.client)
 
     async def close(self) -> None:
         """Stop what runs and write its lines of the log; no query is taken on any more."""
         answers = tuple(self.answers)
         for answer in answers:
             answer.close(ServiceUnavailable("the service is shutting down"))
-        await asyncio.gather(*(answer.closed() for answer in answers))
+        await asyncio.gather(*(answer.wait_closed() for answer in answers))
         for lane in (self._quick, self._heavy):
             lane.close()
         for pool in (self._translators, self._askers, self._forecasters):
@@ -110,12 +110,14 @@ class QueryService:
 
     def _prepare_in_pool(self, asked: SyncRequest, query_id: str) -> tuple[QueryExecution, BoundedThreadPool]:
         """And where it waits for its turn: light queries do not wait behind heavy ones."""
-        execution = self._preparation.prepare(asked.parameters, query_id, self._config.hard_maxrec, owner=asked.owner)
-        foreseen = self._preparation.foresee(execution)
+        execution = self._preparation.prepare_query(
+            asked.parameters, query_id, self._config.hard_maxrec, owner=asked.owner
+        )
+        foreseen = self._preparation.estimate_cost(execution)
         is_quick = foreseen is not None and foreseen.seconds < QUICK_SECONDS
         if is_quick:
             return execution, self._quick
-        execution.give_way(HEAVY_NICENESS)
+        execution.set_niceness(HEAVY_NICENESS)
         return execution, self._heavy
 
     async def _start_answer(self, asked: SyncRequest) -> SyncAnswer:
@@ -124,7 +126,7 @@ class QueryService:
             self._askers if needs_other_services(asked.parameters) else self._translators,
             partial(self._prepare_in_pool, asked, query_id),
         )
-        spool = self._spools.open()
+        spool = self._spools.open_spool()
         try:
             running = lane.submit(partial(execution.run, spool))
         except ServiceError:
@@ -156,14 +158,14 @@ class SyncAnswer:
         self._watch = asyncio.create_task(self._limit_time())
         self._closing: asyncio.Task[None] | None = None
 
-    async def begin(self) -> None:
+    async def wait_first_bytes(self) -> None:
         """Wait for the first bytes. Raises the query's error if there are none.
 
         Where only the headers can tell how a result ended, short ones are waited for.
         """
         if not self.format.tells_status:
             await asyncio.wait({self._running}, timeout=SETTLING_SECONDS)
-        if not await self._spool.readable() and self.execution.failure is not None:
+        if not await self._spool.wait_readable() and self.execution.failure is not None:
             raise self.execution.failure
 
     @property
@@ -171,11 +173,11 @@ class SyncAnswer:
         """How the query ended, '' while it runs."""
         return self.execution.report.status
 
-    def pieces(self) -> AsyncIterator[bytes]:
-        return self._spool.pieces()
+    def read_pieces(self) -> AsyncIterator[bytes]:
+        return self._spool.read_pieces()
 
     @property
-    def complete(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether the document in the spool is whole: to be asked when all pieces are out."""
         return self.execution.complete
 
@@ -186,7 +188,7 @@ class SyncAnswer:
             gone = ClientGone("the client went away before the end")
             self._closing = asyncio.create_task(self._close_execution(reason or gone))
 
-    async def closed(self) -> None:
+    async def wait_closed(self) -> None:
         """Wait until ``close`` has done all that."""
         if self._closing is not None:
             await self._closing
@@ -195,8 +197,8 @@ class SyncAnswer:
         await self._stop_execution(reason)
         await asyncio.to_thread(self.execution.close)
         self._watch.cancel()
-        self._service.record(self._asked, self.execution.report, self.execution.query_id)
-        self._service.forget(self)
+        self._service.record_query(self._asked, self.execution.report, self.execution.query_id)
+        self._service.forget_answer(self)
 
     async def _limit_time(self) -> None:
         """Stop the query when the engine has worked on it for as long as it may."""

@@ -71,7 +71,7 @@ class _TrustedIssuer:
     entry: Issuer
     keys: jwt.PyJWKSet
 
-    def identity(self, token: str) -> Identity | None:
+    def verify_token(self, token: str) -> Identity | None:
         """The user of a token of this issuer; None if it is not good."""
         try:
             key = self._find_key(jwt.get_unverified_header(token).get("kid"))
@@ -134,7 +134,7 @@ class Authenticator:
             return BASIC, BEARER
         return (BEARER,) if self._issuers else ()
 
-    def admit(self, caller: Identity | None) -> None:
+    def check_admission(self, caller: Identity | None) -> None:
         """Raises Unauthorized for anonymous callers where none are let in."""
         if caller is None and not self.anonymous:
             raise Unauthorized("this service is for its users: give a name and password, or a token")
@@ -174,10 +174,10 @@ class Authenticator:
         found: Future[Identity | None] = Future()
         accounts = self._accounts
 
-        def check() -> None:
+        def check_password() -> None:
             found.set_result(accounts.find_by_password(name, password))
 
-        await asyncio.wrap_future(self._passwords.submit(check))
+        await asyncio.wrap_future(self._passwords.submit(check_password))
         identity = found.result()
         if identity is not None:
             if len(self._remembered) >= _MOST_REMEMBERED:
@@ -196,7 +196,7 @@ class Authenticator:
         if not token or len(token) > _LONGEST_TOKEN:
             return None
         found = self._accounts.find_by_token(token) if self._accounts is not None else None
-        return found or next((user for issuer in self._issuers if (user := issuer.identity(token))), None)
+        return found or next((user for issuer in self._issuers if (user := issuer.verify_token(token))), None)
 
 
 def _hash_credentials(credentials: str) -> bytes:

@@ -21,14 +21,14 @@ class AvailabilityService:
     def __init__(self, engine: Engine, spools: SpoolStore, jobs: JobStore, results: ResultStore) -> None:
         self._checks: dict[str, Callable[[], None]] = {
             "the engine": engine.ping,
-            "the store for results": spools.check,
+            "the store for results": spools.check_disk,
             "the store for jobs": jobs.check_writable,
             "the store for results of jobs": results.check_writable,
         }
         self._since = datetime.now(UTC)
         self._threads = ThreadPoolExecutor(len(self._checks), "availability")
 
-    async def availability(self) -> Availability:
+    async def check_availability(self) -> Availability:
         notes = await asyncio.gather(*(self._try_check(name, check) for name, check in self._checks.items()))
         faults = tuple(note for note in notes if note)
         return Availability(not faults, self._since, faults or ("queries are taken, by /sync and /async",))

@@ -34,11 +34,11 @@ class LoadedUploads:
     entries: tuple[TableEntry, ...] = ()
     _names: list[str] = field(default_factory=list)
 
-    def add(self, name: str, entry: TableEntry) -> None:
+    def add_table(self, name: str, entry: TableEntry) -> None:
         self._names.append(name)
         self.entries = (*self.entries, entry)
 
-    def drop(self) -> None:
+    def drop_tables(self) -> None:
         names, self._names = self._names, []
         for name in names:
             try:
@@ -56,7 +56,7 @@ class UploadLoader:
         self._seconds = _PATIENCE * config.upload_seconds
         self._fetcher = UrlFetcher(config.spool_path, config.upload_hosts, config.upload_bytes, config.upload_seconds)
 
-    def load(self, uploads: Sequence[Upload], query_id: str) -> LoadedUploads:
+    def load_tables(self, uploads: Sequence[Upload], query_id: str) -> LoadedUploads:
         """Raises UploadFault for a table that cannot be had, ServiceUnavailable where the engine takes none."""
         loaded = LoadedUploads(self._engine)
         end = time.monotonic() + self._seconds
@@ -67,29 +67,29 @@ class UploadLoader:
                         f"these tables take more than {self._seconds} seconds to read: upload fewer at once"
                     )
                 name = upload_table_name(query_id, number)
-                loaded.add(name, self._load_table(upload, name))
+                loaded.add_table(name, self._load_table(upload, name))
         except (EngineError, OSError) as error:
-            loaded.drop()
+            loaded.drop_tables()
             _log.error("an uploaded table cannot be put into the engine: %s", getattr(error, "detail", error))
             raise ServiceUnavailable("the service cannot take an uploaded table now. Ask again later") from error
         except BaseException:
-            loaded.drop()
+            loaded.drop_tables()
             raise
         return loaded
 
     def _load_table(self, upload: Upload, name: str) -> TableEntry:
         with (
             self._open_source(upload) as (file, content_type),
-            self._files.read(descriptor_path(file), upload.name, content_type) as read,
+            self._files.read_table(descriptor_path(file), upload.name, content_type) as read,
         ):
             stored = quote_table(name)
-            fill_table(self._engine, name, create_table_sql(read.table, stored), read.batches())
+            fill_table(self._engine, name, create_table_sql(read.table, stored), read.read_batches())
             return TableEntry(Schema(name=UPLOAD_SCHEMA), read.table, read.rows, stored_sql=stored)
 
     @contextmanager
     def _open_source(self, upload: Upload) -> Iterator[tuple[BinaryIO, str]]:
         if upload.part is None:
-            with self._fetcher.fetched(upload.address) as fetched:
+            with self._fetcher.fetched_file(upload.address) as fetched:
                 yield fetched
         else:
             with upload.part.open() as file:

@@ -50,7 +50,7 @@ class SandboxClient:
                     status.shutdown(socket.SHUT_RDWR)
             self._end_process()
 
-    def read(self, request: str, seconds: float) -> tuple[int, str, str]:
+    def run_reader(self, request: str, seconds: float) -> tuple[int, str, str]:
         """Exit status of a reader of this request, its answer, and what it says on standard error.
 
         Raises HostLost, ReaderLate, and OSError where no process or file can be had.

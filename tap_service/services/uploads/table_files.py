@@ -42,7 +42,7 @@ class ReadTable:
     rows: int
     _file: BinaryIO
 
-    def batches(self) -> Iterator[pa.RecordBatch]:
+    def read_batches(self) -> Iterator[pa.RecordBatch]:
         """The rows, in columns of the table's types and those that are hidden beside shapes (``Conformer.schema``)."""
         self._file.seek(0)
         yield from pa.ipc.open_stream(self._file)
@@ -54,10 +54,10 @@ class TableFileReader:
     Few files are read at once, for each may take its limit of memory; the others wait.
     """
 
-    def __init__(self, config: Config, *, at_once: bool) -> None:
+    def __init__(self, config: Config, *, is_kept_ready: bool) -> None:
         self._limits = build_upload_limits(config)
         self._directory = config.spool_path
-        self._at_once = at_once
+        self._at_once = is_kept_ready
         self._host = SandboxClient(config.spool_path)
         self._closed = False
         self._places = threading.BoundedSemaphore(config.concurrent_queries + _SLOW)
@@ -72,7 +72,7 @@ class TableFileReader:
         self._host.close()
 
     @contextmanager
-    def read(
+    def read_table(
         self,
         path: Path,
         name: str,
@@ -119,7 +119,7 @@ class TableFileReader:
             if self._closed:
                 break
             try:
-                return self._host.read(request, seconds)
+                return self._host.run_reader(request, seconds)
             except SandboxLost:
                 _log.info("the process that reads uploaded tables has ended")
         if self._closed:

@@ -63,7 +63,7 @@ class UrlFetcher:
         self._tls = ssl.create_default_context()
 
     @contextmanager
-    def fetched(self, address: str) -> Iterator[tuple[BinaryIO, str]]:
+    def fetched_file(self, address: str) -> Iterator[tuple[BinaryIO, str]]:
         """The file at an http or https address, and its Content-Type.
 
         Raises UploadFault, ServiceUnavailable where there is no room for it.
@@ -73,7 +73,7 @@ class UrlFetcher:
                 try:
                     content_type = self._fetch_into(address, file, deadline)
                 except (OSError, HTTPException, ValueError) as error:
-                    if deadline.passed:
+                    if deadline.has_passed:
                         raise _fetch_fault(address, f"it takes longer than {self._seconds:g} seconds") from error
                     raise _fetch_fault(address, "the server cannot be reached, or does not speak HTTP") from error
             file.seek(0)
@@ -103,7 +103,7 @@ class UrlFetcher:
         with _open_connection(usable[:MAX_ADDRESSES], deadline) as plain:
             is_safe = parts.scheme.lower() == "https"
             connection.sock = self._tls.wrap_socket(plain, server_hostname=host) if is_safe else plain
-            with connection.sock, deadline.cutting(connection.sock):
+            with connection.sock, deadline.cut_connection(connection.sock):
                 path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
                 headers = {"User-Agent": PRODUCT, "Accept": "*/*", "Accept-Encoding": "identity", "Connection": "close"}
                 connection.request("GET", path, headers=headers)
@@ -127,7 +127,7 @@ class UrlFetcher:
                 file.write(memoryview(piece)[:count])
             except OSError as error:
                 raise _no_room_fault() from error
-        if deadline.passed:
+        if deadline.has_passed:
             raise TimeoutError
         if response.length:
             raise _fetch_fault(address, "the connection ended before the file")
@@ -141,7 +141,7 @@ def _read_into(response: HTTPResponse, piece: bytearray, address: str, deadline:
     try:
         return response.readinto(piece)
     except HTTPException as error:
-        if deadline.passed:
+        if deadline.has_passed:
             raise
         raise _fetch_fault(address, "the connection ended before the file") from error
 
@@ -188,11 +188,11 @@ class Deadline:
         self._watch.cancel()
 
     @property
-    def passed(self) -> bool:
+    def has_passed(self) -> bool:
         return time.monotonic() >= self._end
 
     @property
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         """Seconds. Raises TimeoutError where there are none."""
         left = self._end - time.monotonic()
         if left <= 0:
@@ -200,11 +200,11 @@ class Deadline:
         return left
 
     @contextmanager
-    def cutting(self, connection: socket.socket) -> Iterator[None]:
+    def cut_connection(self, connection: socket.socket) -> Iterator[None]:
         with self._lock:
             before, self._socket = self._socket, connection
         try:
-            if self.passed:
+            if self.has_passed:
                 raise TimeoutError
             yield
         finally:
@@ -224,14 +224,14 @@ def _open_connection(found: Sequence[AddressInfo], deadline: Deadline) -> Iterat
     last: OSError = OSError("no address")
     for number, (family, kind, protocol, _, address) in enumerate(found):
         with socket.socket(family, kind, protocol) as connection:
-            connection.settimeout(deadline.left / (len(found) - number))
+            connection.settimeout(deadline.seconds_left / (len(found) - number))
             try:
                 connection.connect(address)
             except OSError as error:
                 last = error
                 continue
-            connection.settimeout(deadline.left)
-            with deadline.cutting(connection):
+            connection.settimeout(deadline.seconds_left)
+            with deadline.cut_connection(connection):
                 yield connection
             return
     raise last

@@ -34,12 +34,12 @@ class UserTableExpiry:
         self._days = config.user_table_days
         self._left_before: set[str] = set()
 
-    def sweep(self, *, alone: bool = False) -> None:
+    def sweep_tables(self, *, alone: bool = False) -> None:
         """Remove the tables whose time has come, and what no table needs. ``alone``: no other process works.
 
         What has just been given up may still be read by a query that was translated before: it goes next time.
         """
-        with self._storage.changing():
+        with self._storage.change_lock():
             records = tuple(self._drop_expired(user_table_record.read_all_user_tables(self._engine)))
             servers = [
                 (each, user_table_record.find_unknown_storage(each, records)) for each in self._engine.list_servers()

@@ -67,13 +67,13 @@ class UserTableJobs:
         self._tables = tables
         self._preparation = preparation
 
-    def parameters(self, job: Job) -> TapParameters:
+    def read_parameters(self, job: Job) -> TapParameters:
         """As of a query, whose text is what the job is asked to do."""
         own = [pair for pair in job.parameters if pair[0].upper() not in ("REQUEST", "QUERY", "UPLOAD", "LANG")]
         text = " ".join([find_table_request(job.parameters), *(f"{name}={value}" for name, value in own)])
         return read_tap_parameters([*own, ("QUERY", text)], len(text))
 
-    def prepare(self, job: Job, parameters: TapParameters) -> QueryExecution:
+    def prepare_execution(self, job: Job, parameters: TapParameters) -> QueryExecution:
         """Raises UserFault."""
         work = {CREATE_INDEX: self._create_index, SAVE_TABLE: self._save_result}[find_table_request(job.parameters)]
         if job.owner is None:
@@ -91,25 +91,25 @@ class UserTableJobs:
         name, wanted = (_require_parameter(given, key) for key in ("TABLE", "INDEX"))
         unique = _parse_flag(given, "UNIQUE")
         storage = self._tables.storage
-        base = storage.present(owner, self._tables.own_name(name))
+        base = storage.get_table(owner, self._tables.parse_table_name(name))
         for _ in range(_ATTEMPTS):
             table, done = add_index(base.table, wanted, unique=unique)
             if table == base.table:
                 return base, done
             self._check_positions(base, table)
             try:
-                with storage.filling(table, base.storage) as filled:
-                    storage.copy(base, table, filled, job.query_id)
+                with storage.staging_table(table, base.storage) as filled:
+                    storage.copy_rows(base, table, filled, job.query_id)
                     if stop.is_set():
                         raise QueryCancelled("the job was stopped")
-                    return storage.exchange(base, table, filled), done
+                    return storage.exchange_rows(base, table, filled), done
             except TableChanged as error:
                 base = error.now
         raise Conflict(f"{base.qualified_name} is changed all the time: make the index when it is at rest")
 
     def _check_positions(self, base: UserTable, table: Table) -> None:
         if table.layout.position and table.layout.position != base.table.layout.position:
-            outside = self._tables.storage.count_outside(base, table.layout.position)
+            outside = self._tables.storage.count_invalid_positions(base, table.layout.position)
             if outside:
                 raise QueryFault(
                     f"{' and '.join(table.layout.position)} are no positions: {outside} rows are outside longitudes of "
@@ -118,7 +118,7 @@ class UserTableJobs:
 
     def _save_result(self, job: Job, owner: str, stop: threading.Event) -> tuple[UserTable, str]:
         given = _group_parameters(job.parameters)
-        name = self._tables.own_name(_require_parameter(given, "TABLE"))
+        name = self._tables.parse_table_name(_require_parameter(given, "TABLE"))
         source = self._find_source_job(_require_parameter(given, "JOB"), owner)
         assert source.result is not None  # noqa: S101  (checked there)
         with tempfile.TemporaryFile(dir=self._config.spool_path) as file:
@@ -131,7 +131,7 @@ class UserTableJobs:
                 raise NotFound("the result of that job has been lost: run the query again") from error
             file.flush()
             replace, fields = _parse_flag(given, "REPLACE"), self._result_fields(source)
-            record = self._tables.save(
+            record = self._tables.save_result(
                 owner, name, descriptor_path(file), replace=replace, origin=job.job_id, fields=fields
             )
         return record, f"the result of job {source.job_id} is the table {record.qualified_name}"
@@ -140,7 +140,7 @@ class UserTableJobs:
         """The columns of a job's result with all that formats do not tell; none if its query would be refused now."""
         try:
             parameters = read_tap_parameters(source.parameters, self._config.max_query_length)
-            return self._preparation.fields(parameters, source.owner)
+            return self._preparation.result_fields(parameters, source.owner)
         except UserFault:
             return ()
 

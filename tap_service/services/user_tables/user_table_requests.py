@@ -86,7 +86,7 @@ class UserTableService:
         self._lane = BoundedThreadPool("user-table", _AT_ONCE, _WAITING)
         self._turns: dict[str, _UserLoads] = {}
 
-    async def run(self, owner: str, work: Callable[[], T]) -> T:
+    async def run_load(self, owner: str, work: Callable[[], T]) -> T:
         """On a thread, when it is its turn: nobody takes all places. Raises ServiceBusy when too many wait."""
         turns = self._turns.setdefault(owner, _UserLoads(asyncio.Semaphore(_AT_ONCE_OF_USER)))
         if turns.asked >= _MOST_OF_USER:
@@ -107,11 +107,11 @@ class UserTableService:
 
     # --- requests
 
-    def tables(self, owner: str) -> tuple[UserTable, ...]:
+    def list_tables(self, owner: str) -> tuple[UserTable, ...]:
         with translate_table_faults(owner):
             return user_table_record.read_user_tables(self._engine, owner)
 
-    def expiries(self, owner: str) -> dict[str, datetime]:
+    def list_expiries(self, owner: str) -> dict[str, datetime]:
         """When tables go that nobody changes or uses any more, by name; none where that is never."""
         with translate_table_faults(owner):
             records = user_table_record.read_user_tables(self._engine, owner)
@@ -119,19 +119,19 @@ class UserTableService:
         ends = ((record.table.name, expiry_time(record, uses.get(record.described), self._days)) for record in records)
         return {name: end for name, end in ends if end is not None}
 
-    def create(self, owner: str, name: str, path: Path, content_type: str, *, replace: bool) -> UserTable:
+    def create_table(self, owner: str, name: str, path: Path, content_type: str, *, replace: bool) -> UserTable:
         """A table as a VOSI table or the columns of a table file say, with the rows that are in the file."""
-        table_name = self.own_name(name)
+        table_name = self.parse_table_name(name)
         with translate_table_faults(owner):
             self._check_name_free(owner, table_name, replace=replace)
             if (document := _read_vosi_document(path, content_type)) is not None:
                 table = self._read_table_definition(owner, table_name, document)
-                with self.storage.filling(table) as filled:
-                    return self.storage.publish(owner, table, filled, replace=replace)
-            with self._files.read(path, table_name, content_type, limits=self._limits) as read:
+                with self.storage.staging_table(table) as filled:
+                    return self.storage.publish_table(owner, table, filled, replace=replace)
+            with self._files.read_table(path, table_name, content_type, limits=self._limits) as read:
                 return self._create_from_file(owner, read, replace=replace)
 
-    def save(
+    def save_result(
         self, owner: str, name: str, path: Path, *, replace: bool, origin: str, fields: tuple[Field, ...]
     ) -> UserTable:
         """A table of the result of a query, which the job ``origin`` makes of it.
@@ -141,44 +141,48 @@ class UserTableService:
         if fields:
             with suppress(UploadFault, ValidationError):
                 table = _check_table(_build_table(name, fields))
-                with self._files.read(path, name, table=table, limits=self._limits) as read:
+                with self._files.read_table(path, name, table=table, limits=self._limits) as read:
                     return self._create_from_file(owner, read, replace=replace, origin=origin)
-        with self._files.read(path, name, limits=self._limits) as read:
+        with self._files.read_table(path, name, limits=self._limits) as read:
             return self._create_from_file(owner, read, replace=replace, origin=origin)
 
     def _create_from_file(self, owner: str, read: ReadTable, *, replace: bool, origin: str = "") -> UserTable:
         table = _check_table(read.table)
         replaced = user_table_record.find_user_table(self._engine, owner, table.name)
-        with self.storage.filling(table) as filled:
-            self.storage.fill(owner, filled, read.batches(), replaced.storage if replaced else "")
-            return self.storage.publish(owner, table, filled, replace=replace, origin=origin)
+        with self.storage.staging_table(table) as filled:
+            self.storage.insert_batches(owner, filled, read.read_batches(), replaced.storage if replaced else "")
+            return self.storage.publish_table(owner, table, filled, replace=replace, origin=origin)
 
-    def load(self, owner: str, name: str, path: Path, content_type: str, *, replace: bool) -> tuple[UserTable, int]:
+    def load_rows(
+        self, owner: str, name: str, path: Path, content_type: str, *, replace: bool
+    ) -> tuple[UserTable, int]:
         """The rows of a file into a table that is there, after those in it or in their place; and how many."""
         with translate_table_faults(owner):
-            base = self.storage.present(owner, self.own_name(name))
-            with self._files.read(path, base.table.name, content_type, table=base.table, limits=self._limits) as read:
+            base = self.storage.get_table(owner, self.parse_table_name(name))
+            with self._files.read_table(
+                path, base.table.name, content_type, table=base.table, limits=self._limits
+            ) as read:
                 for _ in range(_ATTEMPTS):
                     try:
-                        with self.storage.filling(base.table, "" if replace else base.storage) as filled:
+                        with self.storage.staging_table(base.table, "" if replace else base.storage) as filled:
                             replaced = base.storage if replace else ""
-                            self.storage.fill(owner, filled, read.batches(), replaced)
+                            self.storage.insert_batches(owner, filled, read.read_batches(), replaced)
                             if replace:
-                                return self.storage.exchange(base, base.table, filled), read.rows
-                            return self.storage.append(base, filled), read.rows
+                                return self.storage.exchange_rows(base, base.table, filled), read.rows
+                            return self.storage.append_rows(base, filled), read.rows
                     except TableChanged as error:
                         if error.now.table.columns != base.table.columns:
                             break
                         base = error.now
             raise Conflict(f"{base.qualified_name} was changed meanwhile: load the rows again")
 
-    def remove(self, owner: str, name: str) -> None:
+    def remove_table(self, owner: str, name: str) -> None:
         with translate_table_faults(owner):
-            self.storage.remove(owner, self.own_name(name))
+            self.storage.remove_table(owner, self.parse_table_name(name))
 
     # --- names and definitions
 
-    def own_name(self, name: str) -> str:
+    def parse_table_name(self, name: str) -> str:
         """The table in ``mydb.table``. Raises Forbidden for another schema, ParameterFault for what is no name."""
         if not self._is_on:
             raise Forbidden("users have no tables of their own here")
@@ -216,7 +220,7 @@ class UserTableService:
 
     def _resolve_foreign_keys(self, owner: str, found: Definition) -> tuple[ForeignKey, ...]:
         """Keys of the definition, which lead to columns that the owner sees."""
-        catalogue = self._metadata.catalogue_of(owner)
+        catalogue = self._metadata.catalogue_for(owner)
         keys = []
         for number, (target, pairs, description) in enumerate(found.keys):
             schema, _, table = target.partition(".")

@@ -58,7 +58,7 @@ class UserTableStorage:
         self._most_bytes = config.user_table_bytes
         self._settings = {"max_memory_usage": config.query_memory} if config.query_memory else {}
 
-    def present(self, owner: str, name: str) -> UserTable:
+    def get_table(self, owner: str, name: str) -> UserTable:
         """Raises NotFound."""
         found = user_table_record.find_user_table(self._engine, owner, name)
         if found is None:
@@ -68,7 +68,7 @@ class UserTableStorage:
     # --- rows that nobody sees yet
 
     @contextmanager
-    def filling(self, table: Table, beside: str = "") -> Iterator[str]:
+    def staging_table(self, table: Table, beside: str = "") -> Iterator[str]:
         """A table to be filled; it goes with the context unless it was made visible. ``beside``: see ``_create``."""
         name = new_name(STAGING_PREFIX)
         try:
@@ -77,7 +77,7 @@ class UserTableStorage:
         finally:
             user_table_record.drop_storage(self._engine, name)
 
-    def fill(self, owner: str, name: str, batches: Iterable[pa.RecordBatch], replaced: str = "") -> None:
+    def insert_batches(self, owner: str, name: str, batches: Iterable[pa.RecordBatch], replaced: str = "") -> None:
         """Put rows in; Forbidden as soon as they are more than the user may keep. ``replaced``: a table that goes."""
         room = self._free_bytes(owner, replaced)
         for block in group_batches(batches):
@@ -85,13 +85,13 @@ class UserTableStorage:
             if self._table_size(name)[1] > room:
                 raise self._quota_fault(room)
 
-    def copy(self, source: UserTable, table: Table, name: str, query_id: str) -> None:
+    def copy_rows(self, source: UserTable, table: Table, name: str, query_id: str) -> None:
         """The rows of a table, in another layout; ``query_id`` is what the engine knows the work by."""
         columns = ", ".join(quote_identifier(column) for column in given_columns(table))
         rows = f"SELECT {columns} FROM {quote_storage(source.storage)}"
         self._engine.execute(f"INSERT INTO {quote_storage(name)} ({columns}) {rows}", self._settings, query_id=query_id)
 
-    def count_outside(self, source: UserTable, position: tuple[str, str]) -> int:
+    def count_invalid_positions(self, source: UserTable, position: tuple[str, str]) -> int:
         """Rows that have values for longitude and latitude in degrees which are none."""
         longitude, latitude = (quote_identifier(name) for name in position)
         outside = f"{longitude} NOT BETWEEN 0 AND 360 OR {latitude} NOT BETWEEN -90 AND 90"
@@ -102,12 +102,12 @@ class UserTableStorage:
 
     # --- what is seen from now on
 
-    def publish(self, owner: str, table: Table, filled: str, *, replace: bool, origin: str = "") -> UserTable:
+    def publish_table(self, owner: str, table: Table, filled: str, *, replace: bool, origin: str = "") -> UserTable:
         """A new table, or another one in the place of that of its name. Raises Conflict, Forbidden.
 
         One that the job ``origin`` has made already is left as it is.
         """
-        with self.changing():
+        with self.change_lock():
             present = user_table_record.find_user_table(self._engine, owner, table.name)
             if present is not None and origin and present.origin == origin:
                 return present
@@ -117,10 +117,10 @@ class UserTableStorage:
                 self.check_count(owner)
             return self._put_record(owner, table, self._rename_staging_table(filled), replaced=present, origin=origin)
 
-    def append(self, base: UserTable, filled: str) -> UserTable:
+    def append_rows(self, base: UserTable, filled: str) -> UserTable:
         """The rows in addition to those that are there. Raises Changed, NotFound, Forbidden."""
-        with self.changing():
-            present = self.present(base.owner, base.table.name)
+        with self.change_lock():
+            present = self.get_table(base.owner, base.table.name)
             if present.table != base.table:
                 raise TableChanged(present)
             both = new_name(LIVE_PREFIX)
@@ -136,18 +136,18 @@ class UserTableStorage:
                     self._engine.execute(f"OPTIMIZE TABLE {quote_storage(both)}")
             return self._put_record(base.owner, base.table, both, replaced=present)
 
-    def exchange(self, base: UserTable, table: Table, filled: str) -> UserTable:
+    def exchange_rows(self, base: UserTable, table: Table, filled: str) -> UserTable:
         """Other rows, or the same ones in another layout, in the place of ``base``. Raises as ``append``."""
-        with self.changing():
-            present = self.present(base.owner, base.table.name)
+        with self.change_lock():
+            present = self.get_table(base.owner, base.table.name)
             if present.storage != base.storage:
                 raise TableChanged(present)
             return self._put_record(base.owner, table, self._rename_staging_table(filled), replaced=present)
 
-    def remove(self, owner: str, name: str) -> None:
+    def remove_table(self, owner: str, name: str) -> None:
         """Raises NotFound. Queries that read the table now go on to their end."""
-        with self.changing():
-            present = self.present(owner, name)
+        with self.change_lock():
+            present = self.get_table(owner, name)
             user_table_record.remove_user_table(self._engine, owner, present.table.name)
 
     def check_count(self, owner: str) -> None:
@@ -160,7 +160,7 @@ class UserTableStorage:
     # --- how
 
     @contextmanager
-    def changing(self) -> Iterator[None]:
+    def change_lock(self) -> Iterator[None]:
         """What is visible changes here alone, one change at a time."""
         with _changing, hold_cluster_lock(self._redis_url, "user-tables") if self._redis_url else nullcontext():
             yield
