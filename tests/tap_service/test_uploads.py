@@ -279,7 +279,7 @@ def test_a_file_may_come_before_its_parameters(
     assert job.rows() == "n\r\n7\r\n"
     job.delete()
     lifetimes = either.server.config.app.state.services.jobs._lifetimes
-    lifetimes.sweep(0.001)
+    lifetimes.sweep_orphans(0.001)
     assert not [key for key in stored.list_keys(0) if key.startswith(name)]
 
 
