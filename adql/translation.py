@@ -1,4 +1,4 @@
-"""The only door of the package: ADQL text in, ClickHouse SQL and the result's description out."""
+"""ADQL text in, ClickHouse SQL and the description of its result out."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from adql.clickhouse.emitter import emit
 from adql.clickhouse.engine_settings import DISTRIBUTED, KEEP_JOIN_ORDER, RAISES, SETTINGS, WRITTEN_ORDER
 from adql.functions.object_name_functions import PositionLookup
 from adql.ir import NameGenerator, Query
+from adql.query_plan import describe_plan
 from adql.regions import Moc
 from adql.resolve import resolve
 from adql.result_links import find_result_links
 from adql.rewrite import rewrite_query
 from adql.rewrite.distribute import distribute_query
+from adql.rewrite.repeatable_relations import has_random_answer
 from adql.rewrite.spatial_covers import find_cells_read
 from adql.syntax.parser import parse
 from clickhouse_schema.catalogue import Catalogue, TableEntry
@@ -24,7 +26,17 @@ from clickhouse_schema.shard_map import Sharding
 
 @dataclass(frozen=True, slots=True)
 class BoundQuery:
-    """A query before any pass, and the numbers that the passes go on from; ``placement`` where there is a cluster."""
+    """A bound query before any pass.
+
+    Attributes
+    ----------
+    query
+        The bound SELECT or set operation.
+    fresh
+        The generator of aliases, as binding left it.
+    placement
+        How rows are placed on shards; None for a single server.
+    """
 
     query: Query
     fresh: NameGenerator
@@ -33,7 +45,7 @@ class BoundQuery:
 
 @dataclass(frozen=True, slots=True)
 class SqlStatement:
-    """``query`` is what ``sql`` was made of, after the passes."""
+    """ClickHouse SQL, the settings that it needs, and ``query``, the bound query after the passes."""
 
     sql: str
     settings: dict[str, str | int]
@@ -42,10 +54,24 @@ class SqlStatement:
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """``fields``: the result's columns in order, names as the user sees them (they may repeat).
+    """The SQL of a query and the description of its result.
 
-    ``top``: the query's own limit of rows, None without one. ``tables``: the catalogue tables that it reads.
-    ``query``: what the SQL was made of, None for SQL from elsewhere; ``resolved``: the same before the passes.
+    Attributes
+    ----------
+    sql
+        One SELECT in ClickHouse's dialect. Its columns have generated names.
+    settings
+        The ClickHouse settings on which the meaning of ``sql`` depends.
+    fields
+        The columns of the result in order, under the user's names, which may repeat.
+    tables
+        The catalogue tables that the query reads.
+    top
+        The query's own row limit (TOP), None without one.
+    query
+        The bound query after the passes; None for SQL that was not translated from ADQL.
+    bound
+        The same query before the passes.
     """
 
     sql: str
@@ -58,7 +84,7 @@ class Translation:
 
     @property
     def cells(self) -> dict[str, Moc]:
-        """The HEALPix cells that a table's index is confined to, by ``schema.table.hpx29``."""
+        """The HEALPix cells to which the index of a table is confined, by ``schema.table.hpx29``."""
         return {} if self.query is None else find_cells_read(self.query)
 
     @property
@@ -66,30 +92,80 @@ class Translation:
         """The LINKs and service descriptors of the result."""
         return NO_LINKS if self.bound is None else find_result_links(self.bound.query, self.tables)
 
+    @property
+    def plan(self) -> tuple[str, ...]:
+        """The steps of the query in plain English, one a line; empty for SQL that was not translated from ADQL."""
+        return () if self.query is None else tuple(describe_plan(self.query))
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether the same rows in the tables give the same result: no random numbers, no sample, no foreign SQL."""
+        return self.query is not None and not has_random_answer(self.query)
+
 
 def translate(
     text: str, catalogue: Catalogue, *, limit: int | None = None, positions: PositionLookup | None = None
 ) -> Translation:
-    """Translate one query; ``limit`` caps the rows of the result beside its own TOP.
+    """Translate one ADQL query to ClickHouse SQL.
 
-    ``positions``: who is asked for the positions of named objects; without it ivo_simbadpoint is refused.
-    Raises AdqlError with the position of what is wrong.
+    Parameters
+    ----------
+    text
+        The query, ADQL 2.1 with the extensions of ``docs/adql.md``.
+    catalogue
+        The schemas, tables and columns that the query may name.
+    limit
+        The greatest number of rows of the result, beside the query's own TOP; None for no further limit.
+    positions
+        Looks up the ICRS position of a named object in degrees, for ivo_simbadpoint; None refuses that function.
+
+    Returns
+    -------
+    Translation
+        The SQL, its settings, and the fields and tables of the result.
+
+    Raises
+    ------
+    AdqlSyntaxError
+        The text is not in the grammar.
+    AdqlSemanticError
+        A name is unknown or ambiguous, a type does not fit, or a value is out of range.
+    AdqlUnsupported
+        The query is valid ADQL that Skyhouse does not translate.
+    AdqlErrors
+        Several of these, found in one query. All are AdqlError, with a position in ``text``.
     """
     fresh = NameGenerator()
     query, tables = resolve(parse(text), catalogue, fresh, positions)
     fields = tuple(output.field for output in query.outputs)
-    resolved = BoundQuery(_limit_rows(query, limit), fresh, catalogue.sharding)
-    made = emit_statement(resolved)
-    return Translation(made.sql, made.settings, fields, tables, query.limit, made.query, resolved)
+    bound = BoundQuery(_limit_rows(query, limit), fresh, catalogue.sharding)
+    statement = emit_statement(bound)
+    return Translation(statement.sql, statement.settings, fields, tables, query.limit, statement.query, bound)
 
 
-def emit_statement(resolved: BoundQuery) -> SqlStatement:
-    """The SQL of a resolved query; any number of times."""
-    fresh = copy(resolved.fresh)
-    query = rewrite_query(resolved.query, fresh)
+def emit_statement(bound: BoundQuery) -> SqlStatement:
+    """Rewrite a bound query and emit its SQL.
+
+    Parameters
+    ----------
+    bound
+        The query, which is left as it is: it can be emitted any number of times.
+
+    Returns
+    -------
+    SqlStatement
+        The SQL with its settings and the rewritten query.
+
+    Raises
+    ------
+    AdqlError
+        A pass cannot rewrite a part of the query.
+    """
+    fresh = copy(bound.fresh)
+    query = rewrite_query(bound.query, fresh)
     settings = SETTINGS | KEEP_JOIN_ORDER if fresh.keeps_join_order else dict(SETTINGS)
-    if resolved.placement is not None:
-        query = distribute_query(query, resolved.placement, fresh)
+    if bound.placement is not None:
+        query = distribute_query(query, bound.placement, fresh)
         settings |= DISTRIBUTED
     sql = emit(query)
     if RAISES in sql:

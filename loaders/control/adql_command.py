@@ -3,9 +3,7 @@ its tables."""
 
 from __future__ import annotations
 
-from adql.errors import AdqlError, offset_to_line_column
-from adql.resolve.tableless_check import check_without_tables
-from adql.translation import translate
+from adql import AdqlError, check_without_tables, offset_to_line_column, translate
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue
 from loaders.load_error import LoadError
 from loaders.progress_reporter import Reporter

@@ -16,7 +16,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 from starlette.concurrency import run_in_threadpool
 
-from adql.errors import NOWHERE, AdqlError, AdqlErrors, offset_to_line_column
+from adql import NOWHERE, AdqlError, AdqlErrors, offset_to_line_column
 from clickhouse_schema.datatypes import Field
 from tap_service.config import Config
 from tap_service.handlers.client_disconnect import disconnection, unless

@@ -25,7 +25,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import ValidationError
 
-from adql.errors import make_printable
+from adql import make_printable
 from clickhouse_schema.datatypes import CHAR, INTEGERS, UNICODE, ColumnType, Field
 from clickhouse_schema.schema_files.schema_checks import UNSTORABLE, is_reserved_column
 from clickhouse_schema.schema_model import Column, Layout, Table

@@ -7,8 +7,7 @@ import math
 import re
 from collections.abc import Iterator
 
-from adql.errors import AdqlError
-from adql.translation import translate
+from adql import AdqlError, translate
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.reserved_words import name_to_adql
 from clickhouse_schema.schema_model import Schema

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from adql.translation import Translation
+from adql import Translation
 from tap_service.constants import PREVIEW_ROWS
 from tap_service.serializers import ResultInfo, Status, find_format
 

@@ -11,7 +11,6 @@ from datetime import datetime
 
 import pyarrow as pa
 
-from adql.query_plan import describe_plan
 from tap_service.config import Config
 from tap_service.constants import (
     CLOSING_SECONDS,
@@ -220,9 +219,7 @@ class JobRunner:
             how = planned.plan
         else:
             how = f"in one: {planned.reason}"
-        running.progress.plan = "\n".join(
-            [how, *([] if translation.query is None else describe_plan(translation.query))]
-        )
+        running.progress.plan = "\n".join([how, *translation.plan])
 
     def _complete_job(self, job: Job, report: QueryReport, result: JobResult, info: Info, like: str) -> None:
         if not self._update_store(lambda at: self._jobs.complete_job(job.job_id, job.attempt, at, result, info, like)):

@@ -18,8 +18,7 @@ from typing import NoReturn
 
 import pyarrow as pa
 
-from adql.division.divide_query import Division, Piece, Undivided, choose_borders, divide_query
-from adql.translation import Translation
+from adql import Division, Piece, Translation, Undivided, choose_borders, divide_query
 from clickhouse_schema.engine_tables.catalogue_log import read_content_stamps
 from tap_service.config import Config
 from tap_service.constants import MAX_PIECES, MAX_RESTARTS, STORE_RETRY_SECONDS, VERSION

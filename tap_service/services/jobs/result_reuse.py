@@ -7,8 +7,7 @@ import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from adql.rewrite.repeatable_relations import has_random_answer
-from adql.translation import Translation
+from adql import Translation
 from tap_service.constants import VERSION
 from tap_service.models.request_parameters import Pair
 from tap_service.models.uws_job import Info, Job, JobResult
@@ -47,7 +46,7 @@ def compute_fingerprint(
 def _is_deterministic(translation: Translation) -> bool:
     """Whether the same data give the same answer. TAP_SCHEMA's change in other ways."""
     own = any(entry.schema.name.upper() == "TAP_SCHEMA" for entry in translation.tables)
-    return translation.query is not None and not own and not has_random_answer(translation.query)
+    return translation.is_repeatable and not own
 
 
 class ResultReuse:

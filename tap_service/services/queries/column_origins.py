@@ -19,7 +19,7 @@ from adql.ir import (
     transform_expr,
     walk_columns,
 )
-from adql.rewrite.radius_bounds import bound_radius
+from adql.query_analysis import bound_radius
 from clickhouse_schema.shard_map import SHARD_COLUMN
 
 #: The radius, in degrees, of as large a circle as those of a table's rows in the mean; None if nobody knows

@@ -16,8 +16,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from adql.clickhouse.emitter import emit
-from adql.clickhouse.engine_settings import SETTINGS
+from adql import Translation
 from adql.ir import (
     Aggregate,
     Expr,
@@ -32,9 +31,8 @@ from adql.ir import (
     walk_select_expressions,
     walk_selects,
 )
+from adql.query_analysis import SETTINGS, cover_region, emit
 from adql.regions import Moc, Region
-from adql.rewrite.spatial_covers import cover_region
-from adql.translation import Translation
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.datatypes import DOUBLE, Field
 from clickhouse_schema.engine_tables.density_table import read_density

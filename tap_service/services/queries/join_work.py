@@ -11,7 +11,6 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from adql.clickhouse.sky.separation_sql import SMALLEST_CUBE
 from adql.ir import (
     Aggregate,
     Call,
@@ -38,8 +37,8 @@ from adql.ir import (
     walk_leaves,
     walk_select_expressions,
 )
+from adql.query_analysis import SMALLEST_CUBE, is_join_equality
 from adql.regions import Moc
-from adql.rewrite.join_trees import is_join_equality
 from clickhouse_schema.catalogue import TableEntry
 from tap_service.services.queries.column_origins import ColumnOrigins, MeanRadius, count_named_ids
 from tap_service.services.queries.row_density import (

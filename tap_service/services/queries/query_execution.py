@@ -12,7 +12,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from adql.translation import Translation
+from adql import Translation
 from tap_service.models.query_report import QueryReport
 from tap_service.scratch_files import NoRoom
 from tap_service.serializers import OK, SerializationError, Serializer, Status, overflow

@@ -5,7 +5,6 @@ from __future__ import annotations
 import uuid
 from dataclasses import dataclass
 
-from adql.query_plan import describe_plan
 from clickhouse_schema.datatypes import Field
 from tap_service.models.work_class import Estimate
 from tap_service.services.queries.query_preparation import QueryPreparation
@@ -34,10 +33,9 @@ def forecast_query(
     execution = preparation.prepare_query(parameters, f"sync-{uuid.uuid4().hex}", hard_maxrec, owner=owner)
     try:
         translation = execution.translation
-        plan = () if translation.query is None else tuple(describe_plan(translation.query))
         tables = tuple(dict.fromkeys(entry.qualified_name for entry in translation.tables))
         return QueryForecast(
-            preparation.estimate_cost(execution), plan, translation.fields, tables, execution.row_limit
+            preparation.estimate_cost(execution), translation.plan, translation.fields, tables, execution.row_limit
         )
     finally:
         execution.close()

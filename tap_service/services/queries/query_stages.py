@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from adql.ir import Query, SetOperation, has_window, walk_joins, walk_selects
-from adql.query_plan import is_cross_match
+from adql.query_analysis import is_cross_match
 from tap_service.storage.engine.engine import Progress
 
 

@@ -18,8 +18,8 @@ from adql.ir import (
     Within,
     split_conjuncts,
 )
+from adql.query_analysis import find_confinements
 from adql.regions import Region
-from adql.rewrite.confining_regions import find_confinements
 from clickhouse_schema.catalogue import TableEntry
 from tap_service.models.work_class import Precision, ResultRows
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
+from adql import Translation
 from adql.ir import Derived, Query, Relation, Scan, Select, has_window
-from adql.translation import Translation
 from tap_service.models.work_class import ResultRows
 
 #: a sample of random size stays within the limit unless it is larger than expected by more standard deviations

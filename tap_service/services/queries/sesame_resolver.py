@@ -15,8 +15,7 @@ from contextlib import closing
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from urllib.parse import quote, urlsplit
 
-from adql.errors import make_printable
-from adql.functions.object_name_functions import NameLookupError
+from adql import NameLookupError, make_printable
 from tap_service.constants import PRODUCT
 from tap_service.services.uploads.url_fetch import Deadline
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from adql.errors import make_printable
+from adql import make_printable
 from tap_service.storage.engine.engine import ValueFault
 
 #: ClickHouse's types as ADQL calls them

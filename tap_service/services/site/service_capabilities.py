@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from adql.functions import GEOMETRY_NAMES, LANGUAGE_FEATURES, USER_DEFINED
-from adql.syntax.extensions import EXTENSIONS, FEATURE_TYPE
+from adql import EXTENSIONS, FEATURE_TYPE, GEOMETRY_NAMES, LANGUAGE_FEATURES, USER_DEFINED
 from clickhouse_schema.catalogue import Catalogue
 from clickhouse_schema.obscore import find_data_models
 from tap_service.config import Config

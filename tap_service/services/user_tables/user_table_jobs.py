@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, contextmanager
 
 import pyarrow as pa
 
-from adql.translation import Translation
+from adql import Translation
 from clickhouse_schema.datatypes import CHAR, LONG, Field
 from clickhouse_schema.engine_tables.user_table_record import UserTable
 from clickhouse_schema.schema_model import Layout, Table
