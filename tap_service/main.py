@@ -27,10 +27,10 @@ from tap_service.handlers import (
     user_table_routes,
     vosi_routes,
 )
-from tap_service.handlers.error_responses import FaultsCaught, add_error_handlers
+from tap_service.handlers.error_responses import CatchFaults, add_error_handlers
 from tap_service.handlers.portal_routes import portal_router
-from tap_service.handlers.request_context import visitor_of
-from tap_service.handlers.response_compression import Compressed
+from tap_service.handlers.request_context import identify_visitor
+from tap_service.handlers.response_compression import CompressResponses
 from tap_service.handlers.response_headers import CommonHeaders
 from tap_service.storage.engine.engine import Engine
 
@@ -64,10 +64,10 @@ def create_app(config: Config, engine: Engine, portal: Path | None = None) -> Fa
     #: each with the place of its paths
     app.state.routers = (*(("/tap", router) for router in _OF_TAP), ("", page_routes.router), ("", shown))
     for prefix, router in app.state.routers:
-        app.include_router(router, prefix=prefix, dependencies=[Depends(visitor_of)] if prefix else [])
+        app.include_router(router, prefix=prefix, dependencies=[Depends(identify_visitor)] if prefix else [])
     add_error_handlers(app)
-    app.add_middleware(Compressed)
-    app.add_middleware(FaultsCaught)
+    app.add_middleware(CompressResponses)
+    app.add_middleware(CatchFaults)
     app.add_middleware(CommonHeaders)
     return app
 

@@ -32,34 +32,36 @@ _NOTHING = Markup("")
 def capabilities_document(service: ServiceDescription, formats: Sequence[Format] = FORMATS) -> bytes:
     """The service's /capabilities. ``formats`` are the output formats it offers."""
     base = service.base_url
-    security = _security(service)
+    security = _security_methods(service)
     document = tag(
         "vosi:capabilities",
         _NAMESPACES,
         join_lines(
-            _table_access(service, formats),
-            _resource("ivo://ivoa.net/std/VOSI#capabilities", f"{base}/capabilities"),
-            _resource("ivo://ivoa.net/std/VOSI#availability", f"{base}/availability"),
-            _resource("ivo://ivoa.net/std/VOSI#tables-1.1", f"{base}/tables", version="1.1", security=security),
-            _resource("ivo://ivoa.net/std/DALI#examples", f"{base}/examples", kind="vr:WebBrowser", security=security),
+            _table_access_element(service, formats),
+            _resource_element("ivo://ivoa.net/std/VOSI#capabilities", f"{base}/capabilities"),
+            _resource_element("ivo://ivoa.net/std/VOSI#availability", f"{base}/availability"),
+            _resource_element("ivo://ivoa.net/std/VOSI#tables-1.1", f"{base}/tables", version="1.1", security=security),
+            _resource_element(
+                "ivo://ivoa.net/std/DALI#examples", f"{base}/examples", kind="vr:WebBrowser", security=security
+            ),
         ),
     )
     return (DECLARATION + document + "\n").encode()
 
 
-def _resource(
+def _resource_element(
     standard: str, url: str, kind: str = "vs:ParamHTTP", version: str = "", security: Markup = _NOTHING
 ) -> Markup:
-    return element("capability", _interface(url, "full", kind, version, security), standardID=standard)
+    return element("capability", _interface_element(url, "full", kind, version, security), standardID=standard)
 
 
-def _interface(url: str, use: str, kind: str, version: str, security: Markup) -> Markup:
+def _interface_element(url: str, use: str, kind: str, version: str, security: Markup) -> Markup:
     role = "" if kind == "vr:WebBrowser" else "std"
     children = join_lines(element("accessURL", url, use=use), security)
     return tag("interface", {"xsi:type": kind, "role": role, "version": version}, children)
 
 
-def _security(service: ServiceDescription) -> Markup:
+def _security_methods(service: ServiceDescription) -> Markup:
     """The ways in to what knows its callers: clients take the interfaces without these for anonymous ones.
 
     A method without an id is the anonymous one; a service without users says nothing.
@@ -70,23 +72,23 @@ def _security(service: ServiceDescription) -> Markup:
     return join_lines(*anonymous, *(tag("securityMethod", {"standardID": ident}) for ident in service.security_methods))
 
 
-def _table_access(service: ServiceDescription, formats: Sequence[Format]) -> Markup:
+def _table_access_element(service: ServiceDescription, formats: Sequence[Format]) -> Markup:
     children = join_lines(
         optional_element("description", service.description),
-        _interface(service.base_url, "base", "vs:ParamHTTP", "1.1", _security(service)),
+        _interface_element(service.base_url, "base", "vs:ParamHTTP", "1.1", _security_methods(service)),
         *(tag("dataModel", {"ivo-id": ident}, name) for name, ident in service.data_models),
-        _language(service.features),
-        *(_output_format(entry) for entry in formats),
+        _language_element(service.features),
+        *(_output_format_element(entry) for entry in formats),
         *(tag("uploadMethod", {"ivo-id": f"{_TAPREGEXT}#upload-{word}"}) for word in service.upload_methods),
-        _limit("retentionPeriod", service.retention_period),
-        _limit("executionDuration", service.execution_duration),
-        _limit("outputLimit", service.output_limit, unit="row"),
-        _limit("uploadLimit", service.upload_limit, unit="byte") if service.upload_methods else "",
+        _limit_element("retentionPeriod", service.retention_period),
+        _limit_element("executionDuration", service.execution_duration),
+        _limit_element("outputLimit", service.output_limit, unit="row"),
+        _limit_element("uploadLimit", service.upload_limit, unit="byte") if service.upload_methods else "",
     )
     return tag("capability", {"standardID": _TAP, "xsi:type": "tr:TableAccess"}, children)
 
 
-def _language(features: Sequence[FeatureList]) -> Markup:
+def _language_element(features: Sequence[FeatureList]) -> Markup:
     versions = [tag("version", {"ivo-id": f"ivo://ivoa.net/std/ADQL#v{number}"}, number) for number in ADQL_VERSIONS]
     return element(
         "language",
@@ -94,12 +96,12 @@ def _language(features: Sequence[FeatureList]) -> Markup:
             element("name", "ADQL"),
             *versions,
             element("description", "Astronomical Data Query Language"),
-            *(_feature_list(entry) for entry in features),
+            *(_feature_list_element(entry) for entry in features),
         ),
     )
 
 
-def _feature_list(entry: FeatureList) -> Markup:
+def _feature_list_element(entry: FeatureList) -> Markup:
     features = (
         element("feature", element("form", feature.form), optional_element("description", feature.description))
         for feature in entry.features
@@ -113,12 +115,12 @@ def _feature_type(kind: str) -> str:
     return f"{_TAPREGEXT}#features-{kind}" if kind in _OF_TAPREGEXT else _FEATURES_OF_ADQL + kind
 
 
-def _output_format(entry: Format) -> Markup:
+def _output_format_element(entry: Format) -> Markup:
     aliases = (element("alias", alias) for alias in entry.aliases)
     return tag("outputFormat", {"ivo-id": entry.ivo_id}, element("mime", entry.mime), *aliases)
 
 
-def _limit(name: str, limit: Limit | None, **attributes: str) -> Markup:
+def _limit_element(name: str, limit: Limit | None, **attributes: str) -> Markup:
     if limit is None:
         return _NOTHING
     values = (("default", limit.default), ("hard", limit.hard))

@@ -15,14 +15,14 @@ VOCABULARY = "http://www.ivoa.net/rdf/examples#"
 
 
 def examples_document(examples: Iterable[Example], title: str) -> bytes:
-    shown = tag("div", {"vocab": VOCABULARY}, join_lines(*(_example(example) for example in examples)))
+    shown = tag("div", {"vocab": VOCABULARY}, join_lines(*(_example_element(example) for example in examples)))
     head = element("head", tag("meta", {"charset": "UTF-8"}), element("title", title))
     content = join_lines(head, element("body", join_lines(element("h1", title), shown)))
     page = tag("html", {"xmlns": "http://www.w3.org/1999/xhtml", "lang": "en"}, content)
     return (DECLARATION + _DOCTYPE + page + "\n").encode()
 
 
-def _example(example: Example) -> Markup:
+def _example_element(example: Example) -> Markup:
     tables = [tag("code", {"property": "table"}, name) for name in example.tables]
     used = Markup(", ".join(tables))
     return tag(

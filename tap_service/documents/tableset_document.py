@@ -23,17 +23,21 @@ _TABLESET = "vosi:tableset"
 
 def tableset_document(entries: Iterable[TableEntry], *, detail: bool = True) -> bytes:
     """All tables, the entries of one schema next to each other; ``detail=False`` leaves columns and keys out."""
-    schemas = _schemas(entries, detail)
+    schemas = _schema_elements(entries, detail)
     return (DECLARATION + tag(_TABLESET, _NAMESPACES, join_lines(*schemas)) + "\n").encode()
 
 
-def with_tables(document: bytes, entries: Iterable[TableEntry], *, detail: bool = True) -> bytes:
+def append_tables(document: bytes, entries: Iterable[TableEntry], *, detail: bool = True) -> bytes:
     """A tableset with further tables, of schemas that are not in it."""
     end = f"</{_TABLESET}>\n".encode()
-    return document.removesuffix(end) + "".join(f"{schema}\n" for schema in _schemas(entries, detail)).encode() + end
+    return (
+        document.removesuffix(end)
+        + "".join(f"{schema}\n" for schema in _schema_elements(entries, detail)).encode()
+        + end
+    )
 
 
-def _schemas(entries: Iterable[TableEntry], detail: bool) -> Iterator[Markup]:
+def _schema_elements(entries: Iterable[TableEntry], detail: bool) -> Iterator[Markup]:
     return (
         element(
             "schema",
@@ -41,7 +45,7 @@ def _schemas(entries: Iterable[TableEntry], detail: bool) -> Iterator[Markup]:
                 element("name", name_to_adql(name)),
                 optional_element("description", tables[0].schema.description),
                 optional_element("utype", tables[0].schema.utype),
-                *(element("table", _table(entry, detail), type="table") for entry in tables),
+                *(element("table", _table_element(entry, detail), type="table") for entry in tables),
             ),
         )
         for name, group in groupby(entries, key=lambda entry: entry.schema.name)
@@ -51,10 +55,12 @@ def _schemas(entries: Iterable[TableEntry], detail: bool) -> Iterator[Markup]:
 
 def table_document(entry: TableEntry) -> bytes:
     """One table, for /tables/{name}."""
-    return (DECLARATION + tag("vosi:table", {**_NAMESPACES, "type": "table"}, _table(entry, True)) + "\n").encode()
+    return (
+        DECLARATION + tag("vosi:table", {**_NAMESPACES, "type": "table"}, _table_element(entry, True)) + "\n"
+    ).encode()
 
 
-def _table(entry: TableEntry, detail: bool) -> Markup:
+def _table_element(entry: TableEntry, detail: bool) -> Markup:
     table = entry.table
     about = [
         element("name", table_name_to_adql(entry)),
@@ -63,10 +69,14 @@ def _table(entry: TableEntry, detail: bool) -> Markup:
     ]
     if not detail:
         return join_lines(*about)
-    return join_lines(*about, *(_column(entry, column) for column in table.columns), *(_key(key) for key in table.keys))
+    return join_lines(
+        *about,
+        *(_column_element(entry, column) for column in table.columns),
+        *(_foreign_key_element(key) for key in table.keys),
+    )
 
 
-def _column(entry: TableEntry, column: Column) -> Markup:
+def _column_element(entry: TableEntry, column: Column) -> Markup:
     kind = column.type
     flags = {
         "primary": column.name in entry.table.primary_key,
@@ -87,7 +97,7 @@ def _column(entry: TableEntry, column: Column) -> Markup:
     )
 
 
-def _key(key: ForeignKey) -> Markup:
+def _foreign_key_element(key: ForeignKey) -> Markup:
     pairs = zip(map(name_to_adql, key.columns), map(name_to_adql, key.referenced_columns), strict=True)
     schema, _, table = key.referenced_table.partition(".")
     return element(

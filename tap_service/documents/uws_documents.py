@@ -24,22 +24,22 @@ _AT_ONCE = 500
 def job_document(job: Job, url: str) -> bytes:
     """``url`` is the job's own address."""
     error = job.error
-    return _document(
+    return _root_document(
         "uws:job",
         _VERSION,
         join_lines(
             element("uws:jobId", job.job_id),
             element("uws:runId", job.run_id) if job.run_id else "",
-            _or_nil("uws:ownerId", job.owner),
+            _nillable_element("uws:ownerId", job.owner),
             element("uws:phase", job.phase),
-            _instant("uws:quote", job.quote),
-            _instant("uws:creationTime", job.creation_time),
-            _instant("uws:startTime", job.start_time),
-            _instant("uws:endTime", job.end_time),
+            _instant_element("uws:quote", job.quote),
+            _instant_element("uws:creationTime", job.creation_time),
+            _instant_element("uws:startTime", job.start_time),
+            _instant_element("uws:endTime", job.end_time),
             element("uws:executionDuration", str(job.execution_duration)),
-            _instant("uws:destruction", job.destruction_time),
-            _parameters({}, job),
-            _results({}, job, url),
+            _instant_element("uws:destruction", job.destruction_time),
+            _parameters_element({}, job),
+            _results_element({}, job, url),
             tag(
                 "uws:errorSummary",
                 {"type": "transient" if error.transient else "fatal", "hasDetail": "true"},
@@ -47,7 +47,7 @@ def job_document(job: Job, url: str) -> bytes:
             )
             if error
             else "",
-            _info(job),
+            _info_element(job),
         ),
     )
 
@@ -57,34 +57,34 @@ def job_list(references: Iterable[JobReference], url: str) -> Iterator[bytes]:
     yield (DECLARATION + start_tag("uws:jobs", _NAMESPACES | _VERSION) + "\n").encode()
     rest = iter(references)
     while some := list(islice(rest, _AT_ONCE)):
-        yield "".join(f"{_reference(each, url)}\n" for each in some).encode()
+        yield "".join(f"{_reference_element(each, url)}\n" for each in some).encode()
     yield b"</uws:jobs>\n"
 
 
 def results_document(job: Job, url: str) -> bytes:
-    return (DECLARATION + _results(_NAMESPACES, job, url) + "\n").encode()
+    return (DECLARATION + _results_element(_NAMESPACES, job, url) + "\n").encode()
 
 
 def parameters_document(job: Job) -> bytes:
-    return (DECLARATION + _parameters(_NAMESPACES, job) + "\n").encode()
+    return (DECLARATION + _parameters_element(_NAMESPACES, job) + "\n").encode()
 
 
-def _document(name: str, attributes: dict[str, str], children: Markup) -> bytes:
+def _root_document(name: str, attributes: dict[str, str], children: Markup) -> bytes:
     return (DECLARATION + tag(name, _NAMESPACES | attributes, children) + "\n").encode()
 
 
-def _reference(job: JobReference, url: str) -> Markup:
+def _reference_element(job: JobReference, url: str) -> Markup:
     return tag(
         "uws:jobref",
         {"id": job.job_id, "xlink:type": "simple", "xlink:href": f"{url}/{job.job_id}"},
         element("uws:phase", job.phase),
         element("uws:runId", job.run_id) if job.run_id else Markup(""),
-        _or_nil("uws:ownerId", job.owner),
-        _instant("uws:creationTime", job.creation_time),
+        _nillable_element("uws:ownerId", job.owner),
+        _instant_element("uws:creationTime", job.creation_time),
     )
 
 
-def _parameters(namespaces: dict[str, str], job: Job) -> Markup:
+def _parameters_element(namespaces: dict[str, str], job: Job) -> Markup:
     return tag(
         "uws:parameters",
         namespaces,
@@ -92,7 +92,7 @@ def _parameters(namespaces: dict[str, str], job: Job) -> Markup:
     )
 
 
-def _results(namespaces: dict[str, str], job: Job, url: str) -> Markup:
+def _results_element(namespaces: dict[str, str], job: Job, url: str) -> Markup:
     """Of a COMPLETED job, ``result``, which TAP 1.1 names so."""
     found = job.result
     if found is None:
@@ -102,7 +102,7 @@ def _results(namespaces: dict[str, str], job: Job, url: str) -> Markup:
     return tag("uws:results", namespaces, tag("uws:result", {"id": "result", **said, **size}))
 
 
-def _info(job: Job) -> Markup:
+def _info_element(job: Job) -> Markup:
     """What was foreseen when the job was queued, and what its worker tells.
 
     In one element, for CADC's clients read no jobInfo with several; without a namespace, since taplint warns of others.
@@ -126,9 +126,9 @@ def _info(job: Job) -> Markup:
     return element("uws:jobInfo", element("work", work))
 
 
-def _instant(name: str, instant: datetime | None) -> Markup:
-    return _or_nil(name, None if instant is None else format_instant(instant))
+def _instant_element(name: str, instant: datetime | None) -> Markup:
+    return _nillable_element(name, None if instant is None else format_instant(instant))
 
 
-def _or_nil(name: str, value: str | None) -> Markup:
+def _nillable_element(name: str, value: str | None) -> Markup:
     return tag(name, {"xsi:nil": "true"}) if value is None else element(name, value)

@@ -12,9 +12,9 @@ from starlette.concurrency import run_in_threadpool
 
 from tap_service.documents.error_document import CONTENT_TYPE, error_document
 from tap_service.documents.uws_documents import job_document, job_list, parameters_document, results_document
-from tap_service.handlers.client_disconnect import disconnection, unless
+from tap_service.handlers.client_disconnect import run_unless_gone, wait_for_disconnect
 from tap_service.handlers.request_context import Asker, Caller, Skyhouse
-from tap_service.handlers.request_form import request_form, request_pairs, urlencoded
+from tap_service.handlers.request_form import parse_urlencoded, read_request_form, read_request_pairs
 from tap_service.models.request_parameters import Pair
 from tap_service.models.timestamps import format_instant
 from tap_service.models.uws_job import Job
@@ -33,36 +33,36 @@ _FRESH = {"Cache-Control": "no-store"}
 @router.api_route("", methods=_READ)
 @router.api_route("/", methods=_READ)
 async def list_jobs(request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
-    wanted = parse_job_filter(urlencoded(request.scope["query_string"], "the query string"))
+    wanted = parse_job_filter(parse_urlencoded(request.scope["query_string"], "the query string"))
     found = await run_in_threadpool(skyhouse.jobs.list_jobs, wanted, caller)
-    return StreamingResponse(job_list(found, _url(asker)), media_type=_XML, headers=_FRESH)
+    return StreamingResponse(job_list(found, _job_url(asker)), media_type=_XML, headers=_FRESH)
 
 
 @router.post("")
 @router.post("/")
-async def create(request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
-    with closing(await request_form(request, skyhouse)) as form:
+async def create_job(request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
+    with closing(await read_request_form(request, skyhouse)) as form:
         job = await run_in_threadpool(skyhouse.jobs.create_job, form.pairs, caller, asker.client, form.files)
-    return _see(asker, job.job_id)
+    return _redirect_to_job(asker, job.job_id)
 
 
 @router.api_route("/{job_id}", methods=_READ)
-async def show(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
-    seconds, phase = parse_wait(urlencoded(request.scope["query_string"], "the query string"))
+async def show_job(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
+    seconds, phase = parse_wait(parse_urlencoded(request.scope["query_string"], "the query string"))
     if seconds:
-        gone = asyncio.create_task(disconnection(request.receive))
+        gone = asyncio.create_task(wait_for_disconnect(request.receive))
         try:
-            job = await unless(gone, skyhouse.jobs.wait_for_change(job_id, caller, seconds, phase))
+            job = await run_unless_gone(gone, skyhouse.jobs.wait_for_change(job_id, caller, seconds, phase))
         finally:
             gone.cancel()
     else:
         job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
-    return Response(job_document(job, _url(asker, job_id)), media_type=_XML, headers=_FRESH)
+    return Response(job_document(job, _job_url(asker, job_id)), media_type=_XML, headers=_FRESH)
 
 
 @router.post("/{job_id}")
-async def act(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
-    pairs = await request_pairs(request, skyhouse)
+async def act_on_job(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
+    pairs = await read_request_pairs(request, skyhouse)
     await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
     actions = [value.upper() for name, value in pairs if name.upper() == "ACTION"]
     if actions != ["DELETE"]:
@@ -70,28 +70,28 @@ async def act(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller,
             "here a job takes ACTION=DELETE alone: "
             "parameters of the query go to its /parameters, PHASE=RUN and PHASE=ABORT to its /phase"
         )
-    return await destroy(job_id, skyhouse, caller, asker)
+    return await destroy_job(job_id, skyhouse, caller, asker)
 
 
 @router.delete("/{job_id}")
-async def destroy(job_id: str, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
+async def destroy_job(job_id: str, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
     await run_in_threadpool(skyhouse.jobs.destroy_job, job_id, caller)
-    return _see(asker)
+    return _redirect_to_job(asker)
 
 
 @router.api_route("/{job_id}/phase", methods=_READ)
-async def phase(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
-    return await _text(skyhouse, job_id, caller, lambda job: job.phase)
+async def show_phase(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
+    return await _job_text(skyhouse, job_id, caller, lambda job: job.phase)
 
 
 @router.post("/{job_id}/phase")
 async def set_phase(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
-    return await _set(request, "PHASE", skyhouse.jobs.set_phase, job_id, skyhouse, caller, asker)
+    return await _set_property(request, "PHASE", skyhouse.jobs.set_phase, job_id, skyhouse, caller, asker)
 
 
 @router.api_route("/{job_id}/executionduration", methods=_READ)
-async def execution_duration(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
-    return await _text(skyhouse, job_id, caller, lambda job: str(job.execution_duration))
+async def show_execution_duration(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
+    return await _job_text(skyhouse, job_id, caller, lambda job: str(job.execution_duration))
 
 
 @router.post("/{job_id}/executionduration")
@@ -99,31 +99,31 @@ async def set_execution_duration(
     job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker
 ) -> Response:
     change = skyhouse.jobs.set_execution_duration
-    return await _set(request, "EXECUTIONDURATION", change, job_id, skyhouse, caller, asker)
+    return await _set_property(request, "EXECUTIONDURATION", change, job_id, skyhouse, caller, asker)
 
 
 @router.api_route("/{job_id}/destruction", methods=_READ)
-async def destruction(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
-    return await _text(skyhouse, job_id, caller, lambda job: format_instant(job.destruction_time))
+async def show_destruction(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
+    return await _job_text(skyhouse, job_id, caller, lambda job: format_instant(job.destruction_time))
 
 
 @router.post("/{job_id}/destruction")
 async def set_destruction(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
-    return await _set(request, "DESTRUCTION", skyhouse.jobs.set_destruction, job_id, skyhouse, caller, asker)
+    return await _set_property(request, "DESTRUCTION", skyhouse.jobs.set_destruction, job_id, skyhouse, caller, asker)
 
 
 @router.api_route("/{job_id}/quote", methods=_READ)
-async def quote(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
-    return await _text(skyhouse, job_id, caller, lambda job: format_instant(job.quote) if job.quote else "")
+async def show_quote(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
+    return await _job_text(skyhouse, job_id, caller, lambda job: format_instant(job.quote) if job.quote else "")
 
 
 @router.api_route("/{job_id}/owner", methods=_READ)
-async def owner(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
-    return await _text(skyhouse, job_id, caller, lambda job: job.owner or "")
+async def show_owner(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
+    return await _job_text(skyhouse, job_id, caller, lambda job: job.owner or "")
 
 
 @router.api_route("/{job_id}/error", methods=_READ)
-async def error(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
+async def show_error(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
     job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
     if job.error is None:
         raise NotFound(f"the job has no error: it is {job.phase}")
@@ -132,40 +132,40 @@ async def error(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
 
 
 @router.api_route("/{job_id}/parameters", methods=_READ)
-async def parameters(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
+async def show_parameters(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
     job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
     return Response(parameters_document(job), media_type=_XML, headers=_FRESH)
 
 
 @router.post("/{job_id}/parameters")
 async def post_parameters(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
-    with closing(await request_form(request, skyhouse)) as form:
+    with closing(await read_request_form(request, skyhouse)) as form:
         await run_in_threadpool(skyhouse.jobs.post_parameters, job_id, form.pairs, caller, form.files)
-    return _see(asker, job_id)
+    return _redirect_to_job(asker, job_id)
 
 
 @router.api_route("/{job_id}/results", methods=_READ)
 @router.api_route("/{job_id}/results/", methods=_READ)
-async def results(job_id: str, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
+async def list_results(job_id: str, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
     job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
-    return Response(results_document(job, _url(asker, job_id)), media_type=_XML, headers=_FRESH)
+    return Response(results_document(job, _job_url(asker, job_id)), media_type=_XML, headers=_FRESH)
 
 
-def _url(asker: RequestOrigin, job_id: str = "") -> str:
+def _job_url(asker: RequestOrigin, job_id: str = "") -> str:
     return f"{asker.base_url}/tap/async" + (f"/{job_id}" if job_id else "")
 
 
-def _see(asker: RequestOrigin, job_id: str = "") -> Response:
+def _redirect_to_job(asker: RequestOrigin, job_id: str = "") -> Response:
     """Go on at the job, or at the list."""
-    return Response(status_code=303, headers={"Location": _url(asker, job_id)})
+    return Response(status_code=303, headers={"Location": _job_url(asker, job_id)})
 
 
-async def _text(skyhouse: Skyhouse, job_id: str, caller: Caller, tell: Callable[[Job], str]) -> Response:
+async def _job_text(skyhouse: Skyhouse, job_id: str, caller: Caller, tell: Callable[[Job], str]) -> Response:
     job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
     return PlainTextResponse(tell(job), headers=_FRESH)
 
 
-async def _set(
+async def _set_property(
     request: Request,
     name: str,
     change: Callable[[str, str, Caller], Job],
@@ -175,12 +175,12 @@ async def _set(
     asker: Asker,
 ) -> Response:
     """Change one property of a job by the parameter of this name."""
-    value = _only(name, await request_pairs(request, skyhouse))
+    value = _require_one(name, await read_request_pairs(request, skyhouse))
     await run_in_threadpool(change, job_id, value, caller)
-    return _see(asker, job_id)
+    return _redirect_to_job(asker, job_id)
 
 
-def _only(name: str, pairs: list[Pair]) -> str:
+def _require_one(name: str, pairs: list[Pair]) -> str:
     values = [value for given, value in pairs if given.upper() == name]
     if len(values) != 1:
         raise ParameterFault(f"give the parameter {name} here, once")

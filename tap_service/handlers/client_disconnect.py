@@ -13,13 +13,13 @@ from tap_service.service_errors import ClientGone
 _T = TypeVar("_T")
 
 
-async def disconnection(receive: Receive) -> None:
+async def wait_for_disconnect(receive: Receive) -> None:
     """Returns when the client has gone. The request's body has been read before."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
-async def unless(gone: asyncio.Task[None], work: Awaitable[_T]) -> _T:
+async def run_unless_gone(gone: asyncio.Task[None], work: Awaitable[_T]) -> _T:
     """Do ``work``, unless the client goes away before: then ClientGone."""
     task = asyncio.ensure_future(work)
     try:

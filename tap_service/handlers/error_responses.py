@@ -34,10 +34,10 @@ def error_response(path: str, status: int, message: str, headers: Mapping[str, s
 def add_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(ServiceError, _service_error)
     app.add_exception_handler(HTTPException, _http_error)
-    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(RequestValidationError, _validation_error)
 
 
-class FaultsCaught:
+class CatchFaults:
     """What no handler caught is a fault of ours: it goes to the log, and the client gets a document all the same."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -75,7 +75,7 @@ async def _service_error(request: Request, error: Exception) -> Response:
 async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101
     headers = dict(error.headers or {})
-    allow = ", ".join(_methods(request))
+    allow = ", ".join(_allowed_methods(request))
     if error.status_code == 405:
         headers["Allow"] = allow
     said = _MEANINGS.get(error.status_code, "{detail}").format(
@@ -84,7 +84,7 @@ async def _http_error(request: Request, error: Exception) -> Response:
     return error_response(request.url.path, error.status_code, said, headers)
 
 
-def _methods(request: Request) -> list[str]:
+def _allowed_methods(request: Request) -> list[str]:
     """Of all routes at this path: the framework names those of the first alone."""
     found: set[str] = set()
     for prefix, router in request.app.state.routers:
@@ -95,7 +95,7 @@ def _methods(request: Request) -> list[str]:
     return sorted(found)
 
 
-async def _invalid(request: Request, error: Exception) -> Response:
+async def _validation_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101
     said = "; ".join(f"{fault['loc'][-1]}: {fault['msg']}" for fault in error.errors())
     return error_response(request.url.path, 400, f"the request is not valid: {said}")

@@ -19,10 +19,10 @@ from starlette.concurrency import run_in_threadpool
 from adql import NOWHERE, AdqlError, AdqlErrors, offset_to_line_column
 from clickhouse_schema.datatypes import Field
 from tap_service.config import Config
-from tap_service.handlers.client_disconnect import disconnection, unless
+from tap_service.handlers.client_disconnect import run_unless_gone, wait_for_disconnect
 from tap_service.handlers.request_context import Caller, Skyhouse
-from tap_service.handlers.request_form import Form, request_form
-from tap_service.handlers.vosi_routes import named
+from tap_service.handlers.request_form import Form, read_request_form
+from tap_service.handlers.vosi_routes import find_table
 from tap_service.models.work_class import WorkClass
 from tap_service.service_errors import ParameterFault, QueryFault, UserFault
 from tap_service.services.queries.query_forecast import QueryForecast
@@ -33,33 +33,35 @@ router = APIRouter()
 
 _NO_STORE = {"Cache-Control": "no-store"}
 #: without another order: more cells than a map on a screen has places for
-_USUAL_ORDER = 6
-_MOST_ORDER = 29
+_DEFAULT_ORDER = 6
+_MAX_ORDER = 29
 
 
 @router.api_route("/estimate", methods=["GET", "HEAD", "POST"])
-async def estimate(request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
+async def estimate_query(request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
     form = Form()
     query = ""
     try:
-        form = await request_form(request, skyhouse)
+        form = await read_request_form(request, skyhouse)
         parameters = read_tap_parameters(form.pairs, skyhouse.config.max_query_length, form.files)
         query = parameters.query
-        gone = asyncio.create_task(disconnection(request.receive))
+        gone = asyncio.create_task(wait_for_disconnect(request.receive))
         try:
-            found = await unless(gone, skyhouse.queries.forecast_query(parameters, caller.name if caller else None))
+            found = await run_unless_gone(
+                gone, skyhouse.queries.forecast_query(parameters, caller.name if caller else None)
+            )
         finally:
             gone.cancel()
     except UserFault as error:
         if error.status != UserFault.status:
             raise
-        return JSONResponse({"errors": faults(error, query)}, error.status, _NO_STORE)
+        return JSONResponse({"errors": errors_as_json(error, query)}, error.status, _NO_STORE)
     finally:
         form.close()
-    return JSONResponse(told(found, skyhouse.config), headers=_NO_STORE)
+    return JSONResponse(forecast_as_json(found, skyhouse.config), headers=_NO_STORE)
 
 
-def told(found: QueryForecast, config: Config) -> dict[str, Any]:
+def forecast_as_json(found: QueryForecast, config: Config) -> dict[str, Any]:
     cost = found.estimate
     return {
         "rows": cost and cost.rows,
@@ -73,14 +75,14 @@ def told(found: QueryForecast, config: Config) -> dict[str, Any]:
             "hard": config.hard_maxrec,
             "asyncHard": config.async_hard_maxrec,
         },
-        "result": _result(found.row_limit),
+        "result": _result_as_json(found.row_limit),
         "syncSeconds": config.sync_seconds,
-        "fields": [_field(field) for field in found.fields],
+        "fields": [_field_as_json(field) for field in found.fields],
         "tables": found.tables,
     }
 
 
-def _result(limit: RowLimit) -> dict[str, Any]:
+def _result_as_json(limit: RowLimit) -> dict[str, Any]:
     """The rows of the result, and what the row limit will do to them."""
     rows, sample = limit.rows, limit.sample
     return {
@@ -93,7 +95,7 @@ def _result(limit: RowLimit) -> dict[str, Any]:
     }
 
 
-def _field(field: Field) -> dict[str, str]:
+def _field_as_json(field: Field) -> dict[str, str]:
     return {
         "name": field.name,
         "datatype": field.type.datatype,
@@ -105,18 +107,18 @@ def _field(field: Field) -> dict[str, str]:
     }
 
 
-def faults(error: UserFault, query: str) -> list[dict[str, Any]]:
+def errors_as_json(error: UserFault, query: str) -> list[dict[str, Any]]:
     """Those of a query with their places and what repairs them.
 
     Lines and columns are counted from 1, the offsets of ``fixes`` from 0, in characters; the ends are exclusive.
     """
     cause = error.__cause__
     if isinstance(error, QueryFault) and isinstance(cause, AdqlError):
-        return [_fault(each, query) for each in (cause.errors if isinstance(cause, AdqlErrors) else (cause,))]
+        return [_error_as_json(each, query) for each in (cause.errors if isinstance(cause, AdqlErrors) else (cause,))]
     return [{"message": str(error), "hint": ""}]
 
 
-def _fault(error: AdqlError, query: str) -> dict[str, Any]:
+def _error_as_json(error: AdqlError, query: str) -> dict[str, Any]:
     said: dict[str, Any] = {"message": error.message, "hint": error.hint}
     if error.fixes:
         said["fixes"] = [{"start": fix.span.start, "end": fix.span.end, "text": fix.text} for fix in error.fixes]
@@ -127,11 +129,11 @@ def _fault(error: AdqlError, query: str) -> dict[str, Any]:
 
 
 @router.api_route("/tables/{name}/density", methods=["GET", "HEAD"])
-async def density(name: str, skyhouse: Skyhouse, caller: Caller, order: str = "") -> Response:
-    most = _order(order)
+async def show_density(name: str, skyhouse: Skyhouse, caller: Caller, order: str = "") -> Response:
+    most = _read_order(order)
 
     def counted() -> dict[str, Any]:
-        entry = named(skyhouse, caller, name)
+        entry = find_table(skyhouse, caller, name)
         own, rows = skyhouse.preparation.read_density(entry)
         if entry.table.layout.position is None:
             return {"order": None, "rows": int(rows.sum())}
@@ -150,11 +152,9 @@ async def density(name: str, skyhouse: Skyhouse, caller: Caller, order: str = ""
     return JSONResponse(await run_in_threadpool(counted), headers=headers)
 
 
-def _order(text: str) -> int:
+def _read_order(text: str) -> int:
     if not text:
-        return _USUAL_ORDER
-    if not (text.isascii() and text.isdigit() and len(text) <= 2 and int(text) <= _MOST_ORDER):
-        raise ParameterFault(
-            f"order is a whole number from 0 to {_MOST_ORDER}: the cells are of this order, or coarser"
-        )
+        return _DEFAULT_ORDER
+    if not (text.isascii() and text.isdigit() and len(text) <= 2 and int(text) <= _MAX_ORDER):
+        raise ParameterFault(f"order is a whole number from 0 to {_MAX_ORDER}: the cells are of this order, or coarser")
     return int(text)

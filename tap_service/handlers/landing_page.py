@@ -8,11 +8,11 @@ from tap_service.config import Config
 from tap_service.constants import PRODUCT
 from tap_service.xml_text import element, join_lines, tag
 
-_TABLES_SHOWN = 100
+_MAX_TABLES = 100
 
 
 def landing_page(config: Config, tap_url: str, tables: Sequence[str]) -> str:
-    more = len(tables) - _TABLES_SHOWN
+    more = len(tables) - _MAX_TABLES
     links = [("The tables", "tables"), ("Examples", "examples"), ("Capabilities", "capabilities")]
     body = join_lines(
         element("h1", config.title),
@@ -21,7 +21,7 @@ def landing_page(config: Config, tap_url: str, tables: Sequence[str]) -> str:
         element("pre", tap_url),
         element("ul", *(element("li", tag("a", {"href": f"{tap_url}/{path}"}, text)) for text, path in links)),
         element("h2", "Tables"),
-        element("ul", *(element("li", element("code", name)) for name in tables[:_TABLES_SHOWN])),
+        element("ul", *(element("li", element("code", name)) for name in tables[:_MAX_TABLES])),
         element("p", f"and {more} more") if more > 0 else "",
         element("p", f"Contact: {config.contact}") if config.contact else "",
         element("p", element("small", PRODUCT)),

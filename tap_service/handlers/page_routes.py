@@ -9,7 +9,7 @@ from starlette.concurrency import run_in_threadpool
 
 from tap_service.documents.examples_document import examples_document
 from tap_service.handlers.landing_page import landing_page
-from tap_service.handlers.request_context import Asker, Skyhouse, caller_of
+from tap_service.handlers.request_context import Asker, Skyhouse, admit_caller
 
 router = APIRouter()
 #: what stands at the door where the portal has not been built
@@ -19,7 +19,7 @@ tap_router = APIRouter()
 _READ = ["GET", "HEAD"]
 
 
-@tap_router.api_route("/examples", methods=_READ, dependencies=[Depends(caller_of)])
+@tap_router.api_route("/examples", methods=_READ, dependencies=[Depends(admit_caller)])
 async def show_examples(skyhouse: Skyhouse) -> Response:
     snapshot = skyhouse.catalogue_cache.snapshot
     found = await run_in_threadpool(lambda: snapshot.examples)
@@ -29,11 +29,11 @@ async def show_examples(skyhouse: Skyhouse) -> Response:
 @door_router.api_route("/", methods=_READ)
 @tap_router.api_route("", methods=_READ)
 @tap_router.api_route("/", methods=_READ)
-async def landing(skyhouse: Skyhouse, asker: Asker) -> HTMLResponse:
+async def show_landing_page(skyhouse: Skyhouse, asker: Asker) -> HTMLResponse:
     tables = [entry.qualified_name for entry in skyhouse.catalogue_cache.catalogue.entries]
     return HTMLResponse(landing_page(skyhouse.config, f"{asker.base_url}/tap", tables))
 
 
 @router.get("/metrics")
-async def metrics(skyhouse: Skyhouse) -> Response:
+async def show_metrics(skyhouse: Skyhouse) -> Response:
     return Response(skyhouse.metrics.format_text(), media_type=CONTENT_TYPE_LATEST)

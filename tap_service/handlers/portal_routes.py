@@ -17,7 +17,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 from starlette.concurrency import run_in_threadpool
 
-from tap_service.handlers.response_compression import accepted, zstd
+from tap_service.handlers.response_compression import choose_encoding, zstd
 
 #: where index.html has the nonce: the policy allows the styles that bear it, which the editor makes as it runs
 NONCE = "{csp-nonce}"
@@ -46,7 +46,7 @@ _ENCODERS: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-def policy(nonce: str = "") -> str:
+def content_security_policy(nonce: str = "") -> str:
     """The Content-Security-Policy of a page; of its workers too, which have the policy they come with."""
     styles = f"'self' 'nonce-{nonce}'" if nonce else "'self'"
     return "; ".join(
@@ -73,13 +73,13 @@ def portal_router(folder: Path) -> APIRouter | None:
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if name == _INDEX:
-            router.add_api_route("/", _page(path.read_text(encoding="utf-8")), methods=_READ)
+            router.add_api_route("/", _index_route(path.read_text(encoding="utf-8")), methods=_READ)
         elif path.is_file():
-            router.add_api_route(f"/{name}", _file(_File(name, path.read_bytes())), methods=_READ)
+            router.add_api_route(f"/{name}", _file_route(_PortalFile(name, path.read_bytes())), methods=_READ)
     return router
 
 
-class _File:
+class _PortalFile:
     def __init__(self, name: str, data: bytes) -> None:
         suffix = Path(name).suffix
         self._encoded = {"": data}
@@ -89,40 +89,40 @@ class _File:
         self.type = f"{kind}; charset=utf-8" if kind.startswith("text/") else kind
         self.cached = _IMMUTABLE if name.startswith("assets/") else "no-cache"
 
-    def encoded(self, encoding: str) -> bytes:
+    def encode_with(self, encoding: str) -> bytes:
         """The file in an encoding of ``_ENCODERS``, '' for none."""
         if encoding not in self._encoded:
             self._encoded[encoding] = _ENCODERS[encoding](self._encoded[""])
         return self._encoded[encoding]
 
 
-def _file(file: _File) -> Callable[[Request], Awaitable[Response]]:
+def _file_route(file: _PortalFile) -> Callable[[Request], Awaitable[Response]]:
     async def respond(request: Request) -> Response:
-        encoding = accepted(request.headers.get("accept-encoding", "")) if file.is_packable else ""
+        encoding = choose_encoding(request.headers.get("accept-encoding", "")) if file.is_packable else ""
         etag = f'"{file.etag}{"-" if encoding else ""}{encoding}"'
         headers = {
-            "Content-Security-Policy": policy(),
+            "Content-Security-Policy": content_security_policy(),
             "Cache-Control": file.cached,
             "ETag": etag,
         }
-        if _matches(request.headers.get("if-none-match", ""), etag):
+        if _matches_etag(request.headers.get("if-none-match", ""), etag):
             return Response(status_code=304, headers=headers)
         if encoding:
             headers |= {"Content-Encoding": encoding, "Vary": "Accept-Encoding"}
-        return Response(await run_in_threadpool(file.encoded, encoding), headers=headers, media_type=file.type)
+        return Response(await run_in_threadpool(file.encode_with, encoding), headers=headers, media_type=file.type)
 
     return respond
 
 
-def _matches(header: str, etag: str) -> bool:
+def _matches_etag(header: str, etag: str) -> bool:
     """Whether an If-None-Match names this one, weakly compared as RFC 9110 says."""
     return header.strip() == "*" or etag in (named.strip().removeprefix("W/") for named in header.split(","))
 
 
-def _page(text: str) -> Callable[[], Awaitable[Response]]:
+def _index_route(text: str) -> Callable[[], Awaitable[Response]]:
     async def respond() -> Response:
         nonce = secrets.token_urlsafe(16)
-        headers = {"Content-Security-Policy": policy(nonce), "Cache-Control": "no-cache"}
+        headers = {"Content-Security-Policy": content_security_policy(nonce), "Cache-Control": "no-cache"}
         return Response(text.replace(NONCE, nonce), headers=headers, media_type="text/html")
 
     return respond

@@ -9,7 +9,7 @@ from pathlib import Path
 from fastapi import Request
 from starlette.concurrency import run_in_threadpool
 
-from tap_service.handlers.request_form import chunks, no_room
+from tap_service.handlers.request_form import iterate_body, no_room_error
 from tap_service.scratch_files import IncomingFile, NoRoom, ScratchSpace
 from tap_service.service_errors import BodyTooLarge, UploadFault
 
@@ -18,7 +18,7 @@ _PIECE = 1 << 20
 
 
 @asynccontextmanager
-async def body_file(request: Request, space: ScratchSpace, most: int) -> AsyncIterator[Path]:
+async def receive_body_file(request: Request, space: ScratchSpace, most: int) -> AsyncIterator[Path]:
     """A path to the whole body, which vanishes with the context. One that is too long is read on but not kept.
 
     Raises BodyTooLarge, BodyTooSlow, ClientGone, UploadFault if empty, ServiceUnavailable where it finds no room.
@@ -26,13 +26,13 @@ async def body_file(request: Request, space: ScratchSpace, most: int) -> AsyncIt
     try:
         file = space.create_incoming_file()
     except OSError as error:
-        raise no_room("the file finds", error) from error
+        raise no_room_error("the file finds", error) from error
     with closing(file):
         try:
-            length = await _received(request, file, most)
+            length = await _receive_body(request, file, most)
             path = file.path
         except (OSError, NoRoom) as error:
-            raise no_room("the file finds", error) from error
+            raise no_room_error("the file finds", error) from error
         if length > most:
             raise BodyTooLarge(f"the file has more than {most} bytes, the most that this service takes at once")
         if not length:
@@ -40,11 +40,11 @@ async def body_file(request: Request, space: ScratchSpace, most: int) -> AsyncIt
         yield path
 
 
-async def _received(request: Request, file: IncomingFile, most: int) -> int:
+async def _receive_body(request: Request, file: IncomingFile, most: int) -> int:
     """The length of the body, which is in the file unless it is more than ``most``."""
     length = 0
     piece = bytearray()
-    async for chunk in chunks(request, most):
+    async for chunk in iterate_body(request, most):
         length += len(chunk)
         piece += chunk if length <= most else b""
         if len(piece) >= _PIECE:

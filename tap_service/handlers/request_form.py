@@ -37,7 +37,7 @@ _URLENCODED = "application/x-www-form-urlencoded"
 _MULTIPART = "multipart/form-data"
 
 #: Of a body that is read on a thread: smaller pieces are put together
-_PIECE = 1 << 20
+_PIECE_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +67,18 @@ class Form:
             part.file.close()
 
 
-async def request_pairs(request: Request, skyhouse: Services) -> list[Pair]:
+async def read_request_pairs(request: Request, skyhouse: Services) -> list[Pair]:
     """The pairs of the query string, then those of the form of a POST; files are left out.
 
     Raises ParameterFault for what is no form or not UTF-8, BodyTooLarge for a body that no query needs.
     """
-    form = await request_form(request, skyhouse, with_files=False)
+    form = await read_request_form(request, skyhouse, with_files=False)
     return form.pairs
 
 
-async def request_form(request: Request, skyhouse: Services, *, with_files: bool = True) -> Form:
+async def read_request_form(request: Request, skyhouse: Services, *, with_files: bool = True) -> Form:
     """The same with the files, which are the caller's to close. Raises ServiceUnavailable where they find no room."""
-    form = Form(urlencoded(request.scope["query_string"], "the query string"))
+    form = Form(parse_urlencoded(request.scope["query_string"], "the query string"))
     if request.method != "POST":
         return form
     config = skyhouse.config
@@ -93,22 +93,22 @@ async def request_form(request: Request, skyhouse: Services, *, with_files: bool
         except BaseException as error:
             reader.close()
             if isinstance(error, OSError | NoRoom):
-                raise no_room("the files of the request find", error) from error
+                raise no_room_error("the files of the request find", error) from error
             raise
         return form
-    body = await _body(request, most)
+    body = await _read_body(request, most)
     if body and kind not in (b"", _URLENCODED.encode()):
         raise ParameterFault(f"the Content-Type of a POST is {_URLENCODED} or {_MULTIPART} here")
-    form.pairs += urlencoded(body, "the body") if body else []
+    form.pairs += parse_urlencoded(body, "the body") if body else []
     return form
 
 
-def no_room(what_finds: str, error: OSError | NoRoom) -> ServiceUnavailable:
+def no_room_error(what_finds: str, error: OSError | NoRoom) -> ServiceUnavailable:
     why = error.strerror if isinstance(error, OSError) else error
     return ServiceUnavailable(f"{what_finds} no room here ({why}). Ask again later")
 
 
-def urlencoded(data: bytes, where: str) -> list[Pair]:
+def parse_urlencoded(data: bytes, where: str) -> list[Pair]:
     try:
         return parse_qsl(data.decode("utf-8"), keep_blank_values=True, errors="strict", max_num_fields=MAX_PARAMETERS)
     except UnicodeDecodeError as error:
@@ -117,7 +117,7 @@ def urlencoded(data: bytes, where: str) -> list[Pair]:
         raise ParameterFault(f"{where} has more than {MAX_PARAMETERS} parameters") from error
 
 
-async def chunks(request: Request, most: int) -> AsyncIterator[bytes]:
+async def iterate_body(request: Request, most: int) -> AsyncIterator[bytes]:
     """The body; of one of more than ``most`` bytes only as much as is worth reading to be heard.
 
     Raises ClientGone, and BodyTooSlow for one that drips in.
@@ -141,16 +141,16 @@ async def chunks(request: Request, most: int) -> AsyncIterator[bytes]:
         more = message.get("more_body", False)
 
 
-async def _body(request: Request, most: int) -> bytes:
+async def _read_body(request: Request, most: int) -> bytes:
     """The whole body. One that is too long is read on but not kept: a client listens when it has said all."""
     body = bytearray()
     length = 0
-    async for chunk in chunks(request, most):
+    async for chunk in iterate_body(request, most):
         length += len(chunk)
         if length <= most:
             body += chunk
     if length > most:
-        raise _too_long(most)
+        raise _too_long_error(most)
     return bytes(body)
 
 
@@ -159,12 +159,12 @@ async def _read_parts(request: Request, reader: PartReader, most: int) -> None:
     fault: Exception | None = None
     piece = bytearray()
     is_empty = True
-    async for chunk in chunks(request, most):
+    async for chunk in iterate_body(request, most):
         is_empty = is_empty and not chunk
         if fault is not None:
             continue
         piece += chunk
-        if len(piece) >= _PIECE:
+        if len(piece) >= _PIECE_BYTES:
             data, piece = bytes(piece), bytearray()
             try:
                 await run_in_threadpool(reader.write, data)
@@ -177,7 +177,7 @@ async def _read_parts(request: Request, reader: PartReader, most: int) -> None:
         reader.finish()
 
 
-def _too_long(most: int) -> BodyTooLarge:
+def _too_long_error(most: int) -> BodyTooLarge:
     return BodyTooLarge(
         f"the parameters of the request have more than {most} bytes, and no query needs as many: "
         "put a long list of values into a table and upload it (UPLOAD)"
@@ -206,25 +206,25 @@ class PartReader:
         self._file: IncomingFile | None = None
         self._size = 0
         callbacks: MultipartCallbacks = {
-            "on_part_begin": self._begin,
-            "on_header_field": self._header_name_data,
-            "on_header_value": self._header_value_data,
-            "on_header_end": self._header_end,
-            "on_headers_finished": self._headers_end,
-            "on_part_data": self._part_data,
-            "on_part_end": self._part_end,
-            "on_end": self._end,
+            "on_part_begin": self._begin_part,
+            "on_header_field": self._add_header_name,
+            "on_header_value": self._add_header_value,
+            "on_header_end": self._end_header,
+            "on_headers_finished": self._end_headers,
+            "on_part_data": self._add_part_data,
+            "on_part_end": self._end_part,
+            "on_end": self._end_body,
         }
-        with _faults_told():
+        with _translate_parser_errors():
             self._parser = MultipartParser(boundary, callbacks)
 
     def write(self, data: bytes) -> None:
         """Raises ParameterFault, BodyTooLarge, and NoRoom or OSError where files have no room."""
-        with _faults_told():
+        with _translate_parser_errors():
             self._parser.write(data)
 
     def finish(self) -> None:
-        with _faults_told():
+        with _translate_parser_errors():
             self._parser.finalize()
         if not self._ended:
             raise ParameterFault("the multipart/form-data body has no end: its last boundary is missing")
@@ -234,30 +234,30 @@ class PartReader:
         if self._file is not None:
             self._file.close()
 
-    def _begin(self) -> None:
+    def _begin_part(self) -> None:
         self._count += 1
         if self._count > MAX_PARAMETERS:
             raise ParameterFault(f"the body has more than {MAX_PARAMETERS} parts")
         self._headers = {}
         self._value, self._file, self._size = None, None, 0
 
-    def _header_name_data(self, data: bytes, start: int, end: int) -> None:
+    def _add_header_name(self, data: bytes, start: int, end: int) -> None:
         self._header += data[start:end]
 
-    def _header_value_data(self, data: bytes, start: int, end: int) -> None:
+    def _add_header_value(self, data: bytes, start: int, end: int) -> None:
         self._header_value += data[start:end]
 
-    def _header_end(self) -> None:
+    def _end_header(self) -> None:
         self._headers[bytes(self._header).lower()] = bytes(self._header_value)
         self._header.clear()
         self._header_value.clear()
 
-    def _headers_end(self) -> None:
+    def _end_headers(self) -> None:
         _, options = parse_options_header(self._headers.get(b"content-disposition", b""))
         name = options.get(b"name")
         if name is None:
             raise ParameterFault("a part of the multipart/form-data body has no name in its Content-Disposition")
-        self._name = _text(name)
+        self._name = _decode_part(name)
         if b"filename" in options and not is_known(self._name):
             self._begin_file()
         else:
@@ -267,23 +267,23 @@ class PartReader:
         if self._most_of_files:
             self._file = self._space.create_incoming_file()
 
-    def _part_data(self, data: bytes, start: int, end: int) -> None:
+    def _add_part_data(self, data: bytes, start: int, end: int) -> None:
         length = end - start
         self._size += length
         if self._value is not None and self._size > FORM_OVERHEAD and self._most_of_files and not is_known(self._name):
             self._begin_file()
             self._room += len(self._value)
-            self._write(self._value)
+            self._write_file(self._value)
             self._value = None
         if self._value is not None:
             self._room -= length
             if self._room < 0:
-                raise _too_long(self._most)
+                raise _too_long_error(self._most)
             self._value += data[start:end]
         else:
-            self._write(data[start:end])
+            self._write_file(data[start:end])
 
-    def _write(self, data: bytes | bytearray) -> None:
+    def _write_file(self, data: bytes | bytearray) -> None:
         """To the file, unless files are dropped."""
         if self._file is not None:
             self._room_for_files -= len(data)
@@ -294,7 +294,7 @@ class PartReader:
                 )
             self._file.write(data)
 
-    def _part_end(self) -> None:
+    def _end_part(self) -> None:
         if self._value is not None:
             self._end_value(bytes(self._value))
         if self._file is not None:
@@ -307,26 +307,26 @@ class PartReader:
 
     def _end_value(self, value: bytes) -> None:
         try:
-            self._form.pairs.append((self._name, _text(value)))
+            self._form.pairs.append((self._name, _decode_part(value)))
         except ParameterFault:
             if is_known(self._name) or not self._most_of_files:
                 raise
             self._begin_file()  # a short binary table
-            self._write(value)
+            self._write_file(value)
 
-    def _end(self) -> None:
+    def _end_body(self) -> None:
         self._ended = True
 
 
 @contextmanager
-def _faults_told() -> Iterator[None]:
+def _translate_parser_errors() -> Iterator[None]:
     try:
         yield
     except FormParserError as error:
         raise ParameterFault(f"the body is not multipart/form-data as its Content-Type says: {error}") from error
 
 
-def _text(data: bytes) -> str:
+def _decode_part(data: bytes) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:

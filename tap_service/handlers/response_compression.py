@@ -21,15 +21,15 @@ else:
     from backports import zstd
 
 #: fewer bytes fit into one packet as they are
-_WORTH_IT = 1000
+_MIN_BYTES = 1000
 #: more bytes at once than this are compressed on a thread: the event loop has other clients too
-_INLINE = 16_384
-_COMPRESSED_ALREADY = ("application/vnd.apache.parquet", "font/woff2")
+_MAX_INLINE_BYTES = 16_384
+_COMPRESSED_TYPES = ("application/vnd.apache.parquet", "font/woff2")
 #: with 31 bits of window the bytes are gzip's
 _GZIP_BITS = 31
 
 
-__all__ = ["Compressed", "Encoder", "accepted", "zstd"]
+__all__ = ["CompressResponses", "Encoder", "choose_encoding", "zstd"]
 
 
 class Encoder(Protocol):
@@ -60,19 +60,19 @@ class _Zstd:
 _ENCODERS: dict[str, Callable[[], Encoder]] = {"zstd": _Zstd, "gzip": _Gzip}
 
 
-def accepted(header: str) -> str:
+def choose_encoding(header: str) -> str:
     """The encoding that an Accept-Encoding header likes best, '' for none."""
     qualities: dict[str, float] = {}
     for entry in header.lower().split(","):
         name, *parameters = (part.strip() for part in entry.split(";"))
-        qualities[name.removeprefix("x-")] = _quality(parameters)
+        qualities[name.removeprefix("x-")] = _read_quality(parameters)
     others = qualities.get("*", 0.0)
     best = max(_ENCODERS, key=lambda name: qualities.get(name, others))
     quality = qualities.get(best, others)
     return best if quality > 0 and quality >= qualities.get("identity", 0.0) else ""
 
 
-def _quality(parameters: list[str]) -> float:
+def _read_quality(parameters: list[str]) -> float:
     for parameter in parameters:
         name, _, value = parameter.partition("=")
         if name.strip() == "q":
@@ -83,7 +83,7 @@ def _quality(parameters: list[str]) -> float:
     return 1.0
 
 
-class Compressed:
+class CompressResponses:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
@@ -104,19 +104,19 @@ class _Sender:
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self._begin(message)
+            self._choose_encoder(message)
         elif self._encoder is not None:
-            message = {**message, "body": await self._encoded(self._encoder, message)}
+            message = {**message, "body": await self._encode_body(self._encoder, message)}
         await self._send(message)
 
-    def _begin(self, start: Message) -> None:
+    def _choose_encoder(self, start: Message) -> None:
         headers = MutableHeaders(scope=start)
-        small = int(headers.get("content-length", _WORTH_IT)) < _WORTH_IT
-        is_packed = "content-encoding" in headers or headers.get("content-type", "") in _COMPRESSED_ALREADY
+        small = int(headers.get("content-length", _MIN_BYTES)) < _MIN_BYTES
+        is_packed = "content-encoding" in headers or headers.get("content-type", "") in _COMPRESSED_TYPES
         if start["status"] != 200 or small or is_packed:
             return
         headers.add_vary_header("Accept-Encoding")
-        encoding = accepted(self._request.get("accept-encoding", "")) if self._whole else ""
+        encoding = choose_encoding(self._request.get("accept-encoding", "")) if self._whole else ""
         if not encoding:
             return
         self._encoder = _ENCODERS[encoding]()
@@ -128,8 +128,8 @@ class _Sender:
             headers["ETag"] = f"W/{headers['etag']}"
 
     @staticmethod
-    async def _encoded(encoder: Encoder, message: Message) -> bytes:
+    async def _encode_body(encoder: Encoder, message: Message) -> bytes:
         data, last = message.get("body", b""), not message.get("more_body", False)
-        if len(data) <= _INLINE:
+        if len(data) <= _MAX_INLINE_BYTES:
             return encoder.encode(data, last)
         return await run_in_threadpool(encoder.encode, data, last)

@@ -63,14 +63,14 @@ class CommonHeaders:
                 if under_tap:
                     headers["Access-Control-Allow-Origin"] = "*"
                     headers["Access-Control-Expose-Headers"] = _EXPOSED
-                    _tell_login(scope, message["status"], headers)
+                    _add_login_headers(scope, message["status"], headers)
             await send(message)
 
-        app = _preflight if under_tap and scope["method"] == "OPTIONS" else self._app
+        app = _PREFLIGHT if under_tap and scope["method"] == "OPTIONS" else self._app
         await app(scope, receive, with_headers)
 
 
-def _tell_login(scope: Scope, status: int, headers: MutableHeaders) -> None:
+def _add_login_headers(scope: Scope, status: int, headers: MutableHeaders) -> None:
     visitor = scope.get("state", {}).get("visitor", _UNKNOWN)
     if status == 401 or (visitor is None and 200 <= status < 300):
         methods = scope["app"].state.services.authenticator.login_methods
@@ -80,7 +80,7 @@ def _tell_login(scope: Scope, status: int, headers: MutableHeaders) -> None:
         headers[VISITOR_HEADER] = quote(visitor.name, safe=_PRINTABLE)
 
 
-_preflight = Response(
+_PREFLIGHT = Response(
     status_code=204,
     headers={
         "Allow": "GET, HEAD, POST, PUT, DELETE, OPTIONS",

@@ -15,7 +15,7 @@ from fastapi.responses import Response
 from starlette.concurrency import iterate_in_threadpool, run_in_threadpool
 from starlette.types import Receive, Scope, Send
 
-from tap_service.handlers.client_disconnect import disconnection, unless
+from tap_service.handlers.client_disconnect import run_unless_gone, wait_for_disconnect
 from tap_service.handlers.request_context import Caller, Skyhouse
 from tap_service.service_errors import ClientGone, NotFound
 from tap_service.services.jobs.job_preview import PREVIEW_FORMAT
@@ -26,7 +26,7 @@ _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
 
 
 @router.api_route("/{job_id}/results/result", methods=["GET", "HEAD"])
-async def result(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
+async def send_result(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller) -> Response:
     job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
     if job.result is None:
         raise NotFound(f"the job has no result: it is {job.phase}")
@@ -38,13 +38,13 @@ async def result(job_id: str, request: Request, skyhouse: Skyhouse, caller: Call
         "Content-Type": job.result.content_type,
         "Content-Disposition": f'inline; filename="result.{job.result.extension}"',
     }
-    if not _names(request.headers.get("if-match", "*"), etag):
+    if not _names_etag(request.headers.get("if-match", "*"), etag):
         return Response(status_code=412, headers=headers)
-    if _names(request.headers.get("if-none-match", "").replace("W/", ""), etag):
+    if _names_etag(request.headers.get("if-none-match", "").replace("W/", ""), etag):
         return Response(status_code=304, headers=headers)
     size = job.result.size
     whole = request.headers.get("if-range", etag) != etag
-    part = None if whole else asked_range(request.headers.get("range", ""), size)
+    part = None if whole else read_range(request.headers.get("range", ""), size)
     start, end = part or (0, size)
     if start >= size and part:
         return Response(status_code=416, headers=headers | {"Content-Range": f"bytes */{size}"})
@@ -54,22 +54,22 @@ async def result(job_id: str, request: Request, skyhouse: Skyhouse, caller: Call
     if request.method == "HEAD":
         return Response(status_code=206 if part else 200, headers=headers)
     pieces = await run_in_threadpool(skyhouse.jobs.read_result, job, start, end)
-    return _Pieces(pieces, 206 if part else 200, headers)
+    return _StoredResult(pieces, 206 if part else 200, headers)
 
 
 @router.api_route("/{job_id}/preview", methods=["GET", "HEAD"])
-async def preview(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
+async def send_preview(job_id: str, skyhouse: Skyhouse, caller: Caller) -> Response:
     job = await run_in_threadpool(skyhouse.jobs.get_job, job_id, caller)
     rows = await run_in_threadpool(skyhouse.jobs.read_preview, job)
     return Response(rows, media_type=PREVIEW_FORMAT.mime, headers={"Cache-Control": "no-store"})
 
 
-def _names(header: str, etag: str) -> bool:
+def _names_etag(header: str, etag: str) -> bool:
     """Whether If-Match, or If-None-Match without the signs of weakness, is of this result."""
     return header.strip() == "*" or etag in re.split(r"\s*,\s*", header.strip())
 
 
-def asked_range(header: str, size: int) -> tuple[int, int] | None:
+def read_range(header: str, size: int) -> tuple[int, int] | None:
     """From which byte to before which; None for all of them, also where several ranges are asked for at once.
 
     A start at or beyond ``size`` cannot be satisfied.
@@ -85,7 +85,7 @@ def asked_range(header: str, size: int) -> tuple[int, int] | None:
     return int(first), min(int(last) + 1, size) if last else size
 
 
-class _Pieces(Response):
+class _StoredResult(Response):
     """Bytes as they are read. If they end early, so does the connection: no client takes them for the whole."""
 
     def __init__(self, pieces: Iterator[bytes], status: int, headers: dict[str, str]) -> None:
@@ -95,14 +95,14 @@ class _Pieces(Response):
         self.init_headers(headers)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 (ASGI)
-        gone = asyncio.create_task(disconnection(receive))
+        gone = asyncio.create_task(wait_for_disconnect(receive))
         try:
             with suppress(ClientGone):
-                await unless(gone, self._send(send))
+                await run_unless_gone(gone, self._send_pieces(send))
         finally:
             gone.cancel()
 
-    async def _send(self, send: Send) -> None:
+    async def _send_pieces(self, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         async for piece in iterate_in_threadpool(self._pieces):
             await send({"type": "http.response.body", "body": piece, "more_body": True})

@@ -11,9 +11,9 @@ from fastapi.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from tap_service.constants import RESULT_ROWS_HEADER, ROW_LIMIT_HEADER, STATUS_HEADER
-from tap_service.handlers.client_disconnect import disconnection, unless
+from tap_service.handlers.client_disconnect import run_unless_gone, wait_for_disconnect
 from tap_service.handlers.request_context import Asker, Caller, Skyhouse
-from tap_service.handlers.request_form import Form, request_form
+from tap_service.handlers.request_form import Form, read_request_form
 from tap_service.service_errors import ClientGone, UserFault
 from tap_service.services.queries.sync_query import SyncAnswer
 from tap_service.services.queries.tap_parameters import read_tap_parameters
@@ -24,21 +24,21 @@ _log = logging.getLogger("skyhouse")
 
 
 @router.api_route("/sync", methods=["GET", "POST"])
-async def sync(request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
+async def answer_sync(request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
     form = Form()
     try:
         try:
-            form = await request_form(request, skyhouse)
+            form = await read_request_form(request, skyhouse)
             parameters = read_tap_parameters(form.pairs, skyhouse.config.max_query_length, form.files)
         except UserFault as error:
             skyhouse.queries.record_refusal(error, asker.client)
             raise
-        gone = asyncio.create_task(disconnection(request.receive))
+        gone = asyncio.create_task(wait_for_disconnect(request.receive))
         answer = await skyhouse.queries.start_query(parameters, asker.client, caller.name if caller else None)
     finally:
         form.close()
     try:
-        await unless(gone, answer.wait_first_bytes())
+        await run_unless_gone(gone, answer.wait_first_bytes())
     except BaseException:
         gone.cancel()
         answer.close()
@@ -71,14 +71,14 @@ class ResultResponse(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 (ASGI)
         try:
-            await unless(self._gone, self._send(send))
+            await run_unless_gone(self._gone, self._send_pieces(send))
         except ClientGone:
             _log.debug("a client went away")
         finally:
             self._gone.cancel()
             self._answer.close()
 
-    async def _send(self, send: Callable[[Message], Awaitable[None]]) -> None:
+    async def _send_pieces(self, send: Callable[[Message], Awaitable[None]]) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
         async for piece in self._answer.read_pieces():
             await send({"type": "http.response.body", "body": piece, "more_body": True})

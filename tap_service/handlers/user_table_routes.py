@@ -18,10 +18,10 @@ from fastapi.responses import JSONResponse, PlainTextResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from tap_service.documents.tableset_document import table_document
-from tap_service.handlers.request_body import body_file
+from tap_service.handlers.request_body import receive_body_file
 from tap_service.handlers.request_context import Asker, Caller, Skyhouse
-from tap_service.handlers.request_form import request_pairs, urlencoded
-from tap_service.handlers.vosi_routes import expires
+from tap_service.handlers.request_form import parse_urlencoded, read_request_pairs
+from tap_service.handlers.vosi_routes import expiry_header
 from tap_service.models.identity import Identity
 from tap_service.models.request_parameters import Pair
 from tap_service.models.timestamps import format_instant
@@ -34,34 +34,34 @@ router = APIRouter()
 _NO_STORE = {"Cache-Control": "no-store"}
 
 
-def user_of(caller: Caller) -> str:
+def require_table_owner(caller: Caller) -> str:
     """The name of the user who asks. Raises Unauthorized for anonymous callers."""
     return require_user(caller)
 
 
-User = Annotated[str, Depends(user_of)]
+User = Annotated[str, Depends(require_table_owner)]
 
 
 @router.put("/tables/{name}")
-async def create(name: str, request: Request, skyhouse: Skyhouse, user: User, asker: Asker) -> Response:
+async def create_table(name: str, request: Request, skyhouse: Skyhouse, user: User, asker: Asker) -> Response:
     skyhouse.user_tables.parse_table_name(name)
-    replace = _replace(request)
-    async with body_file(request, skyhouse.incoming, skyhouse.config.user_table_file) as path:
+    replace = _read_replace(request)
+    async with receive_body_file(request, skyhouse.incoming, skyhouse.config.user_table_file) as path:
         kind = request.headers.get("content-type", "")
         work = partial(skyhouse.user_tables.create_table, user, name, path, kind, replace=replace)
         record = await skyhouse.user_tables.run_load(user, work)
     headers = {
         "Location": f"{asker.base_url}/tap/tables/{record.qualified_name}",
-        **expires(skyhouse, user, record.entry),
+        **expiry_header(skyhouse, user, record.entry),
     }
     return Response(table_document(record.entry), 201, headers, media_type="application/xml")
 
 
 @router.post("/load/{name}")
-async def load(name: str, request: Request, skyhouse: Skyhouse, user: User) -> Response:
+async def load_rows(name: str, request: Request, skyhouse: Skyhouse, user: User) -> Response:
     skyhouse.user_tables.parse_table_name(name)
-    replace = _replace(request)
-    async with body_file(request, skyhouse.incoming, skyhouse.config.user_table_file) as path:
+    replace = _read_replace(request)
+    async with receive_body_file(request, skyhouse.incoming, skyhouse.config.user_table_file) as path:
         kind = request.headers.get("content-type", "")
         work = partial(skyhouse.user_tables.load_rows, user, name, path, kind, replace=replace)
         record, rows = await skyhouse.user_tables.run_load(user, work)
@@ -69,25 +69,25 @@ async def load(name: str, request: Request, skyhouse: Skyhouse, user: User) -> R
 
 
 @router.delete("/tables/{name}")
-async def remove(name: str, skyhouse: Skyhouse, user: User) -> Response:
+async def remove_table(name: str, skyhouse: Skyhouse, user: User) -> Response:
     await run_in_threadpool(skyhouse.user_tables.remove_table, user, name)
     return Response(status_code=204)
 
 
 @router.post("/table-update")
-async def update(request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
+async def index_table(request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
     require_user(caller)
-    given = _known(await request_pairs(request, skyhouse), ("TABLE", "INDEX", "UNIQUE"))
+    given = _read_known(await read_request_pairs(request, skyhouse), ("TABLE", "INDEX", "UNIQUE"))
     for name in ("TABLE", "INDEX"):
         if name not in given:
             raise ParameterFault(f"give {name}: an index of a column (INDEX) of a table of yours (TABLE) is made here")
-    return await _job(skyhouse, caller, asker, [("REQUEST", CREATE_INDEX), *given.items()])
+    return await _redirect_to_job(skyhouse, caller, asker, [("REQUEST", CREATE_INDEX), *given.items()])
 
 
 @router.post("/async/{job_id}/table")
-async def save(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
+async def save_result(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller, asker: Asker) -> Response:
     require_user(caller)
-    given = _known(await request_pairs(request, skyhouse), ("TABLE", "REPLACE"))
+    given = _read_known(await read_request_pairs(request, skyhouse), ("TABLE", "REPLACE"))
     if "TABLE" not in given:
         raise ParameterFault("give TABLE: the name of the table that the result shall be, such as TABLE=mydb.bright")
     skyhouse.user_tables.parse_table_name(given["TABLE"])
@@ -96,11 +96,11 @@ async def save(job_id: str, request: Request, skyhouse: Skyhouse, caller: Caller
         raise ParameterFault(f"the job has no result that could be a table: it is {source.phase}")
     check_savable(source, skyhouse.config)
     pairs = [("REQUEST", SAVE_TABLE), *given.items(), ("JOB", job_id), ("PHASE", "RUN")]
-    return await _job(skyhouse, caller, asker, pairs)
+    return await _redirect_to_job(skyhouse, caller, asker, pairs)
 
 
 @router.api_route("/mydb", methods=["GET", "HEAD"])
-async def own(skyhouse: Skyhouse, user: User) -> Response:
+async def show_own_tables(skyhouse: Skyhouse, user: User) -> Response:
     tables = await run_in_threadpool(skyhouse.user_tables.list_tables, user)
     until = await run_in_threadpool(skyhouse.user_tables.list_expiries, user)
     config = skyhouse.config
@@ -121,13 +121,13 @@ async def own(skyhouse: Skyhouse, user: User) -> Response:
     return JSONResponse({"owner": user, "used": used, "limits": limits, "tables": told}, headers=_NO_STORE)
 
 
-async def _job(skyhouse: Skyhouse, caller: Identity | None, asker: Asker, pairs: list[Pair]) -> Response:
+async def _redirect_to_job(skyhouse: Skyhouse, caller: Identity | None, asker: Asker, pairs: list[Pair]) -> Response:
     """Go on at a new job."""
     job = await run_in_threadpool(skyhouse.jobs.create_job, pairs, caller, asker.client)
     return Response(status_code=303, headers={"Location": f"{asker.base_url}/tap/async/{job.job_id}"})
 
 
-def _known(pairs: list[Pair], names: tuple[str, ...]) -> dict[str, str]:
+def _read_known(pairs: list[Pair], names: tuple[str, ...]) -> dict[str, str]:
     given: dict[str, str] = {}
     for name, value in pairs:
         if name.upper() not in names:
@@ -138,8 +138,8 @@ def _known(pairs: list[Pair], names: tuple[str, ...]) -> dict[str, str]:
     return {name: value for name, value in given.items() if value}
 
 
-def _replace(request: Request) -> bool:
-    given = _known(urlencoded(request.scope["query_string"], "the query string"), ("REPLACE",))
+def _read_replace(request: Request) -> bool:
+    given = _read_known(parse_urlencoded(request.scope["query_string"], "the query string"), ("REPLACE",))
     word = given.get("REPLACE", "false").lower()
     if word not in ("true", "false"):
         raise ParameterFault("replace is true or false: whether what is there goes")

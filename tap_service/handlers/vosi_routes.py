@@ -28,37 +28,37 @@ _READ = ["GET", "HEAD"]
 
 
 @router.api_route("/availability", methods=_READ)
-async def availability(skyhouse: Skyhouse) -> Response:
+async def show_availability(skyhouse: Skyhouse) -> Response:
     """200 also when the service is out of order: this document is about that. Like /capabilities for everybody."""
     return Response(availability_document(await skyhouse.availability.check_availability()), media_type=_XML)
 
 
 @router.api_route("/capabilities", methods=_READ)
-async def capabilities(skyhouse: Skyhouse, asker: Asker) -> Response:
+async def show_capabilities(skyhouse: Skyhouse, asker: Asker) -> Response:
     catalogue = skyhouse.catalogue_cache.catalogue
     described = describe_service(skyhouse.config, skyhouse.authenticator, catalogue, f"{asker.base_url}/tap")
     return Response(capabilities_document(described), media_type=_XML)
 
 
 @router.api_route("/tables", methods=_READ)
-async def tables(skyhouse: Skyhouse, caller: Caller, detail: Literal["min", "max"] = "max") -> Response:
+async def show_tables(skyhouse: Skyhouse, caller: Caller, detail: Literal["min", "max"] = "max") -> Response:
     def document() -> bytes:
         snapshot = skyhouse.catalogue_cache.snapshot_for(caller.name if caller else None)
         return snapshot.tables_document if detail == "max" else snapshot.tables_document_without_columns
 
-    return Response(await run_in_threadpool(document), headers=_private(caller), media_type=_XML)
+    return Response(await run_in_threadpool(document), headers=_cache_headers(caller), media_type=_XML)
 
 
 @router.api_route("/tables/{name}", methods=_READ)
-async def table(name: str, skyhouse: Skyhouse, caller: Caller) -> Response:
-    entry = await run_in_threadpool(named, skyhouse, caller, name)
-    headers = dict(_private(caller))
+async def show_table(name: str, skyhouse: Skyhouse, caller: Caller) -> Response:
+    entry = await run_in_threadpool(find_table, skyhouse, caller, name)
+    headers = dict(_cache_headers(caller))
     if caller is not None:
-        headers |= await run_in_threadpool(expires, skyhouse, caller.name, entry)
+        headers |= await run_in_threadpool(expiry_header, skyhouse, caller.name, entry)
     return Response(table_document(entry), headers=headers, media_type=_XML)
 
 
-def named(skyhouse: Services, caller: Identity | None, name: str) -> TableEntry:
+def find_table(skyhouse: Services, caller: Identity | None, name: str) -> TableEntry:
     """The table of this name that the caller sees. Raises NotFound."""
     entry = skyhouse.catalogue_cache.snapshot_for(caller.name if caller else None).find_table(name)
     if entry is None:
@@ -66,7 +66,7 @@ def named(skyhouse: Services, caller: Identity | None, name: str) -> TableEntry:
     return entry
 
 
-def expires(skyhouse: Services, user: str, entry: TableEntry) -> dict[str, str]:
+def expiry_header(skyhouse: Services, user: str, entry: TableEntry) -> dict[str, str]:
     """The header that tells how long one of the user's own tables is kept if nobody uses it."""
     if entry.schema is not user_table_record.SCHEMA:
         return {}
@@ -74,6 +74,6 @@ def expires(skyhouse: Services, user: str, entry: TableEntry) -> dict[str, str]:
     return {TABLE_EXPIRES_HEADER: format_instant(end)} if end else {}
 
 
-def _private(caller: Identity | None) -> dict[str, str]:
+def _cache_headers(caller: Identity | None) -> dict[str, str]:
     """What one user sees is nothing for caches that others share."""
     return {"Cache-Control": "private, no-cache"} if caller else {}

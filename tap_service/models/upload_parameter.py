@@ -70,7 +70,7 @@ def read_uploads(values: Iterable[str], parts: Mapping[str, Part]) -> tuple[Uplo
         for pair in _NEXT.split(value):
             if not pair.strip():
                 continue
-            upload = _upload(pair.strip(), parts)
+            upload = _read_upload(pair.strip(), parts)
             if upload.name.lower() in found:
                 raise ParameterFault(f"UPLOAD: two tables are called {upload.name}; give each a name of its own")
             found[upload.name.lower()] = upload
@@ -79,7 +79,7 @@ def read_uploads(values: Iterable[str], parts: Mapping[str, Part]) -> tuple[Uplo
     return tuple(found.values())
 
 
-def _upload(pair: str, parts: Mapping[str, Part]) -> Upload:
+def _read_upload(pair: str, parts: Mapping[str, Part]) -> Upload:
     name, comma, address = (word.strip() for word in pair.partition(","))
     if not comma or not address:
         raise ParameterFault(

@@ -105,7 +105,7 @@ class Job:
     @property
     def place(self) -> Place:
         """Its place among the jobs that wait or run; anonymous ones from one address take turns as one user's."""
-        user = f"anonymous at {_household(self.client)}" if self.owner is None else self.owner
+        user = f"anonymous at {_shared_address(self.client)}" if self.owner is None else self.owner
         seconds = self.foreseen.seconds if self.foreseen else 0.0
         return Place(self.job_id, user, self.turn, seconds, self.start_time)
 
@@ -169,12 +169,12 @@ def merge_parameters(old: Sequence[Pair], new: Iterable[Pair]) -> tuple[Pair, ..
 
     A parameter that one request gives twice stays so: it is the query that then fails, as in /sync.
     """
-    new = [(_canonical(name), value) for name, value in new]
+    new = [(_canonical_name(name), value) for name, value in new]
     replaced = {name.upper() for name, _ in new} - {"UPLOAD"}
     return (*(pair for pair in old if pair[0].upper() not in replaced), *new)
 
 
-def _household(client: str) -> str:
+def _shared_address(client: str) -> str:
     """The address, or the network of an IPv6 one: who has one of its addresses has 2^64."""
     try:
         address = ip_address(client)
@@ -185,7 +185,7 @@ def _household(client: str) -> str:
     return str(address.ipv4_mapped or ip_network((int(address) >> 64 << 64, 64)))
 
 
-def _canonical(name: str) -> str:
+def _canonical_name(name: str) -> str:
     """TAP's own parameters have no case: they are told in capitals. Others stay as the client wrote them."""
     return name.upper() if name.upper() in _OWN else name
 

@@ -25,8 +25,8 @@ ACCOUNTS_FILE = "accounts.sqlite"
 
 #: no colon: Basic authentication ends the name there, and the users of token issuers have one
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+-]{0,99}")
-_SHORTEST_PASSWORD = 8
-_LONGEST_PASSWORD = 1000
+_MIN_PASSWORD = 8
+_MAX_PASSWORD = 1000
 _TOKEN_PREFIX = "sky_"  # noqa: S105  not a token: it lets scanners of source code find leaked ones
 
 _TABLES = """
@@ -95,7 +95,7 @@ class Accounts:
         with self._lock:
             row = self._connection.execute("SELECT salt, hash, admin FROM user WHERE name = ?", (name,)).fetchone()
         salt, known, admin = row or (*self._nobody, 0)
-        fits = len(password) <= _LONGEST_PASSWORD and hmac.compare_digest(_hash(password, salt), known)
+        fits = len(password) <= _MAX_PASSWORD and hmac.compare_digest(_hash_password(password, salt), known)
         return Identity(name, bool(admin)) if fits and row else None
 
     def find_by_token(self, token: str) -> Identity | None:
@@ -103,7 +103,7 @@ class Accounts:
             row = self._connection.execute(
                 "SELECT name, admin FROM token JOIN user ON user = name WHERE token.hash = ?"
                 " AND (expires IS NULL OR expires > ?)",
-                (_digest(token), time.time()),
+                (_hash_token(token), time.time()),
             ).fetchone()
         return Identity(row[0], bool(row[1])) if row else None
 
@@ -115,35 +115,35 @@ class Accounts:
             raise AccountError(
                 f"{name!r} is no user name: letters, digits and . _ @ + - are, 100 at most, a letter or digit first"
             )
-        if not _SHORTEST_PASSWORD <= len(password) <= _LONGEST_PASSWORD:
-            raise AccountError(f"a password has {_SHORTEST_PASSWORD} to {_LONGEST_PASSWORD} characters")
+        if not _MIN_PASSWORD <= len(password) <= _MAX_PASSWORD:
+            raise AccountError(f"a password has {_MIN_PASSWORD} to {_MAX_PASSWORD} characters")
         salt = secrets.token_bytes(16)
-        with self._writing() as connection:
+        with self._begin_transaction() as connection:
             connection.execute(
                 "INSERT INTO user VALUES (?, ?, ?, ?)"
                 " ON CONFLICT (name) DO UPDATE SET salt = excluded.salt, hash = excluded.hash, admin = excluded.admin",
-                (name, salt, _hash(password, salt), admin),
+                (name, salt, _hash_password(password, salt), admin),
             )
 
     def remove_user(self, name: str) -> None:
         """The user and all their tokens."""
-        with self._writing() as connection:
-            self._must_exist(name)
+        with self._begin_transaction() as connection:
+            self._require_user(name)
             connection.execute("DELETE FROM user WHERE name = ?", (name,))
 
     def add_token(self, name: str, label: str, days: float | None) -> str:
         """A new token of a user, good for ``days`` or for ever: it is told this once and kept as a hash."""
         token = _TOKEN_PREFIX + secrets.token_urlsafe(32)
         expires = None if days is None else time.time() + days * 86400
-        with self._writing() as connection:
-            self._must_exist(name)
-            connection.execute("INSERT INTO token VALUES (?, ?, ?, ?)", (_digest(token), name, label, expires))
+        with self._begin_transaction() as connection:
+            self._require_user(name)
+            connection.execute("INSERT INTO token VALUES (?, ?, ?, ?)", (_hash_token(token), name, label, expires))
         return token
 
     def revoke_tokens(self, name: str, label: str) -> int:
         """Take back the tokens of a user that have this label; how many there were."""
-        with self._writing() as connection:
-            self._must_exist(name)
+        with self._begin_transaction() as connection:
+            self._require_user(name)
             return connection.execute("DELETE FROM token WHERE user = ? AND label = ?", (name, label)).rowcount
 
     def list_accounts(self) -> list[Account]:
@@ -158,12 +158,12 @@ class Accounts:
             for name, admin in users
         ]
 
-    def _must_exist(self, name: str) -> None:
+    def _require_user(self, name: str) -> None:
         if self._connection.execute("SELECT 1 FROM user WHERE name = ?", (name,)).fetchone() is None:
             raise AccountError(f"there is no user {name}; `skyhouse user list` names them")
 
     @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
+    def _begin_transaction(self) -> Iterator[sqlite3.Connection]:
         with self._lock:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -174,9 +174,9 @@ class Accounts:
             self._connection.execute("COMMIT")
 
 
-def _hash(password: str, salt: bytes) -> bytes:
+def _hash_password(password: str, salt: bytes) -> bytes:
     return hashlib.scrypt(password.encode(), salt=salt, n=1 << 14, r=8, p=1)
 
 
-def _digest(token: str) -> bytes:
+def _hash_token(token: str) -> bytes:
     return hashlib.sha256(token.encode()).digest()

@@ -24,7 +24,7 @@ def read(pieces: list[bytes], most: int, *, ends: bool = True, seconds_each: flo
 
     async def whole() -> bytes:
         request = Request({"type": "http", "method": "POST", "headers": []}, receive)
-        return b"".join([chunk async for chunk in form.chunks(request, most)])
+        return b"".join([chunk async for chunk in form.iterate_body(request, most)])
 
     return asyncio.run(whole())
 

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tap_service.handlers.response_compression import accepted, zstd
+from tap_service.handlers.response_compression import choose_encoding, zstd
 from tests.tap_service.asking import ENDLESS, create
 
 QUERY = "SELECT n, word FROM svc.numbers WHERE n < 40000 ORDER BY n"
@@ -38,7 +38,7 @@ UNPACK: dict[str, Callable[[bytes], bytes]] = {"gzip": gzip.decompress, "zstd": 
     ],
 )
 def test_what_a_client_accepts(header: str, encoding: str) -> None:
-    assert accepted(header) == encoding
+    assert choose_encoding(header) == encoding
 
 
 def packed(method: str, url: str, encoding: str, **options: Any) -> tuple[httpx.Response, bytes]:

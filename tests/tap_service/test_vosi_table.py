@@ -7,7 +7,7 @@ import pytest
 from clickhouse_schema.catalogue import TableEntry
 from clickhouse_schema.datatypes import ColumnType
 from clickhouse_schema.schema_model import Column, ForeignKey, Schema, Table
-from tap_service.documents.tableset_document import table_document, tableset_document, with_tables
+from tap_service.documents.tableset_document import append_tables, table_document, tableset_document
 from tap_service.readers.read_error import ReadError
 from tap_service.readers.vosi_table_reader import read_definition, root
 
@@ -85,4 +85,4 @@ def test_a_list_with_tables_of_ones_own_is_a_list_of_all(detail: bool) -> None:
     schemas = (Schema(name="public"), Schema(name="mydb", description="Own & <mine>"))
     public, own = (tuple(TableEntry(schema, Table(name=n, columns=columns)) for n in "ab") for schema in schemas)
     both = tableset_document((*public, *own), detail=detail)
-    assert with_tables(tableset_document(public, detail=detail), own, detail=detail) == both
+    assert append_tables(tableset_document(public, detail=detail), own, detail=detail) == both

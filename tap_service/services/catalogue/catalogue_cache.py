@@ -11,7 +11,7 @@ from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.engine_tables.catalogue_log import read_catalogue, read_catalogue_version
 from tap_service.constants import METADATA_POLL_SECONDS
 from tap_service.documents.service_description import Example
-from tap_service.documents.tableset_document import tableset_document, with_tables
+from tap_service.documents.tableset_document import append_tables, tableset_document
 from tap_service.services.catalogue.example_queries import build_examples
 from tap_service.services.catalogue.user_catalogues import UserCatalogues
 from tap_service.storage.engine.engine import Engine
@@ -65,13 +65,13 @@ class UserCatalogueSnapshot(CatalogueSnapshot):
 
     @cached_property
     def tables_document(self) -> bytes:
-        return with_tables(self._base.tables_document, self._user_tables)
+        return append_tables(self._base.tables_document, self._user_tables)
 
     @cached_property
     def tables_document_without_columns(self) -> bytes:
         """The user's own with columns, unless these are many: pyvo asks for a single table without credentials."""
         columns = sum(len(entry.table.columns) for entry in self._user_tables)
-        return with_tables(
+        return append_tables(
             self._base.tables_document_without_columns, self._user_tables, detail=columns <= _FEW_COLUMNS
         )
 

@@ -51,7 +51,7 @@ from tap_service.storage.engine.running_queries import list_running_ids, read_pr
 _log = logging.getLogger("skyhouse")
 
 #: connections that are kept open for the next query
-_POOL = 64
+_POOL_CONNECTIONS = 64
 
 _CONNECT_SECONDS = 5
 
@@ -86,22 +86,26 @@ class ClickHouseEngine:
         self._defaults = DEFAULT_SETTINGS | ({"max_memory_usage": max_memory} if max_memory else {})
         # a server that has vanished is noticed after 15 + 3 * 5 seconds
         signers = None if ca is None else str(ca)
-        self._pool = get_pool_manager(keep_idle=15, keep_interval=5, keep_count=3, maxsize=_POOL, ca_cert=signers)
+        self._pool = get_pool_manager(
+            keep_idle=15, keep_interval=5, keep_count=3, maxsize=_POOL_CONNECTIONS, ca_cert=signers
+        )
         self._streams: dict[str, ResponseBody] = {}
         self._closed = False
         try:
-            with _faults():
-                self._client = self._connect(url, user, password, silence_seconds)
-                self._short = self._connect(url, user, password, _SHORT_SECONDS)
+            with _translate_errors():
+                self._client = self._open_client(url, user, password, silence_seconds)
+                self._short = self._open_client(url, user, password, _SHORT_SECONDS)
         except EngineError as error:
             raise EngineUnavailable(f"cannot use the engine at {url}: {error.detail}", error.code) from error
 
     def execute(self, sql: str, settings: Settings | None = None, *, query_id: str = "") -> None:
-        self._execute(self._client, sql, (_named(query_id) if query_id else {}) | dict(settings or {}))
+        self._send_statement(
+            self._client, sql, (_query_id_settings(query_id) if query_id else {}) | dict(settings or {})
+        )
 
     def fetch_table(self, sql: str, settings: Settings | None = None) -> pa.Table:
-        with self._body(self._client, sql, settings) as body:
-            return body.table()
+        with self._open_body(self._client, sql, settings) as body:
+            return body.read_table()
 
     @contextmanager
     def stream_batches(
@@ -110,10 +114,10 @@ class ClickHouseEngine:
         query_id = query_id or uuid.uuid4().hex
         ended = False
         try:
-            with self._body(self._client, sql, _named(query_id) | dict(settings or {})) as body:
+            with self._open_body(self._client, sql, _query_id_settings(query_id) | dict(settings or {})) as body:
                 self._streams[query_id] = body
                 try:
-                    yield body.batches(batch_rows)
+                    yield body.read_batches(batch_rows)
                 finally:
                     del self._streams[query_id]
                     ended = body.ended
@@ -122,7 +126,7 @@ class ClickHouseEngine:
             raise
         finally:
             if not ended:
-                self._abandon(query_id)
+                self._cancel_abandoned(query_id)
 
     def insert_batches(self, table: str, batches: Iterable[pa.RecordBatch], settings: Settings | None = None) -> None:
         """All batches as one block (one part in each partition): nothing of them is seen unless all of them are.
@@ -133,24 +137,26 @@ class ClickHouseEngine:
         if not parts:
             return
         names = ", ".join(quoting.quote_identifier(name) for name in parts[0].schema.names)
-        wanted = self._settings(SINGLE_BLOCK_SETTINGS | dict(settings or {}))
-        with _faults():
+        wanted = self._merge_settings(SINGLE_BLOCK_SETTINGS | dict(settings or {}))
+        with _translate_errors():
             self._client.raw_insert(f"{table} ({names})", None, write_arrow_stream(parts), wanted, "ArrowStream")
 
     def cancel_query(self, query_id: str) -> None:
         """A server that cannot be told is not waited for: the query's reader gets ``EngineUnavailable``."""
         try:
-            self._execute(self._short, f"KILL QUERY WHERE query_id = {quoting.quote_string(query_id)} ASYNC", None)
+            self._send_statement(
+                self._short, f"KILL QUERY WHERE query_id = {quoting.quote_string(query_id)} ASYNC", None
+            )
         except EngineUnavailable:
             if body := self._streams.get(query_id):
-                body.shut()
+                body.interrupt_reader()
             raise
 
     def read_progress(self, query_ids: Sequence[str]) -> dict[str, Progress]:
-        return read_progress(self._ask, query_ids)
+        return read_progress(self._fetch_quickly, query_ids)
 
     def list_running_ids(self, prefix: str) -> list[str]:
-        return list_running_ids(self._ask, prefix)
+        return list_running_ids(self._fetch_quickly, prefix)
 
     def list_servers(self) -> tuple[ClickHouseEngine]:
         return (self,)
@@ -160,7 +166,7 @@ class ClickHouseEngine:
         return "\n".join(lines.column(0).to_pylist()) if lines.num_columns else ""
 
     def ping(self) -> None:
-        if self._ask("SELECT 1 AS one").column(0).to_pylist() != [1]:
+        if self._fetch_quickly("SELECT 1 AS one").column(0).to_pylist() != [1]:
             raise EngineUnavailable("the engine gives wrong answers")
 
     def close(self) -> None:
@@ -168,23 +174,23 @@ class ClickHouseEngine:
         self._closed = True
         self._pool.clear()
 
-    def _ask(self, sql: str) -> pa.Table:
+    def _fetch_quickly(self, sql: str) -> pa.Table:
         """What the server can tell at once."""
-        with self._body(self._short, sql, None) as body:
-            return body.table()
+        with self._open_body(self._short, sql, None) as body:
+            return body.read_table()
 
-    def _execute(self, client: Client, sql: str, settings: Settings | None) -> None:
-        with self._body(client, sql, settings, result=False) as body:
-            body.drain()
+    def _send_statement(self, client: Client, sql: str, settings: Settings | None) -> None:
+        with self._open_body(client, sql, settings, result=False) as body:
+            body.check_empty()
 
     @contextmanager
-    def _body(
+    def _open_body(
         self, client: Client, sql: str, settings: Settings | None, *, result: bool = True
     ) -> Iterator[ResponseBody]:
         """Send a statement; what comes back, as an Arrow stream if there is a result."""
-        wanted = self._settings(settings)
+        wanted = self._merge_settings(settings)
         form = "ArrowStream" if result else "Null"
-        with _faults():
+        with _translate_errors():
             # the format is a header, for not every statement takes a FORMAT clause
             response = client.raw_stream(sql, settings=wanted, transport_settings={"X-ClickHouse-Format": form})
         body = ResponseBody(cast(BaseHTTPResponse, response))
@@ -193,19 +199,19 @@ class ClickHouseEngine:
         finally:
             body.close()
 
-    def _settings(self, settings: Settings | None) -> dict[str, Any]:
+    def _merge_settings(self, settings: Settings | None) -> dict[str, Any]:
         if self._closed:
             raise EngineUnavailable("the engine is shut down")
         wanted = check_settings(self._defaults | dict(settings or {}))
         return {name: int(value) if isinstance(value, bool) else value for name, value in wanted.items()}
 
-    def _abandon(self, query_id: str) -> None:
+    def _cancel_abandoned(self, query_id: str) -> None:
         try:
             self.cancel_query(query_id)
         except EngineError as error:
             _log.warning("query %s may still run in the engine: %s", query_id, error.detail)
 
-    def _connect(self, url: str, user: str, password: str, silence_seconds: int) -> Client:
+    def _open_client(self, url: str, user: str, password: str, silence_seconds: int) -> Client:
         parts = urlsplit(url)
         return clickhouse_connect.get_client(
             interface=parts.scheme,
@@ -223,13 +229,13 @@ class ClickHouseEngine:
         )
 
 
-def _named(query_id: str) -> dict[str, str | int | float]:
+def _query_id_settings(query_id: str) -> dict[str, str | int | float]:
     """The comment is how every back end finds a query; one whose worker was killed makes room for its successor."""
     return {"query_id": query_id, "log_comment": query_id, "replace_running_query": 1}
 
 
 @contextmanager
-def _faults() -> Iterator[None]:
+def _translate_errors() -> Iterator[None]:
     """The driver's errors come out as an ``EngineError``; they hold the server's words where it has said any."""
     try:
         yield
@@ -237,19 +243,19 @@ def _faults() -> Iterator[None]:
         if error.code:
             text = str(error)
             raise translate_error(text if "Code: " in text else f"Code: {error.code}. {text}") from error
-        reason = _reason(error)
-        raise _kind(reason)("the engine does not answer", detail=str(reason)) from error
+        reason = _find_cause(error)
+        raise _choose_error_class(reason)("the engine does not answer", detail=str(reason)) from error
     except CONNECTION_ERRORS as error:
         raise connection_error(error) from error
 
 
-def _reason(error: DriverError) -> BaseException:
+def _find_cause(error: DriverError) -> BaseException:
     """What lies behind an error of the driver, which itself only says that there was one."""
     cause = error.__cause__
     return error if cause is None else getattr(cause, "reason", cause)
 
 
-def _kind(reason: BaseException) -> type[EngineUnavailable]:
+def _choose_error_class(reason: BaseException) -> type[EngineUnavailable]:
     if isinstance(reason, NewConnectionError | ConnectTimeoutError):
         return EngineUnreachable
     return EngineSilent if isinstance(reason, ReadTimeoutError) else EngineUnavailable

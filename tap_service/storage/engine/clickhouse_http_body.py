@@ -60,21 +60,21 @@ class ResponseBody:
         self.ended = False
         self.closed = False
 
-    def drain(self) -> None:
+    def check_empty(self) -> None:
         """Read the body of a statement that gives no result: what stands in it can only be an error."""
-        self._finish()
+        self._read_to_end()
         if self._tail:
-            raise self._told() or EngineUnavailable("the engine's answer cannot be read", detail=repr(self._tail))
+            raise self._find_error() or EngineUnavailable("the engine's answer cannot be read", detail=repr(self._tail))
 
-    def batches(self, batch_rows: int) -> Iterator[pa.RecordBatch]:
+    def read_batches(self, batch_rows: int) -> Iterator[pa.RecordBatch]:
         """Of an Arrow stream, in slices of at most ``batch_rows`` rows."""
-        for batch in self._arrow():
+        for batch in self._read_arrow():
             for start in range(0, batch.num_rows, batch_rows):
                 yield batch.slice(start, batch_rows)
 
-    def table(self) -> pa.Table:
+    def read_table(self) -> pa.Table:
         """An Arrow stream as a whole."""
-        batches = list(self._arrow())
+        batches = list(self._read_arrow())
         return pa.Table.from_batches(batches, self._schema)
 
     def close(self) -> None:
@@ -84,22 +84,26 @@ class ResponseBody:
             self._response.close()
         self._response.release_conn()
 
-    def shut(self) -> None:
+    def interrupt_reader(self) -> None:
         """End a reader that waits in another thread."""
         with suppress(ValueError, RuntimeError, OSError):  # it has just ended by itself
             self._response.shutdown()
 
-    def _arrow(self) -> Iterator[pa.RecordBatch]:
+    def _read_arrow(self) -> Iterator[pa.RecordBatch]:
         try:
             reader = pa.ipc.open_stream(pa.PythonFile(self, mode="r"))
             self._schema = reader.schema
             yield from reader
         except (pa.ArrowException, OSError) as error:
-            self._rest()
-            raise self._told() or EngineUnavailable("the engine's answer breaks off", detail=repr(error)) from error
-        self._finish()
+            self._read_message()
+            raise self._find_error() or EngineUnavailable(
+                "the engine's answer breaks off", detail=repr(error)
+            ) from error
+        self._read_to_end()
         if not self._tail.endswith(_END):
-            raise self._told() or EngineUnavailable("the engine's answer is not whole", detail=repr(self._tail[-200:]))
+            raise self._find_error() or EngineUnavailable(
+                "the engine's answer is not whole", detail=repr(self._tail[-200:])
+            )
 
     # --- what pyarrow asks of a file ----------------------------------------------------------------------------------
 
@@ -108,7 +112,7 @@ class ResponseBody:
 
     def read(self, size: int) -> bytes:
         """``size`` bytes, fewer at the end."""
-        while self._size < size and self._pull():
+        while self._size < size and self._take_piece():
             pass
         parts, missing = [], size
         while missing and self._waiting:
@@ -124,39 +128,39 @@ class ResponseBody:
 
     # --- pieces from the server ---------------------------------------------------------------------------------------
 
-    def _pull(self) -> bool:
+    def _take_piece(self) -> bool:
         """Take in the next piece; False at the end."""
         try:
             piece = next(self._pieces, b"")
         except CONNECTION_ERRORS as error:
-            raise self._told() or connection_error(error) from error
+            raise self._find_error() or connection_error(error) from error
         if not piece:
             self.ended = True
             return False
         told = self._mark is not None and self._mark in self._tail[-len(self._mark) :] + piece
-        self._keep(piece)
+        self._keep_tail(piece)
         if told:
-            self._rest()
-            raise self._told() or EngineUnavailable("the engine failed without words", detail=repr(self._tail))
+            self._read_message()
+            raise self._find_error() or EngineUnavailable("the engine failed without words", detail=repr(self._tail))
         self._waiting.append(piece)
         self._size += len(piece)
         return True
 
-    def _keep(self, piece: bytes) -> None:
+    def _keep_tail(self, piece: bytes) -> None:
         self._tail = piece[-_TAIL_BYTES:] if len(piece) >= _TAIL_BYTES else (self._tail + piece)[-_TAIL_BYTES:]
 
-    def _finish(self) -> None:
-        while self._pull():
+    def _read_to_end(self) -> None:
+        while self._take_piece():
             self._waiting.clear()
             self._size = 0
 
-    def _rest(self) -> None:
+    def _read_message(self) -> None:
         """Read on for the words of a failure that has been seen already; the server cuts the body short after them."""
         with suppress(*CONNECTION_ERRORS):
             for piece in self._pieces:
-                self._keep(piece)
+                self._keep_tail(piece)
 
-    def _told(self) -> EngineError | None:
+    def _find_error(self) -> EngineError | None:
         """The failure that the server tells at the end of what has come, if it does."""
         start = self._tail.find(self._mark or _MARK)
         words = _MESSAGE.search(self._tail[max(start, 0) :].decode(errors="replace"))
@@ -168,15 +172,15 @@ class ResponseBody:
 
 def write_arrow_stream(batches: list[pa.RecordBatch]) -> Generator[bytes, None, None]:
     """Batches of one schema as an Arrow stream, in pieces."""
-    sink = _Pieces()
+    sink = _PieceSink()
     with pa.ipc.new_stream(pa.PythonFile(sink, mode="w"), batches[0].schema) as writer:
         for batch in batches:
             writer.write_batch(batch)
-            yield sink.taken()
-    yield sink.taken()
+            yield sink.take_bytes()
+    yield sink.take_bytes()
 
 
-class _Pieces:
+class _PieceSink:
     """A file that gives back what has been written to it."""
 
     closed = False
@@ -194,6 +198,6 @@ class _Pieces:
     def flush(self) -> None:
         """Nothing is held back."""
 
-    def taken(self) -> bytes:
+    def take_bytes(self) -> bytes:
         parts, self._parts = self._parts, []
         return b"".join(parts)

@@ -31,16 +31,16 @@ from tap_service.storage.engine.engine import (
 from tap_service.storage.engine.server_endpoints import Endpoint, Endpoints
 
 #: how often a read is sent
-_TRIES = 2
+_MAX_TRIES = 2
 
 #: how generated SQL writes what the service keeps for itself
-_OWN = ("`TAP_SCHEMA`.", "skyhouse.", "`skyhouse`.")
+_OWN_TABLES = ("`TAP_SCHEMA`.", "skyhouse.", "`skyhouse`.")
 
 T = TypeVar("T")
 
 
 @dataclass(slots=True, eq=False)
-class _Flight:
+class _RunningQuery:
     """A query of this process: where it is, and whether it shall end."""
 
     endpoint: Endpoint | None = None
@@ -52,7 +52,7 @@ class ClickHouseServers:
 
     def __init__(self, urls: Sequence[str], connect: Callable[[str], Engine]) -> None:
         self._endpoints = Endpoints(Endpoint(url, connect) for url in urls)
-        self._flights: dict[str, _Flight] = {}
+        self._flights: dict[str, _RunningQuery] = {}
         self._turn = itertools.count()
         try:
             self.ping()
@@ -61,12 +61,12 @@ class ClickHouseServers:
             raise
 
     def execute(self, sql: str, settings: Settings | None = None, *, query_id: str = "") -> None:
-        with self._flight(query_id) as flight:
-            self._write(sql, lambda engine: engine.execute(sql, settings, query_id=query_id), flight)
+        with self._track_query(query_id) as flight:
+            self._try_write(sql, lambda engine: engine.execute(sql, settings, query_id=query_id), flight)
 
     def fetch_table(self, sql: str, settings: Settings | None = None) -> pa.Table:
-        places = self._endpoints.for_statement(sql)
-        return self._read(places, lambda engine: engine.fetch_table(sql, settings), _Flight())
+        places = self._endpoints.choose_for_statement(sql)
+        return self._try_read(places, lambda engine: engine.fetch_table(sql, settings), _RunningQuery())
 
     @contextmanager
     def stream_batches(
@@ -81,49 +81,49 @@ class ClickHouseServers:
                 first = list(itertools.islice(batches, 1))
                 return stack.pop_all(), first, batches
 
-        with self._flight(query_id) as flight:
-            stack, first, batches = self._read(self._spread(sql), begin, flight, query_id)
+        with self._track_query(query_id) as flight:
+            stack, first, batches = self._try_read(self._choose_endpoints(sql), begin, flight, query_id)
             with stack:
-                yield itertools.chain(first, self._watched(batches, flight, query_id))
+                yield itertools.chain(first, self._watch_batches(batches, flight, query_id))
 
     def insert_batches(self, table: str, batches: Iterable[pa.RecordBatch], settings: Settings | None = None) -> None:
         block = list(batches)
-        self._write(table, lambda engine: engine.insert_batches(table, block, settings), _Flight())
+        self._try_write(table, lambda engine: engine.insert_batches(table, block, settings), _RunningQuery())
 
     def cancel_query(self, query_id: str) -> None:
         """Of a query of another process each server is told; raises EngineUnavailable if none can be."""
         if flight := self._flights.get(query_id):
             flight.stopped = True
             if flight.endpoint is not None:
-                flight.endpoint.use(lambda engine: engine.cancel_query(query_id))
+                flight.endpoint.use_engine(lambda engine: engine.cancel_query(query_id))
             return
-        self._of_each(lambda engine: engine.cancel_query(query_id))
+        self._ask_each(lambda engine: engine.cancel_query(query_id))
 
     def read_progress(self, query_ids: Sequence[str]) -> dict[str, Progress]:
         flights = [self._flights.get(query_id) for query_id in query_ids]
         places = {flight.endpoint for flight in flights if flight is not None and flight.endpoint is not None}
         asked = None if None in flights else tuple(places)
         found: dict[str, Progress] = {}
-        for part in self._of_each(lambda engine: engine.read_progress(query_ids), asked):
+        for part in self._ask_each(lambda engine: engine.read_progress(query_ids), asked):
             found |= part
         return found
 
     def list_running_ids(self, prefix: str) -> list[str]:
-        parts = self._of_each(lambda engine: engine.list_running_ids(prefix))
+        parts = self._ask_each(lambda engine: engine.list_running_ids(prefix))
         return list(dict.fromkeys(itertools.chain.from_iterable(parts)))
 
     def list_servers(self) -> Sequence[Engine]:
-        return self._of_each(lambda engine: engine)
+        return self._ask_each(lambda engine: engine)
 
     def explain_query(self, sql: str, settings: Settings | None = None) -> str:
-        places = self._endpoints.for_statement(sql)
-        return self._read(places, lambda engine: engine.explain_query(sql, settings), _Flight())
+        places = self._endpoints.choose_for_statement(sql)
+        return self._try_read(places, lambda engine: engine.explain_query(sql, settings), _RunningQuery())
 
     def ping(self) -> None:
         failed: list[str] = []
-        for endpoint in self._endpoints.in_order():
+        for endpoint in self._endpoints.list_in_order():
             try:
-                return endpoint.use(lambda engine: engine.ping())
+                return endpoint.use_engine(lambda engine: engine.ping())
             except EngineUnavailable as error:
                 failed.append(str(error))
         raise EngineUnavailable("; ".join(failed))
@@ -133,59 +133,63 @@ class ClickHouseServers:
 
     # --- how ----------------------------------------------------------------------------------------------------------
 
-    def _spread(self, sql: str) -> Sequence[Endpoint]:
+    def _choose_endpoints(self, sql: str) -> Sequence[Endpoint]:
         """Where a user's query may go, each time beginning with another one."""
-        is_own = any(name in sql for name in _OWN)
-        return self._endpoints.for_statement(sql, 0 if is_own else next(self._turn))
+        is_own = any(name in sql for name in _OWN_TABLES)
+        return self._endpoints.choose_for_statement(sql, 0 if is_own else next(self._turn))
 
-    def _read(self, places: Sequence[Endpoint], work: Callable[[Engine], T], flight: _Flight, query_id: str = "") -> T:
+    def _try_read(
+        self, places: Sequence[Endpoint], work: Callable[[Engine], T], flight: _RunningQuery, query_id: str = ""
+    ) -> T:
         sent = 0
-        for last, flight.endpoint in _marked_last(places):
+        for last, flight.endpoint in _mark_last(places):
             if flight.stopped:
                 break
             try:
-                return flight.endpoint.use(work)
+                return flight.endpoint.use_engine(work)
             except EngineUnavailable as error:
-                flight.endpoint.failed(error, query_id)
+                flight.endpoint.note_failure(error, query_id)
                 sent += not isinstance(error, EngineUnreachable)
-                if last or sent == _TRIES or flight.stopped or isinstance(error, EngineSilent):
+                if last or sent == _MAX_TRIES or flight.stopped or isinstance(error, EngineSilent):
                     raise
         raise QueryCancelled("the query was stopped")
 
-    def _write(self, sql: str, work: Callable[[Engine], None], flight: _Flight) -> None:
-        for last, flight.endpoint in _marked_last(self._endpoints.for_statement(sql)):
+    def _try_write(self, sql: str, work: Callable[[Engine], None], flight: _RunningQuery) -> None:
+        for last, flight.endpoint in _mark_last(self._endpoints.choose_for_statement(sql)):
             try:
-                flight.endpoint.use(work)
-                return self._endpoints.executed(sql, flight.endpoint)
+                flight.endpoint.use_engine(work)
+                return self._endpoints.note_statement(sql, flight.endpoint)
             except EngineUnreachable:
                 if last:
                     raise
 
-    def _of_each(self, work: Callable[[Engine], T], places: Sequence[Endpoint] | None = None) -> list[T]:
+    def _ask_each(self, work: Callable[[Engine], T], places: Sequence[Endpoint] | None = None) -> list[T]:
         """What each server gives, but for those that do not answer. Raises EngineUnavailable if none does."""
         found: list[T] = []
         failed = None
-        for endpoint in self._endpoints.ready() if places is None else places:
+        for endpoint in self._endpoints.list_ready() if places is None else places:
             try:
-                found.append(endpoint.use(work))
+                found.append(endpoint.use_engine(work))
             except EngineUnavailable as error:
                 failed = error
         if failed is not None and not found:
             raise failed
         return found
 
-    def _watched(self, batches: Iterator[pa.RecordBatch], flight: _Flight, query_id: str) -> Iterator[pa.RecordBatch]:
+    def _watch_batches(
+        self, batches: Iterator[pa.RecordBatch], flight: _RunningQuery, query_id: str
+    ) -> Iterator[pa.RecordBatch]:
         """Once rows were handed on, a failure is the query's end."""
         try:
             yield from batches
         except EngineUnavailable as error:
             if flight.endpoint is not None:
-                flight.endpoint.failed(error, query_id)
+                flight.endpoint.note_failure(error, query_id)
             raise
 
     @contextmanager
-    def _flight(self, query_id: str) -> Iterator[_Flight]:
-        flight = _Flight()
+    def _track_query(self, query_id: str) -> Iterator[_RunningQuery]:
+        flight = _RunningQuery()
         if query_id:
             self._flights[query_id] = flight
         try:
@@ -195,5 +199,5 @@ class ClickHouseServers:
                 del self._flights[query_id]
 
 
-def _marked_last(places: Sequence[Endpoint]) -> Iterator[tuple[bool, Endpoint]]:
+def _mark_last(places: Sequence[Endpoint]) -> Iterator[tuple[bool, Endpoint]]:
     return ((number == len(places), place) for number, place in enumerate(places, 1))

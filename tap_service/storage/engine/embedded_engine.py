@@ -73,11 +73,11 @@ class EmbeddedEngine:
             ) from error
 
     def execute(self, sql: str, settings: Settings | None = None, *, query_id: str = "") -> None:
-        with self._handle(settings, query_id) as handle, _faults():
+        with self._open_handle(settings, query_id) as handle, _translate_errors():
             handle.query(sql, "Null")
 
     def fetch_table(self, sql: str, settings: Settings | None = None) -> pa.Table:
-        with self._handle(settings) as handle, _faults():
+        with self._open_handle(settings) as handle, _translate_errors():
             answer = handle.query(sql, "Arrow").bytes()
         return pa.ipc.open_file(answer).read_all() if answer else pa.table({})
 
@@ -85,13 +85,13 @@ class EmbeddedEngine:
     def stream_batches(
         self, sql: str, *, query_id: str = "", settings: Settings | None = None, batch_rows: int = 16384
     ) -> Iterator[Iterator[pa.RecordBatch]]:
-        with self._handle(settings, query_id) as handle:
-            with _faults():
+        with self._open_handle(settings, query_id) as handle:
+            with _translate_errors():
                 result = handle.send_query(sql, "Arrow")
             try:
-                yield _batches(result, batch_rows)
+                yield _fetch_batches(result, batch_rows)
             finally:
-                with _faults():
+                with _translate_errors():
                     result.cancel()
 
     def insert_batches(self, table: str, batches: Iterable[pa.RecordBatch], settings: Settings | None = None) -> None:
@@ -105,12 +105,12 @@ class EmbeddedEngine:
             return
         rows = pa.Table.from_batches(parts)
         names = ", ".join(quoting.quote_identifier(name) for name in rows.schema.names)
-        with self._handle(SINGLE_BLOCK_SETTINGS | dict(settings or {})) as handle, _faults():
+        with self._open_handle(SINGLE_BLOCK_SETTINGS | dict(settings or {})) as handle, _translate_errors():
             handle.query(f"INSERT INTO {table} ({names}) SELECT {names} FROM Python(rows)", "Null")
 
     def cancel_query(self, query_id: str) -> None:
         # ASYNC: a SYNC kill of a stream whose reader has paused would wait for that reader.
-        self.execute(f"KILL QUERY WHERE Settings['log_comment'] = {_literal(query_id)} ASYNC")
+        self.execute(f"KILL QUERY WHERE Settings['log_comment'] = {_setting_literal(query_id)} ASYNC")
 
     def read_progress(self, query_ids: Sequence[str]) -> dict[str, Progress]:
         return read_progress(self.fetch_table, query_ids)
@@ -142,10 +142,10 @@ class EmbeddedEngine:
         self._lock_file.close()
 
     @contextmanager
-    def _handle(self, settings: Settings | None = None, query_id: str = "") -> Iterator[Any]:
+    def _open_handle(self, settings: Settings | None = None, query_id: str = "") -> Iterator[Any]:
         """A handle of its own with the settings on it."""
         wanted = check_settings(self._defaults | dict(settings or {}) | ({"log_comment": query_id} if query_id else {}))
-        assignments = ", ".join(f"{key} = {_literal(value)}" for key, value in wanted.items())
+        assignments = ", ".join(f"{key} = {_setting_literal(value)}" for key, value in wanted.items())
         if os.getpid() != self._pid:
             raise EngineUnavailable("the embedded engine cannot be used in a forked process")
         with self._idle:
@@ -153,10 +153,10 @@ class EmbeddedEngine:
                 raise EngineUnavailable("the engine is shut down")
             self._open_handles += 1
         try:
-            with _faults():
+            with _translate_errors():
                 handle = _connect(self._path)
             try:
-                with _faults():
+                with _translate_errors():
                     handle.query(f"SET {assignments}")
                 yield handle
             finally:
@@ -171,7 +171,7 @@ _connect: Callable[[str], Any] = chdb.connect
 
 
 @contextmanager
-def _faults() -> Iterator[None]:
+def _translate_errors() -> Iterator[None]:
     """chDB's errors, which are of two kinds, come out as an ``EngineError``."""
     try:
         yield
@@ -204,9 +204,9 @@ def lock_data_path(data_path: Path) -> Any:
     return lock
 
 
-def _batches(result: Any, batch_rows: int) -> Iterator[pa.RecordBatch]:
+def _fetch_batches(result: Any, batch_rows: int) -> Iterator[pa.RecordBatch]:
     while True:
-        with _faults():
+        with _translate_errors():
             chunk = result.fetch()
         if chunk is None:
             return
@@ -215,7 +215,7 @@ def _batches(result: Any, batch_rows: int) -> Iterator[pa.RecordBatch]:
                 yield batch.slice(start, batch_rows)
 
 
-def _literal(value: str | int | float) -> str:
+def _setting_literal(value: str | int | float) -> str:
     return (
         quoting.quote_string(value)
         if isinstance(value, str)

@@ -23,10 +23,10 @@ def hold_merge_table(
     engine: Engine, name: str, types: Mapping[str, str], batches: Iterable[pa.RecordBatch]
 ) -> AbstractContextManager[None]:
     """A table with the rows of ``batches``, in columns of the engine's ``types``; states of set functions are texts."""
-    columns = ", ".join(f"{quote_identifier(column)} {_stored(kind)}" for column, kind in types.items())
+    columns = ", ".join(f"{quote_identifier(column)} {_stored_type(kind)}" for column, kind in types.items())
     create = f"CREATE TABLE {quote_table(name)} ({columns}) ENGINE = MergeTree ORDER BY tuple()"
     return hold_table(engine, name, create, batches)
 
 
-def _stored(kind: str) -> str:
+def _stored_type(kind: str) -> str:
     return "String" if kind.startswith("AggregateFunction(") else kind

@@ -20,7 +20,7 @@ from tap_service.storage.engine.query_tables import DATABASE
 _log = logging.getLogger("skyhouse")
 
 #: seconds until a server that has not answered is tried again: the first time, and at most
-_FIRST_SECONDS, _LONGEST_SECONDS = 0.5, 30.0
+_MIN_RETRY_SECONDS, _MAX_RETRY_SECONDS = 0.5, 30.0
 
 #: where tables of single servers are, and what they are called: see ``query_tables.upload_table_name``,
 #: ``merge_tables.merge_table_name`` and ``user_tables.new_name``
@@ -37,7 +37,7 @@ _APART = (
 )
 
 #: tables whose servers are kept in mind
-_MOST_KNOWN = 10_000
+_MAX_HOLDERS = 10_000
 
 T = TypeVar("T")
 
@@ -56,67 +56,67 @@ class Endpoint:
         self._abandoned: set[str] = set()
         self._closed = threading.Event()
 
-    def use(self, work: Callable[[Engine], T]) -> T:
+    def use_engine(self, work: Callable[[Engine], T]) -> T:
         """Raises what ``work`` raises; the server gets no more queries if it did not answer, until it does again."""
         try:
-            return work(self.engine())
+            return work(self.open_engine())
         except EngineUnavailable as error:
-            self.failed(error)
+            self.note_failure(error)
             raise
 
-    def engine(self) -> Engine:
+    def open_engine(self) -> Engine:
         """Raises EngineUnavailable if the server does not answer or refuses the user."""
         with self._opening:
             if self._engine is None and not self._closed.is_set():
                 try:
                     self._engine = self._connect(self.url)
                 except EngineUnavailable as error:
-                    self._lost(error)
+                    self._mark_away(error)
                     raise
             if self._engine is None or self._closed.is_set():
                 self.close()
                 raise EngineUnavailable("the engine is shut down")
             return self._engine
 
-    def failed(self, error: EngineUnavailable, query_id: str = "") -> None:
+    def note_failure(self, error: EngineUnavailable, query_id: str = "") -> None:
         """A query has ended so: it may still run there if it was the connection that broke."""
         if error.code:  # these are words of the server
             return
         if query_id:
             with self._changing:
                 self._abandoned.add(query_id)
-        self._lost(error)
+        self._mark_away(error)
 
     def close(self) -> None:
         self._closed.set()
         if self._engine is not None:
             self._engine.close()
 
-    def _lost(self, error: EngineUnavailable) -> None:
+    def _mark_away(self, error: EngineUnavailable) -> None:
         with self._changing:
             if not self.answers or self._closed.is_set():
                 return
             self.answers = False
         _log.warning("the server %s does not answer: %s", self.url, error.detail)
-        threading.Thread(target=self._wait_for, name="endpoint", daemon=True).start()
+        threading.Thread(target=self._wait_until_back, name="endpoint", daemon=True).start()
 
-    def _wait_for(self) -> None:
-        pause = _FIRST_SECONDS
+    def _wait_until_back(self) -> None:
+        pause = _MIN_RETRY_SECONDS
         while not self._closed.wait(pause):
             try:
-                engine = self.engine()
+                engine = self.open_engine()
                 engine.ping()
-                while query_id := self._left():
+                while query_id := self._next_abandoned():
                     engine.cancel_query(query_id)
                     self._abandoned.discard(query_id)
             except EngineError:
-                pause = min(2 * pause, _LONGEST_SECONDS)
+                pause = min(2 * pause, _MAX_RETRY_SECONDS)
                 continue
             self.answers = True
             _log.warning("the server %s answers again", self.url)
             return
 
-    def _left(self) -> str:
+    def _next_abandoned(self) -> str:
         """A query that may still run here; '' if there is none."""
         with self._changing:
             return next(iter(self._abandoned), "")
@@ -129,68 +129,68 @@ class Endpoints:
         self._all = tuple(endpoints)
         self._holders: dict[str, Endpoint] = {}
 
-    def ready(self) -> Sequence[Endpoint]:
+    def list_ready(self) -> Sequence[Endpoint]:
         """Those that answer, in the order of the settings; if none does, all, for that may have changed."""
         return [endpoint for endpoint in self._all if endpoint.answers] or self._all
 
-    def in_order(self, first: int = 0) -> Sequence[Endpoint]:
+    def list_in_order(self, first: int = 0) -> Sequence[Endpoint]:
         """Those that answer, beginning with the ``first`` of them, and then the others, in case one is back."""
-        ready = self.ready()
+        ready = self.list_ready()
         first %= len(ready)
         return [*ready[first:], *ready[:first], *(endpoint for endpoint in self._all if endpoint not in ready)]
 
-    def for_statement(self, sql: str, first: int = 0) -> Sequence[Endpoint]:
+    def choose_for_statement(self, sql: str, first: int = 0) -> Sequence[Endpoint]:
         """Where it can be executed, the best place first; ``first`` as of ``in_order``. Raises EngineUnavailable."""
-        holders = {name: self._holder(name) for name in _names(sql)}
+        holders = {name: self._find_holder(name) for name in _find_own_tables(sql)}
         found = {holder for holder in holders.values() if holder is not None}
         if len(found) > 1:
             places = "; ".join(f"{name} on {holder.url}" for name, holder in holders.items() if holder)
             raise EngineUnavailable(_APART, _UNKNOWN_TABLE, f"{places}: {sql[:200]}")
-        missing = _needed(sql) & {name for name, holder in holders.items() if holder is None}
+        missing = _find_required_tables(sql) & {name for name, holder in holders.items() if holder is None}
         if missing and not all(each.answers for each in self._all):
             raise EngineUnavailable("the server that has one of its tables does not answer", detail=str(missing))
-        return [*found] or self.in_order(first)
+        return [*found] or self.list_in_order(first)
 
-    def executed(self, sql: str, endpoint: Endpoint) -> None:
+    def note_statement(self, sql: str, endpoint: Endpoint) -> None:
         """What the statement has made is there, and what it has dropped is nowhere."""
-        for name in _names(sql):
+        for name in _find_own_tables(sql):
             if _DROPS.match(sql):
                 self._holders.pop(name, None)
             else:
-                self._keep(name, endpoint)
+                self._remember_holder(name, endpoint)
 
     def close(self) -> None:
         for endpoint in self._all:
             endpoint.close()
 
-    def _holder(self, name: str) -> Endpoint | None:
+    def _find_holder(self, name: str) -> Endpoint | None:
         if name in self._holders:
             return self._holders[name]
         sql = f"SELECT 1 AS one FROM system.tables WHERE database IN ({_DATABASES}) AND name = {quote_string(name)}"
-        for endpoint in self.ready():
+        for endpoint in self.list_ready():
             try:
-                is_there = endpoint.use(lambda engine: engine.fetch_table(sql).num_rows > 0)
+                is_there = endpoint.use_engine(lambda engine: engine.fetch_table(sql).num_rows > 0)
             except EngineUnavailable:
                 continue  # it is marked as away
             if is_there:
-                self._keep(name, endpoint)
+                self._remember_holder(name, endpoint)
                 return endpoint
         return None
 
-    def _keep(self, name: str, endpoint: Endpoint) -> None:
-        if len(self._holders) >= _MOST_KNOWN:
+    def _remember_holder(self, name: str, endpoint: Endpoint) -> None:
+        if len(self._holders) >= _MAX_HOLDERS:
             self._holders.clear()
         self._holders[name] = endpoint
 
 
-def _names(sql: str) -> list[str]:
+def _find_own_tables(sql: str) -> list[str]:
     """The tables of single servers in a statement, each once."""
     return list(dict.fromkeys(one or other for one, other in _OWN_TABLE.findall(sql)))
 
 
-def _needed(sql: str) -> set[str]:
+def _find_required_tables(sql: str) -> set[str]:
     """Those of them without which it makes no sense: not what it makes, or drops if it is there."""
-    names = _names(sql)
+    names = _find_own_tables(sql)
     if _CREATES.match(sql) or _DROPS.match(sql):
         return set(names[1:])
     return set(names[:1] if _RENAMES.match(sql) else names)

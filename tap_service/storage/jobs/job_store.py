@@ -148,7 +148,7 @@ class JobStore(ABC):
         def queued(job: Job) -> Job:
             return replace(job, foreseen=foreseen, turn=turn, quote=quote)
 
-        return self._advance(job_id, frozenset({PENDING, HELD}), QUEUED, queued)
+        return self._advance_job(job_id, frozenset({PENDING, HELD}), QUEUED, queued)
 
     def start_job(self, job_id: str, worker: str, at: datetime) -> Job:
         """QUEUED -> EXECUTING, as the next attempt. A job that is dispatched twice is executed once."""
@@ -158,7 +158,7 @@ class JobStore(ABC):
             attempt = job.attempt + 1
             return replace(job, start_time=at, heartbeat=at, worker=worker, attempt=attempt, quote=quote, info={})
 
-        return self._advance(job_id, frozenset({QUEUED}), EXECUTING, started)
+        return self._advance_job(job_id, frozenset({QUEUED}), EXECUTING, started)
 
     def complete_job(
         self, job_id: str, attempt: int, at: datetime, result: JobResult, info: Info, fingerprint: str = ""
@@ -169,10 +169,12 @@ class JobStore(ABC):
         """
 
         def completed(job: Job) -> Job:
-            kept = {**_at_end(job.info), **info}
+            kept = {**_drop_running_info(job.info), **info}
             return replace(job, end_time=at, result=result, fingerprint=fingerprint, info=kept)
 
-        end = _only({EXECUTING}, lambda job: replace(completed(job), phase=ExecutionPhase.COMPLETED), attempt)
+        end = _restrict_change(
+            {EXECUTING}, lambda job: replace(completed(job), phase=ExecutionPhase.COMPLETED), attempt
+        )
         return self._change_job(job_id, lambda job: job if job.result == result else end(job))
 
     def fail_job(self, job_id: str, attempt: int, at: datetime, error: JobError, info: Info) -> Job:
@@ -182,9 +184,9 @@ class JobStore(ABC):
         """
 
         def failed(job: Job) -> Job:
-            return replace(job, end_time=at, error=error, info={**_at_end(job.info), **info})
+            return replace(job, end_time=at, error=error, info={**_drop_running_info(job.info), **info})
 
-        end = _only({EXECUTING}, lambda job: replace(failed(job), phase=ExecutionPhase.ERROR), attempt)
+        end = _restrict_change({EXECUTING}, lambda job: replace(failed(job), phase=ExecutionPhase.ERROR), attempt)
         told = (ExecutionPhase.ERROR, attempt, at, error)
         return self._change_job(
             job_id, lambda job: job if (job.phase, job.attempt, job.end_time, job.error) == told else end(job)
@@ -194,9 +196,9 @@ class JobStore(ABC):
         """Unfinished -> ABORTED, by the client, or with ``error`` by the service. Never overrides another end."""
 
         def aborted(job: Job) -> Job:
-            return replace(job, end_time=at, error=error, info=_at_end(job.info))
+            return replace(job, end_time=at, error=error, info=_drop_running_info(job.info))
 
-        return self._advance(job_id, UNFINISHED, ExecutionPhase.ABORTED, aborted)
+        return self._advance_job(job_id, UNFINISHED, ExecutionPhase.ABORTED, aborted)
 
     def requeue_job(self, job_id: str, attempt: int, *, died: bool) -> Job:
         """EXECUTING -> QUEUED: its worker shuts down or has ``died``, and the job begins anew.
@@ -211,7 +213,7 @@ class JobStore(ABC):
             deaths = job.deaths + died
             return replace(job, start_time=None, heartbeat=None, worker="", info={}, quote=None, deaths=deaths)
 
-        return self._advance(job_id, frozenset({EXECUTING}), QUEUED, again, attempt)
+        return self._advance_job(job_id, frozenset({EXECUTING}), QUEUED, again, attempt)
 
     # What else may change
 
@@ -222,9 +224,9 @@ class JobStore(ABC):
         """
 
         def heard(job: Job) -> Job:
-            return replace(job, heartbeat=at, info=info or job.info, quote=_quote(job, at, info))
+            return replace(job, heartbeat=at, info=info or job.info, quote=_estimate_end(job, at, info))
 
-        return self._advance(job_id, frozenset({EXECUTING}), EXECUTING, heard, attempt)
+        return self._advance_job(job_id, frozenset({EXECUTING}), EXECUTING, heard, attempt)
 
     def set_estimate(self, job_id: str, attempt: int, at: datetime, foreseen: Estimate) -> Job:
         """What it will cost, where that could not be told before. Refused when the job is not the worker's own."""
@@ -232,7 +234,7 @@ class JobStore(ABC):
         def told(job: Job) -> Job:
             return replace(job, heartbeat=at, foreseen=foreseen, quote=job.end_after(at, foreseen.seconds))
 
-        return self._advance(job_id, frozenset({EXECUTING}), EXECUTING, told, attempt)
+        return self._advance_job(job_id, frozenset({EXECUTING}), EXECUTING, told, attempt)
 
     def set_pieces(self, job_id: str, attempt: int, at: datetime, pieces: PieceWork) -> Job:
         """What is done of a job in pieces; it may be told again. Refused when the job is no longer the worker's own."""
@@ -240,7 +242,7 @@ class JobStore(ABC):
         def done(job: Job) -> Job:
             return replace(job, heartbeat=at, pieces=pieces, deaths=0 if pieces.parts else job.deaths)
 
-        return self._advance(job_id, frozenset({EXECUTING}), EXECUTING, done, attempt)
+        return self._advance_job(job_id, frozenset({EXECUTING}), EXECUTING, done, attempt)
 
     def set_parameters(
         self, job_id: str, posted: Sequence[Pair], run_id: str | None = None, files: Sequence[JobFile] = ()
@@ -253,11 +255,13 @@ class JobStore(ABC):
             kept = (*(file for file in job.files if file.name not in new), *files)
             return replace(job, parameters=merge_parameters(job.parameters, posted), run_id=name, files=kept)
 
-        return self._advance(job_id, frozenset({PENDING}), PENDING, with_parameters)
+        return self._advance_job(job_id, frozenset({PENDING}), PENDING, with_parameters)
 
     def set_execution_duration(self, job_id: str, seconds: int) -> Job:
         """As long as the job is not finished: a running one is held to the new duration."""
-        return self._change_job(job_id, _only(UNFINISHED, lambda job: replace(job, execution_duration=seconds)))
+        return self._change_job(
+            job_id, _restrict_change(UNFINISHED, lambda job: replace(job, execution_duration=seconds))
+        )
 
     def set_destruction_time(self, job_id: str, at: datetime) -> Job:
         """In any phase. No job is foreseen to end after it."""
@@ -267,7 +271,7 @@ class JobStore(ABC):
 
         return self._change_job(job_id, changed)
 
-    def _advance(
+    def _advance_job(
         self,
         job_id: str,
         predecessors: Iterable[ExecutionPhase],
@@ -275,16 +279,16 @@ class JobStore(ABC):
         also: Callable[[Job], Job] = lambda job: job,
         attempt: int | None = None,
     ) -> Job:
-        changed = _only(predecessors, lambda job: replace(also(job), phase=phase), attempt)
+        changed = _restrict_change(predecessors, lambda job: replace(also(job), phase=phase), attempt)
         return self._change_job(job_id, changed)
 
 
-def _at_end(info: Info) -> Info:
+def _drop_running_info(info: Info) -> Info:
     """What was told while the job ran, without what is true only then."""
     return {name: value for name, value in info.items() if name not in ("stage", "secondsLeft")}
 
 
-def _quote(job: Job, at: datetime, info: Info) -> datetime | None:
+def _estimate_end(job: Job, at: datetime, info: Info) -> datetime | None:
     """Of a running job: what was foreseen, until that is past or pieces tell it better; None if nobody knows."""
     left = info.get("secondsLeft")
     known = job.quote is not None and job.quote > at
@@ -293,7 +297,7 @@ def _quote(job: Job, at: datetime, info: Info) -> datetime | None:
     return job.quote if known else None
 
 
-def _only(
+def _restrict_change(
     predecessors: Iterable[ExecutionPhase], change: Callable[[Job], Job], attempt: int | None = None
 ) -> Callable[[Job], Job]:
     """``change``, refused unless the job is in one of these phases, and at this attempt if one is named."""

@@ -84,50 +84,52 @@ class RedisJobStore(JobStore):
         self._closed = False
 
     def create_job(self, job: Job) -> None:
-        with self._faults():
+        with self._translate_errors():
             number = self._redis.incr(_PREFIX + "sequence")
-        self._replace(job.job_id, None, _Record.of(f"{number:0{_DIGITS}d}", job))
+        self._replace_record(job.job_id, None, _Record.from_job(f"{number:0{_DIGITS}d}", job))
 
     def get_job(self, job_id: str) -> Job:
-        return self._record(job_id).job
+        return self._get_record(job_id).job
 
     def delete_job(self, job_id: str) -> Job:
-        record = self._record(job_id)
-        while (found := self._replace(job_id, record, None)) != record.text:
-            record = _found(job_id, found)
+        record = self._get_record(job_id)
+        while (found := self._replace_record(job_id, record, None)) != record.text:
+            record = _require_record(job_id, found)
         return record.job
 
     def _change_job(self, job_id: str, change: Callable[[Job], Job]) -> Job:
-        record = self._record(job_id)
+        record = self._get_record(job_id)
         while True:
-            changed = _Record.of(record.number, change(record.job))
-            found = self._replace(job_id, record, changed)
+            changed = _Record.from_job(record.number, change(record.job))
+            found = self._replace_record(job_id, record, changed)
             if found in (record.text, changed.text):
                 return changed.job
-            record = _found(job_id, found)
+            record = _require_record(job_id, found)
 
     def list_references(self, wanted: JobFilter) -> Iterator[JobReference]:
         phases = wanted.phases or frozenset(ExecutionPhase) - {ExecutionPhase.ARCHIVED}
         page = _PAGE if wanted.last is None else max(1, min(_PAGE, wanted.last))
-        lists = [self._members(_list(phase, wanted.owner), phase, wanted.after, page) for phase in sorted(phases)]
+        lists = [
+            self._iterate_members(_list_key(phase, wanted.owner), phase, wanted.after, page) for phase in sorted(phases)
+        ]
         newest_first = heapq.merge(*lists, key=lambda each: each[0], reverse=True)
         for member, phase in islice(newest_first, wanted.last):
             job_id, owner, run_id = json.loads(member[15 + _DIGITS :])
-            yield JobReference(job_id, phase, run_id, owner, _instant(int(member[:15])))
+            yield JobReference(job_id, phase, run_id, owner, _number_to_instant(int(member[:15])))
 
     def list_queued(self) -> list[Place]:
-        return self._places(QUEUED)
+        return self._list_places(QUEUED)
 
     def list_executing(self) -> list[Place]:
-        return self._places(EXECUTING)
+        return self._list_places(EXECUTING)
 
     def find_alike(self, fingerprint: str) -> list[str]:
-        with self._faults():
-            return cast(list[str], self._redis.zrange(_alike(fingerprint), 0, -1))
+        with self._translate_errors():
+            return cast(list[str], self._redis.zrange(_alike_key(fingerprint), 0, -1))
 
     @contextmanager
     def lock_choice(self) -> Iterator[None]:
-        with self._faults():
+        with self._translate_errors():
             lock = self._redis.lock(
                 _PREFIX + "choosing", timeout=_CHOOSING_SECONDS, sleep=0.005, blocking_timeout=_CHOOSING_SECONDS
             )
@@ -140,31 +142,36 @@ class RedisJobStore(JobStore):
                 lock.release()
 
     def read_rates(self) -> dict[str, float]:
-        with self._faults():
+        with self._translate_errors():
             found = cast(dict[str, str], self._redis.hgetall(_PREFIX + "rates"))
         return {kind: float(rate) for kind, rate in found.items()}
 
     def set_rate(self, kind: str, seconds_per_gigabyte: float) -> None:
-        with self._faults():
+        with self._translate_errors():
             self._redis.hset(_PREFIX + "rates", kind, repr(seconds_per_gigabyte))
 
     def list_expired(self, at: datetime, most: int) -> list[str]:
-        with self._faults():
-            found = self._redis.zrange(_PREFIX + "destruction", "-inf", _number(at), byscore=True, offset=0, num=most)
+        with self._translate_errors():
+            found = self._redis.zrange(
+                _PREFIX + "destruction", "-inf", _instant_to_number(at), byscore=True, offset=0, num=most
+            )
         return cast(list[str], found)
 
     def list_silent(self, since: datetime) -> list[Job]:
-        with self._faults():
-            ids = cast(list[str], self._redis.zrange(_PREFIX + "heartbeat", "-inf", f"({_number(since)}", byscore=True))
-            texts = cast(list[str | None], self._redis.mget([_key(job_id) for job_id in ids])) if ids else []
-        return [_Record.read(text).job for text in texts if text is not None]
+        with self._translate_errors():
+            ids = cast(
+                list[str],
+                self._redis.zrange(_PREFIX + "heartbeat", "-inf", f"({_instant_to_number(since)}", byscore=True),
+            )
+            texts = cast(list[str | None], self._redis.mget([_record_key(job_id) for job_id in ids])) if ids else []
+        return [_Record.from_text(text).job for text in texts if text is not None]
 
     def watch_job(self, job_id: str, notify: Callable[[], None]) -> AbstractContextManager[None]:
         self._check_open()
         return self._watch.watch_name(job_id, notify)
 
     def check_writable(self) -> None:
-        with self._faults():
+        with self._translate_errors():
             self._redis.set(_PREFIX + "check", 1)
 
     def close(self) -> None:
@@ -172,29 +179,31 @@ class RedisJobStore(JobStore):
         self._watch.close()
         self._redis.close()
 
-    def _record(self, job_id: str) -> _Record:
-        with self._faults():
-            return _found(job_id, cast(str | None, self._redis.get(_key(job_id))))
+    def _get_record(self, job_id: str) -> _Record:
+        with self._translate_errors():
+            return _require_record(job_id, cast(str | None, self._redis.get(_record_key(job_id))))
 
-    def _replace(self, job_id: str, old: _Record | None, new: _Record | None) -> str:
+    def _replace_record(self, job_id: str, old: _Record | None, new: _Record | None) -> str:
         """What the record was, '' if there was none: it has been replaced if that is ``old``."""
         expected, wanted = ("" if record is None else record.text for record in (old, new))
-        with self._faults():
-            return cast(str, self._script(keys=[_key(job_id)], args=[expected, wanted, *_changes(old, new)]))
+        with self._translate_errors():
+            return cast(
+                str, self._script(keys=[_record_key(job_id)], args=[expected, wanted, *_index_changes(old, new)])
+            )
 
-    def _places(self, phase: ExecutionPhase) -> list[Place]:
-        with self._faults():
+    def _list_places(self, phase: ExecutionPhase) -> list[Place]:
+        with self._translate_errors():
             members = cast(list[str], self._redis.zrange(f"{_PREFIX}places:{phase}", 0, -1))
         return [_PLACE.validate_json(member[15 + _DIGITS :]) for member in members]
 
-    def _members(
+    def _iterate_members(
         self, key: str, phase: ExecutionPhase, after: datetime | None, most: int
     ) -> Iterator[tuple[str, ExecutionPhase]]:
         """Of a list, the newest first, a page at a time."""
         below = "+"
-        above = "-" if after is None else f"[{_number(after) + 1:015d}"
+        above = "-" if after is None else f"[{_instant_to_number(after) + 1:015d}"
         while True:
-            with self._faults():
+            with self._translate_errors():
                 page = cast(list[str], self._redis.zrange(key, below, above, desc=True, bylex=True, offset=0, num=most))
             for member in page:
                 yield member, phase
@@ -207,7 +216,7 @@ class RedisJobStore(JobStore):
             raise JobStoreUnavailable("the job store is closed: the service is shutting down")
 
     @contextmanager
-    def _faults(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         self._check_open()
         try:
             yield
@@ -224,45 +233,45 @@ class _Record:
     text: str
 
     @classmethod
-    def of(cls, number: str, job: Job) -> _Record:
+    def from_job(cls, number: str, job: Job) -> _Record:
         return cls(number, job, f"{number} {secrets.token_hex(8)} {_RECORD.dump_json(job).decode()}")
 
     @classmethod
-    def read(cls, text: str) -> _Record:
+    def from_text(cls, text: str) -> _Record:
         number, _, record = text.split(" ", 2)
         return cls(number, _RECORD.validate_json(record), text)
 
-    def places(self) -> dict[tuple[str, str], str]:
+    def index_entries(self) -> dict[tuple[str, str], str]:
         """Where it stands in the indices: (key, member) to score."""
         job = self.job
         named = json.dumps([job.job_id, job.owner, job.run_id])
-        order = f"{_number(job.creation_time):015d}{self.number}"
+        order = f"{_instant_to_number(job.creation_time):015d}{self.number}"
         member = order + named
         places = {
-            (_list(job.phase, None), member): "0",
-            (_PREFIX + "destruction", job.job_id): str(_number(job.destruction_time)),
+            (_list_key(job.phase, None), member): "0",
+            (_PREFIX + "destruction", job.job_id): str(_instant_to_number(job.destruction_time)),
         }
         if job.owner is not None:
-            places[_list(job.phase, job.owner), member] = "0"
+            places[_list_key(job.phase, job.owner), member] = "0"
         if job.phase is ExecutionPhase.COMPLETED and job.fingerprint:
-            places[_alike(job.fingerprint), job.job_id] = "0"
+            places[_alike_key(job.fingerprint), job.job_id] = "0"
         if job.phase in (QUEUED, EXECUTING):
             places[f"{_PREFIX}places:{job.phase}", order + _PLACE.dump_json(job.place).decode()] = "0"
         if job.phase is EXECUTING and job.heartbeat is not None:
-            places[_PREFIX + "heartbeat", job.job_id] = str(_number(job.heartbeat))
+            places[_PREFIX + "heartbeat", job.job_id] = str(_instant_to_number(job.heartbeat))
         return places
 
 
-def _found(job_id: str, text: str | None) -> _Record:
+def _require_record(job_id: str, text: str | None) -> _Record:
     if not text:
         raise NoSuchJob(job_id)
-    return _Record.read(text)
+    return _Record.from_text(text)
 
 
-def _changes(old: _Record | None, new: _Record | None) -> list[str]:
+def _index_changes(old: _Record | None, new: _Record | None) -> list[str]:
     """What a change of a record changes in the indices, for the script."""
-    before = {} if old is None else old.places()
-    after = {} if new is None else new.places()
+    before = {} if old is None else old.index_entries()
+    after = {} if new is None else new.index_entries()
     changes = []
     for key, member in before.keys() - after.keys():
         changes += ["ZREM", key, "", member]
@@ -273,22 +282,22 @@ def _changes(old: _Record | None, new: _Record | None) -> list[str]:
     return changes
 
 
-def _key(job_id: str) -> str:
+def _record_key(job_id: str) -> str:
     return f"{_PREFIX}job:{job_id}"
 
 
-def _list(phase: ExecutionPhase, owner: str | None) -> str:
+def _list_key(phase: ExecutionPhase, owner: str | None) -> str:
     return f"{_PREFIX}list:{phase}" + ("" if owner is None else f":{owner}")
 
 
-def _alike(fingerprint: str) -> str:
+def _alike_key(fingerprint: str) -> str:
     return f"{_PREFIX}alike:{fingerprint}"
 
 
-def _number(instant: datetime) -> int:
+def _instant_to_number(instant: datetime) -> int:
     """Milliseconds since 1970, exactly."""
     return (instant - _EPOCH) // timedelta(milliseconds=1)
 
 
-def _instant(number: int) -> datetime:
+def _number_to_instant(number: int) -> datetime:
     return _EPOCH + timedelta(milliseconds=number)

@@ -27,7 +27,7 @@ class ChannelWatch:
         self._lock = threading.Lock()
         self._tried = threading.Event()
         self._closed = threading.Event()
-        self._thread = threading.Thread(target=self._hear, name="job-watch", daemon=True)
+        self._thread = threading.Thread(target=self._listen, name="job-watch", daemon=True)
 
     @contextmanager
     def watch_name(self, name: str, notify: Callable[[], None]) -> Iterator[None]:
@@ -50,27 +50,27 @@ class ChannelWatch:
         if self._thread.is_alive():
             self._thread.join()
 
-    def _hear(self) -> None:
+    def _listen(self) -> None:
         while not self._closed.is_set():
             try:
                 with self._client.pubsub() as subscription:  # type: ignore[no-untyped-call]
                     subscription.subscribe(self._channel)
                     while not self._closed.is_set():
-                        self._take(subscription.get_message(timeout=_TICK_SECONDS))
+                        self._handle_message(subscription.get_message(timeout=_TICK_SECONDS))
             except (redis.RedisError, OSError):
                 self._tried.set()
                 self._closed.wait(_TICK_SECONDS)
 
-    def _take(self, message: dict[str, Any] | None) -> None:
+    def _handle_message(self, message: dict[str, Any] | None) -> None:
         if message is None:
             return
         if message["type"] == "subscribe":
             self._tried.set()
-            self._tell(None)
+            self._notify_watchers(None)
         elif message["type"] == "message":
-            self._tell(message["data"])
+            self._notify_watchers(message["data"])
 
-    def _tell(self, name: str | None) -> None:
+    def _notify_watchers(self, name: str | None) -> None:
         with self._lock:
             names = list(self._watchers) if name is None else [name]
             told = [notify for each in names for notify in self._watchers.get(each, ())]

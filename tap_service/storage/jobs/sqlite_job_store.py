@@ -70,9 +70,9 @@ class SqliteJobStore(JobStore):
         self._writing = threading.Lock()
         self._chooses = threading.Lock()  # this process is the only one
         self._closed = False
-        self._lock_file = _hold(directory)
-        with _faults():
-            self._writer = self._connect()
+        self._lock_file = _lock_directory(directory)
+        with _translate_errors():
+            self._writer = self._open_connection()
             self._writer.execute("PRAGMA journal_mode = WAL")
             (version,) = self._writer.execute("PRAGMA user_version").fetchone()
             if version > _VERSION:
@@ -81,52 +81,52 @@ class SqliteJobStore(JobStore):
             self._writer.execute(f"PRAGMA user_version = {_VERSION}")
 
     def create_job(self, job: Job) -> None:
-        with self._transaction() as writer:
+        with self._begin_transaction() as writer:
             values = ", ".join(f":{column}" for column in _COLUMNS)
-            writer.execute(f"INSERT INTO jobs ({', '.join(_COLUMNS)}) VALUES ({values})", _row(job))
+            writer.execute(f"INSERT INTO jobs ({', '.join(_COLUMNS)}) VALUES ({values})", _job_to_row(job))
 
     def get_job(self, job_id: str) -> Job:
-        with self._reader() as reader:
-            return _read(reader, job_id)
+        with self._borrow_reader() as reader:
+            return _read_job(reader, job_id)
 
     def delete_job(self, job_id: str) -> Job:
-        with self._transaction() as writer:
-            job = _read(writer, job_id)
+        with self._begin_transaction() as writer:
+            job = _read_job(writer, job_id)
             writer.execute("DELETE FROM jobs WHERE job_id = ?", (job_id,))
-        self._notify(job_id)
+        self._notify_watchers(job_id)
         return job
 
     def _change_job(self, job_id: str, change: Callable[[Job], Job]) -> Job:
-        with self._transaction() as writer:
-            job = _read(writer, job_id)
+        with self._begin_transaction() as writer:
+            job = _read_job(writer, job_id)
             changed = change(job)
             values = ", ".join(f"{column} = :{column}" for column in _COLUMNS)
-            writer.execute(f"UPDATE jobs SET {values} WHERE job_id = :job_id", _row(changed))
+            writer.execute(f"UPDATE jobs SET {values} WHERE job_id = :job_id", _job_to_row(changed))
         if changed.phase != job.phase:
-            self._notify(job_id)
+            self._notify_watchers(job_id)
         return changed
 
     def list_references(self, wanted: JobFilter) -> Iterator[JobReference]:
         left = wanted.last
         before: tuple[int, int] | None = None
         while left is None or left > 0:
-            page = self._page(wanted, before, _PAGE if left is None else min(left, _PAGE))
+            page = self._read_page(wanted, before, _PAGE if left is None else min(left, _PAGE))
             for _, job_id, phase, run_id, owner, created in page:
-                yield JobReference(job_id, ExecutionPhase(phase), run_id, owner, _instant(created))
+                yield JobReference(job_id, ExecutionPhase(phase), run_id, owner, _number_to_instant(created))
             if len(page) < _PAGE:
                 return
             before = (page[-1][5], page[-1][0])
             left = None if left is None else left - len(page)
 
     def list_queued(self) -> list[Place]:
-        return self._places(QUEUED)
+        return self._list_places(QUEUED)
 
     def list_executing(self) -> list[Place]:
-        return self._places(EXECUTING)
+        return self._list_places(EXECUTING)
 
     def find_alike(self, fingerprint: str) -> list[str]:
         sql = "SELECT job_id FROM jobs WHERE fingerprint = ? AND fingerprint <> '' AND phase = ?"
-        return self._ids(sql, (fingerprint, ExecutionPhase.COMPLETED))
+        return self._list_ids(sql, (fingerprint, ExecutionPhase.COMPLETED))
 
     @contextmanager
     def lock_choice(self) -> Iterator[None]:
@@ -134,21 +134,24 @@ class SqliteJobStore(JobStore):
             yield
 
     def read_rates(self) -> dict[str, float]:
-        with self._reader() as reader:
+        with self._borrow_reader() as reader:
             return dict(reader.execute("SELECT kind, rate FROM rates"))
 
     def set_rate(self, kind: str, seconds_per_gigabyte: float) -> None:
-        with self._transaction() as writer:
+        with self._begin_transaction() as writer:
             writer.execute("INSERT OR REPLACE INTO rates (kind, rate) VALUES (?, ?)", (kind, seconds_per_gigabyte))
 
     def list_expired(self, at: datetime, most: int) -> list[str]:
         sql = "SELECT job_id FROM jobs WHERE destruction <= ? ORDER BY destruction LIMIT ?"
-        return self._ids(sql, (_number(at), most))
+        return self._list_ids(sql, (_instant_to_number(at), most))
 
     def list_silent(self, since: datetime) -> list[Job]:
-        with self._reader() as reader:
+        with self._borrow_reader() as reader:
             sql = "SELECT record FROM jobs WHERE phase = ? AND heartbeat < ? ORDER BY created"
-            return [_RECORD.validate_json(record) for (record,) in reader.execute(sql, (EXECUTING, _number(since)))]
+            return [
+                _RECORD.validate_json(record)
+                for (record,) in reader.execute(sql, (EXECUTING, _instant_to_number(since)))
+            ]
 
     @contextmanager
     def watch_job(self, job_id: str, notify: Callable[[], None]) -> Iterator[None]:
@@ -163,7 +166,7 @@ class SqliteJobStore(JobStore):
                     del self._watchers[job_id]
 
     def check_writable(self) -> None:
-        with self._transaction() as writer:
+        with self._begin_transaction() as writer:
             writer.execute(f"PRAGMA user_version = {_VERSION}")
 
     def close(self) -> None:
@@ -174,32 +177,32 @@ class SqliteJobStore(JobStore):
             self._idle.clear()
         self._lock_file.close()
 
-    def _page(self, wanted: JobFilter, before: tuple[int, int] | None, most: int) -> list[Any]:
+    def _read_page(self, wanted: JobFilter, before: tuple[int, int] | None, most: int) -> list[Any]:
         """The next references, newest first: those of each phase come in order from the index and are merged."""
-        conditions, values = _conditions(wanted, before)
+        conditions, values = _filter_sql(wanted, before)
         each = [f"{condition} AND phase = ?" for condition in [conditions] * len(wanted.phases)] or [conditions]
         phases = [[*values, str(phase)] for phase in sorted(wanted.phases)] or [values]
         sql = " UNION ALL ".join(f"SELECT {_REFERENCE} FROM jobs WHERE {condition}" for condition in each)
-        with self._reader() as reader:
+        with self._borrow_reader() as reader:
             asked = [value for part in phases for value in part]
             return reader.execute(f"{sql} ORDER BY created DESC, rowid DESC LIMIT ?", (*asked, most)).fetchall()
 
-    def _places(self, phase: ExecutionPhase) -> list[Place]:
-        with self._reader() as reader:
+    def _list_places(self, phase: ExecutionPhase) -> list[Place]:
+        with self._borrow_reader() as reader:
             sql = "SELECT place FROM jobs WHERE phase = ? ORDER BY created, rowid"
             return [_PLACE.validate_json(place) for (place,) in reader.execute(sql, (phase,))]
 
-    def _ids(self, sql: str, values: tuple[Any, ...]) -> list[str]:
-        with self._reader() as reader:
+    def _list_ids(self, sql: str, values: tuple[Any, ...]) -> list[str]:
+        with self._borrow_reader() as reader:
             return [job_id for (job_id,) in reader.execute(sql, values)]
 
-    def _notify(self, job_id: str) -> None:
+    def _notify_watchers(self, job_id: str) -> None:
         with self._watching:
             watchers = tuple(self._watchers.get(job_id, ()))
         for notify in watchers:
             notify()
 
-    def _connect(self) -> sqlite3.Connection:
+    def _open_connection(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
             self._path, timeout=_PATIENCE_SECONDS, isolation_level=None, check_same_thread=False
         )
@@ -207,22 +210,22 @@ class SqliteJobStore(JobStore):
         return connection
 
     @contextmanager
-    def _reader(self) -> Iterator[sqlite3.Connection]:
+    def _borrow_reader(self) -> Iterator[sqlite3.Connection]:
         """A connection that nobody else uses meanwhile."""
-        with _faults():
+        with _translate_errors():
             self._check_open()
             try:
                 connection = self._idle.pop()
             except IndexError:
-                connection = self._connect()
+                connection = self._open_connection()
             try:
                 yield connection
             finally:
                 self._idle.append(connection)
 
     @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with _faults(), self._writing:
+    def _begin_transaction(self) -> Iterator[sqlite3.Connection]:
+        with _translate_errors(), self._writing:
             self._check_open()
             self._writer.execute("BEGIN IMMEDIATE")
             try:
@@ -238,7 +241,7 @@ class SqliteJobStore(JobStore):
             raise JobStoreUnavailable("the job store is closed: the service is shutting down")
 
 
-def _hold(directory: Path) -> Any:
+def _lock_directory(directory: Path) -> Any:
     """Make ``directory`` and lock it for this process; the open lock file is the lock."""
     try:
         directory.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -253,21 +256,21 @@ def _hold(directory: Path) -> Any:
     return lock
 
 
-def _read(connection: sqlite3.Connection, job_id: str) -> Job:
+def _read_job(connection: sqlite3.Connection, job_id: str) -> Job:
     found = connection.execute("SELECT record FROM jobs WHERE job_id = ?", (job_id,)).fetchone()
     if found is None:
         raise NoSuchJob(job_id)
     return _RECORD.validate_json(found[0])
 
 
-def _row(job: Job) -> dict[str, str | int | None]:
+def _job_to_row(job: Job) -> dict[str, str | int | None]:
     return {
         "job_id": job.job_id,
         "owner": job.owner,
         "phase": job.phase,
-        "created": _number(job.creation_time),
-        "destruction": _number(job.destruction_time),
-        "heartbeat": None if job.heartbeat is None else _number(job.heartbeat),
+        "created": _instant_to_number(job.creation_time),
+        "destruction": _instant_to_number(job.destruction_time),
+        "heartbeat": None if job.heartbeat is None else _instant_to_number(job.heartbeat),
         "run_id": job.run_id,
         "fingerprint": job.fingerprint,
         "place": _PLACE.dump_json(job.place).decode(),
@@ -275,26 +278,26 @@ def _row(job: Job) -> dict[str, str | int | None]:
     }
 
 
-def _conditions(wanted: JobFilter, before: tuple[int, int] | None) -> tuple[str, list[str | int]]:
+def _filter_sql(wanted: JobFilter, before: tuple[int, int] | None) -> tuple[str, list[str | int]]:
     conditions: list[tuple[str, tuple[str | int, ...]]] = [("phase <> ?", (ExecutionPhase.ARCHIVED,))]
     if wanted.phases:
         conditions.clear()
     if wanted.owner is not None:
         conditions.append(("owner = ?", (wanted.owner,)))
     if wanted.after is not None:
-        conditions.append(("created > ?", (_number(wanted.after),)))
+        conditions.append(("created > ?", (_instant_to_number(wanted.after),)))
     if before is not None:
         conditions.append(("(created, rowid) < (?, ?)", before))
     return " AND ".join(sql for sql, _ in conditions) or "TRUE", [value for _, part in conditions for value in part]
 
 
-def _number(instant: datetime) -> int:
+def _instant_to_number(instant: datetime) -> int:
     """Milliseconds since 1970, exactly."""
     since = instant - _EPOCH
     return (since.days * 86_400 + since.seconds) * 1000 + since.microseconds // 1000
 
 
-def _instant(number: int) -> datetime:
+def _number_to_instant(number: int) -> datetime:
     seconds, milliseconds = divmod(number, 1000)
     return datetime.fromtimestamp(seconds, UTC).replace(microsecond=milliseconds * 1000)
 
@@ -303,7 +306,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @contextmanager
-def _faults() -> Iterator[None]:
+def _translate_errors() -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:

@@ -23,46 +23,46 @@ class FsspecResultStore:
     """
 
     def __init__(self, url: str) -> None:
-        with _faults():
+        with _translate_errors():
             # what other processes write is to be seen
             self._files, self._root = fsspec.core.url_to_fs(url, use_listings_cache=False)
             self._files.makedirs(self._root, exist_ok=True)
 
     def create_result(self, key: str, *, lasting: bool = True) -> FsspecWriter:  # noqa: ARG002 (it lasts anyway)
-        with _faults():
-            return FsspecWriter(self._files.open(self._path(key), "wb", autocommit=False))
+        with _translate_errors():
+            return FsspecWriter(self._files.open(self._object_path(key), "wb", autocommit=False))
 
     def read_result(self, key: str, start: int, end: int) -> Iterator[bytes]:
         try:
-            with _faults():
-                file = self._files.open(self._path(key), "rb", cache_type="readahead")
+            with _translate_errors():
+                file = self._files.open(self._object_path(key), "rb", cache_type="readahead")
         except FileNotFoundError as error:
             raise ResultMissing(key) from error
-        return _pieces(file, start, end)
+        return _read_pieces(file, start, end)
 
     def copy_result(self, key: str, to: str) -> None:
         try:
-            with _faults():
-                self._files.cp_file(self._path(key), self._path(to))
+            with _translate_errors():
+                self._files.cp_file(self._object_path(key), self._object_path(to))
         except FileNotFoundError as error:
             raise ResultMissing(key) from error
 
     def delete_result(self, key: str) -> None:
         try:
-            with _faults():
-                self._files.rm_file(self._path(key))
+            with _translate_errors():
+                self._files.rm_file(self._object_path(key))
         except FileNotFoundError:
             return
 
     def list_keys(self, minimum_age: float) -> list[str]:
         limit = time.time() - minimum_age
         try:
-            with _faults():
+            with _translate_errors():
                 entries = self._files.ls(self._root, detail=True)
         except FileNotFoundError:  # an object store has no folder without objects
             return []
         files = [entry for entry in entries if entry["type"] == "file" and not entry["name"].endswith("/")]
-        return sorted(entry["name"].rpartition("/")[2] for entry in files if _changed(entry) <= limit)
+        return sorted(entry["name"].rpartition("/")[2] for entry in files if _modification_time(entry) <= limit)
 
     def check_writable(self) -> None:
         writer = self.create_result("check")
@@ -71,7 +71,7 @@ class FsspecResultStore:
         finally:
             writer.discard()
 
-    def _path(self, key: str) -> str:
+    def _object_path(self, key: str) -> str:
         return f"{self._root}/{key}"
 
 
@@ -82,7 +82,7 @@ class FsspecWriter:
         self._ended = False
 
     def write(self, data: bytes, *, anyway: bool = False) -> None:  # noqa: ARG002 (there is no more room than there is)
-        with _faults():
+        with _translate_errors():
             self._file.write(data)
         self._size += len(data)
 
@@ -90,7 +90,7 @@ class FsspecWriter:
         """What is left is sent by ``commit``."""
 
     def commit(self) -> int:
-        with _faults():
+        with _translate_errors():
             self._file.close()
             self._file.commit()
         self._ended = True
@@ -100,18 +100,18 @@ class FsspecWriter:
         if self._ended:
             return
         self._ended = True
-        with _faults():
+        with _translate_errors():
             self._file.close()
             self._file.discard()
 
 
-def _pieces(file: Any, start: int, end: int) -> Iterator[bytes]:
+def _read_pieces(file: Any, start: int, end: int) -> Iterator[bytes]:
     with file:
-        with _faults():
+        with _translate_errors():
             file.seek(start)
         at = start
         while at < end:
-            with _faults():
+            with _translate_errors():
                 piece = file.read(min(_PIECE_BYTES, end - at))
             if not piece:
                 return
@@ -119,14 +119,14 @@ def _pieces(file: Any, start: int, end: int) -> Iterator[bytes]:
             yield piece
 
 
-def _changed(entry: dict[str, Any]) -> float:
+def _modification_time(entry: dict[str, Any]) -> float:
     """When an object was written, in seconds since 1970; each file system calls it otherwise."""
     at = next(entry[name] for name in ("LastModified", "mtime", "created", "last_modified") if name in entry)
     return at.timestamp() if isinstance(at, datetime) else float(at)
 
 
 @contextmanager
-def _faults() -> Iterator[None]:
+def _translate_errors() -> Iterator[None]:
     """The libraries of the object stores have errors of their own."""
     try:
         yield

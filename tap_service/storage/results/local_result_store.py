@@ -26,7 +26,7 @@ class LocalResultStore:
 
     def read_result(self, key: str, start: int, end: int) -> Iterator[bytes]:
         try:
-            return _Pieces(self._directory / key, start, end)
+            return _FilePieces(self._directory / key, start, end)
         except FileNotFoundError as error:
             raise ResultMissing(key) from error
 
@@ -38,7 +38,7 @@ class LocalResultStore:
             path.hardlink_to(self._directory / key)
         except FileNotFoundError as error:
             raise ResultMissing(key) from error
-        _settle(self._directory)
+        _sync_directory(self._directory)
 
     def delete_result(self, key: str) -> None:
         for path in (self._directory / key, self._directory / (key + _PART)):
@@ -86,7 +86,7 @@ class LocalWriter:
         self._file.close()
         self._part.rename(self._path)
         if self._lasting:
-            _settle(self._path.parent)
+            _sync_directory(self._path.parent)
         return self._size
 
     def discard(self) -> None:
@@ -95,7 +95,7 @@ class LocalWriter:
         self._part.unlink(missing_ok=True)
 
 
-def _settle(directory: Path) -> None:
+def _sync_directory(directory: Path) -> None:
     """Make a new name in it safe from a power cut."""
     descriptor = os.open(directory, os.O_RDONLY)
     try:
@@ -104,7 +104,7 @@ def _settle(directory: Path) -> None:
         os.close(descriptor)
 
 
-class _Pieces:
+class _FilePieces:
     """Bytes of an open file; it closes when its reader lets go."""
 
     def __init__(self, path: Path, start: int, end: int) -> None:
@@ -112,7 +112,7 @@ class _Pieces:
         self._at = start
         self._end = end
 
-    def __iter__(self) -> _Pieces:
+    def __iter__(self) -> _FilePieces:
         return self
 
     def __next__(self) -> bytes:

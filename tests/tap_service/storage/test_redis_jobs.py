@@ -88,8 +88,8 @@ def test_indices_follow_the_records(server: RedisServer, store: RedisJobStore) -
         except (IllegalTransition, NoSuchJob):
             continue
     with redis.Redis.from_url(server.url, decode_responses=True) as client:
-        records = [_Record.read(client.get(key)) for key in client.keys("skyhouse:job:*")]
-        expected = {place for record in records for place in record.places()}
+        records = [_Record.from_text(client.get(key)) for key in client.keys("skyhouse:job:*")]
+        expected = {place for record in records for place in record.index_entries()}
         indices = [key for key in client.keys("skyhouse:*") if client.type(key) == "zset"]
         assert {(key, member) for key in indices for member in client.zrange(key, 0, -1)} == expected
     assert 0 < len(records) < 20
