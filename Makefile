@@ -27,6 +27,7 @@ docs: $(VENV)/test
 
 # web/dist, which is kept with the sources: the service shows it without Node. A test compares the two.
 portal: $(VENV)/test
+	$(BIN)/python -m tools.portal_lists
 	$(NPM) run build
 
 # The figures of the README: each a ratio measured side by side in one run.

@@ -1,6 +1,6 @@
 import { mount } from 'svelte';
 import App from './App.svelte';
-import { service } from './tap/about.svelte';
+import { service } from './tap/serviceInfo.svelte';
 import './styles/tokens.css';
 import './styles/base.css';
 

@@ -1,6 +1,6 @@
 /** What a row is called: the value of the column that identifies it. */
 
-import type { Field, Table } from '../results/model';
+import type { Field, Table } from '../model/resultModel';
 
 /** The column with the name of what a row is about; -1 if there is none. */
 export function nameColumn(fields: readonly Field[]): number {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Pen } from '../plots/pen';
-import { evened, type View } from '../plots/view';
+import type { Pen } from '../canvas/pen';
+import { evened, type View } from '../canvas/plotView';
 import { directionAt, drawLabels, drawLines, stepFor } from './graticule';
 
 const INK = { line: 'line', text: 'text', ground: 'ground' };

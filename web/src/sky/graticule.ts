@@ -1,9 +1,9 @@
 /** The net of longitudes and latitudes over a map of the sky, with labels, in the part of it that is shown. */
 
-import type { Pen } from '../plots/pen';
-import { uAt, vAt, xOf, yOf, type Box, type View } from '../plots/view';
-import { turn } from './angles';
-import { project, unproject } from './projection';
+import type { Pen } from '../canvas/pen';
+import { uAt, vAt, xOf, yOf, type Box, type View } from '../canvas/plotView';
+import { turn } from './directions';
+import { project, unproject } from './hammerAitoff';
 
 const STEPS = [60, 30, 15, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001];
 /** Lines are at least so many CSS pixels apart. */

@@ -1,8 +1,8 @@
 /** What the search looks through: all tables, and all columns of all tables, which are asked for when first wanted. */
 
 import { catalogue } from '../tap/catalogue.svelte';
-import { rows, type Value } from '../tap/rows';
-import { prepared, search, type Entry, type Findings, type Prepared } from './search';
+import { rows, type Value } from '../tap/jsonRows';
+import { prepared, search, type Entry, type Findings, type Prepared } from './catalogueSearch';
 
 /** Columns that a page may hold in memory; a service with more of them is searched as far as this. */
 const MOST = 200_000;

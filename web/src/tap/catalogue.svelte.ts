@@ -2,11 +2,11 @@
 
 import { untrack } from 'svelte';
 import { credentials } from './credentials.svelte';
-import { ask, document_, xml } from './service';
-import { schemasOf, tableOf, type Column, type Schema, type TableDescription, type TableEntry } from './vosi';
-import { same } from './names';
+import { ask, document_, xml } from './tapRequest';
+import { schemasOf, tableOf, type Column, type Schema, type TableDescription, type TableEntry } from './vosiTables';
+import { same } from '../adql/identifiers';
 
-export type { Column, ForeignKey, Schema, TableDescription, TableEntry } from './vosi';
+export type { Column, ForeignKey, Schema, TableDescription, TableEntry } from './vosiTables';
 
 class Catalogue {
     schemas = $state.raw<readonly Schema[]>([]);

@@ -1,6 +1,6 @@
 /** Who asks: kept until the browser's tab is closed, sent to this service alone. */
 
-import { keep, kept } from '../kept';
+import { keep, kept } from '../browser/storedValues';
 
 const session = () => sessionStorage;
 

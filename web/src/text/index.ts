@@ -1,36 +1,15 @@
 /** Every word that the portal shows, by area: to translate it, translate the files of this folder. */
 
-import { common } from './common';
-import { editor } from './editor';
-import { jobs } from './jobs';
-import { plots } from './plots';
-import { results } from './results';
-import { samp } from './samp';
-import { signIn } from './signin';
-import { tables } from './tables';
-import { uploads } from './uploads';
+import { common } from './commonTexts';
+import { editor } from './editorTexts';
+import { jobs } from './jobTexts';
+import { plots } from './plotTexts';
+import { results } from './resultTexts';
+import { samp } from './sampTexts';
+import { signIn } from './signInTexts';
+import { tables } from './tableTexts';
+import { uploads } from './uploadTexts';
+
+export { count, counted, duration, size } from './numberFormat';
 
 export const text = { common, editor, jobs, plots, results, samp, signIn, tables, uploads } as const;
-
-const NUMBER = new Intl.NumberFormat('en');
-
-/** A whole number with thousands apart. */
-export const count = (value: number): string => NUMBER.format(value);
-
-/** "1 row", "2 rows". */
-export const counted = (value: number, one: string, many = `${one}s`): string =>
-    `${count(value)} ${value === 1 ? one : many}`;
-
-/** Bytes in the unit that suits. */
-export function size(bytes: number): string {
-    const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
-    const power = bytes < 1 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), units.length - 1);
-    return `${(bytes / 1000 ** power).toPrecision(3).replace(/\.0+$/, '')} ${units[power]}`;
-}
-
-/** Seconds in words: "0.2 s", "3 min 20 s", "2 h 5 min". */
-export function duration(seconds: number): string {
-    if (seconds < 60) return `${seconds < 10 ? Math.round(seconds * 10) / 10 : Math.round(seconds)} s`;
-    const [whole, minutes] = [Math.round(seconds), Math.floor(Math.round(seconds) / 60)];
-    return minutes < 60 ? `${minutes} min ${whole % 60} s` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-}

@@ -1,0 +1,217 @@
+/** What names mean at a place of a query: its tables by their aliases, WITH tables, derived tables, queries around. */
+
+import { isName, nameOf, same, tokenise, type Token } from './adqlTokens';
+import { grouped, isGroup, isKeyword, isOperator, isQuery, split, within, type Group, type Node } from './tokenGroups';
+
+/** Something that has columns: a table of the service, or a query's outputs. */
+export interface Relation {
+    /** what its columns are qualified by: the alias, or the table's own name */
+    readonly name: string;
+    /** the table's name as written; absent of WITH and derived tables */
+    readonly table?: string;
+    readonly outputs?: readonly Output[];
+}
+
+/** Outputs of a query: a column by its name, with where it may come from, or all columns of a relation. */
+export type Output =
+    | { readonly name: string; readonly column?: string; readonly from?: readonly Relation[] }
+    | { readonly all: Relation };
+
+export type Clause =
+    'SELECT' | 'FROM' | 'JOIN' | 'ON' | 'USING' | 'WHERE' | 'GROUP' | 'HAVING' | 'ORDER' | 'OFFSET' | '';
+
+export interface Scope {
+    /** tables of the query at this place, then those of the queries around it that it may use */
+    readonly relations: readonly Relation[];
+    /** WITH tables that FROM may name here */
+    readonly withTables: readonly Relation[];
+    /** outputs of the query at this place, which ORDER BY and GROUP BY may name */
+    readonly outputs: readonly Output[];
+    readonly clause: Clause;
+}
+
+interface Around {
+    readonly relations: readonly Relation[];
+    readonly withTables: readonly Relation[];
+}
+
+const CLAUSES = ['SELECT', 'FROM', 'JOIN', 'ON', 'USING', 'WHERE', 'GROUP', 'HAVING', 'ORDER', 'OFFSET'];
+const AFTER_FROM = ['WHERE', 'GROUP', 'HAVING', 'ORDER', 'OFFSET'];
+const NOTHING: Around = { relations: [], withTables: [] };
+
+/** The scope at an offset of the query. Of a query that is not whole yet, what can be told. */
+export function scopeAt(adql: string, at: number, tokens: readonly Token[] = tokenise(adql)): Scope {
+    return inQuery(grouped(tokens), at, NOTHING);
+}
+
+/** The relation that a qualifier names: `b` of `b.ra`, or `bright` and `tycho2.bright` of a table without an alias. */
+export function relationOf(scope: Scope, qualifier: readonly string[]): Relation | undefined {
+    const [own, ...schema] = qualifier.toReversed();
+    if (own === undefined) return undefined;
+    return scope.relations.find(({ name, table }) => {
+        if (!same(name, own)) return false;
+        const parts = table === undefined ? [] : namesOf(table).reverse();
+        return schema.every((part, index) => same(part, parts[index + 1] ?? ''));
+    });
+}
+
+const namesOf = (table: string): string[] => tokenise(table).filter(isName).map(nameOf);
+
+function inQuery(items: readonly Node[], at: number, around: Around): Scope {
+    const { withTables, body, inside } = heading(items, at, around);
+    if (inside) return inQuery(inside.group.items, at, { relations: [], withTables: inside.withTables });
+    const selects = split(body, isSetOperator);
+    const select = selects.findLast((nodes) => nodes[0] && nodes[0].from <= at) ?? selects[0] ?? [];
+    const here: Around = { relations: around.relations, withTables };
+    const sole = select[0];
+    if (isGroup(sole) && isQuery(sole) && within(sole, at)) return inQuery(sole.items, at, here);
+    const own = relationsOf(fromPart(select), withTables);
+    const scope: Scope = {
+        relations: [...own, ...around.relations],
+        withTables,
+        outputs: outputsOf(select, own),
+        clause: '',
+    };
+    return inClause(select, at, scope, here, '');
+}
+
+/** Down the parentheses that hold the place: of subqueries, which have a scope of their own, and others. */
+function inClause(nodes: readonly Node[], at: number, scope: Scope, around: Around, before: Clause): Scope {
+    const last = nodes.findLast((node) => node.kind === 'keyword' && CLAUSES.includes(node.text) && node.to < at);
+    const clause = last?.kind === 'keyword' ? (last.text as Clause) : before;
+    const group = nodes.find((node): node is Group => isGroup(node) && within(node, at));
+    if (!group) return { ...scope, clause };
+    if (!isQuery(group)) return inClause(group.items, at, scope, around, clause);
+    // a derived table does not see its neighbours; subqueries elsewhere see the tables around them
+    const seen = clause === 'FROM' || clause === 'JOIN' ? around.relations : scope.relations;
+    return inQuery(group.items, at, { relations: seen, withTables: scope.withTables });
+}
+
+interface Heading {
+    readonly withTables: readonly Relation[];
+    /** what follows the WITH tables */
+    readonly body: readonly Node[];
+    /** the WITH table whose query holds the place, with those that it may use */
+    readonly inside?: { readonly group: Group; readonly withTables: readonly Relation[] };
+}
+
+function heading(items: readonly Node[], at: number, around: Around): Heading {
+    let withTables = around.withTables;
+    if (!isKeyword(items[0], 'WITH')) return { withTables, body: items };
+    let next = 1;
+    for (;;) {
+        const start = items[next];
+        if (!isName(start as Token | undefined)) break;
+        const place = items.findIndex(
+            (node, index) => index > next && isGroup(node) && isKeyword(items[index - 1], 'AS'),
+        );
+        const group = items[place];
+        if (!isGroup(group)) return { withTables, body: [] };
+        if (within(group, at)) return { withTables, body: [], inside: { group, withTables } };
+        const outputs = outputsOfQuery(group.items, withTables);
+        withTables = [...withTables, { name: nameOf(start as Token), outputs }];
+        next = place + 1;
+        if (!isOperator(items[next], ',')) break;
+        next += 1;
+    }
+    return { withTables, body: items.slice(next) };
+}
+
+const isSetOperator = (node: Node): boolean => isKeyword(node, 'UNION', 'EXCEPT', 'INTERSECT');
+
+function fromPart(select: readonly Node[]): Node[] {
+    const start = select.findIndex((node) => isKeyword(node, 'FROM'));
+    if (start < 0) return [];
+    const rest = select.slice(start + 1);
+    const end = rest.findIndex((node) => isKeyword(node, ...AFTER_FROM));
+    return end < 0 ? rest : rest.slice(0, end);
+}
+
+function relationsOf(nodes: readonly Node[], withTables: readonly Relation[]): Relation[] {
+    const found: Relation[] = [];
+    let expected = true;
+    for (let at = 0; at < nodes.length; at += 1) {
+        const node = nodes[at];
+        if (isOperator(node, ',') || isKeyword(node, 'JOIN')) expected = true;
+        else if (expected && isGroup(node) && isQuery(node)) {
+            found.push({ name: aliasAt(nodes, at + 1) ?? '', outputs: outputsOfQuery(node.items, withTables) });
+            expected = false;
+        } else if (expected && isGroup(node)) {
+            found.push(...relationsOf(node.items, withTables));
+            expected = false;
+        } else if (expected && node?.kind !== 'group' && isName(node)) {
+            const chain = nodes.slice(at, at + 2 * chainAt(nodes, at).length - 1);
+            at += chain.length - 1;
+            found.push(named(chain, aliasAt(nodes, at + 1), withTables));
+            expected = false;
+        }
+    }
+    return found;
+}
+
+function named(chain: readonly Node[], alias: string | undefined, withTables: readonly Relation[]): Relation {
+    const names = chainAt(chain, 0);
+    const name = alias ?? names.at(-1)!;
+    const known = names.length === 1 && withTables.findLast((table) => same(table.name, names[0]!));
+    const table = chain.map((node) => (node.kind === 'group' ? '' : node.text)).join('');
+    return known ? { ...known, name } : { name, table };
+}
+
+/** `a.b.c` as its names. */
+function chainAt(nodes: readonly Node[], start: number): string[] {
+    const chain: string[] = [];
+    for (let at = start; ; at += 2) {
+        const node = nodes[at];
+        if (!node || node.kind === 'group' || !isName(node)) break;
+        chain.push(nameOf(node));
+        if (!isOperator(nodes[at + 1], '.')) break;
+    }
+    return chain;
+}
+
+function aliasAt(nodes: readonly Node[], at: number): string | undefined {
+    const place = isKeyword(nodes[at], 'AS') ? at + 1 : at;
+    const node = nodes[place];
+    if (!node || node.kind === 'group' || !isName(node)) return undefined;
+    const sampled = node.text.toUpperCase() === 'TABLESAMPLE' && place === at;
+    return sampled ? undefined : nameOf(node);
+}
+
+/** The outputs of a query: those of its first SELECT. */
+function outputsOfQuery(items: readonly Node[], around: readonly Relation[]): Output[] {
+    const { withTables, body } = heading(items, -1, { relations: [], withTables: around });
+    const select = split(body, isSetOperator)[0] ?? [];
+    const sole = select[0];
+    if (isGroup(sole) && isQuery(sole)) return outputsOfQuery(sole.items, withTables);
+    return outputsOf(select, relationsOf(fromPart(select), withTables));
+}
+
+function outputsOf(select: readonly Node[], relations: readonly Relation[]): Output[] {
+    if (!isKeyword(select[0], 'SELECT')) return [];
+    const end = select.findIndex((node) => isKeyword(node, 'FROM'));
+    const list = select.slice(1, end < 0 ? undefined : end).filter((node) => !isKeyword(node, 'DISTINCT', 'ALL'));
+    const columns = isKeyword(list[0], 'TOP') ? list.slice(2) : list;
+    return split(columns, (node) => isOperator(node, ',')).flatMap((item) => outputOf(item, relations));
+}
+
+function outputOf(item: readonly Node[], relations: readonly Relation[]): Output[] {
+    const last = item.at(-1);
+    const chain = chainAt(item, 0);
+    if (isOperator(last, '*') && (item.length === 1 || item.length === 2 * chain.length + 1)) {
+        const from = item.length === 1 ? relations : candidates(chain, relations);
+        return from.map((all) => ({ all }));
+    }
+    if (!last || last.kind === 'group' || !isName(last)) return [];
+    const plain = item.length === 2 * chain.length - 1;
+    const aliased = isKeyword(item.at(-2), 'AS') ? item.slice(0, -2) : item.slice(0, -1);
+    const source = plain ? item : aliased;
+    const from = chainAt(source, 0);
+    if (from.length === 0 || source.length !== 2 * from.length - 1) return [{ name: nameOf(last) }];
+    return [{ name: nameOf(last), column: from.at(-1)!, from: candidates(from.slice(0, -1), relations) }];
+}
+
+function candidates(qualifier: readonly string[], relations: readonly Relation[]): readonly Relation[] {
+    if (qualifier.length === 0) return relations;
+    const found = relationOf({ relations, withTables: [], outputs: [], clause: '' }, qualifier);
+    return found ? [found] : [];
+}

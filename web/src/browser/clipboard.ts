@@ -1,0 +1,25 @@
+/** To the clipboard, also where the browser gives pages without TLS none of their own. False if it does not let us. */
+export async function copyText(text: string): Promise<boolean> {
+    if (navigator.clipboard) {
+        try {
+            await navigator.clipboard.writeText(text);
+            return true;
+        } catch (error) {
+            if (!(error instanceof DOMException)) throw error;
+        }
+    }
+    return copiedByHand(text);
+}
+
+function copiedByHand(text: string): boolean {
+    const focused = document.activeElement;
+    const area = document.createElement('textarea');
+    area.value = text;
+    area.className = 'unseen';
+    document.body.append(area);
+    area.select();
+    const done = document.execCommand('copy');
+    area.remove();
+    if (focused instanceof HTMLElement) focused.focus();
+    return done;
+}

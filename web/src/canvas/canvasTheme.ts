@@ -1,0 +1,48 @@
+/** The page's colours for a canvas, which does not know of CSS variables, and when they change. */
+
+import { kindColours, luminance, packed, pixelOf, ramp, type Ramp } from './colourRamps';
+
+export interface Theme {
+    readonly dark: boolean;
+    readonly ground: string;
+    readonly text: string;
+    readonly quiet: string;
+    readonly line: string;
+    readonly accent: string;
+    readonly warn: string;
+    readonly font: string;
+    readonly ramp: Ramp;
+    readonly kinds: Ramp;
+}
+
+const NAMES = ['ground', 'text', 'quiet', 'line', 'accent', 'warn'] as const;
+
+/** The colours as they are at an element now. */
+export function themeAt(element: HTMLElement): Theme {
+    const probe = document.createElement('span');
+    element.append(probe);
+    const colours = NAMES.map((name) => {
+        probe.style.color = `var(--${name})`;
+        return [name, getComputedStyle(probe).color] as const;
+    });
+    const font = getComputedStyle(probe).fontFamily;
+    probe.remove();
+    const named = Object.fromEntries(colours) as Record<(typeof NAMES)[number], string>;
+    const dark = luminance(pixelOf(named.ground)) < 0.2;
+    return { ...named, dark, font, ramp: ramp(dark), kinds: kindColours(dark) };
+}
+
+/** Calls whenever the page's colours change, by its own choice or the system's; gives back how to end it. */
+export function onTheme(changed: () => void): () => void {
+    const system = matchMedia('(prefers-color-scheme: dark)');
+    const page = new MutationObserver(changed);
+    page.observe(document.documentElement, { attributes: true, attributeFilter: ['data-theme'] });
+    system.addEventListener('change', changed);
+    return () => {
+        page.disconnect();
+        system.removeEventListener('change', changed);
+    };
+}
+
+/** The colour of sky without rows: near the ground, so that the least count stands out. */
+export const emptySky = (theme: Theme): number => (theme.dark ? packed(28, 36, 50) : packed(233, 237, 244));

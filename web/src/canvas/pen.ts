@@ -1,0 +1,133 @@
+/** What axes, graticules and legends are drawn with: the same on a canvas and in an SVG document. */
+
+import type { Box } from './plotView';
+
+export interface TextStyle {
+    readonly colour: string;
+    readonly align?: 'left' | 'center' | 'right';
+    readonly baseline?: 'top' | 'middle' | 'bottom';
+    /** a quarter to the left, as the label of a vertical axis is */
+    readonly upright?: boolean;
+    /** what is behind the letters, to keep them readable on a picture */
+    readonly halo?: string;
+    readonly size?: number;
+}
+
+export interface Pen {
+    /** a line through points x, y, x, y ... in CSS pixels */
+    line(points: readonly number[], colour: string, width?: number): void;
+    text(said: string, x: number, y: number, style: TextStyle): void;
+    fill(x: number, y: number, width: number, height: number, colour: string): void;
+    /** a picture of pixels, stretched to a place */
+    image(picture: HTMLCanvasElement, x: number, y: number, width: number, height: number): void;
+    /** what `draw` draws, as far as it is in a rectangle */
+    within(box: Box, draw: () => void): void;
+    /** how wide a text is, in CSS pixels */
+    measure(said: string, size?: number): number;
+}
+
+export const TEXT_SIZE = 12;
+
+/** A pen on a canvas whose context is scaled to CSS pixels. */
+export function canvasPen(context: CanvasRenderingContext2D, font: string): Pen {
+    const sized = (size = TEXT_SIZE) => `${size}px ${font}`;
+    return {
+        line(points, colour, width = 1) {
+            context.strokeStyle = colour;
+            context.lineWidth = width;
+            context.beginPath();
+            for (let k = 0; k < points.length; k += 2) context.lineTo(points[k]!, points[k + 1]!);
+            context.stroke();
+        },
+        text(said, x, y, style) {
+            context.save();
+            context.translate(x, y);
+            if (style.upright) context.rotate(-Math.PI / 2);
+            context.font = sized(style.size);
+            context.textAlign = style.align ?? 'left';
+            context.textBaseline = style.baseline ?? 'middle';
+            if (style.halo) {
+                context.strokeStyle = style.halo;
+                context.lineWidth = 3;
+                context.lineJoin = 'round';
+                context.strokeText(said, 0, 0);
+            }
+            context.fillStyle = style.colour;
+            context.fillText(said, 0, 0);
+            context.restore();
+        },
+        fill(x, y, width, height, colour) {
+            context.fillStyle = colour;
+            context.fillRect(x, y, width, height);
+        },
+        image(picture, x, y, width, height) {
+            context.imageSmoothingEnabled = false;
+            context.drawImage(picture, x, y, width, height);
+        },
+        within(box, draw) {
+            context.save();
+            context.beginPath();
+            context.rect(box.left, box.top, box.width, box.height);
+            context.clip();
+            draw();
+            context.restore();
+        },
+        measure(said, size) {
+            context.font = sized(size);
+            return context.measureText(said).width;
+        },
+    };
+}
+
+const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+const escaped = (said: string) => said.replace(/[&<>"]/g, (sign) => ESCAPES[sign]!);
+const ANCHORS = { left: 'start', center: 'middle', right: 'end' } as const;
+const SHIFTS = { top: '0.8em', middle: '0.35em', bottom: '-0.2em' } as const;
+
+/** A pen that writes SVG; `document()` is what it wrote. */
+export function svgPen(width: number, height: number, font: string, like: Pen): Pen & { document(): string } {
+    const parts: string[] = [];
+    let clips = 0;
+    const rounded = (value: number) => String(Math.round(value * 100) / 100);
+    return {
+        line(points, colour, thick = 1) {
+            const through = points.map(rounded).join(' ');
+            parts.push(
+                `<polyline points="${through}" fill="none" stroke="${escaped(colour)}" stroke-width="${thick}"/>`,
+            );
+        },
+        text(said, x, y, style) {
+            const place = `translate(${rounded(x)} ${rounded(y)})${style.upright ? ' rotate(-90)' : ''}`;
+            const halo = style.halo
+                ? ` stroke="${escaped(style.halo)}" stroke-width="3" stroke-linejoin="round" paint-order="stroke"`
+                : '';
+            parts.push(
+                `<text transform="${place}" dy="${SHIFTS[style.baseline ?? 'middle']}" text-anchor="${ANCHORS[style.align ?? 'left']}"` +
+                    ` font-size="${style.size ?? TEXT_SIZE}" fill="${escaped(style.colour)}"${halo}>${escaped(said)}</text>`,
+            );
+        },
+        fill(x, y, wide, high, colour) {
+            const place = `x="${rounded(x)}" y="${rounded(y)}" width="${rounded(wide)}" height="${rounded(high)}"`;
+            parts.push(`<rect ${place} fill="${escaped(colour)}"/>`);
+        },
+        image(picture, x, y, wide, high) {
+            const place = `x="${rounded(x)}" y="${rounded(y)}" width="${rounded(wide)}" height="${rounded(high)}"`;
+            const href = picture.toDataURL();
+            parts.push(`<image ${place} preserveAspectRatio="none" image-rendering="pixelated" href="${href}"/>`);
+        },
+        within(box, draw) {
+            const id = `clip${clips++}`;
+            const [left, top, wide, high] = [box.left, box.top, box.width, box.height].map(rounded);
+            parts.push(
+                `<clipPath id="${id}"><rect x="${left}" y="${top}" width="${wide}" height="${high}"/></clipPath>`,
+                `<g clip-path="url(#${id})">`,
+            );
+            draw();
+            parts.push('</g>');
+        },
+        measure: (said, size) => like.measure(said, size),
+        document: () =>
+            `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"` +
+            ` font-family="${escaped(font)}">${parts.join('')}</svg>`,
+    };
+}

@@ -1,0 +1,62 @@
+/** Base64 in pieces, as XML has it: with blanks and line ends between, up to the next tag. */
+
+import type { Bytes } from '../model/columnParts';
+
+const VALUES = new Uint8Array(256).fill(255);
+for (const [value, letter] of [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'].entries())
+    VALUES[letter.charCodeAt(0)] = value;
+
+const LESS_THAN = 0x3c;
+
+export class Base64 {
+    #bits = 0;
+    #letters = 0;
+    /** a tag has begun: the data are over */
+    ended = false;
+
+    /**
+     * Write the bytes that the letters in `text` complete to `into` from `to` on, which has to have room for them. Gives
+     * where they end, and how many bytes of `text` were letters or between them.
+     */
+    decode(text: Bytes, into: Bytes, to: number): { end: number; used: number } {
+        let [at, end, bits, letters] = [0, to, this.#bits, this.#letters];
+        for (; at < text.length; at++) {
+            // four letters at once, where there is nothing else between them
+            while (letters === 0 && at + 4 <= text.length) {
+                const [one, two] = [VALUES[text[at]!]!, VALUES[text[at + 1]!]!];
+                const [three, four] = [VALUES[text[at + 2]!]!, VALUES[text[at + 3]!]!];
+                if ((one | two | three | four) > 63) break;
+                into[end] = (one << 2) | (two >> 4);
+                into[end + 1] = (two << 4) | (three >> 2);
+                into[end + 2] = (three << 6) | four;
+                end += 3;
+                at += 4;
+            }
+            if (at === text.length) break;
+            const value = VALUES[text[at]!]!;
+            if (value === 255) {
+                if (text[at] !== LESS_THAN) continue;
+                this.ended = true;
+                break;
+            }
+            bits = (bits << 6) | value;
+            if (++letters < 4) continue;
+            into[end++] = bits >> 16;
+            into[end++] = bits >> 8;
+            into[end++] = bits;
+            [bits, letters] = [0, 0];
+        }
+        if (this.ended) end = rest(into, end, bits, letters);
+        [this.#bits, this.#letters] = [bits, letters];
+        return { end, used: at };
+    }
+}
+
+/** The one or two bytes of the last two or three letters. */
+function rest(bytes: Bytes, to: number, bits: number, letters: number): number {
+    if (letters === 3) {
+        bytes[to++] = bits >> 10;
+        bytes[to++] = bits >> 2;
+    } else if (letters === 2) bytes[to++] = bits >> 4;
+    return to;
+}

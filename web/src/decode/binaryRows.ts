@@ -1,0 +1,295 @@
+/**
+ * Rows of VOTable BINARY and BINARY2 into columns. First it is found where every cell is, then each column is read by
+ * itself, in a loop over values of one type.
+ */
+
+import type { Bytes, Numbers, Part } from '../model/columnParts';
+import type { Field } from '../model/resultModel';
+import { micros } from '../model/instants';
+import { Unreadable } from './decodedPiece';
+
+type Places = Uint32Array<ArrayBuffer>;
+
+/** The bytes of whole rows. */
+interface Rows {
+    readonly bytes: Bytes;
+    readonly view: DataView;
+    readonly length: number;
+    /** where each row begins */
+    readonly starts: Places;
+    /** whether each row begins with flags for NULL, as in BINARY2; in BINARY values stand for NULL */
+    readonly flags: boolean;
+}
+
+type Loop<A> = (view: DataView, places: Places, into: A) => void;
+
+interface Scalar<A extends Numbers = Numbers> {
+    readonly size: number;
+    make(length: number): A;
+    readonly read: Loop<A>;
+}
+
+const scalar = <A extends Numbers>(size: number, make: (length: number) => A, read: Loop<A>): Scalar =>
+    ({ size, make, read }) as unknown as Scalar;
+
+// a loop of its own for each type: a shared one would ask for the type at every value
+const SCALARS: Readonly<Record<string, Scalar>> = {
+    unsignedByte: scalar(
+        1,
+        (length) => new Uint8Array(length),
+        (view, places, into) => {
+            for (let at = 0; at < places.length; at++) into[at] = view.getUint8(places[at]!);
+        },
+    ),
+    short: scalar(
+        2,
+        (length) => new Int16Array(length),
+        (view, places, into) => {
+            for (let at = 0; at < places.length; at++) into[at] = view.getInt16(places[at]!);
+        },
+    ),
+    int: scalar(
+        4,
+        (length) => new Int32Array(length),
+        (view, places, into) => {
+            for (let at = 0; at < places.length; at++) into[at] = view.getInt32(places[at]!);
+        },
+    ),
+    long: scalar(
+        8,
+        (length) => new BigInt64Array(length),
+        (view, places, into) => {
+            // in halves: a BigInt is an object
+            const halves = new Uint32Array(into.buffer);
+            for (let at = 0; at < places.length; at++) {
+                halves[2 * at] = view.getUint32(places[at]! + 4);
+                halves[2 * at + 1] = view.getUint32(places[at]!);
+            }
+        },
+    ),
+    float: scalar(
+        4,
+        (length) => new Float32Array(length),
+        (view, places, into) => {
+            for (let at = 0; at < places.length; at++) into[at] = view.getFloat32(places[at]!);
+        },
+    ),
+    double: scalar(
+        8,
+        (length) => new Float64Array(length),
+        (view, places, into) => {
+            for (let at = 0; at < places.length; at++) into[at] = view.getFloat64(places[at]!);
+        },
+    ),
+};
+
+function scalarOf(field: Field): Scalar {
+    const found = SCALARS[field.datatype];
+    if (!found) throw new Unreadable(`the datatype ${field.datatype} of ${field.name}`);
+    return found;
+}
+
+/** The bytes of an item. */
+function itemSize(field: Field): number {
+    if (field.datatype === 'char' || field.datatype === 'boolean') return 1;
+    return field.datatype === 'unicodeChar' ? 2 : scalarOf(field).size;
+}
+
+/** The number of items of each value; undefined: it varies, and is before each. */
+function fixedSize(field: Field): number | undefined {
+    if (!field.arraysize) return 1;
+    if (field.arraysize.includes('*')) return undefined;
+    return field.arraysize.split('x').reduce((size, extent) => size * Number(extent), 1);
+}
+
+/** Where each cell begins, behind its count if it has one; and how many bytes the whole rows are. */
+function cellPlaces(bytes: Bytes, view: DataView, fields: readonly Field[], flagBytes: number) {
+    const sizes = fields.map((field) => ({ item: itemSize(field), fixed: fixedSize(field) }));
+    const least = sizes.reduce((sum, { item, fixed }) => sum + (fixed === undefined ? 4 : fixed * item), flagBytes);
+    const most = Math.floor(bytes.length / Math.max(1, least));
+    const starts = new Uint32Array(most);
+    const places = fields.map(() => new Uint32Array(most));
+    let [rows, used] = [0, 0];
+    while (rows < most && used + least <= bytes.length) {
+        let at = used + flagBytes;
+        for (let column = 0; column < sizes.length && at <= bytes.length; column++) {
+            const { item, fixed } = sizes[column]!;
+            if (fixed === undefined && at + 4 > bytes.length) at = Infinity;
+            else if (fixed === undefined) {
+                places[column]![rows] = at + 4;
+                at += 4 + view.getUint32(at) * item;
+            } else {
+                places[column]![rows] = at;
+                at += fixed * item;
+            }
+        }
+        if (at > bytes.length) break;
+        starts[rows++] = used;
+        used = at;
+    }
+    return { starts: starts.subarray(0, rows), places: places.map((all) => all.subarray(0, rows)), used };
+}
+
+/** The bits of rows that are not NULL; undefined if none is. */
+function validBits(length: number, isValid: (row: number) => boolean): Bytes | undefined {
+    const bits = new Uint8Array((length + 7) >> 3);
+    let nulls = 0;
+    for (let row = 0; row < length; row++) {
+        if (isValid(row)) bits[row >> 3]! |= 1 << (row & 7);
+        else nulls++;
+    }
+    return nulls ? bits : undefined;
+}
+
+/** Whether the flags before a row say that the column is not NULL. */
+function unflagged({ bytes, starts, flags }: Rows, column: number): (row: number) => boolean {
+    if (!flags) return () => true;
+    const [byte, mask] = [column >> 3, 0x80 >> (column & 7)];
+    return (row) => (bytes[starts[row]! + byte]! & mask) === 0;
+}
+
+type Read = (rows: Rows, places: Places, field: Field, isValid: (row: number) => boolean, nothing?: string) => Part;
+
+const numberPart: Read = ({ view, length, flags }, places, field, isValid, nothing) => {
+    const { make, read } = scalarOf(field);
+    const values = make(length);
+    read(view, places, values);
+    if (flags) return { type: 'number', length, values, valid: validBits(length, isValid) };
+    // BINARY: an integer is declared to stand for NULL, and NaN does
+    const marker = nothing === undefined ? undefined : field.datatype === 'long' ? BigInt(nothing) : Number(nothing);
+    const valid = validBits(length, (row) => values[row] !== marker && values[row] === values[row]);
+    return { type: 'number', length, values, valid };
+};
+
+const [TRUE, FALSE] = [new Set([84, 116, 49]), new Set([70, 102, 48])];
+
+const booleanPart: Read = ({ bytes, length }, places, _field, isValid) => {
+    const bits = new Uint8Array((length + 7) >> 3);
+    for (let row = 0; row < length; row++) if (TRUE.has(bytes[places[row]!]!)) bits[row >> 3]! |= 1 << (row & 7);
+    const isKnown = (row: number) => TRUE.has(bytes[places[row]!]!) || FALSE.has(bytes[places[row]!]!);
+    return { type: 'boolean', length, bits, valid: validBits(length, (row) => isValid(row) && isKnown(row)) };
+};
+
+/** The number of items of each cell. */
+function counts(view: DataView, places: Places, field: Field): (row: number) => number {
+    const fixed = fixedSize(field);
+    return fixed === undefined ? (row) => view.getUint32(places[row]! - 4) : () => fixed;
+}
+
+const UTF16 = new TextDecoder('utf-16be');
+const UTF8 = new TextDecoder();
+const ENCODER = new TextEncoder();
+
+/** UTF-8 of big-endian UTF-16. */
+function narrowed(wide: Bytes): Bytes {
+    const narrow = new Uint8Array(wide.length >> 1);
+    for (let at = 0; at < narrow.length; at++) {
+        if (wide[2 * at] || wide[2 * at + 1]! > 127) return ENCODER.encode(UTF16.decode(wide));
+        narrow[at] = wide[2 * at + 1]!;
+    }
+    return narrow;
+}
+
+/** The UTF-8 of a cell of text, up to the first NUL. */
+function textBytes({ bytes, view }: Rows, places: Places, field: Field): (row: number) => Bytes {
+    const count = counts(view, places, field);
+    const wide = field.datatype === 'unicodeChar';
+    return (row) => {
+        const from = places[row]!;
+        const said = bytes.subarray(from, from + count(row) * (wide ? 2 : 1));
+        const narrow = wide ? narrowed(said) : said;
+        const end = narrow.indexOf(0);
+        return end < 0 ? narrow : narrow.subarray(0, end);
+    };
+}
+
+const textPart: Read = (rows, places, field, isValid) => {
+    const { length, flags, view } = rows;
+    const wide = field.datatype === 'unicodeChar';
+    const count = counts(view, places, field);
+    const text = textBytes(rows, places, field);
+    const offsets = new Int32Array(length + 1);
+    let bytes: Bytes = new Uint8Array(length * 8);
+    for (let row = 0; row < length; row++) {
+        const start = offsets[row]!;
+        // three bytes of UTF-8 at most of two of UTF-16
+        const most = start + count(row) * (wide ? 3 : 1);
+        if (most > bytes.length) {
+            const larger = new Uint8Array(most * 2);
+            larger.set(bytes);
+            bytes = larger;
+        }
+        const end = wide ? -1 : copied(rows.bytes, places[row]!, count(row), bytes, start);
+        if (end >= 0) offsets[row + 1] = end;
+        else {
+            const said = text(row);
+            bytes.set(said, start);
+            offsets[row + 1] = start + said.length;
+        }
+    }
+    // in BINARY an empty text and NULL are one
+    const valid = validBits(length, flags ? isValid : (row) => offsets[row + 1]! > offsets[row]!);
+    return { type: 'text', length, offsets, bytes: bytes.slice(0, offsets[length]), valid };
+};
+
+/** Copy a short text up to its first NUL, byte by byte: that is faster than by views. Gives its end; -1 if it is long. */
+function copied(from: Bytes, at: number, count: number, to: Bytes, start: number): number {
+    if (count > 64) return -1;
+    for (let byte = 0; byte < count; byte++) {
+        if (from[at + byte] === 0) return start + byte;
+        to[start + byte] = from[at + byte]!;
+    }
+    return start + count;
+}
+
+const timePart: Read = (rows, places, field, isValid) => {
+    const { length } = rows;
+    const text = textBytes(rows, places, field);
+    const instants = Array.from({ length }, (_, row) => (isValid(row) ? micros(UTF8.decode(text(row))) : undefined));
+    const valid = validBits(length, (row) => instants[row] !== undefined);
+    return { type: 'time', length, micros: BigInt64Array.from(instants, (instant) => instant ?? 0n), valid };
+};
+
+const listPart: Read = (rows, places, field, isValid) => {
+    const { length, view } = rows;
+    const count = counts(view, places, field);
+    const offsets = new Int32Array(length + 1);
+    for (let row = 0; row < length; row++) offsets[row + 1] = offsets[row]! + (isValid(row) ? count(row) : 0);
+    const size = itemSize(field);
+    const items = new Uint32Array(offsets[length]!);
+    for (let row = 0; row < length; row++)
+        for (let to = offsets[row]!, at = places[row]!; to < offsets[row + 1]!; to++, at += size) items[to] = at;
+    const read = field.datatype === 'boolean' ? booleanPart : numberPart;
+    const within = read({ ...rows, length: items.length, flags: true }, items, field, () => true);
+    return {
+        type: 'list',
+        length,
+        offsets,
+        items: within,
+        valid: validBits(length, (row) => offsets[row + 1]! > offsets[row]!),
+    };
+};
+
+const PARTS = {
+    number: numberPart,
+    boolean: booleanPart,
+    text: textPart,
+    time: timePart,
+    array: listPart,
+} as const;
+
+/** The whole rows in `bytes`, and how many bytes they were. Raises Unreadable for datatypes that are not shown. */
+export function binaryRows(
+    bytes: Bytes,
+    fields: readonly Field[],
+    flags: boolean,
+    nulls: readonly (string | undefined)[],
+): { length: number; parts: Part[]; used: number } {
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const { starts, places, used } = cellPlaces(bytes, view, fields, flags ? (fields.length + 7) >> 3 : 0);
+    const rows = { bytes, view, length: starts.length, starts, flags };
+    const parts = fields.map((field, column) =>
+        PARTS[field.kind](rows, places[column]!, field, unflagged(rows, column), nulls[column]),
+    );
+    return { length: rows.length, parts, used };
+}

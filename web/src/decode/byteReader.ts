@@ -1,0 +1,71 @@
+/** Bytes of a stream in pieces of the wanted length. */
+
+import type { Bytes } from '../model/columnParts';
+
+/** The stream ended within a piece. */
+export class BrokenOff extends Error {
+    override readonly name = 'BrokenOff';
+}
+
+export class ByteReader {
+    #reader: ReadableStreamDefaultReader<Bytes>;
+    #piece: Bytes = new Uint8Array();
+    #at = 0;
+    /** bytes that have come */
+    read = 0;
+
+    constructor(stream: ReadableStream<Bytes>) {
+        this.#reader = stream.getReader();
+    }
+
+    /** The next `length` bytes, in a buffer of their own; undefined at the end. Raises BrokenOff in between. */
+    async take(length: number): Promise<Bytes | undefined> {
+        const taken = new Uint8Array(length);
+        let filled = 0;
+        while (filled < length) {
+            if (this.#at === this.#piece.length && !(await this.#more())) {
+                if (filled === 0) return undefined;
+                throw new BrokenOff();
+            }
+            const part = this.#piece.subarray(this.#at, this.#at + length - filled);
+            taken.set(part, filled);
+            filled += part.length;
+            this.#at += part.length;
+        }
+        return taken;
+    }
+
+    /** What has come and is not taken yet, or else what comes next; undefined at the end. */
+    async some(): Promise<Bytes | undefined> {
+        if (this.#at === this.#piece.length && !(await this.#more())) return undefined;
+        const rest = this.#piece.subarray(this.#at);
+        this.#at = this.#piece.length;
+        return rest;
+    }
+
+    /** The first `length` bytes without taking them; fewer if the stream is shorter. */
+    async peek(length: number): Promise<Bytes> {
+        while (this.#piece.length - this.#at < length) {
+            const rest = this.#piece.subarray(this.#at);
+            if (!(await this.#more())) {
+                [this.#piece, this.#at] = [rest, 0];
+                return rest;
+            }
+            const joined = new Uint8Array(rest.length + this.#piece.length);
+            joined.set(rest);
+            joined.set(this.#piece, rest.length);
+            this.#piece = joined;
+        }
+        return this.#piece.subarray(this.#at, this.#at + length);
+    }
+
+    async #more(): Promise<boolean> {
+        for (;;) {
+            const { done, value } = await this.#reader.read();
+            if (done) return false;
+            this.read += value.length;
+            [this.#piece, this.#at] = [value, 0];
+            if (value.length) return true;
+        }
+    }
+}

@@ -1,0 +1,88 @@
+/** Tables of the flatbuffers format, as far as Arrow's messages need them. */
+
+import type { Bytes } from '../model/columnParts';
+
+const UTF8 = new TextDecoder();
+
+export class FlatTable {
+    #view: DataView;
+    #at: number;
+
+    constructor(view: DataView, at: number) {
+        this.#view = view;
+        this.#at = at;
+    }
+
+    static root(bytes: Bytes): FlatTable {
+        const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+        return new FlatTable(view, view.getUint32(0, true));
+    }
+
+    /** Where the value of a field is; 0 if it has its default. */
+    #place(field: number): number {
+        const directory = this.#at - this.#view.getInt32(this.#at, true);
+        const slot = 4 + 2 * field;
+        if (slot >= this.#view.getUint16(directory, true)) return 0;
+        const offset = this.#view.getUint16(directory + slot, true);
+        return offset && this.#at + offset;
+    }
+
+    byte(field: number, otherwise = 0): number {
+        const at = this.#place(field);
+        return at ? this.#view.getUint8(at) : otherwise;
+    }
+
+    short(field: number, otherwise = 0): number {
+        const at = this.#place(field);
+        return at ? this.#view.getInt16(at, true) : otherwise;
+    }
+
+    int(field: number, otherwise = 0): number {
+        const at = this.#place(field);
+        return at ? this.#view.getInt32(at, true) : otherwise;
+    }
+
+    long(field: number): number {
+        const at = this.#place(field);
+        return at ? Number(this.#view.getBigInt64(at, true)) : 0;
+    }
+
+    has(field: number): boolean {
+        return this.#place(field) !== 0;
+    }
+
+    table(field: number): FlatTable | undefined {
+        const at = this.#place(field);
+        return at ? new FlatTable(this.#view, at + this.#view.getUint32(at, true)) : undefined;
+    }
+
+    text(field: number): string {
+        const at = this.#place(field);
+        if (!at) return '';
+        const start = at + this.#view.getUint32(at, true);
+        const length = this.#view.getUint32(start, true);
+        return UTF8.decode(new Uint8Array(this.#view.buffer, this.#view.byteOffset + start + 4, length));
+    }
+
+    tables(field: number): FlatTable[] {
+        const [start, length] = this.#vector(field);
+        return Array.from({ length }, (_, index) => {
+            const at = start + 4 * index;
+            return new FlatTable(this.#view, at + this.#view.getUint32(at, true));
+        });
+    }
+
+    /** A vector of structs of two 64-bit integers. */
+    pairs(field: number): [number, number][] {
+        const [start, length] = this.#vector(field);
+        const long = (at: number) => Number(this.#view.getBigInt64(at, true));
+        return Array.from({ length }, (_, index) => [long(start + 16 * index), long(start + 16 * index + 8)]);
+    }
+
+    #vector(field: number): [start: number, length: number] {
+        const at = this.#place(field);
+        if (!at) return [0, 0];
+        const start = at + this.#view.getUint32(at, true);
+        return [start + 4, this.#view.getUint32(start, true)];
+    }
+}

@@ -1,0 +1,81 @@
+import { CompletionContext } from '@codemirror/autocomplete';
+import { EditorState } from '@codemirror/state';
+import { describe, expect, test, vi } from 'vitest';
+import type { Column, Schema } from '../tap/vosiTables';
+import type { Tables } from './relationColumns';
+import { completions } from './adqlCompletion';
+import { functionsOf } from './adqlFunctions';
+
+// the module that asks takes the service's address from the page's; the editor asks for the browser's styles
+vi.hoisted(() => {
+    const page = { baseURI: 'http://localhost/', documentElement: { style: {} } };
+    Object.assign(globalThis, { document: page });
+});
+
+const column = (name: string, unit = ''): Column => ({
+    ...{ name, unit, description: '', ucd: '', utype: '', datatype: 'DOUBLE', arraysize: '', xtype: '' },
+    ...{ indexed: false, primary: false, nullable: true },
+});
+
+const COLUMNS: Record<string, Column[]> = {
+    'tycho2.bright': [column('ra', 'deg'), column('"date"'), column('vt_mag', 'mag')],
+    'openngc.objects': [column('ra', 'deg'), column('name')],
+};
+
+const schemas: Schema[] = Object.keys(COLUMNS).map((name) => ({
+    ...{ name: name.split('.')[0]!, description: '' },
+    tables: [{ name, description: '' }],
+}));
+
+const tables: Tables = { schemas, columns: (table) => Promise.resolve(COLUMNS[table]!) };
+const functions = functionsOf([{ form: 'ivo_to_jd(d TIMESTAMP) -> REAL', description: 'Julian date.' }]);
+
+/** What is offered at the |, keywords left out, as `label>what is written`. */
+async function offered(marked: string, known: Tables = tables): Promise<string[]> {
+    const [doc, at] = [marked.replace('|', ''), marked.indexOf('|')];
+    const found = await completions(new CompletionContext(EditorState.create({ doc }), at, true), known, functions);
+    return (found?.options ?? [])
+        .filter(({ type }) => type !== 'keyword' && type !== 'function')
+        .map(({ label, apply, detail = '' }) =>
+            `${label}${typeof apply === 'string' ? `>${apply}` : ''} ${detail}`.trim(),
+        );
+}
+
+describe('completion', () => {
+    test.each([
+        ['SELECT b.| FROM tycho2.bright AS b, openngc.objects', ['ra deg', 'date>"date"', 'vt_mag mag']],
+        ['SELECT * FROM tycho2.|', ['bright table']],
+        ['SELECT * FROM |', ['tycho2.bright table', 'openngc.objects table', 'tycho2 schema', 'openngc schema']],
+        ['SELECT | FROM openngc.objects', ['ra deg', 'name', 'objects openngc.objects']],
+        [
+            'SELECT | FROM tycho2.bright AS b, openngc.objects AS o',
+            [
+                ...['ra>b.ra b · deg', 'date>"date" b', 'vt_mag b · mag', 'ra>o.ra o · deg', 'name o'],
+                ...['b tycho2.bright', 'o openngc.objects'],
+            ],
+        ],
+        [
+            'SELECT vt_mag AS v FROM bright ORDER BY |',
+            ['v output', 'ra deg', 'date>"date"', 'vt_mag mag', 'bright bright'],
+        ],
+        [
+            'SELECT "d|" FROM bright',
+            ['"ra">"ra" deg', '"date">"date"', '"vt_mag">"vt_mag" mag', '"bright">"bright" bright'],
+        ],
+        ['WITH w AS (SELECT name AS n FROM objects) SELECT w.|', ['n']],
+        ["SELECT 'b.|' FROM bright AS b", []],
+        ['SELECT * FROM bright |', []],
+    ])('%s', async (marked, options) => expect(await offered(marked)).toEqual(options));
+
+    test('functions of ADQL and of the service, words in the case that is typed', async () => {
+        const context = new CompletionContext(EditorState.create({ doc: 'SELECT * FROM bright WHERE iv' }), 29, false);
+        const labels = (await completions(context, tables, functions))!.options.map(({ label }) => label);
+        expect(labels).toEqual(expect.arrayContaining(['ivo_to_jd', 'CIRCLE', 'between']));
+        expect(labels).not.toContain('BETWEEN');
+    });
+
+    test('without the service words are completed all the same', async () => {
+        const down: Tables = { schemas, columns: () => Promise.reject(new Error('no answer')) };
+        expect(await offered('SELECT | FROM bright', down)).toEqual(['bright bright']);
+    });
+});

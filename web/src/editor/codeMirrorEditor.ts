@@ -1,0 +1,253 @@
+/** The editor itself, CodeMirror with all that it brings: loaded by import() when the query page is first shown. */
+
+import {
+    acceptCompletion,
+    autocompletion,
+    closeBrackets,
+    closeBracketsKeymap,
+    closeCompletion,
+    completionKeymap,
+    selectedCompletion,
+} from '@codemirror/autocomplete';
+import { defaultKeymap, history, historyKeymap, isolateHistory } from '@codemirror/commands';
+import { bracketMatching } from '@codemirror/language';
+import { lintKeymap, setDiagnostics, type Diagnostic } from '@codemirror/lint';
+import { highlightSelectionMatches, searchKeymap } from '@codemirror/search';
+import { Compartment, EditorState, Prec, type Extension } from '@codemirror/state';
+import {
+    drawSelection,
+    dropCursor,
+    EditorView,
+    highlightActiveLine,
+    highlightActiveLineGutter,
+    highlightSpecialChars,
+    keymap,
+    lineNumbers,
+    placeholder,
+} from '@codemirror/view';
+import type { QueryFault } from '../tap/queryEstimate';
+import { text } from '../text';
+import type { Tables } from './relationColumns';
+import { completions } from './adqlCompletion';
+import { adql, appearance } from './adqlDialect';
+import { changesOf, fixLabel, type Change } from './queryFixes';
+import { functions, functionsOf, type FunctionInfo } from './adqlFunctions';
+import { callHints, hoverHints } from './hoverTips';
+import { same, tokenise } from '../adql/adqlTokens';
+import { insertion, rangeOf } from './cursorContext';
+import { scopeAt } from '../adql/queryScope';
+import { made } from './tipElements';
+
+/** What the editor tells the page. */
+export interface EditorEvents {
+    changed(adql: string): void;
+    selected(text: string, from: number, cursor: number): void;
+}
+
+/** The texts of tabs, one shown at a time; each keeps its cursor and what can be undone. */
+export class QueryEditor {
+    readonly #view: EditorView;
+    readonly #states = new Map<string, EditorState>();
+    readonly #language = new Compartment();
+    readonly #extensions: Extension;
+    #functions: readonly FunctionInfo[] = functionsOf([]);
+    #shown = '';
+    /** the underlined faults that the service can correct */
+    #corrections: readonly Diagnostic[] = [];
+
+    constructor(parent: HTMLElement, events: EditorEvents, tables: Tables) {
+        this.#extensions = this.#all(events, tables);
+        this.#view = new EditorView({ parent, state: this.#made('') });
+        void this.#learn();
+    }
+
+    /** Show the text of a tab; one that was shown before has its cursor where it was. */
+    show(id: string, adql: string): void {
+        if (this.#shown) this.#states.set(this.#shown, this.#view.state);
+        this.#shown = id;
+        const kept = this.#states.get(id);
+        this.#view.setState(kept?.doc.toString() === adql ? kept : this.#made(adql));
+        void this.#learn();
+    }
+
+    /** Free what is kept of tabs that are closed. */
+    keepOnly(ids: readonly string[]): void {
+        for (const id of this.#states.keys()) if (!ids.includes(id)) this.#states.delete(id);
+    }
+
+    /** Insert a name or text where the cursor is. */
+    insert(inserted: string): void {
+        const { state } = this.#view;
+        const { from, to } = state.selection.main;
+        const [doc, tokens] = [state.doc.toString(), tokenise(state.doc.toString())];
+        const change =
+            from < to
+                ? { from, to, insert: inserted }
+                : insertion(doc, from, inserted, scopeAt(doc, from, tokens).clause, tokens);
+        const anchor = change.from + change.insert.trimEnd().length;
+        this.#view.dispatch({ changes: change, selection: { anchor }, userEvent: 'input', scrollIntoView: true });
+        this.focus();
+    }
+
+    /** Put another text in place of the whole, which can be undone. */
+    replace(doc: string): void {
+        const { state } = this.#view;
+        if (state.doc.toString() === doc) return;
+        const anchor = Math.min(state.selection.main.head, doc.length);
+        const changes = { from: 0, to: state.doc.length, insert: doc };
+        this.#view.dispatch({ changes, selection: { anchor }, annotations: isolateHistory.of('full') });
+    }
+
+    /** Make these changes, which can be undone together. */
+    change(changes: readonly Change[]): void {
+        const annotations = isolateHistory.of('full');
+        this.#view.dispatch({ changes: [...changes], annotations, userEvent: 'input', scrollIntoView: true });
+        this.focus();
+    }
+
+    /** Underline the faults; `offset` is where the text begins that they are faults of. */
+    underline(faults: readonly QueryFault[], offset = 0): void {
+        const doc = this.#view.state.doc.toString();
+        const found = faults.map((fault) => this.#diagnostic(fault, doc, offset));
+        this.#corrections = found.filter(({ actions }) => actions);
+        this.#view.dispatch(setDiagnostics(this.#view.state, found));
+    }
+
+    /** Select the place of a fault and go there. */
+    goTo(fault: QueryFault, offset = 0): void {
+        const range = shifted(rangeOf(this.#view.state.doc.toString().slice(offset), fault), offset);
+        this.#view.dispatch({ selection: { anchor: range.from, head: range.to }, scrollIntoView: true });
+        this.focus();
+    }
+
+    focus(): void {
+        this.#view.focus();
+    }
+
+    close(): void {
+        this.#view.destroy();
+    }
+
+    #diagnostic(fault: QueryFault, doc: string, offset: number): Diagnostic {
+        const message = [fault.message, fault.hint].filter(Boolean).join('\n');
+        const { fixes } = fault;
+        const correct = (view: EditorView): void => {
+            // of another text the places are not known
+            if (view.state.doc.toString() === doc) this.change(changesOf(doc, fixes ?? [], offset));
+        };
+        return {
+            ...(fixes && { actions: [{ name: fixLabel(doc.slice(offset), fixes), apply: correct }] }),
+            ...shifted(rangeOf(doc.slice(offset), fault), offset),
+            severity: 'error',
+            message,
+            renderMessage: () => {
+                const element = made('div', '', 'cm-tip');
+                element.append(made('div', fault.message));
+                if (fault.hint) element.append(made('div', fault.hint, 'cm-tip-quiet'));
+                return element;
+            },
+        };
+    }
+
+    /** Correct the fault at the cursor; false if there is none that can be. */
+    #correct(view: EditorView): boolean {
+        const { head } = view.state.selection.main;
+        const found = this.#corrections.find(({ from, to }) => from <= head && head <= to);
+        found?.actions?.[0]?.apply(view, found.from, found.to);
+        return found !== undefined;
+    }
+
+    async #learn(): Promise<void> {
+        this.#functions = await functions();
+        this.#view.dispatch({ effects: this.#language.reconfigure(this.#dialect()) });
+    }
+
+    #dialect(): Extension {
+        return adql(this.#functions.map(({ name }) => name));
+    }
+
+    #made(doc: string): EditorState {
+        return EditorState.create({ doc, extensions: [this.#language.of(this.#dialect()), this.#extensions] });
+    }
+
+    #all(events: EditorEvents, tables: Tables): Extension {
+        const known = () => this.#functions;
+        return [
+            nonce(),
+            EditorState.phrases.of(text.editor.phrases),
+            appearance,
+            [
+                lineNumbers(),
+                highlightActiveLineGutter(),
+                highlightSpecialChars(),
+                history(),
+                drawSelection(),
+                dropCursor(),
+            ],
+            [EditorState.allowMultipleSelections.of(true), bracketMatching(), closeBrackets(), highlightActiveLine()],
+            [highlightSelectionMatches(), EditorView.lineWrapping, placeholder(text.editor.placeholder)],
+            EditorView.contentAttributes.of({ 'aria-label': text.editor.label, spellcheck: 'false' }),
+            autocompletion({
+                override: [(context) => completions(context, tables, known())],
+                icons: false,
+                defaultKeymap: false,
+            }),
+            callHints(known),
+            hoverHints(tables, known),
+            keys((view) => this.#correct(view)),
+            EditorView.domEventHandlers({ beforeinput: typedOver }),
+            EditorView.updateListener.of(({ docChanged, selectionSet, state }) => {
+                if (docChanged) events.changed(state.doc.toString());
+                if (!docChanged && !selectionSet) return;
+                const { from, to, head } = state.selection.main;
+                events.selected(state.sliceDoc(from, to), from, head);
+            }),
+        ];
+    }
+}
+
+const shifted = ({ from, to }: { from: number; to: number }, by: number) => ({ from: from + by, to: to + by });
+
+/** The page's policy lets in styles with its nonce alone. */
+function nonce(): Extension {
+    const given = document.querySelector('meta[name="csp-nonce"]')?.getAttribute('content');
+    return given ? EditorView.cspNonce.of(given) : [];
+}
+
+/**
+ * Text typed over a selection. Browsers themselves would keep the look of what was there in a style attribute,
+ * which the page's policy does not let in.
+ */
+function typedOver(event: InputEvent, view: EditorView): boolean {
+    const { data, inputType, cancelable, isComposing } = event;
+    const { main } = view.state.selection;
+    if (inputType !== 'insertText' || !data || !cancelable || isComposing || main.empty) return false;
+    const insert = () =>
+        view.state.update(view.state.replaceSelection(data), { userEvent: 'input.type', scrollIntoView: true });
+    const handlers = view.state.facet(EditorView.inputHandler);
+    if (!handlers.some((handler) => handler(view, main.from, main.to, data, insert))) view.dispatch(insert());
+    event.preventDefault();
+    return true;
+}
+
+/** The page's own keys, such as Ctrl+Enter, are the page's. Tab leaves the editor unless a completion is shown. */
+function keys(correct: (view: EditorView) => boolean): Extension {
+    const others = [...closeBracketsKeymap, ...searchKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap];
+    const own = [
+        { key: 'Tab', run: acceptCompletion },
+        { key: 'Enter', run: written },
+        { key: 'Alt-Enter', run: correct },
+    ];
+    return [Prec.highest(keymap.of(own)), keymap.of([...others, ...defaultKeymap])];
+}
+
+/** Where the chosen completion is written out already, Enter begins a new line. */
+function written(view: EditorView): boolean {
+    const { state } = view;
+    const chosen = selectedCompletion(state);
+    const word = chosen && (chosen.apply ?? chosen.label);
+    if (typeof word !== 'string') return false;
+    const { head } = state.selection.main;
+    if (same(state.sliceDoc(Math.max(0, head - word.length), head), word)) closeCompletion(view);
+    return false;
+}

@@ -1,0 +1,12 @@
+/** The formats that the run bar offers for a file or a job's result, by the short names of RESPONSEFORMAT. */
+
+export const JOB_FORMATS: readonly { readonly word: string; readonly title: string }[] = [
+    { word: 'votable', title: 'VOTable' },
+    { word: 'fits', title: 'FITS' },
+    { word: 'csv', title: 'CSV' },
+    { word: 'tsv', title: 'TSV' },
+    { word: 'parquet', title: 'Parquet' },
+    { word: 'arrow', title: 'Arrow' },
+    { word: 'ecsv', title: 'ECSV' },
+    { word: 'votable/td', title: 'VOTable, as text' },
+];

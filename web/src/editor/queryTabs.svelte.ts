@@ -1,0 +1,148 @@
+/** The tabs of the query page, kept in the browser over reloads. Every page opens queries and results by this. */
+
+import { keep, kept } from '../browser/storedValues';
+import { provideQueryOpener, type OpenOptions, type QueryOpener } from '../model/queryOpener';
+import type { Source } from '../model/resultModel';
+import { router } from '../browser/router.svelte';
+import type { Fix, QueryFault } from '../tap/queryEstimate';
+import { text } from '../text';
+import { changed, changesOf, type Change } from './queryFixes';
+import { newId } from '../browser/uniqueId';
+import { QueryTab, type KeptTab } from './queryTab.svelte';
+
+/** What an editor on the page offers. */
+export interface EditorHandle {
+    insert(text: string): void;
+    replace(adql: string): void;
+    change(changes: readonly Change[]): void;
+    goTo(fault: QueryFault, offset?: number): void;
+    focus(): void;
+}
+
+interface Kept {
+    readonly current: string;
+    readonly tabs: readonly KeptTab[];
+}
+
+export class Queries implements QueryOpener {
+    tabs = $state.raw<readonly QueryTab[]>([]);
+    currentId = $state('');
+    readonly current: QueryTab = $derived(this.tabs.find((tab) => tab.id === this.currentId) ?? this.tabs[0]!);
+    /** the browser has no room for the tabs: they will not outlive the page */
+    unkept = $state(false);
+    /** the editor of the shown tab, once it is loaded */
+    editor: EditorHandle | undefined;
+
+    constructor() {
+        const { tabs, current } = kept<Kept>('tabs', { current: '', tabs: [] });
+        this.tabs = tabs.map((tab) => QueryTab.from(tab));
+        if (this.tabs.length === 0) this.tabs = [this.#made(text.editor.firstQuery)];
+        this.currentId = this.tabs.some((tab) => tab.id === current) ? current : this.tabs[0]!.id;
+    }
+
+    /** Open a query in a new tab and go there; `run` runs it at once. */
+    open(adql: string, { title, run = false, files = {}, view = 'table' }: OpenOptions = {}): QueryTab {
+        const tab = this.#made(adql, title);
+        tab.files = files;
+        tab.view = view;
+        this.#added(tab);
+        if (run) tab.start();
+        return tab;
+    }
+
+    /** Insert text at the cursor of the shown editor, and go there. */
+    insert(inserted: string): void {
+        if (this.current.shown) this.#added(this.#made(''));
+        const tab = this.current;
+        if (this.editor) this.editor.insert(inserted);
+        else tab.adql = tab.adql.slice(0, tab.cursor) + inserted + tab.adql.slice(tab.cursor);
+        this.#go();
+    }
+
+    /** Make the service's replacements in the shown query, which begins at `offset`; they can be undone. */
+    correct(fixes: readonly Fix[], offset = 0): void {
+        const tab = this.current;
+        const changes = changesOf(tab.adql, fixes, offset);
+        if (this.editor) this.editor.change(changes);
+        else tab.adql = changed(tab.adql, changes);
+    }
+
+    /** Show a result that is not of a query typed here: a job's, or a table that another program sent. */
+    show(source: Source, title: string): void {
+        const same = source.kind === 'job' && this.tabs.find((tab) => isJob(tab.shown, source.id));
+        if (same) return this.choose(same.id);
+        const tab = new QueryTab(newId(), source);
+        [tab.title, tab.named] = [title, true];
+        tab.restore();
+        this.#added(tab);
+    }
+
+    /** Choose a tab and go to the query page. */
+    choose(id: string): void {
+        this.currentId = id;
+        this.#go();
+    }
+
+    /** Go to a neighbour of the shown tab. */
+    step(by: number): void {
+        const at = this.tabs.indexOf(this.current) + by;
+        this.choose(this.tabs[(at + this.tabs.length) % this.tabs.length]!.id);
+    }
+
+    /** Close a tab; its neighbour is shown then, and a new one if it was the last. */
+    close(id: string): void {
+        const at = this.tabs.findIndex((tab) => tab.id === id);
+        this.tabs[at]?.close();
+        const rest = this.tabs.filter((tab) => tab.id !== id);
+        this.tabs = rest.length > 0 ? rest : [this.#made('')];
+        if (this.currentId === id) this.currentId = this.tabs[Math.min(at, this.tabs.length - 1)]!.id;
+    }
+
+    rename(id: string, title: string): void {
+        const tab = this.tabs.find((one) => one.id === id);
+        if (!tab || !title.trim()) return;
+        [tab.title, tab.named] = [title.trim(), true];
+    }
+
+    /** What is to be kept of the tabs; reactive. */
+    state(): Kept {
+        const tabs = this.tabs.map((tab) => tab.kept()).filter((tab) => tab !== undefined);
+        return { current: this.currentId, tabs };
+    }
+
+    /** Keep the tabs in the browser. */
+    keep(state: Kept = this.state()): void {
+        this.unkept = !keep('tabs', state);
+    }
+
+    #made(adql: string, title?: string): QueryTab {
+        const tab = new QueryTab(newId());
+        tab.adql = adql;
+        tab.title = title ?? text.editor.untitled(this.#freeNumber());
+        tab.named = title !== undefined;
+        return tab;
+    }
+
+    #freeNumber(): number {
+        const taken = this.tabs.map((tab) => tab.title);
+        let number = 1;
+        while (taken.includes(text.editor.untitled(number))) number += 1;
+        return number;
+    }
+
+    #added(tab: QueryTab): void {
+        this.tabs = [...this.tabs, tab];
+        this.choose(tab.id);
+    }
+
+    #go(): void {
+        if (router.route.page !== 'query') router.go('query');
+    }
+}
+
+function isJob(source: Source | undefined, id: string): boolean {
+    return source?.kind === 'job' && source.id === id;
+}
+
+export const queries = new Queries();
+provideQueryOpener(queries);

@@ -1,0 +1,68 @@
+/** What the editor shows beside words, as elements: for completion, hover and calls. */
+
+import type { Column } from '../tap/vosiTables';
+import { text } from '../text';
+import { argumentsOf, type FunctionInfo } from './adqlFunctions';
+
+const FORMS = 4;
+
+/** An element with text and a class. */
+export function made(tag: string, said: string, name = ''): HTMLElement {
+    const element = document.createElement(tag);
+    element.textContent = said;
+    if (name) element.className = name;
+    return element;
+}
+
+/** Lines below each other; empty ones are left out. */
+function tip(head: Node | string, ...lines: readonly string[]): HTMLElement {
+    const element = made('div', '', 'cm-tip');
+    element.append(typeof head === 'string' ? made('div', head, 'cm-tip-head') : head);
+    for (const [index, line] of lines.entries())
+        if (line) element.append(made('div', line, index === 0 ? 'cm-tip-quiet' : ''));
+    return element;
+}
+
+/** A column: its type, unit and UCD, and what it is. */
+export function columnTip(name: string, column: Column, table = ''): HTMLElement {
+    const type = column.xtype || column.datatype + (column.arraysize && `(${column.arraysize})`);
+    const facts = [type, column.unit, column.ucd, column.indexed ? text.editor.indexed : ''];
+    return tip([table, name].filter(Boolean).join('.'), facts.filter(Boolean).join(' · '), column.description);
+}
+
+export function tableTip(name: string, description: string, kind: string): HTMLElement {
+    return tip(name, kind, description);
+}
+
+/** A function: how it may be called, and what it is. */
+export function functionTip({ forms, description }: FunctionInfo): HTMLElement {
+    const head = made('div', forms.slice(0, FORMS).join('\n'), 'cm-tip-head');
+    head.style.whiteSpace = 'pre-wrap';
+    return tip(head, forms.length > FORMS ? text.editor.moreForms(forms.length - FORMS) : '', description);
+}
+
+/** A function's forms while its arguments are typed: the one at the cursor is marked. */
+export function callTip({ forms }: FunctionInfo, argument: number): HTMLElement {
+    const element = made('div', '', 'cm-tip');
+    for (const form of forms.filter((one) => reaches(one, argument)).slice(0, FORMS)) {
+        const line = made('div', '', 'cm-tip-head');
+        const given = argumentsOf(form);
+        const marked = Math.min(argument, given.length - 1);
+        line.append(form.slice(0, form.indexOf('(') + 1));
+        given.forEach((one, index) => {
+            if (index > 0 && !one.startsWith('[')) line.append(', ');
+            line.append(index === marked ? made('span', one, 'cm-tip-here') : one);
+        });
+        line.append(form.slice(form.indexOf('(') + 1 + joined(given).length));
+        element.append(line);
+    }
+    return element;
+}
+
+const joined = (given: readonly string[]): string => given.join(', ').replaceAll(', [,', '[,');
+
+/** Has the form an argument of this number? */
+function reaches(form: string, argument: number): boolean {
+    const given = argumentsOf(form);
+    return argument < given.length || given.at(-1) === '...' || argument === 0;
+}

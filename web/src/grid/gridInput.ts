@@ -1,0 +1,110 @@
+/** What keys and pointer do to a table: move, mark, choose, sort, copy. */
+
+import { copyBlock } from './copyCells';
+import type { Table } from '../model/resultModel';
+import { chooseAll, chooseBetween, chooseOne, toggleOne } from './rowChoice';
+import type { Grid } from './gridState.svelte';
+import { moved, nextSorting, type At } from './cellMoves';
+
+/** Pixels that a column gets wider by a key. */
+const STEP = 16;
+
+export class Hand {
+    readonly #grid: Grid;
+    readonly #table: Table;
+    readonly #reveal: (at: At) => void;
+    /** the place that a choice with Shift begins at */
+    #pivot = 0;
+    #pressed: At | undefined;
+
+    /** `reveal` scrolls to a cell. */
+    constructor(grid: Grid, reveal: (at: At) => void) {
+        [this.#grid, this.#table, this.#reveal] = [grid, grid.table, reveal];
+    }
+
+    /** Make a cell the active one, `extend`: keep the other corner of the block. */
+    activate(at: At, extend = false): void {
+        const grid = this.#grid;
+        grid.corner = extend && at.place >= 0 ? (grid.corner ?? grid.active) : undefined;
+        grid.active = at;
+        this.#reveal(at);
+    }
+
+    /** A key on the table; `link`: of the active cell, if it has one. False if it means nothing here. */
+    key(event: KeyboardEvent, link: HTMLElement | null, said: (sentence: string) => void): boolean {
+        const far = event.ctrlKey || event.metaKey;
+        if (event.altKey) return this.#resized(event.key);
+        if (far && event.key.toLowerCase() === 'a') void chooseAll(this.#table);
+        else if (far && event.key.toLowerCase() === 'c') void copyBlock(this.#grid).then(said);
+        else if (event.key === 'Escape') this.#unchoose();
+        else if (event.key === ' ' || event.key === 'Enter') this.#act(event, link);
+        else return this.#moved(event, far);
+        return true;
+    }
+
+    #moved(event: KeyboardEvent, far: boolean): boolean {
+        const { places, columns } = { places: this.#table.shown, columns: this.#table.fields.length };
+        const to = moved(this.#grid.active, event.key, far, { places, columns, page: this.#grid.scroller.page });
+        if (to) this.activate(to, event.shiftKey);
+        return to !== undefined;
+    }
+
+    #resized(key: string): boolean {
+        const { place, column } = this.#grid.active;
+        const step = { ArrowRight: STEP, ArrowLeft: -STEP }[key];
+        if (place >= 0 || step === undefined) return false;
+        this.#grid.widen(column, (this.#grid.widths[column] ?? 0) + step);
+        return true;
+    }
+
+    #unchoose(): void {
+        if (this.#grid.corner) this.#grid.corner = undefined;
+        else this.#table.choose(undefined);
+    }
+
+    #act(event: KeyboardEvent, link: HTMLElement | null): void {
+        const { place, column } = this.#grid.active;
+        if (place < 0) void this.#table.sort(nextSorting(this.#table.sorting, column, event.shiftKey));
+        else if (event.key === 'Enter') link?.click();
+        else if (event.shiftKey) void chooseBetween(this.#table, this.#pivot, place, false);
+        else {
+            this.#pivot = place;
+            toggleOne(this.#table, this.#grid.row(place));
+        }
+    }
+
+    /** The pointer is pressed: a block of cells may begin. */
+    pressed(event: PointerEvent): void {
+        const at = pointedAt(event);
+        this.#pressed = at && at.column >= 0 ? at : undefined;
+        this.#grid.corner = undefined;
+    }
+
+    /** The pointer goes over cells, drawing a block if it is a pressed mouse. */
+    hovered(event: PointerEvent): void {
+        const [at, grid, from] = [pointedAt(event), this.#grid, this.#pressed];
+        this.#table.hovered = at ? grid.row(at.place) : -1;
+        if (!at || !from || event.pointerType !== 'mouse' || !(event.buttons & 1) || at.column < 0) return;
+        if (!grid.corner && at.place === from.place && at.column === from.column) return;
+        [grid.corner, grid.active] = [from, at];
+    }
+
+    /** Choose the row that is clicked; with Ctrl beside others, with Shift all from the last one. */
+    clicked(event: MouseEvent): void {
+        const [at, grid, table] = [pointedAt(event), this.#grid, this.#table];
+        this.#pressed = undefined;
+        if (!at || grid.corner || (event.target instanceof Element && event.target.closest('a'))) return;
+        grid.active = { place: at.place, column: Math.max(0, at.column) };
+        const more = event.ctrlKey || event.metaKey;
+        if (event.shiftKey) return void chooseBetween(table, this.#pivot, at.place, more);
+        this.#pivot = at.place;
+        if (more) toggleOne(table, grid.row(at.place));
+        else chooseOne(table, grid.row(at.place));
+    }
+}
+
+/** The cell of an event; column -1 is the number of the row. */
+function pointedAt(event: Event): At | undefined {
+    const cell = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-place]') : null;
+    return cell ? { place: Number(cell.dataset['place']), column: Number(cell.dataset['column'] ?? -1) } : undefined;
+}

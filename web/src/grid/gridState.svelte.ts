@@ -1,0 +1,216 @@
+/** What a table on the page shows at present: its place, widths, active cell and the cells that have been fetched. */
+
+import { condition } from './typedCondition';
+import { sexagesimalOf, shownAs, styleOf, type Style } from './cellFormat';
+import { Closed } from '../rows/workerLink';
+import type { Cell, Filter, Table } from '../model/resultModel';
+import { firstWidth, NARROWEST, seen, starts, textWidth, WIDEST, type TextWidth } from './columnWidths';
+import type { At } from './cellMoves';
+import { Scroller } from './gridScroller';
+
+/** Pixels. */
+export const ROW_HEIGHT = 26;
+/** Rows and columns that are fetched beyond those seen. */
+const AROUND = { rows: 60, columns: 4 };
+/** What is fetched is fetched anew when so few rows are left of it. */
+const LEAST = 20;
+const SAMPLE = 60;
+const ANGLE = ['+00:00:00.000'];
+
+interface Fetched {
+    readonly from: number;
+    readonly first: number;
+    /** the column behind the last one */
+    readonly last: number;
+    readonly version: number;
+    readonly rows: Uint32Array;
+    readonly cells: readonly Cell[][];
+}
+
+/** A rectangle of cells, both ends within. */
+export interface Block {
+    readonly from: At;
+    readonly to: At;
+}
+
+export class Grid {
+    readonly scroller = new Scroller(ROW_HEIGHT);
+    /** what is seen of the table: pixels */
+    box = $state.raw({ left: 0, width: 0, height: 0 });
+    widths = $state.raw<readonly number[]>([]);
+    active = $state.raw<At>({ place: 0, column: 0 });
+    /** the other corner of the block of cells; undefined: the active cell alone */
+    corner = $state.raw<At | undefined>(undefined);
+    #sexagesimal = $state(false);
+    filtering = $state(false);
+    /** what is typed above the columns */
+    typed = $state.raw<Readonly<Record<number, string>>>({});
+    fetched = $state.raw<Fetched | undefined>(undefined);
+    /** grows when the scroller has moved */
+    moves = $state(0);
+    #styles = $state.raw<readonly Style[]>([]);
+    #asking: Promise<void> | undefined;
+    #again = false;
+    #measured = 0;
+    // eslint-disable-next-line svelte/prefer-svelte-reactivity -- nothing is drawn of it
+    readonly #drawn = new Set<number>();
+
+    #textWidth: TextWidth = (text) => text.length * 8;
+
+    constructor(readonly table: Table) {}
+
+    readonly starts = $derived(starts(this.widths));
+    readonly columns = $derived(seen(this.starts, this.box.left, this.box.left + this.box.width));
+    readonly places = $derived.by((): [number, number] => {
+        void this.moves;
+        this.scroller.fit(this.table.shown, this.box.height);
+        return this.scroller.places;
+    });
+    readonly block = $derived.by((): Block => {
+        const [one, other] = [this.active, this.corner ?? this.active];
+        const [low, high] = [Math.min(one.place, other.place), Math.max(one.place, other.place)];
+        const [left, right] = [Math.min(one.column, other.column), Math.max(one.column, other.column)];
+        return { from: { place: Math.max(low, 0), column: left }, to: { place: high, column: right } };
+    });
+    readonly hasAngles = $derived.by(() => this.table.fields.some((field) => sexagesimalOf(field)));
+
+    get sexagesimal(): boolean {
+        return this.#sexagesimal;
+    }
+
+    /** Show angles in hours or degrees, minutes, seconds; their columns are made wide enough. */
+    set sexagesimal(wanted: boolean) {
+        this.#sexagesimal = wanted;
+        if (wanted)
+            this.widths = this.widths.map((width, column) => {
+                const field = this.table.fields[column];
+                return field && sexagesimalOf(field)
+                    ? Math.max(width, firstWidth(field, ANGLE, this.#textWidth))
+                    : width;
+            });
+    }
+
+    inBlock(place: number, column: number): boolean {
+        if (!this.corner) return false;
+        const { from, to } = this.block;
+        return place >= from.place && place <= to.place && column >= from.column && column <= to.column;
+    }
+
+    /** Widths in the font, and digits, from the first rows, and again from all over the table once it is whole. */
+    async measure(font: string): Promise<void> {
+        const { table } = this;
+        const stage = !table.fields.length ? 0 : !table.rows ? 1 : table.state.phase === 'loading' ? 2 : 3;
+        if (stage <= this.#measured) return;
+        this.#measured = stage;
+        this.#textWidth = textWidth(font);
+        const places = stage === 3 && table.shown > SAMPLE ? [0, 0.25, 0.5, 0.75, 1] : [0];
+        const last = Math.max(0, table.shown - SAMPLE);
+        try {
+            const starts = places.map((part) => Math.floor(part * last));
+            const pages = await Promise.all(starts.map((from) => table.page(from, from + SAMPLE)));
+            this.#fit(pages.flatMap((page) => page.cells));
+        } catch (error) {
+            if (!(error instanceof Closed)) throw error;
+        }
+    }
+
+    /** Columns only get wider, and those that the user has drawn stay. */
+    #fit(cells: readonly Cell[][]): void {
+        const { fields } = this.table;
+        this.#styles = fields.map((field, column) =>
+            styleOf(
+                field,
+                cells.map((row) => row[column] ?? null),
+            ),
+        );
+        this.widths = fields.map((field, column) => {
+            const known = this.widths[column] ?? 0;
+            if (this.#drawn.has(column)) return known;
+            return Math.max(known, firstWidth(field, this.#sample(cells, column), this.#textWidth));
+        });
+    }
+
+    #sample(cells: readonly Cell[][], column: number): string[] {
+        return cells.map((row) => shownAs(row[column] ?? null, this.#styles[column] ?? { type: 'plain' }));
+    }
+
+    /** Make a column as wide as what is seen of it needs. */
+    fitColumn(column: number): void {
+        const field = this.table.fields[column];
+        const at = this.fetched && column - this.fetched.first;
+        if (!field || at === undefined) return;
+        const texts = this.fetched?.cells.map((row) => shownAs(row[at] ?? null, this.style(column))) ?? [];
+        this.widen(column, firstWidth(field, texts, this.#textWidth));
+    }
+
+    widen(column: number, width: number): void {
+        this.#drawn.add(column);
+        const fitted = Math.round(Math.min(Math.max(width, NARROWEST), WIDEST));
+        this.widths = this.widths.map((known, at) => (at === column ? fitted : known));
+    }
+
+    style(column: number): Style {
+        const angle = this.sexagesimal ? sexagesimalOf(this.table.fields[column]!) : undefined;
+        return angle ? { type: angle } : (this.#styles[column] ?? { type: 'plain' });
+    }
+
+    /** A value that has been fetched; undefined: not yet. */
+    cell(place: number, column: number): Cell | undefined {
+        const { fetched } = this;
+        return fetched?.cells[place - fetched.from]?.[column - fetched.first];
+    }
+
+    /** The row at a place; -1: not fetched yet. */
+    row(place: number): number {
+        return this.fetched?.rows[place - this.fetched.from] ?? -1;
+    }
+
+    /** Fetch what is seen. Asked again while it is under way, it goes on with what is seen then. */
+    look(): Promise<void> {
+        this.#again = true;
+        this.#asking ??= this.#looking().finally(() => (this.#asking = undefined));
+        return this.#asking;
+    }
+
+    async #looking(): Promise<void> {
+        while (this.#again) {
+            this.#again = false;
+            if (this.#covered()) continue;
+            const { fields, version } = this.table;
+            const from = Math.max(0, this.places[0] - AROUND.rows);
+            const first = Math.max(0, this.columns[0] - AROUND.columns);
+            const last = Math.min(fields.length, this.columns[1] + AROUND.columns);
+            const wanted = Array.from({ length: Math.max(0, last - first) }, (_, at) => first + at);
+            try {
+                const page = await this.table.page(from, this.places[1] + AROUND.rows, wanted);
+                this.fetched = { from, first, last, version, ...page };
+            } catch (error) {
+                // the tab of this table was closed meanwhile
+                if (error instanceof Closed) return;
+                throw error;
+            }
+        }
+    }
+
+    /** Whether what is seen, and a bit around it, has been fetched as it is now. */
+    #covered(): boolean {
+        const { fetched, places, columns, table } = this;
+        if (fetched?.version !== table.version || fetched.first > columns[0] || fetched.last < columns[1]) return false;
+        const [least, most] = [Math.max(0, places[0] - LEAST), Math.min(table.shown, places[1] + LEAST)];
+        return fetched.from <= least && fetched.from + fetched.rows.length >= most;
+    }
+
+    /** Filter by what is typed; what cannot be read filters nothing. */
+    filter(typed: Readonly<Record<number, string>>): Promise<void> {
+        this.typed = typed;
+        const conditions = Object.keys(typed).map((key) => this.condition(Number(key)));
+        this.scroller.to(0);
+        this.moves++;
+        return this.table.filter(conditions.filter((found): found is Filter => typeof found === 'object'));
+    }
+
+    condition(column: number): Filter | undefined | 'wrong' {
+        const field = this.table.fields[column];
+        return field && condition(this.typed[column] ?? '', field, column);
+    }
+}

@@ -1,0 +1,50 @@
+/** Choosing rows by their places: one, more, all between. */
+
+import type { Table } from '../model/resultModel';
+
+/** A copy of the marks of chosen rows, with room for all rows. */
+function marks(table: Table): Uint8Array {
+    const copy = new Uint8Array(table.rows);
+    if (table.chosen) copy.set(table.chosen.subarray(0, table.rows));
+    return copy;
+}
+
+/** Choose a row alone; if it is that already, none. */
+export function chooseOne(table: Table, row: number): void {
+    if (row < 0) return;
+    if (table.chosenCount === 1 && table.chosen?.[row]) return table.choose(undefined);
+    const only = new Uint8Array(table.rows);
+    only[row] = 1;
+    table.choose(only);
+}
+
+/** Choose a row beside others, or no more. */
+export function toggleOne(table: Table, row: number): void {
+    if (row < 0) return;
+    const changed = marks(table);
+    changed[row] = changed[row] ? 0 : 1;
+    table.choose(changed);
+}
+
+/** Choose the rows at all places from one to the other, `more`: beside the others. */
+export async function chooseBetween(table: Table, one: number, other: number, more: boolean): Promise<void> {
+    const { rows } = await table.page(Math.min(one, other), Math.max(one, other) + 1, []);
+    const changed = more ? marks(table) : new Uint8Array(table.rows);
+    for (const row of rows) changed[row] = 1;
+    table.choose(changed);
+}
+
+/** Choose all rows shown. */
+export const chooseAll = (table: Table): Promise<void> => chooseBetween(table, 0, table.shown - 1, false);
+
+/** The next place after `place` whose row is chosen, from the top again after the last; -1: none is shown. */
+export async function nextChosen(table: Table, place: number): Promise<number> {
+    const { chosen } = table;
+    if (!chosen) return -1;
+    const order = await table.order();
+    for (let step = 1; step <= order.length; step++) {
+        const at = (place + step) % order.length;
+        if (chosen[order[at]!]) return at;
+    }
+    return -1;
+}

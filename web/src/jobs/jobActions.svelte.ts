@@ -1,0 +1,71 @@
+/** What the buttons of a job do. What goes wrong is a sentence in `said`. */
+
+import { openQuery, showResult } from '../model/queryOpener';
+import { keepUntil, at } from '../tap/uwsClient';
+import { addressOf } from '../tap/tapRequest';
+import { text } from '../text';
+import { jobs } from './userJobs.svelte';
+import { copyText } from '../browser/clipboard';
+import { download } from './downloadResult';
+import type { WatchedJob } from './watchedJob.svelte';
+import { instantText, titleOf } from './jobWording';
+
+const WEEK = 7 * 86_400_000;
+
+export class JobActions {
+    said = $state('');
+    bad = $state(false);
+    busy = $state(false);
+
+    constructor(readonly watched: WatchedJob) {}
+
+    get title(): string {
+        return this.watched.title || titleOf(this.watched.job);
+    }
+
+    open(): void {
+        jobs.seen(this.watched.id);
+        showResult({ kind: 'job', id: this.watched.id }, this.title);
+    }
+
+    edit(): void {
+        if (this.watched.job) openQuery(this.watched.job.query, { title: this.title });
+    }
+
+    run = (): Promise<void> => this.#tried(() => jobs.run(this.watched.id));
+    stop = (): Promise<void> => this.#tried(() => jobs.stop(this.watched.id));
+    destroy = (): Promise<void> => this.#tried(() => jobs.destroy(this.watched.id));
+
+    download = (): Promise<void> =>
+        this.#tried(async () => {
+            if (this.watched.job) await download(this.watched.job);
+        });
+
+    copy = (): Promise<void> =>
+        this.#tried(async () => {
+            const done = await copyText(addressOf(at(this.watched.id)));
+            return done ? text.jobs.actions.copied : text.jobs.actions.notCopied;
+        });
+
+    /** A week more, as far as the service keeps jobs. */
+    keepLonger = (): Promise<void> =>
+        this.#tried(async () => {
+            const until = await keepUntil(this.watched.id, (this.watched.job?.destruction ?? Date.now()) + WEEK);
+            await this.watched.refresh();
+            return text.jobs.actions.kept(instantText(until));
+        });
+
+    async #tried(work: () => Promise<string | void>): Promise<void> {
+        [this.busy, this.said] = [true, ''];
+        try {
+            this.said = (await work()) ?? '';
+            this.bad = false;
+        } catch (error) {
+            [this.said, this.bad] = [(error as Error).message, true];
+            // what has been refused may have changed meanwhile
+            await this.watched.refresh();
+        } finally {
+            this.busy = false;
+        }
+    }
+}

@@ -1,0 +1,37 @@
+/** Which columns of a table mean what, by their UCDs and names. */
+
+import type { Known, Position } from '../uploads/positionGuess';
+import { masPerYear } from './matchQuery';
+
+/** so many magnitudes are taken at first */
+const MAGNITUDES = 4;
+
+const words = (column: Known): string[] => (column.ucd ?? '').toLowerCase().split(';');
+
+/** The column that names the rows: by its UCD, else by its name. */
+export function idOf(columns: readonly Known[]): Known | undefined {
+    const main = columns.find((column) => words(column)[0] === 'meta.id' && words(column).includes('meta.main'));
+    return main ?? columns.find(({ name, kind }) => /^(source_?)?(id|name)$/i.test(name) && kind !== 'array');
+}
+
+/** Ids, the position, magnitudes, in the order of the table. */
+export function firstColumns(columns: readonly Known[], position: Position | undefined): string[] {
+    const magnitudes = columns.filter((column) => words(column)[0] === 'phot.mag').slice(0, MAGNITUDES);
+    const wanted = [
+        idOf(columns)?.name,
+        position?.longitude.column,
+        position?.latitude.column,
+        ...magnitudes.map(({ name }) => name),
+    ];
+    return columns.map(({ name }) => name).filter((name) => wanted.includes(name));
+}
+
+/** The column with the proper motion along an axis, in a unit that is known. */
+export function motionOf(columns: readonly Known[], axis: 'ra' | 'dec'): Known | undefined {
+    const usable = columns.filter(({ kind, unit }) => kind === 'number' && masPerYear(unit ?? '') !== undefined);
+    const pattern = axis === 'ra' ? /^pm_?ra/i : /^pm_?de/i;
+    return (
+        usable.find((column) => words(column)[0] === 'pos.pm' && words(column).includes(`pos.eq.${axis}`)) ??
+        usable.find(({ name }) => pattern.test(name))
+    );
+}

@@ -1,0 +1,148 @@
+/** One table of a match: a file of the user's or a stored table, and what of it takes part. */
+
+import { catalogue } from '../tap/catalogue.svelte';
+import { same, unquoted } from '../adql/identifiers';
+import { files, type TableFile } from '../uploads/userFiles.svelte';
+import { kindOf } from '../model/fieldKind';
+import { guessedPosition, type Known, type Position } from '../uploads/positionGuess';
+import { firstColumns, idOf, motionOf } from './columnRoles';
+import { masPerYear, perArcsec, type Errors, type Motion, type Side } from './matchQuery';
+
+const UPLOAD = /^TAP_UPLOAD\./i;
+/** a file with so few columns is taken whole */
+const WHOLE = 8;
+
+export class WizardSide {
+    /** as ADQL writes it, '' while none is chosen */
+    table = $state('');
+    columns = $state.raw<readonly Known[]>([]);
+    position = $state.raw<Position | undefined>();
+    /** names of the columns of the result */
+    chosen = $state.raw<readonly string[]>([]);
+    /** the column with the error of positions, '' for none */
+    errors = $state('');
+    moving = $state(false);
+    from = $state<number | null>(2000);
+    to = $state<number | null>(2016);
+    loading = $state(false);
+    /** why the columns are not known, '' if they are */
+    failed = $state('');
+
+    /** whether there is a table to match: files may have been removed or renamed since */
+    get isThere(): boolean {
+        return this.table !== '' && (!this.isFile || this.file !== undefined);
+    }
+
+    get isFile(): boolean {
+        return UPLOAD.test(this.table);
+    }
+
+    get file(): TableFile | undefined {
+        return this.isFile ? files.find(this.table.replace(UPLOAD, '')) : undefined;
+    }
+
+    /** Take a table, and learn its columns. Never raises: `failed` says what is wrong. */
+    async choose(table: string): Promise<void> {
+        if (table === this.table && this.columns.length > 0) {
+            this.position = this.file?.position ?? this.position;
+            return;
+        }
+        Object.assign(this, { table, columns: [], position: undefined, chosen: [], errors: '', moving: false });
+        [this.failed, this.loading] = ['', table !== ''];
+        try {
+            const columns = table ? await columnsOf(table) : [];
+            if (this.table !== table) return;
+            this.columns = columns;
+            this.position = this.file?.position ?? guessedPosition(columns);
+            this.few();
+        } catch (error) {
+            if (this.table !== table) return;
+            this.failed = (error as Error).message;
+        }
+        this.loading = false;
+    }
+
+    /** Say where the positions are; of a file, for other queries too. */
+    place(position: Position | undefined): void {
+        this.position = position;
+        if (!this.file) return;
+        this.file.position = position;
+        void files.save();
+    }
+
+    /** Choose the columns that a result needs first: ids, the position and magnitudes; all of a small file. */
+    few(): void {
+        const all = this.isFile && this.columns.length <= WHOLE;
+        this.chosen = all ? this.columns.map(({ name }) => name) : firstColumns(this.columns, this.position);
+    }
+
+    toggle(column: string): void {
+        const { chosen } = this;
+        this.chosen = chosen.includes(column) ? chosen.filter((name) => name !== column) : [...chosen, column];
+    }
+
+    /** Columns that may be errors of positions. */
+    readonly errorColumns: readonly Known[] = $derived(
+        this.columns.filter(
+            ({ kind, unit = '' }) => kind === 'number' && (unit === '' || perArcsec(unit ?? '') !== undefined),
+        ),
+    );
+
+    /** The two proper motions, if the table has them and positions that they can move. */
+    readonly motions: { ra: Known; dec: Known } | undefined = $derived.by(() => {
+        const { position, columns } = this;
+        if (position?.frame !== 'ICRS') return;
+        const [ra, dec] = [motionOf(columns, 'ra'), motionOf(columns, 'dec')];
+        return ra && dec && ra.unit === dec.unit ? { ra, dec } : undefined;
+    });
+
+    get motion(): Motion | undefined {
+        if (!this.moving || !this.motions) return undefined;
+        const { ra, dec } = this.motions;
+        return {
+            ra: ra.name,
+            dec: dec.name,
+            mas: masPerYear(ra.unit ?? '') ?? 1,
+            from: this.from ?? 0,
+            to: this.to ?? 0,
+        };
+    }
+
+    get errorColumn(): Errors | undefined {
+        const column = this.columns.find(({ name }) => name === this.errors);
+        return column && { column: column.name, perArcsec: perArcsec(column.unit ?? '') ?? 1 };
+    }
+
+    /** What the query is written of; undefined while it has no position. */
+    get side(): Side | undefined {
+        if (!this.table || !this.position) return undefined;
+        const all = this.columns.map(({ name }) => name);
+        return {
+            table: this.table,
+            position: this.position,
+            columns: all.filter((name) => this.chosen.includes(name)),
+            all,
+            motion: this.motion,
+            errors: this.errorColumn,
+            id: idOf(this.columns)?.name,
+        };
+    }
+}
+
+async function columnsOf(table: string): Promise<readonly Known[]> {
+    if (UPLOAD.test(table)) {
+        await files.restored;
+        return files.find(table.replace(UPLOAD, ''))?.columns ?? [];
+    }
+    const columns = await catalogue.columns(table);
+    return columns.map(({ name, datatype, arraysize, xtype, unit, ucd, description }) => ({
+        name: unquoted(name),
+        kind: kindOf(datatype, arraysize, xtype),
+        unit,
+        ucd,
+        description,
+    }));
+}
+
+/** Whether two names are the same table. */
+export const isSame = (one: string, other: string): boolean => one !== '' && same(one, other);

@@ -1,0 +1,109 @@
+/** Columns in memory: parts as they came, each with typed arrays, from which single values are taken when needed. */
+
+import type { Cell } from './resultModel';
+import { instant, MICROS_PER_DAY, UNIX_EPOCH_MJD } from './instants';
+
+export type Numbers =
+    | Int8Array<ArrayBuffer>
+    | Uint8Array<ArrayBuffer>
+    | Int16Array<ArrayBuffer>
+    | Uint16Array<ArrayBuffer>
+    | Int32Array<ArrayBuffer>
+    | Uint32Array<ArrayBuffer>
+    | BigInt64Array<ArrayBuffer>
+    | BigUint64Array<ArrayBuffer>
+    | Float32Array<ArrayBuffer>
+    | Float64Array<ArrayBuffer>;
+
+export type Bytes = Uint8Array<ArrayBuffer>;
+
+type Values =
+    | { readonly type: 'number'; readonly values: Numbers }
+    | { readonly type: 'boolean'; readonly bits: Bytes }
+    /** microseconds since 1970, UTC */
+    | { readonly type: 'time'; readonly micros: BigInt64Array<ArrayBuffer> }
+    | { readonly type: 'text'; readonly offsets: Int32Array<ArrayBuffer>; readonly bytes: Bytes }
+    | { readonly type: 'list'; readonly offsets: Int32Array<ArrayBuffer>; readonly items: Part };
+
+/** Some consecutive rows of a column, as Arrow lays them out. `valid`: a bit per row, 0 for NULL; missing: no NULL. */
+export type Part = Values & { readonly length: number; readonly valid?: Bytes | undefined };
+
+const UTF8 = new TextDecoder();
+
+export const bit = (bits: Bytes, at: number): boolean => ((bits[at >> 3]! >> (at & 7)) & 1) === 1;
+
+export const isNull = (part: Part, at: number): boolean => part.valid !== undefined && !bit(part.valid, at);
+
+/** A value as the page shows it; arrays as DALI writes them, with blanks between. */
+export function cell(part: Part, at: number): Cell {
+    if (isNull(part, at)) return null;
+    switch (part.type) {
+        case 'number':
+            return part.values instanceof Float32Array ? shortest(part.values[at]!) : part.values[at]!;
+        case 'boolean':
+            return bit(part.bits, at);
+        case 'time':
+            return instant(part.micros[at]!);
+        case 'text':
+            return UTF8.decode(part.bytes.subarray(part.offsets[at], part.offsets[at + 1]));
+        case 'list':
+            return listText(part.items, part.offsets[at]!, part.offsets[at + 1]!);
+    }
+}
+
+/** The number with the fewest digits that is this float: 1.18, not 1.1799999475479126. */
+export function shortest(value: number): number {
+    for (let digits = 6; digits < 9; digits++) {
+        const short = Number(value.toPrecision(digits));
+        if (Math.fround(short) === value) return short;
+    }
+    return value;
+}
+
+function listText(items: Part, from: number, to: number): string {
+    const words: string[] = [];
+    for (let at = from; at < to; at++) words.push(String(cell(items, at) ?? (items.type === 'number' ? 'NaN' : '')));
+    return words.join(' ');
+}
+
+/** Write the part's values as numbers to `into` from `start` on: NaN for NULL and for what is no number. */
+export function toNumbers(part: Part, into: Float64Array, start: number): void {
+    if (part.type === 'number' && part.values instanceof Float64Array) into.set(part.values, start);
+    else if (part.type === 'number')
+        for (let at = 0; at < part.length; at++) into[start + at] = Number(part.values[at]);
+    else if (part.type === 'boolean') for (let at = 0; at < part.length; at++) into[start + at] = +bit(part.bits, at);
+    else if (part.type === 'time') for (let at = 0; at < part.length; at++) into[start + at] = mjd(part.micros[at]!);
+    else into.fill(NaN, start, start + part.length);
+    if (!part.valid) return;
+    for (let at = 0; at < part.length; at++) if (!bit(part.valid, at)) into[start + at] = NaN;
+}
+
+const mjd = (micros: bigint): number => Number(micros) / MICROS_PER_DAY + UNIX_EPOCH_MJD;
+
+/** The texts of a part by their row; '' for NULL. Faster than one by one where all rows are looked at. */
+export function texts(part: Part): (at: number) => string {
+    if (part.type !== 'text') return (at) => String(cell(part, at) ?? '');
+    const first = part.offsets[0] ?? 0;
+    const all = UTF8.decode(part.bytes.subarray(first, part.offsets[part.length]));
+    // one byte per character: pieces of one string
+    if (all.length === part.offsets[part.length]! - first)
+        return (at) => all.slice(part.offsets[at]! - first, part.offsets[at + 1]! - first);
+    return (at) => UTF8.decode(part.bytes.subarray(part.offsets[at], part.offsets[at + 1]));
+}
+
+/** Bytes that a part holds. */
+export function heldBytes(part: Part): number {
+    const valid = part.valid?.byteLength ?? 0;
+    switch (part.type) {
+        case 'number':
+            return valid + part.values.byteLength;
+        case 'boolean':
+            return valid + part.bits.byteLength;
+        case 'time':
+            return valid + part.micros.byteLength;
+        case 'text':
+            return valid + part.offsets.byteLength + part.bytes.byteLength;
+        case 'list':
+            return valid + part.offsets.byteLength + heldBytes(part.items);
+    }
+}

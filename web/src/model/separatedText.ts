@@ -1,0 +1,17 @@
+/** Rows as CSV (RFC 4180) or as tab-separated text, as spreadsheets and other programs take them. */
+
+import type { Cell } from './resultModel';
+
+/** A value as text: NULL is nothing, an empty text "" in CSV. */
+export function written(value: Cell, format: 'csv' | 'tsv'): string {
+    if (value === null) return '';
+    if (typeof value !== 'string') return String(value);
+    if (format === 'tsv') return value.replace(/[\t\r\n]+/g, ' ');
+    return value === '' || /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
+}
+
+/** A line, with its end. */
+export function line(cells: readonly Cell[], format: 'csv' | 'tsv'): string {
+    const words = cells.map((value) => written(value, format));
+    return format === 'csv' ? `${words.join(',')}\r\n` : `${words.join('\t')}\n`;
+}

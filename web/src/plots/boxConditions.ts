@@ -1,0 +1,48 @@
+/** A box of a plot as conditions: for a query, and as filters of the table. */
+
+import type { Field, Filter } from '../model/resultModel';
+import type { Place } from './pointSelection';
+import { adqlOf, AXES, type Axis, type Settings } from './plotSettings';
+
+export interface Brushed {
+    /** the rows that were chosen by it */
+    readonly rows: Uint8Array;
+    /** what ADQL's WHERE says of it; '' if it cannot */
+    readonly condition: string;
+    /** what the table's filters say of it; none if an axis is the difference of two columns */
+    readonly filters: readonly Filter[];
+}
+
+interface Range {
+    readonly axis: Axis;
+    readonly min: number;
+    readonly max: number;
+}
+
+/** The conditions of a box with these corners, in scaled values; undefined where the axes are no columns. */
+export function boxOf(
+    settings: Settings,
+    fields: readonly Field[],
+    [one, other]: readonly [Place, Place],
+    rows: Uint8Array,
+): Brushed | undefined {
+    const folded = settings.kind === 'curve' && settings.period > 0;
+    if (settings.kind === 'sky' || folded) return undefined;
+    const ranges = AXES[settings.kind].map((role, at): Range => {
+        const axis = settings.axes[role];
+        const ends = [one[at as 0 | 1], other[at as 0 | 1]].map((end) => (axis.log ? 10 ** end : end));
+        return { axis, min: Math.min(...ends), max: Math.max(...ends) };
+    });
+    return { rows, condition: conditionOf(ranges, fields), filters: filtersOf(ranges) };
+}
+
+/** Instants and booleans are not compared to numbers in ADQL. */
+function conditionOf(ranges: readonly Range[], fields: readonly Field[]): string {
+    if (ranges.some(({ axis }) => fields[axis.column]?.kind !== 'number')) return '';
+    return ranges.map(({ axis, min, max }) => `${adqlOf(fields, axis)} BETWEEN ${min} AND ${max}`).join(' AND ');
+}
+
+function filtersOf(ranges: readonly Range[]): Filter[] {
+    if (ranges.some(({ axis }) => axis.minus >= 0)) return [];
+    return ranges.map(({ axis, min, max }) => ({ column: axis.column, min, max }));
+}

@@ -1,0 +1,80 @@
+/** A table in memory for unit tests. */
+
+import type { Cell, Field, Filter, Sort, State, Table, Written } from '../model/resultModel';
+
+export class MemoryTable implements Table {
+    state: State = { phase: 'complete' };
+    version = 1;
+    sorting: readonly Sort[] = [];
+    filters: readonly Filter[] = [];
+    chosen: Uint8Array | undefined;
+    hovered = -1;
+    shownRows: readonly number[];
+
+    constructor(
+        readonly fields: readonly Field[],
+        private readonly columns: readonly (readonly Cell[])[],
+    ) {
+        this.shownRows = [...(columns[0] ?? []).keys()];
+    }
+
+    get rows(): number {
+        return this.columns[0]?.length ?? 0;
+    }
+    get shown(): number {
+        return this.shownRows.length;
+    }
+    get chosenCount(): number {
+        return this.chosen?.reduce((sum, mark) => sum + mark, 0) ?? 0;
+    }
+
+    async page(from: number, to: number, columns = [...this.fields.keys()]) {
+        const rows = Uint32Array.from(this.shownRows.slice(from, to));
+        const cells = Array.from(rows, (row) => columns.map((column) => this.columns[column]?.[row] ?? null));
+        return { rows, cells };
+    }
+    async numbers(column: number) {
+        return Float64Array.from(this.columns[column]!, (cell) =>
+            cell === null || typeof cell === 'string' ? NaN : Number(cell),
+        );
+    }
+    async order() {
+        return Uint32Array.from(this.shownRows);
+    }
+    async summary() {
+        return { min: 0, max: 0, mean: 0, missing: 0 };
+    }
+    async sort(by: readonly Sort[]) {
+        this.sorting = by;
+    }
+    async filter(by: readonly Filter[]) {
+        this.filters = by;
+    }
+    choose(rows: Uint8Array | undefined): void {
+        this.chosen = rows;
+    }
+    async written(what: Written) {
+        return new Blob([what.format]);
+    }
+    stop(): void {}
+    close(): void {}
+}
+
+/** A column of numbers. */
+export const number = (name: string, ucd = '', unit = ''): Field => ({
+    name,
+    datatype: 'double',
+    kind: 'number',
+    ucd,
+    unit,
+});
+/** A column of text. */
+export const words = (name: string, ucd = ''): Field => ({ name, datatype: 'char', arraysize: '*', kind: 'text', ucd });
+/** A column of instants. */
+export const instants = (name: string, ucd = ''): Field => ({
+    name,
+    datatype: 'char',
+    xtype: 'timestamp',
+    kind: 'time',
+    ucd,
+});

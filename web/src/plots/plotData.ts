@@ -1,0 +1,171 @@
+/** What a plot draws: the table's columns, asked for and made into points by the settings. */
+
+import type { Table } from '../model/resultModel';
+import { vector } from '../sky/directions';
+import { conversion } from '../sky/skyFrames';
+import { isGalactic } from './defaultSettings';
+import { degreesOf, folded, linePoints, planePoints, skyPoints, type Points } from './plotPoints';
+import { AXES, nameOf, NO_AXIS, unitOf, type Axis, type Quantity, type Role, type Settings } from './plotSettings';
+import {
+    kindShades,
+    namedCodes,
+    numberCodes,
+    textCodes,
+    valueShades,
+    withValue,
+    type Codes,
+    type Shades,
+} from './pointShades';
+import { SkyCells } from './skyCellCounts';
+import { isoOf } from '../canvas/axisTicks';
+
+/** A value of the plot by row, for those who point at it and for files. */
+export interface Shown {
+    readonly name: string;
+    readonly unit: string;
+    value(row: number): number | string;
+}
+
+export interface Data {
+    /** what is plotted: the axes first, then errors and colours */
+    readonly columns: readonly Shown[];
+    readonly settings: Settings;
+    readonly points: Points;
+    readonly shades: Shades | undefined;
+    /** half the error bar of each row, in values of the vertical axis */
+    readonly errors: Float64Array | undefined;
+    /** of the sky: the longitude in the middle, and the points counted in HEALPix cells */
+    readonly centre: number;
+    readonly cells: SkyCells | undefined;
+    /** what has to be taken off a time to have MJD; undefined if the time axis cannot be dates */
+    readonly epoch: number | undefined;
+}
+
+/** Load and arrange what the settings say; 'columns' if an axis has no column yet. */
+export async function load(table: Table, settings: Settings): Promise<Data | 'columns'> {
+    const { kind, axes } = settings;
+    const wanted = AXES[kind].map((role) => axes[role]);
+    if (wanted.some(({ column }) => !table.fields[column])) return 'columns';
+    const order = await table.order();
+    const basic = kind === 'sky' ? await sky(table, settings, order) : await plane(table, settings, order);
+    const { coloured, ...rest } = await shaded(table, settings, basic);
+    const columns = await Promise.all(wanted.map((axis) => shownColumn(table, axis)));
+    const errors = rest.errors ? [await shownColumn(table, { column: settings.error, minus: -1 })] : [];
+    return { settings, ...rest, columns: [...columns, ...errors, ...coloured] };
+}
+
+type Basic = Pick<Data, 'points' | 'errors' | 'centre' | 'cells' | 'epoch'>;
+const PLAIN = { errors: undefined, centre: 0, cells: undefined, epoch: undefined };
+
+async function shownColumn(table: Table, quantity: Quantity): Promise<Shown> {
+    const { values, minus } = await columnsOf(table, { ...NO_AXIS, ...quantity });
+    const named = { name: nameOf(table.fields, quantity), unit: unitOf(table.fields, quantity) };
+    const dates = table.fields[quantity.column]?.kind === 'time' && !minus;
+    return {
+        ...named,
+        value: (row) => (dates ? isoOf(values[row]!, 'ms') : minus ? values[row]! - minus[row]! : values[row]!),
+    };
+}
+
+async function columnsOf(table: Table, axis: Axis) {
+    const [values, minus] = await Promise.all([
+        table.numbers(axis.column),
+        axis.minus >= 0 ? table.numbers(axis.minus) : undefined,
+    ]);
+    return { values, minus, log: axis.log };
+}
+
+async function plane(table: Table, settings: Settings, order: Uint32Array): Promise<Basic> {
+    const [horizontal, vertical] = AXES[settings.kind].map((role: Role) => settings.axes[role]);
+    const x = await columnsOf(table, horizontal!);
+    if (!vertical) return { ...PLAIN, points: linePoints(order, x) };
+    const y = await columnsOf(table, vertical);
+    if (settings.kind !== 'curve') return { ...PLAIN, points: planePoints(order, x, y) };
+    const errors = settings.error >= 0 && !vertical.log ? await table.numbers(settings.error) : undefined;
+    const points = planePoints(order, { ...x, log: false }, y);
+    const field = table.fields[horizontal!.column]!;
+    const days = horizontal!.minus < 0 && (field.kind === 'time' || field.unit === 'd' || /jd/i.test(field.name));
+    return {
+        ...PLAIN,
+        points: folded(points, settings.period),
+        errors,
+        epoch: days && !(settings.period > 0) ? epochOf(points.extent.u0) : undefined,
+    };
+}
+
+/** Times in days that may be dates: MJD of the years 1858 to 2270, or JD. */
+function epochOf(first: number): number | undefined {
+    if (first > 2_400_000 && first < 2_600_000) return 2_400_000.5;
+    return first > 10_000 && first < 150_000 ? 0 : undefined;
+}
+
+async function sky(table: Table, settings: Settings, order: Uint32Array): Promise<Basic> {
+    const { longitude, latitude } = settings.axes;
+    const [longitudes, latitudes] = [await table.numbers(longitude.column), await table.numbers(latitude.column)];
+    const field = table.fields[longitude.column]!;
+    const from = isGalactic(field) || /^(l|glon)$/i.test(field.name) ? 'galactic' : 'equatorial';
+    const units = [degreesOf(field.unit ?? ''), degreesOf(table.fields[latitude.column]?.unit ?? '')] as const;
+    const usual = settings.frame === 'galactic' ? 0 : 180;
+    const frames = { from, to: settings.frame, units } as const;
+    const middle = settings.centre ?? middleOf(order, longitudes, latitudes, frames) ?? usual;
+    const points = skyPoints(order, longitudes, latitudes, { ...frames, centre: middle });
+    return { ...PLAIN, points, centre: middle, cells: new SkyCells(points.rows, longitudes, latitudes, from, units) };
+}
+
+/** How alike directions have to be (the length of their mean) for the map to be turned to them. */
+const ALIKE = 0.9;
+
+/** The longitude about which the directions lie, in whole degrees; undefined if they are all over the sky. */
+function middleOf(
+    order: Uint32Array,
+    longitudes: Float64Array,
+    latitudes: Float64Array,
+    frames: { from: 'equatorial' | 'galactic'; to: 'equatorial' | 'galactic'; units: readonly [number, number] },
+): number | undefined {
+    const convert = conversion(frames.from, frames.to);
+    const stride = Math.max(1, Math.floor(order.length / 2000));
+    const sum = [0, 0, 0];
+    let count = 0;
+    for (let k = 0; k < order.length; k += stride) {
+        const [longitude, latitude] = [
+            longitudes[order[k]!]! * frames.units[0],
+            latitudes[order[k]!]! * frames.units[1],
+        ];
+        if (!Number.isFinite(longitude) || !(Math.abs(latitude) <= 90)) continue;
+        vector(...convert(longitude, latitude)).forEach((part, axis) => (sum[axis]! += part));
+        count++;
+    }
+    if (!count || Math.hypot(...sum) / count < ALIKE) return undefined;
+    return (Math.round((Math.atan2(sum[1]!, sum[0]!) * 180) / Math.PI) + 360) % 360;
+}
+
+/** The column that colours the points. */
+export function colourColumn(settings: Settings): number {
+    if (settings.kind === 'curve') return settings.band;
+    const coloured = settings.kind === 'scatter' || (settings.kind === 'sky' && settings.skyStyle === 'points');
+    return coloured ? settings.colour : -1;
+}
+
+type Shaded = Basic & Pick<Data, 'shades'> & { coloured: Shown[] };
+
+async function shaded(table: Table, settings: Settings, basic: Basic): Promise<Shaded> {
+    const column = colourColumn(settings);
+    const field = table.fields[column];
+    if (!field) return { ...basic, shades: undefined, coloured: [] };
+    const codes = await codesOf(table, column);
+    if (codes) {
+        const value = (row: number) => codes.names[codes.codes[row]!] ?? '';
+        const coloured = [{ name: field.name, unit: '', value }];
+        return { ...basic, shades: kindShades(basic.points, codes), coloured };
+    }
+    const values = await table.numbers(column);
+    const points = withValue(basic.points, values);
+    const coloured = [await shownColumn(table, { column, minus: -1 })];
+    return { ...basic, points, shades: valueShades(points, values), coloured };
+}
+
+async function codesOf(table: Table, column: number): Promise<Codes | undefined> {
+    const field = table.fields[column]!;
+    if (field.kind === 'text' || field.kind === 'array') return textCodes(table, column);
+    return namedCodes(field, numberCodes(await table.numbers(column)));
+}

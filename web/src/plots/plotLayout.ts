@@ -1,0 +1,58 @@
+/** Where things are in a picture: the plot itself, its axes, its legend; and what of the plane is shown at first. */
+
+import type { Data } from './plotData';
+import type { Extent } from './plotPoints';
+import { LEGEND_WIDTH } from '../canvas/legend';
+import { evened, type Box, type View } from '../canvas/plotView';
+
+export interface Size {
+    readonly width: number;
+    readonly height: number;
+}
+
+/** The part of a picture that the plot takes, in CSS pixels. */
+export function plotBox(size: Size, sky: boolean, legend: boolean): Box {
+    const right = legend ? LEGEND_WIDTH + 14 : 16;
+    const [left, top, bottom] = sky ? [8, 8, 8] : [66, 12, 46];
+    return {
+        left,
+        top,
+        width: Math.max(40, size.width - left - (sky && !legend ? 8 : right)),
+        height: Math.max(40, size.height - top - bottom),
+    };
+}
+
+const PADDING = 0.04;
+
+/** An axis's range with some room at both ends; of a single value, and of none, a range around it. */
+export function padded(low: number, high: number): [number, number] {
+    if (!(low <= high)) return [0, 1];
+    const room = high > low ? (high - low) * PADDING : Math.abs(low) * 0.05 || 0.5;
+    return [low - room, high + room];
+}
+
+/** The view that shows all points, axes turned as they are to be. */
+export function viewOf({ u0, u1, v0, v1 }: Extent, reversed: { u: boolean; v: boolean }): View {
+    const [left, right] = padded(u0, u1);
+    const [low, high] = padded(v0, v1);
+    return {
+        u0: reversed.u ? right : left,
+        u1: reversed.u ? left : right,
+        v0: reversed.v ? high : low,
+        v1: reversed.v ? low : high,
+    };
+}
+
+/** The whole sky. */
+export const WHOLE_SKY: View = { u0: -2.03, u1: 2.03, v0: -1.03, v1: 1.03 };
+
+/** The view of the sky: the whole, or the points' surroundings if they are within a small part of it. */
+export function skyView({ points: { extent, count } }: Data, box: Box): View {
+    const small = count > 0 && extent.u1 - extent.u0 < 1 && extent.v1 - extent.v0 < 0.5;
+    if (!small) return evened(WHOLE_SKY, box);
+    const least = 1e-5;
+    const [u0, u1] = [extent.u0 - least, extent.u1 + least];
+    const [v0, v1] = [extent.v0 - least, extent.v1 + least];
+    const [du, dv] = [(u1 - u0) * 0.08, (v1 - v0) * 0.08];
+    return evened({ u0: u0 - du, u1: u1 + du, v0: v0 - dv, v1: v1 + dv }, box);
+}

@@ -1,0 +1,112 @@
+/** What is plotted and how: the choices that a user makes, as plain values. */
+
+import { quoteName } from '../adql/identifiers';
+import type { Field } from '../model/resultModel';
+import type { Frame } from '../sky/skyFrames';
+
+export const KINDS = ['scatter', 'density', 'histogram', 'sky', 'curve'] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** What an axis shows: a column, or the difference of two. -1: none. */
+export interface Quantity {
+    readonly column: number;
+    readonly minus: number;
+}
+
+export interface Axis extends Quantity {
+    readonly log: boolean;
+    /** undefined: as is usual for it, magnitudes upside down */
+    readonly reversed: boolean | undefined;
+}
+
+export const ROLES = ['x', 'y', 'value', 'longitude', 'latitude', 'time', 'flux'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** The axes of each kind of plot: horizontal, vertical. */
+export const AXES: Record<Kind, readonly Role[]> = {
+    scatter: ['x', 'y'],
+    density: ['x', 'y'],
+    histogram: ['value'],
+    sky: ['longitude', 'latitude'],
+    curve: ['time', 'flux'],
+};
+
+export interface Settings {
+    readonly kind: Kind;
+    readonly axes: Readonly<Record<Role, Axis>>;
+    /** columns, -1 for none */
+    readonly colour: number;
+    readonly band: number;
+    readonly error: number;
+    readonly frame: Frame;
+    /** the longitude in the middle of the sky, in degrees; undefined: as suits the points */
+    readonly centre: number | undefined;
+    readonly skyStyle: 'points' | 'density';
+    /** the largest bins: 0.5 finer to 2 coarser than usual, for densities */
+    readonly coarseness: number;
+    /** bins over the histogram's width; 0: as the data suggest */
+    readonly bins: number;
+    readonly logCounts: boolean;
+    /** a point's size against what is usual for so many */
+    readonly size: number;
+    /** days to fold a light curve by; 0: not folded */
+    readonly period: number;
+    /** the time axis in calendar dates */
+    readonly calendar: boolean;
+}
+
+export const NO_AXIS: Axis = { column: -1, minus: -1, log: false, reversed: undefined };
+
+/** Whether a column's values can be on an axis. */
+export const plottable = (field: Field): boolean =>
+    field.kind === 'number' || field.kind === 'time' || field.kind === 'boolean';
+
+/** A quantity in words: "bt_mag − vt_mag". */
+export function nameOf(fields: readonly Field[], { column, minus }: Quantity): string {
+    const name = fields[column]?.name ?? '';
+    return minus >= 0 ? `${name} − ${fields[minus]?.name ?? ''}` : name;
+}
+
+/** The unit of a quantity; '' if it has none, or if two units are subtracted. Instants are days of MJD. */
+export function unitOf(fields: readonly Field[], { column, minus }: Quantity): string {
+    const unit = (at: number) => (fields[at]?.kind === 'time' ? 'd' : (fields[at]?.unit ?? ''));
+    return minus >= 0 && unit(minus) !== unit(column) ? '' : readable(unit(column));
+}
+
+/** What an axis is labelled: name, unit, and that it is MJD. */
+export function labelOf(fields: readonly Field[], quantity: Quantity): string {
+    const name = nameOf(fields, quantity);
+    if (fields[quantity.column]?.kind === 'time' && quantity.minus < 0) return `${name} [MJD]`;
+    const unit = unitOf(fields, quantity);
+    return unit ? `${name} [${unit}]` : name;
+}
+
+/** A difference of magnitudes is a colour: not reversed. */
+export function isReversed(fields: readonly Field[], axis: Axis): boolean {
+    return axis.reversed ?? (axis.minus < 0 && isMagnitude(fields[axis.column]));
+}
+
+/** Whether a column is a magnitude (not its error, nor a colour index). */
+export function isMagnitude(field: Field | undefined): boolean {
+    const ucd = field?.ucd ?? '';
+    if (/^(stat|arith)\./.test(ucd)) return false;
+    return /(^|;)phot\.mag/.test(ucd) || (field?.unit === 'mag' && !ucd && !/colou?r/i.test(field.name));
+}
+
+/** The settings as ADQL writes a quantity: "bt_mag - vt_mag". */
+export function adqlOf(fields: readonly Field[], { column, minus }: Quantity): string {
+    const first = quoteName(fields[column]?.name ?? '');
+    return minus >= 0 ? `${first} - ${quoteName(fields[minus]?.name ?? '')}` : first;
+}
+
+const RAISED: Record<string, string> = Object.fromEntries(
+    [...'0123456789-+'].map((sign, k) => [sign, '⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺'[k]!]),
+);
+
+/** A unit of VOUnits as it is written by hand: "mas.yr**-1" is "mas yr⁻¹". */
+export function readable(unit: string): string {
+    const powers = unit.replace(/\*\*\(?([+-]?\d+)\)?/g, (_, power: string) =>
+        [...power].map((c) => RAISED[c]).join(''),
+    );
+    return powers.replace(/([A-Za-z⁰¹²³⁴⁵⁶⁷⁸⁹)])\.(?=[A-Za-z(])/g, '$1 ');
+}

@@ -1,0 +1,231 @@
+/**
+ * Many points as pixels. Points are counted where they fall, then every pixel with points is stamped once with a disc:
+ * the time depends on the number of pixels as soon as there are more points than those.
+ */
+
+import type { Ramp } from '../canvas/colourRamps';
+import type { Points } from './plotPoints';
+import type { View } from '../canvas/plotView';
+
+export interface Raster {
+    readonly view: View;
+    /** in pixels of the picture */
+    readonly width: number;
+    readonly height: number;
+    /** its pixels per CSS pixel */
+    readonly ratio: number;
+}
+
+export interface Mark {
+    /** against the size that suits so many points */
+    readonly size: number;
+    /** the least radius of the discs, in CSS pixels; below 0.6 pixels a point is one pixel */
+    readonly least?: number;
+    /** of one point, 0 to 1 */
+    readonly opacity: number;
+    /** for every point which of `colours`; undefined: all have the first */
+    readonly shades?: Uint8Array | undefined;
+    readonly colours: Ramp;
+    /** neighbouring shades are neighbouring values: where points overlap, the mean's is shown, else the colours' mean */
+    readonly continuous: boolean;
+    /** only the points of these rows */
+    readonly only?: Uint8Array | undefined;
+    /** half the length of a point's vertical error bar, in values */
+    readonly errors?: Float64Array | undefined;
+}
+
+/** More points per CSS pixel than this are drawn in CSS pixels, also where the device's are finer. */
+const DENSE = 0.5;
+
+/** Pixels per CSS pixel with which so many points on so many CSS pixels are drawn. */
+export const rasterRatio = (count: number, area: number, ratio: number): number =>
+    count > DENSE * area ? Math.min(1, ratio) : ratio;
+
+/** How many points are in a view. */
+export function countIn({ u, v, count }: Points, view: View): number {
+    const [u0, u1] = [Math.min(view.u0, view.u1), Math.max(view.u0, view.u1)];
+    const [v0, v1] = [Math.min(view.v0, view.v1), Math.max(view.v0, view.v1)];
+    let found = 0;
+    for (let k = 0; k < count; k++) if (u[k]! >= u0 && u[k]! <= u1 && v[k]! >= v0 && v[k]! <= v1) found++;
+    return found;
+}
+
+/** How large points are, in pixels of the picture, if they are in so many of its pixels; `ratio` is to CSS pixels. */
+function usualRadius(layer: Float32Array, ratio: number): number {
+    let occupied = 0;
+    for (let at = 0; at < layer.length; at++) if (layer[at]! > 0) occupied++;
+    const share = occupied / Math.max(1, layer.length);
+    const radius = share > 0.2 ? 0.5 : share > 0.06 ? 0.8 : share > 0.02 ? 1.3 : share > 0.004 ? 2 : 3;
+    return radius * ratio;
+}
+
+/** How opaque points are if there are so many per CSS pixel. */
+export function usualOpacity(count: number, area: number): number {
+    const share = count / Math.max(1, area);
+    return share > 4 ? 0.25 : share > 1 ? 0.4 : share > 0.1 ? 0.6 : 0.85;
+}
+
+/** Pixels with the points of a view in it, clear where there is none. */
+export function scatterPixels(points: Points, raster: Raster, mark: Mark): Uint32Array<ArrayBuffer> {
+    const sums = mark.shades ? (mark.continuous ? 1 : 3) : 0;
+    const layers = Array.from({ length: 1 + sums }, () => new Float32Array(raster.width * raster.height));
+    gather(points, raster, mark, layers);
+    const radius = Math.max(usualRadius(layers[0]!, raster.ratio) * mark.size, (mark.least ?? 0) * raster.ratio);
+    const drawn = radius < 0.6 ? layers : stamped(layers, raster, radius);
+    if (mark.errors) gatherErrors(points, raster, mark, drawn);
+    return coloured(drawn, mark);
+}
+
+/** What a shade adds to the layers of sums: itself, or its colour's parts. */
+function parts({ shades, continuous, colours }: Mark): Float32Array {
+    const table = new Float32Array(colours.length * 3);
+    if (!shades) return table;
+    colours.forEach((colour, shade) => {
+        const values = continuous ? [shade, 0, 0] : [colour & 255, (colour >> 8) & 255, (colour >> 16) & 255];
+        table.set(values, 3 * shade);
+    });
+    return table;
+}
+
+function gather(points: Points, raster: Raster, mark: Mark, layers: Float32Array[]): void {
+    const [hits, sum, other] = layers;
+    const at = mark.only ? chosenPlaces(points, raster, mark.only) : places(points, raster);
+    const { count } = points;
+    if (!sum) {
+        for (let k = 0; k < count; k++) if (at[k]! >= 0) hits![at[k]!]!++;
+        return;
+    }
+    if (!other) {
+        const shades = mark.shades!;
+        for (let k = 0; k < count; k++) {
+            const place = at[k]!;
+            if (place < 0) continue;
+            hits![place]!++;
+            sum[place]! += shades[k]!;
+        }
+        return;
+    }
+    const add = adder(mark, layers)!;
+    for (let k = 0; k < count; k++) {
+        const place = at[k]!;
+        if (place < 0) continue;
+        hits![place]!++;
+        add(place, k, 1);
+    }
+}
+
+/** One array for all pictures: a new one of so many points takes as long as to fill it. */
+let room = new Int32Array(0);
+
+/** In which pixel every point falls; -1 if it is not in the view. Valid until the next call. */
+function places({ u, v, count }: Points, { view, width, height }: Raster): Int32Array {
+    if (room.length < count) room = new Int32Array(count);
+    const [ku, kv] = [width / (view.u1 - view.u0), height / (view.v1 - view.v0)];
+    const { u0, v1 } = view;
+    for (let k = 0; k < count; k++) {
+        const i = (u[k]! - u0) * ku;
+        const j = (v1 - v[k]!) * kv;
+        room[k] = i >= 0 && j >= 0 && i < width && j < height ? (j | 0) * width + (i | 0) : -1;
+    }
+    return room;
+}
+
+function chosenPlaces(points: Points, raster: Raster, only: Uint8Array): Int32Array {
+    const at = places(points, raster);
+    for (let k = 0; k < points.count; k++) if (!only[points.rows[k]!]) at[k] = -1;
+    return at;
+}
+
+type Add = (at: number, point: number, weight: number) => void;
+
+function adder(mark: Mark, [, one, two, three]: Float32Array[]): Add | undefined {
+    const { shades } = mark;
+    if (!shades || !one) return undefined;
+    const table = parts(mark);
+    if (!two || !three) return (at, point, weight) => void (one[at]! += weight * table[3 * shades[point]!]!);
+    return (at, point, weight) => {
+        const shade = 3 * shades[point]!;
+        one[at]! += weight * table[shade]!;
+        two[at]! += weight * table[shade + 1]!;
+        three[at]! += weight * table[shade + 2]!;
+    };
+}
+
+/** How much fainter an error bar is than its point. */
+const BAR = 0.5;
+
+function gatherErrors(points: Points, { view, width, height }: Raster, mark: Mark, layers: Float32Array[]): void {
+    const [ku, kv] = [width / (view.u1 - view.u0), height / (view.v1 - view.v0)];
+    const hits = layers[0]!;
+    const add = adder(mark, layers);
+    for (let k = 0; k < points.count; k++) {
+        const error = mark.errors![points.rows[k]!]!;
+        const i = Math.floor((points.u[k]! - view.u0) * ku);
+        if (!(error > 0) || i < 0 || i >= width || (mark.only && !mark.only[points.rows[k]!])) continue;
+        const ends = [(view.v1 - points.v[k]! - error) * kv, (view.v1 - points.v[k]! + error) * kv];
+        const to = Math.min(height - 1, Math.floor(Math.max(...ends)));
+        for (let j = Math.max(0, Math.floor(Math.min(...ends))); j <= to; j++) {
+            hits[j * width + i]! += BAR;
+            if (add) add(j * width + i, k, BAR);
+        }
+    }
+}
+
+/** The weights of a disc: 1 within, less at the rim. */
+function disc(radius: number): { reach: number; weights: Float32Array } {
+    const reach = Math.ceil(radius);
+    const side = 2 * reach + 1;
+    const weights = new Float32Array(side * side);
+    for (let j = -reach; j <= reach; j++) {
+        for (let i = -reach; i <= reach; i++) {
+            weights[(j + reach) * side + i + reach] = Math.max(0, Math.min(1, radius + 0.5 - Math.hypot(i, j)));
+        }
+    }
+    return { reach, weights };
+}
+
+function stamped(layers: Float32Array[], { width, height }: Raster, radius: number): Float32Array[] {
+    const { reach, weights } = disc(radius);
+    const side = 2 * reach + 1;
+    const hits = layers[0]!;
+    const result = layers.map(() => new Float32Array(width * height));
+    for (let at = 0; at < hits.length; at++) {
+        if (hits[at] === 0) continue;
+        const [x, y] = [at % width, Math.floor(at / width)];
+        for (let j = Math.max(-reach, -y); j <= Math.min(reach, height - 1 - y); j++) {
+            for (let i = Math.max(-reach, -x); i <= Math.min(reach, width - 1 - x); i++) {
+                const weight = weights[(j + reach) * side + i + reach]!;
+                if (weight === 0) continue;
+                for (let layer = 0; layer < layers.length; layer++) {
+                    result[layer]![at + j * width + i]! += weight * layers[layer]![at]!;
+                }
+            }
+        }
+    }
+    return result;
+}
+
+/** The opacity of sixteenths of a point, up to where more makes no difference. */
+function opacities(opacity: number): Uint8Array {
+    const clear = 1 - Math.min(0.999, opacity);
+    return Uint8Array.from({ length: 512 }, (_, k) => Math.round(255 * (1 - clear ** (k / 16))));
+}
+
+function coloured([hits, one, two, three]: Float32Array[], mark: Mark): Uint32Array<ArrayBuffer> {
+    const pixels = new Uint32Array(hits!.length);
+    const { colours } = mark;
+    const alpha = opacities(mark.opacity);
+    const first = colours[0]! & 0xffffff;
+    for (let at = 0; at < pixels.length; at++) {
+        const hit = hits![at]!;
+        if (hit === 0) continue;
+        const opaque = alpha[Math.min(511, Math.round(hit * 16))]! << 24;
+        let colour = first;
+        if (two && three) {
+            const [red, green, blue] = [one![at]! / hit, two[at]! / hit, three[at]! / hit];
+            colour = (Math.round(blue) << 16) | (Math.round(green) << 8) | Math.round(red);
+        } else if (one) colour = colours[Math.round(one[at]! / hit)]! & 0xffffff;
+        pixels[at] = opaque | colour;
+    }
+    return pixels;
+}

@@ -1,0 +1,49 @@
+/** Points of the sky counted in HEALPix cells of ICRS, of whichever order is asked for. */
+
+import { conversion, type Frame } from '../sky/skyFrames';
+import { cellAt, cellCount, LARGEST_ORDER } from '../sky/healpixCells';
+import type { View } from '../canvas/plotView';
+
+/** Finer maps would need more memory than they show. */
+const FINEST = 9;
+
+export class SkyCells {
+    #finest: Int32Array | undefined;
+    #counted: { order: number; counts: Uint32Array } | undefined;
+
+    constructor(
+        private readonly rows: Uint32Array,
+        private readonly longitudes: Float64Array,
+        private readonly latitudes: Float64Array,
+        private readonly from: Frame,
+        private readonly units: readonly [number, number],
+    ) {}
+
+    /** How many rows are in each cell of an order up to 9. */
+    counts(order: number): Uint32Array {
+        if (this.#counted?.order === order) return this.#counted.counts;
+        const counts = new Uint32Array(cellCount(order));
+        const shift = 2 * (LARGEST_ORDER - order);
+        for (const cell of this.#cells()) if (cell >= 0) counts[cell >> shift]!++;
+        this.#counted = { order, counts };
+        return counts;
+    }
+
+    #cells(): Int32Array {
+        if (this.#finest) return this.#finest;
+        const toIcrs = conversion(this.from, 'equatorial');
+        this.#finest = Int32Array.from(this.rows, (row) =>
+            cellAt(
+                LARGEST_ORDER,
+                ...toIcrs(this.longitudes[row]! * this.units[0], this.latitudes[row]! * this.units[1]),
+            ),
+        );
+        return this.#finest;
+    }
+}
+
+/** The order whose cells are about so many CSS pixels wide in a view that is `width` pixels wide. */
+export function orderFor(view: View, width: number, pixels: number): number {
+    const degrees = (Math.abs(view.u1 - view.u0) / width) * 90 * pixels;
+    return Math.max(0, Math.min(FINEST, Math.round(Math.log2(58.6 / degrees))));
+}

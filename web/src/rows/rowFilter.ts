@@ -1,0 +1,48 @@
+/** Which rows pass the filters. */
+
+import { isNull, texts } from '../model/columnParts';
+import type { Filter } from '../model/resultModel';
+import type { ColumnStore } from '../model/columnStore';
+
+/** The rows for which all filters hold, as they came. NULL and NaN pass none. */
+export function filterRows(store: ColumnStore, filters: readonly Filter[]): Uint32Array<ArrayBuffer> {
+    if (!filters.length) return rowRange(0, store.rows);
+    const marks = new Uint8Array(store.rows).fill(1);
+    for (const filter of filters) {
+        if ('contains' in filter) unmarkWithoutText(store, filter.column, filter.contains, marks);
+        else unmarkOutside(store, filter.column, filter.min ?? -Infinity, filter.max ?? Infinity, marks);
+    }
+    return markedRows(marks);
+}
+
+/** The places of the marks that are not 0. */
+export function markedRows(marks: Uint8Array): Uint32Array<ArrayBuffer> {
+    const rows = new Uint32Array(marks.length);
+    let found = 0;
+    for (let row = 0; row < marks.length; row++) if (marks[row]) rows[found++] = row;
+    return rows.slice(0, found);
+}
+
+function unmarkOutside(store: ColumnStore, column: number, min: number, max: number, marks: Uint8Array): void {
+    const values = store.readNumbers(column);
+    for (let row = 0; row < values.length; row++) if (!(values[row]! >= min && values[row]! <= max)) marks[row] = 0;
+}
+
+/** Upper and lower case are one. */
+function unmarkWithoutText(store: ColumnStore, column: number, piece: string, marks: Uint8Array): void {
+    const wanted = piece.toLowerCase();
+    store.parts(column).forEach((part, batch) => {
+        const start = store.starts[batch]!;
+        const text = texts(part);
+        for (let at = 0; at < part.length; at++)
+            if (marks[start + at] && (isNull(part, at) || !text(at).toLowerCase().includes(wanted)))
+                marks[start + at] = 0;
+    });
+}
+
+/** Whole numbers [from, to). */
+export function rowRange(from: number, to: number): Uint32Array<ArrayBuffer> {
+    const rows = new Uint32Array(Math.max(0, to - from));
+    for (let at = 0; at < rows.length; at++) rows[at] = from + at;
+    return rows;
+}

@@ -1,0 +1,76 @@
+/** The worker that holds one table: it asks, decodes, sorts, filters, and gives the page what it shows. */
+
+import { Loading } from './resultLoader';
+import { ArrangedRows } from './arrangedRows';
+import type { Calls, FromWorker, Progress, ToWorker } from './workerMessages';
+import type { Cell, Written } from '../model/resultModel';
+import { line } from '../model/separatedText';
+import { markedRows, rowRange } from './rowFilter';
+
+const scope = self as unknown as DedicatedWorkerGlobalScope;
+const store = new ArrangedRows();
+const loading = new Loading(store, (news) => scope.postMessage(news satisfies FromWorker));
+
+const columnsOf = (columns?: readonly number[]) => columns ?? [...store.fields.keys()];
+
+const calls: Calls = {
+    page(from, to, columns) {
+        const rows = store.rowsAt(from, to);
+        const wanted = columnsOf(columns);
+        return { rows, cells: Array.from(rows, (row) => store.readRow(row, wanted)) };
+    },
+    numbers: (column) => store.readNumbers(column),
+    order: () => store.rowsAt(0, store.shown),
+    summary: (column) => store.summarize(column),
+    arrange(sorting, filters): Progress {
+        store.arrange(sorting, filters);
+        return loading.progress(true);
+    },
+    written: (what, chosen) => writtenRows(what, chosen),
+    stop: () => loading.stop(),
+};
+
+/** Rows as text, put together in pieces so that no text is longer than an engine allows. */
+function writtenRows(what: Written, chosen: Uint8Array | undefined): Blob {
+    const columns = columnsOf(what.columns);
+    const pieces: string[] = [];
+    if (!what.bare) pieces.push(line(columns.map((column) => store.fields[column]?.name ?? '') as Cell[], what.format));
+    let piece: string[] = [];
+    for (const row of rowsToWrite(what, chosen)) {
+        piece.push(line(store.readRow(row, columns), what.format));
+        if (piece.length >= 4096) pieces.push(piece.splice(0).join(''));
+    }
+    pieces.push(piece.join(''));
+    piece = [];
+    return new Blob(pieces, { type: what.format === 'csv' ? 'text/csv' : 'text/tab-separated-values' });
+}
+
+function rowsToWrite({ rows }: Written, chosen: Uint8Array | undefined): Uint32Array {
+    if (typeof rows === 'object') return store.rowsAt(rows.from, rows.to);
+    if (rows === 'shown') return store.rowsAt(0, store.shown);
+    if (!chosen) return rowRange(0, 0);
+    const shown = store.rowsAt(0, store.shown).filter((row) => chosen[row]);
+    const seen = new Set(shown);
+    return Uint32Array.from([...shown, ...markedRows(chosen).filter((row) => !seen.has(row))]);
+}
+
+/** What can be given away with its memory. */
+function transfers(value: unknown): Transferable[] {
+    if (ArrayBuffer.isView(value)) return [value.buffer as ArrayBuffer];
+    if (value && typeof value === 'object' && 'rows' in value && ArrayBuffer.isView(value.rows))
+        return [value.rows.buffer as ArrayBuffer];
+    return [];
+}
+
+scope.onmessage = ({ data }: MessageEvent<ToWorker>) => {
+    if ('open' in data) {
+        void loading.open(data.open);
+        return;
+    }
+    try {
+        const value = (calls[data.call] as (...given: unknown[]) => ReturnType<Calls[keyof Calls]>)(...data.with);
+        scope.postMessage({ id: data.id, value } satisfies FromWorker, transfers(value));
+    } catch (error) {
+        scope.postMessage({ id: data.id, failed: String(error) } satisfies FromWorker);
+    }
+};

@@ -1,0 +1,72 @@
+/** Questions to a table's worker and its answers; what was asked for already is not asked for again. */
+
+import type { Calls, FromWorker, News, ToWorker, Wanted } from './workerMessages';
+
+/** The table was closed before it answered. */
+export class Closed extends Error {
+    override readonly name = 'Closed';
+}
+
+interface Waiting {
+    readonly resolve: (value: never) => void;
+    readonly reject: (reason: Error) => void;
+}
+
+export class WorkerLink {
+    #worker = new Worker(new URL('./tableWorker.ts', import.meta.url), { type: 'module' });
+    #waiting = new Map<number, Waiting>();
+    #asked = 0;
+    #kept = new Map<string, { state: number; answer: Promise<unknown> }>();
+
+    constructor(told: (news: News) => void, failed: (why: string) => void) {
+        this.#worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
+            if ('news' in data) told(data);
+            else this.#answered(data);
+        };
+        this.#worker.onerror = (event) => {
+            event.preventDefault();
+            failed(event.message ?? '');
+        };
+    }
+
+    open(wanted: Wanted): void {
+        this.#worker.postMessage({ open: wanted } satisfies ToWorker);
+    }
+
+    ask<Name extends keyof Calls>(call: Name, ...given: Parameters<Calls[Name]>): Promise<ReturnType<Calls[Name]>> {
+        const id = this.#asked++;
+        return new Promise((resolve, reject) => {
+            this.#waiting.set(id, { resolve, reject });
+            this.#worker.postMessage({ id, call, with: given });
+        });
+    }
+
+    /** As `ask`, but the last answer is kept under `key` as long as `state` stays the same. */
+    once<Name extends keyof Calls>(
+        key: string,
+        state: number,
+        call: Name,
+        ...given: Parameters<Calls[Name]>
+    ): Promise<ReturnType<Calls[Name]>> {
+        const known = this.#kept.get(key);
+        if (known?.state === state) return known.answer as Promise<ReturnType<Calls[Name]>>;
+        const answer = this.ask(call, ...given);
+        this.#kept.set(key, { state, answer });
+        return answer;
+    }
+
+    /** End the worker; whoever waits gets Closed. */
+    close(): void {
+        this.#worker.terminate();
+        for (const waiting of this.#waiting.values()) waiting.reject(new Closed());
+        this.#waiting.clear();
+        this.#kept.clear();
+    }
+
+    #answered(data: Exclude<FromWorker, News>): void {
+        const waiting = this.#waiting.get(data.id);
+        this.#waiting.delete(data.id);
+        if ('failed' in data) waiting?.reject(new Error(data.failed));
+        else waiting?.resolve(data.value as never);
+    }
+}

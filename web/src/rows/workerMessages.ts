@@ -1,0 +1,61 @@
+/** What page and worker say to each other about one table. */
+
+import type { Field, Filter, Sort, Table, Written } from '../model/resultModel';
+
+/** Where the rows come from. */
+export interface Wanted {
+    /** the Authorization header, '' for none */
+    readonly authorization: string;
+    /** /tap/sync: for the query, or to have a file read that the page cannot read itself */
+    readonly sync: string;
+    readonly from:
+        | { readonly form: readonly [string, string][]; readonly files: Readonly<Record<string, Blob>> }
+        /** the address of a stored result */
+        | { readonly url: string }
+        | { readonly file: Blob };
+}
+
+/** Why there is no result, or not the whole one. */
+export type Failure =
+    | { readonly reason: 'refused'; readonly status: number; readonly body: string }
+    | { readonly reason: 'no answer' | 'broken off' | 'memory' | 'stopped' | 'no table' }
+    | { readonly reason: 'service'; readonly message: string }
+    | { readonly reason: 'unreadable'; readonly what: string };
+
+export interface Progress {
+    readonly rows: number;
+    readonly shown: number;
+    readonly version: number;
+    /** bytes that have come over the network, unpacked */
+    readonly bytes: number;
+}
+
+/** What the worker tells unasked. */
+export type News =
+    | { readonly news: 'fields'; readonly fields: readonly Field[]; readonly about: string; readonly asUpload: boolean }
+    | ({ readonly news: 'rows' } & Progress)
+    | { readonly news: 'complete'; readonly overflow?: string | undefined }
+    | { readonly news: 'failed'; readonly failure: Failure };
+
+type Reply<Name extends keyof Table> = Table[Name] extends (...rest: never[]) => Promise<infer Value> ? Value : never;
+
+/** What the page asks the worker. */
+export interface Calls {
+    page(from: number, to: number, columns?: readonly number[]): Reply<'page'>;
+    numbers(column: number): Reply<'numbers'>;
+    order(): Reply<'order'>;
+    summary(column: number): Reply<'summary'>;
+    arrange(sorting: readonly Sort[], filters: readonly Filter[]): Progress;
+    written(what: Written, chosen: Uint8Array | undefined): Blob;
+    stop(): undefined;
+}
+
+export type Question = {
+    [Name in keyof Calls]: { readonly id: number; readonly call: Name; readonly with: Parameters<Calls[Name]> };
+}[keyof Calls];
+
+export type ToWorker = { readonly open: Wanted } | Question;
+export type FromWorker =
+    | News
+    | { readonly id: number; readonly value: ReturnType<Calls[keyof Calls]> }
+    | { readonly id: number; readonly failed: string };

@@ -1,0 +1,167 @@
+/** A result's table as the page knows it: its rows live in a worker, which is asked for what is shown. */
+
+import { credentials } from '../tap/credentials.svelte';
+import { addressOf, errorText, queryForm } from '../tap/tapRequest';
+import { text } from '../text';
+import { typed } from '../tap/uploadType';
+import { WorkerLink } from './workerLink';
+import type { Field, Filter, Sort, Source, State, Table, Written } from '../model/resultModel';
+import type { Failure, News, Progress, Wanted } from './workerMessages';
+
+/** Ask for a result. What goes wrong is the table's state, never an exception. */
+export function openTable(source: Source): ResultTable {
+    return new ResultTable(source);
+}
+
+/** What the worker is to load. */
+export function wanted(source: Source): Wanted {
+    const common = { authorization: credentials.header, sync: addressOf('sync') };
+    if (source.kind === 'job')
+        return { ...common, from: { url: addressOf(`async/${encodeURIComponent(source.id)}/results/result`) } };
+    if (source.kind === 'file') return { ...common, from: { file: source.file } };
+    const { query, maxrec } = source;
+    const { values, files } = queryForm({ FORMAT: 'arrow', QUERY: query, MAXREC: maxrec }, source.files);
+    return { ...common, from: { form: values, files } };
+}
+
+export class ResultTable implements Table {
+    fields = $state.raw<readonly Field[]>([]);
+    state = $state.raw<State>({ phase: 'loading' });
+    rows = $state(0);
+    shown = $state(0);
+    version = $state(0);
+    sorting = $state.raw<readonly Sort[]>([]);
+    filters = $state.raw<readonly Filter[]>([]);
+    chosen = $state.raw<Uint8Array | undefined>(undefined);
+    chosenCount = $state(0);
+    hovered = $state(-1);
+    /** bytes that have come */
+    bytes = $state(0);
+    /** seconds until the first rows, and until the end; undefined until then */
+    seconds = $state.raw<{ readonly first?: number; readonly all?: number }>({});
+    /** the VOTable without rows that describes the result; '' if there is none */
+    about = $state.raw('');
+    /** the service has read a file for the page: its rows may come in another order */
+    asUpload = $state(false);
+
+    #link: WorkerLink;
+    #opened = performance.now();
+
+    constructor(source: Source) {
+        this.#link = new WorkerLink(
+            (news) => this.#told(news),
+            (why) => this.#ended({ phase: 'failed', message: text.results.workerFailed(why) }),
+        );
+        void this.#open(source);
+    }
+
+    async #open(source: Source): Promise<void> {
+        const file = source.kind === 'file' && { ...source, file: await typed(new File([source.file], source.name)) };
+        this.#link.open(wanted(file || source));
+    }
+
+    page(from: number, to: number, columns?: readonly number[]): ReturnType<Table['page']> {
+        return this.#link.ask('page', from, to, columns);
+    }
+
+    numbers(column: number): Promise<Float64Array<ArrayBuffer>> {
+        return this.#link.once(`numbers ${column}`, this.rows, 'numbers', column);
+    }
+
+    order(): Promise<Uint32Array<ArrayBuffer>> {
+        return this.#link.once('order', this.version, 'order');
+    }
+
+    summary(column: number): ReturnType<Table['summary']> {
+        return this.#link.ask('summary', column);
+    }
+
+    async sort(by: readonly Sort[]): Promise<void> {
+        this.sorting = by;
+        this.#progress(await this.#link.ask('arrange', by, this.filters));
+    }
+
+    async filter(by: readonly Filter[]): Promise<void> {
+        this.filters = by;
+        this.#progress(await this.#link.ask('arrange', this.sorting, by));
+    }
+
+    choose(rows: Uint8Array | undefined): void {
+        const chosen = rows?.reduce((sum, mark) => sum + (mark ? 1 : 0), 0) ?? 0;
+        this.chosen = chosen ? rows : undefined;
+        this.chosenCount = chosen;
+    }
+
+    written(what: Written): Promise<Blob> {
+        return this.#link.ask('written', what, what.rows === 'chosen' ? this.chosen : undefined);
+    }
+
+    stop(): void {
+        if (this.state.phase === 'loading') void this.#link.ask('stop');
+    }
+
+    close(): void {
+        this.#link.close();
+    }
+
+    #told(news: News): void {
+        if (news.news === 'fields') {
+            this.fields = news.fields;
+            this.about = news.about;
+            this.asUpload = news.asUpload;
+        } else if (news.news === 'rows') this.#progress(news);
+        else if (news.news === 'complete')
+            this.#ended({ phase: 'complete', ...(news.overflow === undefined ? {} : { overflow: news.overflow }) });
+        else this.#ended(this.#state(news.failure));
+    }
+
+    #progress(progress: Progress): void {
+        if (progress.rows && this.seconds.first === undefined) this.seconds = { first: this.#elapsed() };
+        this.rows = progress.rows;
+        this.shown = progress.shown;
+        this.version = progress.version;
+        this.bytes = progress.bytes;
+    }
+
+    #ended(state: State): void {
+        if (this.state.phase !== 'loading') return;
+        this.seconds = { ...this.seconds, all: this.#elapsed() };
+        this.state = state;
+    }
+
+    #elapsed(): number {
+        return (performance.now() - this.#opened) / 1000;
+    }
+
+    #state(failure: Failure): State {
+        if (failure.reason === 'stopped' && this.fields.length)
+            return { phase: 'complete', overflow: text.results.stopped(this.rows) };
+        const message = sentence(failure, this.rows);
+        // who signs in is told why the credentials do not count
+        if (failure.reason === 'refused' && failure.status === 401) credentials.refused = message;
+        return { phase: 'failed', message };
+    }
+}
+
+/** Why there is no result, in words. */
+export function sentence(failure: Failure, rows: number): string {
+    const said = text.results.failures;
+    switch (failure.reason) {
+        case 'refused':
+            return errorText(failure.body) || text.common.failed(failure.status);
+        case 'service':
+            return failure.message;
+        case 'no answer':
+            return text.common.noAnswer;
+        case 'unreadable':
+            return said.unreadable(failure.what);
+        case 'broken off':
+            return said.brokenOff(rows);
+        case 'memory':
+            return said.memory(rows);
+        case 'no table':
+            return said.noTable;
+        case 'stopped':
+            return said.stopped;
+    }
+}

@@ -1,0 +1,175 @@
+/** Other programs on this computer: tables and positions go to them and come from them, over SAMP. */
+
+import { showResult } from '../model/queryOpener';
+import { service } from '../tap/serviceInfo.svelte';
+import { text } from '../text';
+import type { Connection, Message, Program } from './hubConnection';
+import { TableLinks } from './tableLinks';
+
+/** What another program has sent. Positions are ICRS, in degrees. */
+export type Received =
+    | { readonly kind: 'table'; readonly key: number; readonly from: string; readonly name: string }
+    | { readonly kind: 'sky'; readonly key: number; readonly from: string; readonly ra: number; readonly dec: number };
+
+/** sampjs is loaded when somebody wants to be connected. */
+const load = () => import('./hubConnection');
+const MOST = 20;
+const ANSWER_SECONDS = '20';
+
+class Samp {
+    state = $state<'off' | 'connecting' | 'on'>('off');
+    /** why there is no connection, or what went wrong with the last message */
+    trouble = $state('');
+    programs = $state.raw<readonly Program[]>([]);
+    /** the newest first */
+    received = $state.raw<readonly Received[]>([]);
+    /** tables that other programs have had from here */
+    readonly links = new TableLinks((to, mtype, parameters) => this.#told(to, mtype, parameters));
+    #connection: Connection | undefined;
+    #leave: () => void = () => undefined;
+    #keys = 0;
+
+    /** Connect unless connected: whether that was possible. `trouble` says why not. */
+    async connect(): Promise<boolean> {
+        if (this.state !== 'off') return this.state === 'on';
+        [this.state, this.trouble] = ['connecting', ''];
+        try {
+            const { connect, leave } = await load();
+            const connection = await connect(metadata(), {
+                handlers: this.#handlers(),
+                programsChanged: (programs) => (this.programs = programs),
+                closed: () => this.#closed(),
+            });
+            [this.#connection, this.state] = [connection, 'on'];
+            this.#leave = () => leave(connection);
+            window.addEventListener('pagehide', this.#leave);
+        } catch (error) {
+            this.#off((error as Error).message);
+        }
+        return this.#connection !== undefined;
+    }
+
+    disconnect(): void {
+        const connection = this.#connection;
+        this.#off('');
+        connection?.unregister();
+    }
+
+    /** Send the VOTable at `url` to a program, or with '' to all: the names of those that got it. Raises Error. */
+    async sendTable(url: string, name: string, to = ''): Promise<string[]> {
+        const { called, message } = await load();
+        const connection = this.#connected();
+        const load_ = message('table.load.votable', { url, name, 'table-id': url });
+        if (!to) {
+            const reached = await called<string[]>(connection, 'notifyAll', [load_]);
+            return reached.map((id) => this.#name(id));
+        }
+        const answer = await called<Answer>(connection, 'callAndWait', [to, load_, ANSWER_SECONDS]);
+        const why = answer['samp.error']?.['samp.errortxt'];
+        if (answer['samp.status'] !== 'samp.ok') throw new Error(text.samp.notTaken(this.#name(to), why ?? ''));
+        return [this.#name(to)];
+    }
+
+    /** Show a position, in degrees, in other programs. */
+    pointAt(ra: number, dec: number): void {
+        void this.#told('', 'coord.pointAt.sky', { ra: String(ra), dec: String(dec) });
+    }
+
+    dismiss(key: number): void {
+        this.received = this.received.filter((one) => one.key !== key);
+    }
+
+    #handlers(): Record<string, (from: string, message: Message) => Record<string, never>> {
+        const handled = (work: (from: string, parameters: Message['samp.params']) => void) => {
+            return (from: string, message: Message) => (work(from, message['samp.params']), {});
+        };
+        return {
+            'samp.app.ping': () => ({}),
+            'table.load.votable': handled((from, given) => void this.#takeTable(from, given)),
+            'coord.pointAt.sky': handled((from, { ra, dec }) => this.#takePosition(from, Number(ra), Number(dec))),
+            'table.highlight.row': handled((from, given) => this.links.highlighted(from, given)),
+            'table.select.rowList': handled((from, given) => this.links.selected(from, given)),
+        };
+    }
+
+    /** The hub fetches it for the page, which may ask no other host. */
+    async #takeTable(from: string, { url = '', name }: Message['samp.params']): Promise<void> {
+        const title = name || decodeURIComponent(url.split('/').at(-1) ?? '') || text.samp.button;
+        try {
+            const answer = await this.#fetched(encodeURIComponent(url));
+            const file = new File([await answer.blob()], `${title}.vot`, { type: 'application/x-votable+xml' });
+            showResult({ kind: 'file', file, name: title }, title);
+            this.#took({ kind: 'table', key: ++this.#keys, from: this.#name(from), name: title });
+        } catch (error) {
+            const why = error instanceof TypeError ? text.samp.hubSilent : (error as Error).message;
+            this.trouble = text.samp.notFetched(title, why);
+        }
+    }
+
+    /** What the hub has at an encoded address. */
+    async #fetched(encoded: string): Promise<Response> {
+        const answer = await fetch(this.#connected().translateUrl('') + encoded, { credentials: 'omit' });
+        if (answer.ok) return answer;
+        // JSAMP's hub, which is TOPCAT's, decodes twice: it matters where the address has signs that were encoded
+        if (encoded.includes('%25') && !encoded.includes('%2525')) return this.#fetched(encodeURIComponent(encoded));
+        throw new Error(text.samp.hubStatus(answer.status));
+    }
+
+    #takePosition(from: string, ra: number, dec: number): void {
+        if (!Number.isFinite(ra) || !(Math.abs(dec) <= 90)) throw new Error(text.samp.noPosition);
+        this.#took({ kind: 'sky', key: ++this.#keys, from: this.#name(from), ra: ((ra % 360) + 360) % 360, dec });
+    }
+
+    #took(one: Received): void {
+        this.received = [one, ...this.received].slice(0, MOST);
+    }
+
+    /** Tell others something that nobody waits for; '' is all. */
+    async #told(to: string, mtype: string, parameters: Record<string, string | string[]>): Promise<void> {
+        if (!this.#connection) return;
+        const { called, message } = await load();
+        const told = message(mtype, parameters);
+        try {
+            await (to ? called(this.#connection, 'notify', [to, told]) : called(this.#connection, 'notifyAll', [told]));
+        } catch (error) {
+            this.trouble = (error as Error).message;
+        }
+    }
+
+    #name(id: string): string {
+        return this.programs.find((program) => program.id === id)?.name ?? id;
+    }
+
+    #connected(): Connection {
+        if (!this.#connection) throw new Error(this.trouble || text.samp.off);
+        return this.#connection;
+    }
+
+    #closed(): void {
+        if (!this.#connection) return;
+        this.disconnect();
+        this.trouble = text.samp.lost;
+    }
+
+    #off(trouble: string): void {
+        window.removeEventListener('pagehide', this.#leave);
+        this.#connection = undefined;
+        [this.state, this.trouble, this.programs] = ['off', trouble, []];
+    }
+}
+
+interface Answer {
+    readonly 'samp.status': 'samp.ok' | 'samp.warning' | 'samp.error';
+    readonly 'samp.error'?: { readonly 'samp.errortxt'?: string };
+}
+
+function metadata() {
+    return {
+        'samp.name': service.title,
+        'samp.description.text': text.samp.description,
+        'samp.icon.url': new URL('favicon.svg', document.baseURI).href,
+        'samp.documentation.url': new URL('.', document.baseURI).href,
+    };
+}
+
+export const samp = new Samp();

@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import type { Table } from '../model/resultModel';
+import { TableLinks } from './tableLinks';
+
+/** A table of five rows, as far as links know one. */
+function fake() {
+    const table = {
+        rows: 5,
+        hovered: -1,
+        chosen: undefined as Uint8Array | undefined,
+        get chosenCount() {
+            return this.chosen?.reduce((sum, one) => sum + one, 0) ?? 0;
+        },
+        choose(rows: Uint8Array | undefined) {
+            this.chosen = rows;
+        },
+    };
+    return table as typeof table & Table;
+}
+
+function linked() {
+    const told: [string, unknown][] = [];
+    const links = new TableLinks((_to, mtype, parameters) => {
+        told.push([mtype, parameters]);
+        return Promise.resolve();
+    });
+    const table = fake();
+    return { links, told, table, end: links.link('http://x/t', table) };
+}
+
+describe('rows of a table that both have', () => {
+    it('are told when they are chosen here, not when others have chosen them', async () => {
+        const { links, told, table } = linked();
+        await links.choose('http://x/t', table);
+        expect(told).toEqual([]);
+        table.choose(Uint8Array.of(0, 1, 0, 1, 0));
+        await links.choose('http://x/t', table);
+        expect(told).toEqual([
+            ['table.select.rowList', { 'table-id': 'http://x/t', url: 'http://x/t', 'row-list': ['1', '3'] }],
+        ]);
+        links.selected('c1', { 'table-id': 'http://x/t', 'row-list': ['0', '4', '9', 'x'] });
+        expect(table.chosen).toEqual(Uint8Array.of(1, 0, 0, 0, 1));
+        await links.choose('http://x/t', table);
+        expect(told).toHaveLength(1);
+    });
+
+    it('are marked by the address too, and no more when the link has ended', () => {
+        const { links, table, end } = linked();
+        links.highlighted('c1', { url: 'http://x/t', row: '3' });
+        expect(table.hovered).toBe(3);
+        links.highlighted('c1', { url: 'http://x/t', row: '7' });
+        links.highlighted('c1', { url: 'http://x/other', row: '1' });
+        expect(table.hovered).toBe(3);
+        end();
+        links.highlighted('c1', { url: 'http://x/t', row: '0' });
+        expect(table.hovered).toBe(3);
+    });
+
+    it('none chosen elsewhere are none chosen here', () => {
+        const { links, table } = linked();
+        table.choose(Uint8Array.of(1, 0, 0, 0, 0));
+        links.selected('c1', { 'table-id': 'http://x/t', 'row-list': [] });
+        expect(table.chosen).toBeUndefined();
+    });
+});

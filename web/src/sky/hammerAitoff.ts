@@ -1,0 +1,46 @@
+/**
+ * The Hammer-Aitoff projection (AIT of FITS): equal areas, so that densities may be compared.
+ *
+ * The sky is the ellipse x^2/4 + y^2 <= 1 of the plane; longitude grows to the left, as seen from inside the sphere.
+ */
+
+import { DEGREE, turn, type Direction } from './directions';
+
+/** Where a direction is in the plane; `centre` is the longitude in the middle. All in degrees; x in [-2, 2], y in [-1, 1]. */
+export function project(longitude: number, latitude: number, centre = 0): [x: number, y: number] {
+    const half = ((turn(longitude - centre + 180) - 180) * DEGREE) / 2;
+    const across = Math.cos(latitude * DEGREE);
+    const scale = 1 / Math.sqrt(1 + across * Math.cos(half));
+    return [-2 * across * Math.sin(half) * scale, Math.sin(latitude * DEGREE) * scale];
+}
+
+/** The direction at a place of the plane, in degrees; undefined outside of the sky. */
+export function unproject(x: number, y: number, centre = 0): Direction | undefined {
+    if (!((x * x) / 4 + y * y <= 1)) return undefined;
+    const square = 1 - (x * x) / 8 - (y * y) / 2;
+    const z = Math.sqrt(square);
+    const longitude = (2 * Math.atan2((-z * x) / Math.SQRT2, 2 * square - 1)) / DEGREE;
+    return [turn(longitude + centre), Math.asin(Math.max(-1, Math.min(1, Math.SQRT2 * z * y))) / DEGREE];
+}
+
+/**
+ * As `project` for a unit vector that is turned first (nine numbers, by rows) so that the middle is its first axis;
+ * without angles, for many points. Writes x and y to `place`.
+ */
+export function projectTurned(turned: Float64Array, a: number, b: number, c: number, place: Float64Array): void {
+    const x = turned[0]! * a + turned[1]! * b + turned[2]! * c;
+    const y = turned[3]! * a + turned[4]! * b + turned[5]! * c;
+    const z = turned[6]! * a + turned[7]! * b + turned[8]! * c;
+    const across = Math.sqrt(x * x + y * y);
+    // cosine and sine of half the longitude; the sine from y, which is exact near the middle
+    const cosine = across > 0 ? Math.sqrt(Math.max(0, (across + x) / (2 * across))) : 1;
+    const sine =
+        cosine > 0.1
+            ? across > 0
+                ? y / (2 * across * cosine)
+                : 0
+            : Math.sign(y || 1) * Math.sqrt((across - x) / (2 * across));
+    const scale = 1 / Math.sqrt(1 + across * cosine);
+    place[0] = -2 * across * sine * scale;
+    place[1] = z * scale;
+}

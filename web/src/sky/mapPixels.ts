@@ -1,0 +1,67 @@
+/** Maps of HEALPix cells as pixels: which cell every pixel shows, and its colour. */
+
+import type { Ramp } from '../canvas/colourRamps';
+import type { View } from '../canvas/plotView';
+import { conversion, type Frame } from './skyFrames';
+import { cellAt } from './healpixCells';
+import { unproject } from './hammerAitoff';
+
+/** How a map is laid out: frame, the longitude in its middle (degrees), what is shown. */
+export interface Layout {
+    readonly frame: Frame;
+    readonly centre: number;
+    readonly view: View;
+    readonly width: number;
+    readonly height: number;
+}
+
+/** For every pixel of a map, by rows from above: the NESTED cell of `order` in ICRS at its middle, -1 off the sky. */
+export function cellsOfPixels(order: number, { frame, centre, view, width, height }: Layout): Int32Array {
+    const cells = new Int32Array(width * height);
+    const toIcrs = conversion(frame, 'equatorial');
+    const [du, dv] = [(view.u1 - view.u0) / width, (view.v1 - view.v0) / height];
+    for (let j = 0; j < height; j++) {
+        const v = view.v1 - (j + 0.5) * dv;
+        for (let i = 0; i < width; i++) {
+            const at = unproject(view.u0 + (i + 0.5) * du, v, centre);
+            cells[j * width + i] = at ? cellAt(order, ...toIcrs(at[0], at[1])) : -1;
+        }
+    }
+    return cells;
+}
+
+/** The least count above nought and the largest; [0, 0] if there is none. */
+export function countRange(counts: ArrayLike<number>): [least: number, most: number] {
+    let [least, most] = [Infinity, 0];
+    for (let k = 0; k < counts.length; k++) {
+        const count = counts[k]!;
+        if (count > 0 && count < least) least = count;
+        if (count > most) most = count;
+    }
+    return most > 0 ? [least, most] : [0, 0];
+}
+
+/** The colour, out of 256, of a value between two, by its logarithm. */
+export function logShade(value: number, [least, most]: readonly [number, number]): number {
+    if (most <= least) return 255;
+    const part = Math.log(value / least) / Math.log(most / least);
+    return Math.max(0, Math.min(255, Math.round(part * 255)));
+}
+
+/** Pixels coloured by the counts of their cells; those without a count get `empty`, those off the sky stay clear. */
+export function paintCells(
+    cells: Int32Array,
+    counts: ArrayLike<number>,
+    range: readonly [number, number],
+    colours: Ramp,
+    empty: number,
+): Uint32Array<ArrayBuffer> {
+    const pixels = new Uint32Array(cells.length);
+    for (let k = 0; k < cells.length; k++) {
+        const cell = cells[k]!;
+        if (cell < 0) continue;
+        const count = counts[cell]!;
+        pixels[k] = count > 0 ? colours[logShade(count, range)]! : empty;
+    }
+    return pixels;
+}

@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'vitest';
+import { circle, direction, separation, turn, vector } from './directions';
+import { conversion, galactic, icrs, rotation } from './skyFrames';
+import { project, projectTurned, unproject } from './hammerAitoff';
+
+/** [ra, dec, l, b] in degrees, of astropy 7. */
+const BOTH_FRAMES = [
+    [10.3, 20.1, 119.6603105, -42.7067033],
+    [45, 41.9, 147.1157425, -14.8558272],
+    [200.5, -75.2, 304.9251233, -12.4466555],
+    [359.99, 0.1, 96.3987972, -60.0928334],
+    [83.6, 22.01, 184.5447714, -5.812671],
+    [266.4, -28.9, 0.0286037, 0.0225771],
+    [120, 89.9, 123.0393241, 27.1576832],
+] as const;
+
+const DIRECTIONS = [0.5, 33, 89, 91, 179.5, 180.5, 250, 359.9].flatMap((longitude) =>
+    [-89.9, -60, -5, 0, 0.1, 41.8, 75, 89.99].map((latitude) => [longitude, latitude] as const),
+);
+
+describe('directions', () => {
+    test('go to vectors and back', () => {
+        for (const [longitude, latitude] of DIRECTIONS) {
+            const [l, b] = direction(vector(longitude, latitude));
+            expect(l).toBeCloseTo(longitude, 9);
+            expect(b).toBeCloseTo(latitude, 9);
+        }
+    });
+    test('angles are brought into one turn', () => {
+        expect([-30, 0, 360, 725, -1e-20].map(turn)).toEqual([330, 0, 0, 5, 0]);
+    });
+    test('separations are good for small and for large angles', () => {
+        expect(separation([10, 20], [10, 20])).toBe(0);
+        expect(separation([0, 0], [180, 0])).toBeCloseTo(180, 9);
+        expect(separation([10, 60], [10.000001, 60]) * 3600e6).toBeCloseTo(1800, 3);
+        expect(separation([10, 90], [200, -30])).toBeCloseTo(120, 9);
+    });
+    test('circles keep their distance; of 90 degrees they are great circles', () => {
+        for (const radius of [0.01, 5, 90]) {
+            for (const at of circle([266, -29], radius, 37)) expect(separation(at, [266, -29])).toBeCloseTo(radius, 9);
+        }
+        // the galactic plane, about the galactic pole
+        for (const at of circle(icrs(0, 90), 90, 25)) expect(galactic(...at)[1]).toBeCloseTo(0, 6);
+    });
+});
+
+describe('frames', () => {
+    test('agree with astropy, both ways', () => {
+        for (const [ra, dec, l, b] of BOTH_FRAMES) {
+            // 1e-5 degrees: what is published has that many digits of the pole
+            expect(separation(galactic(ra, dec), [l, b])).toBeLessThan(1e-5);
+            expect(separation(icrs(l, b), [ra, dec])).toBeLessThan(1e-5);
+        }
+    });
+    test('one and the same frame leaves directions as they are', () => {
+        expect(conversion('galactic', 'galactic')(12, 34)).toEqual([12, 34]);
+    });
+});
+
+describe('the Hammer-Aitoff projection', () => {
+    test('has the middle at 0 and longitudes growing to the left', () => {
+        expect(project(180, 0, 180)).toEqual([-0, 0]);
+        expect(project(190, 0, 180)[0]).toBeLessThan(0);
+        expect(project(170, 0, 180)[0]).toBeGreaterThan(0);
+        expect(project(0, 90)[1]).toBeCloseTo(1, 12);
+        expect(project(179.999999, 0)[0]).toBeCloseTo(-2, 6);
+    });
+    test('of known values', () => {
+        // 2 cos b sin(l/2) / sqrt(1 + cos b cos(l/2)), by hand for l = 90, b = 45
+        const [x, y] = project(90, 45);
+        expect(x).toBeCloseTo(-(2 * Math.SQRT1_2 * Math.SQRT1_2) / Math.sqrt(1.5), 12);
+        expect(y).toBeCloseTo(Math.SQRT1_2 / Math.sqrt(1.5), 12);
+    });
+    test('is undone by its inverse', () => {
+        for (const centre of [0, 180, 266]) {
+            for (const [longitude, latitude] of DIRECTIONS) {
+                const back = unproject(...project(longitude, latitude, centre), centre);
+                expect(back).toBeDefined();
+                expect(separation(back!, [longitude, latitude])).toBeLessThan(1e-5);
+            }
+        }
+    });
+    test('has nothing outside of its ellipse', () => {
+        expect(unproject(1.9, 0.9)).toBeUndefined();
+        expect(unproject(2.01, 0)).toBeUndefined();
+        expect(unproject(NaN, 0)).toBeUndefined();
+    });
+    test('keeps areas', () => {
+        const area = (longitude: number, latitude: number) => {
+            const [a, b, c] = [[0, 0], [0.01, 0], [0, 0.01]].map(([l, b]) => project(longitude + l!, latitude + b!)); // prettier-ignore
+            const cross = (b![0] - a![0]) * (c![1] - a![1]) - (b![1] - a![1]) * (c![0] - a![0]);
+            return Math.abs(cross) / Math.cos((latitude * Math.PI) / 180);
+        };
+        for (const [longitude, latitude] of [
+            [0, 0],
+            [100, 50],
+            [-150, -70],
+        ] as const)
+            // prettier-ignore
+            expect(area(longitude, latitude) / area(1, 1)).toBeCloseTo(1, 2);
+    });
+    test('without angles gives the same', () => {
+        const place = new Float64Array(2);
+        for (const to of ['equatorial', 'galactic'] as const) {
+            const turned = rotation('equatorial', to, 100);
+            for (const at of DIRECTIONS) {
+                projectTurned(turned, ...vector(...at), place);
+                const [x, y] = project(...conversion('equatorial', to)(...at), 100);
+                expect(place[0]).toBeCloseTo(x, 6);
+                expect(place[1]).toBeCloseTo(y, 9);
+            }
+        }
+        projectTurned(rotation('equatorial', 'equatorial', 0), 0, 0, 1, place);
+        expect([...place]).toEqual([-0, 1]);
+    });
+});

@@ -1,0 +1,200 @@
+/** Statistics of columns, asked in ADQL: several columns in one query, and how its answer is read. */
+
+import type { Column } from '../tap/vosiTables';
+import { numeric, type Value } from '../tap/jsonRows';
+
+/** What can be said of a column's values: arrays and shapes have none but NULLs. */
+export type Kind = 'number' | 'time' | 'boolean' | 'text' | 'other';
+
+export interface Basics {
+    /** rows that were looked at */
+    readonly rows: number;
+    /** of these, rows without a value */
+    readonly missing: number;
+    readonly min: Value;
+    readonly max: Value;
+}
+
+/** Counts in equal bins between two numbers; times are MJD. */
+export interface Histogram {
+    readonly from: number;
+    readonly to: number;
+    readonly counts: readonly number[];
+    /** `from` and `to` are decimal logarithms, and the bins are equal in these */
+    readonly log: boolean;
+    /** values that are no number: NaN */
+    readonly nan: number;
+}
+
+/** A frequent value with the number of its rows. */
+export interface Frequent {
+    readonly value: Value;
+    readonly rows: number;
+}
+
+const BINS = 30;
+/** Positive values whose extremes differ by this factor are counted by their logarithms. */
+const DECADES = 100;
+const FREQUENT = 6;
+/** Rows above which a sample is looked at, and about as many rows as it has. */
+export const WHOLE = 5_000_000;
+const SAMPLE = 1_000_000;
+
+const NUMBERS = new Set(['unsignedByte', 'short', 'int', 'long', 'float', 'double']);
+
+export function kindOf(column: Column): Kind {
+    if (column.xtype === 'timestamp') return 'time';
+    if (column.datatype === 'char' || column.datatype === 'unicodeChar') return column.xtype ? 'other' : 'text';
+    if (column.arraysize && column.arraysize !== '1') return 'other';
+    if (column.datatype === 'boolean') return 'boolean';
+    return NUMBERS.has(column.datatype) ? 'number' : 'other';
+}
+
+/** What is looked at: all of a table, or a sample of a large one. */
+export interface Sampled {
+    readonly from: string;
+    /** per cent of the rows that are looked at; 100: all */
+    readonly percent: number;
+}
+
+/** The part of a table of so many rows that statistics are made from. */
+export function sampled(table: string, rows: number): Sampled {
+    if (rows <= WHOLE) return { from: table, percent: 100 };
+    const percent = Number(((100 * SAMPLE) / rows).toPrecision(2));
+    return { from: `${table} AS t TABLESAMPLE (${percent.toFixed(10).replace(/0+$/, '')})`, percent };
+}
+
+/** Rows, values and extremes of columns, in one query. */
+export function basicsQuery(of: Sampled, columns: readonly Column[]): string {
+    const asked = columns.flatMap((column, at) => {
+        const counted = `COUNT(${column.name}) AS n${at}`;
+        const kind = kindOf(column);
+        const ordered = kind === 'number' || kind === 'time' || kind === 'text';
+        return ordered ? [counted, `MIN(${column.name}) AS lo${at}`, `MAX(${column.name}) AS hi${at}`] : [counted];
+    });
+    return `SELECT ${['COUNT(*) AS n', ...asked].join(', ')}\nFROM ${of.from}`;
+}
+
+/** The answer to `basicsQuery`, one for each column. */
+export function basicsOf(columns: readonly Column[], names: readonly string[], row: readonly Value[]): Basics[] {
+    const cell = (name: string): Value => row[names.indexOf(name)] ?? null;
+    const rows = numeric(cell('n'));
+    return columns.map((_, at) => ({
+        rows,
+        missing: rows - numeric(cell(`n${at}`)),
+        min: cell(`lo${at}`),
+        max: cell(`hi${at}`),
+    }));
+}
+
+export interface Range {
+    readonly from: number;
+    readonly to: number;
+    readonly bins: number;
+    /** the ends are decimal logarithms */
+    readonly log: boolean;
+}
+
+/** The range that a histogram of the column has, with bins that suit it; undefined where none can be. */
+export function rangeOf(column: Column, basics: Basics): Range | undefined {
+    const kind = kindOf(column);
+    if (kind !== 'number' && kind !== 'time') return undefined;
+    const [low, high] = [instant(kind, basics.min), instant(kind, basics.max)];
+    if (!Number.isFinite(low) || !Number.isFinite(high) || low >= high) return undefined;
+    const whole = ['unsignedByte', 'short', 'int', 'long'].includes(column.datatype) && kind === 'number';
+    if (whole) return wholeRange(low, high);
+    // the extremes of float32 are rounded on their way through decimals
+    const rounding = column.datatype === 'float' ? Math.max(Math.abs(low), Math.abs(high)) * 2e-7 : 0;
+    const ends = [low - rounding, high + rounding] as const;
+    // values of many orders of magnitude would all be in the first bin
+    const log = kind === 'number' && !isAngle(column) && ends[0] > 0 && ends[1] / ends[0] > DECADES;
+    const [from, to] = log ? [Math.log10(ends[0]) - 1e-9, Math.log10(ends[1]) + 1e-9] : ends;
+    return { from, to, bins: BINS, log };
+}
+
+/** Bins for whole numbers: each holds equally many of them. */
+function wholeRange(low: number, high: number): Range {
+    const width = Math.ceil((high - low + 1) / BINS);
+    const bins = Math.ceil((high - low + 1) / width);
+    return { from: low - 0.5, to: low - 0.5 + width * bins, bins, log: false };
+}
+
+/** Whether the values are places on a circle, whose logarithms mean nothing. */
+function isAngle(column: Column): boolean {
+    return column.unit === 'deg' || column.unit === 'rad' || /^pos\.(eq|galactic|ecliptic|posAng)/i.test(column.ucd);
+}
+
+/** A time in MJD, a number as it is. */
+function instant(kind: Kind, value: Value): number {
+    if (kind !== 'time') return numeric(value);
+    return typeof value === 'string' ? Date.parse(/Z$/.test(value) ? value : `${value}Z`) / 86_400_000 + 40587 : NaN;
+}
+
+/** The histograms of columns over their ranges, in one query. */
+export function histogramQuery(of: Sampled, asked: readonly (readonly [Column, Range])[]): string {
+    const each = asked.map(([column, range], at) => {
+        const value = counted(column, range);
+        return `ivo_histogram(${value}, ${range.from}, ${range.to}, ${range.bins}) AS h${at}`;
+    });
+    return `SELECT ${each.join(', ')}\nFROM ${of.from}`;
+}
+
+/** What is counted of a column: its value, the MJD of a time, or a logarithm. */
+function counted(column: Column, range: Range): string {
+    if (kindOf(column) === 'time') return `ivo_to_mjd(${column.name})`;
+    return range.log ? `LOG10(${column.name})` : column.name;
+}
+
+/** A cell of the answer to `histogramQuery`: below, in each bin, above. */
+export function histogramOf(range: Range, cell: Value, missing: number): Histogram {
+    const counts = (Array.isArray(cell) ? cell : []).map(numeric);
+    const inside = counts.slice(1, -1);
+    // the upper end belongs to the last bin: it is the maximum
+    if (inside.length) inside[inside.length - 1]! += counts.at(-1)!;
+    return {
+        from: range.from,
+        to: range.to,
+        log: range.log,
+        counts: inside,
+        nan: Math.max(0, (counts[0] ?? 0) - missing),
+    };
+}
+
+/** The most frequent values of a column. */
+export function frequentQuery(of: Sampled, column: Column): string {
+    const name = column.name;
+    return `SELECT TOP ${FREQUENT} ${name}, COUNT(*) AS n\nFROM ${of.from}\nWHERE ${name} IS NOT NULL\nGROUP BY ${name}\nORDER BY n DESC`;
+}
+
+/** The same histogram as a query to go on from: a row for each bin, with its lower end. */
+export function binsQuery(table: string, column: Column, range: Range): string {
+    const width = Number(((range.to - range.from) / range.bins).toPrecision(3));
+    const value = counted(column, range);
+    const name = range.log ? 'log_bin_start' : 'bin_start';
+    return (
+        `SELECT bin * ${width} AS ${name}, COUNT(*) AS n\n` +
+        `FROM (SELECT FLOOR(${value} / ${width}) AS bin FROM ${table} WHERE ${column.name} IS NOT NULL) AS bins\n` +
+        `GROUP BY bin\nORDER BY ${name}`
+    );
+}
+
+/** A value in few characters. */
+export function short(value: Value): string {
+    if (value === null) return '–';
+    if (typeof value === 'bigint') return value.toString();
+    if (typeof value === 'string')
+        return /^\d{4}-\d\d-\d\dT/.test(value) ? value.replace(/(T[\d:]{8}).*/, '$1') : value;
+    if (typeof value !== 'number') return String(value);
+    if (Number.isInteger(value) && Math.abs(value) < 1e15) return String(value);
+    return String(Number(value.toPrecision(6)));
+}
+
+/** A part as per cent: "0 %" and "100 %" only where they are so exactly. */
+export function percent(part: number, whole: number): string {
+    if (!whole || !part) return '0 %';
+    if (part === whole) return '100 %';
+    const value = (100 * part) / whole;
+    if (value < 0.01) return '< 0.01 %';
+    if (value > 99.99) return '> 99.99 %';
+    return `${Number(value.toPrecision(value > 99 ? 4 : 2))} %`;
+}

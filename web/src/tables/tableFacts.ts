@@ -1,0 +1,139 @@
+/** What else the service says of a table: how many rows it has and where, its links and services, whom to cite. */
+
+import { literal } from '../adql/identifiers';
+import { rows } from '../tap/jsonRows';
+import { ask, childText, elements, queryBody, xml } from '../tap/tapRequest';
+
+/** Counts of rows in cells of HEALPix (NESTED, ICRS). */
+export interface Density {
+    readonly order: number;
+    readonly cells: readonly number[];
+    readonly counts: readonly number[];
+    /** rows whose position is NULL or none */
+    readonly withoutPosition: number;
+}
+
+export interface RowCount {
+    readonly rows: number;
+    /** missing for tables without positions */
+    readonly density?: Density;
+}
+
+/** The rows of a table, and where they are. Raises TapError. */
+export async function rowCount(table: string): Promise<RowCount> {
+    const answer = await ask(`tables/${encodeURIComponent(table)}/density`);
+    return rowCountOf((await answer.json()) as Partial<Density> & { rows: number });
+}
+
+export function rowCountOf(said: { rows: number; order?: number | null } & Partial<Omit<Density, 'order'>>): RowCount {
+    const { rows, order, cells = [], counts = [], withoutPosition = 0 } = said;
+    return typeof order === 'number' ? { rows, density: { order, cells, counts, withoutPosition } } : { rows };
+}
+
+export interface Link {
+    /** the column whose values it leads on from */
+    readonly column: string;
+    readonly title: string;
+    readonly href: string;
+    readonly contentType: string;
+}
+
+export interface Service {
+    readonly name: string;
+    readonly description: string;
+    readonly address: string;
+    /** the IVOA's name of the standard that it follows, such as DataLink; '' if it is none */
+    readonly standard: string;
+    /** parameters that take the value of a column */
+    readonly columns: readonly string[];
+}
+
+export interface Meta {
+    readonly links: readonly Link[];
+    readonly services: readonly Service[];
+    readonly citations: readonly string[];
+    readonly rights: readonly string[];
+}
+
+/** What results of a table carry beside their rows. Raises TapError. */
+export async function meta(table: string): Promise<Meta> {
+    const body = queryBody({ FORMAT: 'votable/td', MAXREC: 0, QUERY: `SELECT * FROM ${table}` });
+    return metaOf(xml(await (await ask('sync', { method: 'POST', body })).text()));
+}
+
+export function metaOf(votable: Document): Meta {
+    const fields = elements(votable, 'FIELD');
+    const named = (name: string) =>
+        elements(votable, 'INFO')
+            .filter((info) => info.getAttribute('name') === name)
+            .map((info) => info.getAttribute('value') ?? '');
+    return {
+        links: fields.flatMap((field) => elements(field, 'LINK').map((link) => linkOf(field, link))),
+        services: elements(votable, 'RESOURCE')
+            .filter((resource) => resource.getAttribute('utype') === 'adhoc:service')
+            .map((resource) => serviceOf(resource, fields)),
+        citations: named('citation'),
+        rights: named('rights'),
+    };
+}
+
+function linkOf(field: Element, link: Element): Link {
+    const href = link.getAttribute('href') ?? '';
+    return {
+        column: field.getAttribute('name') ?? '',
+        title: link.getAttribute('title') ?? href,
+        href,
+        contentType: link.getAttribute('content-type') ?? '',
+    };
+}
+
+function serviceOf(resource: Element, fields: readonly Element[]): Service {
+    const parameters = elements(resource, 'PARAM');
+    const value = (name: string) =>
+        parameters.find((each) => each.getAttribute('name') === name)?.getAttribute('value') ?? '';
+    const columns = parameters.flatMap((each) => {
+        const field = fields.find((candidate) => candidate.getAttribute('ID') === each.getAttribute('ref'));
+        return field ? [field.getAttribute('name') ?? ''] : [];
+    });
+    return {
+        name: resource.getAttribute('name') ?? '',
+        description: childText(resource, 'DESCRIPTION'),
+        address: value('accessURL'),
+        standard: standard(value('standardID')),
+        columns,
+    };
+}
+
+/** "DataLink links 1.1" of `ivo://ivoa.net/std/DataLink#links-1.1`. */
+function standard(id: string): string {
+    return id.replace(/^ivo:\/\/ivoa\.net\/std\//i, '').replace(/[#-]/g, ' ');
+}
+
+/** Another table that refers to this one. */
+export interface Referrer {
+    readonly table: string;
+    readonly from: string;
+    readonly to: string;
+}
+
+/** The keys of other tables that refer to the table, a row for each pair of columns. Raises TapError. */
+export async function referrers(table: string): Promise<Referrer[]> {
+    const found = await rows(
+        'SELECT k.from_table, c.from_column, c.target_column\n' +
+            'FROM TAP_SCHEMA.keys AS k JOIN TAP_SCHEMA.key_columns AS c ON k.key_id = c.key_id\n' +
+            `WHERE k.target_table = ${literal(table)}\nORDER BY 1, 2`,
+    );
+    return found.data.map(([from, column, target]) => ({
+        table: String(from),
+        from: String(column),
+        to: String(target),
+    }));
+}
+
+/** The columns of a table that a client shows first, by name. Raises TapError. */
+export async function principals(table: string): Promise<ReadonlySet<string>> {
+    const found = await rows(
+        `SELECT column_name FROM TAP_SCHEMA.columns WHERE table_name = ${literal(table)} AND principal = 1`,
+    );
+    return new Set(found.data.map(([name]) => String(name)));
+}

@@ -1,0 +1,57 @@
+/** Queries of a table to start from, and how other programs ask it. */
+
+import { literal } from '../adql/identifiers';
+import type { Column } from '../tap/vosiTables';
+
+/** Tables of more columns than this are not shown whole at first. */
+const MANY_COLUMNS = 40;
+
+/** The first rows: all columns, or of a wide table those that a client shows first. */
+export function firstRows(table: string, columns: readonly Column[], principal: ReadonlySet<string>): string {
+    const first = columns.filter((column) => principal.has(column.name));
+    const chosen = first.length ? first : columns.slice(0, MANY_COLUMNS);
+    const names = columns.length <= MANY_COLUMNS ? '*' : chosen.map((column) => column.name).join(', ');
+    return `SELECT TOP 100 ${names}\nFROM ${table}`;
+}
+
+/** Rows within a radius in degrees of a position in degrees, or of what has a name, the nearest first. */
+export function cone(
+    table: string,
+    [ra, dec]: readonly [Column, Column],
+    centre: readonly [number, number] | string,
+    radius: number,
+): string {
+    const point = `POINT(${ra.name}, ${dec.name})`;
+    const around = typeof centre === 'string' ? `ivo_simbadpoint(${literal(centre)})` : `POINT(${centre.join(', ')})`;
+    return (
+        `SELECT *, DISTANCE(${point}, ${around}) AS separation\n` +
+        `FROM ${table}\n` +
+        `WHERE DISTANCE(${point}, ${around}) <= ${Number(radius.toPrecision(12))}\n` +
+        `ORDER BY separation`
+    );
+}
+
+export type Program = 'pyvo' | 'topcat' | 'stilts' | 'curl';
+
+/** What asks for the table's first rows with another program, or how to. */
+export function snippet(program: Program, tap: string, table: string): string {
+    const query = `SELECT TOP 100 * FROM ${table}`;
+    switch (program) {
+        case 'pyvo':
+            return (
+                `import pyvo\n\ntap = pyvo.dal.TAPService(\n    ${JSON.stringify(tap)})\n` +
+                `rows = tap.search(\n    ${JSON.stringify(query)}).to_table()`
+            );
+        case 'topcat':
+            return tap;
+        case 'stilts':
+            return `stilts tapquery tapurl=${shell(tap)} sync=true ofmt=ascii \\\n    adql=${shell(query)}`;
+        case 'curl':
+            return `curl ${shell(`${tap}/sync`)} -d LANG=ADQL -d FORMAT=csv \\\n    --data-urlencode ${shell(`QUERY=${query}`)}`;
+    }
+}
+
+/** A word for a POSIX shell. */
+function shell(word: string): string {
+    return /^[\w./:=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

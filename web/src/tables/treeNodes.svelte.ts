@@ -1,0 +1,180 @@
+/** The tree of schemas, tables and columns, as the rows that are seen of it. */
+
+import { SvelteMap } from 'svelte/reactivity';
+import { catalogue, type Column, type Schema } from '../tap/catalogue.svelte';
+import { ownName } from '../adql/identifiers';
+import { text } from '../text';
+import type { Found } from './catalogueSearch';
+
+export interface Node {
+    readonly id: string;
+    readonly level: 1 | 2 | 3;
+    /** `note`: a sentence in the place of what is not there */
+    readonly kind: 'schema' | 'table' | 'column' | 'note';
+    /** what is shown */
+    readonly label: string;
+    /** what a click puts into a query; '' if nothing */
+    readonly insert: string;
+    /** the table that it is or is in; '' of a schema */
+    readonly table: string;
+    readonly description: string;
+    readonly column?: Column;
+    readonly found?: Found;
+    /** of what may be opened */
+    readonly open?: boolean;
+    /** place among its siblings from 1, and their number */
+    readonly position: number;
+    readonly siblings: number;
+}
+
+/** Catalogues of no more tables than this are seen open at first. */
+const FEW_TABLES = 40;
+
+export type Columns = readonly Column[] | 'loading' | { readonly failed: string };
+
+/** The rows seen: schemas, and within those that are open their tables, and so on. */
+export function flattened(
+    schemas: readonly Schema[],
+    isOpen: (id: string) => boolean,
+    columns: (table: string) => Columns | undefined,
+): Node[] {
+    return schemas.flatMap((schema, at) => {
+        const open = isOpen(schema.name);
+        const node: Node = {
+            ...{ id: schema.name, level: 1, kind: 'schema', label: schema.name, insert: '', table: '' },
+            ...{ description: schema.description, open, position: at + 1, siblings: schemas.length },
+        };
+        return [node, ...(open ? schema.tables.flatMap((_, place) => tableRows(schema, place, isOpen, columns)) : [])];
+    });
+}
+
+function tableRows(
+    schema: Schema,
+    at: number,
+    isOpen: (id: string) => boolean,
+    columns: (table: string) => Columns | undefined,
+): Node[] {
+    const table = schema.tables[at]!;
+    const open = isOpen(table.name);
+    const node: Node = {
+        ...{ id: table.name, level: 2, kind: 'table', label: ownName(table.name), insert: table.name },
+        ...{ table: table.name, description: table.description, open, position: at + 1 },
+        siblings: schema.tables.length,
+    };
+    return [node, ...(open ? columnRows(table.name, columns(table.name)) : [])];
+}
+
+function columnRows(table: string, columns: Columns | undefined): Node[] {
+    const common = { level: 3, table, description: '' } as const;
+    if (!columns || columns === 'loading') return [note(common, text.common.loading)];
+    if ('failed' in columns) return [note(common, columns.failed)];
+    return columns.map((column, at) => ({
+        ...common,
+        ...{ id: `${table}/${column.name}`, kind: 'column', label: column.name, insert: column.name, column },
+        ...{ description: column.description, position: at + 1, siblings: columns.length },
+    }));
+}
+
+function note(common: { level: 3; table: string; description: string }, label: string): Node {
+    return { ...common, id: `${common.table}/`, kind: 'note', label, insert: '', position: 1, siblings: 1 };
+}
+
+/** What a search found, as rows of one level. */
+export function foundRows(found: readonly Found[]): Node[] {
+    return found.map((each, at) => ({
+        ...{ id: `${each.entry.table}/${each.entry.name}`, level: 1, kind: each.entry.kind, label: each.entry.name },
+        ...{ insert: each.entry.name, table: each.entry.table, description: each.entry.description, found: each },
+        ...{ position: at + 1, siblings: found.length },
+    }));
+}
+
+/** The place to go to by a key of the WAI-ARIA tree; undefined for another key. */
+export function moved(nodes: readonly Node[], at: number, key: string, page: number): number | undefined {
+    const last = nodes.length - 1;
+    const within = (place: number) => Math.max(0, Math.min(last, place));
+    const node = nodes[at];
+    switch (key) {
+        case 'ArrowDown':
+            return within(at + 1);
+        case 'ArrowUp':
+            return within(at - 1);
+        case 'PageDown':
+            return within(at + page);
+        case 'PageUp':
+            return within(at - page);
+        case 'Home':
+            return 0;
+        case 'End':
+            return last;
+        case 'ArrowRight':
+            return node?.open && (nodes[at + 1]?.level ?? 0) > node.level ? at + 1 : undefined;
+        case 'ArrowLeft':
+            return node && !node.open ? parentOf(nodes, at) : undefined;
+        default:
+            return key.length === 1 && /\S/.test(key) && key !== '*' ? typed(nodes, at, key) : undefined;
+    }
+}
+
+function parentOf(nodes: readonly Node[], at: number): number | undefined {
+    const level = nodes[at]!.level;
+    for (let place = at - 1; place >= 0; place--) if (nodes[place]!.level < level) return place;
+    return undefined;
+}
+
+/** The next row that begins with the letter. */
+function typed(nodes: readonly Node[], at: number, letter: string): number | undefined {
+    for (let step = 1; step <= nodes.length; step++) {
+        const place = (at + step) % nodes.length;
+        if (nodes[place]!.label.replace(/^"/, '').toLowerCase().startsWith(letter.toLowerCase())) return place;
+    }
+    return undefined;
+}
+
+export class Tree {
+    #changed = new SvelteMap<string, boolean>();
+    #columns = new SvelteMap<string, Columns>();
+
+    readonly #openAtFirst = $derived.by(() => {
+        const own = catalogue.schemas.filter((schema) => schema.name.toUpperCase() !== 'TAP_SCHEMA');
+        const tables = own.reduce((sum, schema) => sum + schema.tables.length, 0);
+        return tables <= FEW_TABLES ? own.map((schema) => schema.name) : [];
+    });
+
+    readonly nodes = $derived(
+        flattened(
+            catalogue.schemas,
+            (id) => this.isOpen(id),
+            (table) => this.#columns.get(table),
+        ),
+    );
+
+    isOpen(id: string): boolean {
+        return this.#changed.get(id) ?? this.#openAtFirst.includes(id);
+    }
+
+    /** Open or close a schema or a table; the columns of a table are asked for. */
+    toggle(node: Node, open = !node.open): void {
+        if (node.open === undefined) return;
+        this.#changed.set(node.id, open);
+        if (open && node.kind === 'table') void this.#load(node.table);
+    }
+
+    /** Ask anew for what is seen: the tables have changed. */
+    refresh(): void {
+        for (const table of [...this.#columns.keys()]) {
+            this.#columns.delete(table);
+            if (this.isOpen(table)) void this.#load(table);
+        }
+    }
+
+    async #load(table: string): Promise<void> {
+        const known = this.#columns.get(table);
+        if (known && !('failed' in Object(known))) return;
+        this.#columns.set(table, 'loading');
+        try {
+            this.#columns.set(table, await catalogue.columns(table));
+        } catch (error) {
+            this.#columns.set(table, { failed: (error as Error).message });
+        }
+    }
+}

@@ -1,0 +1,33 @@
+// Written by tools/portal_lists.py from tap_service/serializers/output_formats.py: change that, then `make portal`.
+
+/** The file extension of each output format, by its media type and by the short names that RESPONSEFORMAT takes. */
+export const EXTENSIONS: Readonly<Record<string, string>> = {
+    'application/x-votable+xml': 'vot',
+    votable: 'vot',
+    'votable/b2': 'vot',
+    'votable/b': 'vot',
+    'votable/td': 'vot',
+    'text/xml': 'xml',
+    'text/csv': 'csv',
+    csv: 'csv',
+    'text/tab-separated-values': 'tsv',
+    tsv: 'tsv',
+    'application/fits': 'fits',
+    fits: 'fits',
+    'application/vnd.apache.parquet': 'parquet',
+    parquet: 'parquet',
+    'application/vnd.apache.arrow.stream': 'arrows',
+    arrow: 'arrows',
+    'application/vnd.apache.arrow.file': 'arrow',
+    'arrow-file': 'arrow',
+    feather: 'arrow',
+    'application/json': 'json',
+    json: 'json',
+    'text/ecsv': 'ecsv',
+    ecsv: 'ecsv',
+    'text/html': 'html',
+    html: 'html',
+    'text/plain': 'txt',
+    text: 'txt',
+    txt: 'txt',
+};

@@ -1,0 +1,52 @@
+/** The service's own examples: DALI's document, XHTML with RDFa. */
+
+import { catalogue } from './catalogue.svelte';
+import { document_, elements } from './tapRequest';
+
+export interface Example {
+    readonly id: string;
+    readonly name: string;
+    readonly description: string;
+    readonly query: string;
+    /** names as the document writes them */
+    readonly tables: readonly string[];
+}
+
+let kept: Promise<readonly Example[]> | undefined;
+let version = -1;
+
+/** The examples of /examples, kept until the tables change. Raises TapError. */
+export function examples(): Promise<readonly Example[]> {
+    if (kept && version === catalogue.version) return kept;
+    version = catalogue.version;
+    const asked = document_('examples').then(examplesOf);
+    asked.catch(() => (kept = undefined));
+    kept = asked;
+    return asked;
+}
+
+/** The examples of a document, without those that have no query. */
+export function examplesOf(document: Document): Example[] {
+    const found = elements(document, '*').filter((element) => element.getAttribute('typeof') === 'example');
+    return found.map(exampleOf).filter((example) => example.query);
+}
+
+function exampleOf(element: Element): Example {
+    const inside = elements(element, '*');
+    const values = (property: string) =>
+        inside
+            .filter((each) => each.getAttribute('property') === property)
+            .map((each) => each.textContent?.trim() ?? '');
+    const plain = inside.filter((each) => each.localName === 'p' && !holdsProperty(each));
+    return {
+        id: element.getAttribute('id') ?? '',
+        name: values('name')[0] ?? '',
+        description: plain.map((each) => each.textContent?.trim() ?? '').join('\n'),
+        query: values('query')[0] ?? '',
+        tables: values('table'),
+    };
+}
+
+function holdsProperty(element: Element): boolean {
+    return [element, ...elements(element, '*')].some((each) => each.hasAttribute('property'));
+}

@@ -1,0 +1,220 @@
+/** Jobs as UWS 1.1 has them, at /tap/async: made, asked, stopped and destroyed. Instants are milliseconds since 1970. */
+
+import { ask, childText, document_, elements, form, placeOf, queryBody, xml, type Place } from './tapRequest';
+
+export type Phase =
+    | 'PENDING'
+    | 'QUEUED'
+    | 'EXECUTING'
+    | 'COMPLETED'
+    | 'ERROR'
+    | 'ABORTED'
+    | 'HELD'
+    | 'SUSPENDED'
+    | 'ARCHIVED'
+    | 'UNKNOWN';
+
+/** What the service tells of a job's work, where it tells it: docs/async.md. Times in seconds. */
+export interface JobInfo {
+    readonly workClass?: string;
+    readonly rowsForeseen?: number;
+    readonly bytesForeseen?: number;
+    readonly secondsForeseen?: number;
+    readonly seconds?: number;
+    readonly rowsWritten?: number;
+    readonly bytesWritten?: number;
+    readonly rowLimit?: number;
+    readonly queryStatus?: string;
+    /** that the row limit will cut the result, or has */
+    readonly warning?: string;
+    readonly rowsRead?: number;
+    readonly bytesRead?: number;
+    readonly peakMemory?: number;
+    readonly rowsExpected?: number;
+    /** of a running job: what the engine is doing, in a word */
+    readonly stage?: string;
+    readonly percent?: number;
+    readonly secondsLeft?: number;
+    readonly pieces?: number;
+    readonly piecesDone?: number;
+    readonly resultOf?: string;
+    /** lines */
+    readonly plan?: string;
+}
+
+export interface JobError {
+    readonly message: string;
+    /** the same job may succeed later */
+    readonly transient: boolean;
+    readonly place?: Place;
+}
+
+/** A line of the service's list. */
+export interface JobReference {
+    readonly id: string;
+    readonly phase: Phase;
+    readonly runId: string;
+    /** '' if anonymous */
+    readonly owner: string;
+    readonly created: number;
+}
+
+export interface Job extends JobReference {
+    /** when it is foreseen to end */
+    readonly quote?: number;
+    readonly started?: number;
+    readonly ended?: number;
+    /** when it and its result are removed */
+    readonly destruction: number;
+    /** seconds */
+    readonly executionDuration: number;
+    readonly parameters: readonly (readonly [name: string, value: string])[];
+    /** '' for jobs that are no queries, such as those that save a table */
+    readonly query: string;
+    readonly result?: { readonly url: string; readonly size: number; readonly mime: string };
+    readonly error?: JobError;
+    readonly info: JobInfo;
+}
+
+export interface NewJob {
+    readonly query: string;
+    readonly maxrec?: number;
+    /** a word of /capabilities' formats; VOTable otherwise */
+    readonly format?: string;
+    /** tables that the query calls TAP_UPLOAD.name */
+    readonly files?: Record<string, Blob>;
+}
+
+const ENDED: readonly Phase[] = ['COMPLETED', 'ERROR', 'ABORTED', 'ARCHIVED'];
+
+/** Whether nothing more will happen to a job of this phase. */
+export const isEnded = (phase: Phase): boolean => ENDED.includes(phase);
+
+/** Whether a job of this phase waits for its turn or runs. */
+export const isActive = (phase: Phase): boolean => !isEnded(phase) && phase !== 'PENDING' && phase !== 'UNKNOWN';
+
+/** Make a job and start it. Raises TapError, as all that follow do. */
+export async function create(wanted: NewJob): Promise<Job> {
+    const { query, maxrec, format, files } = wanted;
+    const body = queryBody({ QUERY: query, MAXREC: maxrec, RESPONSEFORMAT: format, PHASE: 'RUN' }, files);
+    return jobOf(await document_('async', { method: 'POST', body }));
+}
+
+/** The job as it is; with `wait`, after so many seconds at most or when its phase changes. */
+export async function info(id: string, wait = 0, signal?: AbortSignal): Promise<Job> {
+    return jobOf(await document_(at(id) + (wait ? `?WAIT=${wait}` : ''), signal ? { signal } : {}));
+}
+
+/** The jobs of the user who asks, the newest first; anonymous users have no list. */
+export async function list(last = 100, phases: readonly Phase[] = []): Promise<JobReference[]> {
+    const asked = form({ LAST: last });
+    for (const phase of phases) asked.append('PHASE', phase);
+    return elements(await document_(`async?${asked}`), 'jobref').map((reference) => ({
+        id: reference.getAttribute('id') ?? '',
+        ...said(reference),
+    }));
+}
+
+export async function run(id: string): Promise<void> {
+    await ask(`${at(id)}/phase`, { method: 'POST', body: form({ PHASE: 'RUN' }) });
+}
+
+/** Stop it: the engine stops too. */
+export async function abort(id: string): Promise<void> {
+    await ask(`${at(id)}/phase`, { method: 'POST', body: form({ PHASE: 'ABORT' }) });
+}
+
+/** Remove it and its result. */
+export async function destroy(id: string): Promise<void> {
+    // the answer leads to the list of all jobs, which is not wanted here
+    await ask(at(id), { method: 'DELETE', redirect: 'manual' });
+}
+
+/** Ask for another destruction time. Gives the one that the service grants. */
+export async function keepUntil(id: string, instant: number): Promise<number> {
+    const body = form({ DESTRUCTION: new Date(instant).toISOString() });
+    await ask(`${at(id)}/destruction`, { method: 'POST', body });
+    return Date.parse(await (await ask(`${at(id)}/destruction`)).text());
+}
+
+/** Make `table` ('mydb.name') of its result: the job that does so, which runs. */
+export async function saveAs(id: string, table: string, replace = false): Promise<Job> {
+    const body = form({ TABLE: table, REPLACE: replace ? 'true' : undefined });
+    return jobOf(await document_(`${at(id)}/table`, { method: 'POST', body }));
+}
+
+/** Where a job is, below /tap. */
+export const at = (id: string): string => `async/${encodeURIComponent(id)}`;
+
+/** Where its result is, below /tap. */
+export const resultAt = (id: string): string => `${at(id)}/results/result`;
+
+/** The job of a UWS document. */
+export function jobOf(source: Document | string): Job {
+    const root = (typeof source === 'string' ? xml(source) : source).documentElement;
+    const parameters = elements(root, 'parameter').map(
+        (parameter) => [parameter.getAttribute('id') ?? '', parameter.textContent] as const,
+    );
+    const failure = elements(root, 'errorSummary')[0];
+    const result = elements(root, 'result')[0];
+    return {
+        id: childText(root, 'jobId'),
+        ...said(root),
+        ...instants(root),
+        destruction: instant(root, 'destruction') ?? 0,
+        executionDuration: Number(childText(root, 'executionDuration')),
+        parameters,
+        query: parameters.find(([name]) => name.toUpperCase() === 'QUERY')?.[1] ?? '',
+        // in one element
+        info: infoOf(elements(root, 'jobInfo')[0]?.children[0]),
+        ...(failure && { error: errorOf(failure) }),
+        ...(result && { result: resultOf(result) }),
+    };
+}
+
+function said(from: Element): Omit<JobReference, 'id'> {
+    return {
+        phase: (childText(from, 'phase') || 'UNKNOWN') as Phase,
+        runId: childText(from, 'runId'),
+        owner: childText(from, 'ownerId'),
+        created: instant(from, 'creationTime') ?? 0,
+    };
+}
+
+function instants(from: Element): Pick<Job, 'quote' | 'started' | 'ended'> {
+    const [quote, started, ended] = ['quote', 'startTime', 'endTime'].map((name) => instant(from, name));
+    return {
+        ...(quote !== undefined && { quote }),
+        ...(started !== undefined && { started }),
+        ...(ended !== undefined && { ended }),
+    };
+}
+
+function instant(from: Element, name: string): number | undefined {
+    const value = Date.parse(childText(from, name));
+    return Number.isNaN(value) ? undefined : value;
+}
+
+const WORDS = ['workClass', 'stage', 'queryStatus', 'warning', 'resultOf', 'plan'];
+
+function infoOf(from: Element | undefined): JobInfo {
+    const told = [...(from?.children ?? [])].map(({ localName, textContent }) => {
+        const value = textContent.trim();
+        return [localName, WORDS.includes(localName) ? value : Number(value)] as const;
+    });
+    return Object.fromEntries(told.filter(([, value]) => typeof value === 'string' || Number.isFinite(value)));
+}
+
+function errorOf(from: Element): JobError {
+    const message = childText(from, 'message');
+    const place = placeOf(message);
+    return { message, transient: from.getAttribute('type') === 'transient', ...(place && { place }) };
+}
+
+function resultOf(from: Element): NonNullable<Job['result']> {
+    return {
+        url: from.getAttributeNS('http://www.w3.org/1999/xlink', 'href') ?? '',
+        size: Number(from.getAttribute('size') ?? 0),
+        mime: from.getAttribute('mime-type') ?? '',
+    };
+}

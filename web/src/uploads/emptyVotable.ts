@@ -1,0 +1,27 @@
+/** A VOTable of columns without rows: as good as a table where only its columns matter. */
+
+import type { Field } from '../model/resultModel';
+
+/** The VOTable, as a file to upload. */
+export function columnsAlone(fields: readonly Field[]): Blob {
+    return new Blob([votable(fields)], { type: 'application/x-votable+xml' });
+}
+
+export function votable(fields: readonly Field[]): string {
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n' +
+        '<VOTABLE version="1.4" xmlns="http://www.ivoa.net/xml/VOTable/v1.3"><RESOURCE><TABLE>' +
+        fields.map(fieldXml).join('') +
+        '<DATA><TABLEDATA></TABLEDATA></DATA></TABLE></RESOURCE></VOTABLE>\n'
+    );
+}
+
+function fieldXml({ name, datatype, arraysize, xtype, unit, ucd }: Field): string {
+    const given = Object.entries({ name, datatype, arraysize, xtype, unit, ucd });
+    const attributes = given.flatMap(([key, value]) => (value ? [`${key}="${escaped(value)}"`] : []));
+    return `<FIELD ${attributes.join(' ')}/>`;
+}
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+const escaped = (value: string): string => value.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? '');

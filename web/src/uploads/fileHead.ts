@@ -1,0 +1,54 @@
+/** What the service says of a table in a file: its columns, its first rows, and how many there are. */
+
+import type { Cell, Field } from '../model/resultModel';
+import { parsedRows, type Value } from '../tap/jsonRows';
+import { kindOf } from '../model/fieldKind';
+
+export interface Head {
+    readonly fields: readonly Field[];
+    /** the first rows, a cell for each field */
+    readonly rows: readonly (readonly Cell[])[];
+    /** rows of the whole table */
+    readonly count: number;
+}
+
+/** How many rows are shown of a file. */
+export const SHOWN_ROWS = 20;
+
+/** The query that reads the head of an uploaded table: its first rows, each with the number of all. */
+export const headQuery = (name: string): string =>
+    `SELECT TOP ${SHOWN_ROWS} t.*, (SELECT COUNT(*) FROM TAP_UPLOAD.${name}) AS skyhouse_rows FROM TAP_UPLOAD.${name} AS t`;
+
+interface Described {
+    name: string;
+    datatype: string;
+    arraysize?: string;
+    xtype?: string;
+    unit?: string;
+    ucd?: string;
+    utype?: string;
+    description?: string;
+}
+
+/** The answer to `headQuery` in JSON; its last column is the number of rows. Raises TapError for one that was broken off. */
+export function headOf(json: string): Head {
+    const { data } = parsedRows(json);
+    const columns = (JSON.parse(json) as { columns: Described[] }).columns.slice(0, -1);
+    return {
+        fields: columns.map(fieldOf),
+        rows: data.map((row) => row.slice(0, -1).map(cellOf)),
+        count: Number(data[0]?.at(-1) ?? 0),
+    };
+}
+
+function fieldOf(column: Described): Field {
+    const { name, datatype, arraysize, xtype, unit, ucd, utype, description } = column;
+    const known = { arraysize, xtype, unit, ucd, utype, description };
+    const given = Object.fromEntries(Object.entries(known).filter(([, value]) => value));
+    return { name, datatype, ...given, kind: kindOf(datatype, arraysize, xtype) };
+}
+
+function cellOf(value: Value): Cell {
+    if (Array.isArray(value)) return value.flat(9).join(' ');
+    return value;
+}

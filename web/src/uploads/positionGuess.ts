@@ -1,0 +1,162 @@
+/** Which columns of a table are its position on the sky, and how their values are written. */
+
+import type { Cell } from '../model/resultModel';
+import { numeric } from './jsonCells';
+
+export const FRAMES = ['ICRS', 'FK5', 'FK4', 'GALACTIC', 'ECLIPTIC'] as const;
+export type Frame = (typeof FRAMES)[number];
+
+/** degrees, radians, hours, texts such as 12:34:56.7 of hours or degrees, texts of degrees such as '10.684' */
+export type Form = 'deg' | 'rad' | 'hour' | 'hms' | 'dms' | 'text';
+
+/** The forms that a column of numbers can have, and one of texts. */
+export const formsOf = (kind: Known['kind'] | undefined): readonly Form[] =>
+    kind === 'text' ? ['hms', 'dms', 'text'] : ['deg', 'rad', 'hour'];
+
+/** A coordinate: the column by its own name, without quotes, and how it is written. */
+export interface Coordinate {
+    readonly column: string;
+    readonly form: Form;
+}
+
+export interface Position {
+    readonly frame: Frame;
+    readonly longitude: Coordinate;
+    readonly latitude: Coordinate;
+}
+
+/** A column as it is known of a file or of a stored table, which has no samples. */
+export interface Known {
+    readonly name: string;
+    readonly kind: 'number' | 'text' | 'boolean' | 'time' | 'array';
+    readonly unit?: string | undefined;
+    readonly ucd?: string | undefined;
+    readonly description?: string | undefined;
+    readonly samples?: readonly Cell[];
+}
+
+type Axis = 'longitude' | 'latitude';
+
+/** UCDs, and names after which only what they say of the frame and form may follow. */
+const AXES: readonly { frame: Frame; longitude: readonly [string, RegExp]; latitude: readonly [string, RegExp] }[] = [
+    {
+        frame: 'ICRS',
+        longitude: ['pos.eq.ra', named('right[ _]?ascension|alpha|s_ra|ra')],
+        latitude: ['pos.eq.dec', named('declination|delta|s_dec|dec|de')],
+    },
+    {
+        frame: 'GALACTIC',
+        longitude: ['pos.galactic.lon', named('glon|gal_?lon|l(?=$|[ _])|l_?ii')],
+        latitude: ['pos.galactic.lat', named('glat|gal_?lat|b(?=$|[ _])|b_?ii')],
+    },
+    {
+        frame: 'ECLIPTIC',
+        longitude: ['pos.ecliptic.lon', named('elon|ecl_?lon|lambda')],
+        latitude: ['pos.ecliptic.lat', named('elat|ecl_?lat|beta')],
+    },
+];
+
+function named(stems: string): RegExp {
+    const after =
+        'icrs|fk[45]|j?2000(\\.0)?|b?1950(\\.0)?|degrees|deg|d|radians|rad|hours|hrs|hr|h|hms|dms|sex|str|mean|obs';
+    return new RegExp(`^_?(?:${stems})(?:[ _.\\-(]*(${after})\\)?)*$`, 'i');
+}
+
+/** The position of a table by UCDs, else by names; undefined if no two columns look like one. */
+export function guessedPosition(columns: readonly Known[]): Position | undefined {
+    for (const by of [byUcd(true), byUcd(false), byName]) {
+        for (const axes of AXES) {
+            const found = (axis: Axis) => columns.filter((column) => by(column, axes[axis]) && usable(column, axis));
+            const [longitude, latitude] = pair(found('longitude'), found('latitude'));
+            if (longitude && latitude) return position(axes.frame, longitude, latitude);
+        }
+    }
+    return undefined;
+}
+
+const byUcd =
+    (main: boolean) =>
+    (column: Known, [ucd]: readonly [string, RegExp]): boolean => {
+        const words = (column.ucd ?? '').toLowerCase().split(';');
+        return words[0] === ucd && (!main || words.includes('meta.main'));
+    };
+
+const byName = (column: Known, [, pattern]: readonly [string, RegExp]): boolean => pattern.test(column.name);
+
+function usable(column: Known, axis: Axis): boolean {
+    return formOf(column, axis) !== undefined;
+}
+
+/** The first two that have the same word after them (`RAdeg` and `DEdeg`), else the first of each. */
+function pair(longitudes: readonly Known[], latitudes: readonly Known[]): [Known | undefined, Known | undefined] {
+    for (const longitude of longitudes) {
+        const latitude = latitudes.find((other) => tail(other.name) === tail(longitude.name));
+        if (latitude) return [longitude, latitude];
+    }
+    return [longitudes[0], latitudes[0]];
+}
+
+const tail = (name: string): string =>
+    /[ _.]?(icrs|fk[45]|j?2000|b?1950|deg|rad)\)?$/i.exec(name)?.[0].toLowerCase() ?? '';
+
+function position(frame: Frame, longitude: Known, latitude: Known): Position {
+    const old = /1950|fk4/i.test(longitude.name);
+    return {
+        frame: frame === 'ICRS' && old ? 'FK4' : frame,
+        longitude: { column: longitude.name, form: formOf(longitude, 'longitude') ?? 'deg' },
+        latitude: { column: latitude.name, form: formOf(latitude, 'latitude') ?? 'deg' },
+    };
+}
+
+/** How a column writes an angle, by its unit, its name and its first values; undefined if it can be none. */
+export function formOf(column: Known, axis: Axis): Form | undefined {
+    if (column.kind === 'text') return textForm(column, axis);
+    if (column.kind !== 'number') return undefined;
+    const unit = (column.unit ?? '').trim().toLowerCase();
+    if (/^(deg|degrees?|°)$/.test(unit)) return 'deg';
+    if (/^(rad|radians?)$/.test(unit)) return 'rad';
+    if (/^(h|hr|hrs|hours?|hourangle)$/.test(unit)) return 'hour';
+    if (unit) return undefined;
+    if (/[ _.(]rad(ians)?\)?$/i.test(column.name)) return 'rad';
+    return axis === 'longitude' && /[ _.(](h|hrs?|hours)\)?$/i.test(column.name) ? 'hour' : 'deg';
+}
+
+const SEXAGESIMAL =
+    /^\s*[+-]?\d{1,3}(\s*:\s*\d{1,2}\s*:\s*\d|\s+\d{1,2}\s+\d|[hd]\s*\d{1,2}m\s*\d|\d{3,4}(\.\d*)?\s*$)/i;
+
+function textForm(column: Known, axis: Axis): Form | undefined {
+    const values = (column.samples ?? []).filter((cell) => cell !== null && String(cell).trim() !== '').map(String);
+    const unit = (column.unit ?? '').replaceAll('"', '').toLowerCase();
+    if (values.length === 0) {
+        if (/^h[:\s]?m[:\s]?s/.test(unit)) return 'hms';
+        return /^d[:\s]?m[:\s]?s/.test(unit) ? 'dms' : undefined;
+    }
+    if (values.every((value) => SEXAGESIMAL.test(value))) {
+        const degrees = axis === 'latitude' || unit.startsWith('d') || values.some((value) => /d/i.test(value));
+        return degrees ? 'dms' : 'hms';
+    }
+    return values.every((value) => Number.isFinite(Number(value))) ? 'text' : undefined;
+}
+
+/** What the values themselves make doubtful: `radians` or `hours` where degrees are taken, `range` beyond the sky. */
+export function doubts(columns: readonly Known[], at: Position): 'radians' | 'hours' | 'range' | undefined {
+    if (at.longitude.form !== 'deg' || at.latitude.form !== 'deg') return undefined;
+    const longitudes = values(columns, at.longitude.column);
+    const latitudes = values(columns, at.latitude.column);
+    const [west, east] = [Math.min(...longitudes), Math.max(...longitudes)];
+    const high = Math.max(...latitudes.map(Math.abs));
+    if (high > 90 || east > 360 || west < -180) return 'range';
+    // few rows, or rows of one field, may well lie near the origin
+    if (longitudes.length < 5 || west < 0) return undefined;
+    if (east <= 2 * Math.PI && high <= Math.PI / 2 && east - west > 2) return 'radians';
+    return east <= 24 && east - west > 6 && high > 10 ? 'hours' : undefined;
+}
+
+function values(columns: readonly Known[], name: string): number[] {
+    const samples = columns.find((column) => column.name === name)?.samples ?? [];
+    return samples.map(numeric).filter(Number.isFinite);
+}
+
+/** The columns that may be a coordinate. */
+export const angles = (columns: readonly Known[], axis: Axis): Known[] =>
+    columns.filter((column) => formOf(column, axis) !== undefined);

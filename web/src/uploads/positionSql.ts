@@ -1,0 +1,83 @@
+/** ADQL of positions: columns in any frame and notation as a point in ICRS. */
+
+import { quoteName, unique } from '../adql/identifiers';
+import type { Coordinate, Position } from './positionGuess';
+
+/** Proper motions (with cos(dec)) and how many mas/yr their unit is; epochs in Julian years. */
+export interface Motion {
+    readonly ra: string;
+    readonly dec: string;
+    readonly mas: number;
+    readonly from: number;
+    readonly to: number;
+}
+
+/** A table with positions. */
+export interface PlacedTable {
+    /** as ADQL writes it: `TAP_UPLOAD.mine`, `tycho2.bright` */
+    readonly table: string;
+    readonly position: Position;
+    /** names of all its columns */
+    readonly all: readonly string[];
+    readonly motion?: Motion | undefined;
+}
+
+/** A side in FROM. Angles that are no degrees become some in a subquery: within other functions they are too much. */
+export function source(alias: string, side: PlacedTable): string {
+    if (!isConverted(side)) return `${side.table} AS ${alias}`;
+    const [longitude, latitude] = outputsOf(side);
+    const { position } = side;
+    return [
+        '(',
+        `    SELECT t.*, ${degrees('t', position.longitude)} AS ${longitude}, ${degrees('t', position.latitude)} AS ${latitude}`,
+        `    FROM ${side.table} AS t) AS ${alias}`,
+    ].join('\n');
+}
+
+const isConverted = ({ position }: PlacedTable): boolean =>
+    position.longitude.form !== 'deg' || position.latitude.form !== 'deg';
+
+/** What the subquery calls the angles: as no column of the table is called. */
+const outputsOf = ({ all }: PlacedTable): [string, string] => [
+    unique('longitude_deg', all),
+    unique('latitude_deg', all),
+];
+
+/** A side's position in ICRS, at the epoch of the match. */
+export function point(alias: string, side: PlacedTable): string {
+    const { position, motion } = side;
+    const columns = isConverted(side) ? outputsOf(side) : [position.longitude.column, position.latitude.column];
+    const [longitude, latitude] = columns.map((column) => `${alias}.${quoteName(column)}`);
+    if (position.frame !== 'ICRS') return `POINT('${position.frame}', ${longitude}, ${latitude})`;
+    if (!motion) return `POINT(${longitude}, ${latitude})`;
+    const [ra, dec] = [motion.ra, motion.dec].map((column) => times(`${alias}.${quoteName(column)}`, motion.mas));
+    const moved = `ivo_epoch_prop_pos(${longitude}, ${latitude}, 0, ${ra}, ${dec}, 0, ${motion.from}, ${motion.to})`;
+    // the function takes no NULL, and a row without a position is no error here
+    return `CASE WHEN ${longitude} IS NOT NULL AND ${latitude} IS NOT NULL THEN ${moved} END`;
+}
+
+function degrees(alias: string, { column, form }: Coordinate): string {
+    const value = `${alias}.${quoteName(column)}`;
+    switch (form) {
+        case 'deg':
+            return value;
+        case 'rad':
+            return `DEGREES(${value})`;
+        case 'hour':
+            return `15 * ${value}`;
+        case 'hms':
+            return `ivo_hms_to_degrees(${value})`;
+        case 'dms':
+            return `ivo_dms_to_degrees(${value})`;
+        case 'text':
+            return `CAST(${value} AS DOUBLE PRECISION)`;
+    }
+}
+
+const times = (value: string, factor: number): string => (factor === 1 ? value : `${value} * ${decimal(factor)}`);
+
+/** A number as ADQL reads it, with a point, so that division by it is no integer division. */
+export function decimal(value: number): string {
+    const plain = String(Number(value.toPrecision(12)));
+    return /[.e]/.test(plain) ? plain : `${plain}.`;
+}

@@ -1,0 +1,50 @@
+/** Requests with files, of which the browser tells how much it has sent. */
+
+import { text } from '../text';
+import { credentials } from '../tap/credentials.svelte';
+import { addressOf, errorText, queryBody, TapError } from '../tap/tapRequest';
+
+export interface Sending {
+    readonly method: 'POST' | 'PUT';
+    readonly body: FormData | URLSearchParams | Blob;
+    readonly contentType?: string;
+    /** part of the body that is sent, 0 to 1 */
+    readonly onProgress?: (fraction: number) => void;
+    readonly signal?: AbortSignal;
+}
+
+/** The answer to a request at `path` below /tap. Raises TapError unless it is good, and what `signal` says when stopped. */
+export function sent(path: string, sending: Sending): Promise<string> {
+    return new Promise((resolve, reject) => {
+        const request = new XMLHttpRequest();
+        request.open(sending.method, addressOf(path));
+        if (credentials.header) request.setRequestHeader('Authorization', credentials.header);
+        if (sending.contentType) request.setRequestHeader('Content-Type', sending.contentType);
+        request.upload.onprogress = ({ loaded, total }) => sending.onProgress?.(total ? loaded / total : 1);
+        request.onload = () => {
+            const { status, responseText } = request;
+            if (status >= 200 && status < 300) resolve(responseText);
+            else reject(refusal(status, errorText(responseText) || text.common.failed(status)));
+        };
+        request.onerror = () => reject(new TapError(text.common.noAnswer, 0));
+        request.onabort = () => reject(new DOMException('stopped', 'AbortError'));
+        sending.signal?.addEventListener('abort', () => request.abort(), { once: true });
+        if (sending.signal?.aborted) request.abort();
+        else request.send(sending.body);
+    });
+}
+
+/** The error of an answer; who signs in is told why the credentials do not count. */
+function refusal(status: number, said: string): TapError {
+    if (status === 401) credentials.refused = said;
+    return new TapError(said, status);
+}
+
+/** A TAP_UPLOAD query at /sync, as JSON text. Raises as `sent` does. */
+export function asked(
+    query: string,
+    files: Record<string, Blob>,
+    watch: Pick<Sending, 'onProgress' | 'signal'> = {},
+): Promise<string> {
+    return sent('sync', { method: 'POST', body: queryBody({ FORMAT: 'json', QUERY: query }, files), ...watch });
+}

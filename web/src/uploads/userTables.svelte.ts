@@ -1,0 +1,79 @@
+/** The user's own tables at the service: docs/user-tables.md. */
+
+import { ask, TapError } from '../tap/tapRequest';
+import { catalogue } from '../tap/catalogue.svelte';
+import { credentials } from '../tap/credentials.svelte';
+import { sent, type Sending } from './uploadRequest';
+
+export interface OwnTable {
+    /** `mydb.name` */
+    readonly name: string;
+    readonly description: string;
+    readonly rows: number;
+    readonly bytes: number;
+    /** ISO 8601 */
+    readonly created: string;
+    readonly changed: string;
+    readonly expires: string;
+}
+
+interface Amount {
+    readonly bytes: number;
+    readonly tables: number;
+}
+
+export interface OwnTables {
+    readonly owner: string;
+    readonly used: Amount;
+    readonly limits: Amount;
+    readonly tables: readonly OwnTable[];
+}
+
+class MyTables {
+    listed = $state.raw<OwnTables | undefined>();
+    /** why they cannot be listed, '' if they can */
+    failed = $state('');
+
+    /** Ask for the list; nothing for anonymous users, who have none. Never raises. */
+    async load(): Promise<void> {
+        const asker = credentials.header;
+        if (!asker) {
+            [this.listed, this.failed] = [undefined, ''];
+            return;
+        }
+        try {
+            const listed = (await (await ask('mydb')).json()) as OwnTables;
+            if (asker === credentials.header) [this.listed, this.failed] = [listed, ''];
+        } catch (error) {
+            if (asker === credentials.header) [this.listed, this.failed] = [undefined, (error as Error).message];
+        }
+    }
+
+    /** Make a table of a file. Raises TapError: of status 409 if there is one of this name and `replace` is false. */
+    async save(
+        name: string,
+        file: Blob,
+        replace: boolean,
+        watch: Pick<Sending, 'onProgress' | 'signal'>,
+    ): Promise<void> {
+        const path = `tables/mydb.${name}${replace ? '?replace=true' : ''}`;
+        await sent(path, { method: 'PUT', body: file, contentType: file.type, ...watch });
+        await this.#changed();
+    }
+
+    /** Drop `mydb.name`. One that is gone already is no error. Raises TapError. */
+    async drop(name: string): Promise<void> {
+        try {
+            await ask(`tables/${encodeURIComponent(name)}`, { method: 'DELETE' });
+        } catch (error) {
+            if (!(error instanceof TapError && error.status === 404)) throw error;
+        }
+        await this.#changed();
+    }
+
+    async #changed(): Promise<void> {
+        await Promise.all([this.load(), catalogue.tablesChanged()]);
+    }
+}
+
+export const myTables = new MyTables();
