@@ -6,4 +6,4 @@ import './styles/base.css';
 
 const target = document.getElementById('app');
 if (target) mount(App, { target });
-void service.load();
+void service.loadTitle();

@@ -29,16 +29,16 @@ const TOKEN = new RegExp(
 );
 
 /** The tokens of a query, without blanks; with comments. */
-export function tokenise(adql: string): Token[] {
+export function splitTokens(adql: string): Token[] {
     const tokens: Token[] = [];
     for (const found of adql.matchAll(TOKEN)) {
         const kind = Object.entries(found.groups ?? {}).find(([, text]) => text !== undefined)?.[0] ?? 'strange';
-        tokens.push(token(kind as Token['kind'], found[0], found.index));
+        tokens.push(makeToken(kind as Token['kind'], found[0], found.index));
     }
     return tokens;
 }
 
-function token(kind: Token['kind'], text: string, from: number): Token {
+function makeToken(kind: Token['kind'], text: string, from: number): Token {
     const to = from + text.length;
     const upper = text.toUpperCase();
     return kind === 'word' && RESERVED.has(upper)
@@ -57,6 +57,6 @@ export const isName = (token: Token | undefined): token is Token & { readonly ki
     token?.kind === 'word' || token?.kind === 'name';
 
 /** Do two names mean the same? Quoted ones are compared exactly. */
-export function same(written: string, name: string): boolean {
+export function equalIgnoringCase(written: string, name: string): boolean {
     return written.toLowerCase() === name.toLowerCase();
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { tokenise } from './adqlTokens';
-import { tidied } from './formatQuery';
+import { splitTokens } from './adqlTokens';
+import { formatQuery } from './formatQuery';
 
 const CASES: [string, string][] = [
     ['select * from t', 'SELECT *\nFROM t'],
@@ -46,16 +46,16 @@ WHERE RANK() over (partition BY x ORDER BY y DESC) < 1e-3`,
     ],
 ];
 
-test.each(CASES)('%s', (query, laidOut) => expect(tidied(query)).toBe(laidOut.replace('RANK()', 'rank()')));
+test.each(CASES)('%s', (query, laidOut) => expect(formatQuery(query)).toBe(laidOut.replace('RANK()', 'rank()')));
 
 test.each(CASES.map(([query]) => query))('words stay, and a second time changes nothing: %s', (query) => {
-    const words = (text: string) => tokenise(text).map((token) => token.text.toUpperCase());
-    expect(words(tidied(query))).toEqual(words(query));
-    expect(tidied(tidied(query))).toBe(tidied(query));
+    const words = (text: string) => splitTokens(text).map((token) => token.text.toUpperCase());
+    expect(words(formatQuery(query))).toEqual(words(query));
+    expect(formatQuery(formatQuery(query))).toBe(formatQuery(query));
 });
 
 test('long lists are wrapped', () => {
-    const lines = tidied(`select ${Array.from({ length: 40 }, (_, at) => `column_${at}`).join(',')} from t`).split(
+    const lines = formatQuery(`select ${Array.from({ length: 40 }, (_, at) => `column_${at}`).join(',')} from t`).split(
         '\n',
     );
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(100);
@@ -63,6 +63,6 @@ test('long lists are wrapped', () => {
 });
 
 test.each(['', '   ', ')', '((', "select '", 'select "x', '😀 -- a'])('what is no query stays: %s', (query) => {
-    const words = (text: string) => tokenise(text).map((token) => token.text.toUpperCase());
-    expect(words(tidied(query))).toEqual(words(query));
+    const words = (text: string) => splitTokens(text).map((token) => token.text.toUpperCase());
+    expect(words(formatQuery(query))).toEqual(words(query));
 });

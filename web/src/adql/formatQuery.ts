@@ -1,6 +1,6 @@
 /** A query laid out anew: each clause on its own line, subqueries indented, keywords in upper case. */
 
-import { tokenise, type Token } from './adqlTokens';
+import { splitTokens, type Token } from './adqlTokens';
 import { CONTEXTUAL, KEYWORDS, TYPES } from './keywords';
 
 const INDENT = 4;
@@ -32,12 +32,12 @@ interface Level {
 }
 
 /** The query, laid out; its words, their order and its comments stay. */
-export function tidied(adql: string): string {
-    const layout = new Layout(adql, tokenise(adql));
-    return layout.whole();
+export function formatQuery(adql: string): string {
+    const layout = new QueryFormatter(adql, splitTokens(adql));
+    return layout.writeQuery();
 }
 
-class Layout {
+class QueryFormatter {
     readonly #levels: Level[] = [{ query: true, indent: 0, between: 0 }];
     #out = '';
 
@@ -46,8 +46,8 @@ class Layout {
         readonly tokens: readonly Token[],
     ) {}
 
-    whole(): string {
-        this.tokens.forEach((token, place) => this.#add(token, place));
+    writeQuery(): string {
+        this.tokens.forEach((token, place) => this.#addToken(token, place));
         return this.#out.trimEnd();
     }
 
@@ -55,42 +55,42 @@ class Layout {
         return this.#levels.at(-1)!;
     }
 
-    #add(token: Token, place: number): void {
+    #addToken(token: Token, place: number): void {
         const closes = token.text === ')' && token.kind === 'operator';
         const closed = closes && this.#levels.length > 1 ? this.#levels.pop() : undefined;
-        this.#out += this.#gap(token, place, closed) + written(token);
-        if (token.kind === 'operator' && token.text === '(') this.#open(place);
+        this.#out += this.#gapBefore(token, place, closed) + writeToken(token);
+        if (token.kind === 'operator' && token.text === '(') this.#openLevel(place);
         if (token.text === 'BETWEEN') this.#level.between += 1;
     }
 
-    #open(place: number): void {
+    #openLevel(place: number): void {
         const query = ['SELECT', 'WITH'].includes(this.tokens[place + 1]?.text ?? '');
         this.#levels.push({ query, indent: this.#level.indent + (query ? INDENT : 0), between: 0 });
     }
 
     /** What stands before a token: a new line, a blank or nothing. */
-    #gap(token: Token, place: number, closed: Level | undefined): string {
+    #gapBefore(token: Token, place: number, closed: Level | undefined): string {
         const before = this.tokens[place - 1];
         if (!before) return '';
         const own = `\n${' '.repeat(this.#level.indent)}`;
         const further = own + ' '.repeat(INDENT);
-        if (before.kind === 'comment') return closed?.query || this.#begins(token) ? own : further;
+        if (before.kind === 'comment') return closed?.query || this.#beginsClause(token) ? own : further;
         if (token.kind === 'comment') return this.adql.slice(before.to, token.from).includes('\n') ? further : ' ';
         if (closed) return closed.query ? own : '';
-        if (this.#begins(token)) return own;
-        if (this.#breaks(token, place)) return further;
-        const blank = glued(before, token, this.tokens[place - 2]) ? '' : ' ';
-        const wide = before.text === ',' && this.#level.query && this.#column() + token.text.length > WIDTH - 2;
+        if (this.#beginsClause(token)) return own;
+        if (this.#breaksLine(token, place)) return further;
+        const blank = areGlued(before, token, this.tokens[place - 2]) ? '' : ' ';
+        const wide = before.text === ',' && this.#level.query && this.#currentColumn() + token.text.length > WIDTH - 2;
         return wide ? further : blank;
     }
 
     /** Does the token begin a clause? */
-    #begins({ kind, text }: Token): boolean {
+    #beginsClause({ kind, text }: Token): boolean {
         return kind === 'keyword' && this.#level.query && CLAUSES.includes(text);
     }
 
     /** Does it stand on a line of its own within a clause: a JOIN, or a condition? */
-    #breaks({ kind, text }: Token, place: number): boolean {
+    #breaksLine({ kind, text }: Token, place: number): boolean {
         if (kind !== 'keyword' || !this.#level.query) return false;
         const before = this.tokens[place - 1]?.text ?? '';
         if (text === 'JOIN' || BEFORE_JOIN.includes(text)) return this.#isJoin(place) && !BEFORE_JOIN.includes(before);
@@ -107,18 +107,18 @@ class Layout {
         return this.tokens[at]?.text === 'JOIN';
     }
 
-    #column(): number {
+    #currentColumn(): number {
         return this.#out.length - this.#out.lastIndexOf('\n') - 1;
     }
 }
 
-function written({ kind, text }: Token): string {
+function writeToken({ kind, text }: Token): string {
     return kind === 'keyword' || kind === 'word' ? (UPPER.has(text.toUpperCase()) ? text.toUpperCase() : text) : text;
 }
 
 /** Do two tokens touch? */
-function glued(before: Token, token: Token, earlier: Token | undefined): boolean {
-    const [left, right] = [symbol(before), symbol(token)];
+function areGlued(before: Token, token: Token, earlier: Token | undefined): boolean {
+    const [left, right] = [operatorText(before), operatorText(token)];
     if (['.', '(', '[', '~'].includes(left) || ['.', ',', ')', ']', ';', '['].includes(right)) return true;
     if (right === '(')
         return before.kind === 'word' || before.kind === 'keyword' ? !APART.has(before.text.toUpperCase()) : false;
@@ -129,4 +129,4 @@ function glued(before: Token, token: Token, earlier: Token | undefined): boolean
     );
 }
 
-const symbol = ({ kind, text }: Token): string => (kind === 'operator' ? text : '');
+const operatorText = ({ kind, text }: Token): string => (kind === 'operator' ? text : '');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isTableName, quoteName, tableName, unique, unquoted } from './identifiers';
+import { isTableName, quoteName, tableNameOfFile, makeUnique, unquoteName } from './identifiers';
 
 test('names are quoted where ADQL wants it', () => {
     expect(quoteName('ra')).toBe('ra');
@@ -14,19 +14,19 @@ test('names are quoted where ADQL wants it', () => {
 });
 
 test('quoted names are unquoted again', () => {
-    for (const name of ['ra', 'size', 'a"b', '"x"', 'B-V', '"']) expect(unquoted(quoteName(name))).toBe(name);
+    for (const name of ['ra', 'size', 'a"b', '"x"', 'B-V', '"']) expect(unquoteName(quoteName(name))).toBe(name);
 });
 
 test('tables are named after their files', () => {
-    expect(tableName('stars.csv', [])).toBe('stars');
-    expect(tableName('my stars (2).fits', [])).toBe('my_stars_2');
-    expect(tableName('M31.vot.gz', [])).toBe('M31');
-    expect(tableName('2mass.fits', [])).toBe('t_2mass');
-    expect(tableName('select.csv', [])).toBe('select_table');
-    expect(tableName('Größe.csv', [])).toBe('Gro_e');
-    expect(tableName('…', [])).toBe('t');
-    expect(tableName('stars.vot', ['Stars', 'stars_2'])).toBe('stars_3');
-    expect(tableName('x'.repeat(90) + '.csv', []).length).toBe(40);
+    expect(tableNameOfFile('stars.csv', [])).toBe('stars');
+    expect(tableNameOfFile('my stars (2).fits', [])).toBe('my_stars_2');
+    expect(tableNameOfFile('M31.vot.gz', [])).toBe('M31');
+    expect(tableNameOfFile('2mass.fits', [])).toBe('t_2mass');
+    expect(tableNameOfFile('select.csv', [])).toBe('select_table');
+    expect(tableNameOfFile('Größe.csv', [])).toBe('Gro_e');
+    expect(tableNameOfFile('…', [])).toBe('t');
+    expect(tableNameOfFile('stars.vot', ['Stars', 'stars_2'])).toBe('stars_3');
+    expect(tableNameOfFile('x'.repeat(90) + '.csv', []).length).toBe(40);
 });
 
 test('names of tables', () => {
@@ -35,7 +35,7 @@ test('names of tables', () => {
 });
 
 test('unique names', () => {
-    expect(unique('ra', [])).toBe('ra');
-    expect(unique('ra', ['RA'])).toBe('ra_2');
-    expect(unique('ra', ['RA', 'ra_2'])).toBe('ra_3');
+    expect(makeUnique('ra', [])).toBe('ra');
+    expect(makeUnique('ra', ['RA'])).toBe('ra_2');
+    expect(makeUnique('ra', ['RA', 'ra_2'])).toBe('ra_3');
 });

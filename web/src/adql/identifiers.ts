@@ -3,36 +3,36 @@
 import { RESERVED } from './adqlReservedWords';
 
 /** A name with dots, cut into its parts, still as they are written: `a."b.c"` into `a` and `"b.c"`. */
-export function parts(name: string): string[] {
+export function splitName(name: string): string[] {
     return name.match(/"(?:[^"]|"")*"|[^."]+/g) ?? [];
 }
 
 /** A part without its double quotes. */
-export function unquoted(part: string): string {
+export function unquoteName(part: string): string {
     return /^".*"$/s.test(part) ? part.slice(1, -1).replaceAll('""', '"') : part;
 }
 
 /** The schema of `schema.table`, as it is written; '' if the name has none. */
 export function schemaOf(table: string): string {
-    return parts(table).slice(0, -1).join('.');
+    return splitName(table).slice(0, -1).join('.');
 }
 
 /** The last part of a name: the table's own, without its schema. */
-export function ownName(name: string): string {
-    return parts(name).at(-1) ?? name;
+export function lastPartOf(name: string): string {
+    return splitName(name).at(-1) ?? name;
 }
 
 /** Whether two names mean the same: case does not count outside of double quotes. */
-export function same(one: string, other: string): boolean {
-    const plain = (name: string) =>
-        parts(name)
+export function areSameNames(one: string, other: string): boolean {
+    const plainName = (name: string) =>
+        splitName(name)
             .map((part) => (part.startsWith('"') ? part : part.toLowerCase()))
             .join('.');
-    return plain(one) === plain(other);
+    return plainName(one) === plainName(other);
 }
 
 /** A text as ADQL's literal. */
-export function literal(value: string): string {
+export function quoteLiteral(value: string): string {
     return `'${value.replaceAll("'", "''")}'`;
 }
 
@@ -47,7 +47,7 @@ export const isTableName = (name: string): boolean =>
     /^[A-Za-z][A-Za-z0-9_]{0,63}$/.test(name) && !RESERVED.has(name.toUpperCase());
 
 /** A name for the table of a file: of its file name, no reserved word, and none of `taken` (case does not count). */
-export function tableName(filename: string, taken: readonly string[]): string {
+export function tableNameOfFile(filename: string, taken: readonly string[]): string {
     const stem = filename.replace(/\.gz$/i, '').replace(/\.[A-Za-z0-9]{1,8}$/, '');
     const words = stem
         .normalize('NFKD')
@@ -56,11 +56,11 @@ export function tableName(filename: string, taken: readonly string[]): string {
         .replace(/^_+|_+$/g, '')
         .slice(0, 40);
     const base = /^[A-Za-z]/.test(words) ? words : `t${words && `_${words}`}`;
-    return unique(isTableName(base) ? base : `${base}_table`, taken);
+    return makeUnique(isTableName(base) ? base : `${base}_table`, taken);
 }
 
 /** `name`, or with a number after it the first that is none of `taken`; case does not count. */
-export function unique(name: string, taken: readonly string[]): string {
+export function makeUnique(name: string, taken: readonly string[]): string {
     const lower = new Set(taken.map((other) => other.toLowerCase()));
     let found = name;
     for (let n = 2; lower.has(found.toLowerCase()); n++) found = `${name}_${n}`;

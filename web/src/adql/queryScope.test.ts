@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { nameOf, tokenise } from './adqlTokens';
+import { nameOf, splitTokens } from './adqlTokens';
 import { relationOf, scopeAt, type Output, type Relation, type Scope } from './queryScope';
 import { RESERVED } from './adqlReservedWords';
 import { quoteName } from './identifiers';
@@ -34,7 +34,7 @@ describe('words', () => {
 
 describe('tokens', () => {
     test('quotes, comments and numbers', () => {
-        const tokens = tokenise(`sELECT "a ""b""", 'it''s', 1.5e-3, .5 -- "no"\n< 0x1F`);
+        const tokens = splitTokens(`sELECT "a ""b""", 'it''s', 1.5e-3, .5 -- "no"\n< 0x1F`);
         expect(tokens.map((token) => `${token.kind} ${token.text}`)).toEqual([
             'keyword SELECT',
             'name "a ""b"""',
@@ -52,7 +52,7 @@ describe('tokens', () => {
     });
 
     test('a quote that is not closed ends with its line', () => {
-        const tokens = tokenise(`SELECT "ab FROM t\nWHERE 😀 = 'x`);
+        const tokens = splitTokens(`SELECT "ab FROM t\nWHERE 😀 = 'x`);
         expect(tokens.map((token) => token.kind)).toEqual([
             ...['keyword', 'open', 'keyword', 'strange', 'operator', 'open'],
         ]);

@@ -1,7 +1,17 @@
 /** What names mean at a place of a query: its tables by their aliases, WITH tables, derived tables, queries around. */
 
-import { isName, nameOf, same, tokenise, type Token } from './adqlTokens';
-import { grouped, isGroup, isKeyword, isOperator, isQuery, split, within, type Group, type Node } from './tokenGroups';
+import { isName, nameOf, equalIgnoringCase, splitTokens, type Token } from './adqlTokens';
+import {
+    groupTokens,
+    isGroup,
+    isKeyword,
+    isOperator,
+    isQuery,
+    splitNodes,
+    isInside,
+    type Group,
+    type Node,
+} from './tokenGroups';
 
 /** Something that has columns: a table of the service, or a query's outputs. */
 export interface Relation {
@@ -30,18 +40,18 @@ export interface Scope {
     readonly clause: Clause;
 }
 
-interface Around {
+interface OuterScope {
     readonly relations: readonly Relation[];
     readonly withTables: readonly Relation[];
 }
 
 const CLAUSES = ['SELECT', 'FROM', 'JOIN', 'ON', 'USING', 'WHERE', 'GROUP', 'HAVING', 'ORDER', 'OFFSET'];
 const AFTER_FROM = ['WHERE', 'GROUP', 'HAVING', 'ORDER', 'OFFSET'];
-const NOTHING: Around = { relations: [], withTables: [] };
+const NOTHING: OuterScope = { relations: [], withTables: [] };
 
 /** The scope at an offset of the query. Of a query that is not whole yet, what can be told. */
-export function scopeAt(adql: string, at: number, tokens: readonly Token[] = tokenise(adql)): Scope {
-    return inQuery(grouped(tokens), at, NOTHING);
+export function scopeAt(adql: string, at: number, tokens: readonly Token[] = splitTokens(adql)): Scope {
+    return scopeInQuery(groupTokens(tokens), at, NOTHING);
 }
 
 /** The relation that a qualifier names: `b` of `b.ra`, or `bright` and `tycho2.bright` of a table without an alias. */
@@ -49,22 +59,22 @@ export function relationOf(scope: Scope, qualifier: readonly string[]): Relation
     const [own, ...schema] = qualifier.toReversed();
     if (own === undefined) return undefined;
     return scope.relations.find(({ name, table }) => {
-        if (!same(name, own)) return false;
+        if (!equalIgnoringCase(name, own)) return false;
         const parts = table === undefined ? [] : namesOf(table).reverse();
-        return schema.every((part, index) => same(part, parts[index + 1] ?? ''));
+        return schema.every((part, index) => equalIgnoringCase(part, parts[index + 1] ?? ''));
     });
 }
 
-const namesOf = (table: string): string[] => tokenise(table).filter(isName).map(nameOf);
+const namesOf = (table: string): string[] => splitTokens(table).filter(isName).map(nameOf);
 
-function inQuery(items: readonly Node[], at: number, around: Around): Scope {
-    const { withTables, body, inside } = heading(items, at, around);
-    if (inside) return inQuery(inside.group.items, at, { relations: [], withTables: inside.withTables });
-    const selects = split(body, isSetOperator);
+function scopeInQuery(items: readonly Node[], at: number, around: OuterScope): Scope {
+    const { withTables, body, inside } = readHeading(items, at, around);
+    if (inside) return scopeInQuery(inside.group.items, at, { relations: [], withTables: inside.withTables });
+    const selects = splitNodes(body, isSetOperator);
     const select = selects.findLast((nodes) => nodes[0] && nodes[0].from <= at) ?? selects[0] ?? [];
-    const here: Around = { relations: around.relations, withTables };
+    const here: OuterScope = { relations: around.relations, withTables };
     const sole = select[0];
-    if (isGroup(sole) && isQuery(sole) && within(sole, at)) return inQuery(sole.items, at, here);
+    if (isGroup(sole) && isQuery(sole) && isInside(sole, at)) return scopeInQuery(sole.items, at, here);
     const own = relationsOf(fromPart(select), withTables);
     const scope: Scope = {
         relations: [...own, ...around.relations],
@@ -72,19 +82,19 @@ function inQuery(items: readonly Node[], at: number, around: Around): Scope {
         outputs: outputsOf(select, own),
         clause: '',
     };
-    return inClause(select, at, scope, here, '');
+    return scopeInClause(select, at, scope, here, '');
 }
 
 /** Down the parentheses that hold the place: of subqueries, which have a scope of their own, and others. */
-function inClause(nodes: readonly Node[], at: number, scope: Scope, around: Around, before: Clause): Scope {
+function scopeInClause(nodes: readonly Node[], at: number, scope: Scope, around: OuterScope, before: Clause): Scope {
     const last = nodes.findLast((node) => node.kind === 'keyword' && CLAUSES.includes(node.text) && node.to < at);
     const clause = last?.kind === 'keyword' ? (last.text as Clause) : before;
-    const group = nodes.find((node): node is Group => isGroup(node) && within(node, at));
+    const group = nodes.find((node): node is Group => isGroup(node) && isInside(node, at));
     if (!group) return { ...scope, clause };
-    if (!isQuery(group)) return inClause(group.items, at, scope, around, clause);
+    if (!isQuery(group)) return scopeInClause(group.items, at, scope, around, clause);
     // a derived table does not see its neighbours; subqueries elsewhere see the tables around them
     const seen = clause === 'FROM' || clause === 'JOIN' ? around.relations : scope.relations;
-    return inQuery(group.items, at, { relations: seen, withTables: scope.withTables });
+    return scopeInQuery(group.items, at, { relations: seen, withTables: scope.withTables });
 }
 
 interface Heading {
@@ -95,7 +105,7 @@ interface Heading {
     readonly inside?: { readonly group: Group; readonly withTables: readonly Relation[] };
 }
 
-function heading(items: readonly Node[], at: number, around: Around): Heading {
+function readHeading(items: readonly Node[], at: number, around: OuterScope): Heading {
     let withTables = around.withTables;
     if (!isKeyword(items[0], 'WITH')) return { withTables, body: items };
     let next = 1;
@@ -107,7 +117,7 @@ function heading(items: readonly Node[], at: number, around: Around): Heading {
         );
         const group = items[place];
         if (!isGroup(group)) return { withTables, body: [] };
-        if (within(group, at)) return { withTables, body: [], inside: { group, withTables } };
+        if (isInside(group, at)) return { withTables, body: [], inside: { group, withTables } };
         const outputs = outputsOfQuery(group.items, withTables);
         withTables = [...withTables, { name: nameOf(start as Token), outputs }];
         next = place + 1;
@@ -142,17 +152,17 @@ function relationsOf(nodes: readonly Node[], withTables: readonly Relation[]): R
         } else if (expected && node?.kind !== 'group' && isName(node)) {
             const chain = nodes.slice(at, at + 2 * chainAt(nodes, at).length - 1);
             at += chain.length - 1;
-            found.push(named(chain, aliasAt(nodes, at + 1), withTables));
+            found.push(namedRelation(chain, aliasAt(nodes, at + 1), withTables));
             expected = false;
         }
     }
     return found;
 }
 
-function named(chain: readonly Node[], alias: string | undefined, withTables: readonly Relation[]): Relation {
+function namedRelation(chain: readonly Node[], alias: string | undefined, withTables: readonly Relation[]): Relation {
     const names = chainAt(chain, 0);
     const name = alias ?? names.at(-1)!;
-    const known = names.length === 1 && withTables.findLast((table) => same(table.name, names[0]!));
+    const known = names.length === 1 && withTables.findLast((table) => equalIgnoringCase(table.name, names[0]!));
     const table = chain.map((node) => (node.kind === 'group' ? '' : node.text)).join('');
     return known ? { ...known, name } : { name, table };
 }
@@ -179,8 +189,8 @@ function aliasAt(nodes: readonly Node[], at: number): string | undefined {
 
 /** The outputs of a query: those of its first SELECT. */
 function outputsOfQuery(items: readonly Node[], around: readonly Relation[]): Output[] {
-    const { withTables, body } = heading(items, -1, { relations: [], withTables: around });
-    const select = split(body, isSetOperator)[0] ?? [];
+    const { withTables, body } = readHeading(items, -1, { relations: [], withTables: around });
+    const select = splitNodes(body, isSetOperator)[0] ?? [];
     const sole = select[0];
     if (isGroup(sole) && isQuery(sole)) return outputsOfQuery(sole.items, withTables);
     return outputsOf(select, relationsOf(fromPart(select), withTables));
@@ -191,14 +201,14 @@ function outputsOf(select: readonly Node[], relations: readonly Relation[]): Out
     const end = select.findIndex((node) => isKeyword(node, 'FROM'));
     const list = select.slice(1, end < 0 ? undefined : end).filter((node) => !isKeyword(node, 'DISTINCT', 'ALL'));
     const columns = isKeyword(list[0], 'TOP') ? list.slice(2) : list;
-    return split(columns, (node) => isOperator(node, ',')).flatMap((item) => outputOf(item, relations));
+    return splitNodes(columns, (node) => isOperator(node, ',')).flatMap((item) => outputOf(item, relations));
 }
 
 function outputOf(item: readonly Node[], relations: readonly Relation[]): Output[] {
     const last = item.at(-1);
     const chain = chainAt(item, 0);
     if (isOperator(last, '*') && (item.length === 1 || item.length === 2 * chain.length + 1)) {
-        const from = item.length === 1 ? relations : candidates(chain, relations);
+        const from = item.length === 1 ? relations : candidateRelations(chain, relations);
         return from.map((all) => ({ all }));
     }
     if (!last || last.kind === 'group' || !isName(last)) return [];
@@ -207,10 +217,10 @@ function outputOf(item: readonly Node[], relations: readonly Relation[]): Output
     const source = plain ? item : aliased;
     const from = chainAt(source, 0);
     if (from.length === 0 || source.length !== 2 * from.length - 1) return [{ name: nameOf(last) }];
-    return [{ name: nameOf(last), column: from.at(-1)!, from: candidates(from.slice(0, -1), relations) }];
+    return [{ name: nameOf(last), column: from.at(-1)!, from: candidateRelations(from.slice(0, -1), relations) }];
 }
 
-function candidates(qualifier: readonly string[], relations: readonly Relation[]): readonly Relation[] {
+function candidateRelations(qualifier: readonly string[], relations: readonly Relation[]): readonly Relation[] {
     if (qualifier.length === 0) return relations;
     const found = relationOf({ relations, withTables: [], outputs: [], clause: '' }, qualifier);
     return found ? [found] : [];

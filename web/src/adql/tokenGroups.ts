@@ -13,7 +13,7 @@ export interface Group {
 export type Node = Token | Group;
 
 /** The tokens, without comments, as nested groups; groups that are not closed end with the text. */
-export function grouped(tokens: readonly Token[]): Node[] {
+export function groupTokens(tokens: readonly Token[]): Node[] {
     const root: Node[] = [];
     const open: { from: number; items: Node[] }[] = [];
     const here = (): Node[] => open.at(-1)?.items ?? root;
@@ -32,7 +32,7 @@ export function grouped(tokens: readonly Token[]): Node[] {
 }
 
 /** Is the offset between the parentheses? */
-export const within = (group: Group, at: number): boolean => at > group.from && at < group.to;
+export const isInside = (group: Group, at: number): boolean => at > group.from && at < group.to;
 
 export const isGroup = (node: Node | undefined): node is Group => node?.kind === 'group';
 
@@ -49,7 +49,7 @@ export const isQuery = (node: Node | undefined): boolean =>
     isGroup(node) && (isKeyword(node.items[0], 'SELECT', 'WITH') || isQuery(node.items[0]));
 
 /** The parts of a list, apart at what `separates`. */
-export function split(nodes: readonly Node[], separates: (node: Node) => boolean): Node[][] {
+export function splitNodes(nodes: readonly Node[], separates: (node: Node) => boolean): Node[][] {
     const parts: Node[][] = [[]];
     for (const node of nodes) {
         if (separates(node)) parts.push([]);

@@ -8,10 +8,10 @@ export async function copyText(text: string): Promise<boolean> {
             if (!(error instanceof DOMException)) throw error;
         }
     }
-    return copiedByHand(text);
+    return copyBySelection(text);
 }
 
-function copiedByHand(text: string): boolean {
+function copyBySelection(text: string): boolean {
     const focused = document.activeElement;
     const area = document.createElement('textarea');
     area.value = text;

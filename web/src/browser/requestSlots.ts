@@ -1,5 +1,5 @@
 /** A bound on how much is done at once: the others wait in their order. */
-export class Places {
+export class RequestSlots {
     #free: number;
     readonly #waiting: (() => void)[] = [];
 
@@ -8,7 +8,7 @@ export class Places {
     }
 
     /** Do it as soon as there is a place. */
-    async use<T>(work: () => Promise<T>): Promise<T> {
+    async runInSlot<T>(work: () => Promise<T>): Promise<T> {
         if (this.#free > 0) this.#free--;
         else await new Promise<void>((resolve) => this.#waiting.push(resolve));
         try {

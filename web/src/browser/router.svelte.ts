@@ -8,13 +8,13 @@ export interface Route {
     readonly parameters: URLSearchParams;
 }
 
-export function parsed(hash: string): Route {
+export function parseRoute(hash: string): Route {
     const [path = '', query = ''] = hash.replace(/^#\/?/, '').split(/\?(.*)/s);
     const [page = '', ...item] = path.split('/');
-    return { page: page || 'query', item: decoded(item.join('/')), parameters: new URLSearchParams(query) };
+    return { page: page || 'query', item: decodePart(item.join('/')), parameters: new URLSearchParams(query) };
 }
 
-function decoded(part: string): string {
+function decodePart(part: string): string {
     try {
         return decodeURIComponent(part);
     } catch {
@@ -23,20 +23,20 @@ function decoded(part: string): string {
 }
 
 /** The address of a page, for links. */
-export function address(page: string, item = '', parameters: Record<string, string> = {}): string {
+export function pageAddress(page: string, item = '', parameters: Record<string, string> = {}): string {
     const query = new URLSearchParams(parameters).toString();
     return `#/${page}${item && `/${encodeURIComponent(item)}`}${query && `?${query}`}`;
 }
 
 class Router {
-    route = $state.raw(parsed(location.hash));
+    route = $state.raw(parseRoute(location.hash));
 
     constructor() {
-        addEventListener('hashchange', () => (this.route = parsed(location.hash)));
+        addEventListener('hashchange', () => (this.route = parseRoute(location.hash)));
     }
 
     go(page: string, item = '', parameters: Record<string, string> = {}): void {
-        location.hash = address(page, item, parameters);
+        location.hash = pageAddress(page, item, parameters);
     }
 }
 

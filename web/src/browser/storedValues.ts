@@ -2,7 +2,7 @@
 
 const PREFIX = 'skyhouse.';
 
-export function kept<T>(key: string, otherwise: T, storage: () => Storage = () => localStorage): T {
+export function readStored<T>(key: string, otherwise: T, storage: () => Storage = () => localStorage): T {
     try {
         const value = storage().getItem(PREFIX + key);
         return value === null ? otherwise : (JSON.parse(value) as T);
@@ -12,7 +12,7 @@ export function kept<T>(key: string, otherwise: T, storage: () => Storage = () =
 }
 
 /** False if the browser has no room for it or keeps nothing. */
-export function keep(key: string, value: unknown, storage: () => Storage = () => localStorage): boolean {
+export function writeStored(key: string, value: unknown, storage: () => Storage = () => localStorage): boolean {
     try {
         if (value === undefined) storage().removeItem(PREFIX + key);
         else storage().setItem(PREFIX + key, JSON.stringify(value));

@@ -16,7 +16,7 @@ export function niceStep(span: number, parts: number): number {
 }
 
 /** The multiples of a step within [from, to], whichever is larger; never more than 1,000. */
-export function multiples(from: number, to: number, step: number): number[] {
+export function multiplesWithin(from: number, to: number, step: number): number[] {
     const [low, high] = [Math.min(from, to), Math.max(from, to)];
     const first = Math.ceil(low / step - 1e-9);
     const count = Math.min(1000, Math.floor(high / step + 1e-9) - first + 1);
@@ -29,7 +29,7 @@ export function linearTicks(from: number, to: number, parts: number): Tick[] {
     if (!(span > 0) || !Number.isFinite(span)) return [];
     const step = niceStep(span, parts);
     const large = Math.max(Math.abs(from), Math.abs(to));
-    return multiples(from, to, step).map((value) => ({ at: value, label: numberLabel(value, step, large) }));
+    return multiplesWithin(from, to, step).map((value) => ({ at: value, label: numberLabel(value, step, large) }));
 }
 
 /** Ticks of an axis of which `from` and `to` are the logarithms: powers of ten, or round numbers within one or two. */
@@ -43,12 +43,12 @@ export function logTicks(from: number, to: number, parts: number): Tick[] {
         );
     }
     const stride = Math.max(1, Math.ceil(span / Math.max(2, parts)));
-    const powers = multiples(from, to, stride).map((power) => ({ at: power, label: powerLabel(power) }));
-    return stride > 1 ? powers : [...powers, ...between(from, to, span < 2.5)];
+    const powers = multiplesWithin(from, to, stride).map((power) => ({ at: power, label: powerLabel(power) }));
+    return stride > 1 ? powers : [...powers, ...minorLogTicks(from, to, span < 2.5)];
 }
 
 /** The ticks 2 to 9 of each power; 2 and 5 are labelled where there is room. */
-function between(from: number, to: number, labelled: boolean): Tick[] {
+function minorLogTicks(from: number, to: number, labelled: boolean): Tick[] {
     const [low, high] = [Math.min(from, to), Math.max(from, to)];
     const ticks: Tick[] = [];
     for (let power = Math.floor(low); power <= high; power++) {
@@ -66,31 +66,31 @@ const SUPERSCRIPTS: Record<string, string> = Object.fromEntries(
     [...'0123456789-'].map((sign, k) => [sign, '⁰¹²³⁴⁵⁶⁷⁸⁹⁻'[k]!]),
 );
 
-const raised = (power: number) => [...String(power)].map((sign) => SUPERSCRIPTS[sign]).join('');
+const superscriptOf = (power: number) => [...String(power)].map((sign) => SUPERSCRIPTS[sign]).join('');
 
 /** A power of ten: as a number while that is short. */
 export function powerLabel(power: number): string {
-    return Math.abs(power) <= 3 ? String(Number((10 ** power).toPrecision(1))) : `10${raised(power)}`;
+    return Math.abs(power) <= 3 ? String(Number((10 ** power).toPrecision(1))) : `10${superscriptOf(power)}`;
 }
 
 /** A value at a tick, with as many digits as the step needs. `large` is the largest value of the axis. */
 function numberLabel(value: number, step: number, large: number): string {
     const power = Math.floor(Math.log10(large));
-    if (power >= 7 && step >= 1e4) return scaled(value, step, power);
-    if (power < -4) return scaled(value, step, power);
-    return minus(tidy(value, step).toFixed(digitsOf(step)));
+    if (power >= 7 && step >= 1e4) return scientificLabel(value, step, power);
+    if (power < -4) return scientificLabel(value, step, power);
+    return replaceMinus(clearZero(value, step).toFixed(digitsOf(step)));
 }
 
-function scaled(value: number, step: number, power: number): string {
-    const mantissa = tidy(value, step) / 10 ** power;
+function scientificLabel(value: number, step: number, power: number): string {
+    const mantissa = clearZero(value, step) / 10 ** power;
     return mantissa === 0
         ? '0'
-        : `${minus(mantissa.toFixed(Math.min(12, digitsOf(step / 10 ** power))))}×10${raised(power)}`;
+        : `${replaceMinus(mantissa.toFixed(Math.min(12, digitsOf(step / 10 ** power))))}×10${superscriptOf(power)}`;
 }
 
-const tidy = (value: number, step: number) => (Math.abs(value) < step / 2 ? 0 : value);
+const clearZero = (value: number, step: number) => (Math.abs(value) < step / 2 ? 0 : value);
 const digitsOf = (step: number) => Math.max(0, Math.min(15, -Math.floor(Math.log10(step) + 1e-9)));
-const minus = (said: string) => said.replace('-', '−');
+const replaceMinus = (said: string) => said.replace('-', '−');
 
 /** A value for reading: seven digits, powers of ten where it is very large or small. */
 export function shortNumber(value: number): string {
@@ -98,10 +98,10 @@ export function shortNumber(value: number): string {
     const size = Math.abs(value);
     if (size !== 0 && (size >= 1e9 || size < 1e-4)) {
         const power = Math.floor(Math.log10(size));
-        const mantissa = minus(String(Number((value / 10 ** power).toPrecision(5))));
-        return `${mantissa}×10${raised(power)}`;
+        const mantissa = replaceMinus(String(Number((value / 10 ** power).toPrecision(5))));
+        return `${mantissa}×10${superscriptOf(power)}`;
     }
-    return minus(String(Number(value.toPrecision(size >= 1e5 ? 9 : 7))));
+    return replaceMinus(String(Number(value.toPrecision(size >= 1e5 ? 9 : 7))));
 }
 
 /** The Modified Julian Date of 1970-01-01T00:00:00. */
@@ -112,7 +112,7 @@ const DAYS = [1, 2, 5, 10];
 const MONTHS = [1, 2, 3, 6];
 
 /** An instant of MJD as ISO 8601, to the second or the millisecond; '' where the calendar of browsers ends. */
-export function isoOf(mjd: number, to: 's' | 'ms' = 's'): string {
+export function mjdToIso(mjd: number, to: 's' | 'ms' = 's'): string {
     const at = new Date(Math.round((mjd - UNIX_EPOCH) * DAY_MS));
     return Number.isNaN(at.getTime()) ? '' : at.toISOString().slice(0, to === 's' ? 19 : 23);
 }
@@ -124,17 +124,17 @@ export function timeTicks(from: number, to: number, parts: number): Tick[] {
     const seconds = SECONDS.find((step) => step >= least * 86400);
     if (seconds !== undefined && least * 86400 >= 0.5) {
         const step = seconds / 86400;
-        return multiples(from, to, step).map((at) => ({ at, label: clock(at, seconds) }));
+        return multiplesWithin(from, to, step).map((at) => ({ at, label: clockLabel(at, seconds) }));
     }
     if (least * 86400 < 0.5) return linearTicks(from, to, parts);
     const days = DAYS.find((step) => step >= least);
     if (days !== undefined)
-        return multiples(from, to, days).map((at) => ({ at, label: isoOf(at + 1e-6).slice(0, 10) }));
+        return multiplesWithin(from, to, days).map((at) => ({ at, label: mjdToIso(at + 1e-6).slice(0, 10) }));
     return calendarTicks(from, to, least / 30.4375);
 }
 
-function clock(mjd: number, step: number): string {
-    const said = isoOf(mjd + 0.0005 / 86400);
+function clockLabel(mjd: number, step: number): string {
+    const said = mjdToIso(mjd + 0.0005 / 86400);
     return step % 60 === 0 ? said.slice(5, 16).replace('T', ' ') : said.slice(11, 19);
 }
 
@@ -145,11 +145,11 @@ function calendarTicks(from: number, to: number, leastMonths: number): Tick[] {
     const end = new Date((high - UNIX_EPOCH) * DAY_MS);
     if (Number.isNaN(start.getTime()) || Number.isNaN(end.getTime())) return linearTicks(from, to, 5);
     const month = (date: Date) => 12 * date.getUTCFullYear() + date.getUTCMonth();
-    return multiples(month(start), month(end), months).flatMap((at) => {
+    return multiplesWithin(month(start), month(end), months).flatMap((at) => {
         const first = new Date(0);
         first.setUTCFullYear(Math.floor(at / 12), ((at % 12) + 12) % 12, 1);
         const mjd = first.getTime() / DAY_MS + UNIX_EPOCH;
         if (mjd < low || mjd > high) return [];
-        return [{ at: mjd, label: isoOf(mjd).slice(0, months % 12 === 0 ? 4 : 7) }];
+        return [{ at: mjd, label: mjdToIso(mjd).slice(0, months % 12 === 0 ? 4 : 7) }];
     });
 }

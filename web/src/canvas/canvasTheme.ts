@@ -1,6 +1,6 @@
 /** The page's colours for a canvas, which does not know of CSS variables, and when they change. */
 
-import { kindColours, luminance, packed, pixelOf, ramp, type Ramp } from './colourRamps';
+import { kindColours, luminanceOf, packPixel, cssToPixel, makeRamp, type Ramp } from './colourRamps';
 
 export interface Theme {
     readonly dark: boolean;
@@ -28,12 +28,12 @@ export function themeAt(element: HTMLElement): Theme {
     const font = getComputedStyle(probe).fontFamily;
     probe.remove();
     const named = Object.fromEntries(colours) as Record<(typeof NAMES)[number], string>;
-    const dark = luminance(pixelOf(named.ground)) < 0.2;
-    return { ...named, dark, font, ramp: ramp(dark), kinds: kindColours(dark) };
+    const dark = luminanceOf(cssToPixel(named.ground)) < 0.2;
+    return { ...named, dark, font, ramp: makeRamp(dark), kinds: kindColours(dark) };
 }
 
 /** Calls whenever the page's colours change, by its own choice or the system's; gives back how to end it. */
-export function onTheme(changed: () => void): () => void {
+export function watchTheme(changed: () => void): () => void {
     const system = matchMedia('(prefers-color-scheme: dark)');
     const page = new MutationObserver(changed);
     page.observe(document.documentElement, { attributes: true, attributeFilter: ['data-theme'] });
@@ -45,4 +45,4 @@ export function onTheme(changed: () => void): () => void {
 }
 
 /** The colour of sky without rows: near the ground, so that the least count stands out. */
-export const emptySky = (theme: Theme): number => (theme.dark ? packed(28, 36, 50) : packed(233, 237, 244));
+export const emptySky = (theme: Theme): number => (theme.dark ? packPixel(28, 36, 50) : packPixel(233, 237, 244));

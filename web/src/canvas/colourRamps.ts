@@ -12,11 +12,11 @@ const LIGHT = { lightness: [0.83, 0.24], hue: [125, 290] } as const;
 const CHROMA = 0.15;
 
 /** The ramp for a dark or a light ground. */
-export function ramp(dark: boolean): Ramp {
+export function makeRamp(dark: boolean): Ramp {
     const { lightness, hue } = dark ? DARK : LIGHT;
     const between = (ends: readonly [number, number], part: number) => ends[0] + (ends[1] - ends[0]) * part;
     return Uint32Array.from({ length: 256 }, (_, k) =>
-        packed(...inGamut(between(lightness, k / 255), CHROMA, between(hue, k / 255))),
+        packPixel(...oklchInGamut(between(lightness, k / 255), CHROMA, between(hue, k / 255))),
     );
 }
 
@@ -37,45 +37,45 @@ export const KIND_COUNT = KINDS.length;
 
 /** Colours for kinds (bands, classes) on a ground, as canvas pixels; the last is for all others. */
 export function kindColours(dark: boolean): Ramp {
-    const own = KINDS.map(([hue, light, bright]) => packed(...inGamut(dark ? bright : light, 0.17, hue)));
-    return Uint32Array.from([...own, packed(...inGamut(dark ? 0.65 : 0.55, 0, 0))]);
+    const own = KINDS.map(([hue, light, bright]) => packPixel(...oklchInGamut(dark ? bright : light, 0.17, hue)));
+    return Uint32Array.from([...own, packPixel(...oklchInGamut(dark ? 0.65 : 0.55, 0, 0))]);
 }
 
 /** A canvas pixel as CSS has it. */
-export function css(pixel: number): string {
+export function pixelToCss(pixel: number): string {
     return `rgb(${pixel & 255} ${(pixel >> 8) & 255} ${(pixel >> 16) & 255})`;
 }
 
 /** A colour as CSS computes it ("rgb(1, 2, 3)", "color(srgb 0.1 0.2 0.3)") as an opaque canvas pixel. */
-export function pixelOf(colour: string): number {
+export function cssToPixel(colour: string): number {
     const parts = colour.match(/[\d.]+(?:e-?\d+)?/g)?.map(Number) ?? [];
     const scale = colour.startsWith('color(') ? 255 : 1;
-    return packed((parts[0] ?? 0) * scale, (parts[1] ?? 0) * scale, (parts[2] ?? 0) * scale);
+    return packPixel((parts[0] ?? 0) * scale, (parts[1] ?? 0) * scale, (parts[2] ?? 0) * scale);
 }
 
 /** Red, green and blue of 0 to 255 as an opaque canvas pixel. */
-export function packed(red: number, green: number, blue: number): number {
+export function packPixel(red: number, green: number, blue: number): number {
     return ((255 << 24) | (Math.round(blue) << 16) | (Math.round(green) << 8) | Math.round(red)) >>> 0;
 }
 
 /** WCAG's relative luminance of a pixel, 0 to 1. */
-export function luminance(pixel: number): number {
+export function luminanceOf(pixel: number): number {
     const linear = (byte: number) => (byte <= 10 ? byte / 3294.6 : ((byte / 255 + 0.055) / 1.055) ** 2.4);
     return 0.2126 * linear(pixel & 255) + 0.7152 * linear((pixel >> 8) & 255) + 0.0722 * linear((pixel >> 16) & 255);
 }
 
 /** The colour of OKLCh, of less chroma if sRGB cannot show it. */
-function inGamut(lightness: number, chroma: number, hue: number): [number, number, number] {
+function oklchInGamut(lightness: number, chroma: number, hue: number): [number, number, number] {
     for (let least = chroma; least > 0.001; least *= 0.95) {
-        const colour = fromOklch(lightness, least, hue);
+        const colour = oklchToRgb(lightness, least, hue);
         if (colour.every((part) => part >= 0 && part <= 255)) return colour;
     }
-    const [red, green, blue] = fromOklch(lightness, 0, hue);
+    const [red, green, blue] = oklchToRgb(lightness, 0, hue);
     const held = (part: number) => Math.max(0, Math.min(255, part));
     return [held(red), held(green), held(blue)];
 }
 
-function fromOklch(lightness: number, chroma: number, hue: number): [number, number, number] {
+function oklchToRgb(lightness: number, chroma: number, hue: number): [number, number, number] {
     const a = chroma * Math.cos((hue * Math.PI) / 180);
     const b = chroma * Math.sin((hue * Math.PI) / 180);
     const l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3;

@@ -1,7 +1,7 @@
 /** The bar that says which value a colour is. */
 
 import { text } from '../text';
-import { css, type Ramp } from './colourRamps';
+import { pixelToCss, type Ramp } from './colourRamps';
 import type { Pen } from './pen';
 import { linearTicks, logTicks, shortNumber, type Tick } from './axisTicks';
 import type { Box } from './plotView';
@@ -23,7 +23,7 @@ export function drawLegend(pen: Pen, box: Box, scale: Scale, ink: { text: string
     const flat = !(high > low);
     const strips = Math.min(128, Math.max(16, Math.round(box.height / 2)));
     for (let k = 0; k < strips; k++) {
-        const colour = css(scale.ramp[flat ? 255 : Math.round(((k + 0.5) / strips) * 255)]!);
+        const colour = pixelToCss(scale.ramp[flat ? 255 : Math.round(((k + 0.5) / strips) * 255)]!);
         const [from, to] = [k + 1, k].map((edge) => Math.round(box.top + box.height * (1 - edge / strips)));
         pen.fill(box.left, from!, BAR, to! - from!, colour);
     }
@@ -53,7 +53,7 @@ export function drawKinds(
     said.forEach((name, shade) => {
         const y = box.top + 8 + 18 * shade;
         if (y > box.top + box.height) return;
-        pen.fill(box.left, y - 5, 10, 10, css(kinds[shade < names.length ? shade : kinds.length - 1]!));
+        pen.fill(box.left, y - 5, 10, 10, pixelToCss(kinds[shade < names.length ? shade : kinds.length - 1]!));
         let kept = name;
         while (kept.length > 1 && pen.measure(kept, 11) > LEGEND_WIDTH - 14) kept = kept.slice(0, -1);
         pen.text(kept === name ? name : `${kept.slice(0, -1)}…`, box.left + 14, y, { colour, size: 11 });

@@ -80,7 +80,7 @@ export function canvasPen(context: CanvasRenderingContext2D, font: string): Pen 
 }
 
 const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-const escaped = (said: string) => said.replace(/[&<>"]/g, (sign) => ESCAPES[sign]!);
+const escapeXml = (said: string) => said.replace(/[&<>"]/g, (sign) => ESCAPES[sign]!);
 const ANCHORS = { left: 'start', center: 'middle', right: 'end' } as const;
 const SHIFTS = { top: '0.8em', middle: '0.35em', bottom: '-0.2em' } as const;
 
@@ -93,22 +93,22 @@ export function svgPen(width: number, height: number, font: string, like: Pen): 
         line(points, colour, thick = 1) {
             const through = points.map(rounded).join(' ');
             parts.push(
-                `<polyline points="${through}" fill="none" stroke="${escaped(colour)}" stroke-width="${thick}"/>`,
+                `<polyline points="${through}" fill="none" stroke="${escapeXml(colour)}" stroke-width="${thick}"/>`,
             );
         },
         text(said, x, y, style) {
             const place = `translate(${rounded(x)} ${rounded(y)})${style.upright ? ' rotate(-90)' : ''}`;
             const halo = style.halo
-                ? ` stroke="${escaped(style.halo)}" stroke-width="3" stroke-linejoin="round" paint-order="stroke"`
+                ? ` stroke="${escapeXml(style.halo)}" stroke-width="3" stroke-linejoin="round" paint-order="stroke"`
                 : '';
             parts.push(
                 `<text transform="${place}" dy="${SHIFTS[style.baseline ?? 'middle']}" text-anchor="${ANCHORS[style.align ?? 'left']}"` +
-                    ` font-size="${style.size ?? TEXT_SIZE}" fill="${escaped(style.colour)}"${halo}>${escaped(said)}</text>`,
+                    ` font-size="${style.size ?? TEXT_SIZE}" fill="${escapeXml(style.colour)}"${halo}>${escapeXml(said)}</text>`,
             );
         },
         fill(x, y, wide, high, colour) {
             const place = `x="${rounded(x)}" y="${rounded(y)}" width="${rounded(wide)}" height="${rounded(high)}"`;
-            parts.push(`<rect ${place} fill="${escaped(colour)}"/>`);
+            parts.push(`<rect ${place} fill="${escapeXml(colour)}"/>`);
         },
         image(picture, x, y, wide, high) {
             const place = `x="${rounded(x)}" y="${rounded(y)}" width="${rounded(wide)}" height="${rounded(high)}"`;
@@ -128,6 +128,6 @@ export function svgPen(width: number, height: number, font: string, like: Pen): 
         measure: (said, size) => like.measure(said, size),
         document: () =>
             `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"` +
-            ` font-family="${escaped(font)}">${parts.join('')}</svg>`,
+            ` font-family="${escapeXml(font)}">${parts.join('')}</svg>`,
     };
 }

@@ -1,7 +1,7 @@
 /** Pixels as a picture that a pen can place. */
 
 /** A canvas of these pixels (0xAABBGGRR, by rows). */
-export function picture(pixels: Uint32Array<ArrayBuffer>, width: number, height: number): HTMLCanvasElement {
+export function drawPixels(pixels: Uint32Array<ArrayBuffer>, width: number, height: number): HTMLCanvasElement {
     const canvas = document.createElement('canvas');
     canvas.width = width;
     canvas.height = height;
@@ -11,7 +11,7 @@ export function picture(pixels: Uint32Array<ArrayBuffer>, width: number, height:
 }
 
 /** A canvas's context scaled so that it is drawn on in CSS pixels, cleared; the canvas has the device's pixels. */
-export function prepared(canvas: HTMLCanvasElement, width: number, height: number, ratio: number) {
+export function prepareCanvas(canvas: HTMLCanvasElement, width: number, height: number, ratio: number) {
     canvas.width = Math.max(1, Math.round(width * ratio));
     canvas.height = Math.max(1, Math.round(height * ratio));
     const context = canvas.getContext('2d')!;

@@ -2,7 +2,7 @@
 
 import type { Pen } from './pen';
 import { linearTicks, logTicks, timeTicks, type Tick } from './axisTicks';
-import { xOf, yOf, type Box, type View } from './plotView';
+import { xOnScreen, yOnScreen, type Box, type View } from './plotView';
 
 export interface AxisStyle {
     readonly label: string;
@@ -26,22 +26,22 @@ export function ticksOf(style: AxisStyle, from: number, to: number, parts: numbe
     return (style.log ? logTicks : linearTicks)(from, to, parts);
 }
 
-const parts = (length: number, each: number) => Math.max(2, Math.floor(length / each));
+const partCount = (length: number, each: number) => Math.max(2, Math.floor(length / each));
 
 /** Lines at the labelled ticks, below everything else. */
 export function drawGrid(pen: Pen, view: View, box: Box, x: AxisStyle, y: AxisStyle, colour: string): void {
     const [right, bottom] = [box.left + box.width, box.top + box.height];
     for (const { at, label } of ticksOf(x, view.u0, view.u1, horizontalParts(x, box))) {
-        const at_ = xOf(view, box, at);
+        const at_ = xOnScreen(view, box, at);
         if (label && at_ >= box.left && at_ <= right) pen.line([at_, box.top, at_, bottom], colour, 0.6);
     }
-    for (const { at, label } of ticksOf(y, view.v0, view.v1, parts(box.height, 42))) {
-        const at_ = yOf(view, box, at);
+    for (const { at, label } of ticksOf(y, view.v0, view.v1, partCount(box.height, 42))) {
+        const at_ = yOnScreen(view, box, at);
         if (label && at_ >= box.top && at_ <= bottom) pen.line([box.left, at_, right, at_], colour, 0.6);
     }
 }
 
-const horizontalParts = (style: AxisStyle, box: Box) => parts(box.width, style.epoch === undefined ? 85 : 115);
+const horizontalParts = (style: AxisStyle, box: Box) => partCount(box.width, style.epoch === undefined ? 85 : 115);
 
 /** The frame, the ticks with what they say, and the labels. */
 export function drawAxes(pen: Pen, view: View, box: Box, x: AxisStyle, y: AxisStyle, ink: Ink): void {
@@ -50,19 +50,19 @@ export function drawAxes(pen: Pen, view: View, box: Box, x: AxisStyle, y: AxisSt
     pen.line([left, top, right, top, right, bottom, left, bottom, left, top], ink.quiet);
     drawHorizontal(pen, view, box, x, ink);
     let widest = 0;
-    for (const { at, label } of ticksOf(y, view.v0, view.v1, parts(box.height, 42))) {
-        const height = yOf(view, box, at);
+    for (const { at, label } of ticksOf(y, view.v0, view.v1, partCount(box.height, 42))) {
+        const height = yOnScreen(view, box, at);
         if (height < top - 0.5 || height > bottom + 0.5) continue;
         widest = Math.max(widest, pen.measure(label));
         pen.line([left - (label ? 6 : 3), height, left, height], ink.quiet);
         if (label) pen.text(label, left - 9, height, { colour: ink.text, align: 'right' });
     }
-    pen.text(shortened(pen, x.label, box.width), left + box.width / 2, bottom + 40, {
+    pen.text(shortenLabel(pen, x.label, box.width), left + box.width / 2, bottom + 40, {
         colour: ink.text,
         align: 'center',
         baseline: 'bottom',
     });
-    pen.text(shortened(pen, y.label, box.height), Math.max(2, left - widest - 28), top + box.height / 2, {
+    pen.text(shortenLabel(pen, y.label, box.height), Math.max(2, left - widest - 28), top + box.height / 2, {
         colour: ink.text,
         align: 'center',
         baseline: 'top',
@@ -74,7 +74,7 @@ function drawHorizontal(pen: Pen, view: View, box: Box, style: AxisStyle, ink: I
     const bottom = box.top + box.height;
     let taken = -Infinity;
     const ticks = ticksOf(style, view.u0, view.u1, horizontalParts(style, box))
-        .map((tick) => ({ ...tick, x: xOf(view, box, tick.at) }))
+        .map((tick) => ({ ...tick, x: xOnScreen(view, box, tick.at) }))
         .filter(({ x }) => x >= box.left - 0.5 && x <= box.left + box.width + 0.5)
         .sort((one, other) => one.x - other.x);
     for (const { x, label } of ticks) {
@@ -87,7 +87,7 @@ function drawHorizontal(pen: Pen, view: View, box: Box, style: AxisStyle, ink: I
 }
 
 /** A label cut where it would be longer than its axis. */
-function shortened(pen: Pen, said: string, room: number): string {
+function shortenLabel(pen: Pen, said: string, room: number): string {
     if (pen.measure(said) <= room) return said;
     let kept = said;
     while (kept.length > 1 && pen.measure(`${kept}…`) > room) kept = kept.slice(0, -1);

@@ -17,8 +17,9 @@ export interface Box {
 }
 
 /** Where a value is on the screen. */
-export const xOf = (view: View, box: Box, u: number) => box.left + ((u - view.u0) / (view.u1 - view.u0)) * box.width;
-export const yOf = (view: View, box: Box, v: number) =>
+export const xOnScreen = (view: View, box: Box, u: number) =>
+    box.left + ((u - view.u0) / (view.u1 - view.u0)) * box.width;
+export const yOnScreen = (view: View, box: Box, v: number) =>
     box.top + box.height - ((v - view.v0) / (view.v1 - view.v0)) * box.height;
 
 /** Which value is at a place of the screen. */
@@ -27,7 +28,7 @@ export const vAt = (view: View, box: Box, y: number) =>
     view.v0 + ((box.top + box.height - y) / box.height) * (view.v1 - view.v0);
 
 /** The view moved by pixels, as if it were pushed. */
-export function moved(view: View, box: Box, dx: number, dy: number): View {
+export function moveView(view: View, box: Box, dx: number, dy: number): View {
     const du = (dx / box.width) * (view.u1 - view.u0);
     const dv = (dy / box.height) * (view.v1 - view.v0);
     return { u0: view.u0 - du, u1: view.u1 - du, v0: view.v0 + dv, v1: view.v1 + dv };
@@ -40,7 +41,7 @@ const FINEST = 1e-12;
  * The view with `factor` times as much in it, where what is at (x, y) stays. `along` says which axes are changed.
  * A view too fine to be told apart in doubles stays as it is.
  */
-export function zoomed(
+export function zoomView(
     view: View,
     box: Box,
     factor: number,
@@ -55,16 +56,21 @@ export function zoomed(
         v0: along.v ? v + (view.v0 - v) * factor : view.v0,
         v1: along.v ? v + (view.v1 - v) * factor : view.v1,
     };
-    return sound(next.u0, next.u1) && sound(next.v0, next.v1) ? next : view;
+    return isSoundRange(next.u0, next.u1) && isSoundRange(next.v0, next.v1) ? next : view;
 }
 
-function sound(from: number, to: number): boolean {
+function isSoundRange(from: number, to: number): boolean {
     const span = Math.abs(to - from);
     return Number.isFinite(span) && span > FINEST * Math.max(Math.abs(from), Math.abs(to)) && span > 1e-300;
 }
 
 /** The view between two places of the screen, turned as it was. */
-export function between(view: View, box: Box, from: readonly [number, number], to: readonly [number, number]): View {
+export function viewBetween(
+    view: View,
+    box: Box,
+    from: readonly [number, number],
+    to: readonly [number, number],
+): View {
     const [left, right] = [Math.min(from[0], to[0]), Math.max(from[0], to[0])];
     const [top, bottom] = [Math.min(from[1], to[1]), Math.max(from[1], to[1])];
     const next = {
@@ -73,11 +79,11 @@ export function between(view: View, box: Box, from: readonly [number, number], t
         v0: vAt(view, box, bottom),
         v1: vAt(view, box, top),
     };
-    return sound(next.u0, next.u1) && sound(next.v0, next.v1) ? next : view;
+    return isSoundRange(next.u0, next.u1) && isSoundRange(next.v0, next.v1) ? next : view;
 }
 
 /** The view widened so that a step across is as long on the screen as a step up: maps need it. */
-export function evened(view: View, box: Box): View {
+export function equalizeScales(view: View, box: Box): View {
     const [du, dv] = [view.u1 - view.u0, view.v1 - view.v0];
     const [across, up] = [Math.abs(du) / box.width, Math.abs(dv) / box.height];
     const scale = Math.max(across, up);
@@ -87,7 +93,7 @@ export function evened(view: View, box: Box): View {
 }
 
 /** A scaled value as short as the screen can tell it from its neighbours: `pixel` is what one pixel is, scaled. */
-export function roundedTo(value: number, pixel: number, log: boolean): number {
+export function roundToPixel(value: number, pixel: number, log: boolean): number {
     const [plain, beside] = log ? [10 ** value, 10 ** (value + Math.abs(pixel))] : [value, value + Math.abs(pixel)];
     const digits = -Math.floor(Math.log10(Math.abs(beside - plain)));
     if (!Number.isFinite(digits) || Math.abs(digits) > 100) return value;

@@ -18,20 +18,20 @@ import {
     vectorFromArray,
 } from 'apache-arrow';
 import { expect, test } from 'vitest';
-import { cell } from '../model/columnParts';
+import { readCell } from '../model/columnParts';
 import type { Cell } from '../model/resultModel';
 import { ColumnStore } from '../model/columnStore';
-import { arrowPieces } from './arrowDecoder';
+import { decodeArrow } from './arrowDecoder';
 import { ByteReader } from './byteReader';
-import type { Piece } from './decodedPiece';
+import type { DecodedPiece } from './decodedPiece';
 import { streamOf } from './streams.fixture';
 
-async function read(bytes: Uint8Array, size?: number): Promise<{ store: ColumnStore; pieces: Piece[] }> {
+async function read(bytes: Uint8Array, size?: number): Promise<{ store: ColumnStore; pieces: DecodedPiece[] }> {
     const store = new ColumnStore();
-    const pieces: Piece[] = [];
-    for await (const piece of arrowPieces(new ByteReader(streamOf(bytes, size)))) {
+    const pieces: DecodedPiece[] = [];
+    for await (const piece of decodeArrow(new ByteReader(streamOf(bytes, size)))) {
         pieces.push(piece);
-        if (piece.type === 'fields') store.begin(piece.fields);
+        if (piece.type === 'fields') store.setFields(piece.fields);
         if (piece.type === 'rows') store.addBatch(piece.length, piece.parts);
     }
     return { store, pieces };
@@ -122,5 +122,5 @@ test('what the service never writes is refused', async () => {
 test('a part gives one value', async () => {
     const { pieces } = await read(tableToIPC(new Table(COLUMNS), 'stream'));
     const rows = pieces.find((piece) => piece.type === 'rows');
-    expect(rows?.type === 'rows' && cell(rows.parts[1]!, 0)).toBe('Vega');
+    expect(rows?.type === 'rows' && readCell(rows.parts[1]!, 0)).toBe('Vega');
 });

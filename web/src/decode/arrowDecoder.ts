@@ -3,12 +3,12 @@
  * stay where they came: a batch is one buffer, its columns are views of it.
  */
 
-import type { Bytes, Numbers, Part } from '../model/columnParts';
+import type { Bytes, Numbers, ColumnPart } from '../model/columnParts';
 import type { Field } from '../model/resultModel';
 import type { ByteReader } from './byteReader';
 import { BrokenOff } from './byteReader';
 import { FlatTable } from './flatbuffer';
-import { fieldOf, Unreadable, type Piece } from './decodedPiece';
+import { fieldFromAttributes, Unreadable, type DecodedPiece } from './decodedPiece';
 
 const MAGIC = 'ARROW1';
 const CONTINUATION = 0xffffffff;
@@ -25,27 +25,27 @@ type Kind =
     | { type: 'list'; datatype: string; items: Kind };
 
 /** The pieces of a result. Raises Unreadable for what the service never writes, BrokenOff within a message. */
-export async function* arrowPieces(reader: ByteReader): AsyncGenerator<Piece> {
-    const start = await reader.peek(8);
-    if (String.fromCharCode(...start.subarray(0, 6)) === MAGIC) await reader.take(8);
+export async function* decodeArrow(reader: ByteReader): AsyncGenerator<DecodedPiece> {
+    const start = await reader.peekBytes(8);
+    if (String.fromCharCode(...start.subarray(0, 6)) === MAGIC) await reader.takeBytes(8);
     let kinds: Kind[] | undefined;
     for (;;) {
         const message = await nextMessage(reader);
         if (!message) return;
         const [head, body] = message;
-        const header = head.table(2);
+        const header = head.readTable(2);
         if (!header) throw new Unreadable('an empty message');
-        if (head.byte(1) === HEADER.schema) {
-            const fields = header.tables(1);
+        if (head.readByte(1) === HEADER.schema) {
+            const fields = header.readTables(1);
             const known = fields.map(kindOfField);
             kinds = known;
-            const about = keyValues(header.tables(2)).get(ABOUT) ?? '';
-            yield { type: 'fields', fields: fields.map((field, at) => described(field, known[at]!)), about };
-        } else if (head.byte(1) === HEADER.batch) {
+            const about = keyValues(header.readTables(2)).get(ABOUT) ?? '';
+            yield { type: 'fields', fields: fields.map((field, at) => describeField(field, known[at]!)), about };
+        } else if (head.readByte(1) === HEADER.batch) {
             // some files have their schema at the end alone
             if (!kinds) throw new Unreadable('rows before their columns');
-            yield* batch(header, body, kinds);
-            const status = keyValues(head.tables(4));
+            yield* decodeBatch(header, body, kinds);
+            const status = keyValues(head.readTables(4));
             const value = status.get('QUERY_STATUS');
             if (value) yield { type: 'status', value, text: status.get('QUERY_STATUS.text') ?? '' };
         } else throw new Unreadable('dictionaries');
@@ -53,30 +53,30 @@ export async function* arrowPieces(reader: ByteReader): AsyncGenerator<Piece> {
 }
 
 async function nextMessage(reader: ByteReader): Promise<[FlatTable, Bytes] | undefined> {
-    const prefix = await reader.take(8);
+    const prefix = await reader.takeBytes(8);
     if (!prefix) return undefined;
     const view = new DataView(prefix.buffer);
     if (view.getUint32(0, true) !== CONTINUATION) throw new Unreadable('bytes that are no Arrow stream');
     const length = view.getInt32(4, true);
     if (length === 0) return undefined;
-    const metadata = await reader.take(length);
+    const metadata = await reader.takeBytes(length);
     if (!metadata) throw new BrokenOff();
     const head = FlatTable.root(metadata);
-    const size = head.long(3);
-    const body = size ? await reader.take(size) : new Uint8Array();
+    const size = head.readLong(3);
+    const body = size ? await reader.takeBytes(size) : new Uint8Array();
     if (!body) throw new BrokenOff();
     return [head, body];
 }
 
-const keyValues = (pairs: FlatTable[]) => new Map(pairs.map((pair) => [pair.text(0), pair.text(1)]));
+const keyValues = (pairs: FlatTable[]) => new Map(pairs.map((pair) => [pair.readText(0), pair.readText(1)]));
 
-function described(field: FlatTable, kind: Kind): Field {
-    const said = new Map([['name', field.text(0)]]);
+function describeField(field: FlatTable, kind: Kind): Field {
+    const said = new Map([['name', field.readText(0)]]);
     said.set('datatype', kind.datatype);
     if (kind.type === 'list' || kind.type === 'text' || kind.type === 'time') said.set('arraysize', '*');
     if (kind.type === 'time') said.set('xtype', 'timestamp');
-    for (const [key, value] of keyValues(field.tables(6))) said.set(key, value);
-    return fieldOf(said);
+    for (const [key, value] of keyValues(field.readTables(6))) said.set(key, value);
+    return fieldFromAttributes(said);
 }
 
 const INTEGERS: Record<string, [NumberArray, string]> = {
@@ -91,42 +91,42 @@ const INTEGERS: Record<string, [NumberArray, string]> = {
 };
 
 function kindOfField(field: FlatTable): Kind {
-    if (field.has(4)) throw new Unreadable('dictionaries');
-    const type = field.table(3);
-    switch (field.byte(2)) {
+    if (field.hasField(4)) throw new Unreadable('dictionaries');
+    const type = field.readTable(3);
+    switch (field.readByte(2)) {
         case 2: {
-            const found = INTEGERS[`${type?.int(0)}${type?.byte(1) ? 's' : ''}`];
+            const found = INTEGERS[`${type?.readInt(0)}${type?.readByte(1) ? 's' : ''}`];
             if (found) return { type: 'number', array: found[0], datatype: found[1] };
             break;
         }
         case 3:
-            if (type?.short(0) === 1) return { type: 'number', array: Float32Array, datatype: 'float' };
-            if (type?.short(0) === 2) return { type: 'number', array: Float64Array, datatype: 'double' };
+            if (type?.readShort(0) === 1) return { type: 'number', array: Float32Array, datatype: 'float' };
+            if (type?.readShort(0) === 2) return { type: 'number', array: Float64Array, datatype: 'double' };
             break;
         case 5:
             return { type: 'text', datatype: 'unicodeChar' };
         case 6:
             return { type: 'boolean', datatype: 'boolean' };
         case 10:
-            return { type: 'time', datatype: 'char', perMicro: [1e-6, 1e-3, 1, 1e3][type?.short(0) ?? 0] ?? 1 };
+            return { type: 'time', datatype: 'char', perMicro: [1e-6, 1e-3, 1, 1e3][type?.readShort(0) ?? 0] ?? 1 };
         case 12: {
-            const items = kindOfField(field.tables(5)[0]!);
+            const items = kindOfField(field.readTables(5)[0]!);
             return { type: 'list', datatype: items.datatype, items };
         }
     }
-    throw new Unreadable(`the type of the column ${field.text(0)}`);
+    throw new Unreadable(`the type of the column ${field.readText(0)}`);
 }
 
-function* batch(header: FlatTable, body: Bytes, kinds: readonly Kind[]): Generator<Piece> {
-    if (header.has(3)) throw new Unreadable('compressed batches');
-    const length = header.long(0);
+function* decodeBatch(header: FlatTable, body: Bytes, kinds: readonly Kind[]): Generator<DecodedPiece> {
+    if (header.hasField(3)) throw new Unreadable('compressed batches');
+    const length = header.readLong(0);
     if (!length) return;
-    const layout = new Layout(header.pairs(1), header.pairs(2), body);
-    yield { type: 'rows', length, parts: kinds.map((kind) => part(kind, layout)) };
+    const layout = new BatchLayout(header.readPairs(1), header.readPairs(2), body);
+    yield { type: 'rows', length, parts: kinds.map((kind) => readPart(kind, layout)) };
 }
 
 /** The nodes and buffers of a batch, taken one after the other. */
-class Layout {
+class BatchLayout {
     #nodes: Iterator<[number, number]>;
     #buffers: Iterator<[number, number]>;
     #body: Bytes;
@@ -137,20 +137,20 @@ class Layout {
         this.#body = body;
     }
 
-    node(): [length: number, nulls: number] {
+    nextNode(): [length: number, nulls: number] {
         const next = this.#nodes.next();
         if (next.done) throw new Unreadable('a batch without its columns');
         return next.value;
     }
 
-    bytes(): Bytes {
+    nextBytes(): Bytes {
         const next = this.#buffers.next();
         if (next.done) throw new Unreadable('a batch without its columns');
         return this.#body.subarray(next.value[0], next.value[0] + next.value[1]);
     }
 
-    numbers<A>(array: new (buffer: ArrayBuffer, offset: number, length: number) => A, length: number): A {
-        const bytes = this.bytes();
+    nextNumbers<A>(array: new (buffer: ArrayBuffer, offset: number, length: number) => A, length: number): A {
+        const bytes = this.nextBytes();
         // rows that are all NULL may come without values
         return bytes.length
             ? new array(bytes.buffer, bytes.byteOffset, length)
@@ -158,32 +158,41 @@ class Layout {
     }
 
     /** Offsets of `length` values; an empty buffer stands for none. */
-    offsets(length: number): Int32Array<ArrayBuffer> {
-        const bytes = this.bytes();
+    nextOffsets(length: number): Int32Array<ArrayBuffer> {
+        const bytes = this.nextBytes();
         if (!bytes.length) return new Int32Array(length + 1);
         return new Int32Array(bytes.buffer, bytes.byteOffset, length + 1);
     }
 }
 
-function part(kind: Kind, layout: Layout): Part {
-    const [length, nulls] = layout.node();
-    const bits = layout.bytes();
+function readPart(kind: Kind, layout: BatchLayout): ColumnPart {
+    const [length, nulls] = layout.nextNode();
+    const bits = layout.nextBytes();
     const common = { length, valid: nulls && bits.length ? bits : undefined };
     switch (kind.type) {
         case 'number':
-            return { ...common, type: 'number', values: layout.numbers(kind.array, length) };
+            return { ...common, type: 'number', values: layout.nextNumbers(kind.array, length) };
         case 'boolean':
-            return { ...common, type: 'boolean', bits: layout.bytes() };
+            return { ...common, type: 'boolean', bits: layout.nextBytes() };
         case 'time':
-            return { ...common, type: 'time', micros: inMicros(layout.numbers(BigInt64Array, length), kind.perMicro) };
+            return {
+                ...common,
+                type: 'time',
+                micros: toMicros(layout.nextNumbers(BigInt64Array, length), kind.perMicro),
+            };
         case 'text':
-            return { ...common, type: 'text', offsets: layout.offsets(length), bytes: layout.bytes() };
+            return { ...common, type: 'text', offsets: layout.nextOffsets(length), bytes: layout.nextBytes() };
         case 'list':
-            return { ...common, type: 'list', offsets: layout.offsets(length), items: part(kind.items, layout) };
+            return {
+                ...common,
+                type: 'list',
+                offsets: layout.nextOffsets(length),
+                items: readPart(kind.items, layout),
+            };
     }
 }
 
-function inMicros(instants: BigInt64Array<ArrayBuffer>, perMicro: number): BigInt64Array<ArrayBuffer> {
+function toMicros(instants: BigInt64Array<ArrayBuffer>, perMicro: number): BigInt64Array<ArrayBuffer> {
     if (perMicro === 1) return instants;
     const [factor, divisor] = perMicro < 1 ? [BigInt(Math.round(1 / perMicro)), 1n] : [1n, BigInt(perMicro)];
     return instants.map((value) => (value * factor) / divisor);

@@ -8,7 +8,7 @@ for (const [value, letter] of [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrs
 
 const LESS_THAN = 0x3c;
 
-export class Base64 {
+export class Base64Decoder {
     #bits = 0;
     #letters = 0;
     /** a tag has begun: the data are over */
@@ -46,14 +46,14 @@ export class Base64 {
             into[end++] = bits;
             [bits, letters] = [0, 0];
         }
-        if (this.ended) end = rest(into, end, bits, letters);
+        if (this.ended) end = writeRest(into, end, bits, letters);
         [this.#bits, this.#letters] = [bits, letters];
         return { end, used: at };
     }
 }
 
 /** The one or two bytes of the last two or three letters. */
-function rest(bytes: Bytes, to: number, bits: number, letters: number): number {
+function writeRest(bytes: Bytes, to: number, bits: number, letters: number): number {
     if (letters === 3) {
         bytes[to++] = bits >> 10;
         bytes[to++] = bits >> 2;

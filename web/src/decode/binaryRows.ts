@@ -3,9 +3,9 @@
  * itself, in a loop over values of one type.
  */
 
-import type { Bytes, Numbers, Part } from '../model/columnParts';
+import type { Bytes, Numbers, ColumnPart } from '../model/columnParts';
 import type { Field } from '../model/resultModel';
-import { micros } from '../model/instants';
+import { parseMicros } from '../model/instants';
 import { Unreadable } from './decodedPiece';
 
 type Places = Uint32Array<ArrayBuffer>;
@@ -29,33 +29,33 @@ interface Scalar<A extends Numbers = Numbers> {
     readonly read: Loop<A>;
 }
 
-const scalar = <A extends Numbers>(size: number, make: (length: number) => A, read: Loop<A>): Scalar =>
+const makeScalar = <A extends Numbers>(size: number, make: (length: number) => A, read: Loop<A>): Scalar =>
     ({ size, make, read }) as unknown as Scalar;
 
 // a loop of its own for each type: a shared one would ask for the type at every value
 const SCALARS: Readonly<Record<string, Scalar>> = {
-    unsignedByte: scalar(
+    unsignedByte: makeScalar(
         1,
         (length) => new Uint8Array(length),
         (view, places, into) => {
             for (let at = 0; at < places.length; at++) into[at] = view.getUint8(places[at]!);
         },
     ),
-    short: scalar(
+    short: makeScalar(
         2,
         (length) => new Int16Array(length),
         (view, places, into) => {
             for (let at = 0; at < places.length; at++) into[at] = view.getInt16(places[at]!);
         },
     ),
-    int: scalar(
+    int: makeScalar(
         4,
         (length) => new Int32Array(length),
         (view, places, into) => {
             for (let at = 0; at < places.length; at++) into[at] = view.getInt32(places[at]!);
         },
     ),
-    long: scalar(
+    long: makeScalar(
         8,
         (length) => new BigInt64Array(length),
         (view, places, into) => {
@@ -67,14 +67,14 @@ const SCALARS: Readonly<Record<string, Scalar>> = {
             }
         },
     ),
-    float: scalar(
+    float: makeScalar(
         4,
         (length) => new Float32Array(length),
         (view, places, into) => {
             for (let at = 0; at < places.length; at++) into[at] = view.getFloat32(places[at]!);
         },
     ),
-    double: scalar(
+    double: makeScalar(
         8,
         (length) => new Float64Array(length),
         (view, places, into) => {
@@ -103,7 +103,7 @@ function fixedSize(field: Field): number | undefined {
 }
 
 /** Where each cell begins, behind its count if it has one; and how many bytes the whole rows are. */
-function cellPlaces(bytes: Bytes, view: DataView, fields: readonly Field[], flagBytes: number) {
+function findCells(bytes: Bytes, view: DataView, fields: readonly Field[], flagBytes: number) {
     const sizes = fields.map((field) => ({ item: itemSize(field), fixed: fixedSize(field) }));
     const least = sizes.reduce((sum, { item, fixed }) => sum + (fixed === undefined ? 4 : fixed * item), flagBytes);
     const most = Math.floor(bytes.length / Math.max(1, least));
@@ -142,13 +142,19 @@ function validBits(length: number, isValid: (row: number) => boolean): Bytes | u
 }
 
 /** Whether the flags before a row say that the column is not NULL. */
-function unflagged({ bytes, starts, flags }: Rows, column: number): (row: number) => boolean {
+function unflaggedTest({ bytes, starts, flags }: Rows, column: number): (row: number) => boolean {
     if (!flags) return () => true;
     const [byte, mask] = [column >> 3, 0x80 >> (column & 7)];
     return (row) => (bytes[starts[row]! + byte]! & mask) === 0;
 }
 
-type Read = (rows: Rows, places: Places, field: Field, isValid: (row: number) => boolean, nothing?: string) => Part;
+type Read = (
+    rows: Rows,
+    places: Places,
+    field: Field,
+    isValid: (row: number) => boolean,
+    nothing?: string,
+) => ColumnPart;
 
 const numberPart: Read = ({ view, length, flags }, places, field, isValid, nothing) => {
     const { make, read } = scalarOf(field);
@@ -171,7 +177,7 @@ const booleanPart: Read = ({ bytes, length }, places, _field, isValid) => {
 };
 
 /** The number of items of each cell. */
-function counts(view: DataView, places: Places, field: Field): (row: number) => number {
+function itemCounts(view: DataView, places: Places, field: Field): (row: number) => number {
     const fixed = fixedSize(field);
     return fixed === undefined ? (row) => view.getUint32(places[row]! - 4) : () => fixed;
 }
@@ -181,7 +187,7 @@ const UTF8 = new TextDecoder();
 const ENCODER = new TextEncoder();
 
 /** UTF-8 of big-endian UTF-16. */
-function narrowed(wide: Bytes): Bytes {
+function utf16ToUtf8(wide: Bytes): Bytes {
     const narrow = new Uint8Array(wide.length >> 1);
     for (let at = 0; at < narrow.length; at++) {
         if (wide[2 * at] || wide[2 * at + 1]! > 127) return ENCODER.encode(UTF16.decode(wide));
@@ -192,12 +198,12 @@ function narrowed(wide: Bytes): Bytes {
 
 /** The UTF-8 of a cell of text, up to the first NUL. */
 function textBytes({ bytes, view }: Rows, places: Places, field: Field): (row: number) => Bytes {
-    const count = counts(view, places, field);
+    const count = itemCounts(view, places, field);
     const wide = field.datatype === 'unicodeChar';
     return (row) => {
         const from = places[row]!;
         const said = bytes.subarray(from, from + count(row) * (wide ? 2 : 1));
-        const narrow = wide ? narrowed(said) : said;
+        const narrow = wide ? utf16ToUtf8(said) : said;
         const end = narrow.indexOf(0);
         return end < 0 ? narrow : narrow.subarray(0, end);
     };
@@ -206,7 +212,7 @@ function textBytes({ bytes, view }: Rows, places: Places, field: Field): (row: n
 const textPart: Read = (rows, places, field, isValid) => {
     const { length, flags, view } = rows;
     const wide = field.datatype === 'unicodeChar';
-    const count = counts(view, places, field);
+    const count = itemCounts(view, places, field);
     const text = textBytes(rows, places, field);
     const offsets = new Int32Array(length + 1);
     let bytes: Bytes = new Uint8Array(length * 8);
@@ -219,7 +225,7 @@ const textPart: Read = (rows, places, field, isValid) => {
             larger.set(bytes);
             bytes = larger;
         }
-        const end = wide ? -1 : copied(rows.bytes, places[row]!, count(row), bytes, start);
+        const end = wide ? -1 : copyShortText(rows.bytes, places[row]!, count(row), bytes, start);
         if (end >= 0) offsets[row + 1] = end;
         else {
             const said = text(row);
@@ -233,7 +239,7 @@ const textPart: Read = (rows, places, field, isValid) => {
 };
 
 /** Copy a short text up to its first NUL, byte by byte: that is faster than by views. Gives its end; -1 if it is long. */
-function copied(from: Bytes, at: number, count: number, to: Bytes, start: number): number {
+function copyShortText(from: Bytes, at: number, count: number, to: Bytes, start: number): number {
     if (count > 64) return -1;
     for (let byte = 0; byte < count; byte++) {
         if (from[at + byte] === 0) return start + byte;
@@ -245,14 +251,16 @@ function copied(from: Bytes, at: number, count: number, to: Bytes, start: number
 const timePart: Read = (rows, places, field, isValid) => {
     const { length } = rows;
     const text = textBytes(rows, places, field);
-    const instants = Array.from({ length }, (_, row) => (isValid(row) ? micros(UTF8.decode(text(row))) : undefined));
+    const instants = Array.from({ length }, (_, row) =>
+        isValid(row) ? parseMicros(UTF8.decode(text(row))) : undefined,
+    );
     const valid = validBits(length, (row) => instants[row] !== undefined);
     return { type: 'time', length, micros: BigInt64Array.from(instants, (instant) => instant ?? 0n), valid };
 };
 
 const listPart: Read = (rows, places, field, isValid) => {
     const { length, view } = rows;
-    const count = counts(view, places, field);
+    const count = itemCounts(view, places, field);
     const offsets = new Int32Array(length + 1);
     for (let row = 0; row < length; row++) offsets[row + 1] = offsets[row]! + (isValid(row) ? count(row) : 0);
     const size = itemSize(field);
@@ -279,17 +287,17 @@ const PARTS = {
 } as const;
 
 /** The whole rows in `bytes`, and how many bytes they were. Raises Unreadable for datatypes that are not shown. */
-export function binaryRows(
+export function decodeBinaryRows(
     bytes: Bytes,
     fields: readonly Field[],
     flags: boolean,
     nulls: readonly (string | undefined)[],
-): { length: number; parts: Part[]; used: number } {
+): { length: number; parts: ColumnPart[]; used: number } {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const { starts, places, used } = cellPlaces(bytes, view, fields, flags ? (fields.length + 7) >> 3 : 0);
+    const { starts, places, used } = findCells(bytes, view, fields, flags ? (fields.length + 7) >> 3 : 0);
     const rows = { bytes, view, length: starts.length, starts, flags };
     const parts = fields.map((field, column) =>
-        PARTS[field.kind](rows, places[column]!, field, unflagged(rows, column), nulls[column]),
+        PARTS[field.kind](rows, places[column]!, field, unflaggedTest(rows, column), nulls[column]),
     );
     return { length: rows.length, parts, used };
 }

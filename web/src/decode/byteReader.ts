@@ -19,11 +19,11 @@ export class ByteReader {
     }
 
     /** The next `length` bytes, in a buffer of their own; undefined at the end. Raises BrokenOff in between. */
-    async take(length: number): Promise<Bytes | undefined> {
+    async takeBytes(length: number): Promise<Bytes | undefined> {
         const taken = new Uint8Array(length);
         let filled = 0;
         while (filled < length) {
-            if (this.#at === this.#piece.length && !(await this.#more())) {
+            if (this.#at === this.#piece.length && !(await this.#readMore())) {
                 if (filled === 0) return undefined;
                 throw new BrokenOff();
             }
@@ -36,18 +36,18 @@ export class ByteReader {
     }
 
     /** What has come and is not taken yet, or else what comes next; undefined at the end. */
-    async some(): Promise<Bytes | undefined> {
-        if (this.#at === this.#piece.length && !(await this.#more())) return undefined;
+    async takeSome(): Promise<Bytes | undefined> {
+        if (this.#at === this.#piece.length && !(await this.#readMore())) return undefined;
         const rest = this.#piece.subarray(this.#at);
         this.#at = this.#piece.length;
         return rest;
     }
 
     /** The first `length` bytes without taking them; fewer if the stream is shorter. */
-    async peek(length: number): Promise<Bytes> {
+    async peekBytes(length: number): Promise<Bytes> {
         while (this.#piece.length - this.#at < length) {
             const rest = this.#piece.subarray(this.#at);
-            if (!(await this.#more())) {
+            if (!(await this.#readMore())) {
                 [this.#piece, this.#at] = [rest, 0];
                 return rest;
             }
@@ -59,7 +59,7 @@ export class ByteReader {
         return this.#piece.subarray(this.#at, this.#at + length);
     }
 
-    async #more(): Promise<boolean> {
+    async #readMore(): Promise<boolean> {
         for (;;) {
             const { done, value } = await this.#reader.read();
             if (done) return false;

@@ -1,13 +1,13 @@
 /** What a decoder gives, piece by piece: the columns, rows, and how the result ended. */
 
 import { kindOf } from '../model/fieldKind';
-import type { Part } from '../model/columnParts';
+import type { ColumnPart } from '../model/columnParts';
 import type { Field } from '../model/resultModel';
 
-export type Piece =
+export type DecodedPiece =
     | { readonly type: 'fields'; readonly fields: readonly Field[]; readonly about: string }
     /** a part of each column, all of the same length */
-    | { readonly type: 'rows'; readonly length: number; readonly parts: readonly Part[] }
+    | { readonly type: 'rows'; readonly length: number; readonly parts: readonly ColumnPart[] }
     /** `value`: OK, OVERFLOW or ERROR. A result that never says it is not whole */
     | { readonly type: 'status'; readonly value: string; readonly text: string };
 
@@ -17,7 +17,7 @@ export class Unreadable extends Error {
 }
 
 /** A field of its attributes; those that are empty are left out. */
-export function fieldOf(said: ReadonlyMap<string, string>): Field {
+export function fieldFromAttributes(said: ReadonlyMap<string, string>): Field {
     const words = ['arraysize', 'xtype', 'unit', 'ucd', 'utype', 'description'] as const;
     const given = Object.fromEntries(words.flatMap((word) => (said.get(word) ? [[word, said.get(word)]] : [])));
     const datatype = said.get('datatype') ?? 'char';

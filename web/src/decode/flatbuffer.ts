@@ -19,7 +19,7 @@ export class FlatTable {
     }
 
     /** Where the value of a field is; 0 if it has its default. */
-    #place(field: number): number {
+    #fieldPlace(field: number): number {
         const directory = this.#at - this.#view.getInt32(this.#at, true);
         const slot = 4 + 2 * field;
         if (slot >= this.#view.getUint16(directory, true)) return 0;
@@ -27,45 +27,45 @@ export class FlatTable {
         return offset && this.#at + offset;
     }
 
-    byte(field: number, otherwise = 0): number {
-        const at = this.#place(field);
+    readByte(field: number, otherwise = 0): number {
+        const at = this.#fieldPlace(field);
         return at ? this.#view.getUint8(at) : otherwise;
     }
 
-    short(field: number, otherwise = 0): number {
-        const at = this.#place(field);
+    readShort(field: number, otherwise = 0): number {
+        const at = this.#fieldPlace(field);
         return at ? this.#view.getInt16(at, true) : otherwise;
     }
 
-    int(field: number, otherwise = 0): number {
-        const at = this.#place(field);
+    readInt(field: number, otherwise = 0): number {
+        const at = this.#fieldPlace(field);
         return at ? this.#view.getInt32(at, true) : otherwise;
     }
 
-    long(field: number): number {
-        const at = this.#place(field);
+    readLong(field: number): number {
+        const at = this.#fieldPlace(field);
         return at ? Number(this.#view.getBigInt64(at, true)) : 0;
     }
 
-    has(field: number): boolean {
-        return this.#place(field) !== 0;
+    hasField(field: number): boolean {
+        return this.#fieldPlace(field) !== 0;
     }
 
-    table(field: number): FlatTable | undefined {
-        const at = this.#place(field);
+    readTable(field: number): FlatTable | undefined {
+        const at = this.#fieldPlace(field);
         return at ? new FlatTable(this.#view, at + this.#view.getUint32(at, true)) : undefined;
     }
 
-    text(field: number): string {
-        const at = this.#place(field);
+    readText(field: number): string {
+        const at = this.#fieldPlace(field);
         if (!at) return '';
         const start = at + this.#view.getUint32(at, true);
         const length = this.#view.getUint32(start, true);
         return UTF8.decode(new Uint8Array(this.#view.buffer, this.#view.byteOffset + start + 4, length));
     }
 
-    tables(field: number): FlatTable[] {
-        const [start, length] = this.#vector(field);
+    readTables(field: number): FlatTable[] {
+        const [start, length] = this.#vectorAt(field);
         return Array.from({ length }, (_, index) => {
             const at = start + 4 * index;
             return new FlatTable(this.#view, at + this.#view.getUint32(at, true));
@@ -73,14 +73,14 @@ export class FlatTable {
     }
 
     /** A vector of structs of two 64-bit integers. */
-    pairs(field: number): [number, number][] {
-        const [start, length] = this.#vector(field);
+    readPairs(field: number): [number, number][] {
+        const [start, length] = this.#vectorAt(field);
         const long = (at: number) => Number(this.#view.getBigInt64(at, true));
         return Array.from({ length }, (_, index) => [long(start + 16 * index), long(start + 16 * index + 8)]);
     }
 
-    #vector(field: number): [start: number, length: number] {
-        const at = this.#place(field);
+    #vectorAt(field: number): [start: number, length: number] {
+        const at = this.#fieldPlace(field);
         if (!at) return [0, 0];
         const start = at + this.#view.getUint32(at, true);
         return [start + 4, this.#view.getUint32(start, true)];

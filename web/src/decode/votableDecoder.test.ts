@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { Cell } from '../model/resultModel';
 import { ColumnStore } from '../model/columnStore';
-import { Base64 } from './base64Decoder';
+import { Base64Decoder } from './base64Decoder';
 import { ByteReader } from './byteReader';
-import { pieces } from './decodeResult';
-import type { Piece } from './decodedPiece';
+import { decodeResult } from './decodeResult';
+import type { DecodedPiece } from './decodedPiece';
 import { streamOf } from './streams.fixture';
 
 const FIELDS = `<FIELD name="id" datatype="long" ucd="meta.id;meta.main"/>
@@ -59,11 +59,14 @@ ${data}
 </STREAM></${kind}></DATA></TABLE>${after}</RESOURCE></VOTABLE>`);
 }
 
-async function read(bytes: Uint8Array, size?: number): Promise<{ store: ColumnStore; status: Piece | undefined }> {
+async function read(
+    bytes: Uint8Array,
+    size?: number,
+): Promise<{ store: ColumnStore; status: DecodedPiece | undefined }> {
     const store = new ColumnStore();
-    let status: Piece | undefined;
-    for await (const piece of pieces(new ByteReader(streamOf(bytes, size)))) {
-        if (piece.type === 'fields') store.begin(piece.fields);
+    let status: DecodedPiece | undefined;
+    for await (const piece of decodeResult(new ByteReader(streamOf(bytes, size)))) {
+        if (piece.type === 'fields') store.setFields(piece.fields);
         if (piece.type === 'rows') store.addBatch(piece.length, piece.parts);
         if (piece.type === 'status') status = piece;
     }
@@ -124,7 +127,7 @@ test('base64 of any length comes in any pieces', () => {
         const bytes = Uint8Array.from({ length }, (_, at) => (at * 37) & 255);
         const text = new TextEncoder().encode(`\n${Buffer.from(bytes).toString('base64')}\n</STREAM>`);
         for (const size of [1, 2, 5, 1000]) {
-            const base64 = new Base64();
+            const base64 = new Base64Decoder();
             const found = new Uint8Array(200);
             let end = 0;
             for (let at = 0; at < text.length && !base64.ended; at += size)

@@ -1,45 +1,45 @@
 /** VOTables in BINARY2 and BINARY: what jobs store by default, and what other programs send. */
 
 import type { Bytes } from '../model/columnParts';
-import { Base64 } from './base64Decoder';
-import { binaryRows } from './binaryRows';
+import { Base64Decoder } from './base64Decoder';
+import { decodeBinaryRows } from './binaryRows';
 import type { ByteReader } from './byteReader';
-import { Unreadable, type Piece } from './decodedPiece';
-import { dataStart, headerOf, trailer, type VOTableHeader } from './votableHeader';
+import { Unreadable, type DecodedPiece } from './decodedPiece';
+import { findDataStart, readHeaderText, readTrailer, type VOTableHeader } from './votableHeader';
 
 /** Bytes of rows that become parts of columns together. */
 const BLOCK = 4_000_000;
 /** The first rows are shown at once. */
 const FIRST_BLOCK = 100_000;
 /** A header is longer than that only if it is none. */
-const LONGEST_HEADER = 64_000_000;
+const MAX_HEADER = 64_000_000;
 
 /** The pieces of a result. Raises Unreadable for other serializations and for datatypes that are not shown. */
-export async function* votablePieces(reader: ByteReader): AsyncGenerator<Piece> {
+export async function* decodeVotable(reader: ByteReader): AsyncGenerator<DecodedPiece> {
     const { header, rest } = await readHeader(reader);
     if (!header.fields.length) throw new Unreadable('a table without columns');
     yield { type: 'fields', fields: header.fields, about: header.about };
-    const base64 = new Base64();
+    const base64 = new Base64Decoder();
     let block: Bytes = new Uint8Array(2 * BLOCK);
     let [filled, wanted, tail] = [0, FIRST_BLOCK, new Uint8Array() as Bytes];
-    for (let text: Bytes | undefined = rest; text; text = base64.ended ? undefined : await reader.some()) {
-        block = withRoom(block, filled + text.length);
+    for (let text: Bytes | undefined = rest; text; text = base64.ended ? undefined : await reader.takeSome()) {
+        block = growBlock(block, filled + text.length);
         const { end, used } = base64.decode(text, block, filled);
         filled = end;
         if (base64.ended) tail = text.subarray(used);
         if (!base64.ended && filled < wanted) continue;
         const flags = header.serialization === 'BINARY2';
-        const decoded = binaryRows(block.subarray(0, filled), header.fields, flags, header.nulls);
+        const decoded = decodeBinaryRows(block.subarray(0, filled), header.fields, flags, header.nulls);
         block.copyWithin(0, decoded.used, filled);
         filled -= decoded.used;
         wanted = filled + BLOCK;
         if (decoded.length) yield { type: 'rows', length: decoded.length, parts: decoded.parts };
     }
     if (filled || !base64.ended) return;
-    yield* ending(header, await restOf(reader, tail));
+    yield* readStatus(header, await readRest(reader, tail));
 }
 
-function withRoom(block: Bytes, length: number): Bytes {
+function growBlock(block: Bytes, length: number): Bytes {
     if (block.length >= length) return block;
     const larger = new Uint8Array(2 * length);
     larger.set(block);
@@ -47,9 +47,9 @@ function withRoom(block: Bytes, length: number): Bytes {
 }
 
 /** The status after the rows, else the one before them; none if the document has no end. */
-function* ending(header: VOTableHeader, tail: string): Generator<Piece> {
+function* readStatus(header: VOTableHeader, tail: string): Generator<DecodedPiece> {
     if (!/<\/(?:[\w.-]+:)?VOTABLE\s*>/.test(tail)) return;
-    const { value, text } = trailer(tail) ?? { value: header.status || 'OK', text: '' };
+    const { value, text } = readTrailer(tail) ?? { value: header.status || 'OK', text: '' };
     yield { type: 'status', value, text };
 }
 
@@ -57,26 +57,26 @@ async function readHeader(reader: ByteReader): Promise<{ header: VOTableHeader; 
     // each byte one character: places in the text are places in the bytes
     const latin = new TextDecoder('latin1');
     let [bytes, text] = [new Uint8Array() as Bytes, ''];
-    for (let piece = await reader.some(); piece; piece = await reader.some()) {
-        bytes = joined([bytes, piece]);
+    for (let piece = await reader.takeSome(); piece; piece = await reader.takeSome()) {
+        bytes = joinBytes([bytes, piece]);
         text += latin.decode(piece);
-        const start = dataStart(text);
+        const start = findDataStart(text);
         if (start !== undefined) {
-            const header = headerOf(new TextDecoder().decode(bytes.subarray(0, start)));
+            const header = readHeaderText(new TextDecoder().decode(bytes.subarray(0, start)));
             return { header, rest: bytes.subarray(start) };
         }
-        if (bytes.length > LONGEST_HEADER) break;
+        if (bytes.length > MAX_HEADER) break;
     }
     throw new Unreadable('no VOTable with rows');
 }
 
-async function restOf(reader: ByteReader, start: Bytes): Promise<string> {
+async function readRest(reader: ByteReader, start: Bytes): Promise<string> {
     const pieces = [start];
-    for (let piece = await reader.some(); piece; piece = await reader.some()) pieces.push(piece);
-    return new TextDecoder().decode(joined(pieces));
+    for (let piece = await reader.takeSome(); piece; piece = await reader.takeSome()) pieces.push(piece);
+    return new TextDecoder().decode(joinBytes(pieces));
 }
 
-function joined(pieces: readonly Bytes[]): Bytes {
+function joinBytes(pieces: readonly Bytes[]): Bytes {
     const whole = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
     let at = 0;
     for (const piece of pieces) {

@@ -1,7 +1,7 @@
 /** What a VOTable says before its data: a worker has no parser of XML, and most of the document is no XML worth parsing. */
 
 import type { Field } from '../model/resultModel';
-import { fieldOf, Unreadable } from './decodedPiece';
+import { fieldFromAttributes, Unreadable } from './decodedPiece';
 
 export interface VOTableHeader {
     readonly fields: readonly Field[];
@@ -19,7 +19,7 @@ const ATTRIBUTE = /([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
 /** Where the data begin in a text, behind the tag of STREAM; undefined: further on. Raises Unreadable for other data. */
-export function dataStart(text: string): number | undefined {
+export function findDataStart(text: string): number | undefined {
     const found = /<(?:[\w.-]+:)?(STREAM|TABLEDATA|FITS)\b[^>]*>|<\/(?:[\w.-]+:)?VOTABLE\s*>/.exec(text);
     if (!found) return undefined;
     if (found[1] !== 'STREAM') throw new Unreadable(`a VOTable in ${found[1] ?? 'no data'}`);
@@ -28,14 +28,14 @@ export function dataStart(text: string): number | undefined {
 }
 
 /** Read what is before the data. Raises Unreadable. */
-export function headerOf(text: string): VOTableHeader {
+export function readHeaderText(text: string): VOTableHeader {
     let fields: Map<string, string>[] = [];
     let [status, serialization, within] = ['', '', ''];
     let behind = 0;
     for (const found of text.matchAll(TAG)) {
         const [all, closing, name, attributes = ''] = found;
         if (name === 'DESCRIPTION' && closing && within === 'FIELD')
-            fields.at(-1)?.set('description', unescaped(text.slice(behind, found.index)).trim());
+            fields.at(-1)?.set('description', unescapeXml(text.slice(behind, found.index)).trim());
         behind = found.index + all.length;
         if (closing) {
             if (name === 'FIELD') within = '';
@@ -52,23 +52,23 @@ export function headerOf(text: string): VOTableHeader {
     if (serialization !== 'BINARY' && serialization !== 'BINARY2') throw new Unreadable('a stream of unknown kind');
     const about = text.replace(/<(?:[\w.-]+:)?DATA\b.*$/s, '</TABLE></RESOURCE></VOTABLE>');
     const nulls = fields.map((said) => said.get('null') || undefined);
-    return { fields: fields.map(fieldOf), nulls, serialization, status, about };
+    return { fields: fields.map(fieldFromAttributes), nulls, serialization, status, about };
 }
 
 /** How the result ended: QUERY_STATUS after the data, and its text. */
-export function trailer(text: string): { value: string; text: string } | undefined {
+export function readTrailer(text: string): { value: string; text: string } | undefined {
     const found = /<(?:[\w.-]+:)?INFO\b([^>]*name\s*=\s*["']QUERY_STATUS["'][^>]*?)(?:\/>|>(.*?)<\/)/s.exec(text);
     if (!found) return undefined;
-    return { value: attributesOf(found[1]!).get('value') ?? '', text: unescaped(found[2] ?? '').trim() };
+    return { value: attributesOf(found[1]!).get('value') ?? '', text: unescapeXml(found[2] ?? '').trim() };
 }
 
 function attributesOf(text: string): Map<string, string> {
     const found = new Map<string, string>();
-    for (const [, name, one, other] of text.matchAll(ATTRIBUTE)) found.set(name!, unescaped(one ?? other ?? ''));
+    for (const [, name, one, other] of text.matchAll(ATTRIBUTE)) found.set(name!, unescapeXml(one ?? other ?? ''));
     return found;
 }
 
-function unescaped(text: string): string {
+function unescapeXml(text: string): string {
     return text.replace(/<!\[CDATA\[(.*?)\]\]>/gs, '$1').replace(/&(#x?[\da-f]+|\w+);/gi, (all, name: string) => {
         if (!name.startsWith('#')) return ENTITIES[name] ?? all;
         const code = /^#x/i.test(name) ? parseInt(name.slice(2), 16) : parseInt(name.slice(1), 10);

@@ -3,7 +3,7 @@ import { EditorState } from '@codemirror/state';
 import { describe, expect, test, vi } from 'vitest';
 import type { Column, Schema } from '../tap/vosiTables';
 import type { Tables } from './relationColumns';
-import { completions } from './adqlCompletion';
+import { findCompletions } from './adqlCompletion';
 import { functionsOf } from './adqlFunctions';
 
 // the module that asks takes the service's address from the page's; the editor asks for the browser's styles
@@ -33,7 +33,7 @@ const functions = functionsOf([{ form: 'ivo_to_jd(d TIMESTAMP) -> REAL', descrip
 /** What is offered at the |, keywords left out, as `label>what is written`. */
 async function offered(marked: string, known: Tables = tables): Promise<string[]> {
     const [doc, at] = [marked.replace('|', ''), marked.indexOf('|')];
-    const found = await completions(new CompletionContext(EditorState.create({ doc }), at, true), known, functions);
+    const found = await findCompletions(new CompletionContext(EditorState.create({ doc }), at, true), known, functions);
     return (found?.options ?? [])
         .filter(({ type }) => type !== 'keyword' && type !== 'function')
         .map(({ label, apply, detail = '' }) =>
@@ -69,7 +69,7 @@ describe('completion', () => {
 
     test('functions of ADQL and of the service, words in the case that is typed', async () => {
         const context = new CompletionContext(EditorState.create({ doc: 'SELECT * FROM bright WHERE iv' }), 29, false);
-        const labels = (await completions(context, tables, functions))!.options.map(({ label }) => label);
+        const labels = (await findCompletions(context, tables, functions))!.options.map(({ label }) => label);
         expect(labels).toEqual(expect.arrayContaining(['ivo_to_jd', 'CIRCLE', 'between']));
         expect(labels).not.toContain('BETWEEN');
     });

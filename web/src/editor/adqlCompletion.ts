@@ -2,75 +2,76 @@
 
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete';
 import type { EditorView } from '@codemirror/view';
-import { ownName, parts, quoteName, unquoted } from '../adql/identifiers';
+import { lastPartOf, splitName, quoteName, unquoteName } from '../adql/identifiers';
 import { text } from '../text';
-import { columnsOf, type Known, type Tables } from './relationColumns';
+import { columnsOf, type KnownColumn, type Tables } from './relationColumns';
 import type { FunctionInfo } from './adqlFunctions';
-import { isName, same, tokenise } from '../adql/adqlTokens';
-import { typedAt, type Typed } from './cursorContext';
+import { isName, equalIgnoringCase, splitTokens } from '../adql/adqlTokens';
+import { typedAt, type TypedName } from './cursorContext';
 import { relationOf, scopeAt, type Relation, type Scope } from '../adql/queryScope';
 import { columnTip, functionTip, tableTip } from './tipElements';
 import { CONTEXTUAL, KEYWORDS, PHRASES, TYPES } from '../adql/keywords';
 
 /** Beyond it, the text is not analysed at every key. */
-export const MOST_CHARACTERS = 200_000;
+export const MAX_CHARACTERS = 200_000;
 
 const said = text.editor.kinds;
 
 /** The completions at the cursor; null where nothing is completed. */
-export async function completions(
+export async function findCompletions(
     context: CompletionContext,
     tables: Tables,
     functions: readonly FunctionInfo[],
 ): Promise<CompletionResult | null> {
-    if (context.state.doc.length > MOST_CHARACTERS) return null;
+    if (context.state.doc.length > MAX_CHARACTERS) return null;
     const adql = context.state.doc.toString();
-    const tokens = tokenise(adql);
+    const tokens = splitTokens(adql);
     const typed = typedAt(tokens, context.pos);
     if (!typed || (!context.explicit && !typed.prefix && typed.qualifier.length === 0)) return null;
     const scope = scopeAt(adql, context.pos, tokens);
     const options = await optionsAt(typed, scope, tables, functions);
-    const written = typed.prefix.startsWith('"') ? options.flatMap(quoted) : options;
+    const written = typed.prefix.startsWith('"') ? options.flatMap(quotedOptions) : options;
     return { from: typed.from, to: typed.to, options: written, validFor: /^[A-Za-z][A-Za-z0-9_]*$/ };
 }
 
 async function optionsAt(
-    typed: Typed,
+    typed: TypedName,
     scope: Scope,
     tables: Tables,
     functions: readonly FunctionInfo[],
 ): Promise<Completion[]> {
     const { before, qualifier } = typed;
     if (qualifier.length > 0)
-        return [...(await qualified(qualifier, scope, tables)), ...schemaTables(qualifier, tables)];
+        return [...(await qualifiedOptions(qualifier, scope, tables)), ...schemaTableOptions(qualifier, tables)];
     if (before?.text === 'AS') return TYPES.map((type) => ({ label: type, type: 'type' }));
-    const words = keywords(typed.prefix);
+    const words = keywordOptions(typed.prefix);
     const inFrom = scope.clause === 'FROM' || scope.clause === 'JOIN';
-    if (inFrom && !(before && (isName(before) || before.text === ')'))) return [...relations(scope, tables), ...words];
+    if (inFrom && !(before && (isName(before) || before.text === ')')))
+        return [...relationOptions(scope, tables), ...words];
     if (inFrom) return words;
-    return [...(await values(scope, tables)), ...functions.map(functionOption), ...words];
+    return [...(await valueOptions(scope, tables)), ...functions.map(functionOption), ...words];
 }
 
-async function qualified(qualifier: readonly string[], scope: Scope, tables: Tables): Promise<Completion[]> {
-    const relation = relationOf(scope, qualifier) ?? unnamed(qualifier, scope);
-    const columns = await known(relation, tables);
+async function qualifiedOptions(qualifier: readonly string[], scope: Scope, tables: Tables): Promise<Completion[]> {
+    const relation = relationOf(scope, qualifier) ?? guessRelation(qualifier, scope);
+    const columns = await knownColumns(relation, tables);
     return columns.map((column) => columnOption(column));
 }
 
 /** What a qualifier may become in a FROM that is not written yet: a WITH table, or a table of the service. */
-function unnamed(qualifier: readonly string[], { withTables }: Scope): Relation {
+function guessRelation(qualifier: readonly string[], { withTables }: Scope): Relation {
     const [name = ''] = qualifier;
-    const own = qualifier.length === 1 && withTables.find((table) => same(table.name, name));
+    const own = qualifier.length === 1 && withTables.find((table) => equalIgnoringCase(table.name, name));
     return own || { name, table: qualifier.map((part) => quoteName(part)).join('.') };
 }
 
 /** The tables of a schema, by their own names. */
-function schemaTables(qualifier: readonly string[], tables: Tables): Completion[] {
+function schemaTableOptions(qualifier: readonly string[], tables: Tables): Completion[] {
     const [name, ...rest] = qualifier;
-    const schema = tables.schemas.find((one) => same(unquoted(one.name), name ?? ''));
+    const schema = tables.schemas.find((one) => equalIgnoringCase(unquoteName(one.name), name ?? ''));
     if (!schema || rest.length > 0) return [];
     return schema.tables.map((table) => ({
-        ...named(unquoted(ownName(table.name)), ownName(table.name)),
+        ...namedOption(unquoteName(lastPartOf(table.name)), lastPartOf(table.name)),
         type: 'class',
         detail: said.table,
         info: () => tableTip(table.name, table.description, said.table),
@@ -78,22 +79,22 @@ function schemaTables(qualifier: readonly string[], tables: Tables): Completion[
 }
 
 /** What FROM may name: tables, WITH tables, schemas. */
-function relations(scope: Scope, tables: Tables): Completion[] {
+function relationOptions(scope: Scope, tables: Tables): Completion[] {
     const own = scope.withTables.map(({ name }) => ({
-        ...named(name),
+        ...namedOption(name),
         type: 'class',
         detail: said.uploaded,
         boost: 3,
     }));
     const schemas = tables.schemas.map(({ name, description }) => ({
-        ...named(unquoted(name), name),
+        ...namedOption(unquoteName(name), name),
         type: 'namespace',
         detail: said.schema,
         info: () => tableTip(name, description, said.schema),
     }));
     const all = tables.schemas.flatMap((schema) => schema.tables);
     const byName = all.map((table) => ({
-        ...named(parts(table.name).map(unquoted).join('.'), table.name),
+        ...namedOption(splitName(table.name).map(unquoteName).join('.'), table.name),
         type: 'class',
         detail: said.table,
         boost: 1,
@@ -103,9 +104,9 @@ function relations(scope: Scope, tables: Tables): Completion[] {
 }
 
 /** What stands for a value: columns, the names that qualify them, outputs where they may be named. */
-async function values(scope: Scope, tables: Tables): Promise<Completion[]> {
+async function valueOptions(scope: Scope, tables: Tables): Promise<Completion[]> {
     const found = await Promise.all(
-        scope.relations.map(async (relation) => ({ relation, columns: await known(relation, tables) })),
+        scope.relations.map(async (relation) => ({ relation, columns: await knownColumns(relation, tables) })),
     );
     const several = found.length > 1;
     const counts = new Map<string, number>();
@@ -118,25 +119,25 @@ async function values(scope: Scope, tables: Tables): Promise<Completion[]> {
     );
     const aliases = scope.relations
         .filter(({ name }) => name)
-        .map(({ name, table }) => ({ ...named(name), type: 'variable', detail: table ?? said.alias, boost: 1 }));
+        .map(({ name, table }) => ({ ...namedOption(name), type: 'variable', detail: table ?? said.alias, boost: 1 }));
     const outputs = ['ORDER', 'GROUP', 'HAVING'].includes(scope.clause) ? scope.outputs : [];
     const outs = outputs
         .flatMap((output) => ('all' in output || output.column === output.name ? [] : [output.name]))
-        .map((name) => ({ ...named(name), type: 'variable', detail: said.output, boost: 2 }));
+        .map((name) => ({ ...namedOption(name), type: 'variable', detail: said.output, boost: 2 }));
     return [...outs, ...columns, ...aliases];
 }
 
 /** The columns of a relation; none while the service does not answer, which the tree of tables says. */
-async function known(relation: Relation, tables: Tables): Promise<readonly Known[]> {
+async function knownColumns(relation: Relation, tables: Tables): Promise<readonly KnownColumn[]> {
     return columnsOf(relation, tables).catch(() => []);
 }
 
-function columnOption({ name, column }: Known, relation?: Relation, ambiguous = false): Completion {
+function columnOption({ name, column }: KnownColumn, relation?: Relation, ambiguous = false): Completion {
     const written = quoteName(name);
     const table = relation ? quoteName(relation.name) : '';
     const detail = [table, column?.unit].filter(Boolean).join(' · ');
     return {
-        ...named(name, ambiguous && table ? `${table}.${written}` : written),
+        ...namedOption(name, ambiguous && table ? `${table}.${written}` : written),
         type: 'property',
         boost: 2,
         ...(detail && { detail }),
@@ -152,19 +153,19 @@ function functionOption(info: FunctionInfo): Completion {
         detail: info.forms[0]!.slice(info.name.length).replace(/ ->.*| OVER.*/, ''),
         info: () => functionTip(info),
         boost: -1,
-        apply: (view, _completion, from, to) => called(view, info.name, empty, from, to),
+        apply: (view, _completion, from, to) => insertCall(view, info.name, empty, from, to),
     };
 }
 
 /** Put a call there, the cursor between its parentheses; those that stand there already are used. */
-function called(view: EditorView, name: string, empty: boolean, from: number, to: number): void {
+function insertCall(view: EditorView, name: string, empty: boolean, from: number, to: number): void {
     const there = view.state.sliceDoc(to, to + 1) === '(';
     const insert = there ? name : `${name}()`;
     const anchor = from + name.length + (empty && !there ? 2 : 1);
     view.dispatch({ changes: { from, to, insert }, selection: { anchor }, userEvent: 'input.complete' });
 }
 
-function keywords(prefix: string): Completion[] {
+function keywordOptions(prefix: string): Completion[] {
     const lower = prefix !== '' && prefix === prefix.toLowerCase();
     return [...KEYWORDS, ...CONTEXTUAL, ...PHRASES].map((word) => ({
         label: lower ? word.toLowerCase() : word,
@@ -173,12 +174,12 @@ function keywords(prefix: string): Completion[] {
 }
 
 /** A name is found by its plain letters, and written as a query has to write it. */
-function named(name: string, written = quoteName(name)): Completion {
+function namedOption(name: string, written = quoteName(name)): Completion {
     return written === name ? { label: name } : { label: name, apply: written };
 }
 
 /** After an opening quote: names alone, found by their quoted form. */
-function quoted(option: Completion): Completion[] {
+function quotedOptions(option: Completion): Completion[] {
     if (option.type === 'keyword' || option.type === 'function') return [];
     const written = `"${option.label.replaceAll('"', '""')}"`;
     return [{ ...option, label: written, apply: written }];

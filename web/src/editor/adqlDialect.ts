@@ -7,14 +7,14 @@ import { EditorView } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { CONTEXTUAL, KEYWORDS, TYPES } from '../adql/keywords';
 
-const listed = (words: readonly string[]): string => words.join(' ').toLowerCase();
+const joinWords = (words: readonly string[]): string => words.join(' ').toLowerCase();
 
 /** The language, with these functions beside its words. */
-export function adql(functions: readonly string[]): Extension {
+export function adqlLanguage(functions: readonly string[]): Extension {
     return SQLDialect.define({
-        keywords: listed([...KEYWORDS, ...CONTEXTUAL]),
-        builtin: listed(functions),
-        types: listed(TYPES),
+        keywords: joinWords([...KEYWORDS, ...CONTEXTUAL]),
+        builtin: joinWords(functions),
+        types: joinWords(TYPES),
         operatorChars: '*+-/<>!=&|~^',
         identifierQuotes: '"',
         specialVar: '',
@@ -22,7 +22,7 @@ export function adql(functions: readonly string[]): Extension {
     }).extension;
 }
 
-const colours = HighlightStyle.define([
+const HIGHLIGHT_COLOURS = HighlightStyle.define([
     { tag: tags.keyword, color: 'var(--accent)', fontWeight: '600' },
     { tag: tags.standard(tags.name), color: 'var(--accent)' },
     { tag: [tags.typeName, tags.bool, tags.null], color: 'var(--accent)', fontStyle: 'italic' },
@@ -31,7 +31,7 @@ const colours = HighlightStyle.define([
     { tag: [tags.lineComment, tags.blockComment], color: 'var(--quiet)', fontStyle: 'italic' },
 ]);
 
-const look = EditorView.theme({
+const EDITOR_THEME = EditorView.theme({
     '&': { height: '100%', color: 'var(--text)', backgroundColor: 'var(--ground)', fontSize: '14px' },
     '&.cm-focused': { outline: 'none' },
     '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.5' },
@@ -96,4 +96,4 @@ const look = EditorView.theme({
 });
 
 /** The colours of editor and words, light and dark by the page's variables. */
-export const appearance: Extension = [look, syntaxHighlighting(colours)];
+export const EDITOR_APPEARANCE: Extension = [EDITOR_THEME, syntaxHighlighting(HIGHLIGHT_COLOURS)];

@@ -1,6 +1,6 @@
 /** The functions that a query may call: those of ADQL, and those that the service declares in /capabilities. */
 
-import { childText, document_, elements } from '../tap/tapRequest';
+import { childText, fetchDocument, findElements } from '../tap/tapRequest';
 import { text } from '../text';
 import { BUILT_IN } from './functionForms';
 
@@ -17,8 +17,8 @@ const UDF = 'features-udf';
 let asked: Promise<readonly FunctionInfo[]> | undefined;
 
 /** All functions; those of ADQL alone while the service does not answer, which is asked again the next time. */
-export async function functions(): Promise<readonly FunctionInfo[]> {
-    asked ??= document_('capabilities').then((capabilities) => functionsOf(declared(capabilities)));
+export async function loadFunctions(): Promise<readonly FunctionInfo[]> {
+    asked ??= fetchDocument('capabilities').then((capabilities) => functionsOf(declaredFunctions(capabilities)));
     try {
         return await asked;
     } catch {
@@ -27,24 +27,24 @@ export async function functions(): Promise<readonly FunctionInfo[]> {
     }
 }
 
-export interface Declared {
+export interface DeclaredFunction {
     /** `name(argument TYPE, ...) -> TYPE` */
     readonly form: string;
     readonly description: string;
 }
 
 /** The user defined functions of /capabilities. */
-export function declared(capabilities: Document): Declared[] {
-    return elements(capabilities, 'languageFeatures')
+export function declaredFunctions(capabilities: Document): DeclaredFunction[] {
+    return findElements(capabilities, 'languageFeatures')
         .filter((features) => features.getAttribute('type')?.endsWith(UDF))
-        .flatMap((features) => elements(features, 'feature'))
+        .flatMap((features) => findElements(features, 'feature'))
         .map((feature) => ({ form: childText(feature, 'form'), description: childText(feature, 'description') }));
 }
 
 /** Built-in functions and declared ones, the forms of one name together. */
-export function functionsOf(udfs: readonly Declared[]): FunctionInfo[] {
+export function functionsOf(udfs: readonly DeclaredFunction[]): FunctionInfo[] {
     const found = new Map<string, { name: string; forms: string[]; description: string }>();
-    const add = (form: string, description: string): void => {
+    const addForm = (form: string, description: string): void => {
         const name = /^\w+/.exec(form)?.[0];
         if (name === undefined) return;
         const there = found.get(name.toUpperCase());
@@ -52,8 +52,8 @@ export function functionsOf(udfs: readonly Declared[]): FunctionInfo[] {
         else found.set(name.toUpperCase(), { name, forms: [form], description });
     };
     const said: Readonly<Record<string, string>> = text.editor.functions;
-    for (const form of BUILT_IN) add(form, said[/^\w+/.exec(form)![0]] ?? '');
-    for (const { form, description } of udfs) add(form, description);
+    for (const form of BUILT_IN) addForm(form, said[/^\w+/.exec(form)![0]] ?? '');
+    for (const { form, description } of udfs) addForm(form, description);
     return [...found.values()];
 }
 

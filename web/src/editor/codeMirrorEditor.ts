@@ -28,15 +28,15 @@ import {
 import type { QueryFault } from '../tap/queryEstimate';
 import { text } from '../text';
 import type { Tables } from './relationColumns';
-import { completions } from './adqlCompletion';
-import { adql, appearance } from './adqlDialect';
-import { changesOf, fixLabel, type Change } from './queryFixes';
-import { functions, functionsOf, type FunctionInfo } from './adqlFunctions';
+import { findCompletions } from './adqlCompletion';
+import { adqlLanguage, EDITOR_APPEARANCE } from './adqlDialect';
+import { changesOf, fixLabel, type TextChange } from './queryFixes';
+import { loadFunctions, functionsOf, type FunctionInfo } from './adqlFunctions';
 import { callHints, hoverHints } from './hoverTips';
-import { same, tokenise } from '../adql/adqlTokens';
-import { insertion, rangeOf } from './cursorContext';
+import { equalIgnoringCase, splitTokens } from '../adql/adqlTokens';
+import { insertionAt, rangeOf } from './cursorContext';
 import { scopeAt } from '../adql/queryScope';
-import { made } from './tipElements';
+import { makeElement } from './tipElements';
 
 /** What the editor tells the page. */
 export interface EditorEvents {
@@ -56,18 +56,18 @@ export class QueryEditor {
     #corrections: readonly Diagnostic[] = [];
 
     constructor(parent: HTMLElement, events: EditorEvents, tables: Tables) {
-        this.#extensions = this.#all(events, tables);
-        this.#view = new EditorView({ parent, state: this.#made('') });
-        void this.#learn();
+        this.#extensions = this.#makeExtensions(events, tables);
+        this.#view = new EditorView({ parent, state: this.#makeState('') });
+        void this.#loadFunctions();
     }
 
     /** Show the text of a tab; one that was shown before has its cursor where it was. */
-    show(id: string, adql: string): void {
+    showTab(id: string, adql: string): void {
         if (this.#shown) this.#states.set(this.#shown, this.#view.state);
         this.#shown = id;
         const kept = this.#states.get(id);
-        this.#view.setState(kept?.doc.toString() === adql ? kept : this.#made(adql));
-        void this.#learn();
+        this.#view.setState(kept?.doc.toString() === adql ? kept : this.#makeState(adql));
+        void this.#loadFunctions();
     }
 
     /** Free what is kept of tabs that are closed. */
@@ -76,21 +76,21 @@ export class QueryEditor {
     }
 
     /** Insert a name or text where the cursor is. */
-    insert(inserted: string): void {
+    insertText(inserted: string): void {
         const { state } = this.#view;
         const { from, to } = state.selection.main;
-        const [doc, tokens] = [state.doc.toString(), tokenise(state.doc.toString())];
-        const change =
+        const [doc, tokens] = [state.doc.toString(), splitTokens(state.doc.toString())];
+        const applyChanges =
             from < to
                 ? { from, to, insert: inserted }
-                : insertion(doc, from, inserted, scopeAt(doc, from, tokens).clause, tokens);
-        const anchor = change.from + change.insert.trimEnd().length;
-        this.#view.dispatch({ changes: change, selection: { anchor }, userEvent: 'input', scrollIntoView: true });
+                : insertionAt(doc, from, inserted, scopeAt(doc, from, tokens).clause, tokens);
+        const anchor = applyChanges.from + applyChanges.insert.trimEnd().length;
+        this.#view.dispatch({ changes: applyChanges, selection: { anchor }, userEvent: 'input', scrollIntoView: true });
         this.focus();
     }
 
     /** Put another text in place of the whole, which can be undone. */
-    replace(doc: string): void {
+    replaceText(doc: string): void {
         const { state } = this.#view;
         if (state.doc.toString() === doc) return;
         const anchor = Math.min(state.selection.main.head, doc.length);
@@ -99,23 +99,23 @@ export class QueryEditor {
     }
 
     /** Make these changes, which can be undone together. */
-    change(changes: readonly Change[]): void {
+    change(changes: readonly TextChange[]): void {
         const annotations = isolateHistory.of('full');
         this.#view.dispatch({ changes: [...changes], annotations, userEvent: 'input', scrollIntoView: true });
         this.focus();
     }
 
     /** Underline the faults; `offset` is where the text begins that they are faults of. */
-    underline(faults: readonly QueryFault[], offset = 0): void {
+    underlineFaults(faults: readonly QueryFault[], offset = 0): void {
         const doc = this.#view.state.doc.toString();
-        const found = faults.map((fault) => this.#diagnostic(fault, doc, offset));
+        const found = faults.map((fault) => this.#makeDiagnostic(fault, doc, offset));
         this.#corrections = found.filter(({ actions }) => actions);
         this.#view.dispatch(setDiagnostics(this.#view.state, found));
     }
 
     /** Select the place of a fault and go there. */
     goTo(fault: QueryFault, offset = 0): void {
-        const range = shifted(rangeOf(this.#view.state.doc.toString().slice(offset), fault), offset);
+        const range = shiftRange(rangeOf(this.#view.state.doc.toString().slice(offset), fault), offset);
         this.#view.dispatch({ selection: { anchor: range.from, head: range.to }, scrollIntoView: true });
         this.focus();
     }
@@ -128,7 +128,7 @@ export class QueryEditor {
         this.#view.destroy();
     }
 
-    #diagnostic(fault: QueryFault, doc: string, offset: number): Diagnostic {
+    #makeDiagnostic(fault: QueryFault, doc: string, offset: number): Diagnostic {
         const message = [fault.message, fault.hint].filter(Boolean).join('\n');
         const { fixes } = fault;
         const correct = (view: EditorView): void => {
@@ -137,45 +137,45 @@ export class QueryEditor {
         };
         return {
             ...(fixes && { actions: [{ name: fixLabel(doc.slice(offset), fixes), apply: correct }] }),
-            ...shifted(rangeOf(doc.slice(offset), fault), offset),
+            ...shiftRange(rangeOf(doc.slice(offset), fault), offset),
             severity: 'error',
             message,
             renderMessage: () => {
-                const element = made('div', '', 'cm-tip');
-                element.append(made('div', fault.message));
-                if (fault.hint) element.append(made('div', fault.hint, 'cm-tip-quiet'));
+                const element = makeElement('div', '', 'cm-tip');
+                element.append(makeElement('div', fault.message));
+                if (fault.hint) element.append(makeElement('div', fault.hint, 'cm-tip-quiet'));
                 return element;
             },
         };
     }
 
     /** Correct the fault at the cursor; false if there is none that can be. */
-    #correct(view: EditorView): boolean {
+    #correctAtCursor(view: EditorView): boolean {
         const { head } = view.state.selection.main;
         const found = this.#corrections.find(({ from, to }) => from <= head && head <= to);
         found?.actions?.[0]?.apply(view, found.from, found.to);
         return found !== undefined;
     }
 
-    async #learn(): Promise<void> {
-        this.#functions = await functions();
-        this.#view.dispatch({ effects: this.#language.reconfigure(this.#dialect()) });
+    async #loadFunctions(): Promise<void> {
+        this.#functions = await loadFunctions();
+        this.#view.dispatch({ effects: this.#language.reconfigure(this.#makeDialect()) });
     }
 
-    #dialect(): Extension {
-        return adql(this.#functions.map(({ name }) => name));
+    #makeDialect(): Extension {
+        return adqlLanguage(this.#functions.map(({ name }) => name));
     }
 
-    #made(doc: string): EditorState {
-        return EditorState.create({ doc, extensions: [this.#language.of(this.#dialect()), this.#extensions] });
+    #makeState(doc: string): EditorState {
+        return EditorState.create({ doc, extensions: [this.#language.of(this.#makeDialect()), this.#extensions] });
     }
 
-    #all(events: EditorEvents, tables: Tables): Extension {
+    #makeExtensions(events: EditorEvents, tables: Tables): Extension {
         const known = () => this.#functions;
         return [
-            nonce(),
+            cspNonce(),
             EditorState.phrases.of(text.editor.phrases),
-            appearance,
+            EDITOR_APPEARANCE,
             [
                 lineNumbers(),
                 highlightActiveLineGutter(),
@@ -188,14 +188,14 @@ export class QueryEditor {
             [highlightSelectionMatches(), EditorView.lineWrapping, placeholder(text.editor.placeholder)],
             EditorView.contentAttributes.of({ 'aria-label': text.editor.label, spellcheck: 'false' }),
             autocompletion({
-                override: [(context) => completions(context, tables, known())],
+                override: [(context) => findCompletions(context, tables, known())],
                 icons: false,
                 defaultKeymap: false,
             }),
             callHints(known),
             hoverHints(tables, known),
-            keys((view) => this.#correct(view)),
-            EditorView.domEventHandlers({ beforeinput: typedOver }),
+            editorKeys((view) => this.#correctAtCursor(view)),
+            EditorView.domEventHandlers({ beforeinput: replaceSelection }),
             EditorView.updateListener.of(({ docChanged, selectionSet, state }) => {
                 if (docChanged) events.changed(state.doc.toString());
                 if (!docChanged && !selectionSet) return;
@@ -206,10 +206,10 @@ export class QueryEditor {
     }
 }
 
-const shifted = ({ from, to }: { from: number; to: number }, by: number) => ({ from: from + by, to: to + by });
+const shiftRange = ({ from, to }: { from: number; to: number }, by: number) => ({ from: from + by, to: to + by });
 
 /** The page's policy lets in styles with its nonce alone. */
-function nonce(): Extension {
+function cspNonce(): Extension {
     const given = document.querySelector('meta[name="csp-nonce"]')?.getAttribute('content');
     return given ? EditorView.cspNonce.of(given) : [];
 }
@@ -218,7 +218,7 @@ function nonce(): Extension {
  * Text typed over a selection. Browsers themselves would keep the look of what was there in a style attribute,
  * which the page's policy does not let in.
  */
-function typedOver(event: InputEvent, view: EditorView): boolean {
+function replaceSelection(event: InputEvent, view: EditorView): boolean {
     const { data, inputType, cancelable, isComposing } = event;
     const { main } = view.state.selection;
     if (inputType !== 'insertText' || !data || !cancelable || isComposing || main.empty) return false;
@@ -231,23 +231,23 @@ function typedOver(event: InputEvent, view: EditorView): boolean {
 }
 
 /** The page's own keys, such as Ctrl+Enter, are the page's. Tab leaves the editor unless a completion is shown. */
-function keys(correct: (view: EditorView) => boolean): Extension {
+function editorKeys(correct: (view: EditorView) => boolean): Extension {
     const others = [...closeBracketsKeymap, ...searchKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap];
     const own = [
         { key: 'Tab', run: acceptCompletion },
-        { key: 'Enter', run: written },
+        { key: 'Enter', run: closeWrittenCompletion },
         { key: 'Alt-Enter', run: correct },
     ];
     return [Prec.highest(keymap.of(own)), keymap.of([...others, ...defaultKeymap])];
 }
 
 /** Where the chosen completion is written out already, Enter begins a new line. */
-function written(view: EditorView): boolean {
+function closeWrittenCompletion(view: EditorView): boolean {
     const { state } = view;
     const chosen = selectedCompletion(state);
     const word = chosen && (chosen.apply ?? chosen.label);
     if (typeof word !== 'string') return false;
     const { head } = state.selection.main;
-    if (same(state.sliceDoc(Math.max(0, head - word.length), head), word)) closeCompletion(view);
+    if (equalIgnoringCase(state.sliceDoc(Math.max(0, head - word.length), head), word)) closeCompletion(view);
     return false;
 }

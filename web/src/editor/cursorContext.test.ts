@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { argumentsOf, functionsOf } from './adqlFunctions';
-import { tokenise } from '../adql/adqlTokens';
-import { callAt, insertion, rangeOf, typedAt } from './cursorContext';
+import { splitTokens } from '../adql/adqlTokens';
+import { callAt, insertionAt, rangeOf, typedAt } from './cursorContext';
 import { scopeAt } from '../adql/queryScope';
 
 // the module that asks takes the service's address from the page's
@@ -24,7 +24,7 @@ describe('what is typed', () => {
         ['|', ['', '', '']],
     ])('%s', (query, expected) => {
         const [adql, at] = marked(query);
-        const typed = typedAt(tokenise(adql), at)!;
+        const typed = typedAt(splitTokens(adql), at)!;
         expect([typed.qualifier.join(','), typed.prefix, typed.before?.text ?? '']).toEqual(expected);
     });
 
@@ -32,7 +32,7 @@ describe('what is typed', () => {
         'nothing: %s',
         (query) => {
             const [adql, at] = marked(query);
-            expect(typedAt(tokenise(adql), at)).toBe(undefined);
+            expect(typedAt(splitTokens(adql), at)).toBe(undefined);
         },
     );
 });
@@ -47,7 +47,7 @@ describe('calls', () => {
         ['SELECT a, (|', undefined],
     ])('%s', (query, expected) => {
         const [adql, at] = marked(query);
-        const call = callAt(tokenise(adql), at);
+        const call = callAt(splitTokens(adql), at);
         expect(call && `${call.name} ${call.argument}`).toBe(expected);
     });
 });
@@ -105,8 +105,8 @@ describe('insertion', () => {
         ['SELECT b.|', 'ra', 'SELECT b.ra'],
     ])('%s + %s', (query, text, expected) => {
         const [adql, at] = marked(query);
-        const tokens = tokenise(adql);
-        const { from, to, insert } = insertion(adql, at, text, scopeAt(adql, at, tokens).clause, tokens);
+        const tokens = splitTokens(adql);
+        const { from, to, insert } = insertionAt(adql, at, text, scopeAt(adql, at, tokens).clause, tokens);
         expect(adql.slice(0, from) + insert + adql.slice(to)).toBe(expected);
     });
 });

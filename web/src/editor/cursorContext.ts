@@ -3,7 +3,7 @@
 import type { QueryFault } from '../tap/queryEstimate';
 import { isName, nameOf, type Token } from '../adql/adqlTokens';
 
-export interface Typed {
+export interface TypedName {
     /** what is completed: the word before the cursor, or nothing at the cursor */
     readonly from: number;
     readonly to: number;
@@ -16,17 +16,17 @@ export interface Typed {
 }
 
 /** What is being typed at an offset; undefined in comments, texts and numbers. */
-export function typedAt(tokens: readonly Token[], at: number): Typed | undefined {
+export function typedAt(tokens: readonly Token[], at: number): TypedName | undefined {
     const inside = tokens.find((token) => token.from < at && at <= token.to);
-    if (!inside || inside.kind === 'operator' || inside.kind === 'strange') return nothing(tokens, at);
+    if (!inside || inside.kind === 'operator' || inside.kind === 'strange') return emptyNameAt(tokens, at);
     const named = inside.kind === 'keyword' || isName(inside) || inside.text.startsWith('"');
     // after its closing quote a name is not typed any more
     if (!named || (inside.kind === 'name' && at === inside.to)) return undefined;
     const to = inside.kind === 'name' ? inside.to : at;
-    return { ...nothing(tokens, inside.from), to, prefix: inside.text.slice(0, at - inside.from) };
+    return { ...emptyNameAt(tokens, inside.from), to, prefix: inside.text.slice(0, at - inside.from) };
 }
 
-function nothing(tokens: readonly Token[], at: number): Typed {
+function emptyNameAt(tokens: readonly Token[], at: number): TypedName {
     const earlier = tokens.filter((token) => token.to <= at && token.kind !== 'comment');
     const qualifier: string[] = [];
     while (earlier.at(-1)?.text === '.' && isName(earlier.at(-2))) {
@@ -36,7 +36,7 @@ function nothing(tokens: readonly Token[], at: number): Typed {
     return { from: at, to: at, prefix: '', qualifier, before: earlier.at(-1) };
 }
 
-export interface Call {
+export interface CallAtCursor {
     readonly name: string;
     /** where its name begins */
     readonly from: number;
@@ -45,7 +45,7 @@ export interface Call {
 }
 
 /** The innermost call whose parentheses hold the offset. */
-export function callAt(tokens: readonly Token[], at: number): Call | undefined {
+export function callAt(tokens: readonly Token[], at: number): CallAtCursor | undefined {
     let [depth, argument] = [0, 0];
     for (let index = tokens.findLastIndex((token) => token.from < at); index >= 0; index -= 1) {
         const { kind, text, to } = tokens[index]!;
@@ -81,7 +81,7 @@ function offsetOf(lines: readonly string[], line: number, column: number): numbe
 const LISTS = ['SELECT', 'FROM', 'GROUP', 'ORDER'];
 
 /** The change that inserts `text` at an offset: with a comma in a list, and with blanks where words would touch. */
-export function insertion(
+export function insertionAt(
     adql: string,
     at: number,
     text: string,

@@ -3,10 +3,10 @@
 import { StateField, type EditorState, type Extension } from '@codemirror/state';
 import { hoverTooltip, showTooltip, type Tooltip } from '@codemirror/view';
 import { text } from '../text';
-import { columnsOf, tableNamed, type Tables } from './relationColumns';
-import { MOST_CHARACTERS } from './adqlCompletion';
+import { columnsOf, findTable, type Tables } from './relationColumns';
+import { MAX_CHARACTERS } from './adqlCompletion';
 import type { FunctionInfo } from './adqlFunctions';
-import { isName, nameOf, same, tokenise, type Token } from '../adql/adqlTokens';
+import { isName, nameOf, equalIgnoringCase, splitTokens, type Token } from '../adql/adqlTokens';
 import { callAt, typedAt } from './cursorContext';
 import { relationOf, scopeAt, type Scope } from '../adql/queryScope';
 import { callTip, columnTip, functionTip, tableTip } from './tipElements';
@@ -26,9 +26,9 @@ export function callHints(functions: () => readonly FunctionInfo[]): Extension {
 
 function callTooltip(state: EditorState, functions: readonly FunctionInfo[]): Tooltip | null {
     const { main } = state.selection;
-    if (!main.empty || state.doc.length > MOST_CHARACTERS) return null;
-    const call = callAt(tokenise(state.doc.toString()), main.head);
-    const info = call && functions.find(({ name }) => same(name, call.name));
+    if (!main.empty || state.doc.length > MAX_CHARACTERS) return null;
+    const call = callAt(splitTokens(state.doc.toString()), main.head);
+    const info = call && functions.find(({ name }) => equalIgnoringCase(name, call.name));
     if (!call || !info) return null;
     return { pos: call.from, above: true, create: () => ({ dom: callTip(info, call.argument) }) };
 }
@@ -36,9 +36,9 @@ function callTooltip(state: EditorState, functions: readonly FunctionInfo[]): To
 /** What a word under the pointer is: a column, a table or a function. */
 export function hoverHints(tables: Tables, functions: () => readonly FunctionInfo[]): Extension {
     return hoverTooltip(async (view, at) => {
-        if (view.state.doc.length > MOST_CHARACTERS) return null;
+        if (view.state.doc.length > MAX_CHARACTERS) return null;
         const adql = view.state.doc.toString();
-        const tokens = tokenise(adql);
+        const tokens = splitTokens(adql);
         const token = tokens.find((one) => one.from <= at && at < one.to);
         if (!token || !(isName(token) || token.kind === 'keyword')) return null;
         const dom = await tipOf(token, tokens, scopeAt(adql, at, tokens), tables, functions());
@@ -54,7 +54,7 @@ async function tipOf(
     functions: readonly FunctionInfo[],
 ): Promise<HTMLElement | undefined> {
     const next = tokens[tokens.indexOf(token) + 1];
-    const info = next?.text === '(' && functions.find(({ name }) => same(name, token.text));
+    const info = next?.text === '(' && functions.find(({ name }) => equalIgnoringCase(name, token.text));
     if (info) return functionTip(info);
     if (!isName(token)) return undefined;
     const qualifier = typedAt(tokens, token.from)?.qualifier ?? [];
@@ -63,7 +63,7 @@ async function tipOf(
     const sole = qualifier.length > 0 ? relationOf(scope, qualifier) : undefined;
     for (const relation of sole ? [sole] : scope.relations) {
         const columns = await columnsOf(relation, tables).catch(() => []);
-        const found = columns.find(({ name }) => same(name, nameOf(token)));
+        const found = columns.find(({ name }) => equalIgnoringCase(name, nameOf(token)));
         if (found?.column) return columnTip(found.column.name, found.column, relation.name);
     }
     return undefined;
@@ -71,7 +71,7 @@ async function tipOf(
 
 function tableTipOf(names: readonly string[], scope: Scope, tables: Tables): HTMLElement | undefined {
     const written = relationOf(scope, names)?.table;
-    const table = written === undefined ? undefined : tableNamed(written, tables.schemas);
+    const table = written === undefined ? undefined : findTable(written, tables.schemas);
     const entry = tables.schemas.flatMap((schema) => schema.tables).find(({ name }) => name === table);
     return entry && tableTip(entry.name, entry.description, text.editor.kinds.table);
 }

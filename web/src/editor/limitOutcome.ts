@@ -3,7 +3,7 @@
 import type { Estimate, Fix } from '../tap/queryEstimate';
 import { count, text } from '../text';
 
-export interface Ways {
+export interface LimitWays {
     /** a limit that lets all rows through, or the highest there is */
     readonly raise?: { readonly maxrec: number; readonly label: string };
     /** what makes the query one of a sample */
@@ -14,7 +14,7 @@ export interface Ways {
 const MARGIN = 1.25;
 
 /** What can be done about the row limit of the query that this is the estimate of. */
-export function waysOf({ result, maxrec }: Estimate): Ways {
+export function limitWaysOf({ result, maxrec }: Estimate): LimitWays {
     const said = text.editor.cut;
     const { rows, precision, limit, order, sample } = result;
     const wanted = rows === null ? maxrec.hard : precision === 'about' ? Math.ceil(rows * MARGIN) : rows;
@@ -28,7 +28,7 @@ export function waysOf({ result, maxrec }: Estimate): Ways {
 }
 
 /** What the row limit has cut off a result of so many rows, in words. */
-export function cutOff({ rows, precision, order }: Estimate['result'], given: number): string {
+export function describeCut({ rows, precision, order }: Estimate['result'], given: number): string {
     const said = text.editor.cut;
     const known = rows !== null && precision !== 'at most' && rows > given;
     const whole = known ? `${precision === 'about' ? said.about : ''}${count(rows)}` : undefined;
@@ -37,7 +37,7 @@ export function cutOff({ rows, precision, order }: Estimate['result'], given: nu
 }
 
 /** What the row limit will cut, in words; '' if that is not foreseen. */
-export function foreseenCut({ rows, precision, limit, order, warning }: Estimate['result']): string {
+export function describeExpectedCut({ rows, precision, limit, order, warning }: Estimate['result']): string {
     if (!warning || rows === null) return '';
     const said = text.editor.cut;
     const cut =

@@ -2,14 +2,14 @@
 
 import { fileName, saveFile } from '../browser/saveFile';
 import { EXTENSIONS } from '../tap/formatExtensions';
-import { ask, queryBody } from '../tap/tapRequest';
+import { askService, queryBody } from '../tap/tapRequest';
 import { text } from '../text';
-import { isLong } from './tabEstimate.svelte';
+import { shouldRunAsJob } from './tabEstimate.svelte';
 import type { QueryTab } from './queryTab.svelte';
 
 const said = text.editor.run;
 
-export class Download {
+export class QueryDownload {
     busy = $state(false);
     said = $state('');
     failed = $state(false);
@@ -20,7 +20,7 @@ export class Download {
     async start(): Promise<void> {
         [this.busy, this.said, this.failed] = [true, '', false];
         try {
-            this.said = await this.#done();
+            this.said = await this.#fetchFile();
         } catch (error) {
             [this.said, this.failed] = [(error as Error).message, true];
         } finally {
@@ -28,16 +28,16 @@ export class Download {
         }
     }
 
-    async #done(): Promise<string> {
+    async #fetchFile(): Promise<string> {
         const { tab } = this;
         const { estimate } = tab.foreseen;
-        if (tab.mode === 'async' || (tab.mode === 'auto' && estimate && isLong(estimate, tab.maxrec))) {
+        if (tab.mode === 'async' || (tab.mode === 'auto' && estimate && shouldRunAsJob(estimate, tab.maxrec))) {
             tab.start('async');
             return said.longDownload;
         }
         const { adql, format, maxrec, sent } = tab;
         const body = queryBody({ QUERY: adql, RESPONSEFORMAT: format, MAXREC: maxrec }, sent);
-        const answer = await ask('sync', { method: 'POST', body });
+        const answer = await askService('sync', { method: 'POST', body });
         const name = fileName(tab.title, EXTENSIONS[tab.format] ?? 'dat');
         saveFile(await answer.blob(), name);
         return answer.headers.get('Skyhouse-Query-Status') === 'OVERFLOW' ? said.cut(name) : said.downloaded(name);

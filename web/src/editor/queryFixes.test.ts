@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
-import { changed, changesOf, fixLabel } from './queryFixes';
-import { cutOff, foreseenCut, waysOf } from './limitOutcome';
+import { applyFixes, changesOf, fixLabel } from './queryFixes';
+import { describeCut, describeExpectedCut, limitWaysOf } from './limitOutcome';
 import type { Estimate } from '../tap/queryEstimate';
 
 // the module that asks takes the service's address from the page's
@@ -15,8 +15,8 @@ describe('replacements', () => {
         ['FROM t', [{ start: 6, end: 6, text: ' TABLESAMPLE (8)' }], 'FROM t TABLESAMPLE (8)', 'Change to TABLESAMPLE (8)'], // prettier-ignore
         ['x', [{ start: 0, end: 1, text: 'y'.repeat(99) }], 'y'.repeat(99), 'Correct it'],
     ])('%s', (adql, fixes, expected, label) => {
-        expect(changed(adql, changesOf(adql, fixes))).toBe(expected);
-        expect(changed(`😀${adql}`, changesOf(`😀${adql}`, fixes, 2))).toBe(`😀${expected}`);
+        expect(applyFixes(adql, changesOf(adql, fixes))).toBe(expected);
+        expect(applyFixes(`😀${adql}`, changesOf(`😀${adql}`, fixes, 2))).toBe(`😀${expected}`);
         expect(fixLabel(adql, fixes)).toBe(label);
     });
 });
@@ -35,29 +35,29 @@ describe('the row limit', () => {
         [{ rows: null, precision: null }, 1_000_000, 'Run with up to 1,000,000 rows'],
         [{ limit: 1_000_000, rows: 5_000_000 }, undefined, undefined],
     ] as const)('%o is raised', (result, maxrec, label) => {
-        const { raise } = waysOf(foreseen(result));
+        const { raise } = limitWaysOf(foreseen(result));
         expect([raise?.maxrec, raise?.label]).toEqual([maxrec, label]);
     });
 
     test('a sample is offered where the service knows one', () => {
-        expect(waysOf(foreseen({})).sample?.label).toBe('Run a sample of 82 %, from the whole sky');
-        expect(waysOf(foreseen({ order: '' })).sample?.label).toBe('Run a sample of 82 %');
-        expect(waysOf(foreseen({ sample: null })).sample).toBe(undefined);
+        expect(limitWaysOf(foreseen({})).sample?.label).toBe('Run a sample of 82 %, from the whole sky');
+        expect(limitWaysOf(foreseen({ order: '' })).sample?.label).toBe('Run a sample of 82 %');
+        expect(limitWaysOf(foreseen({ sample: null })).sample).toBe(undefined);
     });
 
     test('what it will cut is told', () => {
-        expect(foreseenCut(foreseen({}).result)).toBe(
+        expect(describeExpectedCut(foreseen({}).result)).toBe(
             '120,521 rows: the row limit of 100,000 will cut the result. ' +
                 'Rows come in HEALPix order, so parts of the sky would be missing.',
         );
-        expect(foreseenCut(foreseen({ precision: 'about', order: '' }).result)).toBe(
+        expect(describeExpectedCut(foreseen({ precision: 'about', order: '' }).result)).toBe(
             'About 120,521 rows: the row limit of 100,000 will probably cut the result.',
         );
-        expect(foreseenCut(foreseen({ warning: '' }).result)).toBe('');
+        expect(describeExpectedCut(foreseen({ warning: '' }).result)).toBe('');
     });
 
     test('what it has cut is told', () => {
-        const words = (result: object) => cutOff(foreseen(result).result, 100_000);
+        const words = (result: object) => describeCut(foreseen(result).result, 100_000);
         expect(words({})).toBe(
             'The row limit cut the result at 100,000 of 120,521 rows. ' +
                 'Rows come in HEALPix order: parts of the sky are missing.',

@@ -4,17 +4,17 @@ import type { Fix } from '../tap/queryEstimate';
 import { text } from '../text';
 
 /** Longer ones are not shown on a button. */
-const LONGEST = 40;
+const MAX_LABEL = 40;
 
 /** A change of a text, in UTF-16 units as the editor counts. */
-export interface Change {
+export interface TextChange {
     readonly from: number;
     readonly to: number;
     readonly insert: string;
 }
 
 /** What the replacements change of the query that begins at `offset` of the tab's text. */
-export function changesOf(adql: string, fixes: readonly Fix[], offset = 0): Change[] {
+export function changesOf(adql: string, fixes: readonly Fix[], offset = 0): TextChange[] {
     const query = adql.slice(offset);
     return fixes.map(({ start, end, text }) => ({
         from: offset + unitsOf(query, start),
@@ -24,7 +24,7 @@ export function changesOf(adql: string, fixes: readonly Fix[], offset = 0): Chan
 }
 
 /** The text with the changes. */
-export function changed(adql: string, changes: readonly Change[]): string {
+export function applyFixes(adql: string, changes: readonly TextChange[]): string {
     return changes.reduceRight((text, { from, to, insert }) => text.slice(0, from) + insert + text.slice(to), adql);
 }
 
@@ -34,7 +34,7 @@ export function fixLabel(adql: string, fixes: readonly Fix[]): string {
     const [change, ...others] = changesOf(adql, fixes);
     if (!change || others.length > 0) return said.all;
     const [inserted, removed] = [change.insert.trim(), adql.slice(change.from, change.to).trim()];
-    if (Math.max(inserted.length, removed.length) > LONGEST) return said.all;
+    if (Math.max(inserted.length, removed.length) > MAX_LABEL) return said.all;
     return inserted ? said.to(inserted) : said.remove(removed);
 }
 

@@ -1,8 +1,8 @@
 /** The queries that were run here, the newest first: kept in the browser, the oldest go. */
 
-import { keep, kept } from '../browser/storedValues';
+import { writeStored, readStored } from '../browser/storedValues';
 
-export interface Entry {
+export interface HistoryEntry {
     readonly id: string;
     readonly adql: string;
     readonly title: string;
@@ -20,52 +20,52 @@ export interface Entry {
 }
 
 const KEY = 'history';
-const MOST = 300;
-const MOST_CHARACTERS = 500_000;
+const MAX_ENTRIES = 300;
+const MAX_CHARACTERS = 500_000;
 
-export class History {
-    entries = $state.raw<readonly Entry[]>(kept<Entry[]>(KEY, []));
+export class QueryHistory {
+    entries = $state.raw<readonly HistoryEntry[]>(readStored<HistoryEntry[]>(KEY, []));
 
     /** Note that a query has begun. */
-    began(entry: Omit<Entry, 'state'>): void {
-        this.#keep(bounded([{ ...entry, state: 'running' }, ...this.#kept()]));
+    noteStart(entry: Omit<HistoryEntry, 'state'>): void {
+        this.#keepEntries(newestEntries([{ ...entry, state: 'running' }, ...this.#readEntries()]));
     }
 
     /** Note how it ended, or what became known of it. */
-    changed(id: string, news: Partial<Entry>): void {
-        this.#keep(this.#kept().map((entry) => (entry.id === id ? { ...entry, ...news } : entry)));
+    updateEntry(id: string, news: Partial<HistoryEntry>): void {
+        this.#keepEntries(this.#readEntries().map((entry) => (entry.id === id ? { ...entry, ...news } : entry)));
     }
 
-    remove(id: string): void {
-        this.#keep(this.#kept().filter((entry) => entry.id !== id));
+    removeEntry(id: string): void {
+        this.#keepEntries(this.#readEntries().filter((entry) => entry.id !== id));
     }
 
-    clear(): void {
-        this.#keep([]);
+    clearAll(): void {
+        this.#keepEntries([]);
     }
 
     /** Other windows of the browser write it too. */
-    #kept(): readonly Entry[] {
-        return kept<readonly Entry[]>(KEY, this.entries);
+    #readEntries(): readonly HistoryEntry[] {
+        return readStored<readonly HistoryEntry[]>(KEY, this.entries);
     }
 
-    #keep(entries: readonly Entry[]): void {
+    #keepEntries(entries: readonly HistoryEntry[]): void {
         this.entries = entries;
-        keep(KEY, entries);
+        writeStored(KEY, entries);
     }
 }
 
 /** As many of the newest as are kept. */
-export function bounded(entries: readonly Entry[]): Entry[] {
+export function newestEntries(entries: readonly HistoryEntry[]): HistoryEntry[] {
     let characters = 0;
-    return entries.slice(0, MOST).filter((entry, place) => {
+    return entries.slice(0, MAX_ENTRIES).filter((entry, place) => {
         characters += entry.adql.length;
-        return place === 0 || characters <= MOST_CHARACTERS;
+        return place === 0 || characters <= MAX_CHARACTERS;
     });
 }
 
 /** Those with all the words, in their query or title. */
-export function searched(entries: readonly Entry[], words: string): readonly Entry[] {
+export function searchEntries(entries: readonly HistoryEntry[], words: string): readonly HistoryEntry[] {
     const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
     return entries.filter(({ adql, title }) => {
         const all = `${title}\n${adql}`.toLowerCase();
@@ -73,4 +73,4 @@ export function searched(entries: readonly Entry[], words: string): readonly Ent
     });
 }
 
-export const history = new History();
+export const history = new QueryHistory();

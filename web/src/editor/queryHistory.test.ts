@@ -13,12 +13,12 @@ vi.hoisted(() => {
     Object.assign(globalThis, { localStorage, sessionStorage: localStorage, location, window: globalThis, ...page });
 });
 
-import { bounded, History, searched, type Entry } from './queryHistory.svelte';
+import { newestEntries, QueryHistory, searchEntries, type HistoryEntry } from './queryHistory.svelte';
 import { fileName } from '../browser/saveFile';
-import { linkTo, queryOf } from './sharedLink';
+import { linkTo, readQuery } from './sharedLink';
 import { uploadsOf } from './uploadedTables';
 
-const entry = (id: string, adql = `SELECT ${id}`): Entry => ({
+const entry = (id: string, adql = `SELECT ${id}`): HistoryEntry => ({
     ...{ id, adql, title: `About ${id}`, at: 0, mode: 'sync', state: 'complete' },
 });
 
@@ -27,35 +27,35 @@ beforeEach(() => localStorage.clear());
 describe('history', () => {
     test('is bounded in number and size, the newest stay', () => {
         const many = Array.from({ length: 400 }, (_, at) => entry(String(at)));
-        expect(bounded(many)).toHaveLength(300);
-        expect(bounded(many)[0]!.id).toBe('0');
+        expect(newestEntries(many)).toHaveLength(300);
+        expect(newestEntries(many)[0]!.id).toBe('0');
         const large = ['a', 'b', 'c', 'd'].map((id) => entry(id, 'x'.repeat(200_000)));
-        expect(bounded(large).map(({ id }) => id)).toEqual(['a', 'b']);
-        expect(bounded([entry('one', 'x'.repeat(900_000))])).toHaveLength(1);
+        expect(newestEntries(large).map(({ id }) => id)).toEqual(['a', 'b']);
+        expect(newestEntries([entry('one', 'x'.repeat(900_000))])).toHaveLength(1);
     });
 
     test('outlives the page', () => {
-        const before = new History();
-        before.began(entry('one'));
-        before.changed('one', { state: 'failed', message: 'why' });
-        before.began(entry('two'));
-        const after = new History();
+        const before = new QueryHistory();
+        before.noteStart(entry('one'));
+        before.updateEntry('one', { state: 'failed', message: 'why' });
+        before.noteStart(entry('two'));
+        const after = new QueryHistory();
         expect(after.entries.map(({ id, state, message }) => [id, state, message])).toEqual([
             ['two', 'running', undefined],
             ['one', 'failed', 'why'],
         ]);
-        after.remove('two');
-        expect(new History().entries).toHaveLength(1);
-        after.clear();
-        expect(new History().entries).toEqual([]);
+        after.removeEntry('two');
+        expect(new QueryHistory().entries).toHaveLength(1);
+        after.clearAll();
+        expect(new QueryHistory().entries).toEqual([]);
     });
 
     test('is searched by all words, in any case', () => {
         const all = [entry('ra FROM tycho2'), entry('dec')];
-        expect(searched(all, 'TYCHO2 select')).toHaveLength(1);
-        expect(searched(all, 'about')).toHaveLength(2);
-        expect(searched(all, ' ')).toHaveLength(2);
-        expect(searched(all, 'tycho2 dec')).toHaveLength(0);
+        expect(searchEntries(all, 'TYCHO2 select')).toHaveLength(1);
+        expect(searchEntries(all, 'about')).toHaveLength(2);
+        expect(searchEntries(all, ' ')).toHaveLength(2);
+        expect(searchEntries(all, 'tycho2 dec')).toHaveLength(0);
     });
 });
 
@@ -70,7 +70,7 @@ describe('links', () => {
     ])('bring the query: %#', async (adql) => {
         const link = await linkTo(adql);
         expect(link).toMatch(/^https:\/\/archive\.example\/sky\/#\/query\?/);
-        expect(await queryOf(parametersOf(link))).toBe(adql);
+        expect(await readQuery(parametersOf(link))).toBe(adql);
     });
 
     test('of long queries are packed', async () => {
@@ -78,10 +78,10 @@ describe('links', () => {
     });
 
     test.each(['z=%20!', 'z=AAAA', 'z=dGhpcyBpcyBub3Q'])('damaged: %s', async (query) => {
-        await expect(queryOf(new URLSearchParams(query))).rejects.toThrow();
+        await expect(readQuery(new URLSearchParams(query))).rejects.toThrow();
     });
 
-    test('without a query', async () => expect(await queryOf(new URLSearchParams('x=1'))).toBe(undefined));
+    test('without a query', async () => expect(await readQuery(new URLSearchParams('x=1'))).toBe(undefined));
 });
 
 test.each([

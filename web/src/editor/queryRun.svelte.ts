@@ -1,20 +1,20 @@
 /** One run of a query: chosen to be answered at once or as a job, followed, stopped; and its result. */
 
-import type { estimate, Estimate, QueryFault } from '../tap/queryEstimate';
-import { placeOf, TapError } from '../tap/tapRequest';
+import type { estimateQuery, Estimate, QueryFault } from '../tap/queryEstimate';
+import { findPlace, TapError } from '../tap/tapRequest';
 import { isEnded } from '../tap/uwsClient';
 import type { Source, Table } from '../model/resultModel';
 import { jobs } from '../jobs/userJobs.svelte';
 import type { WatchedJob } from '../jobs/watchedJob.svelte';
 import { text } from '../text';
-import { isLong } from './tabEstimate.svelte';
+import { shouldRunAsJob } from './tabEstimate.svelte';
 import { history } from './queryHistory.svelte';
 import { newId } from '../browser/uniqueId';
 
 /** How to run a query; auto: the estimate decides. */
 export type RunMode = 'auto' | 'sync' | 'async';
 
-export interface Wanted {
+export interface RunRequest {
     readonly adql: string;
     readonly title: string;
     readonly mode: RunMode;
@@ -25,13 +25,13 @@ export interface Wanted {
     /** where the text begins in the tab's: a selection may be run */
     readonly offset: number;
     /** what is foreseen of it, if that is known already */
-    foreseen(signal: AbortSignal): ReturnType<typeof estimate>;
+    foreseen(signal: AbortSignal): ReturnType<typeof estimateQuery>;
 }
 
 /** starting: it is not decided how it runs; running: at once, or as a job, which may wait for its turn */
 export type RunPhase = 'starting' | 'running' | 'complete' | 'failed' | 'stopped';
 
-export class Run {
+export class QueryRun {
     phase = $state<RunPhase>('starting');
     /** why it failed, or that it was stopped */
     message = $state('');
@@ -53,7 +53,7 @@ export class Run {
     #closed = false;
     #effects: (() => void) | undefined;
 
-    constructor(readonly wanted: Wanted | undefined) {}
+    constructor(readonly wanted: RunRequest | undefined) {}
 
     readonly active = $derived(this.phase === 'starting' || this.phase === 'running');
 
@@ -64,36 +64,36 @@ export class Run {
     async start(): Promise<void> {
         const wanted = this.wanted!;
         try {
-            const mode = await this.#decided(wanted);
+            const mode = await this.#chooseMode(wanted);
             if (!mode || this.#stop.signal.aborted) return;
             this.mode = mode;
             this.#id = newId();
-            history.began({ id: this.#id, adql: wanted.adql, title: wanted.title, at: this.began, mode });
-            await (mode === 'sync' ? this.#now(wanted) : this.#asJob(wanted));
+            history.noteStart({ id: this.#id, adql: wanted.adql, title: wanted.title, at: this.began, mode });
+            await (mode === 'sync' ? this.#runNow(wanted) : this.#runAsJob(wanted));
         } catch (error) {
-            if (!this.#stop.signal.aborted) this.#failed(error as Error);
+            if (!this.#stop.signal.aborted) this.#failWith(error as Error);
         }
     }
 
     /** A stored result, or a table that is here already. */
-    async show(source: Source): Promise<void> {
+    async showSource(source: Source): Promise<void> {
         this.phase = 'running';
-        await this.#open(source);
+        await this.#openSource(source);
     }
 
     /** A job that was started before the page was loaded anew. */
-    resume(job: string): void {
+    resumeJob(job: string): void {
         this.mode = 'async';
         const entry = history.entries.find((one) => one.job === job);
         if (entry?.state === 'running') [this.#id, this.began] = [entry.id, entry.at];
-        this.#follow(job);
+        this.#followJob(job);
     }
 
     /** Stop it, and the engine's work for it. */
     async stop(): Promise<void> {
         this.#stop.abort();
-        if (this.phase === 'starting') this.#ended('stopped', text.editor.run.stopped);
-        else if (this.watched && !this.table) await this.#abort(this.watched.id);
+        if (this.phase === 'starting') this.#endRun('stopped', text.editor.run.stopped);
+        else if (this.watched && !this.table) await this.#abortJob(this.watched.id);
         else this.table?.stop();
     }
 
@@ -105,16 +105,16 @@ export class Run {
         this.table?.close();
     }
 
-    async #decided(wanted: Wanted): Promise<'sync' | 'async' | undefined> {
+    async #chooseMode(wanted: RunRequest): Promise<'sync' | 'async' | undefined> {
         if (wanted.mode !== 'auto') return wanted.mode;
         try {
             const answered = await wanted.foreseen(this.#stop.signal);
             if ('estimate' in answered) {
                 this.estimate = answered.estimate;
-                return isLong(answered.estimate, wanted.maxrec) ? 'async' : 'sync';
+                return shouldRunAsJob(answered.estimate, wanted.maxrec) ? 'async' : 'sync';
             }
             this.faults = answered.faults;
-            this.#ended('failed', '');
+            this.#endRun('failed', '');
             return undefined;
         } catch (error) {
             // what cannot be foreseen may be answered all the same; a service that is down is told by the run itself
@@ -123,79 +123,79 @@ export class Run {
         }
     }
 
-    async #now({ adql, maxrec, files }: Wanted): Promise<void> {
+    async #runNow({ adql, maxrec, files }: RunRequest): Promise<void> {
         this.phase = 'running';
-        await this.#open({ kind: 'sync', query: adql, files, ...(maxrec !== undefined && { maxrec }) });
+        await this.#openSource({ kind: 'sync', query: adql, files, ...(maxrec !== undefined && { maxrec }) });
     }
 
-    async #asJob({ adql, title, maxrec, format, files }: Wanted): Promise<void> {
-        const id = await jobs.start({ query: adql, title, format, files, ...(maxrec !== undefined && { maxrec }) });
-        history.changed(this.#id, { job: id });
-        if (this.#stop.signal.aborted && !this.#closed) return this.#abort(id);
-        this.#follow(id);
+    async #runAsJob({ adql, title, maxrec, format, files }: RunRequest): Promise<void> {
+        const id = await jobs.startJob({ query: adql, title, format, files, ...(maxrec !== undefined && { maxrec }) });
+        history.updateEntry(this.#id, { job: id });
+        if (this.#stop.signal.aborted && !this.#closed) return this.#abortJob(id);
+        this.#followJob(id);
     }
 
-    #follow(id: string): void {
-        const watched = jobs.look(id);
+    #followJob(id: string): void {
+        const watched = jobs.lookAt(id);
         [this.watched, this.phase] = [watched, 'running'];
-        this.#watch(() => {
+        this.#watchState(() => {
             if (this.table || !this.active) return;
             const phase = watched.job?.phase;
-            if (watched.gone) this.#ended('failed', watched.gone);
-            else if (phase === 'COMPLETED') void this.#open({ kind: 'job', id });
-            else if (phase === 'ERROR') this.#jobFailed(watched);
+            if (watched.gone) this.#endRun('failed', watched.gone);
+            else if (phase === 'COMPLETED') void this.#openSource({ kind: 'job', id });
+            else if (phase === 'ERROR') this.#failWithJob(watched);
             else if (phase && isEnded(phase))
-                this.#ended('stopped', watched.job?.error?.message ?? text.editor.run.stopped);
+                this.#endRun('stopped', watched.job?.error?.message ?? text.editor.run.stopped);
         });
     }
 
-    async #open(source: Source): Promise<void> {
+    async #openSource(source: Source): Promise<void> {
         const { openTable } = await import('../rows/workerTable.svelte');
         if (this.#closed) return;
         const table = openTable(source);
         [this.source, this.table] = [source, table];
-        this.#watch(() => {
+        this.#watchState(() => {
             const { state } = table;
             if (!this.active || state.phase === 'loading') return;
             const stopped = this.#stop.signal.aborted;
-            if (state.phase === 'failed' && !stopped) this.#failed(new TapError(state.message, 0));
-            else this.#ended(stopped ? 'stopped' : 'complete', stopped ? text.editor.run.stopped : '');
+            if (state.phase === 'failed' && !stopped) this.#failWith(new TapError(state.message, 0));
+            else this.#endRun(stopped ? 'stopped' : 'complete', stopped ? text.editor.run.stopped : '');
         });
     }
 
-    async #abort(id: string): Promise<void> {
+    async #abortJob(id: string): Promise<void> {
         try {
-            await jobs.stop(id);
+            await jobs.stopJob(id);
         } catch (error) {
             this.message = (error as Error).message;
         }
     }
 
-    #watch(effect: () => void): void {
+    #watchState(effect: () => void): void {
         this.#effects?.();
         this.#effects = $effect.root(() => {
             $effect(effect);
         });
     }
 
-    #jobFailed({ job }: WatchedJob): void {
+    #failWithJob({ job }: WatchedJob): void {
         const { message = text.editor.run.failed } = job?.error ?? {};
-        this.faults = faultsIn(message);
-        this.#ended('failed', message);
+        this.faults = faultsInMessage(message);
+        this.#endRun('failed', message);
     }
 
-    #failed(error: Error): void {
-        this.faults = faultsIn(error.message);
-        this.#ended('failed', error.message);
+    #failWith(error: Error): void {
+        this.faults = faultsInMessage(error.message);
+        this.#endRun('failed', error.message);
     }
 
-    #ended(phase: 'complete' | 'failed' | 'stopped', message: string): void {
+    #endRun(phase: 'complete' | 'failed' | 'stopped', message: string): void {
         [this.phase, this.message] = [phase, message];
         this.seconds = (Date.now() - this.began) / 1000;
         if (!this.#id) return;
         const { table } = this;
         const cut = table?.state.phase === 'complete' && table.state.overflow !== undefined;
-        history.changed(this.#id, {
+        history.updateEntry(this.#id, {
             ...{ state: phase, seconds: this.seconds, cut },
             ...(table && { rows: table.rows }),
             ...(message && { message }),
@@ -204,8 +204,8 @@ export class Run {
 }
 
 /** The fault that a message of the service begins with, without its excerpt of the query; none without a place. */
-function faultsIn(message: string): QueryFault[] {
-    const place = placeOf(message);
+function faultsInMessage(message: string): QueryFault[] {
+    const place = findPlace(message);
     const [first = ''] = message.split('\n');
     return place ? [{ message: first.replace(/^.*?line \d+, column \d+: /, ''), ...place }] : [];
 }

@@ -2,8 +2,8 @@
 
 import type { Source, View } from '../model/resultModel';
 import { files } from '../uploads/userFiles.svelte';
-import { Foreseen } from './tabEstimate.svelte';
-import { Run, type RunMode } from './queryRun.svelte';
+import { TabEstimate } from './tabEstimate.svelte';
+import { QueryRun, type RunMode } from './queryRun.svelte';
 import { uploadsOf } from './uploadedTables';
 
 /** What the browser keeps of a tab. */
@@ -29,7 +29,7 @@ export class QueryTab {
     named = $state(false);
     adql = $state('');
     /** the selected text of the editor, which is run if there is any, and where it begins */
-    selection = $state.raw({ text: '', from: 0 });
+    selection = $state.raw({ text: '', fromKept: 0 });
     /** what is shown first of its results */
     view: View = 'table';
     /** where the cursor is, in UTF-16 units of `adql` */
@@ -41,15 +41,15 @@ export class QueryTab {
     /** names of files that the tab had before the page was loaded anew, and has no longer */
     lost = $state.raw<readonly string[]>([]);
     /** what it uploads: the files that it was opened with, and those of the Upload page that it names */
-    readonly sent: Record<string, Blob> = $derived({ ...files.blobs(uploadsOf(this.adql)), ...this.files });
+    readonly sent: Record<string, Blob> = $derived({ ...files.blobsOf(uploadsOf(this.adql)), ...this.files });
     /** names of files that it had and that are gone */
     readonly missing: readonly string[] = $derived(this.lost.filter((name) => !(name in this.sent)));
     /** a result without a query: this tab has no editor */
     readonly shown: Source | undefined;
     /** the job of the last run, before the page was loaded anew */
     job: string | undefined;
-    readonly foreseen = new Foreseen();
-    run = $state.raw<Run | undefined>();
+    readonly foreseen = new TabEstimate();
+    run = $state.raw<QueryRun | undefined>();
 
     constructor(id: string, shown?: Source) {
         this.id = id;
@@ -63,23 +63,23 @@ export class QueryTab {
         if (!adql.trim()) return;
         const { maxrec, sent, format } = this;
         const asked = { query: adql, maxrec, files: sent };
-        const run = new Run({
+        const run = new QueryRun({
             ...{ adql, title: this.named ? this.title : '', mode, maxrec, format, files: sent },
-            offset: selected ? this.selection.from : 0,
-            foreseen: (signal) => this.foreseen.now(asked, signal),
+            offset: selected ? this.selection.fromKept : 0,
+            foreseen: (signal) => this.foreseen.askNow(asked, signal),
         });
-        this.#replace(run);
+        this.#replaceRun(run);
         void run.start();
     }
 
     /** Show the result that it is for, or that of the job that it had started before the page was loaded. */
     restore(): void {
         if (this.run) return;
-        const run = new Run(undefined);
-        if (this.shown) void run.show(this.shown);
-        else if (this.job) run.resume(this.job);
+        const run = new QueryRun(undefined);
+        if (this.shown) void run.showSource(this.shown);
+        else if (this.job) run.resumeJob(this.job);
         else return;
-        this.#replace(run);
+        this.#replaceRun(run);
     }
 
     /** Free what it holds. */
@@ -88,13 +88,13 @@ export class QueryTab {
         this.run?.close();
     }
 
-    #replace(run: Run): void {
+    #replaceRun(run: QueryRun): void {
         this.run?.close();
         this.run = run;
     }
 
     /** What the browser keeps of this tab; undefined for results that are here alone. */
-    kept(): KeptTab | undefined {
+    toKept(): KeptTab | undefined {
         const shown = this.shown;
         if (shown && shown.kind !== 'job') return undefined;
         const job = shown?.id ?? (this.run ? this.run.watched?.id : this.job);

@@ -1,30 +1,30 @@
 /** The tabs of the query page, kept in the browser over reloads. Every page opens queries and results by this. */
 
-import { keep, kept } from '../browser/storedValues';
+import { writeStored, readStored } from '../browser/storedValues';
 import { provideQueryOpener, type OpenOptions, type QueryOpener } from '../model/queryOpener';
 import type { Source } from '../model/resultModel';
 import { router } from '../browser/router.svelte';
 import type { Fix, QueryFault } from '../tap/queryEstimate';
 import { text } from '../text';
-import { changed, changesOf, type Change } from './queryFixes';
+import { applyFixes, changesOf, type TextChange } from './queryFixes';
 import { newId } from '../browser/uniqueId';
 import { QueryTab, type KeptTab } from './queryTab.svelte';
 
 /** What an editor on the page offers. */
 export interface EditorHandle {
-    insert(text: string): void;
-    replace(adql: string): void;
-    change(changes: readonly Change[]): void;
+    insertText(text: string): void;
+    replaceText(adql: string): void;
+    change(changes: readonly TextChange[]): void;
     goTo(fault: QueryFault, offset?: number): void;
     focus(): void;
 }
 
-interface Kept {
+interface KeptTabs {
     readonly current: string;
     readonly tabs: readonly KeptTab[];
 }
 
-export class Queries implements QueryOpener {
+export class QueryTabs implements QueryOpener {
     tabs = $state.raw<readonly QueryTab[]>([]);
     currentId = $state('');
     readonly current: QueryTab = $derived(this.tabs.find((tab) => tab.id === this.currentId) ?? this.tabs[0]!);
@@ -34,88 +34,88 @@ export class Queries implements QueryOpener {
     editor: EditorHandle | undefined;
 
     constructor() {
-        const { tabs, current } = kept<Kept>('tabs', { current: '', tabs: [] });
+        const { tabs, current } = readStored<KeptTabs>('tabs', { current: '', tabs: [] });
         this.tabs = tabs.map((tab) => QueryTab.from(tab));
-        if (this.tabs.length === 0) this.tabs = [this.#made(text.editor.firstQuery)];
+        if (this.tabs.length === 0) this.tabs = [this.#makeTab(text.editor.firstQuery)];
         this.currentId = this.tabs.some((tab) => tab.id === current) ? current : this.tabs[0]!.id;
     }
 
     /** Open a query in a new tab and go there; `run` runs it at once. */
-    open(adql: string, { title, run = false, files = {}, view = 'table' }: OpenOptions = {}): QueryTab {
-        const tab = this.#made(adql, title);
+    openQuery(adql: string, { title, run = false, files = {}, view = 'table' }: OpenOptions = {}): QueryTab {
+        const tab = this.#makeTab(adql, title);
         tab.files = files;
         tab.view = view;
-        this.#added(tab);
+        this.#addTab(tab);
         if (run) tab.start();
         return tab;
     }
 
     /** Insert text at the cursor of the shown editor, and go there. */
-    insert(inserted: string): void {
-        if (this.current.shown) this.#added(this.#made(''));
+    insertText(inserted: string): void {
+        if (this.current.shown) this.#addTab(this.#makeTab(''));
         const tab = this.current;
-        if (this.editor) this.editor.insert(inserted);
+        if (this.editor) this.editor.insertText(inserted);
         else tab.adql = tab.adql.slice(0, tab.cursor) + inserted + tab.adql.slice(tab.cursor);
-        this.#go();
+        this.#goToPage();
     }
 
     /** Make the service's replacements in the shown query, which begins at `offset`; they can be undone. */
-    correct(fixes: readonly Fix[], offset = 0): void {
+    applyFixes(fixes: readonly Fix[], offset = 0): void {
         const tab = this.current;
         const changes = changesOf(tab.adql, fixes, offset);
         if (this.editor) this.editor.change(changes);
-        else tab.adql = changed(tab.adql, changes);
+        else tab.adql = applyFixes(tab.adql, changes);
     }
 
     /** Show a result that is not of a query typed here: a job's, or a table that another program sent. */
-    show(source: Source, title: string): void {
+    showResult(source: Source, title: string): void {
         const same = source.kind === 'job' && this.tabs.find((tab) => isJob(tab.shown, source.id));
-        if (same) return this.choose(same.id);
+        if (same) return this.chooseTab(same.id);
         const tab = new QueryTab(newId(), source);
         [tab.title, tab.named] = [title, true];
         tab.restore();
-        this.#added(tab);
+        this.#addTab(tab);
     }
 
     /** Choose a tab and go to the query page. */
-    choose(id: string): void {
+    chooseTab(id: string): void {
         this.currentId = id;
-        this.#go();
+        this.#goToPage();
     }
 
     /** Go to a neighbour of the shown tab. */
-    step(by: number): void {
+    stepTo(by: number): void {
         const at = this.tabs.indexOf(this.current) + by;
-        this.choose(this.tabs[(at + this.tabs.length) % this.tabs.length]!.id);
+        this.chooseTab(this.tabs[(at + this.tabs.length) % this.tabs.length]!.id);
     }
 
     /** Close a tab; its neighbour is shown then, and a new one if it was the last. */
-    close(id: string): void {
+    closeTab(id: string): void {
         const at = this.tabs.findIndex((tab) => tab.id === id);
         this.tabs[at]?.close();
         const rest = this.tabs.filter((tab) => tab.id !== id);
-        this.tabs = rest.length > 0 ? rest : [this.#made('')];
+        this.tabs = rest.length > 0 ? rest : [this.#makeTab('')];
         if (this.currentId === id) this.currentId = this.tabs[Math.min(at, this.tabs.length - 1)]!.id;
     }
 
-    rename(id: string, title: string): void {
+    renameTab(id: string, title: string): void {
         const tab = this.tabs.find((one) => one.id === id);
         if (!tab || !title.trim()) return;
         [tab.title, tab.named] = [title.trim(), true];
     }
 
     /** What is to be kept of the tabs; reactive. */
-    state(): Kept {
-        const tabs = this.tabs.map((tab) => tab.kept()).filter((tab) => tab !== undefined);
+    currentState(): KeptTabs {
+        const tabs = this.tabs.map((tab) => tab.toKept()).filter((tab) => tab !== undefined);
         return { current: this.currentId, tabs };
     }
 
     /** Keep the tabs in the browser. */
-    keep(state: Kept = this.state()): void {
-        this.unkept = !keep('tabs', state);
+    keepTabs(state: KeptTabs = this.currentState()): void {
+        this.unkept = !writeStored('tabs', state);
     }
 
-    #made(adql: string, title?: string): QueryTab {
+    #makeTab(adql: string, title?: string): QueryTab {
         const tab = new QueryTab(newId());
         tab.adql = adql;
         tab.title = title ?? text.editor.untitled(this.#freeNumber());
@@ -130,12 +130,12 @@ export class Queries implements QueryOpener {
         return number;
     }
 
-    #added(tab: QueryTab): void {
+    #addTab(tab: QueryTab): void {
         this.tabs = [...this.tabs, tab];
-        this.choose(tab.id);
+        this.chooseTab(tab.id);
     }
 
-    #go(): void {
+    #goToPage(): void {
         if (router.route.page !== 'query') router.go('query');
     }
 }
@@ -144,5 +144,5 @@ function isJob(source: Source | undefined, id: string): boolean {
     return source?.kind === 'job' && source.id === id;
 }
 
-export const queries = new Queries();
+export const queries = new QueryTabs();
 provideQueryOpener(queries);

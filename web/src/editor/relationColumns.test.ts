@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Column, Schema } from '../tap/vosiTables';
-import { columnsOf, tableNamed, type Tables } from './relationColumns';
+import { columnsOf, findTable, type Tables } from './relationColumns';
 import { scopeAt } from '../adql/queryScope';
 
 const column = (name: string, unit = ''): Column => ({
@@ -44,10 +44,10 @@ describe('columns', () => {
     ])('%s', async (marked, columns) => expect(await known(marked)).toEqual(columns));
 
     test('a table without its schema, where its name is unique', () => {
-        expect(tableNamed('tycho2."bright"', schemas)).toBe('tycho2.bright');
-        expect(tableNamed('"Bright"', schemas)).toBe(undefined);
-        expect(tableNamed('Bright', schemas)).toBe('tycho2.bright');
-        expect(tableNamed('twice', schemas)).toBe(undefined);
-        expect(tableNamed('A.twice', schemas)).toBe('a.twice');
+        expect(findTable('tycho2."bright"', schemas)).toBe('tycho2.bright');
+        expect(findTable('"Bright"', schemas)).toBe(undefined);
+        expect(findTable('Bright', schemas)).toBe('tycho2.bright');
+        expect(findTable('twice', schemas)).toBe(undefined);
+        expect(findTable('A.twice', schemas)).toBe('a.twice');
     });
 });

@@ -1,8 +1,8 @@
 /** The columns of the relations in scope, from the catalogue, through aliases, WITH tables and derived tables. */
 
-import { parts, unquoted } from '../adql/identifiers';
+import { splitName, unquoteName } from '../adql/identifiers';
 import type { Column, Schema } from '../tap/vosiTables';
-import { same } from '../adql/adqlTokens';
+import { equalIgnoringCase } from '../adql/adqlTokens';
 import type { Output, Relation } from '../adql/queryScope';
 
 export interface Tables {
@@ -11,26 +11,26 @@ export interface Tables {
 }
 
 /** A column as it is completed: its plain name, and what is known of it. */
-export interface Known {
+export interface KnownColumn {
     readonly name: string;
     readonly column?: Column;
 }
 
-const DEPTH = 12;
+const MAX_DEPTH = 12;
 
 /** The columns of a relation, those that are known. Raises what the catalogue raises. */
-export async function columnsOf(relation: Relation, tables: Tables, depth = 0): Promise<readonly Known[]> {
-    if (depth > DEPTH) return [];
+export async function columnsOf(relation: Relation, tables: Tables, depth = 0): Promise<readonly KnownColumn[]> {
+    if (depth > MAX_DEPTH) return [];
     if (relation.outputs) {
         const known = await Promise.all(relation.outputs.map((output) => outputColumns(output, tables, depth)));
         return known.flat();
     }
-    const table = relation.table === undefined ? undefined : tableNamed(relation.table, tables.schemas);
+    const table = relation.table === undefined ? undefined : findTable(relation.table, tables.schemas);
     if (table === undefined) return [];
-    return (await tables.columns(table)).map((column) => ({ name: unquoted(column.name), column }));
+    return (await tables.columns(table)).map((column) => ({ name: unquoteName(column.name), column }));
 }
 
-async function outputColumns(output: Output, tables: Tables, depth: number): Promise<readonly Known[]> {
+async function outputColumns(output: Output, tables: Tables, depth: number): Promise<readonly KnownColumn[]> {
     if ('all' in output) return columnsOf(output.all, tables, depth + 1);
     const column = await originOf(output, tables, depth);
     return [{ name: output.name, ...(column && { column }) }];
@@ -43,25 +43,25 @@ async function originOf(
 ): Promise<Column | undefined> {
     for (const relation of output.from ?? []) {
         const columns = await columnsOf(relation, tables, depth + 1);
-        const found = columns.find(({ name }) => same(name, output.column ?? output.name));
+        const found = columns.find(({ name }) => equalIgnoringCase(name, output.column ?? output.name));
         if (found) return found.column;
     }
     return undefined;
 }
 
 /** The full name of a table of the catalogue; its schema may be left out where the name is unique. */
-export function tableNamed(written: string, schemas: readonly Schema[]): string | undefined {
+export function findTable(written: string, schemas: readonly Schema[]): string | undefined {
     const names = schemas.flatMap((schema) => schema.tables.map((table) => table.name));
-    const asked = parts(written);
-    const found = names.filter((name) => isWritten(asked, parts(name).slice(-asked.length)));
-    return found.find((name) => parts(name).length === asked.length) ?? (found.length === 1 ? found[0] : undefined);
+    const asked = splitName(written);
+    const found = names.filter((name) => isWritten(asked, splitName(name).slice(-asked.length)));
+    return found.find((name) => splitName(name).length === asked.length) ?? (found.length === 1 ? found[0] : undefined);
 }
 
 /** Names in double quotes are compared exactly, others without case. */
 function isWritten(asked: readonly string[], name: readonly string[]): boolean {
     if (asked.length !== name.length) return false;
     return asked.every((part, index) => {
-        const [one, other] = [unquoted(part), unquoted(name[index]!)];
-        return part.startsWith('"') ? one === other : same(one, other);
+        const [one, other] = [unquoteName(part), unquoteName(name[index]!)];
+        return part.startsWith('"') ? one === other : equalIgnoringCase(one, other);
     });
 }

@@ -1,37 +1,37 @@
 /** Links that bring a query along, in the part of the address that never reaches a server. */
 
-import { address } from '../browser/router.svelte';
+import { pageAddress } from '../browser/router.svelte';
 
 /** Longer ones are packed. */
-const PLAIN = 1500;
+const MAX_PLAIN = 1500;
 
 /** The absolute address that opens the query in a tab. */
 export async function linkTo(adql: string): Promise<string> {
-    const parameters: Record<string, string> = adql.length <= PLAIN ? { adql } : { z: await packed(adql) };
-    return new URL(address('query', '', parameters), location.href).href;
+    const parameters: Record<string, string> = adql.length <= MAX_PLAIN ? { adql } : { z: await packQuery(adql) };
+    return new URL(pageAddress('query', '', parameters), location.href).href;
 }
 
 /** The query that an address brings, undefined if none. Raises an Error if it is damaged. */
-export async function queryOf(parameters: URLSearchParams): Promise<string | undefined> {
+export async function readQuery(parameters: URLSearchParams): Promise<string | undefined> {
     const packedQuery = parameters.get('z');
-    return packedQuery === null ? (parameters.get('adql') ?? undefined) : unpacked(packedQuery);
+    return packedQuery === null ? (parameters.get('adql') ?? undefined) : unpackQuery(packedQuery);
 }
 
-async function packed(adql: string): Promise<string> {
-    const bytes = await through(new TextEncoder().encode(adql), new CompressionStream('deflate-raw'));
+async function packQuery(adql: string): Promise<string> {
+    const bytes = await pipeThrough(new TextEncoder().encode(adql), new CompressionStream('deflate-raw'));
     const binary = Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');
     return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
 
-async function unpacked(text: string): Promise<string> {
+async function unpackQuery(text: string): Promise<string> {
     const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
     const bytes = Uint8Array.from(binary, (character) => character.charCodeAt(0));
     return new TextDecoder('utf-8', { fatal: true }).decode(
-        await through(bytes, new DecompressionStream('deflate-raw')),
+        await pipeThrough(bytes, new DecompressionStream('deflate-raw')),
     );
 }
 
-async function through(
+async function pipeThrough(
     bytes: Uint8Array<ArrayBuffer>,
     transform: CompressionStream | DecompressionStream,
 ): Promise<Uint8Array> {

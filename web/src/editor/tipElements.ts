@@ -4,10 +4,10 @@ import type { Column } from '../tap/vosiTables';
 import { text } from '../text';
 import { argumentsOf, type FunctionInfo } from './adqlFunctions';
 
-const FORMS = 4;
+const MAX_FORMS = 4;
 
 /** An element with text and a class. */
-export function made(tag: string, said: string, name = ''): HTMLElement {
+export function makeElement(tag: string, said: string, name = ''): HTMLElement {
     const element = document.createElement(tag);
     element.textContent = said;
     if (name) element.className = name;
@@ -15,11 +15,11 @@ export function made(tag: string, said: string, name = ''): HTMLElement {
 }
 
 /** Lines below each other; empty ones are left out. */
-function tip(head: Node | string, ...lines: readonly string[]): HTMLElement {
-    const element = made('div', '', 'cm-tip');
-    element.append(typeof head === 'string' ? made('div', head, 'cm-tip-head') : head);
+function makeTip(head: Node | string, ...lines: readonly string[]): HTMLElement {
+    const element = makeElement('div', '', 'cm-tip');
+    element.append(typeof head === 'string' ? makeElement('div', head, 'cm-tip-head') : head);
     for (const [index, line] of lines.entries())
-        if (line) element.append(made('div', line, index === 0 ? 'cm-tip-quiet' : ''));
+        if (line) element.append(makeElement('div', line, index === 0 ? 'cm-tip-quiet' : ''));
     return element;
 }
 
@@ -27,42 +27,42 @@ function tip(head: Node | string, ...lines: readonly string[]): HTMLElement {
 export function columnTip(name: string, column: Column, table = ''): HTMLElement {
     const type = column.xtype || column.datatype + (column.arraysize && `(${column.arraysize})`);
     const facts = [type, column.unit, column.ucd, column.indexed ? text.editor.indexed : ''];
-    return tip([table, name].filter(Boolean).join('.'), facts.filter(Boolean).join(' · '), column.description);
+    return makeTip([table, name].filter(Boolean).join('.'), facts.filter(Boolean).join(' · '), column.description);
 }
 
 export function tableTip(name: string, description: string, kind: string): HTMLElement {
-    return tip(name, kind, description);
+    return makeTip(name, kind, description);
 }
 
 /** A function: how it may be called, and what it is. */
 export function functionTip({ forms, description }: FunctionInfo): HTMLElement {
-    const head = made('div', forms.slice(0, FORMS).join('\n'), 'cm-tip-head');
+    const head = makeElement('div', forms.slice(0, MAX_FORMS).join('\n'), 'cm-tip-head');
     head.style.whiteSpace = 'pre-wrap';
-    return tip(head, forms.length > FORMS ? text.editor.moreForms(forms.length - FORMS) : '', description);
+    return makeTip(head, forms.length > MAX_FORMS ? text.editor.moreForms(forms.length - MAX_FORMS) : '', description);
 }
 
 /** A function's forms while its arguments are typed: the one at the cursor is marked. */
 export function callTip({ forms }: FunctionInfo, argument: number): HTMLElement {
-    const element = made('div', '', 'cm-tip');
-    for (const form of forms.filter((one) => reaches(one, argument)).slice(0, FORMS)) {
-        const line = made('div', '', 'cm-tip-head');
+    const element = makeElement('div', '', 'cm-tip');
+    for (const form of forms.filter((one) => hasArgument(one, argument)).slice(0, MAX_FORMS)) {
+        const line = makeElement('div', '', 'cm-tip-head');
         const given = argumentsOf(form);
         const marked = Math.min(argument, given.length - 1);
         line.append(form.slice(0, form.indexOf('(') + 1));
         given.forEach((one, index) => {
             if (index > 0 && !one.startsWith('[')) line.append(', ');
-            line.append(index === marked ? made('span', one, 'cm-tip-here') : one);
+            line.append(index === marked ? makeElement('span', one, 'cm-tip-here') : one);
         });
-        line.append(form.slice(form.indexOf('(') + 1 + joined(given).length));
+        line.append(form.slice(form.indexOf('(') + 1 + joinArguments(given).length));
         element.append(line);
     }
     return element;
 }
 
-const joined = (given: readonly string[]): string => given.join(', ').replaceAll(', [,', '[,');
+const joinArguments = (given: readonly string[]): string => given.join(', ').replaceAll(', [,', '[,');
 
 /** Has the form an argument of this number? */
-function reaches(form: string, argument: number): boolean {
+function hasArgument(form: string, argument: number): boolean {
     const given = argumentsOf(form);
     return argument < given.length || given.at(-1) === '...' || argument === 0;
 }

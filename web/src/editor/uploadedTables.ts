@@ -6,7 +6,7 @@ import { catalogue } from '../tap/catalogue.svelte';
 import { text } from '../text';
 import { files } from '../uploads/userFiles.svelte';
 import type { Tables } from './relationColumns';
-import { isName, nameOf, tokenise } from '../adql/adqlTokens';
+import { isName, nameOf, splitTokens } from '../adql/adqlTokens';
 import { quoteName } from '../adql/identifiers';
 
 const SCHEMA = 'TAP_UPLOAD';
@@ -14,7 +14,7 @@ const SCHEMA = 'TAP_UPLOAD';
 /** The names of the uploaded tables that a query reads, each once. */
 export function uploadsOf(adql: string): string[] {
     if (!adql.toUpperCase().includes(SCHEMA)) return [];
-    const tokens = tokenise(adql);
+    const tokens = splitTokens(adql);
     const names = tokens.flatMap((token, at) => {
         const name = tokens[at + 2];
         const uploaded = token.text.toUpperCase() === SCHEMA && tokens[at + 1]?.text === '.';
@@ -32,7 +32,7 @@ export const allTables: Tables = {
     },
     async columns(table: string): Promise<readonly Column[]> {
         if (!table.startsWith(`${SCHEMA}.`)) return catalogue.columns(table);
-        return (files.find(table.slice(SCHEMA.length + 1))?.head?.fields ?? []).map(columnOf);
+        return (files.findFile(table.slice(SCHEMA.length + 1))?.head?.fields ?? []).map(columnOf);
     },
 };
 

@@ -10,14 +10,14 @@ export type Style =
 
 const PLAIN: Style = { type: 'plain' };
 /** Digits behind the point that a float or a double is shown with at most. */
-const MOST = { float: 5, double: 7 } as const;
+const MAX_DECIMALS = { float: 5, double: 7 } as const;
 
 /** How a column is shown, from some of its values. */
 export function styleOf(field: Field, sample: readonly Cell[]): Style {
     if (field.datatype !== 'float' && field.datatype !== 'double') return PLAIN;
     if (field.kind !== 'number') return PLAIN;
     const decimals = sample.map((value) => (typeof value === 'number' && isPlain(value) ? decimalsOf(value) : 0));
-    return { type: 'decimals', decimals: Math.min(Math.max(0, ...decimals), MOST[field.datatype]) };
+    return { type: 'decimals', decimals: Math.min(Math.max(0, ...decimals), MAX_DECIMALS[field.datatype]) };
 }
 
 const isPlain = (value: number) => Number.isFinite(value) && !String(value).includes('e');
@@ -32,17 +32,17 @@ export function sexagesimalOf(field: Field): 'hours' | 'degrees' | undefined {
 }
 
 /** A value as text; NULL is told apart by the caller. */
-export function shownAs(value: Cell, style: Style): string {
+export function formatCell(value: Cell, style: Style): string {
     if (value === null) return 'NULL';
     if (typeof value !== 'number' || style.type === 'plain' || !Number.isFinite(value)) return String(value);
-    if (style.type !== 'decimals') return sexagesimal(value, style.type);
+    if (style.type !== 'decimals') return formatSexagesimal(value, style.type);
     const size = Math.abs(value);
-    if (size !== 0 && (size >= 1e15 || size < 10 ** (2 - style.decimals))) return small(value, style.decimals);
+    if (size !== 0 && (size >= 1e15 || size < 10 ** (2 - style.decimals))) return smallNumber(value, style.decimals);
     return value.toFixed(style.decimals);
 }
 
 /** Values that would lose nearly all their digits: with an exponent, unless they have no more digits than fit. */
-function small(value: number, decimals: number): string {
+function smallNumber(value: number, decimals: number): string {
     const fixed = value.toFixed(decimals);
     if (Number(fixed) === value) return fixed;
     const [short, exact] = [value.toExponential(5), value.toExponential()];
@@ -50,7 +50,7 @@ function small(value: number, decimals: number): string {
 }
 
 /** "03:08:27.972" of degrees, in hours to milliseconds of time, or "+02:06:30.90" to hundredths of an arcsecond. */
-export function sexagesimal(degrees: number, type: 'hours' | 'degrees'): string {
+export function formatSexagesimal(degrees: number, type: 'hours' | 'degrees'): string {
     const places = type === 'hours' ? 3 : 2;
     const unit = 10 ** places;
     const turn = type === 'hours' ? 24 * 3600 * unit : Infinity;

@@ -1,12 +1,12 @@
 /** Where a key takes the active cell. */
 
 /** A cell: `place` -1 is the header. */
-export interface At {
+export interface CellPlace {
     readonly place: number;
     readonly column: number;
 }
 
-export interface Extent {
+export interface GridExtent {
     readonly places: number;
     readonly columns: number;
     /** rows seen at once */
@@ -14,9 +14,14 @@ export interface Extent {
 }
 
 /** The cell that a key goes to; undefined if it is no key that goes anywhere. `far`: with Ctrl or Cmd. */
-export function moved(at: At, key: string, far: boolean, { places, columns, page }: Extent): At | undefined {
+export function moveCell(
+    at: CellPlace,
+    key: string,
+    far: boolean,
+    { places, columns, page }: GridExtent,
+): CellPlace | undefined {
     const [last, end] = [places - 1, columns - 1];
-    const to = (place: number, column: number): At => ({
+    const to = (place: number, column: number): CellPlace => ({
         place: Math.min(Math.max(place, -1), last),
         column: Math.min(Math.max(column, 0), Math.max(end, 0)),
     });

@@ -2,33 +2,33 @@
 
 import { counted, text } from '../text';
 import { copyText } from '../browser/clipboard';
-import type { Grid } from './gridState.svelte';
-import type { Table, Written } from '../model/resultModel';
+import type { GridState } from './gridState.svelte';
+import type { Table, TextRequest } from '../model/resultModel';
 
 /** More than that is a file's, not a clipboard's. */
-export const MOST_CELLS = 2_000_000;
+export const MAX_CELLS = 2_000_000;
 
 /** What Ctrl+C copies: the block of cells, else the chosen rows, else the active cell. Gives what to say. */
-export async function copyBlock(grid: Grid): Promise<string> {
+export async function copyBlock(grid: GridState): Promise<string> {
     const { table, block } = grid;
     if (!grid.corner && table.chosenCount) return copyRows(table, 'tsv');
     const columns = Array.from({ length: block.to.column - block.from.column + 1 }, (_, at) => block.from.column + at);
     const rows = { from: block.from.place, to: block.to.place + 1 };
     const cells = columns.length * (rows.to - rows.from);
-    return copied(table, { format: 'tsv', rows, columns, bare: true }, cells, counted(cells, 'cell'));
+    return writeToClipboard(table, { format: 'tsv', rows, columns, bare: true }, cells, counted(cells, 'cell'));
 }
 
 /** The chosen rows, or if there are none those shown, with a line of names. Gives what to say. */
 export function copyRows(table: Table, format: 'csv' | 'tsv'): Promise<string> {
     const rows = table.chosenCount ? 'chosen' : 'shown';
     const number = table.chosenCount || table.shown;
-    return copied(table, { format, rows }, number * table.fields.length, counted(number, 'row'));
+    return writeToClipboard(table, { format, rows }, number * table.fields.length, counted(number, 'row'));
 }
 
-async function copied(table: Table, what: Written, cells: number, words: string): Promise<string> {
+async function writeToClipboard(table: Table, what: TextRequest, cells: number, words: string): Promise<string> {
     const said = text.results.copy;
-    if (cells > MOST_CELLS) return said.tooMuch(words);
-    const written = await (await table.written(what)).text();
+    if (cells > MAX_CELLS) return said.tooMuch(words);
+    const written = await (await table.writeText(what)).text();
     // one cell is put into a line, not below it
     const done = await copyText(what.bare ? written.replace(/\r?\n$/, '') : written);
     return done ? said.done(words) : said.refused;

@@ -3,27 +3,27 @@
 import { copyBlock } from './copyCells';
 import type { Table } from '../model/resultModel';
 import { chooseAll, chooseBetween, chooseOne, toggleOne } from './rowChoice';
-import type { Grid } from './gridState.svelte';
-import { moved, nextSorting, type At } from './cellMoves';
+import type { GridState } from './gridState.svelte';
+import { moveCell, nextSorting, type CellPlace } from './cellMoves';
 
 /** Pixels that a column gets wider by a key. */
 const STEP = 16;
 
-export class Hand {
-    readonly #grid: Grid;
+export class GridInput {
+    readonly #grid: GridState;
     readonly #table: Table;
-    readonly #reveal: (at: At) => void;
+    readonly #reveal: (at: CellPlace) => void;
     /** the place that a choice with Shift begins at */
     #pivot = 0;
-    #pressed: At | undefined;
+    #pressed: CellPlace | undefined;
 
     /** `reveal` scrolls to a cell. */
-    constructor(grid: Grid, reveal: (at: At) => void) {
+    constructor(grid: GridState, reveal: (at: CellPlace) => void) {
         [this.#grid, this.#table, this.#reveal] = [grid, grid.table, reveal];
     }
 
     /** Make a cell the active one, `extend`: keep the other corner of the block. */
-    activate(at: At, extend = false): void {
+    activateCell(at: CellPlace, extend = false): void {
         const grid = this.#grid;
         grid.corner = extend && at.place >= 0 ? (grid.corner ?? grid.active) : undefined;
         grid.active = at;
@@ -31,40 +31,40 @@ export class Hand {
     }
 
     /** A key on the table; `link`: of the active cell, if it has one. False if it means nothing here. */
-    key(event: KeyboardEvent, link: HTMLElement | null, said: (sentence: string) => void): boolean {
+    handleKey(event: KeyboardEvent, link: HTMLElement | null, said: (sentence: string) => void): boolean {
         const far = event.ctrlKey || event.metaKey;
-        if (event.altKey) return this.#resized(event.key);
+        if (event.altKey) return this.#resizeByKey(event.key);
         if (far && event.key.toLowerCase() === 'a') void chooseAll(this.#table);
         else if (far && event.key.toLowerCase() === 'c') void copyBlock(this.#grid).then(said);
-        else if (event.key === 'Escape') this.#unchoose();
-        else if (event.key === ' ' || event.key === 'Enter') this.#act(event, link);
-        else return this.#moved(event, far);
+        else if (event.key === 'Escape') this.#clearChoice();
+        else if (event.key === ' ' || event.key === 'Enter') this.#actOnCell(event, link);
+        else return this.#moveByKey(event, far);
         return true;
     }
 
-    #moved(event: KeyboardEvent, far: boolean): boolean {
+    #moveByKey(event: KeyboardEvent, far: boolean): boolean {
         const { places, columns } = { places: this.#table.shown, columns: this.#table.fields.length };
-        const to = moved(this.#grid.active, event.key, far, { places, columns, page: this.#grid.scroller.page });
-        if (to) this.activate(to, event.shiftKey);
+        const to = moveCell(this.#grid.active, event.key, far, { places, columns, page: this.#grid.scroller.page });
+        if (to) this.activateCell(to, event.shiftKey);
         return to !== undefined;
     }
 
-    #resized(key: string): boolean {
+    #resizeByKey(key: string): boolean {
         const { place, column } = this.#grid.active;
         const step = { ArrowRight: STEP, ArrowLeft: -STEP }[key];
         if (place >= 0 || step === undefined) return false;
-        this.#grid.widen(column, (this.#grid.widths[column] ?? 0) + step);
+        this.#grid.setWidth(column, (this.#grid.widths[column] ?? 0) + step);
         return true;
     }
 
-    #unchoose(): void {
+    #clearChoice(): void {
         if (this.#grid.corner) this.#grid.corner = undefined;
-        else this.#table.choose(undefined);
+        else this.#table.chooseRows(undefined);
     }
 
-    #act(event: KeyboardEvent, link: HTMLElement | null): void {
+    #actOnCell(event: KeyboardEvent, link: HTMLElement | null): void {
         const { place, column } = this.#grid.active;
-        if (place < 0) void this.#table.sort(nextSorting(this.#table.sorting, column, event.shiftKey));
+        if (place < 0) void this.#table.sortBy(nextSorting(this.#table.sorting, column, event.shiftKey));
         else if (event.key === 'Enter') link?.click();
         else if (event.shiftKey) void chooseBetween(this.#table, this.#pivot, place, false);
         else {
@@ -74,14 +74,14 @@ export class Hand {
     }
 
     /** The pointer is pressed: a block of cells may begin. */
-    pressed(event: PointerEvent): void {
+    handlePress(event: PointerEvent): void {
         const at = pointedAt(event);
         this.#pressed = at && at.column >= 0 ? at : undefined;
         this.#grid.corner = undefined;
     }
 
     /** The pointer goes over cells, drawing a block if it is a pressed mouse. */
-    hovered(event: PointerEvent): void {
+    handleHover(event: PointerEvent): void {
         const [at, grid, from] = [pointedAt(event), this.#grid, this.#pressed];
         this.#table.hovered = at ? grid.row(at.place) : -1;
         if (!at || !from || event.pointerType !== 'mouse' || !(event.buttons & 1) || at.column < 0) return;
@@ -90,7 +90,7 @@ export class Hand {
     }
 
     /** Choose the row that is clicked; with Ctrl beside others, with Shift all from the last one. */
-    clicked(event: MouseEvent): void {
+    handleClick(event: MouseEvent): void {
         const [at, grid, table] = [pointedAt(event), this.#grid, this.#table];
         this.#pressed = undefined;
         if (!at || grid.corner || (event.target instanceof Element && event.target.closest('a'))) return;
@@ -104,7 +104,7 @@ export class Hand {
 }
 
 /** The cell of an event; column -1 is the number of the row. */
-function pointedAt(event: Event): At | undefined {
+function pointedAt(event: Event): CellPlace | undefined {
     const cell = event.target instanceof Element ? event.target.closest<HTMLElement>('[data-place]') : null;
     return cell ? { place: Number(cell.dataset['place']), column: Number(cell.dataset['column'] ?? -1) } : undefined;
 }

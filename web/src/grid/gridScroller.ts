@@ -4,9 +4,9 @@
  */
 
 /** The highest that the scrolled element gets, in pixels. */
-export const HIGHEST = 8_000_000;
+export const MAX_HEIGHT = 8_000_000;
 
-export class Scroller {
+export class GridScroller {
     /** pixels above the first row seen, were the element as high as all rows */
     top = 0;
     /** where the browser's bar is, in pixels */
@@ -17,14 +17,14 @@ export class Scroller {
     constructor(readonly rowHeight: number) {}
 
     /** Take the number of rows and the height that is seen, in pixels. */
-    fit(rows: number, seen: number): void {
+    setSize(rows: number, seen: number): void {
         [this.#rows, this.#seen] = [rows, seen];
         this.top = Math.min(this.top, this.#last);
     }
 
     /** The height of the scrolled element. */
     get height(): number {
-        return Math.min(this.#rows * this.rowHeight, HIGHEST);
+        return Math.min(this.#rows * this.rowHeight, MAX_HEIGHT);
     }
 
     get #last(): number {
@@ -36,7 +36,7 @@ export class Scroller {
     }
 
     /** The bar has moved to `bar`. */
-    moved(bar: number): void {
+    followBar(bar: number): void {
         const step = bar - this.bar;
         this.bar = bar;
         if (this.#last === this.#lastBar || bar <= 0) this.top = Math.max(0, bar);
@@ -46,22 +46,22 @@ export class Scroller {
     }
 
     /** Go to `top`; gives where the bar has to be put. */
-    to(top: number): number {
+    scrollTo(top: number): number {
         this.top = Math.min(Math.max(0, top), this.#last);
-        return this.settled();
+        return this.settleBar();
     }
 
     /** Where the bar has to be put for the rows that are seen: many small moves take it away from there. */
-    settled(): number {
+    settleBar(): number {
         this.bar = this.#last ? Math.round((this.top / this.#last) * this.#lastBar) : 0;
         return this.bar;
     }
 
     /** Go as far as needed to see a place whole; gives where the bar has to be put. */
-    reveal(place: number): number {
+    revealPlace(place: number): number {
         const start = place * this.rowHeight;
-        if (start < this.top) return this.to(start);
-        if (start + this.rowHeight > this.top + this.#seen) return this.to(start + this.rowHeight - this.#seen);
+        if (start < this.top) return this.scrollTo(start);
+        if (start + this.rowHeight > this.top + this.#seen) return this.scrollTo(start + this.rowHeight - this.#seen);
         return this.bar;
     }
 
@@ -77,7 +77,7 @@ export class Scroller {
     }
 
     /** Where a place is drawn in the element, for the bar as it is. */
-    y(place: number): number {
+    placeTop(place: number): number {
         return this.bar + place * this.rowHeight - this.top;
     }
 }

@@ -1,12 +1,20 @@
 /** What a table on the page shows at present: its place, widths, active cell and the cells that have been fetched. */
 
-import { condition } from './typedCondition';
-import { sexagesimalOf, shownAs, styleOf, type Style } from './cellFormat';
-import { Closed } from '../rows/workerLink';
+import { parseCondition } from './typedCondition';
+import { sexagesimalOf, formatCell, styleOf, type Style } from './cellFormat';
+import { TableClosed } from '../rows/workerLink';
 import type { Cell, Filter, Table } from '../model/resultModel';
-import { firstWidth, NARROWEST, seen, starts, textWidth, WIDEST, type TextWidth } from './columnWidths';
-import type { At } from './cellMoves';
-import { Scroller } from './gridScroller';
+import {
+    firstWidth,
+    MIN_WIDTH,
+    columnsInSight,
+    columnStarts,
+    measureWith,
+    MAX_WIDTH,
+    type TextWidth,
+} from './columnWidths';
+import type { CellPlace } from './cellMoves';
+import { GridScroller } from './gridScroller';
 
 /** Pixels. */
 export const ROW_HEIGHT = 26;
@@ -29,18 +37,18 @@ interface Fetched {
 
 /** A rectangle of cells, both ends within. */
 export interface Block {
-    readonly from: At;
-    readonly to: At;
+    readonly from: CellPlace;
+    readonly to: CellPlace;
 }
 
-export class Grid {
-    readonly scroller = new Scroller(ROW_HEIGHT);
+export class GridState {
+    readonly scroller = new GridScroller(ROW_HEIGHT);
     /** what is seen of the table: pixels */
     box = $state.raw({ left: 0, width: 0, height: 0 });
     widths = $state.raw<readonly number[]>([]);
-    active = $state.raw<At>({ place: 0, column: 0 });
+    active = $state.raw<CellPlace>({ place: 0, column: 0 });
     /** the other corner of the block of cells; undefined: the active cell alone */
-    corner = $state.raw<At | undefined>(undefined);
+    corner = $state.raw<CellPlace | undefined>(undefined);
     #sexagesimal = $state(false);
     filtering = $state(false);
     /** what is typed above the columns */
@@ -59,11 +67,11 @@ export class Grid {
 
     constructor(readonly table: Table) {}
 
-    readonly starts = $derived(starts(this.widths));
-    readonly columns = $derived(seen(this.starts, this.box.left, this.box.left + this.box.width));
+    readonly starts = $derived(columnStarts(this.widths));
+    readonly columns = $derived(columnsInSight(this.starts, this.box.left, this.box.left + this.box.width));
     readonly places = $derived.by((): [number, number] => {
         void this.moves;
-        this.scroller.fit(this.table.shown, this.box.height);
+        this.scroller.setSize(this.table.shown, this.box.height);
         return this.scroller.places;
     });
     readonly block = $derived.by((): Block => {
@@ -90,48 +98,48 @@ export class Grid {
             });
     }
 
-    inBlock(place: number, column: number): boolean {
+    isInBlock(place: number, column: number): boolean {
         if (!this.corner) return false;
         const { from, to } = this.block;
         return place >= from.place && place <= to.place && column >= from.column && column <= to.column;
     }
 
     /** Widths in the font, and digits, from the first rows, and again from all over the table once it is whole. */
-    async measure(font: string): Promise<void> {
+    async measureColumns(font: string): Promise<void> {
         const { table } = this;
         const stage = !table.fields.length ? 0 : !table.rows ? 1 : table.state.phase === 'loading' ? 2 : 3;
         if (stage <= this.#measured) return;
         this.#measured = stage;
-        this.#textWidth = textWidth(font);
+        this.#textWidth = measureWith(font);
         const places = stage === 3 && table.shown > SAMPLE ? [0, 0.25, 0.5, 0.75, 1] : [0];
         const last = Math.max(0, table.shown - SAMPLE);
         try {
             const starts = places.map((part) => Math.floor(part * last));
-            const pages = await Promise.all(starts.map((from) => table.page(from, from + SAMPLE)));
-            this.#fit(pages.flatMap((page) => page.cells));
+            const pages = await Promise.all(starts.map((from) => table.readPage(from, from + SAMPLE)));
+            this.#fitColumns(pages.flatMap((page) => page.cells));
         } catch (error) {
-            if (!(error instanceof Closed)) throw error;
+            if (!(error instanceof TableClosed)) throw error;
         }
     }
 
     /** Columns only get wider, and those that the user has drawn stay. */
-    #fit(cells: readonly Cell[][]): void {
+    #fitColumns(cells: readonly Cell[][]): void {
         const { fields } = this.table;
         this.#styles = fields.map((field, column) =>
             styleOf(
                 field,
-                cells.map((row) => row[column] ?? null),
+                cells.map((rowAt) => rowAt[column] ?? null),
             ),
         );
         this.widths = fields.map((field, column) => {
             const known = this.widths[column] ?? 0;
             if (this.#drawn.has(column)) return known;
-            return Math.max(known, firstWidth(field, this.#sample(cells, column), this.#textWidth));
+            return Math.max(known, firstWidth(field, this.#sampleTexts(cells, column), this.#textWidth));
         });
     }
 
-    #sample(cells: readonly Cell[][], column: number): string[] {
-        return cells.map((row) => shownAs(row[column] ?? null, this.#styles[column] ?? { type: 'plain' }));
+    #sampleTexts(cells: readonly Cell[][], column: number): string[] {
+        return cells.map((row) => formatCell(row[column] ?? null, this.#styles[column] ?? { type: 'plain' }));
     }
 
     /** Make a column as wide as what is seen of it needs. */
@@ -139,23 +147,23 @@ export class Grid {
         const field = this.table.fields[column];
         const at = this.fetched && column - this.fetched.first;
         if (!field || at === undefined) return;
-        const texts = this.fetched?.cells.map((row) => shownAs(row[at] ?? null, this.style(column))) ?? [];
-        this.widen(column, firstWidth(field, texts, this.#textWidth));
+        const texts = this.fetched?.cells.map((row) => formatCell(row[at] ?? null, this.styleOfColumn(column))) ?? [];
+        this.setWidth(column, firstWidth(field, texts, this.#textWidth));
     }
 
-    widen(column: number, width: number): void {
+    setWidth(column: number, width: number): void {
         this.#drawn.add(column);
-        const fitted = Math.round(Math.min(Math.max(width, NARROWEST), WIDEST));
+        const fitted = Math.round(Math.min(Math.max(width, MIN_WIDTH), MAX_WIDTH));
         this.widths = this.widths.map((known, at) => (at === column ? fitted : known));
     }
 
-    style(column: number): Style {
+    styleOfColumn(column: number): Style {
         const angle = this.sexagesimal ? sexagesimalOf(this.table.fields[column]!) : undefined;
         return angle ? { type: angle } : (this.#styles[column] ?? { type: 'plain' });
     }
 
     /** A value that has been fetched; undefined: not yet. */
-    cell(place: number, column: number): Cell | undefined {
+    cellAt(place: number, column: number): Cell | undefined {
         const { fetched } = this;
         return fetched?.cells[place - fetched.from]?.[column - fetched.first];
     }
@@ -166,34 +174,34 @@ export class Grid {
     }
 
     /** Fetch what is seen. Asked again while it is under way, it goes on with what is seen then. */
-    look(): Promise<void> {
+    fetchSeen(): Promise<void> {
         this.#again = true;
-        this.#asking ??= this.#looking().finally(() => (this.#asking = undefined));
+        this.#asking ??= this.#fetchUntilCovered().finally(() => (this.#asking = undefined));
         return this.#asking;
     }
 
-    async #looking(): Promise<void> {
+    async #fetchUntilCovered(): Promise<void> {
         while (this.#again) {
             this.#again = false;
-            if (this.#covered()) continue;
+            if (this.#isCovered()) continue;
             const { fields, version } = this.table;
             const from = Math.max(0, this.places[0] - AROUND.rows);
             const first = Math.max(0, this.columns[0] - AROUND.columns);
             const last = Math.min(fields.length, this.columns[1] + AROUND.columns);
             const wanted = Array.from({ length: Math.max(0, last - first) }, (_, at) => first + at);
             try {
-                const page = await this.table.page(from, this.places[1] + AROUND.rows, wanted);
+                const page = await this.table.readPage(from, this.places[1] + AROUND.rows, wanted);
                 this.fetched = { from, first, last, version, ...page };
             } catch (error) {
                 // the tab of this table was closed meanwhile
-                if (error instanceof Closed) return;
+                if (error instanceof TableClosed) return;
                 throw error;
             }
         }
     }
 
     /** Whether what is seen, and a bit around it, has been fetched as it is now. */
-    #covered(): boolean {
+    #isCovered(): boolean {
         const { fetched, places, columns, table } = this;
         if (fetched?.version !== table.version || fetched.first > columns[0] || fetched.last < columns[1]) return false;
         const [least, most] = [Math.max(0, places[0] - LEAST), Math.min(table.shown, places[1] + LEAST)];
@@ -201,16 +209,16 @@ export class Grid {
     }
 
     /** Filter by what is typed; what cannot be read filters nothing. */
-    filter(typed: Readonly<Record<number, string>>): Promise<void> {
+    filterBy(typed: Readonly<Record<number, string>>): Promise<void> {
         this.typed = typed;
-        const conditions = Object.keys(typed).map((key) => this.condition(Number(key)));
-        this.scroller.to(0);
+        const conditions = Object.keys(typed).map((key) => this.conditionOf(Number(key)));
+        this.scroller.scrollTo(0);
         this.moves++;
-        return this.table.filter(conditions.filter((found): found is Filter => typeof found === 'object'));
+        return this.table.filterBy(conditions.filter((found): found is Filter => typeof found === 'object'));
     }
 
-    condition(column: number): Filter | undefined | 'wrong' {
+    conditionOf(column: number): Filter | undefined | 'wrong' {
         const field = this.table.fields[column];
-        return field && condition(this.typed[column] ?? '', field, column);
+        return field && parseCondition(this.typed[column] ?? '', field, column);
     }
 }

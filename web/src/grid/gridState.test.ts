@@ -1,83 +1,83 @@
 import { describe, expect, test } from 'vitest';
-import { firstWidth, seen, starts } from './columnWidths';
-import { moved, nextSorting } from './cellMoves';
-import { HIGHEST, Scroller } from './gridScroller';
+import { firstWidth, columnsInSight, columnStarts } from './columnWidths';
+import { moveCell, nextSorting } from './cellMoves';
+import { MAX_HEIGHT, GridScroller } from './gridScroller';
 
 describe('scrolling over a million rows', () => {
     const ROWS = 1_000_000;
     const SEEN = 520;
     const scroller = () => {
-        const made = new Scroller(26);
-        made.fit(ROWS, SEEN);
+        const made = new GridScroller(26);
+        made.setSize(ROWS, SEEN);
         return made;
     };
 
     test('the element is no higher than browsers allow', () => {
-        expect(scroller().height).toBe(HIGHEST);
-        const few = new Scroller(26);
-        few.fit(10, SEEN);
+        expect(scroller().height).toBe(MAX_HEIGHT);
+        const few = new GridScroller(26);
+        few.setSize(10, SEEN);
         expect(few.height).toBe(260);
     });
 
     test('small moves go by pixels', () => {
         const made = scroller();
-        made.moved(52);
+        made.followBar(52);
         expect(made.places[0]).toBe(2);
-        expect(made.y(2)).toBe(52);
+        expect(made.placeTop(2)).toBe(52);
     });
 
     test('the bar at its end shows the last row, at its begin the first', () => {
         const made = scroller();
-        made.moved(HIGHEST - SEEN);
+        made.followBar(MAX_HEIGHT - SEEN);
         expect(made.places[1]).toBe(ROWS);
-        made.moved(0);
+        made.followBar(0);
         expect(made.places[0]).toBe(0);
     });
 
     test('a dragged bar goes to the same fraction', () => {
         const made = scroller();
-        made.moved((HIGHEST - SEEN) / 2);
+        made.followBar((MAX_HEIGHT - SEEN) / 2);
         expect(made.places[0] / ROWS).toBeCloseTo(0.5, 3);
     });
 
     test('after many small moves the bar is put right, and the rows stay', () => {
         const made = scroller();
-        for (let bar = 0; bar <= 50_000; bar += 100) made.moved(bar);
+        for (let bar = 0; bar <= 50_000; bar += 100) made.followBar(bar);
         const [place] = made.places;
         expect(place).toBe(Math.floor(50_000 / 26));
-        const bar = made.settled();
+        const bar = made.settleBar();
         expect(bar).toBeLessThan(50_000);
-        made.moved(bar);
+        made.followBar(bar);
         expect(made.places[0]).toBe(place);
     });
 
     test.each([0, 1, 499_999, 999_980, 999_999])('place %d is shown whole, where the browser can draw it', (place) => {
         const made = scroller();
-        made.reveal(place);
-        const y = made.y(place);
+        made.revealPlace(place);
+        const y = made.placeTop(place);
         expect(y).toBeGreaterThanOrEqual(made.bar - 1);
         expect(y + 26).toBeLessThanOrEqual(made.bar + SEEN + 1);
-        expect(y + 26).toBeLessThanOrEqual(HIGHEST + 1);
+        expect(y + 26).toBeLessThanOrEqual(MAX_HEIGHT + 1);
         const { bar } = made;
-        expect(made.reveal(place)).toBe(bar);
+        expect(made.revealPlace(place)).toBe(bar);
     });
 
     test('rows that are filtered away leave no empty place behind', () => {
         const made = scroller();
-        made.to(1e9);
-        made.fit(30, SEEN);
+        made.scrollTo(1e9);
+        made.setSize(30, SEEN);
         expect(made.places).toEqual([10, 30]);
     });
 });
 
 test('the columns seen are those with a part in the window', () => {
-    const places = starts([100, 50, 200, 10]);
+    const places = columnStarts([100, 50, 200, 10]);
     expect(places).toEqual([0, 100, 150, 350, 360]);
-    expect(seen(places, 0, 100)).toEqual([0, 1]);
-    expect(seen(places, 0, 101)).toEqual([0, 2]);
-    expect(seen(places, 120, 360)).toEqual([1, 4]);
-    expect(seen(places, 150, 151)).toEqual([2, 3]);
-    expect(seen(starts([]), 0, 500)).toEqual([0, 0]);
+    expect(columnsInSight(places, 0, 100)).toEqual([0, 1]);
+    expect(columnsInSight(places, 0, 101)).toEqual([0, 2]);
+    expect(columnsInSight(places, 120, 360)).toEqual([1, 4]);
+    expect(columnsInSight(places, 150, 151)).toEqual([2, 3]);
+    expect(columnsInSight(columnStarts([]), 0, 500)).toEqual([0, 0]);
 });
 
 test('a column begins as wide as its name and values, within bounds', () => {
@@ -91,7 +91,7 @@ test('a column begins as wide as its name and values, within bounds', () => {
 test('keys go to cells, and stay within the table', () => {
     const extent = { places: 1000, columns: 5, page: 20 };
     const from = { place: 10, column: 2 };
-    const to = (key: string, far = false, at = from) => moved(at, key, far, extent);
+    const to = (key: string, far = false, at = from) => moveCell(at, key, far, extent);
     expect(to('ArrowDown')).toEqual({ place: 11, column: 2 });
     expect(to('ArrowUp', false, { place: 0, column: 2 })).toEqual({ place: -1, column: 2 });
     expect(to('ArrowUp', true)).toEqual({ place: 0, column: 2 });
@@ -102,7 +102,7 @@ test('keys go to cells, and stay within the table', () => {
     expect(to('Home')).toEqual({ place: 10, column: 0 });
     expect(to('End', true)).toEqual({ place: 999, column: 4 });
     expect(to('x')).toBeUndefined();
-    expect(moved({ place: -1, column: 0 }, 'ArrowDown', false, { places: 0, columns: 0, page: 1 })).toEqual({
+    expect(moveCell({ place: -1, column: 0 }, 'ArrowDown', false, { places: 0, columns: 0, page: 1 })).toEqual({
         place: -1,
         column: 0,
     });

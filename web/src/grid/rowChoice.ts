@@ -3,7 +3,7 @@
 import type { Table } from '../model/resultModel';
 
 /** A copy of the marks of chosen rows, with room for all rows. */
-function marks(table: Table): Uint8Array {
+function copyMarks(table: Table): Uint8Array {
     const copy = new Uint8Array(table.rows);
     if (table.chosen) copy.set(table.chosen.subarray(0, table.rows));
     return copy;
@@ -12,26 +12,26 @@ function marks(table: Table): Uint8Array {
 /** Choose a row alone; if it is that already, none. */
 export function chooseOne(table: Table, row: number): void {
     if (row < 0) return;
-    if (table.chosenCount === 1 && table.chosen?.[row]) return table.choose(undefined);
+    if (table.chosenCount === 1 && table.chosen?.[row]) return table.chooseRows(undefined);
     const only = new Uint8Array(table.rows);
     only[row] = 1;
-    table.choose(only);
+    table.chooseRows(only);
 }
 
 /** Choose a row beside others, or no more. */
 export function toggleOne(table: Table, row: number): void {
     if (row < 0) return;
-    const changed = marks(table);
+    const changed = copyMarks(table);
     changed[row] = changed[row] ? 0 : 1;
-    table.choose(changed);
+    table.chooseRows(changed);
 }
 
 /** Choose the rows at all places from one to the other, `more`: beside the others. */
 export async function chooseBetween(table: Table, one: number, other: number, more: boolean): Promise<void> {
-    const { rows } = await table.page(Math.min(one, other), Math.max(one, other) + 1, []);
-    const changed = more ? marks(table) : new Uint8Array(table.rows);
+    const { rows } = await table.readPage(Math.min(one, other), Math.max(one, other) + 1, []);
+    const changed = more ? copyMarks(table) : new Uint8Array(table.rows);
     for (const row of rows) changed[row] = 1;
-    table.choose(changed);
+    table.chooseRows(changed);
 }
 
 /** Choose all rows shown. */
@@ -41,7 +41,7 @@ export const chooseAll = (table: Table): Promise<void> => chooseBetween(table, 0
 export async function nextChosen(table: Table, place: number): Promise<number> {
     const { chosen } = table;
     if (!chosen) return -1;
-    const order = await table.order();
+    const order = await table.readOrder();
     for (let step = 1; step <= order.length; step++) {
         const at = (place + step) % order.length;
         if (chosen[order[at]!]) return at;

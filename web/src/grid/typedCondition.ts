@@ -1,62 +1,62 @@
 /** Conditions as they are typed above a column: `> 5`, `3..4.5`, `2016-01-01..`, `true`, a piece of text. */
 
 import type { Field, Filter } from '../model/resultModel';
-import { mjdOf } from '../model/instants';
+import { parseMjd } from '../model/instants';
 
 /** The filter that is meant; undefined for none; 'wrong' if it cannot be read. */
-export function condition(typed: string, field: Field, column: number): Filter | undefined | 'wrong' {
+export function parseCondition(typed: string, field: Field, column: number): Filter | undefined | 'wrong' {
     const words = typed.trim();
     if (!words) return undefined;
     if (field.kind === 'text' || field.kind === 'array') return { column, contains: words };
-    const read = field.kind === 'boolean' ? truth : field.kind === 'time' ? mjdOf : number;
-    const found = range(words, read);
+    const read = field.kind === 'boolean' ? parseBoolean : field.kind === 'time' ? parseMjd : parseNumber;
+    const found = parseRange(words, read);
     return found ? { column, ...found } : 'wrong';
 }
 
 /** A range that is typed as such: what a plot has brushed, or what was typed before. */
-export function typedRange(min: number, max: number): string {
+export function formatRange(min: number, max: number): string {
     if (min === max) return String(min);
     return `${Number.isFinite(min) ? min : ''}..${Number.isFinite(max) ? max : ''}`;
 }
 
 type Range = { min?: number; max?: number };
 
-function range(words: string, read: (text: string) => number): Range | undefined {
+function parseRange(words: string, read: (text: string) => number): Range | undefined {
     const compared = /^(<=|>=|<|>|=|≤|≥)\s*(.*)$/s.exec(words);
-    if (compared) return bounded(compared[1]!, read(compared[2]!));
+    if (compared) return rangeOfSign(compared[1]!, read(compared[2]!));
     const between = /^(.*?)\s*(?:\.\.|…)\s*(.*)$/s.exec(words);
-    if (between) return ends(between[1]!, between[2]!, read);
+    if (between) return rangeOfEnds(between[1]!, between[2]!, read);
     const value = read(words);
     return Number.isNaN(value) ? undefined : { min: value, max: value };
 }
 
-function bounded(sign: string, value: number): Range | undefined {
+function rangeOfSign(sign: string, value: number): Range | undefined {
     if (Number.isNaN(value)) return undefined;
-    if (sign === '<') return { max: neighbour(value, -1) };
-    if (sign === '>') return { min: neighbour(value, 1) };
+    if (sign === '<') return { max: nextDouble(value, -1) };
+    if (sign === '>') return { min: nextDouble(value, 1) };
     if (sign === '=') return { min: value, max: value };
     return sign === '<=' || sign === '≤' ? { max: value } : { min: value };
 }
 
-function ends(first: string, last: string, read: (text: string) => number): Range | undefined {
+function rangeOfEnds(first: string, last: string, read: (text: string) => number): Range | undefined {
     if (!first && !last) return undefined;
     const [min, max] = [first ? read(first) : -Infinity, last ? read(last) : Infinity];
     if (Number.isNaN(min) || Number.isNaN(max)) return undefined;
     return { ...(first && { min }), ...(last && { max }) };
 }
 
-function number(text: string): number {
+function parseNumber(text: string): number {
     return /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(text) ? Number(text) : NaN;
 }
 
-function truth(text: string): number {
+function parseBoolean(text: string): number {
     const word = text.trim().toLowerCase();
     if (['true', 't', 'yes', '1'].includes(word)) return 1;
     return ['false', 'f', 'no', '0'].includes(word) ? 0 : NaN;
 }
 
 /** The next double above (1) or below (-1). */
-export function neighbour(value: number, direction: 1 | -1): number {
+export function nextDouble(value: number, direction: 1 | -1): number {
     if (!Number.isFinite(value)) return value;
     if (value === 0) return direction * Number.MIN_VALUE;
     const bits = new BigInt64Array(Float64Array.of(value).buffer);

@@ -2,19 +2,19 @@
 
 import { saveFile } from '../browser/saveFile';
 import { credentials } from '../tap/credentials.svelte';
-import { resultAt, type Job } from '../tap/uwsClient';
-import { addressOf, ask } from '../tap/tapRequest';
+import { resultPath, type Job } from '../tap/uwsClient';
+import { addressOf, askService } from '../tap/tapRequest';
 
 /** Save a job's result as it is stored. Raises TapError. */
-export async function download(job: Job): Promise<void> {
+export async function downloadResult(job: Job): Promise<void> {
     // a link sends no credentials; without an owner it needs none, and the browser writes to the disk at once
-    if (!job.owner || !credentials.header) return followed(addressOf(resultAt(job.id)));
-    const answer = await ask(resultAt(job.id));
+    if (!job.owner || !credentials.header) return followLink(addressOf(resultPath(job.id)));
+    const answer = await askService(resultPath(job.id));
     const name = /filename="([^"]+)"/.exec(answer.headers.get('Content-Disposition') ?? '')?.[1] ?? 'result';
     saveFile(await answer.blob(), name);
 }
 
-function followed(address: string): void {
+function followLink(address: string): void {
     const link = document.createElement('a');
     [link.href, link.download] = [address, ''];
     link.click();

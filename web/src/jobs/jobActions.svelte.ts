@@ -1,12 +1,12 @@
 /** What the buttons of a job do. What goes wrong is a sentence in `said`. */
 
 import { openQuery, showResult } from '../model/queryOpener';
-import { keepUntil, at } from '../tap/uwsClient';
+import { setDestruction, jobPath } from '../tap/uwsClient';
 import { addressOf } from '../tap/tapRequest';
 import { text } from '../text';
 import { jobs } from './userJobs.svelte';
 import { copyText } from '../browser/clipboard';
-import { download } from './downloadResult';
+import { downloadResult } from './downloadResult';
 import type { WatchedJob } from './watchedJob.svelte';
 import { instantText, titleOf } from './jobWording';
 
@@ -23,39 +23,39 @@ export class JobActions {
         return this.watched.title || titleOf(this.watched.job);
     }
 
-    open(): void {
-        jobs.seen(this.watched.id);
+    openResult(): void {
+        jobs.markSeen(this.watched.id);
         showResult({ kind: 'job', id: this.watched.id }, this.title);
     }
 
-    edit(): void {
+    editQuery(): void {
         if (this.watched.job) openQuery(this.watched.job.query, { title: this.title });
     }
 
-    run = (): Promise<void> => this.#tried(() => jobs.run(this.watched.id));
-    stop = (): Promise<void> => this.#tried(() => jobs.stop(this.watched.id));
-    destroy = (): Promise<void> => this.#tried(() => jobs.destroy(this.watched.id));
+    run = (): Promise<void> => this.#tryWork(() => jobs.runJob(this.watched.id));
+    stop = (): Promise<void> => this.#tryWork(() => jobs.stopJob(this.watched.id));
+    destroy = (): Promise<void> => this.#tryWork(() => jobs.deleteJob(this.watched.id));
 
     download = (): Promise<void> =>
-        this.#tried(async () => {
-            if (this.watched.job) await download(this.watched.job);
+        this.#tryWork(async () => {
+            if (this.watched.job) await downloadResult(this.watched.job);
         });
 
-    copy = (): Promise<void> =>
-        this.#tried(async () => {
-            const done = await copyText(addressOf(at(this.watched.id)));
+    copyAddress = (): Promise<void> =>
+        this.#tryWork(async () => {
+            const done = await copyText(addressOf(jobPath(this.watched.id)));
             return done ? text.jobs.actions.copied : text.jobs.actions.notCopied;
         });
 
     /** A week more, as far as the service keeps jobs. */
     keepLonger = (): Promise<void> =>
-        this.#tried(async () => {
-            const until = await keepUntil(this.watched.id, (this.watched.job?.destruction ?? Date.now()) + WEEK);
+        this.#tryWork(async () => {
+            const until = await setDestruction(this.watched.id, (this.watched.job?.destruction ?? Date.now()) + WEEK);
             await this.watched.refresh();
             return text.jobs.actions.kept(instantText(until));
         });
 
-    async #tried(work: () => Promise<string | void>): Promise<void> {
+    async #tryWork(work: () => Promise<string | void>): Promise<void> {
         [this.busy, this.said] = [true, ''];
         try {
             this.said = (await work()) ?? '';

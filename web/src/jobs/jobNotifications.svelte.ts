@@ -1,6 +1,6 @@
 /** The browser's own notifications at the end of jobs, if the user has asked for them. */
 
-import { keep, kept } from '../browser/storedValues';
+import { writeStored, readStored } from '../browser/storedValues';
 import { service } from '../tap/serviceInfo.svelte';
 import { router } from '../browser/router.svelte';
 import type { WatchedJob } from './watchedJob.svelte';
@@ -8,22 +8,22 @@ import { endText, titleOf } from './jobWording';
 
 const KEY = 'notify';
 
-class Notifications {
+class JobNotifications {
     /** the user wants them, and the browser allows them */
-    on = $state(kept(KEY, false) && permission() === 'granted');
-    denied = $state(permission() === 'denied');
+    on = $state(readStored(KEY, false) && currentPermission() === 'granted');
+    denied = $state(currentPermission() === 'denied');
     #told: readonly string[] = [];
 
     /** Ask the browser, on a click of the user's, or leave off. */
-    async want(wanted: boolean): Promise<void> {
+    async setWanted(wanted: boolean): Promise<void> {
         const granted =
-            wanted && (permission() === 'granted' || (await Notification.requestPermission()) === 'granted');
-        [this.on, this.denied] = [granted, permission() === 'denied'];
-        keep(KEY, granted);
+            wanted && (currentPermission() === 'granted' || (await Notification.requestPermission()) === 'granted');
+        [this.on, this.denied] = [granted, currentPermission() === 'denied'];
+        writeStored(KEY, granted);
     }
 
     /** Tell the end of a job, once; not to who looks at the page. */
-    tell(watched: WatchedJob): void {
+    notifyEnd(watched: WatchedJob): void {
         if (this.#told.includes(watched.id)) return;
         this.#told = [...this.#told, watched.id];
         if (!this.on || document.visibilityState === 'visible') return;
@@ -39,8 +39,8 @@ class Notifications {
 }
 
 /** 'denied' too where there are none: pages without TLS, some phones. */
-function permission(): NotificationPermission {
+function currentPermission(): NotificationPermission {
     return 'Notification' in window && window.isSecureContext ? Notification.permission : 'denied';
 }
 
-export const notifications = new Notifications();
+export const notifications = new JobNotifications();

@@ -3,27 +3,27 @@
 import type { Job, JobInfo, Phase } from '../tap/uwsClient';
 import { count, counted, duration, size, text } from '../text';
 
-const LONGEST_TITLE = 90;
+const MAX_TITLE = 90;
 
 /** Of a title within a sentence, so that the rest of it is read too. */
-const LONGEST_QUOTED = 40;
+const MAX_QUOTED = 40;
 
 /** The title of a job that nobody has named: the first words of its query, or what it does. */
 export function titleOf(job: Job | undefined): string {
     if (!job) return text.jobs.untitled;
     const words = job.query.replace(/\s+/g, ' ').trim();
-    if (words) return shortened(words, LONGEST_TITLE);
-    const table = parameter(job, 'TABLE');
-    if (table) return parameter(job, 'INDEX') ? text.jobs.indexJob(table) : text.jobs.saveJob(table);
+    if (words) return shortenText(words, MAX_TITLE);
+    const table = findParameter(job, 'TABLE');
+    if (table) return findParameter(job, 'INDEX') ? text.jobs.indexJob(table) : text.jobs.saveJob(table);
     return job.runId || text.jobs.untitled;
 }
 
 /** The first characters of a text, so many at most, and an ellipsis in the place of the others. */
-const shortened = (words: string, most: number): string =>
+const shortenText = (words: string, most: number): string =>
     words.length > most ? `${words.slice(0, most).trimEnd()}…` : words;
 
 /** The value of a parameter, '' if it was not given; names have no case. */
-export function parameter(job: Job, name: string): string {
+export function findParameter(job: Job, name: string): string {
     return job.parameters.find(([given]) => given.toUpperCase() === name)?.[1] ?? '';
 }
 
@@ -51,12 +51,12 @@ export function progressWords(job: Job): string[] {
 }
 
 /** Seconds in words, "under 0.1 s" too. */
-export const briefly = (seconds: number): string => (seconds < 0.1 ? text.jobs.instantly : duration(seconds));
+export const durationText = (seconds: number): string => (seconds < 0.1 ? text.jobs.instantly : duration(seconds));
 
 /** "2,539,913 rows to read, 0.4 s"; '' if nothing was foreseen. */
-export function foreseenText({ rowsForeseen, secondsForeseen }: JobInfo): string {
+export function estimateText({ rowsForeseen, secondsForeseen }: JobInfo): string {
     if (rowsForeseen === undefined || secondsForeseen === undefined) return '';
-    return text.jobs.foreseen(counted(rowsForeseen, 'row'), briefly(secondsForeseen));
+    return text.jobs.foreseen(counted(rowsForeseen, 'row'), durationText(secondsForeseen));
 }
 
 /** "120,521 rows, 13.9 MB"; '' if the engine has not said. */
@@ -77,7 +77,7 @@ export function rowsText({ rowsWritten }: JobInfo): string {
 /** "“…” is complete", or how else it has ended. */
 export function endText(title: string, phase: Phase): string {
     const said = text.jobs.watch;
-    const brief = shortened(title, LONGEST_QUOTED);
+    const brief = shortenText(title, MAX_QUOTED);
     if (phase === 'COMPLETED') return said.completed(brief);
     return phase === 'ERROR' ? said.failed(brief) : said.stopped(brief);
 }

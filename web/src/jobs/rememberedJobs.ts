@@ -1,8 +1,8 @@
 /** The jobs that this browser has started: the service keeps no list for anonymous users. */
 
-import { keep, kept } from '../browser/storedValues';
+import { writeStored, readStored } from '../browser/storedValues';
 
-export interface Remembered {
+export interface RememberedJob {
     readonly id: string;
     readonly title: string;
     /** milliseconds since 1970 */
@@ -16,25 +16,25 @@ export interface Remembered {
 }
 
 /** More would only fill the browser's store; those above it are still at the service until their destruction. */
-const MOST = 200;
+const MAX_JOBS = 200;
 export const KEY = 'jobs';
 
 /** All of them, the newest first. */
-export function remembered(): readonly Remembered[] {
-    const value = kept<unknown>(KEY, []);
-    return Array.isArray(value) ? value.filter(isOne) : [];
+export function readRemembered(): readonly RememberedJob[] {
+    const value = readStored<unknown>(KEY, []);
+    return Array.isArray(value) ? value.filter(isRememberedJob) : [];
 }
 
 /** Change what is remembered as it is now: another tab of the browser may have written since. */
-export function change(by: (all: readonly Remembered[]) => Remembered[]): readonly Remembered[] {
-    const after = by(remembered())
+export function changeRemembered(by: (all: readonly RememberedJob[]) => RememberedJob[]): readonly RememberedJob[] {
+    const after = by(readRemembered())
         .toSorted((one, other) => other.created - one.created)
-        .slice(0, MOST);
-    keep(KEY, after);
+        .slice(0, MAX_JOBS);
+    writeStored(KEY, after);
     return after;
 }
 
-function isOne(value: unknown): value is Remembered {
-    const one = value as Partial<Remembered> | null;
+function isRememberedJob(value: unknown): value is RememberedJob {
+    const one = value as Partial<RememberedJob> | null;
     return typeof one?.id === 'string' && typeof one.title === 'string' && typeof one.created === 'number';
 }

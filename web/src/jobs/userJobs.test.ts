@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Job } from '../tap/uwsClient';
-import { change, remembered } from './rememberedJobs';
-import { Places } from '../browser/requestSlots';
+import { changeRemembered, readRemembered } from './rememberedJobs';
+import { RequestSlots } from '../browser/requestSlots';
 import { cutText, endText, progressWords, titleOf } from './jobWording';
 
 vi.hoisted(() => Object.assign(globalThis, { document: { baseURI: 'http://localhost/' } }));
@@ -31,29 +31,29 @@ describe("the browser's memory", () => {
     beforeEach(() => store.clear());
 
     it('keeps the newest, and takes what another tab has written', () => {
-        change(() => [one('a', 1)]);
+        changeRemembered(() => [one('a', 1)]);
         store.set('skyhouse.jobs', JSON.stringify([one('b', 2), one('a', 1)]));
-        expect(change((all) => [one('c', 3), ...all]).map(({ id }) => id)).toEqual(['c', 'b', 'a']);
-        change(() => Array.from({ length: 300 }, (_, at) => one(String(at), at)));
-        expect(remembered()).toHaveLength(200);
-        expect(remembered()[0]!.id).toBe('299');
+        expect(changeRemembered((all) => [one('c', 3), ...all]).map(({ id }) => id)).toEqual(['c', 'b', 'a']);
+        changeRemembered(() => Array.from({ length: 300 }, (_, at) => one(String(at), at)));
+        expect(readRemembered()).toHaveLength(200);
+        expect(readRemembered()[0]!.id).toBe('299');
     });
 
     it('is empty where something else was kept', () => {
         for (const other of ['{"a": 1}', '[null, 3, {"id": 3}]', 'no JSON', 'null']) {
             store.set('skyhouse.jobs', other);
-            expect(remembered()).toEqual([]);
+            expect(readRemembered()).toEqual([]);
         }
     });
 });
 
 describe('places', () => {
     it('are taken in order, and given back by what fails', async () => {
-        const places = new Places(2);
+        const places = new RequestSlots(2);
         const done: number[] = [];
         let [at, most] = [0, 0];
         const work = (number: number) =>
-            places.use(async () => {
+            places.runInSlot(async () => {
                 most = Math.max(most, ++at);
                 await Promise.resolve();
                 at--;
@@ -93,7 +93,7 @@ describe('words', () => {
             secondsLeft: 200,
             rowsWritten: 1200,
         };
-        expect(progressWords({ ...job, info })).toEqual([
+        expect(progressWords({ ...job, info: info })).toEqual([
             'reading',
             '41 %',
             'piece 5 of 12',

@@ -1,18 +1,18 @@
 /** One job that the page follows: asked again and again until it has ended. */
 
 import { untrack } from 'svelte';
-import { info, isActive, isEnded, type Job, type JobReference, type Phase } from '../tap/uwsClient';
+import { fetchJob, isActive, isEnded, type Job, type JobReference, type Phase } from '../tap/uwsClient';
 import { TapError } from '../tap/tapRequest';
-import { Places } from '../browser/requestSlots';
+import { RequestSlots } from '../browser/requestSlots';
 
 /** The browser has six connections to a host, for all its tabs: few requests wait at the service for a change. */
-const LONG_POLLS = 2;
+const MAX_LONG_POLLS = 2;
 /** seconds: of a request that waits, while the job is young and later; between requests that do not wait */
 const [FIRST_WAIT, LATER_WAIT, YOUNG_TURNS] = [1, 3, 15];
-const [MANY_PAUSE, HIDDEN_PAUSE, IDLE_PAUSE, LONGEST_PAUSE] = [2, 10, 10, 30];
+const [MANY_PAUSE, HIDDEN_PAUSE, IDLE_PAUSE, MAX_PAUSE] = [2, 10, 10, 30];
 
-const asking = new Places(3);
-const waiting = new Places(LONG_POLLS);
+const asking = new RequestSlots(3);
+const waiting = new RequestSlots(MAX_LONG_POLLS);
 let followed = 0;
 
 export class WatchedJob {
@@ -30,7 +30,7 @@ export class WatchedJob {
 
     constructor(
         readonly id: string,
-        readonly changed: (watched: WatchedJob) => void = () => undefined,
+        readonly onChange: (watched: WatchedJob) => void = () => undefined,
     ) {}
 
     /** UNKNOWN until it is known */
@@ -49,23 +49,23 @@ export class WatchedJob {
     }
 
     /** What the service's list says of it. */
-    listed(reference: JobReference): void {
+    takeReference(reference: JobReference): void {
         this.#listed = reference;
         const changed = this.job && this.job.phase !== reference.phase && !isEnded(this.job.phase);
-        if (changed || isActive(reference.phase)) void this.follow();
+        if (changed || isActive(reference.phase)) void this.followUntilEnd();
     }
 
     /** What the service has just told of it. */
-    told(job: Job): void {
+    takeJob(job: Job): void {
         this.job = job;
         [this.trouble, this.gone] = ['', ''];
-        this.changed(this);
+        this.onChange(this);
     }
 
     /** Ask until it has ended, is gone, or `close()`. Once at a time. */
-    follow(): Promise<void> {
+    followUntilEnd(): Promise<void> {
         // an effect that begins it is not run again by what it changes
-        this.#following ??= untrack(() => this.#followed()).finally(() => (this.#following = undefined));
+        this.#following ??= untrack(() => this.#pollUntilEnd()).finally(() => (this.#following = undefined));
         return this.#following;
     }
 
@@ -73,14 +73,14 @@ export class WatchedJob {
     async refresh(wait = 0): Promise<void> {
         const signal = this.#stop.signal;
         try {
-            const job = await (wait ? waiting : asking).use(() => info(this.id, wait, signal));
-            if (!signal.aborted) this.told(job);
+            const job = await (wait ? waiting : asking).runInSlot(() => fetchJob(this.id, wait, signal));
+            if (!signal.aborted) this.takeJob(job);
         } catch (error) {
             if (signal.aborted) return;
             if (!(error instanceof TapError)) throw error;
             if ([403, 404].includes(error.status)) this.gone = error.message;
             else this.trouble = error.message;
-            this.changed(this);
+            this.onChange(this);
         }
     }
 
@@ -89,35 +89,35 @@ export class WatchedJob {
         this.#stop.abort();
     }
 
-    async #followed(): Promise<void> {
+    async #pollUntilEnd(): Promise<void> {
         followed++;
         try {
             for (let turn = 0, failures = 0; !this.#stop.signal.aborted; turn++) {
-                await this.refresh(this.#wait(turn));
+                await this.refresh(this.#waitSeconds(turn));
                 if (this.gone || (!this.trouble && !isActive(this.phase))) return;
                 failures = this.trouble ? failures + 1 : 0;
-                await pause(this.#pause(failures), this.#stop.signal);
+                await pauseFor(this.#pauseSeconds(failures), this.#stop.signal);
             }
         } finally {
             followed--;
         }
     }
 
-    #wait(turn: number): number {
-        if (turn === 0 || this.trouble || document.hidden || followed > LONG_POLLS) return 0;
+    #waitSeconds(turn: number): number {
+        if (turn === 0 || this.trouble || document.hidden || followed > MAX_LONG_POLLS) return 0;
         return turn < YOUNG_TURNS ? FIRST_WAIT : LATER_WAIT;
     }
 
-    #pause(failures: number): number {
-        if (failures) return Math.min(2 ** failures, LONGEST_PAUSE);
+    #pauseSeconds(failures: number): number {
+        if (failures) return Math.min(2 ** failures, MAX_PAUSE);
         if (document.hidden) return HIDDEN_PAUSE;
         if (this.phase !== 'QUEUED' && this.phase !== 'EXECUTING') return IDLE_PAUSE;
-        return followed > LONG_POLLS ? MANY_PAUSE : 0;
+        return followed > MAX_LONG_POLLS ? MANY_PAUSE : 0;
     }
 }
 
 /** Seconds, or until the signal, or until the page is looked at again. */
-function pause(seconds: number, signal: AbortSignal): Promise<void> {
+function pauseFor(seconds: number, signal: AbortSignal): Promise<void> {
     if (seconds === 0 || signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
         const over = new AbortController();

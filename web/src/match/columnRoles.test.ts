@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { guessedPosition, type Known } from '../uploads/positionGuess';
-import { firstColumns, idOf, motionOf } from './columnRoles';
+import { guessPosition, type CandidateColumn } from '../uploads/positionGuess';
+import { firstColumns, findIdColumn, findMotionColumn } from './columnRoles';
 
-const column = (name: string, ucd = '', unit = ''): Known => ({ name, kind: 'number', ucd, unit });
+const column = (name: string, ucd = '', unit = ''): CandidateColumn => ({ name, kind: 'number', ucd, unit });
 const columns = [
     column('solution'),
     column('source_id', 'meta.id;meta.main'),
@@ -16,20 +16,20 @@ const columns = [
 ];
 
 test('ids, positions and magnitudes are what a result has first', () => {
-    expect(firstColumns(columns, guessedPosition(columns))).toEqual(['source_id', 'ra', 'dec', 'g']);
+    expect(firstColumns(columns, guessPosition(columns))).toEqual(['source_id', 'ra', 'dec', 'g']);
     expect(firstColumns([column('a'), column('b')], undefined)).toEqual([]);
 });
 
 test('ids by UCD, else by name', () => {
-    expect(idOf(columns)?.name).toBe('source_id');
-    expect(idOf([column('x'), column('ID')])?.name).toBe('ID');
-    expect(idOf([column('x'), column('idle')])).toBeUndefined();
+    expect(findIdColumn(columns)?.name).toBe('source_id');
+    expect(findIdColumn([column('x'), column('ID')])?.name).toBe('ID');
+    expect(findIdColumn([column('x'), column('idle')])).toBeUndefined();
 });
 
 test('proper motions by UCD, else by name, in units that are known', () => {
-    expect([motionOf(columns, 'ra')?.name, motionOf(columns, 'dec')?.name]).toEqual(['pmra', 'pmdec']);
-    expect(motionOf([column('pmRA', '', 'arcsec/yr')], 'ra')?.name).toBe('pmRA');
-    expect(motionOf([column('pmDE', '', 'mas/yr')], 'dec')?.name).toBe('pmDE');
-    expect(motionOf([column('pmra')], 'ra')).toBeUndefined();
-    expect(motionOf([column('e_pmra', 'stat.error;pos.pm;pos.eq.ra', 'mas/yr')], 'ra')).toBeUndefined();
+    expect([findMotionColumn(columns, 'ra')?.name, findMotionColumn(columns, 'dec')?.name]).toEqual(['pmra', 'pmdec']);
+    expect(findMotionColumn([column('pmRA', '', 'arcsec/yr')], 'ra')?.name).toBe('pmRA');
+    expect(findMotionColumn([column('pmDE', '', 'mas/yr')], 'dec')?.name).toBe('pmDE');
+    expect(findMotionColumn([column('pmra')], 'ra')).toBeUndefined();
+    expect(findMotionColumn([column('e_pmra', 'stat.error;pos.pm;pos.eq.ra', 'mas/yr')], 'ra')).toBeUndefined();
 });

@@ -1,24 +1,24 @@
 /** Which columns of a table mean what, by their UCDs and names. */
 
-import type { Known, Position } from '../uploads/positionGuess';
+import type { CandidateColumn, Position } from '../uploads/positionGuess';
 import { masPerYear } from './matchQuery';
 
 /** so many magnitudes are taken at first */
-const MAGNITUDES = 4;
+const MAX_MAGNITUDES = 4;
 
-const words = (column: Known): string[] => (column.ucd ?? '').toLowerCase().split(';');
+const ucdWords = (column: CandidateColumn): string[] => (column.ucd ?? '').toLowerCase().split(';');
 
 /** The column that names the rows: by its UCD, else by its name. */
-export function idOf(columns: readonly Known[]): Known | undefined {
-    const main = columns.find((column) => words(column)[0] === 'meta.id' && words(column).includes('meta.main'));
+export function findIdColumn(columns: readonly CandidateColumn[]): CandidateColumn | undefined {
+    const main = columns.find((column) => ucdWords(column)[0] === 'meta.id' && ucdWords(column).includes('meta.main'));
     return main ?? columns.find(({ name, kind }) => /^(source_?)?(id|name)$/i.test(name) && kind !== 'array');
 }
 
 /** Ids, the position, magnitudes, in the order of the table. */
-export function firstColumns(columns: readonly Known[], position: Position | undefined): string[] {
-    const magnitudes = columns.filter((column) => words(column)[0] === 'phot.mag').slice(0, MAGNITUDES);
+export function firstColumns(columns: readonly CandidateColumn[], position: Position | undefined): string[] {
+    const magnitudes = columns.filter((column) => ucdWords(column)[0] === 'phot.mag').slice(0, MAX_MAGNITUDES);
     const wanted = [
-        idOf(columns)?.name,
+        findIdColumn(columns)?.name,
         position?.longitude.column,
         position?.latitude.column,
         ...magnitudes.map(({ name }) => name),
@@ -27,11 +27,11 @@ export function firstColumns(columns: readonly Known[], position: Position | und
 }
 
 /** The column with the proper motion along an axis, in a unit that is known. */
-export function motionOf(columns: readonly Known[], axis: 'ra' | 'dec'): Known | undefined {
+export function findMotionColumn(columns: readonly CandidateColumn[], axis: 'ra' | 'dec'): CandidateColumn | undefined {
     const usable = columns.filter(({ kind, unit }) => kind === 'number' && masPerYear(unit ?? '') !== undefined);
     const pattern = axis === 'ra' ? /^pm_?ra/i : /^pm_?de/i;
     return (
-        usable.find((column) => words(column)[0] === 'pos.pm' && words(column).includes(`pos.eq.${axis}`)) ??
+        usable.find((column) => ucdWords(column)[0] === 'pos.pm' && ucdWords(column).includes(`pos.eq.${axis}`)) ??
         usable.find(({ name }) => pattern.test(name))
     );
 }

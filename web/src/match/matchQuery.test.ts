@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest';
-import type { Form, Frame, Position } from '../uploads/positionGuess';
-import { isRadius, masPerYear, matchAdql, outputNames, perArcsec, type Match, type Side } from './matchQuery';
-import { decimal, point, source } from '../uploads/positionSql';
+import type { AngleForm, Frame, Position } from '../uploads/positionGuess';
+import { isRadius, masPerYear, matchAdql, outputNames, perArcsec, type Match, type MatchTable } from './matchQuery';
+import { decimalSql, pointSql, sourceSql } from '../uploads/positionSql';
 
 const at = (
     longitude = 'ra',
     latitude = 'dec',
-    forms: [Form, Form] = ['deg', 'deg'],
+    forms: [AngleForm, AngleForm] = ['deg', 'deg'],
     frame: Frame = 'ICRS',
 ): Position => ({
     frame,
     longitude: { column: longitude, form: forms[0] },
     latitude: { column: latitude, form: forms[1] },
 });
-const mine: Side = { table: 'TAP_UPLOAD.mine', position: at(), columns: ['id'], all: ['id', 'ra', 'dec'] };
-const stars: Side = { table: 'tycho2.bright', position: at(), columns: ['tyc_id'], all: ['tyc_id', 'ra', 'dec'] };
+const mine: MatchTable = { table: 'TAP_UPLOAD.mine', position: at(), columns: ['id'], all: ['id', 'ra', 'dec'] };
+const stars: MatchTable = { table: 'tycho2.bright', position: at(), columns: ['tyc_id'], all: ['tyc_id', 'ra', 'dec'] };
 const match = (more: Partial<Match> = {}): Match => ({
     left: mine,
     right: stars,
@@ -97,8 +97,11 @@ test('names of one side that differ by case alone', () => {
 });
 
 test('forms of coordinates become degrees in a subquery', () => {
-    const converted = (...forms: [Form, Form]) =>
-        source('a', { ...mine, position: at('x', 'y', forms) }).replace(/^\(\n {4}SELECT t\.\*, |\n {4}FROM.*$/gs, '');
+    const converted = (...forms: [AngleForm, AngleForm]) =>
+        sourceSql('a', { ...mine, position: at('x', 'y', forms) }).replace(
+            /^\(\n {4}SELECT t\.\*, |\n {4}FROM.*$/gs,
+            '',
+        );
     expect(converted('rad', 'rad')).toBe('DEGREES(t.x) AS longitude_deg, DEGREES(t.y) AS latitude_deg');
     expect(converted('hour', 'deg')).toBe('15 * t.x AS longitude_deg, t.y AS latitude_deg');
     expect(converted('hms', 'dms')).toBe(
@@ -108,27 +111,27 @@ test('forms of coordinates become degrees in a subquery', () => {
         'CAST(t.x AS DOUBLE PRECISION) AS longitude_deg, CAST(t.y AS DOUBLE PRECISION) AS latitude_deg',
     );
     const side = { ...mine, position: at('x', 'y', ['rad', 'rad']), all: ['LONGITUDE_DEG', 'x', 'y'] };
-    expect(source('a', side)).toMatch(/AS longitude_deg_2, .*\n {4}FROM TAP_UPLOAD\.mine AS t\) AS a$/);
-    expect(point('a', side)).toBe('POINT(a.longitude_deg_2, a.latitude_deg)');
-    expect(source('a', mine)).toBe('TAP_UPLOAD.mine AS a');
+    expect(sourceSql('a', side)).toMatch(/AS longitude_deg_2, .*\n {4}FROM TAP_UPLOAD\.mine AS t\) AS a$/);
+    expect(pointSql('a', side)).toBe('POINT(a.longitude_deg_2, a.latitude_deg)');
+    expect(sourceSql('a', mine)).toBe('TAP_UPLOAD.mine AS a');
 });
 
 test('frames', () => {
     const position = at('l (deg)', 'b', undefined, 'GALACTIC');
-    expect(point('b', { ...stars, position })).toBe(`POINT('GALACTIC', b."l (deg)", b.b)`);
+    expect(pointSql('b', { ...stars, position })).toBe(`POINT('GALACTIC', b."l (deg)", b.b)`);
 });
 
 test('proper motions move positions, and spare rows without one', () => {
     const motion = { ra: 'pmra', dec: 'pmdec', mas: 1, from: 2000, to: 2016 };
-    expect(point('b', { ...stars, motion })).toBe(
+    expect(pointSql('b', { ...stars, motion })).toBe(
         'CASE WHEN b.ra IS NOT NULL AND b.dec IS NOT NULL THEN ' +
             'ivo_epoch_prop_pos(b.ra, b.dec, 0, b.pmra, b.pmdec, 0, 2000, 2016) END',
     );
-    expect(point('b', { ...stars, motion: { ...motion, mas: 1000 } })).toContain('b.pmra * 1000., b.pmdec * 1000.');
+    expect(pointSql('b', { ...stars, motion: { ...motion, mas: 1000 } })).toContain('b.pmra * 1000., b.pmdec * 1000.');
 });
 
 test('radii of errors', () => {
-    const radius = (left?: Side['errors'], right?: Side['errors']) =>
+    const radius = (left?: MatchTable['errors'], right?: MatchTable['errors']) =>
         matchAdql(
             match({ radius: { times: 3 }, left: { ...mine, errors: left }, right: { ...stars, errors: right } }),
         ).replace(/^.*POINT\(b.ra, b.dec\),\s+(.*)\)$/s, '$1');
@@ -161,7 +164,7 @@ test('units', () => {
 test('radii and numbers', () => {
     for (const good of [0.001, 2, 648000]) expect(isRadius(good)).toBe(true);
     for (const bad of [0, -1, NaN, Infinity, 648001]) expect(isRadius(bad)).toBe(false);
-    expect(decimal(1000)).toBe('1000.');
-    expect(decimal(0.5)).toBe('0.5');
-    expect(decimal(1 / (1 / 3600))).toBe('3600.');
+    expect(decimalSql(1000)).toBe('1000.');
+    expect(decimalSql(0.5)).toBe('0.5');
+    expect(decimalSql(1 / (1 / 3600))).toBe('3600.');
 });

@@ -1,18 +1,18 @@
 /** The ADQL of a cross-match: pure, of what the wizard was told. Names of columns are the tables' own, unquoted. */
 
-import { quoteName, unique } from '../adql/identifiers';
+import { quoteName, makeUnique } from '../adql/identifiers';
 import type { Position } from '../uploads/positionGuess';
-import { decimal, point, source, type Motion } from '../uploads/positionSql';
+import { decimalSql, pointSql, sourceSql, type Motion } from '../uploads/positionSql';
 
 export type { Motion } from '../uploads/positionSql';
 
 /** Errors of positions: a column, and how many of its units make an arcsecond. */
-export interface Errors {
+export interface PositionErrors {
     readonly column: string;
     readonly perArcsec: number;
 }
 
-export interface Side {
+export interface MatchTable {
     /** as ADQL writes it: `TAP_UPLOAD.mine`, `tycho2.bright` */
     readonly table: string;
     readonly position: Position;
@@ -21,14 +21,14 @@ export interface Side {
     /** all that the table has */
     readonly all: readonly string[];
     readonly motion?: Motion | undefined;
-    readonly errors?: Errors | undefined;
+    readonly errors?: PositionErrors | undefined;
     /** a column that tells the rows apart, for a table that is matched with itself */
     readonly id?: string | undefined;
 }
 
 export interface Match {
-    readonly left: Side;
-    readonly right: Side;
+    readonly left: MatchTable;
+    readonly right: MatchTable;
     /** arcseconds, or `times` the errors of the sides that have some, added in quadrature */
     readonly radius: { readonly arcsec: number } | { readonly times: number };
     /** all pairs, for each row of the left the nearest, or the pairs of which each is the other's nearest */
@@ -38,7 +38,7 @@ export interface Match {
 }
 
 /** a line of the query, in characters */
-const LINE = 84;
+const MAX_LINE = 84;
 
 /** The query. The radius has to be one (`isRadius`), and a radius of errors a side with errors. */
 export function matchAdql(match: Match): string {
@@ -46,16 +46,16 @@ export function matchAdql(match: Match): string {
     if (match.keep === 'unmatched') return unmatchedAdql(match);
     const outputs = outputNames(left.columns, right.columns);
     const lines = [
-        ...listed('a', left.columns, outputs.left),
-        ...listed('b', right.columns, outputs.right),
-        `${called('IN_UNIT', [called('DISTANCE', [point('a', left), point('b', right)]), "'arcsec'"])} AS ${outputs.separation}`,
+        ...listColumns('a', left.columns, outputs.left),
+        ...listColumns('b', right.columns, outputs.right),
+        `${writeCall('IN_UNIT', [writeCall('DISTANCE', [pointSql('a', left), pointSql('b', right)]), "'arcsec'"])} AS ${outputs.separation}`,
     ];
     return [
         `SELECT`,
         lines.map((line) => `  ${line}`).join(',\n'),
-        `FROM ${source('a', left)}`,
-        `${match.keep === 'left' ? 'LEFT JOIN' : 'JOIN'} ${source('b', right)}`,
-        `  ON ${condition(match)}${others(match)}`,
+        `FROM ${sourceSql('a', left)}`,
+        `${match.keep === 'left' ? 'LEFT JOIN' : 'JOIN'} ${sourceSql('b', right)}`,
+        `  ON ${matchCondition(match)}${excludeSelf(match)}`,
     ].join('\n');
 }
 
@@ -65,37 +65,37 @@ function unmatchedAdql(match: Match): string {
     const columns = left.columns.length > 0 ? left.columns : left.all;
     return [
         'SELECT',
-        listed('a', columns, outputNames(columns, []).left)
+        listColumns('a', columns, outputNames(columns, []).left)
             .map((line) => `  ${line}`)
             .join(',\n'),
-        `FROM ${source('a', left)}`,
+        `FROM ${sourceSql('a', left)}`,
         'WHERE NOT EXISTS (',
-        `  SELECT * FROM ${source('b', right)}`,
-        `  WHERE ${condition({ ...match, choice: 'all' })}${others(match)})`,
+        `  SELECT * FROM ${sourceSql('b', right)}`,
+        `  WHERE ${matchCondition({ ...match, choice: 'all' })}${excludeSelf(match)})`,
     ].join('\n');
 }
 
-function condition({ left, right, radius, choice }: Match): string {
-    const [p, q] = [point('a', left), point('b', right)];
+function matchCondition({ left, right, radius, choice }: Match): string {
+    const [p, q] = [pointSql('a', left), pointSql('b', right)];
     const degrees = 'arcsec' in radius ? `${radius.arcsec} / 3600.` : errorRadius(radius.times, left, right);
-    if (choice === 'nearest') return `1 = ${called('skyhouse_nearest', ['1', p, q, degrees])}`;
-    if (choice === 'mutual') return `1 = ${called('skyhouse_mutual', [p, q, degrees])}`;
-    return `${called('DISTANCE', [p, q])} <= ${degrees}`;
+    if (choice === 'nearest') return `1 = ${writeCall('skyhouse_nearest', ['1', p, q, degrees])}`;
+    if (choice === 'mutual') return `1 = ${writeCall('skyhouse_mutual', [p, q, degrees])}`;
+    return `${writeCall('DISTANCE', [p, q])} <= ${degrees}`;
 }
 
 /** A function, its arguments on lines of their own if they are long. */
-function called(name: string, values: readonly string[]): string {
+function writeCall(name: string, values: readonly string[]): string {
     const line = `${name}(${values.join(', ')})`;
-    return line.length <= LINE - 12 ? line : `${name}(\n      ${values.join(',\n      ')})`;
+    return line.length <= MAX_LINE - 12 ? line : `${name}(\n      ${values.join(',\n      ')})`;
 }
 
 /** No row is its own partner where a table is matched with itself. */
-function others({ left, right }: Match): string {
+function excludeSelf({ left, right }: Match): string {
     if (left.table !== right.table || !left.id) return '';
     return ` AND a.${quoteName(left.id)} <> b.${quoteName(left.id)}`;
 }
 
-function errorRadius(times: number, left: Side, right: Side): string {
+function errorRadius(times: number, left: MatchTable, right: MatchTable): string {
     const errors = [
         ...(left.errors ? [inArcsec('a', left.errors)] : []),
         ...(right.errors ? [inArcsec('b', right.errors)] : []),
@@ -104,21 +104,21 @@ function errorRadius(times: number, left: Side, right: Side): string {
     return `${times} * ${total} / 3600.`;
 }
 
-function inArcsec(alias: string, { column, perArcsec }: Errors): string {
+function inArcsec(alias: string, { column, perArcsec }: PositionErrors): string {
     const value = `${alias}.${quoteName(column)}`;
     if (perArcsec === 1) return value;
-    return perArcsec > 1 ? `(${value} / ${decimal(perArcsec)})` : `(${value} * ${decimal(1 / perArcsec)})`;
+    return perArcsec > 1 ? `(${value} / ${decimalSql(perArcsec)})` : `(${value} * ${decimalSql(1 / perArcsec)})`;
 }
 
 /** The columns of a side with their names in the result, as many on a line as fit. */
-function listed(alias: string, columns: readonly string[], outputs: readonly string[]): string[] {
+function listColumns(alias: string, columns: readonly string[], outputs: readonly string[]): string[] {
     const lines: string[] = [];
     columns.forEach((column, at) => {
         const output = outputs[at] ?? column;
         const as = output === column ? '' : ` AS ${quoteName(output)}`;
         const item = `${alias}.${quoteName(column)}${as}`;
         const last = lines.at(-1);
-        if (last !== undefined && last.length + item.length < LINE) lines[lines.length - 1] = `${last}, ${item}`;
+        if (last !== undefined && last.length + item.length < MAX_LINE) lines[lines.length - 1] = `${last}, ${item}`;
         else lines.push(item);
     });
     return lines;
@@ -134,12 +134,12 @@ export function outputNames(
     const taken = [...left, ...right].filter(once);
     const named = (suffix: string) => (name: string) => {
         if (once(name)) return name;
-        const found = unique(name + suffix, taken);
+        const found = makeUnique(name + suffix, taken);
         taken.push(found);
         return found;
     };
     const [a, b] = [left.map(named('_1')), right.map(named('_2'))];
-    return { left: a, right: b, separation: unique('separation_arcsec', taken) };
+    return { left: a, right: b, separation: makeUnique('separation_arcsec', taken) };
 }
 
 /** Whether a match can have this radius: more than nothing, and no more than the sky. */

@@ -1,21 +1,21 @@
 /** One table of a match: a file of the user's or a stored table, and what of it takes part. */
 
 import { catalogue } from '../tap/catalogue.svelte';
-import { same, unquoted } from '../adql/identifiers';
-import { files, type TableFile } from '../uploads/userFiles.svelte';
+import { areSameNames, unquoteName } from '../adql/identifiers';
+import { files, type UserFile } from '../uploads/userFiles.svelte';
 import { kindOf } from '../model/fieldKind';
-import { guessedPosition, type Known, type Position } from '../uploads/positionGuess';
-import { firstColumns, idOf, motionOf } from './columnRoles';
-import { masPerYear, perArcsec, type Errors, type Motion, type Side } from './matchQuery';
+import { guessPosition, type CandidateColumn, type Position } from '../uploads/positionGuess';
+import { firstColumns, findIdColumn, findMotionColumn } from './columnRoles';
+import { masPerYear, perArcsec, type PositionErrors, type Motion, type MatchTable } from './matchQuery';
 
 const UPLOAD = /^TAP_UPLOAD\./i;
 /** a file with so few columns is taken whole */
-const WHOLE = 8;
+const MAX_WHOLE = 8;
 
-export class WizardSide {
+export class MatchSide {
     /** as ADQL writes it, '' while none is chosen */
     table = $state('');
-    columns = $state.raw<readonly Known[]>([]);
+    columns = $state.raw<readonly CandidateColumn[]>([]);
     position = $state.raw<Position | undefined>();
     /** names of the columns of the result */
     chosen = $state.raw<readonly string[]>([]);
@@ -37,12 +37,12 @@ export class WizardSide {
         return UPLOAD.test(this.table);
     }
 
-    get file(): TableFile | undefined {
-        return this.isFile ? files.find(this.table.replace(UPLOAD, '')) : undefined;
+    get file(): UserFile | undefined {
+        return this.isFile ? files.findFile(this.table.replace(UPLOAD, '')) : undefined;
     }
 
     /** Take a table, and learn its columns. Never raises: `failed` says what is wrong. */
-    async choose(table: string): Promise<void> {
+    async chooseTable(table: string): Promise<void> {
         if (table === this.table && this.columns.length > 0) {
             this.position = this.file?.position ?? this.position;
             return;
@@ -53,8 +53,8 @@ export class WizardSide {
             const columns = table ? await columnsOf(table) : [];
             if (this.table !== table) return;
             this.columns = columns;
-            this.position = this.file?.position ?? guessedPosition(columns);
-            this.few();
+            this.position = this.file?.position ?? guessPosition(columns);
+            this.chooseFew();
         } catch (error) {
             if (this.table !== table) return;
             this.failed = (error as Error).message;
@@ -63,36 +63,36 @@ export class WizardSide {
     }
 
     /** Say where the positions are; of a file, for other queries too. */
-    place(position: Position | undefined): void {
+    setPosition(position: Position | undefined): void {
         this.position = position;
         if (!this.file) return;
         this.file.position = position;
-        void files.save();
+        void files.keepFiles();
     }
 
     /** Choose the columns that a result needs first: ids, the position and magnitudes; all of a small file. */
-    few(): void {
-        const all = this.isFile && this.columns.length <= WHOLE;
+    chooseFew(): void {
+        const all = this.isFile && this.columns.length <= MAX_WHOLE;
         this.chosen = all ? this.columns.map(({ name }) => name) : firstColumns(this.columns, this.position);
     }
 
-    toggle(column: string): void {
+    toggleColumn(column: string): void {
         const { chosen } = this;
         this.chosen = chosen.includes(column) ? chosen.filter((name) => name !== column) : [...chosen, column];
     }
 
     /** Columns that may be errors of positions. */
-    readonly errorColumns: readonly Known[] = $derived(
+    readonly errorColumns: readonly CandidateColumn[] = $derived(
         this.columns.filter(
             ({ kind, unit = '' }) => kind === 'number' && (unit === '' || perArcsec(unit ?? '') !== undefined),
         ),
     );
 
     /** The two proper motions, if the table has them and positions that they can move. */
-    readonly motions: { ra: Known; dec: Known } | undefined = $derived.by(() => {
+    readonly motions: { ra: CandidateColumn; dec: CandidateColumn } | undefined = $derived.by(() => {
         const { position, columns } = this;
         if (position?.frame !== 'ICRS') return;
-        const [ra, dec] = [motionOf(columns, 'ra'), motionOf(columns, 'dec')];
+        const [ra, dec] = [findMotionColumn(columns, 'ra'), findMotionColumn(columns, 'dec')];
         return ra && dec && ra.unit === dec.unit ? { ra, dec } : undefined;
     });
 
@@ -108,13 +108,13 @@ export class WizardSide {
         };
     }
 
-    get errorColumn(): Errors | undefined {
+    get errorColumn(): PositionErrors | undefined {
         const column = this.columns.find(({ name }) => name === this.errors);
         return column && { column: column.name, perArcsec: perArcsec(column.unit ?? '') ?? 1 };
     }
 
     /** What the query is written of; undefined while it has no position. */
-    get side(): Side | undefined {
+    get side(): MatchTable | undefined {
         if (!this.table || !this.position) return undefined;
         const all = this.columns.map(({ name }) => name);
         return {
@@ -124,19 +124,19 @@ export class WizardSide {
             all,
             motion: this.motion,
             errors: this.errorColumn,
-            id: idOf(this.columns)?.name,
+            id: findIdColumn(this.columns)?.name,
         };
     }
 }
 
-async function columnsOf(table: string): Promise<readonly Known[]> {
+async function columnsOf(table: string): Promise<readonly CandidateColumn[]> {
     if (UPLOAD.test(table)) {
         await files.restored;
-        return files.find(table.replace(UPLOAD, ''))?.columns ?? [];
+        return files.findFile(table.replace(UPLOAD, ''))?.columns ?? [];
     }
     const columns = await catalogue.columns(table);
     return columns.map(({ name, datatype, arraysize, xtype, unit, ucd, description }) => ({
-        name: unquoted(name),
+        name: unquoteName(name),
         kind: kindOf(datatype, arraysize, xtype),
         unit,
         ucd,
@@ -145,4 +145,4 @@ async function columnsOf(table: string): Promise<readonly Known[]> {
 }
 
 /** Whether two names are the same table. */
-export const isSame = (one: string, other: string): boolean => one !== '' && same(one, other);
+export const isSameTable = (one: string, other: string): boolean => one !== '' && areSameNames(one, other);

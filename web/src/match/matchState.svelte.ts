@@ -3,13 +3,13 @@
 import { text } from '../text';
 import { files } from '../uploads/userFiles.svelte';
 import { isRadius, matchAdql, outputNames, perArcsec, type Match } from './matchQuery';
-import { isSame, WizardSide } from './matchSide.svelte';
+import { isSameTable, MatchSide } from './matchSide.svelte';
 
 const said = text.uploads.wizard;
 
-class Wizard {
-    left = $state(new WizardSide());
-    right = $state(new WizardSide());
+class MatchState {
+    left = $state(new MatchSide());
+    right = $state(new MatchSide());
     by = $state<'fixed' | 'errors'>('fixed');
     /** arcsec */
     radius = $state<number | null>(2);
@@ -17,7 +17,7 @@ class Wizard {
     choice = $state<Match['choice']>('nearest');
     keep = $state<Match['keep']>('matched');
 
-    swap(): void {
+    swapSides(): void {
         [this.left, this.right] = [this.right, this.left];
     }
 
@@ -48,11 +48,13 @@ class Wizard {
     readonly adql: string = $derived(this.match ? matchAdql(this.match) : '');
 
     /** What the query does, sentence by sentence. */
-    readonly explained: readonly string[] = $derived(this.match ? explained(this.match, [this.left, this.right]) : []);
+    readonly explained: readonly string[] = $derived(
+        this.match ? explainMatch(this.match, [this.left, this.right]) : [],
+    );
 
     /** The files that the query uploads. */
     get files(): Record<string, Blob> {
-        return files.blobs([this.left, this.right].flatMap(({ file }) => (file ? [file.name] : [])));
+        return files.blobsOf([this.left, this.right].flatMap(({ file }) => (file ? [file.name] : [])));
     }
 
     get title(): string {
@@ -63,24 +65,24 @@ class Wizard {
 
 const isEpoch = (year: number | null): boolean => year !== null && year >= 1000 && year <= 3000;
 
-function explained(match: Match, sides: readonly WizardSide[]): string[] {
+function explainMatch(match: Match, sides: readonly MatchSide[]): string[] {
     const { left, right, radius, choice, keep } = match;
     const errors = [left, right].flatMap(({ table, errors }) => (errors ? [`${table}.${errors.column}`] : []));
     const within = 'arcsec' in radius ? said.within(radius.arcsec) : said.withinErrors(radius.times, errors);
-    const isSelf = isSame(left.table, right.table);
+    const isSelf = isSameTable(left.table, right.table);
     return [
         said.what(choice, keep, left.table, right.table, within),
         ...(keep === 'left' ? [said.keptEmpty] : []),
         ...(keep === 'unmatched' ? [] : [said.separation(outputNames(left.columns, right.columns).separation)]),
         ...[left, right].flatMap(({ table, motion }) => (motion ? [said.moved(table, motion.from, motion.to)] : [])),
         ...(isSelf ? [left.id ? said.self : said.selfUnknown] : []),
-        ...('times' in radius ? sides.flatMap(withoutUnit) : []),
+        ...('times' in radius ? sides.flatMap(warnUnknownUnit) : []),
     ];
 }
 
-function withoutUnit(side: WizardSide): string[] {
+function warnUnknownUnit(side: MatchSide): string[] {
     const column = side.columns.find(({ name }) => name === side.errors);
     return column && perArcsec(column.unit ?? '') === undefined ? [said.unitUnknown(column.name)] : [];
 }
 
-export const wizard = new Wizard();
+export const wizard = new MatchState();

@@ -1,11 +1,11 @@
 /** Whether the service can answer a query, asked before it runs: of large files only the columns are sent for that. */
 
-import { estimate } from '../tap/queryEstimate';
+import { estimateQuery } from '../tap/queryEstimate';
 import { TapError } from '../tap/tapRequest';
-import type { TableFile } from '../uploads/userFiles.svelte';
-import { columnsAlone } from '../uploads/emptyVotable';
+import type { UserFile } from '../uploads/userFiles.svelte';
+import { emptyVotable } from '../uploads/emptyVotable';
 
-export type Check =
+export type QueryCheck =
     | { readonly phase: 'none' }
     | { readonly phase: 'checking' }
     | { readonly phase: 'good' }
@@ -15,18 +15,18 @@ export type Check =
     | { readonly phase: 'unknown'; readonly message: string };
 
 /** Bytes up to which a file is sent whole for a check. */
-const SMALL = 1e6;
+const MAX_WHOLE_FILE = 1e6;
 
 /** What the service says of a query that uses these files. Never raises. */
-export async function checked(query: string, used: readonly TableFile[], signal: AbortSignal): Promise<Check> {
+export async function checkQuery(query: string, used: readonly UserFile[], signal: AbortSignal): Promise<QueryCheck> {
     const files = Object.fromEntries(
         used.map((file) => [
             file.name,
-            file.blob.size > SMALL && file.head ? columnsAlone(file.head.fields) : file.blob,
+            file.blob.size > MAX_WHOLE_FILE && file.head ? emptyVotable(file.head.fields) : file.blob,
         ]),
     );
     try {
-        const answer = await estimate({ query, files }, signal);
+        const answer = await estimateQuery({ query, files }, signal);
         if (!('faults' in answer)) return { phase: 'good' };
         return {
             phase: 'wrong',

@@ -1,7 +1,7 @@
 /** Columns in memory: parts as they came, each with typed arrays, from which single values are taken when needed. */
 
 import type { Cell } from './resultModel';
-import { instant, MICROS_PER_DAY, UNIX_EPOCH_MJD } from './instants';
+import { formatMicros, MICROS_PER_DAY, UNIX_EPOCH_MJD } from './instants';
 
 export type Numbers =
     | Int8Array<ArrayBuffer>
@@ -23,27 +23,27 @@ type Values =
     /** microseconds since 1970, UTC */
     | { readonly type: 'time'; readonly micros: BigInt64Array<ArrayBuffer> }
     | { readonly type: 'text'; readonly offsets: Int32Array<ArrayBuffer>; readonly bytes: Bytes }
-    | { readonly type: 'list'; readonly offsets: Int32Array<ArrayBuffer>; readonly items: Part };
+    | { readonly type: 'list'; readonly offsets: Int32Array<ArrayBuffer>; readonly items: ColumnPart };
 
 /** Some consecutive rows of a column, as Arrow lays them out. `valid`: a bit per row, 0 for NULL; missing: no NULL. */
-export type Part = Values & { readonly length: number; readonly valid?: Bytes | undefined };
+export type ColumnPart = Values & { readonly length: number; readonly valid?: Bytes | undefined };
 
 const UTF8 = new TextDecoder();
 
-export const bit = (bits: Bytes, at: number): boolean => ((bits[at >> 3]! >> (at & 7)) & 1) === 1;
+export const isBitSet = (bits: Bytes, at: number): boolean => ((bits[at >> 3]! >> (at & 7)) & 1) === 1;
 
-export const isNull = (part: Part, at: number): boolean => part.valid !== undefined && !bit(part.valid, at);
+export const isNull = (part: ColumnPart, at: number): boolean => part.valid !== undefined && !isBitSet(part.valid, at);
 
 /** A value as the page shows it; arrays as DALI writes them, with blanks between. */
-export function cell(part: Part, at: number): Cell {
+export function readCell(part: ColumnPart, at: number): Cell {
     if (isNull(part, at)) return null;
     switch (part.type) {
         case 'number':
-            return part.values instanceof Float32Array ? shortest(part.values[at]!) : part.values[at]!;
+            return part.values instanceof Float32Array ? shortestFloat(part.values[at]!) : part.values[at]!;
         case 'boolean':
-            return bit(part.bits, at);
+            return isBitSet(part.bits, at);
         case 'time':
-            return instant(part.micros[at]!);
+            return formatMicros(part.micros[at]!);
         case 'text':
             return UTF8.decode(part.bytes.subarray(part.offsets[at], part.offsets[at + 1]));
         case 'list':
@@ -52,7 +52,7 @@ export function cell(part: Part, at: number): Cell {
 }
 
 /** The number with the fewest digits that is this float: 1.18, not 1.1799999475479126. */
-export function shortest(value: number): number {
+export function shortestFloat(value: number): number {
     for (let digits = 6; digits < 9; digits++) {
         const short = Number(value.toPrecision(digits));
         if (Math.fround(short) === value) return short;
@@ -60,29 +60,32 @@ export function shortest(value: number): number {
     return value;
 }
 
-function listText(items: Part, from: number, to: number): string {
+function listText(items: ColumnPart, from: number, to: number): string {
     const words: string[] = [];
-    for (let at = from; at < to; at++) words.push(String(cell(items, at) ?? (items.type === 'number' ? 'NaN' : '')));
+    for (let at = from; at < to; at++)
+        words.push(String(readCell(items, at) ?? (items.type === 'number' ? 'NaN' : '')));
     return words.join(' ');
 }
 
 /** Write the part's values as numbers to `into` from `start` on: NaN for NULL and for what is no number. */
-export function toNumbers(part: Part, into: Float64Array, start: number): void {
+export function writeNumbers(part: ColumnPart, into: Float64Array, start: number): void {
     if (part.type === 'number' && part.values instanceof Float64Array) into.set(part.values, start);
     else if (part.type === 'number')
         for (let at = 0; at < part.length; at++) into[start + at] = Number(part.values[at]);
-    else if (part.type === 'boolean') for (let at = 0; at < part.length; at++) into[start + at] = +bit(part.bits, at);
-    else if (part.type === 'time') for (let at = 0; at < part.length; at++) into[start + at] = mjd(part.micros[at]!);
+    else if (part.type === 'boolean')
+        for (let at = 0; at < part.length; at++) into[start + at] = +isBitSet(part.bits, at);
+    else if (part.type === 'time')
+        for (let at = 0; at < part.length; at++) into[start + at] = microsToMjd(part.micros[at]!);
     else into.fill(NaN, start, start + part.length);
     if (!part.valid) return;
-    for (let at = 0; at < part.length; at++) if (!bit(part.valid, at)) into[start + at] = NaN;
+    for (let at = 0; at < part.length; at++) if (!isBitSet(part.valid, at)) into[start + at] = NaN;
 }
 
-const mjd = (micros: bigint): number => Number(micros) / MICROS_PER_DAY + UNIX_EPOCH_MJD;
+const microsToMjd = (micros: bigint): number => Number(micros) / MICROS_PER_DAY + UNIX_EPOCH_MJD;
 
 /** The texts of a part by their row; '' for NULL. Faster than one by one where all rows are looked at. */
-export function texts(part: Part): (at: number) => string {
-    if (part.type !== 'text') return (at) => String(cell(part, at) ?? '');
+export function textReader(part: ColumnPart): (at: number) => string {
+    if (part.type !== 'text') return (at) => String(readCell(part, at) ?? '');
     const first = part.offsets[0] ?? 0;
     const all = UTF8.decode(part.bytes.subarray(first, part.offsets[part.length]));
     // one byte per character: pieces of one string
@@ -92,7 +95,7 @@ export function texts(part: Part): (at: number) => string {
 }
 
 /** Bytes that a part holds. */
-export function heldBytes(part: Part): number {
+export function countBytes(part: ColumnPart): number {
     const valid = part.valid?.byteLength ?? 0;
     switch (part.type) {
         case 'number':
@@ -104,6 +107,6 @@ export function heldBytes(part: Part): number {
         case 'text':
             return valid + part.offsets.byteLength + part.bytes.byteLength;
         case 'list':
-            return valid + part.offsets.byteLength + heldBytes(part.items);
+            return valid + part.offsets.byteLength + countBytes(part.items);
     }
 }

@@ -1,26 +1,26 @@
 /** The columns of a result in memory: batches of rows as they arrived. */
 
-import { cell, heldBytes, toNumbers, type Part } from './columnParts';
+import { readCell, countBytes, writeNumbers, type ColumnPart } from './columnParts';
 import type { Cell, Field } from './resultModel';
 
 export class ColumnStore {
     fields: readonly Field[] = [];
     rows = 0;
     #starts: number[] = [];
-    #columns: Part[][] = [];
+    #columns: ColumnPart[][] = [];
 
-    begin(fields: readonly Field[]): void {
+    setFields(fields: readonly Field[]): void {
         this.fields = fields;
         this.#columns = fields.map(() => []);
     }
 
-    addBatch(length: number, parts: readonly Part[]): void {
+    addBatch(length: number, partsOf: readonly ColumnPart[]): void {
         this.#starts.push(this.rows);
         this.rows += length;
-        parts.forEach((part, column) => this.#columns[column]?.push(part));
+        partsOf.forEach((part, column) => this.#columns[column]?.push(part));
     }
 
-    parts(column: number): readonly Part[] {
+    parts(column: number): readonly ColumnPart[] {
         return this.#columns[column] ?? [];
     }
 
@@ -46,18 +46,18 @@ export class ColumnStore {
         const at = row - this.#starts[batch]!;
         return columns.map((column) => {
             const part = this.#columns[column]?.[batch];
-            return part ? cell(part, at) : null;
+            return part ? readCell(part, at) : null;
         });
     }
 
     /** A column as numbers, one per row, NaN for NULL. */
     readNumbers(column: number): Float64Array<ArrayBuffer> {
         const numbers = new Float64Array(this.rows);
-        this.parts(column).forEach((part, batch) => toNumbers(part, numbers, this.#starts[batch]!));
+        this.parts(column).forEach((part, batch) => writeNumbers(part, numbers, this.#starts[batch]!));
         return numbers;
     }
 
-    summarize(column: number): { min: number; max: number; mean: number; missing: number } {
+    summarizeColumn(column: number): { min: number; max: number; mean: number; missing: number } {
         let [min, max, mean, finite, missing] = [Infinity, -Infinity, 0, 0, 0];
         for (const value of this.readNumbers(column)) {
             if (Number.isNaN(value)) missing++;
@@ -73,6 +73,6 @@ export class ColumnStore {
 
     /** Bytes of all values. */
     get bytes(): number {
-        return this.#columns.flat().reduce((sum, part) => sum + heldBytes(part), 0);
+        return this.#columns.flat().reduce((sum, part) => sum + countBytes(part), 0);
     }
 }

@@ -4,7 +4,7 @@ export const MICROS_PER_DAY = 86_400_000_000;
 export const UNIX_EPOCH_MJD = 40_587;
 
 /** DALI's text of an instant, with as many digits of a second as it has: "2016-01-01T00:00:00.25". */
-export function instant(micros: bigint): string {
+export function formatMicros(micros: bigint): string {
     const millis = Number(micros / 1000n - (micros % 1000n < 0n ? 1n : 0n));
     const rest = Number(((micros % 1000n) + 1000n) % 1000n);
     const date = new Date(millis);
@@ -16,7 +16,7 @@ export function instant(micros: bigint): string {
 const FORM = /^\s*([+-]?\d{4,6})-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?)?)?\s*Z?\s*$/;
 
 /** Microseconds of DALI's text of an instant (what is missing at its end is the begin); undefined if it is none. */
-export function micros(text: string): bigint | undefined {
+export function parseMicros(text: string): bigint | undefined {
     const found = FORM.exec(text);
     if (!found) return undefined;
     const [, year, month, day = '1', hour = '0', minute = '0', second = '0', fraction = ''] = found;
@@ -28,12 +28,12 @@ export function micros(text: string): bigint | undefined {
 }
 
 /** The Modified Julian Date of DALI's text of an instant; NaN if it is none. */
-export function mjdOf(text: string): number {
-    const found = micros(text);
+export function parseMjd(text: string): number {
+    const found = parseMicros(text);
     return found === undefined ? NaN : Number(found) / MICROS_PER_DAY + UNIX_EPOCH_MJD;
 }
 
 /** DALI's text of a Modified Julian Date, to the microsecond as far as the date has it. */
-export function instantOfMjd(mjd: number): string {
-    return Number.isFinite(mjd) ? instant(BigInt(Math.round((mjd - UNIX_EPOCH_MJD) * MICROS_PER_DAY))) : '';
+export function formatMjd(mjd: number): string {
+    return Number.isFinite(mjd) ? formatMicros(BigInt(Math.round((mjd - UNIX_EPOCH_MJD) * MICROS_PER_DAY))) : '';
 }

@@ -17,11 +17,11 @@ export interface OpenOptions {
 
 export interface QueryOpener {
     /** Open a query in a new tab and go there. */
-    open(adql: string, options?: OpenOptions): void;
+    openQuery(adql: string, options?: OpenOptions): void;
     /** Insert text at the cursor of the current query, and go there. */
-    insert(text: string): void;
+    insertText(text: string): void;
     /** Show the result of a job, or a table from another program, in a tab of its own. */
-    show(source: Source, title: string): void;
+    showResult(source: Source, title: string): void;
 }
 
 let opener: QueryOpener | undefined;
@@ -30,6 +30,6 @@ export function provideQueryOpener(provided: QueryOpener): void {
     opener = provided;
 }
 
-export const openQuery: QueryOpener['open'] = (adql, options) => opener?.open(adql, options);
-export const insertIntoQuery: QueryOpener['insert'] = (text) => opener?.insert(text);
-export const showResult: QueryOpener['show'] = (source, title) => opener?.show(source, title);
+export const openQuery: QueryOpener['openQuery'] = (adql, options) => opener?.openQuery(adql, options);
+export const insertIntoQuery: QueryOpener['insertText'] = (text) => opener?.insertText(text);
+export const showResult: QueryOpener['showResult'] = (source, title) => opener?.showResult(source, title);

@@ -34,7 +34,7 @@ export type Filter =
     | { readonly column: number; readonly contains: string };
 
 /** Rows to write as text. */
-export interface Written {
+export interface TextRequest {
     readonly format: 'csv' | 'tsv';
     /** those shown, those chosen (in the order shown, also where a filter hides them, these last), or some places */
     readonly rows: 'shown' | 'chosen' | { readonly from: number; readonly to: number };
@@ -82,23 +82,23 @@ export interface Table {
 
     /** the values for the places [from, to), with the row number of each: `cells[place - from][k]` of the k-th column
      * asked for; of all columns, if none are named */
-    page(
+    readPage(
         from: number,
         to: number,
         columns?: readonly number[],
     ): Promise<{ rows: Uint32Array<ArrayBuffer>; cells: Cell[][] }>;
     /** a column as numbers, one per row (not place), NaN for NULL; cached. Booleans are 0 and 1, instants MJD */
-    numbers(column: number): Promise<Float64Array<ArrayBuffer>>;
+    readNumbers(column: number): Promise<Float64Array<ArrayBuffer>>;
     /** the rows shown, in the order shown */
-    order(): Promise<Uint32Array<ArrayBuffer>>;
+    readOrder(): Promise<Uint32Array<ArrayBuffer>>;
     /** minimum, maximum, mean of the finite values, and the count of NULL and NaN, among all rows */
-    summary(column: number): Promise<{ min: number; max: number; mean: number; missing: number }>;
-    sort(by: readonly Sort[]): Promise<void>;
-    filter(by: readonly Filter[]): Promise<void>;
+    summarizeColumn(column: number): Promise<{ min: number; max: number; mean: number; missing: number }>;
+    sortBy(by: readonly Sort[]): Promise<void>;
+    filterBy(by: readonly Filter[]): Promise<void>;
     /** `rows`: one byte per row, or undefined to choose none */
-    choose(rows: Uint8Array | undefined): void;
+    chooseRows(rows: Uint8Array | undefined): void;
     /** rows as text, with a line of names: as a file, or for the clipboard */
-    written(what: Written): Promise<Blob>;
+    writeText(what: TextRequest): Promise<Blob>;
     /** stop loading; what has come stays */
     stop(): void;
     /** free the worker's memory */

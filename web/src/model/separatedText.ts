@@ -3,7 +3,7 @@
 import type { Cell } from './resultModel';
 
 /** A value as text: NULL is nothing, an empty text "" in CSV. */
-export function written(value: Cell, format: 'csv' | 'tsv'): string {
+export function writeCell(value: Cell, format: 'csv' | 'tsv'): string {
     if (value === null) return '';
     if (typeof value !== 'string') return String(value);
     if (format === 'tsv') return value.replace(/[\t\r\n]+/g, ' ');
@@ -11,7 +11,7 @@ export function written(value: Cell, format: 'csv' | 'tsv'): string {
 }
 
 /** A line, with its end. */
-export function line(cells: readonly Cell[], format: 'csv' | 'tsv'): string {
-    const words = cells.map((value) => written(value, format));
+export function writeLine(cells: readonly Cell[], format: 'csv' | 'tsv'): string {
+    const words = cells.map((value) => writeCell(value, format));
     return format === 'csv' ? `${words.join(',')}\r\n` : `${words.join('\t')}\n`;
 }

@@ -13,9 +13,9 @@ export interface Histogram {
     readonly chosen: Float64Array | undefined;
 }
 
-const MOST_BINS = 2000;
+const MAX_BINS = 2000;
 /** The relative rounding of 32-bit numbers. */
-const SINGLE = 1e-7;
+const FLOAT_ROUNDING = 1e-7;
 
 /** How many bins suit the values in a range, after Freedman and Diaconis; of a sample, where there are many. */
 export function suitableBins(values: Float64Array, low: number, high: number): number {
@@ -33,13 +33,13 @@ export function suitableBins(values: Float64Array, low: number, high: number): n
 }
 
 /** Counts in bins of a round width about a `bins`-th of the range [low, high] of scaled values. */
-export function histogram(points: Points, low: number, high: number, bins: number, chosen?: Uint8Array): Histogram {
+export function countBins(points: Points, low: number, high: number, bins: number, chosen?: Uint8Array): Histogram {
     const span = high > low ? high - low : 1;
-    const wanted = Math.max(1, Math.min(MOST_BINS, bins));
+    const wanted = Math.max(1, Math.min(MAX_BINS, bins));
     // the round step that comes nearest from below would make up to twice as many
     const width = niceStep(span, wanted);
     const first = Math.floor(low / width);
-    const count = Math.min(2 * MOST_BINS, Math.floor(high / width) - first + 1);
+    const count = Math.min(2 * MAX_BINS, Math.floor(high / width) - first + 1);
     const start = first * width;
     const counts = new Float64Array(count);
     const marked = chosen ? new Float64Array(count) : undefined;
@@ -49,7 +49,7 @@ export function histogram(points: Points, low: number, high: number, bins: numbe
         if (value < low || value > high) continue;
         const place = value * inverse;
         // what is on an edge but for rounding, that of 32-bit numbers included, belongs above it
-        const bin = Math.floor(place + Math.abs(place) * SINGLE + 1e-9) - first;
+        const bin = Math.floor(place + Math.abs(place) * FLOAT_ROUNDING + 1e-9) - first;
         const held = bin < 0 ? 0 : bin < count ? bin : count - 1;
         counts[held]!++;
         if (marked && chosen![points.rows[k]!]) marked[held]!++;
@@ -58,7 +58,7 @@ export function histogram(points: Points, low: number, high: number, bins: numbe
 }
 
 /** A grid of counts over a view; the cells stay where they are when the view is moved. */
-export interface Grid {
+export interface DensityGrid {
     readonly counts: Uint32Array;
     readonly columns: number;
     readonly rows: number;
@@ -71,7 +71,7 @@ export interface Grid {
 }
 
 /** The density of points over a view: cells of about `cell` CSS pixels. */
-export function density(points: Points, view: View, box: Box, cell: number): Grid {
+export function countGrid(points: Points, view: View, box: Box, cell: number): DensityGrid {
     const du = (Math.abs(view.u1 - view.u0) / box.width) * cell;
     const dv = (Math.abs(view.v1 - view.v0) / box.height) * cell;
     const [low, bottom] = [Math.min(view.u0, view.u1), Math.min(view.v0, view.v1)];

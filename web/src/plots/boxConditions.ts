@@ -2,9 +2,9 @@
 
 import type { Field, Filter } from '../model/resultModel';
 import type { Place } from './pointSelection';
-import { adqlOf, AXES, type Axis, type Settings } from './plotSettings';
+import { quantityAdql, AXES, type Axis, type PlotSettings } from './plotSettings';
 
-export interface Brushed {
+export interface BoxChoice {
     /** the rows that were chosen by it */
     readonly rows: Uint8Array;
     /** what ADQL's WHERE says of it; '' if it cannot */
@@ -13,22 +13,22 @@ export interface Brushed {
     readonly filters: readonly Filter[];
 }
 
-interface Range {
+interface AxisRange {
     readonly axis: Axis;
     readonly min: number;
     readonly max: number;
 }
 
 /** The conditions of a box with these corners, in scaled values; undefined where the axes are no columns. */
-export function boxOf(
-    settings: Settings,
+export function describeBox(
+    settings: PlotSettings,
     fields: readonly Field[],
     [one, other]: readonly [Place, Place],
     rows: Uint8Array,
-): Brushed | undefined {
+): BoxChoice | undefined {
     const folded = settings.kind === 'curve' && settings.period > 0;
     if (settings.kind === 'sky' || folded) return undefined;
-    const ranges = AXES[settings.kind].map((role, at): Range => {
+    const ranges = AXES[settings.kind].map((role, at): AxisRange => {
         const axis = settings.axes[role];
         const ends = [one[at as 0 | 1], other[at as 0 | 1]].map((end) => (axis.log ? 10 ** end : end));
         return { axis, min: Math.min(...ends), max: Math.max(...ends) };
@@ -37,12 +37,12 @@ export function boxOf(
 }
 
 /** Instants and booleans are not compared to numbers in ADQL. */
-function conditionOf(ranges: readonly Range[], fields: readonly Field[]): string {
+function conditionOf(ranges: readonly AxisRange[], fields: readonly Field[]): string {
     if (ranges.some(({ axis }) => fields[axis.column]?.kind !== 'number')) return '';
-    return ranges.map(({ axis, min, max }) => `${adqlOf(fields, axis)} BETWEEN ${min} AND ${max}`).join(' AND ');
+    return ranges.map(({ axis, min, max }) => `${quantityAdql(fields, axis)} BETWEEN ${min} AND ${max}`).join(' AND ');
 }
 
-function filtersOf(ranges: readonly Range[]): Filter[] {
+function filtersOf(ranges: readonly AxisRange[]): Filter[] {
     if (ranges.some(({ axis }) => axis.minus >= 0)) return [];
     return ranges.map(({ axis, min, max }) => ({ column: axis.column, min, max }));
 }

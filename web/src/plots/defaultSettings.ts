@@ -1,13 +1,13 @@
 /** What to plot of a table at first, by what its columns say they are (UCDs, units, names). */
 
 import type { Field } from '../model/resultModel';
-import { isMagnitude, NO_AXIS, plottable, type Axis, type Kind, type Settings } from './plotSettings';
+import { isMagnitude, NO_AXIS, isPlottable, type Axis, type PlotKind, type PlotSettings } from './plotSettings';
 
 /** The settings with which a table's plot begins. */
-export function defaultSettings(fields: readonly Field[]): Settings {
-    const sky = position(fields);
-    const [x, y] = plane(fields);
-    const curve = lightCurve(fields);
+export function defaultSettings(fields: readonly Field[]): PlotSettings {
+    const sky = findPosition(fields);
+    const [x, y] = findPlane(fields);
+    const curve = findLightCurve(fields);
     const axis = (column: number, minus = -1): Axis => ({ ...NO_AXIS, column, minus });
     return {
         kind: firstKind(fields, sky, curve, y.column),
@@ -22,7 +22,7 @@ export function defaultSettings(fields: readonly Field[]): Settings {
         },
         colour: -1,
         band: curve.band,
-        error: errorOf(fields, curve.flux),
+        error: findErrorColumn(fields, curve.flux),
         frame: isGalactic(fields[sky[0]]) ? 'galactic' : 'equatorial',
         centre: undefined,
         skyStyle: 'points',
@@ -37,60 +37,62 @@ export function defaultSettings(fields: readonly Field[]): Settings {
 
 type Curve = { time: number; flux: number; band: number };
 
-function firstKind(fields: readonly Field[], sky: readonly [number, number], curve: Curve, y: number): Kind {
+function firstKind(fields: readonly Field[], sky: readonly [number, number], curve: Curve, y: number): PlotKind {
     if (sky[0] >= 0) return 'sky';
     if (curve.time >= 0 && curve.flux >= 0 && curve.time !== curve.flux) return 'curve';
-    return y >= 0 || fields.filter(plottable).length !== 1 ? 'scatter' : 'histogram';
+    return y >= 0 || fields.filter(isPlottable).length !== 1 ? 'scatter' : 'histogram';
 }
 
 /** Whether a longitude is a galactic one. */
 export const isGalactic = (field: Field | undefined): boolean => (field?.ucd ?? '').startsWith('pos.galactic');
 
 /** The columns of the position: the main one, else the first; -1 if there is none. */
-function position(fields: readonly Field[]): readonly [number, number] {
+function findPosition(fields: readonly Field[]): readonly [number, number] {
     for (const [longitude, latitude] of [
         ['pos.eq.ra', 'pos.eq.dec'],
         ['pos.galactic.lon', 'pos.galactic.lat'],
     ] as const) {
-        const found = [byUcd(fields, longitude), byUcd(fields, latitude)] as const;
+        const found = [findByUcd(fields, longitude), findByUcd(fields, latitude)] as const;
         if (found[0] >= 0 && found[1] >= 0) return found;
     }
     for (const [longitude, latitude] of [
         [/^_?ra(_?j2000|_?icrs|deg)?$/i, /^_?de(c|j2000|_icrs|c?_?j2000|cdeg|deg)?$/i],
         [/^l$|^glon$/i, /^b$|^glat$/i],
     ] as const) {
-        const found = [byName(fields, longitude), byName(fields, latitude)] as const;
+        const found = [findByName(fields, longitude), findByName(fields, latitude)] as const;
         if (found[0] >= 0 && found[1] >= 0) return found;
     }
     return [-1, -1];
 }
 
-function byUcd(fields: readonly Field[], ucd: string): number {
-    const main = fields.findIndex((field) => plottable(field) && field.ucd === `${ucd};meta.main`);
-    return main >= 0 ? main : fields.findIndex((field) => plottable(field) && (field.ucd ?? '').split(';')[0] === ucd);
+function findByUcd(fields: readonly Field[], ucd: string): number {
+    const main = fields.findIndex((field) => isPlottable(field) && field.ucd === `${ucd};meta.main`);
+    return main >= 0
+        ? main
+        : fields.findIndex((field) => isPlottable(field) && (field.ucd ?? '').split(';')[0] === ucd);
 }
 
-const byName = (fields: readonly Field[], name: RegExp) =>
-    fields.findIndex((field) => plottable(field) && name.test(field.name));
+const findByName = (fields: readonly Field[], name: RegExp) =>
+    fields.findIndex((field) => isPlottable(field) && name.test(field.name));
 
 /** Bands from blue to red, as UCDs name them. */
 const BANDS = ['em.UV', 'em.opt.U', 'em.opt.B', 'em.opt.V', 'em.opt.R', 'em.opt.I', 'em.IR.J', 'em.IR.H', 'em.IR.K'];
 
 /** Horizontal and vertical axis: a colour-magnitude diagram if there are two bands, else the first two numbers. */
-function plane(fields: readonly Field[]): [{ column: number; minus: number }, { column: number }] {
+function findPlane(fields: readonly Field[]): [{ column: number; minus: number }, { column: number }] {
     const magnitudes = fields.flatMap((field, at) => {
         const band = BANDS.findIndex((name) => (field.ucd ?? '').includes(name));
-        return plottable(field) && isMagnitude(field) && !/\.sb|color/.test(field.ucd ?? '') ? [{ at, band }] : [];
+        return isPlottable(field) && isMagnitude(field) && !/\.sb|color/.test(field.ucd ?? '') ? [{ at, band }] : [];
     });
     const banded = magnitudes.filter(({ band }) => band >= 0).sort((a, b) => a.band - b.band);
     const blue = banded.find(({ band }) => band >= BANDS.indexOf('em.opt.B')) ?? banded[0];
     const red = banded.find(({ band }) => blue && band > blue.band);
-    const colour = fields.findIndex((field) => plottable(field) && /^phot\.color/.test(field.ucd ?? ''));
+    const colour = fields.findIndex((field) => isPlottable(field) && /^phot\.color/.test(field.ucd ?? ''));
     const broad = magnitudes.find(({ band }) => band < 0);
     if (blue && red) return [{ column: blue.at, minus: red.at }, { column: broad?.at ?? red.at }];
     if (colour >= 0 && magnitudes[0]) return [{ column: colour, minus: -1 }, { column: magnitudes[0].at }];
     const numbers = [...fields.keys()].filter((at) => isMeasure(fields[at]!));
-    const all = numbers.length >= 2 ? numbers : [...fields.keys()].filter((at) => plottable(fields[at]!));
+    const all = numbers.length >= 2 ? numbers : [...fields.keys()].filter((at) => isPlottable(fields[at]!));
     return [{ column: all[0] ?? -1, minus: -1 }, { column: all[1] ?? -1 }];
 }
 
@@ -98,12 +100,12 @@ function plane(fields: readonly Field[]): [{ column: number; minus: number }, { 
 const isMeasure = (field: Field) =>
     (field.kind === 'number' || field.kind === 'time') && !/^(meta|stat)\./.test(field.ucd ?? '');
 
-function lightCurve(fields: readonly Field[]): Curve {
-    const epoch = byUcd(fields, 'time.epoch');
+function findLightCurve(fields: readonly Field[]): Curve {
+    const epoch = findByUcd(fields, 'time.epoch');
     const instant = fields.findIndex((field) => field.kind === 'time');
-    const time = epoch >= 0 ? epoch : instant >= 0 ? instant : byName(fields, /^(h|b)?(mjd|jd)|^(obs_?)?time$/i);
+    const time = epoch >= 0 ? epoch : instant >= 0 ? instant : findByName(fields, /^(h|b)?(mjd|jd)|^(obs_?)?time$/i);
     const flux = fields.findIndex(
-        (field) => plottable(field) && (isMagnitude(field) || /^phot\.flux/.test(field.ucd ?? '')),
+        (field) => isPlottable(field) && (isMagnitude(field) || /^phot\.flux/.test(field.ucd ?? '')),
     );
     const named = fields.findIndex(({ ucd }) => (ucd ?? '').split(';').includes('instr.bandpass'));
     const band = named >= 0 ? named : fields.findIndex(({ name }) => /^(band|filter|filt|passband|fid)$/i.test(name));
@@ -112,13 +114,13 @@ function lightCurve(fields: readonly Field[]): Curve {
 }
 
 /** The column with the error of another: by its name, or by its UCD; -1 if there is none. */
-export function errorOf(fields: readonly Field[], of: number): number {
+export function findErrorColumn(fields: readonly Field[], of: number): number {
     const field = fields[of];
     if (!field) return -1;
     const names = [`e_${field.name}`, `${field.name}_error`, `${field.name}_err`, `${field.name}err`].map((n) =>
         n.toLowerCase(),
     );
-    const named = fields.findIndex((other) => plottable(other) && names.includes(other.name.toLowerCase()));
+    const named = fields.findIndex((other) => isPlottable(other) && names.includes(other.name.toLowerCase()));
     if (named >= 0 || !field.ucd) return named;
-    return fields.findIndex((other) => plottable(other) && other.ucd === `stat.error;${field.ucd}`);
+    return fields.findIndex((other) => isPlottable(other) && other.ucd === `stat.error;${field.ucd}`);
 }

@@ -1,6 +1,6 @@
 /** A table in memory for unit tests. */
 
-import type { Cell, Field, Filter, Sort, State, Table, Written } from '../model/resultModel';
+import type { Cell, Field, Filter, Sort, State, Table, TextRequest } from '../model/resultModel';
 
 export class MemoryTable implements Table {
     state: State = { phase: 'complete' };
@@ -28,32 +28,32 @@ export class MemoryTable implements Table {
         return this.chosen?.reduce((sum, mark) => sum + mark, 0) ?? 0;
     }
 
-    async page(from: number, to: number, columns = [...this.fields.keys()]) {
+    async readPage(from: number, to: number, columns = [...this.fields.keys()]) {
         const rows = Uint32Array.from(this.shownRows.slice(from, to));
         const cells = Array.from(rows, (row) => columns.map((column) => this.columns[column]?.[row] ?? null));
         return { rows, cells };
     }
-    async numbers(column: number) {
+    async readNumbers(column: number) {
         return Float64Array.from(this.columns[column]!, (cell) =>
             cell === null || typeof cell === 'string' ? NaN : Number(cell),
         );
     }
-    async order() {
+    async readOrder() {
         return Uint32Array.from(this.shownRows);
     }
-    async summary() {
+    async summarizeColumn() {
         return { min: 0, max: 0, mean: 0, missing: 0 };
     }
-    async sort(by: readonly Sort[]) {
+    async sortBy(by: readonly Sort[]) {
         this.sorting = by;
     }
-    async filter(by: readonly Filter[]) {
+    async filterBy(by: readonly Filter[]) {
         this.filters = by;
     }
-    choose(rows: Uint8Array | undefined): void {
+    chooseRows(rows: Uint8Array | undefined): void {
         this.chosen = rows;
     }
-    async written(what: Written) {
+    async writeText(what: TextRequest) {
         return new Blob([what.format]);
     }
     stop(): void {}

@@ -2,12 +2,12 @@
 
 import type { Points } from './plotPoints';
 import type { Box, View } from '../canvas/plotView';
-import { xOf, yOf } from '../canvas/plotView';
+import { xOnScreen, yOnScreen } from '../canvas/plotView';
 
 const CELL = 16;
 
 /** An index of the points of a view by their place on the screen. */
-export class Nearest {
+export class PointIndex {
     readonly #starts: Uint32Array;
     readonly #members: Uint32Array;
     readonly #columns: number;
@@ -20,7 +20,7 @@ export class Nearest {
     ) {
         this.#columns = Math.max(1, Math.ceil(box.width / CELL));
         this.#rows = Math.max(1, Math.ceil(box.height / CELL));
-        const cells = this.#cells();
+        const cells = this.#cellsOfPoints();
         const starts = new Uint32Array(this.#columns * this.#rows + 1);
         for (const cell of cells) if (cell >= 0) starts[cell + 1]!++;
         for (let cell = 1; cell < starts.length; cell++) starts[cell]! += starts[cell - 1]!;
@@ -32,7 +32,7 @@ export class Nearest {
     }
 
     /** The point (its number) at most `reach` CSS pixels from a place of the screen; -1 if there is none. */
-    at(x: number, y: number, reach: number): number {
+    findPoint(x: number, y: number, reach: number): number {
         const { points, view, box } = this;
         let [best, least] = [-1, reach * reach];
         const column = (value: number) => Math.floor((value - box.left) / CELL);
@@ -42,7 +42,10 @@ export class Nearest {
                 const cell = j * this.#columns + i;
                 for (let k = this.#starts[cell]!; k < this.#starts[cell + 1]!; k++) {
                     const point = this.#members[k]!;
-                    const [dx, dy] = [xOf(view, box, points.u[point]!) - x, yOf(view, box, points.v[point]!) - y];
+                    const [dx, dy] = [
+                        xOnScreen(view, box, points.u[point]!) - x,
+                        yOnScreen(view, box, points.v[point]!) - y,
+                    ];
                     const square = dx * dx + dy * dy;
                     // of equal ones the later, which is drawn above
                     if (square <= least) [best, least] = [point, square];
@@ -52,7 +55,7 @@ export class Nearest {
         return best;
     }
 
-    #cells(): Int32Array {
+    #cellsOfPoints(): Int32Array {
         const { points, view, box } = this;
         const cells = new Int32Array(points.count);
         const [ku, kv] = [box.width / (view.u1 - view.u0) / CELL, box.height / (view.v1 - view.v0) / CELL];

@@ -6,21 +6,21 @@ import { cellsOfPixels, countRange, logShade, paintCells } from '../sky/mapPixel
 import type { Field } from '../model/resultModel';
 import { text } from '../text';
 import { drawAxes, drawGrid, type AxisStyle } from '../canvas/plotAxes';
-import { density, type Histogram } from './binning';
-import { pixelOf } from '../canvas/colourRamps';
-import { colourColumn, type Data } from './plotData';
+import { countGrid, type Histogram } from './binning';
+import { cssToPixel } from '../canvas/colourRamps';
+import { colourColumn, type PlotData } from './plotData';
 import type { Size } from './plotLayout';
 import { drawKinds, drawLegend, LEGEND_WIDTH, type Scale } from '../canvas/legend';
 import type { Pen } from '../canvas/pen';
-import { picture } from '../canvas/pixelCanvas';
+import { drawPixels } from '../canvas/pixelCanvas';
 import { countIn, rasterRatio, scatterPixels, usualOpacity, type Raster } from './scatterPixels';
-import { labelOf, type Axis, type Role } from './plotSettings';
+import { quantityLabel, type Axis, type AxisRole } from './plotSettings';
 import { orderFor } from './skyCellCounts';
 import { emptySky, type Theme } from '../canvas/canvasTheme';
-import { xOf, yOf, type Box, type View } from '../canvas/plotView';
+import { xOnScreen, yOnScreen, type Box, type View } from '../canvas/plotView';
 
 export interface Scene {
-    readonly data: Data;
+    readonly data: PlotData;
     readonly fields: readonly Field[];
     readonly view: View;
     readonly box: Box;
@@ -38,7 +38,7 @@ export interface Scene {
 }
 
 /** Draws everything: ground, points or densities, axes, legend, and that rows are missing. */
-export function paint(pen: Pen, scene: Scene): void {
+export function paintScene(pen: Pen, scene: Scene): void {
     paintPlot(pen, scene);
     const { note, box, theme } = scene;
     const style = { colour: theme.warn, baseline: 'top', halo: theme.ground } as const;
@@ -65,7 +65,7 @@ function paintPlot(pen: Pen, scene: Scene): void {
 /** What the axes of a plot that is not the sky are labelled, and how they are ticked. */
 export function axisStyles({ data, fields }: Pick<Scene, 'data' | 'fields'>): [AxisStyle, AxisStyle] {
     const { settings } = data;
-    const style = (role: Role): AxisStyle => plainStyle(fields, settings.axes[role], settings.calendar);
+    const style = (role: AxisRole): AxisStyle => plainStyle(fields, settings.axes[role], settings.calendar);
     if (settings.kind === 'histogram') {
         return [style('value'), { label: text.plots.counts, log: settings.logCounts }];
     }
@@ -80,11 +80,11 @@ export function axisStyles({ data, fields }: Pick<Scene, 'data' | 'fields'>): [A
 function plainStyle(fields: readonly Field[], axis: Axis, calendar: boolean): AxisStyle {
     const instants = calendar && fields[axis.column]?.kind === 'time' && axis.minus < 0 && !axis.log;
     if (instants) return { label: fields[axis.column]!.name, log: false, epoch: 0 };
-    return { label: labelOf(fields, axis), log: axis.log };
+    return { label: quantityLabel(fields, axis), log: axis.log };
 }
 
 /** Whether a plot has a legend at its right. */
-export function hasLegend(data: Data): boolean {
+export function hasLegend(data: PlotData): boolean {
     const { kind, skyStyle } = data.settings;
     return kind === 'density' || (kind === 'sky' && skyStyle === 'density') || data.shades !== undefined;
 }
@@ -93,12 +93,12 @@ function legendBox({ box }: Scene): Box {
     return { left: box.left + box.width + 12, top: box.top, width: LEGEND_WIDTH, height: box.height };
 }
 
-const SINGLE = (colour: string) => Uint32Array.of(pixelOf(colour));
+const singleColour = (colour: string) => Uint32Array.of(cssToPixel(colour));
 /** How faint what is not chosen is drawn while something is. */
 const FAINT = 0.45;
 
 /** The raster of a scene's points, and how opaque they are on it. */
-function rastered({ data, view, box, ratio }: Scene): { raster: Raster; opacity: number } {
+function rasterOf({ data, view, box, ratio }: Scene): { raster: Raster; opacity: number } {
     const area = box.width * box.height;
     const count = countIn(data.points, view);
     const fine = rasterRatio(count, area, ratio);
@@ -107,20 +107,20 @@ function rastered({ data, view, box, ratio }: Scene): { raster: Raster; opacity:
 }
 
 function putPixels(pen: Pen, { box }: Scene, pixels: Uint32Array<ArrayBuffer>, width: number, height: number): void {
-    const drawn = picture(pixels, width, height);
+    const drawn = drawPixels(pixels, width, height);
     pen.within(box, () => pen.image(drawn, box.left, box.top, box.width, box.height));
 }
 
 function paintPoints(pen: Pen, scene: Scene): Scale | undefined {
     const { data, theme, chosen } = scene;
     const { points, shades, settings } = data;
-    const { raster, opacity } = rastered(scene);
+    const { raster, opacity } = rasterOf(scene);
     const pixels = scatterPixels(points, raster, {
         size: settings.size,
         opacity: chosen ? opacity * FAINT : opacity,
         shades: shades?.points,
         continuous: shades?.type === 'values',
-        colours: shades ? (shades.type === 'values' ? theme.ramp : theme.kinds) : SINGLE(theme.accent),
+        colours: shades ? (shades.type === 'values' ? theme.ramp : theme.kinds) : singleColour(theme.accent),
         errors: data.errors,
     });
     putPixels(pen, scene, pixels, raster.width, raster.height);
@@ -128,19 +128,24 @@ function paintPoints(pen: Pen, scene: Scene): Scale | undefined {
     if (shades?.type === 'kinds') drawKinds(pen, legendBox(scene), shades, theme);
     if (shades?.type !== 'values') return undefined;
     const column = colourColumn(settings);
-    return { label: labelOf(scene.fields, { column, minus: -1 }), range: shades.range, log: false, ramp: theme.ramp };
+    return {
+        label: quantityLabel(scene.fields, { column, minus: -1 }),
+        range: shades.range,
+        log: false,
+        ramp: theme.ramp,
+    };
 }
 
 function paintChosen(pen: Pen, scene: Scene): void {
     const { data, theme, chosen } = scene;
     if (!chosen) return;
-    const { raster } = rastered(scene);
+    const { raster } = rasterOf(scene);
     const mark = {
         size: Math.min(1, data.settings.size),
         least: 1.2,
         opacity: 0.9,
         continuous: false,
-        colours: SINGLE(theme.warn),
+        colours: singleColour(theme.warn),
         only: chosen,
     };
     putPixels(pen, scene, scatterPixels(data.points, raster, mark), raster.width, raster.height);
@@ -151,7 +156,7 @@ export const BIN = 4;
 
 function paintDensity(pen: Pen, scene: Scene): Scale | undefined {
     const { data, view, box, theme } = scene;
-    const grid = density(data.points, view, box, BIN * data.settings.coarseness);
+    const grid = countGrid(data.points, view, box, BIN * data.settings.coarseness);
     const range: [number, number] = [1, Math.max(1, grid.most)];
     const pixels = new Uint32Array(grid.counts.length);
     // pictures go from left to right and from above; the grid from the least values on
@@ -164,10 +169,10 @@ function paintDensity(pen: Pen, scene: Scene): Scale | undefined {
             pixels[at] = theme.ramp[logShade(count, range)]!;
         }
     }
-    const xs = [xOf(view, box, grid.u), xOf(view, box, grid.u + grid.columns * grid.du)];
-    const ys = [yOf(view, box, grid.v), yOf(view, box, grid.v + grid.rows * grid.dv)];
+    const xs = [xOnScreen(view, box, grid.u), xOnScreen(view, box, grid.u + grid.columns * grid.du)];
+    const ys = [yOnScreen(view, box, grid.v), yOnScreen(view, box, grid.v + grid.rows * grid.dv)];
     const [left, top] = [Math.min(...xs), Math.min(...ys)];
-    const drawn = picture(pixels, grid.columns, grid.rows);
+    const drawn = drawPixels(pixels, grid.columns, grid.rows);
     pen.within(box, () => pen.image(drawn, left, top, Math.max(...xs) - left, Math.max(...ys) - top));
     paintChosen(pen, scene);
     return grid.most ? { label: text.plots.perBin, range, log: true, ramp: theme.ramp } : undefined;
@@ -177,12 +182,12 @@ function paintBars(pen: Pen, scene: Scene): undefined {
     const { histogram, view, box, theme, data } = scene;
     if (!histogram) return;
     const height = (count: number) =>
-        yOf(view, box, data.settings.logCounts ? Math.log10(Math.max(count, 0.1)) : count);
+        yOnScreen(view, box, data.settings.logCounts ? Math.log10(Math.max(count, 0.1)) : count);
     const bottom = box.top + box.height;
     const bars = (counts: Float64Array, colour: string) =>
         counts.forEach((count, bin) => {
             if (count === 0) return;
-            const ends = [bin, bin + 1].map((edge) => xOf(view, box, histogram.start + edge * histogram.width));
+            const ends = [bin, bin + 1].map((edge) => xOnScreen(view, box, histogram.start + edge * histogram.width));
             const [left, right] = [Math.min(...ends), Math.max(...ends)];
             const gap = right - left > 4 ? 1 : 0;
             const top = Math.min(height(count), bottom);

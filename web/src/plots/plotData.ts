@@ -1,11 +1,20 @@
 /** What a plot draws: the table's columns, asked for and made into points by the settings. */
 
 import type { Table } from '../model/resultModel';
-import { vector } from '../sky/directions';
-import { conversion } from '../sky/skyFrames';
+import { toVector } from '../sky/directions';
+import { frameConversion } from '../sky/skyFrames';
 import { isGalactic } from './defaultSettings';
-import { degreesOf, folded, linePoints, planePoints, skyPoints, type Points } from './plotPoints';
-import { AXES, nameOf, NO_AXIS, unitOf, type Axis, type Quantity, type Role, type Settings } from './plotSettings';
+import { degreesOf, foldPoints, linePoints, planePoints, skyPoints, type Points } from './plotPoints';
+import {
+    AXES,
+    quantityName,
+    NO_AXIS,
+    quantityUnit,
+    type Axis,
+    type Quantity,
+    type AxisRole,
+    type PlotSettings,
+} from './plotSettings';
 import {
     kindShades,
     namedCodes,
@@ -16,78 +25,78 @@ import {
     type Codes,
     type Shades,
 } from './pointShades';
-import { SkyCells } from './skyCellCounts';
-import { isoOf } from '../canvas/axisTicks';
+import { SkyCellCounts } from './skyCellCounts';
+import { mjdToIso } from '../canvas/axisTicks';
 
 /** A value of the plot by row, for those who point at it and for files. */
-export interface Shown {
+export interface ShownColumn {
     readonly name: string;
     readonly unit: string;
     value(row: number): number | string;
 }
 
-export interface Data {
+export interface PlotData {
     /** what is plotted: the axes first, then errors and colours */
-    readonly columns: readonly Shown[];
-    readonly settings: Settings;
+    readonly columns: readonly ShownColumn[];
+    readonly settings: PlotSettings;
     readonly points: Points;
     readonly shades: Shades | undefined;
     /** half the error bar of each row, in values of the vertical axis */
     readonly errors: Float64Array | undefined;
     /** of the sky: the longitude in the middle, and the points counted in HEALPix cells */
     readonly centre: number;
-    readonly cells: SkyCells | undefined;
+    readonly cells: SkyCellCounts | undefined;
     /** what has to be taken off a time to have MJD; undefined if the time axis cannot be dates */
     readonly epoch: number | undefined;
 }
 
 /** Load and arrange what the settings say; 'columns' if an axis has no column yet. */
-export async function load(table: Table, settings: Settings): Promise<Data | 'columns'> {
+export async function loadPlotData(table: Table, settings: PlotSettings): Promise<PlotData | 'columns'> {
     const { kind, axes } = settings;
     const wanted = AXES[kind].map((role) => axes[role]);
     if (wanted.some(({ column }) => !table.fields[column])) return 'columns';
-    const order = await table.order();
-    const basic = kind === 'sky' ? await sky(table, settings, order) : await plane(table, settings, order);
-    const { coloured, ...rest } = await shaded(table, settings, basic);
+    const order = await table.readOrder();
+    const basic = kind === 'sky' ? await loadSky(table, settings, order) : await loadPlane(table, settings, order);
+    const { coloured, ...rest } = await loadShades(table, settings, basic);
     const columns = await Promise.all(wanted.map((axis) => shownColumn(table, axis)));
     const errors = rest.errors ? [await shownColumn(table, { column: settings.error, minus: -1 })] : [];
     return { settings, ...rest, columns: [...columns, ...errors, ...coloured] };
 }
 
-type Basic = Pick<Data, 'points' | 'errors' | 'centre' | 'cells' | 'epoch'>;
+type BasicData = Pick<PlotData, 'points' | 'errors' | 'centre' | 'cells' | 'epoch'>;
 const PLAIN = { errors: undefined, centre: 0, cells: undefined, epoch: undefined };
 
-async function shownColumn(table: Table, quantity: Quantity): Promise<Shown> {
+async function shownColumn(table: Table, quantity: Quantity): Promise<ShownColumn> {
     const { values, minus } = await columnsOf(table, { ...NO_AXIS, ...quantity });
-    const named = { name: nameOf(table.fields, quantity), unit: unitOf(table.fields, quantity) };
+    const named = { name: quantityName(table.fields, quantity), unit: quantityUnit(table.fields, quantity) };
     const dates = table.fields[quantity.column]?.kind === 'time' && !minus;
     return {
         ...named,
-        value: (row) => (dates ? isoOf(values[row]!, 'ms') : minus ? values[row]! - minus[row]! : values[row]!),
+        value: (row) => (dates ? mjdToIso(values[row]!, 'ms') : minus ? values[row]! - minus[row]! : values[row]!),
     };
 }
 
 async function columnsOf(table: Table, axis: Axis) {
     const [values, minus] = await Promise.all([
-        table.numbers(axis.column),
-        axis.minus >= 0 ? table.numbers(axis.minus) : undefined,
+        table.readNumbers(axis.column),
+        axis.minus >= 0 ? table.readNumbers(axis.minus) : undefined,
     ]);
     return { values, minus, log: axis.log };
 }
 
-async function plane(table: Table, settings: Settings, order: Uint32Array): Promise<Basic> {
-    const [horizontal, vertical] = AXES[settings.kind].map((role: Role) => settings.axes[role]);
+async function loadPlane(table: Table, settings: PlotSettings, order: Uint32Array): Promise<BasicData> {
+    const [horizontal, vertical] = AXES[settings.kind].map((role: AxisRole) => settings.axes[role]);
     const x = await columnsOf(table, horizontal!);
     if (!vertical) return { ...PLAIN, points: linePoints(order, x) };
     const y = await columnsOf(table, vertical);
     if (settings.kind !== 'curve') return { ...PLAIN, points: planePoints(order, x, y) };
-    const errors = settings.error >= 0 && !vertical.log ? await table.numbers(settings.error) : undefined;
+    const errors = settings.error >= 0 && !vertical.log ? await table.readNumbers(settings.error) : undefined;
     const points = planePoints(order, { ...x, log: false }, y);
     const field = table.fields[horizontal!.column]!;
     const days = horizontal!.minus < 0 && (field.kind === 'time' || field.unit === 'd' || /jd/i.test(field.name));
     return {
         ...PLAIN,
-        points: folded(points, settings.period),
+        points: foldPoints(points, settings.period),
         errors,
         epoch: days && !(settings.period > 0) ? epochOf(points.extent.u0) : undefined,
     };
@@ -99,9 +108,12 @@ function epochOf(first: number): number | undefined {
     return first > 10_000 && first < 150_000 ? 0 : undefined;
 }
 
-async function sky(table: Table, settings: Settings, order: Uint32Array): Promise<Basic> {
+async function loadSky(table: Table, settings: PlotSettings, order: Uint32Array): Promise<BasicData> {
     const { longitude, latitude } = settings.axes;
-    const [longitudes, latitudes] = [await table.numbers(longitude.column), await table.numbers(latitude.column)];
+    const [longitudes, latitudes] = [
+        await table.readNumbers(longitude.column),
+        await table.readNumbers(latitude.column),
+    ];
     const field = table.fields[longitude.column]!;
     const from = isGalactic(field) || /^(l|glon)$/i.test(field.name) ? 'galactic' : 'equatorial';
     const units = [degreesOf(field.unit ?? ''), degreesOf(table.fields[latitude.column]?.unit ?? '')] as const;
@@ -109,7 +121,12 @@ async function sky(table: Table, settings: Settings, order: Uint32Array): Promis
     const frames = { from, to: settings.frame, units } as const;
     const middle = settings.centre ?? middleOf(order, longitudes, latitudes, frames) ?? usual;
     const points = skyPoints(order, longitudes, latitudes, { ...frames, centre: middle });
-    return { ...PLAIN, points, centre: middle, cells: new SkyCells(points.rows, longitudes, latitudes, from, units) };
+    return {
+        ...PLAIN,
+        points,
+        centre: middle,
+        cells: new SkyCellCounts(points.rows, longitudes, latitudes, from, units),
+    };
 }
 
 /** How alike directions have to be (the length of their mean) for the map to be turned to them. */
@@ -122,7 +139,7 @@ function middleOf(
     latitudes: Float64Array,
     frames: { from: 'equatorial' | 'galactic'; to: 'equatorial' | 'galactic'; units: readonly [number, number] },
 ): number | undefined {
-    const convert = conversion(frames.from, frames.to);
+    const convert = frameConversion(frames.from, frames.to);
     const stride = Math.max(1, Math.floor(order.length / 2000));
     const sum = [0, 0, 0];
     let count = 0;
@@ -132,7 +149,7 @@ function middleOf(
             latitudes[order[k]!]! * frames.units[1],
         ];
         if (!Number.isFinite(longitude) || !(Math.abs(latitude) <= 90)) continue;
-        vector(...convert(longitude, latitude)).forEach((part, axis) => (sum[axis]! += part));
+        toVector(...convert(longitude, latitude)).forEach((part, axis) => (sum[axis]! += part));
         count++;
     }
     if (!count || Math.hypot(...sum) / count < ALIKE) return undefined;
@@ -140,15 +157,15 @@ function middleOf(
 }
 
 /** The column that colours the points. */
-export function colourColumn(settings: Settings): number {
+export function colourColumn(settings: PlotSettings): number {
     if (settings.kind === 'curve') return settings.band;
     const coloured = settings.kind === 'scatter' || (settings.kind === 'sky' && settings.skyStyle === 'points');
     return coloured ? settings.colour : -1;
 }
 
-type Shaded = Basic & Pick<Data, 'shades'> & { coloured: Shown[] };
+type ShadedData = BasicData & Pick<PlotData, 'shades'> & { coloured: ShownColumn[] };
 
-async function shaded(table: Table, settings: Settings, basic: Basic): Promise<Shaded> {
+async function loadShades(table: Table, settings: PlotSettings, basic: BasicData): Promise<ShadedData> {
     const column = colourColumn(settings);
     const field = table.fields[column];
     if (!field) return { ...basic, shades: undefined, coloured: [] };
@@ -158,7 +175,7 @@ async function shaded(table: Table, settings: Settings, basic: Basic): Promise<S
         const coloured = [{ name: field.name, unit: '', value }];
         return { ...basic, shades: kindShades(basic.points, codes), coloured };
     }
-    const values = await table.numbers(column);
+    const values = await table.readNumbers(column);
     const points = withValue(basic.points, values);
     const coloured = [await shownColumn(table, { column, minus: -1 })];
     return { ...basic, points, shades: valueShades(points, values), coloured };
@@ -167,5 +184,5 @@ async function shaded(table: Table, settings: Settings, basic: Basic): Promise<S
 async function codesOf(table: Table, column: number): Promise<Codes | undefined> {
     const field = table.fields[column]!;
     if (field.kind === 'text' || field.kind === 'array') return textCodes(table, column);
-    return namedCodes(field, numberCodes(await table.numbers(column)));
+    return namedCodes(field, numberCodes(await table.readNumbers(column)));
 }

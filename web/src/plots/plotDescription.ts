@@ -3,22 +3,22 @@
 import type { Field, Table } from '../model/resultModel';
 import { text } from '../text';
 import { axisStyles } from './paintPlot';
-import type { Data } from './plotData';
-import { isoOf, shortNumber } from '../canvas/axisTicks';
+import type { PlotData } from './plotData';
+import { mjdToIso, shortNumber } from '../canvas/axisTicks';
 import type { View } from '../canvas/plotView';
 
 const said = text.plots;
 
 /** What the plot shows, with ranges and the number of points. */
-export function description(data: Data, fields: readonly Field[], view: View, chosen: number, part = ''): string {
+export function describePlot(data: PlotData, fields: readonly Field[], view: View, chosen: number, part = ''): string {
     const { kind, frame } = data.settings;
     const words: string[] = [];
     if (kind === 'sky') words.push(said.description.sky(said.frames[frame]));
     else {
         const [x, y] = axisStyles({ data, fields });
         words.push(said.description[kind](x.label, y.label));
-        words.push(range(x.label, [view.u0, view.u1], x.log, x.epoch));
-        if (kind !== 'histogram') words.push(range(y.label, [view.v0, view.v1], y.log));
+        words.push(describeRange(x.label, [view.u0, view.u1], x.log, x.epoch));
+        if (kind !== 'histogram') words.push(describeRange(y.label, [view.v0, view.v1], y.log));
     }
     words.push(said.description.points(data.points.count));
     if (part) words.push(part);
@@ -26,13 +26,16 @@ export function description(data: Data, fields: readonly Field[], view: View, ch
     return `${words.join('; ')}.`;
 }
 
-function range(label: string, ends: readonly [number, number], log: boolean, epoch?: number): string {
-    const value = (at: number) => (epoch !== undefined ? isoOf(at - epoch) : shortNumber(log ? 10 ** at : at));
+function describeRange(label: string, ends: readonly [number, number], log: boolean, epoch?: number): string {
+    const value = (at: number) => (epoch !== undefined ? mjdToIso(at - epoch) : shortNumber(log ? 10 ** at : at));
     return said.description.range(label, value(Math.min(...ends)), value(Math.max(...ends)));
 }
 
 /** How many rows are drawn, and why the others are not. */
-export function status({ points, settings }: Data, table: Pick<Table, 'shown' | 'state' | 'chosenCount'>): string {
+export function describeStatus(
+    { points, settings }: PlotData,
+    table: Pick<Table, 'shown' | 'state' | 'chosenCount'>,
+): string {
     const twice = settings.kind === 'curve' && settings.period > 0 ? 2 : 1;
     const drawn = points.count / twice;
     const words = [said.status.points(drawn, drawn + points.missing + points.notPositive)];
@@ -44,12 +47,15 @@ export function status({ points, settings }: Data, table: Pick<Table, 'shown' | 
 }
 
 /** That the rows are not the whole result; '' if they are. */
-export function partOf({ state, rows }: Pick<Table, 'state' | 'rows'>): string {
+export function describePart({ state, rows }: Pick<Table, 'state' | 'rows'>): string {
     return state.phase === 'complete' && state.overflow !== undefined ? said.status.part(rows) : '';
 }
 
 /** Why there is nothing to see; '' if there is something. */
-export function problem(data: Data | 'columns' | undefined, table: Pick<Table, 'fields' | 'shown' | 'state'>): string {
+export function describeProblem(
+    data: PlotData | 'columns' | undefined,
+    table: Pick<Table, 'fields' | 'shown' | 'state'>,
+): string {
     const waiting = table.state.phase === 'loading';
     if (!table.fields.length || data === undefined) return waiting ? said.problems.waiting : said.problems.rows;
     if (data === 'columns') {

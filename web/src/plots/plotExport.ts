@@ -1,33 +1,33 @@
 /** A plot to keep: its picture, and what it shows as a table. */
 
-import { density } from './binning';
-import { BIN, CELL, paint, type Scene } from './paintPlot';
+import { countGrid } from './binning';
+import { BIN, CELL, paintScene, type Scene } from './paintPlot';
 import { canvasPen, svgPen } from '../canvas/pen';
-import { prepared } from '../canvas/pixelCanvas';
+import { prepareCanvas } from '../canvas/pixelCanvas';
 import { orderFor } from './skyCellCounts';
 import { text } from '../text';
 
 /** The picture with axes and legend, in the device's pixels. */
-export async function png(scene: Scene): Promise<Blob> {
+export async function exportPng(scene: Scene): Promise<Blob> {
     const canvas = document.createElement('canvas');
-    const context = prepared(canvas, scene.size.width, scene.size.height, scene.ratio);
-    paint(canvasPen(context, scene.theme.font), { ...scene, moving: false });
+    const context = prepareCanvas(canvas, scene.size.width, scene.size.height, scene.ratio);
+    paintScene(canvasPen(context, scene.theme.font), { ...scene, moving: false });
     return new Promise((resolve, reject) =>
         canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error(text.plots.noPicture))), 'image/png'),
     );
 }
 
 /** The picture as SVG: axes and texts as such, points as pixels in it. */
-export function svg(scene: Scene): Blob {
+export function exportSvg(scene: Scene): Blob {
     const { width, height } = scene.size;
     const like = canvasPen(document.createElement('canvas').getContext('2d')!, scene.theme.font);
     const pen = svgPen(width, height, scene.theme.font, like);
-    paint(pen, { ...scene, moving: false });
+    paintScene(pen, { ...scene, moving: false });
     return new Blob([pen.document()], { type: 'image/svg+xml' });
 }
 
 /** What is shown as CSV: points, or bins with their counts. */
-export function csv(scene: Scene): Blob {
+export function exportCsv(scene: Scene): Blob {
     return new Blob(csvLines(scene), { type: 'text/csv' });
 }
 
@@ -40,9 +40,9 @@ export function csvLines(scene: Pick<Scene, 'data' | 'view' | 'box' | 'histogram
     return pointLines(scene);
 }
 
-const lines = (rows: (string | number)[][]) => rows.map((row) => `${row.map(quoted).join(',')}\r\n`);
+const joinLines = (rows: (string | number)[][]) => rows.map((row) => `${row.map(quoteCsv).join(',')}\r\n`);
 
-function quoted(value: string | number): string {
+function quoteCsv(value: string | number): string {
     if (typeof value === 'number') return Number.isNaN(value) ? '' : String(value);
     return /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 }
@@ -51,7 +51,7 @@ function histogramLines({ histogram, data }: Pick<Scene, 'histogram' | 'data'>):
     if (!histogram) return [];
     const { start, width, counts, chosen } = histogram;
     const name = data.columns[0]!.name;
-    const value = (edge: number) => unscaled(start + edge * width, data.settings.axes.value.log);
+    const value = (edge: number) => unscaleValue(start + edge * width, data.settings.axes.value.log);
     const head = [`${name}_from`, `${name}_to`, 'rows', ...(chosen ? ['chosen'] : [])];
     const bins = Array.from(counts, (count, bin) => [
         value(bin),
@@ -59,23 +59,23 @@ function histogramLines({ histogram, data }: Pick<Scene, 'histogram' | 'data'>):
         count,
         ...(chosen ? [chosen[bin]!] : []),
     ]);
-    return lines([head, ...bins]);
+    return joinLines([head, ...bins]);
 }
 
 /** A scaled value as it was, without the noise of adding steps. */
-const unscaled = (value: number, log: boolean) => Number((log ? 10 ** value : value).toPrecision(14));
+const unscaleValue = (value: number, log: boolean) => Number((log ? 10 ** value : value).toPrecision(14));
 
 function densityLines({ data, view, box }: Pick<Scene, 'data' | 'view' | 'box'>): string[] {
-    const grid = density(data.points, view, box, BIN * data.settings.coarseness);
+    const grid = countGrid(data.points, view, box, BIN * data.settings.coarseness);
     const { x, y } = data.settings.axes;
     const rows: (string | number)[][] = [[data.columns[0]!.name, data.columns[1]!.name, 'rows']];
     grid.counts.forEach((count, at) => {
         if (!count) return;
         const u = grid.u + ((at % grid.columns) + 0.5) * grid.du;
         const v = grid.v + (Math.floor(at / grid.columns) + 0.5) * grid.dv;
-        rows.push([unscaled(u, x.log), unscaled(v, y.log), count]);
+        rows.push([unscaleValue(u, x.log), unscaleValue(v, y.log), count]);
     });
-    return lines(rows);
+    return joinLines(rows);
 }
 
 function mapLines({ data, view, box }: Pick<Scene, 'data' | 'view' | 'box'>): string[] {
@@ -84,28 +84,28 @@ function mapLines({ data, view, box }: Pick<Scene, 'data' | 'view' | 'box'>): st
     data.cells!.counts(order).forEach((count, cell) => {
         if (count) rows.push([cell, count]);
     });
-    return lines(rows);
+    return joinLines(rows);
 }
 
 /** Rows that are put together at once. */
-const PIECE = 20_000;
+const ROWS_AT_ONCE = 20_000;
 
 function pointLines({ data, view }: Pick<Scene, 'data' | 'view'>): string[] {
     const { points, columns } = data;
-    const pieces = lines([['row', ...columns.map(({ name }) => name)]]);
+    const pieces = joinLines([['row', ...columns.map(({ name }) => name)]]);
     const [u0, u1] = [Math.min(view.u0, view.u1), Math.max(view.u0, view.u1)];
     const [v0, v1] = [Math.min(view.v0, view.v1), Math.max(view.v0, view.v1)];
     // a folded curve has every row twice
     const count = data.settings.kind === 'curve' && data.settings.period > 0 ? points.count / 2 : points.count;
-    for (let from = 0; from < count; from += PIECE) {
+    for (let from = 0; from < count; from += ROWS_AT_ONCE) {
         const rows: (string | number)[][] = [];
-        for (let k = from; k < Math.min(count, from + PIECE); k++) {
+        for (let k = from; k < Math.min(count, from + ROWS_AT_ONCE); k++) {
             const [u, v] = [points.u[k]!, points.v[k]!];
             const row = points.rows[k]!;
             const shown = count < points.count || (u >= u0 && u <= u1 && v >= v0 && v <= v1);
             if (shown) rows.push([row + 1, ...columns.map(({ value }) => value(row))]);
         }
-        pieces.push(lines(rows).join(''));
+        pieces.push(joinLines(rows).join(''));
     }
     return pieces;
 }

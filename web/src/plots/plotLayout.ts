@@ -1,9 +1,9 @@
 /** Where things are in a picture: the plot itself, its axes, its legend; and what of the plane is shown at first. */
 
-import type { Data } from './plotData';
+import type { PlotData } from './plotData';
 import type { Extent } from './plotPoints';
 import { LEGEND_WIDTH } from '../canvas/legend';
-import { evened, type Box, type View } from '../canvas/plotView';
+import { equalizeScales, type Box, type View } from '../canvas/plotView';
 
 export interface Size {
     readonly width: number;
@@ -25,16 +25,16 @@ export function plotBox(size: Size, sky: boolean, legend: boolean): Box {
 const PADDING = 0.04;
 
 /** An axis's range with some room at both ends; of a single value, and of none, a range around it. */
-export function padded(low: number, high: number): [number, number] {
+export function padRange(low: number, high: number): [number, number] {
     if (!(low <= high)) return [0, 1];
     const room = high > low ? (high - low) * PADDING : Math.abs(low) * 0.05 || 0.5;
     return [low - room, high + room];
 }
 
 /** The view that shows all points, axes turned as they are to be. */
-export function viewOf({ u0, u1, v0, v1 }: Extent, reversed: { u: boolean; v: boolean }): View {
-    const [left, right] = padded(u0, u1);
-    const [low, high] = padded(v0, v1);
+export function viewOfExtent({ u0, u1, v0, v1 }: Extent, reversed: { u: boolean; v: boolean }): View {
+    const [left, right] = padRange(u0, u1);
+    const [low, high] = padRange(v0, v1);
     return {
         u0: reversed.u ? right : left,
         u1: reversed.u ? left : right,
@@ -47,12 +47,12 @@ export function viewOf({ u0, u1, v0, v1 }: Extent, reversed: { u: boolean; v: bo
 export const WHOLE_SKY: View = { u0: -2.03, u1: 2.03, v0: -1.03, v1: 1.03 };
 
 /** The view of the sky: the whole, or the points' surroundings if they are within a small part of it. */
-export function skyView({ points: { extent, count } }: Data, box: Box): View {
+export function skyView({ points: { extent, count } }: PlotData, box: Box): View {
     const small = count > 0 && extent.u1 - extent.u0 < 1 && extent.v1 - extent.v0 < 0.5;
-    if (!small) return evened(WHOLE_SKY, box);
+    if (!small) return equalizeScales(WHOLE_SKY, box);
     const least = 1e-5;
     const [u0, u1] = [extent.u0 - least, extent.u1 + least];
     const [v0, v1] = [extent.v0 - least, extent.v1 + least];
     const [du, dv] = [(u1 - u0) * 0.08, (v1 - v0) * 0.08];
-    return evened({ u0: u0 - du, u1: u1 + du, v0: v0 - dv, v1: v1 + dv }, box);
+    return equalizeScales({ u0: u0 - du, u1: u1 + du, v0: v0 - dv, v1: v1 + dv }, box);
 }

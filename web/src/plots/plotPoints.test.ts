@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { project } from '../sky/hammerAitoff';
-import { degreesOf, extentOf, folded, linePoints, planePoints, skyPoints } from './plotPoints';
+import { projectDirection } from '../sky/hammerAitoff';
+import { degreesOf, extentOf, foldPoints, linePoints, planePoints, skyPoints } from './plotPoints';
 
 const all = (count: number) => Uint32Array.from({ length: count }, (_, k) => k);
 const values = (...numbers: number[]) => ({ values: Float64Array.from(numbers), log: false });
@@ -55,7 +55,7 @@ describe('points of the sky', () => {
     });
     test('units of angles', () => {
         const hours = skyPoints(all(1), Float64Array.of(12), Float64Array.of(30), { ...frames, units: [15, 1] });
-        expect([hours.u[0], hours.v[0]]).toEqual([expect.closeTo(0, 9), expect.closeTo(project(0, 30)[1], 9)]);
+        expect([hours.u[0], hours.v[0]]).toEqual([expect.closeTo(0, 9), expect.closeTo(projectDirection(0, 30)[1], 9)]);
         expect(['deg', '', 'h', 'arcmin'].map(degreesOf)).toEqual([1, 1, 15, 1 / 60]);
         expect(degreesOf('rad')).toBeCloseTo(57.29577951, 8);
     });
@@ -64,7 +64,7 @@ describe('points of the sky', () => {
 describe('folding', () => {
     const points = planePoints(all(3), values(0.25, 3.5, -0.25), values(7, 8, 9));
     test('phases of two cycles', () => {
-        const { u, v, rows, count, extent } = folded(points, 2);
+        const { u, v, rows, count, extent } = foldPoints(points, 2);
         expect(count).toBe(6);
         expect([...u]).toEqual([0.125, 0.75, 0.875, 1.125, 1.75, 1.875]);
         expect([...v]).toEqual([7, 8, 9, 7, 8, 9]);
@@ -72,7 +72,7 @@ describe('folding', () => {
         expect([extent.u0, extent.u1]).toEqual([0, 2]);
     });
     test('by no period: as it was', () => {
-        expect(folded(points, 0)).toBe(points);
-        expect(folded(points, NaN)).toBe(points);
+        expect(foldPoints(points, 0)).toBe(points);
+        expect(foldPoints(points, NaN)).toBe(points);
     });
 });

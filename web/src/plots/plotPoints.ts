@@ -1,7 +1,7 @@
 /** From columns to the points of a plane: logarithms taken, positions projected, times folded. */
 
 import { DEGREE } from '../sky/directions';
-import { rotation, type Frame } from '../sky/skyFrames';
+import { frameRotation, type Frame } from '../sky/skyFrames';
 import { projectTurned } from '../sky/hammerAitoff';
 
 /** The points that can be drawn, each of a row of the table. */
@@ -26,13 +26,13 @@ export interface Extent {
 }
 
 /** The values of one axis: a function from a row to a scaled value, NaN where there is none. */
-export interface Scaled {
+export interface AxisValues {
     readonly values: Float64Array;
     readonly minus?: Float64Array | undefined;
     readonly log: boolean;
 }
 
-class Gatherer {
+class PointGatherer {
     readonly rows: Uint32Array<ArrayBuffer>;
     readonly u: Float64Array<ArrayBuffer>;
     readonly v: Float64Array<ArrayBuffer>;
@@ -46,14 +46,14 @@ class Gatherer {
         this.v = new Float64Array(size);
     }
 
-    add(row: number, u: number, v: number): void {
+    addPoint(row: number, u: number, v: number): void {
         const at = this.count++;
         this.rows[at] = row;
         this.u[at] = u;
         this.v[at] = v;
     }
 
-    points(): Points {
+    toPoints(): Points {
         const { count, missing, notPositive } = this;
         const [u, v] = [this.u.subarray(0, count), this.v.subarray(0, count)];
         const [[u0, u1], [v0, v1]] = [extentOf(u), extentOf(v)];
@@ -73,7 +73,7 @@ export function extentOf(values: Float64Array): [number, number] {
 }
 
 /** The values of an axis by row, scaled. Where there is none: NaN; where there is no logarithm: -Infinity. */
-export function scaled({ values, minus, log }: Scaled): Float64Array<ArrayBuffer> {
+export function scaleValues({ values, minus, log }: AxisValues): Float64Array<ArrayBuffer> {
     const result = new Float64Array(values.length);
     for (let row = 0; row < values.length; row++) {
         const value = minus ? values[row]! - minus[row]! : values[row]!;
@@ -83,23 +83,23 @@ export function scaled({ values, minus, log }: Scaled): Float64Array<ArrayBuffer
 }
 
 /** Points of two axes for the rows of `order`; rows that the arrays do not have yet are left out. */
-export function planePoints(order: Uint32Array, x: Scaled, y: Scaled): Points {
-    const [u, v] = [scaled(x), scaled(y)];
-    const gathered = new Gatherer(order.length);
+export function planePoints(order: Uint32Array, x: AxisValues, y: AxisValues): Points {
+    const [u, v] = [scaleValues(x), scaleValues(y)];
+    const gathered = new PointGatherer(order.length);
     const known = Math.min(u.length, v.length);
     for (let k = 0; k < order.length; k++) {
         const row = order[k]!;
         if (row >= known) continue;
         const [at, up] = [u[row]!, v[row]!];
-        if (Number.isFinite(at) && Number.isFinite(up)) gathered.add(row, at, up);
+        if (Number.isFinite(at) && Number.isFinite(up)) gathered.addPoint(row, at, up);
         else if (Number.isNaN(at) || Number.isNaN(up)) gathered.missing++;
         else gathered.notPositive++;
     }
-    return gathered.points();
+    return gathered.toPoints();
 }
 
 /** Points of one axis; v is 0. */
-export function linePoints(order: Uint32Array, x: Scaled): Points {
+export function linePoints(order: Uint32Array, x: AxisValues): Points {
     return planePoints(order, x, { values: new Float64Array(x.values.length), log: false });
 }
 
@@ -126,9 +126,9 @@ export function skyPoints(
     latitudes: Float64Array,
     { from, to, centre, units }: SkyFrames,
 ): Points {
-    const gathered = new Gatherer(order.length);
+    const gathered = new PointGatherer(order.length);
     const known = Math.min(longitudes.length, latitudes.length);
-    const turned = rotation(from, to, centre);
+    const turned = frameRotation(from, to, centre);
     const place = new Float64Array(2);
     for (let k = 0; k < order.length; k++) {
         const row = order[k]!;
@@ -144,25 +144,25 @@ export function skyPoints(
                 Math.sin(latitude),
                 place,
             );
-            gathered.add(row, place[0]!, place[1]!);
+            gathered.addPoint(row, place[0]!, place[1]!);
         } else gathered.missing++;
     }
-    return gathered.points();
+    return gathered.toPoints();
 }
 
 const QUARTER = 90.0000001 * DEGREE;
 
 /** Points of times folded by a period (same unit): phases of 0 to 2, every point twice. */
-export function folded(points: Points, period: number): Points {
+export function foldPoints(points: Points, period: number): Points {
     if (!(period > 0)) return points;
-    const gathered = new Gatherer(2 * points.count);
+    const gathered = new PointGatherer(2 * points.count);
     for (const cycle of [0, 1]) {
         for (let k = 0; k < points.count; k++) {
             const turns = points.u[k]! / period;
-            gathered.add(points.rows[k]!, turns - Math.floor(turns) + cycle, points.v[k]!);
+            gathered.addPoint(points.rows[k]!, turns - Math.floor(turns) + cycle, points.v[k]!);
         }
     }
     const { missing, notPositive } = points;
-    const { extent, ...rest } = gathered.points();
+    const { extent, ...rest } = gathered.toPoints();
     return { ...rest, missing, notPositive, extent: points.count ? { ...extent, u0: 0, u1: 2 } : extent };
 }

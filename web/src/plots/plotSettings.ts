@@ -5,7 +5,7 @@ import type { Field } from '../model/resultModel';
 import type { Frame } from '../sky/skyFrames';
 
 export const KINDS = ['scatter', 'density', 'histogram', 'sky', 'curve'] as const;
-export type Kind = (typeof KINDS)[number];
+export type PlotKind = (typeof KINDS)[number];
 
 /** What an axis shows: a column, or the difference of two. -1: none. */
 export interface Quantity {
@@ -20,10 +20,10 @@ export interface Axis extends Quantity {
 }
 
 export const ROLES = ['x', 'y', 'value', 'longitude', 'latitude', 'time', 'flux'] as const;
-export type Role = (typeof ROLES)[number];
+export type AxisRole = (typeof ROLES)[number];
 
 /** The axes of each kind of plot: horizontal, vertical. */
-export const AXES: Record<Kind, readonly Role[]> = {
+export const AXES: Record<PlotKind, readonly AxisRole[]> = {
     scatter: ['x', 'y'],
     density: ['x', 'y'],
     histogram: ['value'],
@@ -31,9 +31,9 @@ export const AXES: Record<Kind, readonly Role[]> = {
     curve: ['time', 'flux'],
 };
 
-export interface Settings {
-    readonly kind: Kind;
-    readonly axes: Readonly<Record<Role, Axis>>;
+export interface PlotSettings {
+    readonly kind: PlotKind;
+    readonly axes: Readonly<Record<AxisRole, Axis>>;
     /** columns, -1 for none */
     readonly colour: number;
     readonly band: number;
@@ -58,26 +58,26 @@ export interface Settings {
 export const NO_AXIS: Axis = { column: -1, minus: -1, log: false, reversed: undefined };
 
 /** Whether a column's values can be on an axis. */
-export const plottable = (field: Field): boolean =>
+export const isPlottable = (field: Field): boolean =>
     field.kind === 'number' || field.kind === 'time' || field.kind === 'boolean';
 
 /** A quantity in words: "bt_mag − vt_mag". */
-export function nameOf(fields: readonly Field[], { column, minus }: Quantity): string {
+export function quantityName(fields: readonly Field[], { column, minus }: Quantity): string {
     const name = fields[column]?.name ?? '';
     return minus >= 0 ? `${name} − ${fields[minus]?.name ?? ''}` : name;
 }
 
 /** The unit of a quantity; '' if it has none, or if two units are subtracted. Instants are days of MJD. */
-export function unitOf(fields: readonly Field[], { column, minus }: Quantity): string {
+export function quantityUnit(fields: readonly Field[], { column, minus }: Quantity): string {
     const unit = (at: number) => (fields[at]?.kind === 'time' ? 'd' : (fields[at]?.unit ?? ''));
-    return minus >= 0 && unit(minus) !== unit(column) ? '' : readable(unit(column));
+    return minus >= 0 && unit(minus) !== unit(column) ? '' : formatUnit(unit(column));
 }
 
 /** What an axis is labelled: name, unit, and that it is MJD. */
-export function labelOf(fields: readonly Field[], quantity: Quantity): string {
-    const name = nameOf(fields, quantity);
+export function quantityLabel(fields: readonly Field[], quantity: Quantity): string {
+    const name = quantityName(fields, quantity);
     if (fields[quantity.column]?.kind === 'time' && quantity.minus < 0) return `${name} [MJD]`;
-    const unit = unitOf(fields, quantity);
+    const unit = quantityUnit(fields, quantity);
     return unit ? `${name} [${unit}]` : name;
 }
 
@@ -94,7 +94,7 @@ export function isMagnitude(field: Field | undefined): boolean {
 }
 
 /** The settings as ADQL writes a quantity: "bt_mag - vt_mag". */
-export function adqlOf(fields: readonly Field[], { column, minus }: Quantity): string {
+export function quantityAdql(fields: readonly Field[], { column, minus }: Quantity): string {
     const first = quoteName(fields[column]?.name ?? '');
     return minus >= 0 ? `${first} - ${quoteName(fields[minus]?.name ?? '')}` : first;
 }
@@ -104,7 +104,7 @@ const RAISED: Record<string, string> = Object.fromEntries(
 );
 
 /** A unit of VOUnits as it is written by hand: "mas.yr**-1" is "mas yr⁻¹". */
-export function readable(unit: string): string {
+export function formatUnit(unit: string): string {
     const powers = unit.replace(/\*\*\(?([+-]?\d+)\)?/g, (_, power: string) =>
         [...power].map((c) => RAISED[c]).join(''),
     );

@@ -1,17 +1,17 @@
 /** A plot on the screen: it draws when something has changed, and answers the pointer. */
 
-import { chosenRows, inLasso, inRectangle, thinned, type Manner, type Place } from './pointSelection';
+import { chosenRows, lassoTest, rectangleTest, thinLine, type Manner, type Place } from './pointSelection';
 import type { Size } from './plotLayout';
-import { Nearest } from './nearestPoint';
-import { paint, type Scene } from './paintPlot';
+import { PointIndex } from './nearestPoint';
+import { paintScene, type Scene } from './paintPlot';
 import { canvasPen } from '../canvas/pen';
-import { arranged, type Plot } from './tablePlot.svelte';
-import { prepared } from '../canvas/pixelCanvas';
-import { partOf } from './plotDescription';
+import { arrangeScene, type TablePlot } from './tablePlot.svelte';
+import { prepareCanvas } from '../canvas/pixelCanvas';
+import { describePart } from './plotDescription';
 import { AXES } from './plotSettings';
-import type { Host } from './pointerGestures';
+import type { GestureHost } from './pointerGestures';
 import { themeAt, type Theme } from '../canvas/canvasTheme';
-import { roundedTo, uAt, vAt, xOf, yOf, type View } from '../canvas/plotView';
+import { roundToPixel, uAt, vAt, xOnScreen, yOnScreen, type View } from '../canvas/plotView';
 
 /** How near to a point the pointer has to be, in CSS pixels. */
 const REACH = 12;
@@ -26,7 +26,7 @@ export interface Hit {
     readonly y: number;
 }
 
-export class Stage implements Host {
+export class PlotStage implements GestureHost {
     size = $state.raw<Size>({ width: 0, height: 0 });
     theme = $state.raw<Theme | undefined>();
     line = $state.raw<readonly Place[] | undefined>();
@@ -34,7 +34,7 @@ export class Stage implements Host {
     moving = $state(false);
     /** milliseconds that the last picture took */
     took = 0;
-    #nearest: { scene: Scene; index: Nearest } | undefined;
+    #nearest: { scene: Scene; index: PointIndex } | undefined;
     #frame = 0;
     #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -44,13 +44,13 @@ export class Stage implements Host {
         const { data } = plot;
         if (!theme || !data || data === 'columns' || size.width < 60 || size.height < 60) return undefined;
         const { chosen, fields } = plot.table;
-        const { box, view, histogram } = arranged(data, plot.table, size, plot.view);
+        const { box, view, histogram } = arrangeScene(data, plot.table, size, plot.view);
         const ratio = window.devicePixelRatio;
-        const note = partOf(plot.table);
+        const note = describePart(plot.table);
         return { data, fields, view, box, size, theme, ratio, chosen, histogram, note, moving: this.moving };
     });
 
-    constructor(readonly plot: Plot) {}
+    constructor(readonly plot: TablePlot) {}
 
     get box() {
         return this.scene!.box;
@@ -66,20 +66,20 @@ export class Stage implements Host {
     }
 
     /** Take the colours of the page again. */
-    retheme(element: HTMLElement): void {
+    takeTheme(element: HTMLElement): void {
         this.theme = themeAt(element);
     }
 
     /** Draw with the next frame of the browser, once. */
-    draw(canvas: HTMLCanvasElement): void {
+    drawScene(canvas: HTMLCanvasElement): void {
         if (this.#frame) return;
         this.#frame = requestAnimationFrame(() => {
             this.#frame = 0;
             const { scene } = this;
-            if (!scene) return void prepared(canvas, 1, 1, 1);
+            if (!scene) return void prepareCanvas(canvas, 1, 1, 1);
             const start = performance.now();
-            const context = prepared(canvas, scene.size.width, scene.size.height, scene.ratio);
-            paint(canvasPen(context, scene.theme.font), scene);
+            const context = prepareCanvas(canvas, scene.size.width, scene.size.height, scene.ratio);
+            paintScene(canvasPen(context, scene.theme.font), scene);
             this.took = performance.now() - start;
             // what is drawn where, for whoever looks at the page from outside
             const { left, top, width, height } = scene.box;
@@ -96,8 +96,8 @@ export class Stage implements Host {
     /** Draw what is above the picture: the line being drawn, the row under the pointer. */
     drawOver(canvas: HTMLCanvasElement, row: number): void {
         const { scene, line } = this;
-        if (!scene) return void prepared(canvas, 1, 1, 1);
-        const context = prepared(canvas, scene.size.width, scene.size.height, scene.ratio);
+        if (!scene) return void prepareCanvas(canvas, 1, 1, 1);
+        const context = prepareCanvas(canvas, scene.size.width, scene.size.height, scene.ratio);
         if (line) {
             context.beginPath();
             for (const [x, y] of line) context.lineTo(x, y);
@@ -111,10 +111,10 @@ export class Stage implements Host {
             context.stroke();
         }
         const place = this.placeOf(row);
-        if (place) this.#ring(context, place, scene.theme);
+        if (place) this.#drawRing(context, place, scene.theme);
     }
 
-    #ring(context: CanvasRenderingContext2D, [x, y]: Place, theme: Theme): void {
+    #drawRing(context: CanvasRenderingContext2D, [x, y]: Place, theme: Theme): void {
         for (const [colour, width] of [
             [theme.ground, 4],
             [theme.text, 2],
@@ -136,69 +136,69 @@ export class Stage implements Host {
         const point = rows[known] === row ? known : rows.indexOf(row);
         if (point < 0) return undefined;
         const { view, box, data } = scene;
-        const [x, y] = [xOf(view, box, data.points.u[point]!), yOf(view, box, data.points.v[point]!)];
+        const [x, y] = [xOnScreen(view, box, data.points.u[point]!), yOnScreen(view, box, data.points.v[point]!)];
         const within = x >= box.left && y >= box.top && x <= box.left + box.width && y <= box.top + box.height;
         return within ? [x, y] : undefined;
     }
 
-    look(view: View | undefined): void {
+    setView(view: View | undefined): void {
         this.plot.view = view;
         this.hit = undefined;
         this.moving = true;
-        this.still();
+        this.settleView();
     }
 
-    still(): void {
+    settleView(): void {
         clearTimeout(this.#timer);
         this.#timer = setTimeout(() => (this.moving = false), STILL);
     }
 
-    sketch(line: readonly Place[] | undefined): void {
+    sketchLine(line: readonly Place[] | undefined): void {
         this.line = line && [...line];
     }
 
-    hover(x: number, y: number): void {
-        const hit = this.#at(x, y);
+    hoverAt(x: number, y: number): void {
+        const hit = this.#hitAt(x, y);
         if (hit?.point !== this.hit?.point) this.hit = hit;
         this.plot.table.hovered = hit?.row ?? -1;
     }
 
-    leave(): void {
+    clearHover(): void {
         this.hit = undefined;
         this.plot.table.hovered = -1;
     }
 
-    click(x: number, y: number, event: PointerEvent): void {
+    clickAt(x: number, y: number, event: PointerEvent): void {
         const { table } = this.plot;
-        const hit = this.#at(x, y);
+        const hit = this.#hitAt(x, y);
         this.hit = hit;
         const several = event.shiftKey || event.ctrlKey || event.metaKey;
-        if (!hit) return several ? undefined : this.plot.choose(undefined, undefined);
+        if (!hit) return several ? undefined : this.plot.chooseRows(undefined, undefined);
         const marks = new Uint8Array(table.rows);
         if (several && table.chosen) marks.set(table.chosen.subarray(0, marks.length));
         marks[hit.row] = several && marks[hit.row] ? 0 : 1;
         table.hovered = hit.row;
-        this.plot.choose(marks.includes(1) ? marks : undefined, undefined);
+        this.plot.chooseRows(marks.includes(1) ? marks : undefined, undefined);
     }
 
-    brush(tool: 'rectangle' | 'lasso', line: readonly Place[], event: PointerEvent): void {
+    brushRows(tool: 'rectangle' | 'lasso', line: readonly Place[], event: PointerEvent): void {
         const { scene } = this;
         if (!scene) return;
         const { view, box } = scene;
-        const exact = (tool === 'lasso' ? thinned(line, 2) : line).map(([x, y]): Place => [
+        const exact = (tool === 'lasso' ? thinLine(line, 2) : line).map(([x, y]): Place => [
             uAt(view, box, x),
             vAt(view, box, y),
         ]);
-        const places = tool === 'rectangle' ? exact.map((place) => this.#short(place, scene)) : exact;
-        this.#choose(tool, places, event.shiftKey ? 'add' : event.altKey ? 'remove' : 'new');
+        const places = tool === 'rectangle' ? exact.map((place) => this.#roundCorner(place, scene)) : exact;
+        this.#chooseInside(tool, places, event.shiftKey ? 'add' : event.altKey ? 'remove' : 'new');
     }
 
     /** A corner of a box, so short that its conditions can be read. */
-    #short([u, v]: Place, { data: { settings }, view, box }: Scene): Place {
+    #roundCorner([u, v]: Place, { data: { settings }, view, box }: Scene): Place {
         if (settings.kind === 'sky') return [u, v];
         const [horizontal, vertical] = AXES[settings.kind].map((role) => settings.axes[role]);
         const [du, dv] = [(view.u1 - view.u0) / box.width, (view.v1 - view.v0) / box.height];
-        return [roundedTo(u, du, horizontal!.log), vertical ? roundedTo(v, dv, vertical.log) : v];
+        return [roundToPixel(u, du, horizontal!.log), vertical ? roundToPixel(v, dv, vertical.log) : v];
     }
 
     /** Choose all rows in the view. */
@@ -206,31 +206,31 @@ export class Stage implements Host {
         const { scene } = this;
         if (!scene) return;
         const { u0, u1, v0, v1 } = scene.view;
-        this.#choose('rectangle', this.flat ? [[u0, -1], [u1, 1]] : [[u0, v0], [u1, v1]], 'new'); // prettier-ignore
+        this.#chooseInside('rectangle', this.flat ? [[u0, -1], [u1, 1]] : [[u0, v0], [u1, v1]], 'new'); // prettier-ignore
     }
 
-    #choose(tool: 'rectangle' | 'lasso', places: readonly Place[], manner: Manner): void {
+    #chooseInside(tool: 'rectangle' | 'lasso', places: readonly Place[], manner: Manner): void {
         const { plot, scene } = this;
         const [one, other] = [places[0]!, places.at(-1)!];
         const corners = this.flat ? ([[one[0], -1], [other[0], 1]] as const) : ([one, other] as const); // prettier-ignore
-        const inside = tool === 'lasso' ? inLasso(places) : inRectangle(...corners);
+        const inside = tool === 'lasso' ? lassoTest(places) : rectangleTest(...corners);
         const { points } = scene!.data;
         const rows = chosenRows(points, inside, plot.table.rows, plot.table.chosen, manner);
-        plot.choose(rows, tool === 'rectangle' && manner === 'new' ? corners : undefined);
+        plot.chooseRows(rows, tool === 'rectangle' && manner === 'new' ? corners : undefined);
     }
 
-    #at(x: number, y: number): Hit | undefined {
+    #hitAt(x: number, y: number): Hit | undefined {
         const { scene } = this;
         if (!scene || this.flat) return undefined;
         const { data, view, box } = scene;
-        if (this.#nearest?.scene !== scene) this.#nearest = { scene, index: new Nearest(data.points, view, box) };
-        const point = this.#nearest.index.at(x, y, REACH);
+        if (this.#nearest?.scene !== scene) this.#nearest = { scene, index: new PointIndex(data.points, view, box) };
+        const point = this.#nearest.index.findPoint(x, y, REACH);
         if (point < 0) return undefined;
         return {
             point,
             row: data.points.rows[point]!,
-            x: xOf(view, box, data.points.u[point]!),
-            y: yOf(view, box, data.points.v[point]!),
+            x: xOnScreen(view, box, data.points.u[point]!),
+            y: yOnScreen(view, box, data.points.v[point]!),
         };
     }
 }

@@ -7,7 +7,7 @@ export type Place = readonly [u: number, v: number];
 export type Inside = (u: number, v: number) => boolean;
 
 /** Whether a place is in the rectangle between two corners, its edges included. */
-export function inRectangle(one: Place, other: Place): Inside {
+export function rectangleTest(one: Place, other: Place): Inside {
     const [u0, u1] = [Math.min(one[0], other[0]), Math.max(one[0], other[0])];
     const [v0, v1] = [Math.min(one[1], other[1]), Math.max(one[1], other[1])];
     return (u, v) => u >= u0 && u <= u1 && v >= v0 && v <= v1;
@@ -16,7 +16,7 @@ export function inRectangle(one: Place, other: Place): Inside {
 const BANDS = 256;
 
 /** Whether a place is within a closed line (even-odd rule). The line's sides are sorted into bands of v. */
-export function inLasso(line: readonly Place[]): Inside {
+export function lassoTest(line: readonly Place[]): Inside {
     if (line.length < 3) return () => false;
     const vs = line.map(([, v]) => v);
     const [low, high] = [Math.min(...vs), Math.max(...vs)];
@@ -59,7 +59,7 @@ export function chosenRows(
 }
 
 /** The line without points that are nearer than `least` pixels to the one before. */
-export function thinned(line: readonly Place[], least: number): Place[] {
+export function thinLine(line: readonly Place[], least: number): Place[] {
     const kept: Place[] = [];
     for (const place of line) {
         const last = kept.at(-1);

@@ -23,7 +23,7 @@ const TAIL = 0.005;
 
 /** Shades for numbers by row; points without a finite value get those of the ramp's begin, see `withValue`. */
 export function valueShades(points: Points, values: Float64Array): Shades {
-    const range = quantiles(points, values);
+    const range = shadeRange(points, values);
     const shades = new Uint8Array(points.count);
     const scale = 255 / (range[1] - range[0] || 1);
     for (let k = 0; k < points.count; k++) {
@@ -50,7 +50,7 @@ export function withValue(points: Points, values: Float64Array): Points {
     };
 }
 
-function quantiles(points: Points, values: Float64Array): [number, number] {
+function shadeRange(points: Points, values: Float64Array): [number, number] {
     const stride = Math.max(1, Math.floor(points.count / 50_000));
     const sample = new Float64Array(Math.ceil(points.count / stride));
     for (let k = 0; k < sample.length; k++) sample[k] = values[points.rows[k * stride]!]!;
@@ -98,20 +98,20 @@ export function numberCodes(values: Float64Array): Codes | undefined {
 }
 
 /** Rows that are asked for at once. */
-const PAGE = 25_000;
-const MOST_NAMES = 65_535;
+const PAGE_ROWS = 25_000;
+const MAX_NAMES = 65_535;
 
 /** Codes of a column of text, read from the rows shown. */
 export async function textCodes(table: Table, column: number): Promise<Codes> {
     const codes = new Uint16Array(table.rows);
     const found = new Map<string, number>();
     const total = table.shown;
-    for (let from = 0; from < total; from += PAGE) {
-        const { rows, cells } = await table.page(from, Math.min(total, from + PAGE), [column]);
+    for (let from = 0; from < total; from += PAGE_ROWS) {
+        const { rows, cells } = await table.readPage(from, Math.min(total, from + PAGE_ROWS), [column]);
         rows.forEach((row, k) => {
             const name = String(cells[k]?.[0] ?? '');
             let code = found.get(name);
-            if (code === undefined) found.set(name, (code = Math.min(found.size, MOST_NAMES)));
+            if (code === undefined) found.set(name, (code = Math.min(found.size, MAX_NAMES)));
             codes[row] = code;
         });
     }

@@ -69,15 +69,15 @@ export function usualOpacity(count: number, area: number): number {
 export function scatterPixels(points: Points, raster: Raster, mark: Mark): Uint32Array<ArrayBuffer> {
     const sums = mark.shades ? (mark.continuous ? 1 : 3) : 0;
     const layers = Array.from({ length: 1 + sums }, () => new Float32Array(raster.width * raster.height));
-    gather(points, raster, mark, layers);
+    gatherPoints(points, raster, mark, layers);
     const radius = Math.max(usualRadius(layers[0]!, raster.ratio) * mark.size, (mark.least ?? 0) * raster.ratio);
-    const drawn = radius < 0.6 ? layers : stamped(layers, raster, radius);
+    const drawn = radius < 0.6 ? layers : stampDiscs(layers, raster, radius);
     if (mark.errors) gatherErrors(points, raster, mark, drawn);
-    return coloured(drawn, mark);
+    return colourPixels(drawn, mark);
 }
 
 /** What a shade adds to the layers of sums: itself, or its colour's parts. */
-function parts({ shades, continuous, colours }: Mark): Float32Array {
+function shadeParts({ shades, continuous, colours }: Mark): Float32Array {
     const table = new Float32Array(colours.length * 3);
     if (!shades) return table;
     colours.forEach((colour, shade) => {
@@ -87,9 +87,9 @@ function parts({ shades, continuous, colours }: Mark): Float32Array {
     return table;
 }
 
-function gather(points: Points, raster: Raster, mark: Mark, layers: Float32Array[]): void {
+function gatherPoints(points: Points, raster: Raster, mark: Mark, layers: Float32Array[]): void {
     const [hits, sum, other] = layers;
-    const at = mark.only ? chosenPlaces(points, raster, mark.only) : places(points, raster);
+    const at = mark.only ? chosenPlaces(points, raster, mark.only) : pixelPlaces(points, raster);
     const { count } = points;
     if (!sum) {
         for (let k = 0; k < count; k++) if (at[k]! >= 0) hits![at[k]!]!++;
@@ -105,7 +105,7 @@ function gather(points: Points, raster: Raster, mark: Mark, layers: Float32Array
         }
         return;
     }
-    const add = adder(mark, layers)!;
+    const add = shadeAdder(mark, layers)!;
     for (let k = 0; k < count; k++) {
         const place = at[k]!;
         if (place < 0) continue;
@@ -118,7 +118,7 @@ function gather(points: Points, raster: Raster, mark: Mark, layers: Float32Array
 let room = new Int32Array(0);
 
 /** In which pixel every point falls; -1 if it is not in the view. Valid until the next call. */
-function places({ u, v, count }: Points, { view, width, height }: Raster): Int32Array {
+function pixelPlaces({ u, v, count }: Points, { view, width, height }: Raster): Int32Array {
     if (room.length < count) room = new Int32Array(count);
     const [ku, kv] = [width / (view.u1 - view.u0), height / (view.v1 - view.v0)];
     const { u0, v1 } = view;
@@ -131,17 +131,17 @@ function places({ u, v, count }: Points, { view, width, height }: Raster): Int32
 }
 
 function chosenPlaces(points: Points, raster: Raster, only: Uint8Array): Int32Array {
-    const at = places(points, raster);
+    const at = pixelPlaces(points, raster);
     for (let k = 0; k < points.count; k++) if (!only[points.rows[k]!]) at[k] = -1;
     return at;
 }
 
 type Add = (at: number, point: number, weight: number) => void;
 
-function adder(mark: Mark, [, one, two, three]: Float32Array[]): Add | undefined {
+function shadeAdder(mark: Mark, [, one, two, three]: Float32Array[]): Add | undefined {
     const { shades } = mark;
     if (!shades || !one) return undefined;
-    const table = parts(mark);
+    const table = shadeParts(mark);
     if (!two || !three) return (at, point, weight) => void (one[at]! += weight * table[3 * shades[point]!]!);
     return (at, point, weight) => {
         const shade = 3 * shades[point]!;
@@ -157,7 +157,7 @@ const BAR = 0.5;
 function gatherErrors(points: Points, { view, width, height }: Raster, mark: Mark, layers: Float32Array[]): void {
     const [ku, kv] = [width / (view.u1 - view.u0), height / (view.v1 - view.v0)];
     const hits = layers[0]!;
-    const add = adder(mark, layers);
+    const add = shadeAdder(mark, layers);
     for (let k = 0; k < points.count; k++) {
         const error = mark.errors![points.rows[k]!]!;
         const i = Math.floor((points.u[k]! - view.u0) * ku);
@@ -172,7 +172,7 @@ function gatherErrors(points: Points, { view, width, height }: Raster, mark: Mar
 }
 
 /** The weights of a disc: 1 within, less at the rim. */
-function disc(radius: number): { reach: number; weights: Float32Array } {
+function discWeights(radius: number): { reach: number; weights: Float32Array } {
     const reach = Math.ceil(radius);
     const side = 2 * reach + 1;
     const weights = new Float32Array(side * side);
@@ -184,8 +184,8 @@ function disc(radius: number): { reach: number; weights: Float32Array } {
     return { reach, weights };
 }
 
-function stamped(layers: Float32Array[], { width, height }: Raster, radius: number): Float32Array[] {
-    const { reach, weights } = disc(radius);
+function stampDiscs(layers: Float32Array[], { width, height }: Raster, radius: number): Float32Array[] {
+    const { reach, weights } = discWeights(radius);
     const side = 2 * reach + 1;
     const hits = layers[0]!;
     const result = layers.map(() => new Float32Array(width * height));
@@ -206,15 +206,15 @@ function stamped(layers: Float32Array[], { width, height }: Raster, radius: numb
 }
 
 /** The opacity of sixteenths of a point, up to where more makes no difference. */
-function opacities(opacity: number): Uint8Array {
+function opacityTable(opacity: number): Uint8Array {
     const clear = 1 - Math.min(0.999, opacity);
     return Uint8Array.from({ length: 512 }, (_, k) => Math.round(255 * (1 - clear ** (k / 16))));
 }
 
-function coloured([hits, one, two, three]: Float32Array[], mark: Mark): Uint32Array<ArrayBuffer> {
+function colourPixels([hits, one, two, three]: Float32Array[], mark: Mark): Uint32Array<ArrayBuffer> {
     const pixels = new Uint32Array(hits!.length);
     const { colours } = mark;
-    const alpha = opacities(mark.opacity);
+    const alpha = opacityTable(mark.opacity);
     const first = colours[0]! & 0xffffff;
     for (let at = 0; at < pixels.length; at++) {
         const hit = hits![at]!;

@@ -1,15 +1,15 @@
 /** Points of the sky counted in HEALPix cells of ICRS, of whichever order is asked for. */
 
-import { conversion, type Frame } from '../sky/skyFrames';
-import { cellAt, cellCount, LARGEST_ORDER } from '../sky/healpixCells';
+import { frameConversion, type Frame } from '../sky/skyFrames';
+import { cellAt, cellCount, MAX_ORDER } from '../sky/healpixCells';
 import type { View } from '../canvas/plotView';
 
 /** Finer maps would need more memory than they show. */
-const FINEST = 9;
+const MAX_MAP_ORDER = 9;
 
-export class SkyCells {
+export class SkyCellCounts {
     #finest: Int32Array | undefined;
-    #counted: { order: number; counts: Uint32Array } | undefined;
+    #counted: { order: number; countCells: Uint32Array } | undefined;
 
     constructor(
         private readonly rows: Uint32Array,
@@ -21,22 +21,19 @@ export class SkyCells {
 
     /** How many rows are in each cell of an order up to 9. */
     counts(order: number): Uint32Array {
-        if (this.#counted?.order === order) return this.#counted.counts;
+        if (this.#counted?.order === order) return this.#counted.countCells;
         const counts = new Uint32Array(cellCount(order));
-        const shift = 2 * (LARGEST_ORDER - order);
-        for (const cell of this.#cells()) if (cell >= 0) counts[cell >> shift]!++;
-        this.#counted = { order, counts };
+        const shift = 2 * (MAX_ORDER - order);
+        for (const cell of this.#finestCells()) if (cell >= 0) counts[cell >> shift]!++;
+        this.#counted = { order, countCells: counts };
         return counts;
     }
 
-    #cells(): Int32Array {
+    #finestCells(): Int32Array {
         if (this.#finest) return this.#finest;
-        const toIcrs = conversion(this.from, 'equatorial');
+        const toIcrs = frameConversion(this.from, 'equatorial');
         this.#finest = Int32Array.from(this.rows, (row) =>
-            cellAt(
-                LARGEST_ORDER,
-                ...toIcrs(this.longitudes[row]! * this.units[0], this.latitudes[row]! * this.units[1]),
-            ),
+            cellAt(MAX_ORDER, ...toIcrs(this.longitudes[row]! * this.units[0], this.latitudes[row]! * this.units[1])),
         );
         return this.#finest;
     }
@@ -45,5 +42,5 @@ export class SkyCells {
 /** The order whose cells are about so many CSS pixels wide in a view that is `width` pixels wide. */
 export function orderFor(view: View, width: number, pixels: number): number {
     const degrees = (Math.abs(view.u1 - view.u0) / width) * 90 * pixels;
-    return Math.max(0, Math.min(FINEST, Math.round(Math.log2(58.6 / degrees))));
+    return Math.max(0, Math.min(MAX_MAP_ORDER, Math.round(Math.log2(58.6 / degrees))));
 }

@@ -1,14 +1,14 @@
 /** A table's plot: its settings, what it draws, and what part of it is shown. Kept as long as the table is. */
 
 import type { Table } from '../model/resultModel';
-import { histogram, suitableBins, type Histogram } from './binning';
-import { load, type Data } from './plotData';
-import { defaultSettings, errorOf } from './defaultSettings';
-import { padded, plotBox, skyView, viewOf, type Size } from './plotLayout';
+import { countBins, suitableBins, type Histogram } from './binning';
+import { loadPlotData, type PlotData } from './plotData';
+import { defaultSettings, findErrorColumn } from './defaultSettings';
+import { padRange, plotBox, skyView, viewOfExtent, type Size } from './plotLayout';
 import { hasLegend } from './paintPlot';
-import { AXES, isReversed, type Axis, type Kind, type Role, type Settings } from './plotSettings';
+import { AXES, isReversed, type Axis, type PlotKind, type AxisRole, type PlotSettings } from './plotSettings';
 import type { Box, View } from '../canvas/plotView';
-import { boxOf, type Brushed } from './boxConditions';
+import { describeBox, type BoxChoice } from './boxConditions';
 import type { Place } from './pointSelection';
 
 /** Milliseconds between two looks at a table that is growing, at least; and against what the last one took. */
@@ -17,18 +17,18 @@ const REST = 3;
 
 export type Tool = 'move' | 'zoom' | 'rectangle' | 'lasso';
 
-export class Plot {
-    settings = $state.raw<Settings | undefined>();
-    data = $state.raw<Data | 'columns' | undefined>();
+export class TablePlot {
+    settings = $state.raw<PlotSettings | undefined>();
+    data = $state.raw<PlotData | 'columns' | undefined>();
     /** what went wrong, in the table's words */
     failure = $state('');
     /** what is looked at, if it is not all */
     view = $state.raw<View | undefined>();
     tool = $state<Tool>('move');
     /** the box that the chosen rows are in, if they were chosen by one */
-    brushed = $state.raw<Brushed | undefined>();
+    brushed = $state.raw<BoxChoice | undefined>();
 
-    #wanted: Settings | undefined;
+    #wanted: PlotSettings | undefined;
     #running = false;
     #again = false;
     #timer: ReturnType<typeof setTimeout> | undefined;
@@ -44,12 +44,12 @@ export class Plot {
         const changed = this.#wanted !== this.settings;
         const due = this.#done.at + Math.max(BETWEEN, REST * this.#done.took) - performance.now();
         clearTimeout(this.#timer);
-        if (changed || due <= 0) void this.#load(this.settings);
+        if (changed || due <= 0) void this.#loadData(this.settings);
         else this.#timer = setTimeout(() => this.refresh(), due);
     }
 
     /** Change settings; the view stays where its axes do. */
-    set(changes: Partial<Settings>): void {
+    changeSettings(changes: Partial<PlotSettings>): void {
         if (!this.settings) return;
         const before = this.settings;
         const next = { ...before, ...changes };
@@ -61,38 +61,40 @@ export class Plot {
         }
     }
 
-    setAxis(role: Role, changes: Partial<Axis>): void {
+    setAxis(role: AxisRole, changes: Partial<Axis>): void {
         const { settings } = this;
         if (!settings) return;
         const axis = { ...settings.axes[role], ...changes };
         const error =
-            role === 'flux' && changes.column !== undefined ? errorOf(this.table.fields, axis.column) : settings.error;
+            role === 'flux' && changes.column !== undefined
+                ? findErrorColumn(this.table.fields, axis.column)
+                : settings.error;
         const centre = role === 'longitude' || role === 'latitude' ? undefined : settings.centre;
         this.settings = { ...settings, axes: { ...settings.axes, [role]: axis }, error, centre };
         this.view = undefined;
     }
 
     /** Choose rows; `corners` is the box that they were chosen by, in scaled values. */
-    choose(rows: Uint8Array | undefined, corners: readonly [Place, Place] | undefined): void {
+    chooseRows(rows: Uint8Array | undefined, corners: readonly [Place, Place] | undefined): void {
         const { data, table } = this;
         this.brushed =
             rows && corners && data && data !== 'columns'
-                ? boxOf(data.settings, table.fields, corners, rows)
+                ? describeBox(data.settings, table.fields, corners, rows)
                 : undefined;
-        table.choose(rows);
+        table.chooseRows(rows);
     }
 
     /** Load no more. */
-    rest(): void {
+    stopRefresh(): void {
         clearTimeout(this.#timer);
     }
 
-    async #load(settings: Settings): Promise<void> {
+    async #loadData(settings: PlotSettings): Promise<void> {
         const start = performance.now();
         this.#running = true;
         this.#wanted = settings;
         try {
-            this.data = await load(this.table, settings);
+            this.data = await loadPlotData(this.table, settings);
             this.failure = '';
         } catch (error) {
             this.failure = error instanceof Error ? error.message : String(error);
@@ -106,11 +108,11 @@ export class Plot {
     }
 }
 
-const plots = new WeakMap<Table, Plot>();
+const plots = new WeakMap<Table, TablePlot>();
 
 /** The plot of a table, as it was left. */
-export function plotOf(table: Table): Plot {
-    const known = plots.get(table) ?? new Plot(table);
+export function plotOf(table: Table): TablePlot {
+    const known = plots.get(table) ?? new TablePlot(table);
     plots.set(table, known);
     return known;
 }
@@ -123,8 +125,8 @@ export interface Arrangement {
 }
 
 /** Box and view for a picture: the user's view, else one with all points in it. */
-export function arranged(
-    data: Data,
+export function arrangeScene(
+    data: PlotData,
     table: Pick<Table, 'fields' | 'chosen'>,
     size: Size,
     looked: View | undefined,
@@ -140,19 +142,19 @@ export function arranged(
                 : horizontal!.reversed === true,
         v: vertical !== undefined && isReversed(table.fields, vertical),
     };
-    const view = looked ?? viewOf(points.extent, reversed);
+    const view = looked ?? viewOfExtent(points.extent, reversed);
     if (settings.kind !== 'histogram') return { box, view, histogram: undefined };
     const [low, high] = [Math.min(view.u0, view.u1), Math.max(view.u0, view.u1)];
     const bins = settings.bins || suitableBins(points.u, low, high);
-    const counted = histogram(points, low, high, bins, table.chosen);
-    return { box, view: { ...view, ...heights(counted, settings.logCounts) }, histogram: counted };
+    const counted = countBins(points, low, high, bins, table.chosen);
+    return { box, view: { ...view, ...countRange(counted, settings.logCounts) }, histogram: counted };
 }
 
-const axesOf = (kind: Kind) => AXES[kind];
+const axesOf = (kind: PlotKind) => AXES[kind];
 
 /** From which to which count a histogram's axis goes. */
-function heights({ counts }: Histogram, log: boolean): { v0: number; v1: number } {
+function countRange({ counts }: Histogram, log: boolean): { v0: number; v1: number } {
     const most = counts.reduce((one, other) => Math.max(one, other), 1);
-    if (log) return { v0: Math.log10(0.5), v1: padded(0, Math.log10(most))[1] + 0.05 };
+    if (log) return { v0: Math.log10(0.5), v1: padRange(0, Math.log10(most))[1] + 0.05 };
     return { v0: 0, v1: most * 1.06 };
 }

@@ -1,14 +1,14 @@
 import { describe, expect, test, vi } from 'vitest';
-import { boxOf } from './boxConditions';
-import { load, type Data } from './plotData';
-import { defaultSettings, errorOf } from './defaultSettings';
-import { description, problem, status } from './plotDescription';
+import { describeBox } from './boxConditions';
+import { loadPlotData, type PlotData } from './plotData';
+import { defaultSettings, findErrorColumn } from './defaultSettings';
+import { describePlot, describeProblem, describeStatus } from './plotDescription';
 import { csvLines } from './plotExport';
-import { padded, plotBox, skyView, viewOf } from './plotLayout';
+import { padRange, plotBox, skyView, viewOfExtent } from './plotLayout';
 import { axisStyles } from './paintPlot';
-import { arranged, Plot } from './tablePlot.svelte';
-import { nameIn } from './rowName';
-import { adqlOf, isReversed, labelOf, readable, type Settings } from './plotSettings';
+import { arrangeScene, TablePlot } from './tablePlot.svelte';
+import { findRowName } from './rowName';
+import { quantityAdql, isReversed, quantityLabel, formatUnit, type PlotSettings } from './plotSettings';
 import { numberCodes } from './pointShades';
 import { orderFor } from './skyCellCounts';
 import { instants, MemoryTable, number, words } from './memoryTable.fixture';
@@ -49,8 +49,8 @@ const CURVE = new MemoryTable(
 );
 const SIZE = { width: 600, height: 400 };
 
-const loaded = async (table: MemoryTable, changes: Partial<Settings> = {}) =>
-    (await load(table, { ...defaultSettings(table.fields), ...changes })) as Data;
+const loaded = async (table: MemoryTable, changes: Partial<PlotSettings> = {}) =>
+    (await loadPlotData(table, { ...defaultSettings(table.fields), ...changes })) as PlotData;
 
 describe('what is plotted at first', () => {
     test('positions give a map; of magnitudes there is a colour-magnitude diagram', () => {
@@ -81,21 +81,21 @@ describe('what is plotted at first', () => {
         expect(defaultSettings([number('RAJ2000'), number('DEJ2000')]).kind).toBe('sky');
     });
     test('errors by name and by UCD', () => {
-        expect(errorOf(GAIA, 3)).toBe(6);
-        expect(errorOf([number('x', 'phot.flux'), number('s', 'stat.error;phot.flux')], 0)).toBe(1);
-        expect(errorOf(GAIA, 1)).toBe(-1);
+        expect(findErrorColumn(GAIA, 3)).toBe(6);
+        expect(findErrorColumn([number('x', 'phot.flux'), number('s', 'stat.error;phot.flux')], 0)).toBe(1);
+        expect(findErrorColumn(GAIA, 1)).toBe(-1);
     });
 });
 
 describe('names of axes', () => {
     test('with units, in words and in ADQL', () => {
-        expect(labelOf(GAIA, { column: 4, minus: 5 })).toBe('bp − rp [mag]');
-        expect(labelOf(GAIA, { column: 1, minus: 3 })).toBe('ra − g');
-        expect(labelOf(CURVE.fields, { column: 0, minus: -1 })).toBe('obs_time [MJD]');
-        expect(adqlOf([number('a b'), number('c')], { column: 0, minus: 1 })).toBe('"a b" - c');
+        expect(quantityLabel(GAIA, { column: 4, minus: 5 })).toBe('bp − rp [mag]');
+        expect(quantityLabel(GAIA, { column: 1, minus: 3 })).toBe('ra − g');
+        expect(quantityLabel(CURVE.fields, { column: 0, minus: -1 })).toBe('obs_time [MJD]');
+        expect(quantityAdql([number('a b'), number('c')], { column: 0, minus: 1 })).toBe('"a b" - c');
     });
     test('units as they are written by hand', () => {
-        expect([readable('mas.yr**-1'), readable('10**-3.Jy'), readable('km/s'), readable('erg.cm**(-2)')]).toEqual(['mas yr⁻¹', '10⁻³ Jy', 'km/s', 'erg cm⁻²']); // prettier-ignore
+        expect([formatUnit('mas.yr**-1'), formatUnit('10**-3.Jy'), formatUnit('km/s'), formatUnit('erg.cm**(-2)')]).toEqual(['mas yr⁻¹', '10⁻³ Jy', 'km/s', 'erg cm⁻²']); // prettier-ignore
     });
     test('of times as dates or MJD, folded as phases', async () => {
         const data = await loaded(CURVE);
@@ -147,7 +147,7 @@ describe('what is drawn', () => {
         expect(data.cells!.counts(0).reduce((sum, value) => sum + value, 0)).toBe(3);
     });
     test('no column chosen: not drawn', async () => {
-        expect(await load(STARS, defaultSettings([words('a')]))).toBe('columns');
+        expect(await loadPlotData(STARS, defaultSettings([words('a')]))).toBe('columns');
     });
     test('cells of a map become finer as one looks closer', () => {
         expect(orderFor({ u0: -2, u1: 2, v0: -1, v1: 1 }, 800, 5)).toBe(5);
@@ -158,22 +158,22 @@ describe('what is drawn', () => {
 describe('what is seen of it', () => {
     test('all points with some room; reversed axes turned', async () => {
         const data = await loaded(STARS, { kind: 'scatter' });
-        const { view } = arranged(data, STARS, SIZE, undefined);
+        const { view } = arrangeScene(data, STARS, SIZE, undefined);
         expect(view.v0).toBeGreaterThan(17);
         expect(view.v1).toBeLessThan(15);
         expect(view.u0).toBeLessThan(1.5);
     });
     test('constant columns, single points and no points have a range', () => {
-        expect(padded(5, 5)).toEqual([4.75, 5.25]);
-        expect(padded(0, 0)).toEqual([-0.5, 0.5]);
-        expect(padded(NaN, NaN)).toEqual([0, 1]);
-        expect(viewOf({ u0: NaN, u1: NaN, v0: 3, v1: 3 }, { u: true, v: false })).toMatchObject({ u0: 1, u1: 0 });
+        expect(padRange(5, 5)).toEqual([4.75, 5.25]);
+        expect(padRange(0, 0)).toEqual([-0.5, 0.5]);
+        expect(padRange(NaN, NaN)).toEqual([0, 1]);
+        expect(viewOfExtent({ u0: NaN, u1: NaN, v0: 3, v1: 3 }, { u: true, v: false })).toMatchObject({ u0: 1, u1: 0 });
     });
     test('a histogram is as high as its highest bin, from below 1 on a log axis', async () => {
-        const plain = arranged(await loaded(STARS, { kind: 'histogram' }), STARS, SIZE, undefined);
+        const plain = arrangeScene(await loaded(STARS, { kind: 'histogram' }), STARS, SIZE, undefined);
         expect(plain.view.v0).toBe(0);
         expect(plain.view.v1).toBeGreaterThanOrEqual(1);
-        const log = arranged(await loaded(STARS, { kind: 'histogram', logCounts: true }), STARS, SIZE, undefined);
+        const log = arrangeScene(await loaded(STARS, { kind: 'histogram', logCounts: true }), STARS, SIZE, undefined);
         expect(log.view.v0).toBeLessThan(0);
     });
 });
@@ -181,31 +181,31 @@ describe('what is seen of it', () => {
 describe('in words', () => {
     test('what is plotted, ranges, number of points', async () => {
         const data = await loaded(STARS, { kind: 'scatter' });
-        const said = description(data, GAIA, { u0: 1, u1: 3, v0: 18, v1: 14 }, 2);
+        const said = describePlot(data, GAIA, { u0: 1, u1: 3, v0: 18, v1: 14 }, 2);
         expect(said).toBe(
             'Scatter plot of g [mag] against bp − rp [mag]; bp − rp [mag] from 1 to 3; g [mag] from 14 to 18; 3 points; 2 rows chosen.',
         );
-        expect(status(data, STARS)).toBe('3 points of 4 rows · 1 without a value');
+        expect(describeStatus(data, STARS)).toBe('3 points of 4 rows · 1 without a value');
     });
     test('why there is nothing to see', async () => {
         const waiting = { fields: GAIA, shown: 0, state: { phase: 'loading' } } as const;
-        expect(problem(undefined, waiting)).toMatch(/Waiting/);
-        expect(problem('columns', STARS)).toMatch(/Choose a column/);
-        expect(problem('columns', new MemoryTable([words('a')], [['x']]))).toMatch(/no column of numbers/);
+        expect(describeProblem(undefined, waiting)).toMatch(/Waiting/);
+        expect(describeProblem('columns', STARS)).toMatch(/Choose a column/);
+        expect(describeProblem('columns', new MemoryTable([words('a')], [['x']]))).toMatch(/no column of numbers/);
         const nothing = new MemoryTable([number('a'), number('b')], [[null, NaN], [1, 2]]); // prettier-ignore
-        expect(problem(await loaded(nothing), nothing)).toMatch(/None of the rows/);
+        expect(describeProblem(await loaded(nothing), nothing)).toMatch(/None of the rows/);
         const negative = new MemoryTable([number('a')], [[-1, 0]]);
         const axes = defaultSettings(negative.fields).axes;
         const log = await loaded(negative, { axes: { ...axes, value: { ...axes.value, log: true } } });
-        expect(problem(log, negative)).toMatch(/above 0/);
+        expect(describeProblem(log, negative)).toMatch(/above 0/);
         const empty = new MemoryTable([number('a')], [[]]);
-        expect(problem(await loaded(empty), empty)).toMatch(/no rows/);
-        expect(problem(await loaded(STARS), STARS)).toBe('');
+        expect(describeProblem(await loaded(empty), empty)).toMatch(/no rows/);
+        expect(describeProblem(await loaded(STARS), STARS)).toBe('');
     });
     test('the name of a row', async () => {
-        expect(await nameIn(STARS, 2)).toBe('13');
-        expect(await nameIn(CURVE, 2)).toBe('');
-        expect(await nameIn(STARS, 99)).toBe('');
+        expect(await findRowName(STARS, 2)).toBe('13');
+        expect(await findRowName(CURVE, 2)).toBe('');
+        expect(await findRowName(STARS, 99)).toBe('');
     });
 });
 
@@ -213,28 +213,32 @@ describe('boxes as conditions', () => {
     const settings = defaultSettings(GAIA);
     const rows = new Uint8Array(4);
     test('of a query, whichever way the axes go', () => {
-        const box = boxOf({ ...settings, kind: 'scatter' }, GAIA, [[2, 18], [1, 14.5]], rows)!; // prettier-ignore
+        const box = describeBox({ ...settings, kind: 'scatter' }, GAIA, [[2, 18], [1, 14.5]], rows)!; // prettier-ignore
         expect(box.condition).toBe('bp - rp BETWEEN 1 AND 2 AND g BETWEEN 14.5 AND 18');
         expect(box.filters).toEqual([]);
     });
     test('of the table, on log axes too', () => {
         const axes = { ...settings.axes, value: { ...settings.axes.value, column: 3, log: true } };
-        const box = boxOf({ ...settings, axes, kind: 'histogram' }, GAIA, [[0, -1], [1, 1]], rows)!; // prettier-ignore
+        const box = describeBox({ ...settings, axes, kind: 'histogram' }, GAIA, [[0, -1], [1, 1]], rows)!; // prettier-ignore
         expect(box.filters).toEqual([{ column: 3, min: 1, max: 10 }]);
         expect(box.condition).toBe('g BETWEEN 1 AND 10');
     });
     test('none of the sky, of phases; no ADQL of instants', () => {
-        expect(boxOf(settings, GAIA, [[0, 0], [1, 1]], rows)).toBeUndefined(); // prettier-ignore
+        expect(describeBox(settings, GAIA, [[0, 0], [1, 1]], rows)).toBeUndefined(); // prettier-ignore
         const curve = defaultSettings(CURVE.fields);
-        expect(boxOf(curve, CURVE.fields, [[0, 0], [1, 1]], rows)).toMatchObject({ condition: '' }); // prettier-ignore
-        expect(boxOf({ ...curve, period: 2 }, CURVE.fields, [[0, 0], [1, 1]], rows)).toBeUndefined(); // prettier-ignore
+        expect(describeBox(curve, CURVE.fields, [[0, 0], [1, 1]], rows)).toMatchObject({ condition: '' }); // prettier-ignore
+        expect(describeBox({ ...curve, period: 2 }, CURVE.fields, [[0, 0], [1, 1]], rows)).toBeUndefined(); // prettier-ignore
     });
 });
 
 describe('files', () => {
-    const lines = async (table: MemoryTable, changes: Partial<Settings>, view?: Parameters<typeof arranged>[3]) => {
+    const lines = async (
+        table: MemoryTable,
+        changes: Partial<PlotSettings>,
+        view?: Parameters<typeof arrangeScene>[3],
+    ) => {
         const data = await loaded(table, changes);
-        const scene = { data, ...arranged(data, table, SIZE, view), chosen: undefined };
+        const scene = { data, ...arrangeScene(data, table, SIZE, view), chosen: undefined };
         return csvLines(scene).join('').trimEnd().split('\r\n');
     };
     test('points in view with their values', async () => {
@@ -263,24 +267,24 @@ describe('files', () => {
 
 describe('a plot', () => {
     test('takes what the table has, keeps its view where the axes stay', async () => {
-        const plot = new Plot(STARS);
+        const plot = new TablePlot(STARS);
         plot.refresh();
         await vi.waitFor(() => expect(plot.data).toBeDefined());
         expect(plot.settings!.kind).toBe('sky');
-        plot.set({ kind: 'scatter' });
+        plot.changeSettings({ kind: 'scatter' });
         const view = { u0: 0, u1: 1, v0: 0, v1: 1 };
         plot.view = view;
-        plot.set({ kind: 'density' });
+        plot.changeSettings({ kind: 'density' });
         expect(plot.view).toBe(view);
         plot.setAxis('x', { column: 3, minus: -1 });
         expect(plot.view).toBeUndefined();
         plot.refresh();
-        await vi.waitFor(() => expect((plot.data as Data).settings).toBe(plot.settings));
+        await vi.waitFor(() => expect((plot.data as PlotData).settings).toBe(plot.settings));
     });
     test('looks at a growing table now and then, not at every piece', async () => {
         const table = new MemoryTable([number('a'), number('b')], [[1, 2], [3, 4]]); // prettier-ignore
-        const asked = vi.spyOn(table, 'order');
-        const plot = new Plot(table);
+        const asked = vi.spyOn(table, 'readOrder');
+        const plot = new TablePlot(table);
         for (let piece = 0; piece < 20; piece++) {
             plot.refresh();
             await Promise.resolve();
@@ -289,26 +293,26 @@ describe('a plot', () => {
         for (let piece = 0; piece < 20; piece++) plot.refresh();
         expect(asked.mock.calls.length).toBeLessThan(4);
         await vi.waitFor(() => expect(asked.mock.calls.length).toBeGreaterThan(1), { timeout: 3000 });
-        plot.rest();
+        plot.stopRefresh();
     });
     test('says what the table could not give', async () => {
         const table = new MemoryTable([number('a')], [[1]]);
-        vi.spyOn(table, 'numbers').mockRejectedValue(new Error('out of memory'));
-        const plot = new Plot(table);
+        vi.spyOn(table, 'readNumbers').mockRejectedValue(new Error('out of memory'));
+        const plot = new TablePlot(table);
         plot.refresh();
         await vi.waitFor(() => expect(plot.failure).toBe('out of memory'));
     });
     test('the box is forgotten with its rows', async () => {
-        const plot = new Plot(STARS);
+        const plot = new TablePlot(STARS);
         plot.refresh();
         await vi.waitFor(() => expect(plot.data).toBeDefined());
-        plot.set({ kind: 'scatter' });
+        plot.changeSettings({ kind: 'scatter' });
         plot.refresh();
-        await vi.waitFor(() => expect((plot.data as Data).settings.kind).toBe('scatter'));
-        plot.choose(Uint8Array.of(1, 0, 0, 0), [[0, 0], [1, 1]]); // prettier-ignore
+        await vi.waitFor(() => expect((plot.data as PlotData).settings.kind).toBe('scatter'));
+        plot.chooseRows(Uint8Array.of(1, 0, 0, 0), [[0, 0], [1, 1]]); // prettier-ignore
         expect(plot.brushed?.condition).toContain('BETWEEN');
         expect(STARS.chosenCount).toBe(1);
-        plot.choose(undefined, undefined);
+        plot.chooseRows(undefined, undefined);
         expect(plot.brushed).toBeUndefined();
         expect(STARS.chosen).toBeUndefined();
     });

@@ -1,11 +1,11 @@
 import { DOMParser } from '@xmldom/xmldom';
 import { describe, expect, test, vi } from 'vitest';
-import { copyBlock, copyRows, MOST_CELLS } from '../grid/copyCells';
+import { copyBlock, copyRows, MAX_CELLS } from '../grid/copyCells';
 import { chooseAll, chooseBetween, chooseOne, nextChosen, toggleOne } from '../grid/rowChoice';
-import type { Grid } from '../grid/gridState.svelte';
+import type { GridState } from '../grid/gridState.svelte';
 import { extensionOf, formatsOf } from './serviceFormats';
-import type { Source, Table, Written } from '../model/resultModel';
-import { sentence, wanted } from '../rows/workerTable.svelte';
+import type { Source, Table, TextRequest } from '../model/resultModel';
+import { describeFailure, loadRequestOf } from '../rows/workerTable.svelte';
 import { votableAddress } from './resultDownload';
 
 // the module that asks takes the service's address from the page's
@@ -22,11 +22,11 @@ const withFile: Source = { kind: 'sync', query: 'SELECT 2', files: { maxrec: new
 
 describe('what is asked', () => {
     test('the worker gets addresses as they are for everybody', () => {
-        expect(wanted({ kind: 'job', id: 'a b' })).toMatchObject({
+        expect(loadRequestOf({ kind: 'job', id: 'a b' })).toMatchObject({
             sync: 'https://example.org/sky/tap/sync',
             from: { url: 'https://example.org/sky/tap/async/a%20b/results/result' },
         });
-        expect(wanted(query)).toMatchObject({ from: { form: expect.arrayContaining([['FORMAT', 'arrow']]) } });
+        expect(loadRequestOf(query)).toMatchObject({ from: { form: expect.arrayContaining([['FORMAT', 'arrow']]) } });
     });
 
     test('other programs get a VOTable, where it has an address', () => {
@@ -58,11 +58,11 @@ test.each([
     [{ reason: 'no answer' }, 'does not answer'],
     [{ reason: 'service', message: 'the engine stopped' }, 'the engine stopped'],
 ] as const)('%j is said in a sentence', (failure, said) => {
-    expect(sentence(failure, 1234)).toContain(said);
+    expect(describeFailure(failure, 1234)).toContain(said);
 });
 
 /** A table of five rows, shown from the last to the first. */
-function table(): Table & { asked: Written[] } {
+function table(): Table & { asked: TextRequest[] } {
     const order = Uint32Array.of(4, 3, 2, 1, 0);
     return {
         fields: [{ name: 'a' }, { name: 'b' }],
@@ -71,17 +71,17 @@ function table(): Table & { asked: Written[] } {
         chosen: undefined,
         chosenCount: 0,
         asked: [],
-        page: (from: number, to: number) => Promise.resolve({ rows: order.slice(from, to), cells: [] }),
-        order: () => Promise.resolve(order),
-        choose(marks: Uint8Array | undefined) {
+        readPage: (from: number, to: number) => Promise.resolve({ rows: order.slice(from, to), cells: [] }),
+        readOrder: () => Promise.resolve(order),
+        chooseRows(marks: Uint8Array | undefined) {
             const count = marks?.filter(Boolean).length ?? 0;
             Object.assign(this, { chosen: count ? marks : undefined, chosenCount: count });
         },
-        written(this: { asked: Written[] }, what: Written) {
+        writeText(this: { asked: TextRequest[] }, what: TextRequest) {
             this.asked.push(what);
             return Promise.resolve(new Blob(['x\t1\n']));
         },
-    } as unknown as Table & { asked: Written[] };
+    } as unknown as Table & { asked: TextRequest[] };
 }
 
 test('rows are chosen alone, beside others, and between places', async () => {
@@ -113,7 +113,7 @@ test('the next chosen one is sought from the active place on, and from the top a
 describe('copied', () => {
     const grid = (made: Table, corner = false) => {
         const block = { from: { place: 1, column: 0 }, to: { place: 2, column: 1 } };
-        return { table: made, block, corner: corner ? block.to : undefined } as unknown as Grid;
+        return { table: made, block, corner: corner ? block.to : undefined } as unknown as GridState;
     };
 
     test('a block of cells goes before chosen rows, these before the active cell', async () => {
@@ -129,7 +129,7 @@ describe('copied', () => {
     });
 
     test('too much is not copied', async () => {
-        const made = Object.assign(table(), { shown: MOST_CELLS });
+        const made = Object.assign(table(), { shown: MAX_CELLS });
         expect(await copyRows(made, 'csv')).toContain('too much for the clipboard');
         expect(clipboard).toEqual([]);
     });

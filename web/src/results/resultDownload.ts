@@ -1,35 +1,40 @@
 /** A result as a file: asked for again in another format, or as a job has stored it. */
 
-import { addressOf, ask, form, queryBody } from '../tap/tapRequest';
-import { resultAt } from '../tap/uwsClient';
+import { addressOf, askService, formValues, queryBody } from '../tap/tapRequest';
+import { resultPath } from '../tap/uwsClient';
 import { fileName, saveFile } from '../browser/saveFile';
-import { extensionOf, type Format } from './serviceFormats';
+import { extensionOf, type ServiceFormat } from './serviceFormats';
 import type { Source } from '../model/resultModel';
 
 type Asked = Extract<Source, { kind: 'sync' }>;
 
 /** Ask for the query's result in a format and have the browser save it. Raises TapError. */
-export async function download(source: Asked, format: Format, title: string, signal: AbortSignal): Promise<void> {
+export async function downloadAs(
+    source: Asked,
+    format: ServiceFormat,
+    title: string,
+    signal: AbortSignal,
+): Promise<void> {
     const body = queryBody({ FORMAT: format.word, QUERY: source.query, MAXREC: source.maxrec }, source.files);
-    const answer = await ask('sync', { method: 'POST', body, signal });
+    const answer = await askService('sync', { method: 'POST', body, signal });
     saveFile(await answer.blob(), fileName(title, format.extension));
 }
 
 /** Have the browser save what a job has stored. Raises TapError. */
 export async function downloadStored(id: string, title: string, signal: AbortSignal): Promise<void> {
-    const answer = await ask(resultAt(id), { signal });
+    const answer = await askService(resultPath(id), { signal });
     const mime = answer.headers.get('Content-Type') ?? '';
     saveFile(await answer.blob(), fileName(title, extensionOf(mime)));
 }
 
 /** The longest address that is sent to other programs. */
-const LONGEST = 6000;
+const MAX_ADDRESS = 6000;
 
 /** Where other programs fetch the result as a VOTable; undefined if there is no such place (files, long queries). */
 export function votableAddress(source: Source): string | undefined {
-    if (source.kind === 'job') return addressOf(resultAt(source.id));
+    if (source.kind === 'job') return addressOf(resultPath(source.id));
     if (source.kind === 'file' || Object.keys(source.files ?? {}).length) return undefined;
-    const values = form({ LANG: 'ADQL', FORMAT: 'votable', QUERY: source.query, MAXREC: source.maxrec });
+    const values = formValues({ LANG: 'ADQL', FORMAT: 'votable', QUERY: source.query, MAXREC: source.maxrec });
     const url = `${addressOf('sync')}?${values}`;
-    return url.length <= LONGEST ? url : undefined;
+    return url.length <= MAX_ADDRESS ? url : undefined;
 }

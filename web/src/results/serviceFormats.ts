@@ -3,9 +3,9 @@
 import { text } from '../text';
 import { service } from '../tap/serviceInfo.svelte';
 import { EXTENSIONS } from '../tap/formatExtensions';
-import { childText, elements } from '../tap/tapRequest';
+import { childText, findElements } from '../tap/tapRequest';
 
-export interface Format {
+export interface ServiceFormat {
     /** what FORMAT takes */
     readonly word: string;
     readonly mime: string;
@@ -21,14 +21,14 @@ export function extensionOf(mime: string): string {
 }
 
 /** All formats of the service, each once. Raises TapError. */
-export async function formats(): Promise<Format[]> {
-    return formatsOf(await service.capabilities());
+export async function loadFormats(): Promise<ServiceFormat[]> {
+    return formatsOf(await service.loadCapabilities());
 }
 
 /** The formats in /capabilities, each serialization once, in the order of the document. */
-export function formatsOf(capabilities: Document): Format[] {
-    const found = new Map<string, Format>();
-    for (const said of elements(capabilities, 'outputFormat')) {
+export function formatsOf(capabilities: Document): ServiceFormat[] {
+    const found = new Map<string, ServiceFormat>();
+    for (const said of findElements(capabilities, 'outputFormat')) {
         const mime = childText(said, 'mime');
         const titles: Readonly<Record<string, string>> = text.results.formats;
         const title = titles[mime.replace(/\s/g, '')] ?? mime;
@@ -38,8 +38,8 @@ export function formatsOf(capabilities: Document): Format[] {
 }
 
 /** The row limit that nobody may exceed, as /capabilities says it; undefined if it does not. Raises TapError. */
-export async function hardLimit(): Promise<number | undefined> {
-    const limit = elements(await service.capabilities(), 'outputLimit')[0];
+export async function loadHardLimit(): Promise<number | undefined> {
+    const limit = findElements(await service.loadCapabilities(), 'outputLimit')[0];
     const hard = limit ? Number(childText(limit, 'hard')) : NaN;
     return Number.isFinite(hard) && hard > 0 ? hard : undefined;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Part } from '../model/columnParts';
+import type { ColumnPart } from '../model/columnParts';
 import type { Field } from '../model/resultModel';
 import { ArrangedRows } from './arrangedRows';
 
@@ -15,20 +15,20 @@ function bits(marks: readonly boolean[]): Uint8Array<ArrayBuffer> {
     return found;
 }
 
-const numbers = (values: readonly (number | null)[]): Part => ({
+const numbers = (values: readonly (number | null)[]): ColumnPart => ({
     type: 'number',
     length: values.length,
     valid: bits(values.map((value) => value !== null)),
     values: Float64Array.from(values, (value) => value ?? 0),
 });
 
-const longs = (values: readonly bigint[]): Part => ({
+const longs = (values: readonly bigint[]): ColumnPart => ({
     type: 'number',
     length: values.length,
     values: BigInt64Array.from(values),
 });
 
-function texts(values: readonly (string | null)[]): Part {
+function texts(values: readonly (string | null)[]): ColumnPart {
     const pieces = values.map((value) => new TextEncoder().encode(value ?? ''));
     const offsets = new Int32Array(values.length + 1);
     pieces.forEach((piece, at) => (offsets[at + 1] = offsets[at]! + piece.length));
@@ -41,10 +41,10 @@ function table(
     fields: readonly Field[],
     rows: number,
     size: number,
-    make: ((from: number, to: number) => Part)[],
+    make: ((from: number, to: number) => ColumnPart)[],
 ): ArrangedRows {
     const store = new ArrangedRows();
-    store.begin(fields);
+    store.setFields(fields);
     for (let at = 0; at < rows; at += size) {
         const to = Math.min(rows, at + size);
         store.addBatch(
@@ -122,7 +122,7 @@ test('a great many small groups of equal texts', () => {
 });
 
 test('arrays by their first number, then the next', () => {
-    const list: Part = {
+    const list: ColumnPart = {
         type: 'list',
         length: 3,
         offsets: Int32Array.of(0, 2, 4, 6),
@@ -179,7 +179,7 @@ test('rows that come later are taken in', () => {
 });
 
 test('the summary is of finite values; NULL and NaN are missing', () => {
-    expect(small().summarize(0)).toEqual({ min: -1, max: 1e300, mean: (1e300 + 7.5) / 7, missing: 3 });
+    expect(small().summarizeColumn(0)).toEqual({ min: -1, max: 1e300, mean: (1e300 + 7.5) / 7, missing: 3 });
     const none = table([field('x')], 3, 3, [() => numbers([NaN, null, NaN])]);
-    expect(none.summarize(0)).toEqual({ min: NaN, max: NaN, mean: NaN, missing: 3 });
+    expect(none.summarizeColumn(0)).toEqual({ min: NaN, max: NaN, mean: NaN, missing: 3 });
 });

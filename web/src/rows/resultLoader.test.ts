@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { Float64, Table, tableToIPC, vectorFromArray } from 'apache-arrow';
 import { afterEach, expect, test } from 'vitest';
-import { Loading } from './resultLoader';
+import { ResultLoader } from './resultLoader';
 import { ArrangedRows } from './arrangedRows';
-import type { News, Wanted } from './workerMessages';
+import type { WorkerNews, LoadRequest } from './workerMessages';
 
 const START = `<VOTABLE><RESOURCE type="results"><INFO name="QUERY_STATUS" value="OK"/><TABLE>
 <FIELD name="id" datatype="long"/><FIELD name="name" datatype="char" arraysize="*"/><FIELD name="ra" datatype="double"/>
@@ -26,17 +26,17 @@ async function serving(answer: (request: IncomingMessage, response: ServerRespon
 
 interface Loaded {
     readonly store: ArrangedRows;
-    readonly loading: Loading;
-    readonly news: News[];
+    readonly loading: ResultLoader;
+    readonly news: WorkerNews[];
     readonly done: Promise<void>;
 }
 
-function load(base: string, from?: Wanted['from']): Loaded {
-    const news: News[] = [];
+function load(base: string, from?: LoadRequest['from']): Loaded {
+    const news: WorkerNews[] = [];
     const store = new ArrangedRows();
-    const loading = new Loading(store, (said) => news.push(said));
+    const loading = new ResultLoader(store, (said) => news.push(said));
     const wanted = { authorization: 'Bearer x', sync: `${base}/sync`, from: from ?? { url: `${base}/result` } };
-    return { store, loading, news, done: loading.open(wanted) };
+    return { store, loading, news, done: loading.loadResult(wanted) };
 }
 
 test('a whole result: its columns, rows, and that it is complete', async () => {

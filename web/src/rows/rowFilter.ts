@@ -1,6 +1,6 @@
 /** Which rows pass the filters. */
 
-import { isNull, texts } from '../model/columnParts';
+import { isNull, textReader } from '../model/columnParts';
 import type { Filter } from '../model/resultModel';
 import type { ColumnStore } from '../model/columnStore';
 
@@ -33,7 +33,7 @@ function unmarkWithoutText(store: ColumnStore, column: number, piece: string, ma
     const wanted = piece.toLowerCase();
     store.parts(column).forEach((part, batch) => {
         const start = store.starts[batch]!;
-        const text = texts(part);
+        const text = textReader(part);
         for (let at = 0; at < part.length; at++)
             if (marks[start + at] && (isNull(part, at) || !text(at).toLowerCase().includes(wanted)))
                 marks[start + at] = 0;

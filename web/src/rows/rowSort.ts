@@ -1,13 +1,13 @@
 /** Rows in the order of columns: stable, by counting digits of the keys, so that a million rows take a blink. */
 
-import { isNull, toNumbers, type Part } from '../model/columnParts';
+import { isNull, writeNumbers, type ColumnPart } from '../model/columnParts';
 import type { Sort } from '../model/resultModel';
 import type { ColumnStore } from '../model/columnStore';
 
 type Rows = Uint32Array<ArrayBuffer>;
 
 /** A key of 64 bits per row, in the order of the rows to be sorted: unsigned, in two halves. */
-interface Keys {
+interface SortKeys {
     readonly low: Rows;
     readonly high: Rows;
 }
@@ -33,7 +33,7 @@ function sortByColumn(store: ColumnStore, { column, descending }: Sort, rows: Ro
 }
 
 /** The rows with a value and those without, both in their order. */
-function splitNulls(store: ColumnStore, parts: readonly Part[], rows: Rows): { values: Rows; nulls: Rows } {
+function splitNulls(store: ColumnStore, parts: readonly ColumnPart[], rows: Rows): { values: Rows; nulls: Rows } {
     if (parts.every((part) => !part.valid)) return { values: rows, nulls: new Uint32Array() };
     const missing = new Uint8Array(store.rows);
     parts.forEach((part, batch) => {
@@ -72,7 +72,7 @@ function splitNaN(store: ColumnStore, column: number, rows: Rows): [{ rows: Rows
 }
 
 /** The bits of floats so that they compare as unsigned integers do. */
-function floatKeys(values: Float64Array, descending: boolean): Keys {
+function floatKeys(values: Float64Array, descending: boolean): SortKeys {
     const { length } = values;
     const halves = new Uint32Array(values.buffer, values.byteOffset, 2 * length);
     const [low, high] = [new Uint32Array(length), new Uint32Array(length)];
@@ -87,7 +87,7 @@ function floatKeys(values: Float64Array, descending: boolean): Keys {
 }
 
 /** 64-bit integers and instants, whose digits a float would lose. */
-function integerKeys(store: ColumnStore, parts: readonly Part[], rows: Rows, descending: boolean): Keys {
+function integerKeys(store: ColumnStore, parts: readonly ColumnPart[], rows: Rows, descending: boolean): SortKeys {
     const all = new Uint32Array(2 * store.rows);
     parts.forEach((part, batch) => {
         const values = part.type === 'time' ? part.micros : part.type === 'number' ? part.values : undefined;
@@ -106,13 +106,13 @@ function integerKeys(store: ColumnStore, parts: readonly Part[], rows: Rows, des
 }
 
 /** The rows by their keys, 16 bits after 16 bits from the lowest on. */
-function sortByKeys(rows: Rows, keys: Keys): Rows {
+function sortByKeys(rows: Rows, keys: SortKeys): Rows {
     let state = { rows, ...keys };
     for (const half of ['low', 'high'] as const) for (const shift of [0, 16]) state = sortByDigit(state, half, shift);
     return state.rows;
 }
 
-function sortByDigit(state: Keys & { rows: Rows }, half: 'low' | 'high', shift: number): Keys & { rows: Rows } {
+function sortByDigit(state: SortKeys & { rows: Rows }, half: 'low' | 'high', shift: number): SortKeys & { rows: Rows } {
     const length = state.rows.length;
     const digits = state[half];
     const places = new Uint32Array(65536);
@@ -131,12 +131,12 @@ function sortByDigit(state: Keys & { rows: Rows }, half: 'low' | 'high', shift: 
 }
 
 /** Texts in one buffer, by row. */
-class Texts {
+class RowTexts {
     bytes: Uint8Array;
     from: Rows;
     to: Rows;
 
-    constructor(store: ColumnStore, parts: readonly Part[]) {
+    constructor(store: ColumnStore, parts: readonly ColumnPart[]) {
         this.from = new Uint32Array(store.rows);
         this.to = new Uint32Array(store.rows);
         const sizes = parts.map((part) => (part.type === 'text' ? part.offsets[part.length]! - part.offsets[0]! : 0));
@@ -155,14 +155,14 @@ class Texts {
     }
 
     /** Four bytes of a row's text from `depth` on, as a number; 0 where it has ended. */
-    key(row: number, depth: number): number {
+    keyAt(row: number, depth: number): number {
         const [start, end] = [this.from[row]! + depth, this.to[row]!];
         let key = 0;
         for (let at = start; at < start + 4; at++) key = (key << 8) | (at < end ? this.bytes[at]! : 0);
         return key >>> 0;
     }
 
-    compare(one: number, other: number, depth: number): number {
+    compareRows(one: number, other: number, depth: number): number {
         let [at, to] = [this.from[one]! + depth, this.from[other]! + depth];
         const [end, stop] = [this.to[one]!, this.to[other]!];
         while (at < end && to < stop) {
@@ -174,25 +174,25 @@ class Texts {
 }
 
 /** Fewer rows than that are compared with each other. */
-const FEW = 2048;
+const MAX_COMPARED = 2048;
 
 /** By code points, as the service's own ORDER BY has it. */
-function sortByText(store: ColumnStore, parts: readonly Part[], rows: Rows, descending: boolean): Rows {
-    const texts = new Texts(store, parts);
+function sortByText(store: ColumnStore, parts: readonly ColumnPart[], rows: Rows, descending: boolean): Rows {
+    const texts = new RowTexts(store, parts);
     const order = rows.slice();
     const todo: [start: number, end: number, depth: number][] = [[0, order.length, 0]];
     for (let group = todo.pop(); group; group = todo.pop()) {
         const [start, end, depth] = group;
-        if (end - start < FEW) {
-            order.subarray(start, end).sort((a, b) => (descending ? -1 : 1) * texts.compare(a, b, depth));
+        if (end - start < MAX_COMPARED) {
+            order.subarray(start, end).sort((a, b) => (descending ? -1 : 1) * texts.compareRows(a, b, depth));
             continue;
         }
         const inverted = descending ? 0xffffffff : 0;
         const part = order.slice(start, end);
         const low = new Uint32Array(part.length);
-        for (let at = 0; at < part.length; at++) low[at] = texts.key(part[at]!, depth) ^ inverted;
+        for (let at = 0; at < part.length; at++) low[at] = texts.keyAt(part[at]!, depth) ^ inverted;
         order.set(sortByKeys(part, { low, high: new Uint32Array(part.length) }), start);
-        for (const equals of findTies(order, start, end, (row) => texts.key(row, depth), depth)) todo.push(equals);
+        for (const equals of findTies(order, start, end, (row) => texts.keyAt(row, depth), depth)) todo.push(equals);
     }
     return order;
 }
@@ -216,11 +216,11 @@ function findTies(
 }
 
 /** Arrays by their first numbers, then the second ones; the shorter first. */
-function sortByList(store: ColumnStore, parts: readonly Part[], rows: Rows, descending: boolean): Rows {
+function sortByList(store: ColumnStore, parts: readonly ColumnPart[], rows: Rows, descending: boolean): Rows {
     const values = parts.map((part) => {
         if (part.type !== 'list') return new Float64Array();
         const numbers = new Float64Array(part.items.length);
-        toNumbers(part.items, numbers, 0);
+        writeNumbers(part.items, numbers, 0);
         return numbers;
     });
     const place = (row: number) => {

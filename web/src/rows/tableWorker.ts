@@ -1,43 +1,44 @@
 /** The worker that holds one table: it asks, decodes, sorts, filters, and gives the page what it shows. */
 
-import { Loading } from './resultLoader';
+import { ResultLoader } from './resultLoader';
 import { ArrangedRows } from './arrangedRows';
-import type { Calls, FromWorker, Progress, ToWorker } from './workerMessages';
-import type { Cell, Written } from '../model/resultModel';
-import { line } from '../model/separatedText';
+import type { WorkerCalls, FromWorker, Progress, ToWorker } from './workerMessages';
+import type { Cell, TextRequest } from '../model/resultModel';
+import { writeLine } from '../model/separatedText';
 import { markedRows, rowRange } from './rowFilter';
 
 const scope = self as unknown as DedicatedWorkerGlobalScope;
 const store = new ArrangedRows();
-const loading = new Loading(store, (news) => scope.postMessage(news satisfies FromWorker));
+const loading = new ResultLoader(store, (news) => scope.postMessage(news satisfies FromWorker));
 
 const columnsOf = (columns?: readonly number[]) => columns ?? [...store.fields.keys()];
 
-const calls: Calls = {
-    page(from, to, columns) {
+const calls: WorkerCalls = {
+    readPage(from, to, columns) {
         const rows = store.rowsAt(from, to);
         const wanted = columnsOf(columns);
         return { rows, cells: Array.from(rows, (row) => store.readRow(row, wanted)) };
     },
-    numbers: (column) => store.readNumbers(column),
-    order: () => store.rowsAt(0, store.shown),
-    summary: (column) => store.summarize(column),
+    readNumbers: (column) => store.readNumbers(column),
+    readOrder: () => store.rowsAt(0, store.shown),
+    summarizeColumn: (column) => store.summarizeColumn(column),
     arrange(sorting, filters): Progress {
         store.arrange(sorting, filters);
-        return loading.progress(true);
+        return loading.reportProgress(true);
     },
-    written: (what, chosen) => writtenRows(what, chosen),
+    writeText: (what, chosen) => writtenRows(what, chosen),
     stop: () => loading.stop(),
 };
 
 /** Rows as text, put together in pieces so that no text is longer than an engine allows. */
-function writtenRows(what: Written, chosen: Uint8Array | undefined): Blob {
+function writtenRows(what: TextRequest, chosen: Uint8Array | undefined): Blob {
     const columns = columnsOf(what.columns);
     const pieces: string[] = [];
-    if (!what.bare) pieces.push(line(columns.map((column) => store.fields[column]?.name ?? '') as Cell[], what.format));
+    if (!what.bare)
+        pieces.push(writeLine(columns.map((column) => store.fields[column]?.name ?? '') as Cell[], what.format));
     let piece: string[] = [];
     for (const row of rowsToWrite(what, chosen)) {
-        piece.push(line(store.readRow(row, columns), what.format));
+        piece.push(writeLine(store.readRow(row, columns), what.format));
         if (piece.length >= 4096) pieces.push(piece.splice(0).join(''));
     }
     pieces.push(piece.join(''));
@@ -45,7 +46,7 @@ function writtenRows(what: Written, chosen: Uint8Array | undefined): Blob {
     return new Blob(pieces, { type: what.format === 'csv' ? 'text/csv' : 'text/tab-separated-values' });
 }
 
-function rowsToWrite({ rows }: Written, chosen: Uint8Array | undefined): Uint32Array {
+function rowsToWrite({ rows }: TextRequest, chosen: Uint8Array | undefined): Uint32Array {
     if (typeof rows === 'object') return store.rowsAt(rows.from, rows.to);
     if (rows === 'shown') return store.rowsAt(0, store.shown);
     if (!chosen) return rowRange(0, 0);
@@ -55,7 +56,7 @@ function rowsToWrite({ rows }: Written, chosen: Uint8Array | undefined): Uint32A
 }
 
 /** What can be given away with its memory. */
-function transfers(value: unknown): Transferable[] {
+function findTransfers(value: unknown): Transferable[] {
     if (ArrayBuffer.isView(value)) return [value.buffer as ArrayBuffer];
     if (value && typeof value === 'object' && 'rows' in value && ArrayBuffer.isView(value.rows))
         return [value.rows.buffer as ArrayBuffer];
@@ -64,12 +65,14 @@ function transfers(value: unknown): Transferable[] {
 
 scope.onmessage = ({ data }: MessageEvent<ToWorker>) => {
     if ('open' in data) {
-        void loading.open(data.open);
+        void loading.loadResult(data.open);
         return;
     }
     try {
-        const value = (calls[data.call] as (...given: unknown[]) => ReturnType<Calls[keyof Calls]>)(...data.with);
-        scope.postMessage({ id: data.id, value } satisfies FromWorker, transfers(value));
+        const value = (calls[data.call] as (...given: unknown[]) => ReturnType<WorkerCalls[keyof WorkerCalls]>)(
+            ...data.with,
+        );
+        scope.postMessage({ id: data.id, value } satisfies FromWorker, findTransfers(value));
     } catch (error) {
         scope.postMessage({ id: data.id, failed: String(error) } satisfies FromWorker);
     }

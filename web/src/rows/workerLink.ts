@@ -1,9 +1,9 @@
 /** Questions to a table's worker and its answers; what was asked for already is not asked for again. */
 
-import type { Calls, FromWorker, News, ToWorker, Wanted } from './workerMessages';
+import type { WorkerCalls, FromWorker, WorkerNews, ToWorker, LoadRequest } from './workerMessages';
 
 /** The table was closed before it answered. */
-export class Closed extends Error {
+export class TableClosed extends Error {
     override readonly name = 'Closed';
 }
 
@@ -18,10 +18,10 @@ export class WorkerLink {
     #asked = 0;
     #kept = new Map<string, { state: number; answer: Promise<unknown> }>();
 
-    constructor(told: (news: News) => void, failed: (why: string) => void) {
+    constructor(told: (news: WorkerNews) => void, failed: (why: string) => void) {
         this.#worker.onmessage = ({ data }: MessageEvent<FromWorker>) => {
             if ('news' in data) told(data);
-            else this.#answered(data);
+            else this.#takeAnswer(data);
         };
         this.#worker.onerror = (event) => {
             event.preventDefault();
@@ -29,11 +29,14 @@ export class WorkerLink {
         };
     }
 
-    open(wanted: Wanted): void {
+    openResult(wanted: LoadRequest): void {
         this.#worker.postMessage({ open: wanted } satisfies ToWorker);
     }
 
-    ask<Name extends keyof Calls>(call: Name, ...given: Parameters<Calls[Name]>): Promise<ReturnType<Calls[Name]>> {
+    askWorker<Name extends keyof WorkerCalls>(
+        call: Name,
+        ...given: Parameters<WorkerCalls[Name]>
+    ): Promise<ReturnType<WorkerCalls[Name]>> {
         const id = this.#asked++;
         return new Promise((resolve, reject) => {
             this.#waiting.set(id, { resolve, reject });
@@ -42,15 +45,15 @@ export class WorkerLink {
     }
 
     /** As `ask`, but the last answer is kept under `key` as long as `state` stays the same. */
-    once<Name extends keyof Calls>(
+    askOnce<Name extends keyof WorkerCalls>(
         key: string,
         state: number,
         call: Name,
-        ...given: Parameters<Calls[Name]>
-    ): Promise<ReturnType<Calls[Name]>> {
+        ...given: Parameters<WorkerCalls[Name]>
+    ): Promise<ReturnType<WorkerCalls[Name]>> {
         const known = this.#kept.get(key);
-        if (known?.state === state) return known.answer as Promise<ReturnType<Calls[Name]>>;
-        const answer = this.ask(call, ...given);
+        if (known?.state === state) return known.answer as Promise<ReturnType<WorkerCalls[Name]>>;
+        const answer = this.askWorker(call, ...given);
         this.#kept.set(key, { state, answer });
         return answer;
     }
@@ -58,12 +61,12 @@ export class WorkerLink {
     /** End the worker; whoever waits gets Closed. */
     close(): void {
         this.#worker.terminate();
-        for (const waiting of this.#waiting.values()) waiting.reject(new Closed());
+        for (const waiting of this.#waiting.values()) waiting.reject(new TableClosed());
         this.#waiting.clear();
         this.#kept.clear();
     }
 
-    #answered(data: Exclude<FromWorker, News>): void {
+    #takeAnswer(data: Exclude<FromWorker, WorkerNews>): void {
         const waiting = this.#waiting.get(data.id);
         this.#waiting.delete(data.id);
         if ('failed' in data) waiting?.reject(new Error(data.failed));

@@ -1,9 +1,9 @@
 /** What page and worker say to each other about one table. */
 
-import type { Field, Filter, Sort, Table, Written } from '../model/resultModel';
+import type { Field, Filter, Sort, Table, TextRequest } from '../model/resultModel';
 
 /** Where the rows come from. */
-export interface Wanted {
+export interface LoadRequest {
     /** the Authorization header, '' for none */
     readonly authorization: string;
     /** /tap/sync: for the query, or to have a file read that the page cannot read itself */
@@ -31,7 +31,7 @@ export interface Progress {
 }
 
 /** What the worker tells unasked. */
-export type News =
+export type WorkerNews =
     | { readonly news: 'fields'; readonly fields: readonly Field[]; readonly about: string; readonly asUpload: boolean }
     | ({ readonly news: 'rows' } & Progress)
     | { readonly news: 'complete'; readonly overflow?: string | undefined }
@@ -40,22 +40,26 @@ export type News =
 type Reply<Name extends keyof Table> = Table[Name] extends (...rest: never[]) => Promise<infer Value> ? Value : never;
 
 /** What the page asks the worker. */
-export interface Calls {
-    page(from: number, to: number, columns?: readonly number[]): Reply<'page'>;
-    numbers(column: number): Reply<'numbers'>;
-    order(): Reply<'order'>;
-    summary(column: number): Reply<'summary'>;
+export interface WorkerCalls {
+    readPage(from: number, to: number, columns?: readonly number[]): Reply<'readPage'>;
+    readNumbers(column: number): Reply<'readNumbers'>;
+    readOrder(): Reply<'readOrder'>;
+    summarizeColumn(column: number): Reply<'summarizeColumn'>;
     arrange(sorting: readonly Sort[], filters: readonly Filter[]): Progress;
-    written(what: Written, chosen: Uint8Array | undefined): Blob;
+    writeText(what: TextRequest, chosen: Uint8Array | undefined): Blob;
     stop(): undefined;
 }
 
 export type Question = {
-    [Name in keyof Calls]: { readonly id: number; readonly call: Name; readonly with: Parameters<Calls[Name]> };
-}[keyof Calls];
+    [Name in keyof WorkerCalls]: {
+        readonly id: number;
+        readonly call: Name;
+        readonly with: Parameters<WorkerCalls[Name]>;
+    };
+}[keyof WorkerCalls];
 
-export type ToWorker = { readonly open: Wanted } | Question;
+export type ToWorker = { readonly open: LoadRequest } | Question;
 export type FromWorker =
-    | News
-    | { readonly id: number; readonly value: ReturnType<Calls[keyof Calls]> }
+    | WorkerNews
+    | { readonly id: number; readonly value: ReturnType<WorkerCalls[keyof WorkerCalls]> }
     | { readonly id: number; readonly failed: string };

@@ -3,18 +3,18 @@
 import { credentials } from '../tap/credentials.svelte';
 import { addressOf, errorText, queryForm } from '../tap/tapRequest';
 import { text } from '../text';
-import { typed } from '../tap/uploadType';
+import { withUploadType } from '../tap/uploadType';
 import { WorkerLink } from './workerLink';
-import type { Field, Filter, Sort, Source, State, Table, Written } from '../model/resultModel';
-import type { Failure, News, Progress, Wanted } from './workerMessages';
+import type { Field, Filter, Sort, Source, State, Table, TextRequest } from '../model/resultModel';
+import type { Failure, WorkerNews, Progress, LoadRequest } from './workerMessages';
 
 /** Ask for a result. What goes wrong is the table's state, never an exception. */
-export function openTable(source: Source): ResultTable {
-    return new ResultTable(source);
+export function openTable(source: Source): WorkerTable {
+    return new WorkerTable(source);
 }
 
 /** What the worker is to load. */
-export function wanted(source: Source): Wanted {
+export function loadRequestOf(source: Source): LoadRequest {
     const common = { authorization: credentials.header, sync: addressOf('sync') };
     if (source.kind === 'job')
         return { ...common, from: { url: addressOf(`async/${encodeURIComponent(source.id)}/results/result`) } };
@@ -24,7 +24,7 @@ export function wanted(source: Source): Wanted {
     return { ...common, from: { form: values, files } };
 }
 
-export class ResultTable implements Table {
+export class WorkerTable implements Table {
     fields = $state.raw<readonly Field[]>([]);
     state = $state.raw<State>({ phase: 'loading' });
     rows = $state(0);
@@ -49,94 +49,100 @@ export class ResultTable implements Table {
 
     constructor(source: Source) {
         this.#link = new WorkerLink(
-            (news) => this.#told(news),
-            (why) => this.#ended({ phase: 'failed', message: text.results.workerFailed(why) }),
+            (news) => this.#takeNews(news),
+            (why) => this.#endLoading({ phase: 'failed', message: text.results.workerFailed(why) }),
         );
-        void this.#open(source);
+        void this.#openSource(source);
     }
 
-    async #open(source: Source): Promise<void> {
-        const file = source.kind === 'file' && { ...source, file: await typed(new File([source.file], source.name)) };
-        this.#link.open(wanted(file || source));
+    async #openSource(source: Source): Promise<void> {
+        const file = source.kind === 'file' && {
+            ...source,
+            file: await withUploadType(new File([source.file], source.name)),
+        };
+        this.#link.openResult(loadRequestOf(file || source));
     }
 
-    page(from: number, to: number, columns?: readonly number[]): ReturnType<Table['page']> {
-        return this.#link.ask('page', from, to, columns);
+    readPage(from: number, to: number, columns?: readonly number[]): ReturnType<Table['readPage']> {
+        return this.#link.askWorker('readPage', from, to, columns);
     }
 
-    numbers(column: number): Promise<Float64Array<ArrayBuffer>> {
-        return this.#link.once(`numbers ${column}`, this.rows, 'numbers', column);
+    readNumbers(column: number): Promise<Float64Array<ArrayBuffer>> {
+        return this.#link.askOnce(`numbers ${column}`, this.rows, 'readNumbers', column);
     }
 
-    order(): Promise<Uint32Array<ArrayBuffer>> {
-        return this.#link.once('order', this.version, 'order');
+    readOrder(): Promise<Uint32Array<ArrayBuffer>> {
+        return this.#link.askOnce('readOrder', this.version, 'readOrder');
     }
 
-    summary(column: number): ReturnType<Table['summary']> {
-        return this.#link.ask('summary', column);
+    summarizeColumn(column: number): ReturnType<Table['summarizeColumn']> {
+        return this.#link.askWorker('summarizeColumn', column);
     }
 
-    async sort(by: readonly Sort[]): Promise<void> {
+    async sortBy(by: readonly Sort[]): Promise<void> {
         this.sorting = by;
-        this.#progress(await this.#link.ask('arrange', by, this.filters));
+        this.#takeProgress(await this.#link.askWorker('arrange', by, this.filters));
     }
 
-    async filter(by: readonly Filter[]): Promise<void> {
+    async filterBy(by: readonly Filter[]): Promise<void> {
         this.filters = by;
-        this.#progress(await this.#link.ask('arrange', this.sorting, by));
+        this.#takeProgress(await this.#link.askWorker('arrange', this.sorting, by));
     }
 
-    choose(rows: Uint8Array | undefined): void {
+    chooseRows(rows: Uint8Array | undefined): void {
         const chosen = rows?.reduce((sum, mark) => sum + (mark ? 1 : 0), 0) ?? 0;
         this.chosen = chosen ? rows : undefined;
         this.chosenCount = chosen;
     }
 
-    written(what: Written): Promise<Blob> {
-        return this.#link.ask('written', what, what.rows === 'chosen' ? this.chosen : undefined);
+    writeText(what: TextRequest): Promise<Blob> {
+        return this.#link.askWorker('writeText', what, what.rows === 'chosen' ? this.chosen : undefined);
     }
 
     stop(): void {
-        if (this.state.phase === 'loading') void this.#link.ask('stop');
+        if (this.state.phase === 'loading') void this.#link.askWorker('stop');
     }
 
     close(): void {
         this.#link.close();
     }
 
-    #told(news: News): void {
+    #takeNews(news: WorkerNews): void {
         if (news.news === 'fields') {
             this.fields = news.fields;
             this.about = news.about;
             this.asUpload = news.asUpload;
-        } else if (news.news === 'rows') this.#progress(news);
+        } else if (news.news === 'rows') this.#takeProgress(news);
         else if (news.news === 'complete')
-            this.#ended({ phase: 'complete', ...(news.overflow === undefined ? {} : { overflow: news.overflow }) });
-        else this.#ended(this.#state(news.failure));
+            this.#endLoading({
+                phase: 'complete',
+                ...(news.overflow === undefined ? {} : { overflow: news.overflow }),
+            });
+        else this.#endLoading(this.#stateOf(news.failure));
     }
 
-    #progress(progress: Progress): void {
-        if (progress.rows && this.seconds.first === undefined) this.seconds = { first: this.#elapsed() };
+    #takeProgress(progress: Progress): void {
+        if (progress.rows && this.seconds.first === undefined) this.seconds = { first: this.#elapsedSeconds() };
         this.rows = progress.rows;
         this.shown = progress.shown;
         this.version = progress.version;
         this.bytes = progress.bytes;
     }
 
-    #ended(state: State): void {
+    #endLoading(state: State): void {
         if (this.state.phase !== 'loading') return;
-        this.seconds = { ...this.seconds, all: this.#elapsed() };
+        this.seconds = { ...this.seconds, all: this.#elapsedSeconds() };
         this.state = state;
     }
 
-    #elapsed(): number {
+    #elapsedSeconds(): number {
         return (performance.now() - this.#opened) / 1000;
     }
 
-    #state(failure: Failure): State {
+    #stateOf(failure: Failure): State {
         if (failure.reason === 'stopped' && this.fields.length)
             return { phase: 'complete', overflow: text.results.stopped(this.rows) };
-        const message = sentence(failure, this.rows);
+        const message = describeFailure(failure, this.rows);
         // who signs in is told why the credentials do not count
         if (failure.reason === 'refused' && failure.status === 401) credentials.refused = message;
         return { phase: 'failed', message };
@@ -144,7 +150,7 @@ export class ResultTable implements Table {
 }
 
 /** Why there is no result, in words. */
-export function sentence(failure: Failure, rows: number): string {
+export function describeFailure(failure: Failure, rows: number): string {
     const said = text.results.failures;
     switch (failure.reason) {
         case 'refused':

@@ -26,27 +26,30 @@ interface Callbacks {
 }
 
 /** Register at the hub, which asks the user, and listen. Raises Error with a sentence. */
-export async function connect(metadata: SampMap & { 'samp.name': string }, callbacks: Callbacks): Promise<Connection> {
-    const isThere = await within<boolean>(PING_SECONDS, (done) => samp.ping(done)).catch(() => false);
+export async function connectToHub(
+    metadata: SampMap & { 'samp.name': string },
+    callbacks: Callbacks,
+): Promise<Connection> {
+    const isThere = await callWithin<boolean>(PING_SECONDS, (done) => samp.ping(done)).catch(() => false);
     if (!isThere) throw new Error(text.samp.noHub);
-    const connection = await within<Connection>(CONSENT_SECONDS, (done, failed) =>
+    const connection = await callWithin<Connection>(CONSENT_SECONDS, (done, failed) =>
         samp.register(metadata['samp.name'], done, () => failed(new Error(text.samp.refused))),
     );
     // sampjs' own way of telling the end assigns to a variable that it does not declare, which modules may not
     connection.close = () => callbacks.closed();
-    paced(connection);
+    slowPolling(connection);
     const tracker = new samp.ClientTracker();
     Object.assign(tracker.callHandler, callbacks.handlers);
-    tracker.onchange = () => callbacks.programsChanged(programs(tracker));
-    await called(connection, 'declareMetadata', [metadata]);
+    tracker.onchange = () => callbacks.programsChanged(listPrograms(tracker));
+    await callHub(connection, 'declareMetadata', [metadata]);
     tracker.init(connection);
-    await within<void>(ANSWER_SECONDS, (done) => connection.setCallable(tracker, () => done()));
-    await called(connection, 'declareSubscriptions', [tracker.calculateSubscriptions()]);
+    await callWithin<void>(ANSWER_SECONDS, (done) => connection.setCallable(tracker, () => done()));
+    await callHub(connection, 'declareSubscriptions', [tracker.calculateSubscriptions()]);
     return connection;
 }
 
 /** Some hubs answer at once when nothing has happened, and sampjs asks again at once. */
-function paced({ xClient }: Connection): void {
+function slowPolling({ xClient }: Connection): void {
     const execute = xClient.execute.bind(xClient);
     let idle = 0;
     xClient.execute = (request, done, failed) => {
@@ -63,30 +66,30 @@ function paced({ xClient }: Connection): void {
 }
 
 /** Call the hub. Raises Error with the hub's words. */
-export function called<T>(
+export function callHub<T>(
     connection: Connection,
     method: 'callAndWait' | 'notify' | 'notifyAll' | 'declareMetadata' | 'declareSubscriptions',
     args: readonly unknown[],
 ): Promise<T> {
     type Method = (args: readonly unknown[], done: (result: T) => void, failed: (error: unknown) => void) => void;
-    return within(ANSWER_SECONDS, (done, failed) =>
-        (connection[method] as unknown as Method).call(connection, args, done, (error) => failed(fault(error))),
+    return callWithin(ANSWER_SECONDS, (done, failed) =>
+        (connection[method] as unknown as Method).call(connection, args, done, (error) => failed(faultToError(error))),
     );
 }
 
-export function message(mtype: string, parameters: SampMap): Message {
+export function makeMessage(mtype: string, parameters: SampMap): Message {
     return new samp.Message(mtype, parameters);
 }
 
 /** Tell the hub that this page goes: the browser sends it even after the page has gone. */
-export function leave(connection: Connection): void {
+export function leaveHub(connection: Connection): void {
     const key = connection.regInfo?.['samp.private-key'];
     if (!key) return;
     const request = new samp.XmlRpcRequest('samp.webhub.unregister', [key]);
     navigator.sendBeacon(HUB, new Blob([request.toXml()], { type: 'text/plain' }));
 }
 
-function programs(tracker: ClientTracker): Program[] {
+function listPrograms(tracker: ClientTracker): Program[] {
     return (
         Object.keys(tracker.ids)
             // the hub is a client too
@@ -99,13 +102,13 @@ function programs(tracker: ClientTracker): Program[] {
     );
 }
 
-function fault(error: unknown): Error {
+function faultToError(error: unknown): Error {
     const { faultString } = (error ?? {}) as { faultString?: string };
     return new Error(faultString ?? text.samp.hubSilent);
 }
 
 /** sampjs calls nobody back where the hub answers with an error of HTTP. */
-function within<T>(
+function callWithin<T>(
     seconds: number,
     work: (done: (result: T) => void, failed: (error: Error) => void) => void,
 ): Promise<T> {

@@ -5,7 +5,7 @@ import type { Field, Table } from '../model/resultModel';
 const [RA, DEC] = [/^_?ra(_?j2000|_?icrs)?$/i, /^_?de(c|j2000|_?icrs|c_?j2000)?$/i];
 
 /** The columns of right ascension and declination, in degrees; undefined if there are none. */
-export function positionOf(fields: readonly Field[]): readonly [number, number] | undefined {
+export function findPositionColumns(fields: readonly Field[]): readonly [number, number] | undefined {
     const find = (is: (field: Field) => boolean) => fields.findIndex((field) => field.kind === 'number' && is(field));
     for (const found of [
         [find(({ ucd }) => ucd === 'pos.eq.ra;meta.main'), find(({ ucd }) => ucd === 'pos.eq.dec;meta.main')],
@@ -18,9 +18,11 @@ export function positionOf(fields: readonly Field[]): readonly [number, number] 
 }
 
 /** Where a row is, ICRS degrees; undefined if nobody knows. */
-export async function rowPosition(table: Table, row: number): Promise<readonly [number, number] | undefined> {
-    const columns = positionOf(table.fields);
+export async function readRowPosition(table: Table, row: number): Promise<readonly [number, number] | undefined> {
+    const columns = findPositionColumns(table.fields);
     if (!columns) return undefined;
-    const [ra, dec] = (await Promise.all(columns.map((column) => table.numbers(column)))).map((values) => values[row]);
+    const [ra, dec] = (await Promise.all(columns.map((column) => table.readNumbers(column)))).map(
+        (values) => values[row],
+    );
     return Number.isFinite(ra) && Number.isFinite(dec) ? [ra!, dec!] : undefined;
 }

@@ -12,11 +12,11 @@ export type Received =
     | { readonly kind: 'sky'; readonly key: number; readonly from: string; readonly ra: number; readonly dec: number };
 
 /** sampjs is loaded when somebody wants to be connected. */
-const load = () => import('./hubConnection');
-const MOST = 20;
+const loadConnection = () => import('./hubConnection');
+const MAX_RECEIVED = 20;
 const ANSWER_SECONDS = '20';
 
-class Samp {
+class SampClient {
     state = $state<'off' | 'connecting' | 'on'>('off');
     /** why there is no connection, or what went wrong with the last message */
     trouble = $state('');
@@ -24,7 +24,7 @@ class Samp {
     /** the newest first */
     received = $state.raw<readonly Received[]>([]);
     /** tables that other programs have had from here */
-    readonly links = new TableLinks((to, mtype, parameters) => this.#told(to, mtype, parameters));
+    readonly links = new TableLinks((to, mtype, parameters) => this.#notifyOthers(to, mtype, parameters));
     #connection: Connection | undefined;
     #leave: () => void = () => undefined;
     #keys = 0;
@@ -34,52 +34,52 @@ class Samp {
         if (this.state !== 'off') return this.state === 'on';
         [this.state, this.trouble] = ['connecting', ''];
         try {
-            const { connect, leave } = await load();
-            const connection = await connect(metadata(), {
-                handlers: this.#handlers(),
+            const { connectToHub: connect, leaveHub: leave } = await loadConnection();
+            const connection = await connect(clientMetadata(), {
+                handlers: this.#makeHandlers(),
                 programsChanged: (programs) => (this.programs = programs),
-                closed: () => this.#closed(),
+                closed: () => this.#handleClose(),
             });
             [this.#connection, this.state] = [connection, 'on'];
             this.#leave = () => leave(connection);
             window.addEventListener('pagehide', this.#leave);
         } catch (error) {
-            this.#off((error as Error).message);
+            this.#switchOff((error as Error).message);
         }
         return this.#connection !== undefined;
     }
 
     disconnect(): void {
         const connection = this.#connection;
-        this.#off('');
+        this.#switchOff('');
         connection?.unregister();
     }
 
     /** Send the VOTable at `url` to a program, or with '' to all: the names of those that got it. Raises Error. */
     async sendTable(url: string, name: string, to = ''): Promise<string[]> {
-        const { called, message } = await load();
-        const connection = this.#connected();
+        const { callHub: called, makeMessage: message } = await loadConnection();
+        const connection = this.#requireConnection();
         const load_ = message('table.load.votable', { url, name, 'table-id': url });
         if (!to) {
             const reached = await called<string[]>(connection, 'notifyAll', [load_]);
-            return reached.map((id) => this.#name(id));
+            return reached.map((id) => this.#programName(id));
         }
         const answer = await called<Answer>(connection, 'callAndWait', [to, load_, ANSWER_SECONDS]);
         const why = answer['samp.error']?.['samp.errortxt'];
-        if (answer['samp.status'] !== 'samp.ok') throw new Error(text.samp.notTaken(this.#name(to), why ?? ''));
-        return [this.#name(to)];
+        if (answer['samp.status'] !== 'samp.ok') throw new Error(text.samp.notTaken(this.#programName(to), why ?? ''));
+        return [this.#programName(to)];
     }
 
     /** Show a position, in degrees, in other programs. */
     pointAt(ra: number, dec: number): void {
-        void this.#told('', 'coord.pointAt.sky', { ra: String(ra), dec: String(dec) });
+        void this.#notifyOthers('', 'coord.pointAt.sky', { ra: String(ra), dec: String(dec) });
     }
 
-    dismiss(key: number): void {
+    dismissReceived(key: number): void {
         this.received = this.received.filter((one) => one.key !== key);
     }
 
-    #handlers(): Record<string, (from: string, message: Message) => Record<string, never>> {
+    #makeHandlers(): Record<string, (from: string, message: Message) => Record<string, never>> {
         const handled = (work: (from: string, parameters: Message['samp.params']) => void) => {
             return (from: string, message: Message) => (work(from, message['samp.params']), {});
         };
@@ -87,8 +87,8 @@ class Samp {
             'samp.app.ping': () => ({}),
             'table.load.votable': handled((from, given) => void this.#takeTable(from, given)),
             'coord.pointAt.sky': handled((from, { ra, dec }) => this.#takePosition(from, Number(ra), Number(dec))),
-            'table.highlight.row': handled((from, given) => this.links.highlighted(from, given)),
-            'table.select.rowList': handled((from, given) => this.links.selected(from, given)),
+            'table.highlight.row': handled((from, given) => this.links.takeHighlight(from, given)),
+            'table.select.rowList': handled((from, given) => this.links.takeSelection(from, given)),
         };
     }
 
@@ -96,10 +96,10 @@ class Samp {
     async #takeTable(from: string, { url = '', name }: Message['samp.params']): Promise<void> {
         const title = name || decodeURIComponent(url.split('/').at(-1) ?? '') || text.samp.button;
         try {
-            const answer = await this.#fetched(encodeURIComponent(url));
+            const answer = await this.#fetchThroughHub(encodeURIComponent(url));
             const file = new File([await answer.blob()], `${title}.vot`, { type: 'application/x-votable+xml' });
             showResult({ kind: 'file', file, name: title }, title);
-            this.#took({ kind: 'table', key: ++this.#keys, from: this.#name(from), name: title });
+            this.#addReceived({ kind: 'table', key: ++this.#keys, from: this.#programName(from), name: title });
         } catch (error) {
             const why = error instanceof TypeError ? text.samp.hubSilent : (error as Error).message;
             this.trouble = text.samp.notFetched(title, why);
@@ -107,27 +107,34 @@ class Samp {
     }
 
     /** What the hub has at an encoded address. */
-    async #fetched(encoded: string): Promise<Response> {
-        const answer = await fetch(this.#connected().translateUrl('') + encoded, { credentials: 'omit' });
+    async #fetchThroughHub(encoded: string): Promise<Response> {
+        const answer = await fetch(this.#requireConnection().translateUrl('') + encoded, { credentials: 'omit' });
         if (answer.ok) return answer;
         // JSAMP's hub, which is TOPCAT's, decodes twice: it matters where the address has signs that were encoded
-        if (encoded.includes('%25') && !encoded.includes('%2525')) return this.#fetched(encodeURIComponent(encoded));
+        if (encoded.includes('%25') && !encoded.includes('%2525'))
+            return this.#fetchThroughHub(encodeURIComponent(encoded));
         throw new Error(text.samp.hubStatus(answer.status));
     }
 
     #takePosition(from: string, ra: number, dec: number): void {
         if (!Number.isFinite(ra) || !(Math.abs(dec) <= 90)) throw new Error(text.samp.noPosition);
-        this.#took({ kind: 'sky', key: ++this.#keys, from: this.#name(from), ra: ((ra % 360) + 360) % 360, dec });
+        this.#addReceived({
+            kind: 'sky',
+            key: ++this.#keys,
+            from: this.#programName(from),
+            ra: ((ra % 360) + 360) % 360,
+            dec,
+        });
     }
 
-    #took(one: Received): void {
-        this.received = [one, ...this.received].slice(0, MOST);
+    #addReceived(one: Received): void {
+        this.received = [one, ...this.received].slice(0, MAX_RECEIVED);
     }
 
     /** Tell others something that nobody waits for; '' is all. */
-    async #told(to: string, mtype: string, parameters: Record<string, string | string[]>): Promise<void> {
+    async #notifyOthers(to: string, mtype: string, parameters: Record<string, string | string[]>): Promise<void> {
         if (!this.#connection) return;
-        const { called, message } = await load();
+        const { callHub: called, makeMessage: message } = await loadConnection();
         const told = message(mtype, parameters);
         try {
             await (to ? called(this.#connection, 'notify', [to, told]) : called(this.#connection, 'notifyAll', [told]));
@@ -136,22 +143,22 @@ class Samp {
         }
     }
 
-    #name(id: string): string {
+    #programName(id: string): string {
         return this.programs.find((program) => program.id === id)?.name ?? id;
     }
 
-    #connected(): Connection {
+    #requireConnection(): Connection {
         if (!this.#connection) throw new Error(this.trouble || text.samp.off);
         return this.#connection;
     }
 
-    #closed(): void {
+    #handleClose(): void {
         if (!this.#connection) return;
         this.disconnect();
         this.trouble = text.samp.lost;
     }
 
-    #off(trouble: string): void {
+    #switchOff(trouble: string): void {
         window.removeEventListener('pagehide', this.#leave);
         this.#connection = undefined;
         [this.state, this.trouble, this.programs] = ['off', trouble, []];
@@ -163,7 +170,7 @@ interface Answer {
     readonly 'samp.error'?: { readonly 'samp.errortxt'?: string };
 }
 
-function metadata() {
+function clientMetadata() {
     return {
         'samp.name': service.title,
         'samp.description.text': text.samp.description,
@@ -172,4 +179,4 @@ function metadata() {
     };
 }
 
-export const samp = new Samp();
+export const samp = new SampClient();

@@ -11,7 +11,7 @@ function fake() {
         get chosenCount() {
             return this.chosen?.reduce((sum, one) => sum + one, 0) ?? 0;
         },
-        choose(rows: Uint8Array | undefined) {
+        chooseRows(rows: Uint8Array | undefined) {
             this.chosen = rows;
         },
     };
@@ -25,41 +25,41 @@ function linked() {
         return Promise.resolve();
     });
     const table = fake();
-    return { links, told, table, end: links.link('http://x/t', table) };
+    return { links, told, table, end: links.linkTable('http://x/t', table) };
 }
 
 describe('rows of a table that both have', () => {
     it('are told when they are chosen here, not when others have chosen them', async () => {
         const { links, told, table } = linked();
-        await links.choose('http://x/t', table);
+        await links.sendChoice('http://x/t', table);
         expect(told).toEqual([]);
-        table.choose(Uint8Array.of(0, 1, 0, 1, 0));
-        await links.choose('http://x/t', table);
+        table.chooseRows(Uint8Array.of(0, 1, 0, 1, 0));
+        await links.sendChoice('http://x/t', table);
         expect(told).toEqual([
             ['table.select.rowList', { 'table-id': 'http://x/t', url: 'http://x/t', 'row-list': ['1', '3'] }],
         ]);
-        links.selected('c1', { 'table-id': 'http://x/t', 'row-list': ['0', '4', '9', 'x'] });
+        links.takeSelection('c1', { 'table-id': 'http://x/t', 'row-list': ['0', '4', '9', 'x'] });
         expect(table.chosen).toEqual(Uint8Array.of(1, 0, 0, 0, 1));
-        await links.choose('http://x/t', table);
+        await links.sendChoice('http://x/t', table);
         expect(told).toHaveLength(1);
     });
 
     it('are marked by the address too, and no more when the link has ended', () => {
         const { links, table, end } = linked();
-        links.highlighted('c1', { url: 'http://x/t', row: '3' });
+        links.takeHighlight('c1', { url: 'http://x/t', row: '3' });
         expect(table.hovered).toBe(3);
-        links.highlighted('c1', { url: 'http://x/t', row: '7' });
-        links.highlighted('c1', { url: 'http://x/other', row: '1' });
+        links.takeHighlight('c1', { url: 'http://x/t', row: '7' });
+        links.takeHighlight('c1', { url: 'http://x/other', row: '1' });
         expect(table.hovered).toBe(3);
         end();
-        links.highlighted('c1', { url: 'http://x/t', row: '0' });
+        links.takeHighlight('c1', { url: 'http://x/t', row: '0' });
         expect(table.hovered).toBe(3);
     });
 
     it('none chosen elsewhere are none chosen here', () => {
         const { links, table } = linked();
-        table.choose(Uint8Array.of(1, 0, 0, 0, 0));
-        links.selected('c1', { 'table-id': 'http://x/t', 'row-list': [] });
+        table.chooseRows(Uint8Array.of(1, 0, 0, 0, 0));
+        links.takeSelection('c1', { 'table-id': 'http://x/t', 'row-list': [] });
         expect(table.chosen).toBeUndefined();
     });
 });

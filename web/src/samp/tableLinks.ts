@@ -6,7 +6,7 @@ type Parameters_ = { readonly [name: string]: unknown };
 type Tell = (to: string, mtype: string, parameters: Record<string, string | string[]>) => Promise<void>;
 
 /** A list of rows this long is more than a message should be. */
-const MOST_ROWS = 100_000;
+const MAX_ROWS = 100_000;
 
 export class TableLinks {
     readonly #tables = new Map<string, Table>();
@@ -16,7 +16,7 @@ export class TableLinks {
     constructor(readonly tell: Tell) {}
 
     /** `url` is the table-id that it was sent with. The function ends it. */
-    link(url: string, table: Table): () => void {
+    linkTable(url: string, table: Table): () => void {
         this.#tables.set(url, table);
         return () => {
             if (this.#tables.get(url) === table) this.#tables.delete(url);
@@ -24,9 +24,9 @@ export class TableLinks {
     }
 
     /** Tell which rows are chosen; nothing if others have said so, or if they are too many. */
-    async choose(url: string, table: Table): Promise<void> {
+    async sendChoice(url: string, table: Table): Promise<void> {
         const { chosen, chosenCount } = table;
-        if (chosen === this.#taken.get(table) || chosenCount > MOST_ROWS) return;
+        if (chosen === this.#taken.get(table) || chosenCount > MAX_ROWS) return;
         const rows: string[] = [];
         chosen?.forEach((one, row) => one && rows.push(String(row)));
         this.#taken.set(table, chosen);
@@ -34,19 +34,19 @@ export class TableLinks {
     }
 
     /** Tell which row is under the pointer. */
-    async highlight(url: string, table: Table): Promise<void> {
+    async sendHighlight(url: string, table: Table): Promise<void> {
         if (table.hovered < 0) return;
         await this.tell('', 'table.highlight.row', { 'table-id': url, url, row: String(table.hovered) });
     }
 
-    highlighted(_from: string, given: Parameters_): void {
+    takeHighlight(_from: string, given: Parameters_): void {
         const row = Number(given['row']);
-        const table = this.#of(given);
+        const table = this.#findTable(given);
         if (table && Number.isInteger(row) && row >= 0 && row < table.rows) table.hovered = row;
     }
 
-    selected(_from: string, given: Parameters_): void {
-        const table = this.#of(given);
+    takeSelection(_from: string, given: Parameters_): void {
+        const table = this.#findTable(given);
         const list = given['row-list'];
         if (!table || !Array.isArray(list)) return;
         const chosen = new Uint8Array(table.rows);
@@ -54,10 +54,10 @@ export class TableLinks {
             if (Number.isInteger(row) && row >= 0 && row < chosen.length) chosen[row] = 1;
         const some = list.length > 0 ? chosen : undefined;
         this.#taken.set(table, some);
-        table.choose(some);
+        table.chooseRows(some);
     }
 
-    #of(given: Parameters_): Table | undefined {
+    #findTable(given: Parameters_): Table | undefined {
         return this.#tables.get(String(given['table-id'] ?? '')) ?? this.#tables.get(String(given['url'] ?? ''));
     }
 }

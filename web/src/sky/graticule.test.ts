@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Pen } from '../canvas/pen';
-import { evened, type View } from '../canvas/plotView';
+import { equalizeScales, type View } from '../canvas/plotView';
 import { directionAt, drawLabels, drawLines, stepFor } from './graticule';
 
 const INK = { line: 'line', text: 'text', ground: 'ground' };
@@ -40,7 +40,7 @@ test('longitudes are whole steps also where the middle is none', () => {
 });
 
 test('close views have fine lines, labelled at the edges', () => {
-    const view = evened({ u0: -0.001, u1: 0.001, v0: 0.3, v1: 0.301 }, BOX);
+    const view = equalizeScales({ u0: -0.001, u1: 0.001, v0: 0.3, v1: 0.301 }, BOX);
     const { lines, texts } = recorded(view, 83.6);
     expect(stepFor(view, BOX)).toBeLessThan(0.05);
     expect(lines.length).toBeGreaterThan(6);

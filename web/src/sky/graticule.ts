@@ -1,9 +1,9 @@
 /** The net of longitudes and latitudes over a map of the sky, with labels, in the part of it that is shown. */
 
 import type { Pen } from '../canvas/pen';
-import { uAt, vAt, xOf, yOf, type Box, type View } from '../canvas/plotView';
-import { turn } from './directions';
-import { project, unproject } from './hammerAitoff';
+import { uAt, vAt, xOnScreen, yOnScreen, type Box, type View } from '../canvas/plotView';
+import { normalizeAngle } from './directions';
+import { projectDirection, unprojectPlace } from './hammerAitoff';
 
 const STEPS = [60, 30, 15, 10, 5, 2, 1, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 0.005, 0.002, 0.001];
 /** Lines are at least so many CSS pixels apart. */
@@ -25,56 +25,60 @@ export function stepFor(view: View, box: Box): number {
 /** Draws the outline of the sky and the lines in the view, `centre` being the longitude in the middle. */
 export function drawLines(pen: Pen, view: View, box: Box, centre: number, ink: Ink): void {
     const step = stepFor(view, box);
-    const [longitudes, latitudes] = lines(view, step, centre);
+    const [longitudes, latitudes] = linesInView(view, step, centre);
     const [west, east] = [longitudes[0] ?? 0, longitudes.at(-1) ?? 0];
     const [south, north] = [latitudes[0] ?? 0, latitudes.at(-1) ?? 0];
     const drawn: [number, number][][] = [];
     for (const longitude of longitudes) {
         drawn.push(
-            along(40, (part) => placed(longitude, Math.max(-90, south - step) + part * span(south, north, step, 90))),
+            samplePlaces(40, (part) =>
+                projectHeld(longitude, Math.max(-90, south - step) + part * spanWithin(south, north, step, 90)),
+            ),
         );
     }
     for (const latitude of latitudes) {
         drawn.push(
-            along(120, (part) => placed(Math.max(-180, west - step) + part * span(west, east, step, 180), latitude)),
+            samplePlaces(120, (part) =>
+                projectHeld(Math.max(-180, west - step) + part * spanWithin(west, east, step, 180), latitude),
+            ),
         );
     }
-    for (const side of [-180, 180]) drawn.push(along(120, (part) => placed(side, -90 + 180 * part)));
-    pen.within(box, () => drawn.forEach((places) => stroke(pen, places, view, box, ink.line)));
+    for (const side of [-180, 180]) drawn.push(samplePlaces(120, (part) => projectHeld(side, -90 + 180 * part)));
+    pen.within(box, () => drawn.forEach((places) => strokePlaces(pen, places, view, box, ink.line)));
 }
 
 /** A place in the plane for a longitude away from the middle one; 180 degrees stay at the side that they are on. */
-function placed(away: number, latitude: number): [number, number] {
+function projectHeld(away: number, latitude: number): [number, number] {
     const held = Math.max(-179.999999, Math.min(179.999999, away));
-    return project(held, latitude);
+    return projectDirection(held, latitude);
 }
 
-function span(first: number, last: number, step: number, most: number): number {
+function spanWithin(first: number, last: number, step: number, most: number): number {
     return Math.min(most, last + step) - Math.max(-most, first - step);
 }
 
-function along(count: number, place: (part: number) => [number, number]): [number, number][] {
+function samplePlaces(count: number, place: (part: number) => [number, number]): [number, number][] {
     return Array.from({ length: count + 1 }, (_, k) => place(k / count));
 }
 
-function stroke(pen: Pen, places: [number, number][], view: View, box: Box, colour: string): void {
+function strokePlaces(pen: Pen, places: [number, number][], view: View, box: Box, colour: string): void {
     let run: number[] = [];
     const end = () => {
         if (run.length > 2) pen.line(run, colour, 0.8);
         run = [];
     };
     places.forEach(([u, v], k) => {
-        const [x, y] = [xOf(view, box, u), yOf(view, box, v)];
+        const [x, y] = [xOnScreen(view, box, u), yOnScreen(view, box, v)];
         const next = places[k + 1];
         const before = places[k - 1];
-        const near = [before, [u, v] as const, next].some((place) => place && inside(place[0], place[1], view));
+        const near = [before, [u, v] as const, next].some((place) => place && isInView(place[0], place[1], view));
         if (near) run.push(x, y);
         else end();
     });
     end();
 }
 
-function inside(u: number, v: number, view: View): boolean {
+function isInView(u: number, v: number, view: View): boolean {
     const [u0, u1] = [Math.min(view.u0, view.u1), Math.max(view.u0, view.u1)];
     const [v0, v1] = [Math.min(view.v0, view.v1), Math.max(view.v0, view.v1)];
     const [du, dv] = [(u1 - u0) * 0.02, (v1 - v0) * 0.02];
@@ -82,12 +86,12 @@ function inside(u: number, v: number, view: View): boolean {
 }
 
 /** The longitudes (away from the middle, in degrees) and latitudes of the lines that may cross a view. */
-function lines(view: View, step: number, centre: number): [number[], number[]] {
+function linesInView(view: View, step: number, centre: number): [number[], number[]] {
     let [west, east, south, north] = [180, -180, 90, -90];
     const take = (u: number, v: number) => {
-        const at = unproject(u, v);
+        const at = unprojectPlace(u, v);
         if (!at) return;
-        const away = turn(at[0] + 180) - 180;
+        const away = normalizeAngle(at[0] + 180) - 180;
         [west, east] = [Math.min(west, away), Math.max(east, away)];
         [south, north] = [Math.min(south, at[1]), Math.max(north, at[1])];
     };
@@ -98,11 +102,11 @@ function lines(view: View, step: number, centre: number): [number[], number[]] {
     }
     if (west > east) return [[], []];
     const shift = centre - step * Math.floor(centre / step);
-    const longitudes = multiples(west - step, east + step, step, -shift).filter((value) => Math.abs(value) < 180);
-    return [longitudes, multiples(south - step, north + step, step, 0).filter((value) => Math.abs(value) < 90)];
+    const longitudes = multiplesFrom(west - step, east + step, step, -shift).filter((value) => Math.abs(value) < 180);
+    return [longitudes, multiplesFrom(south - step, north + step, step, 0).filter((value) => Math.abs(value) < 90)];
 }
 
-function multiples(from: number, to: number, step: number, shift: number): number[] {
+function multiplesFrom(from: number, to: number, step: number, shift: number): number[] {
     const first = Math.ceil((from - shift) / step);
     const count = Math.max(0, Math.min(400, Math.floor((to - shift) / step) - first + 1));
     return Array.from({ length: count }, (_, k) => (first + k) * step + shift);
@@ -114,51 +118,53 @@ function multiples(from: number, to: number, step: number, shift: number): numbe
  */
 export function drawLabels(pen: Pen, view: View, box: Box, centre: number, ink: Ink): void {
     const step = stepFor(view, box);
-    const [longitudes, latitudes] = lines(view, step, centre);
+    const [longitudes, latitudes] = linesInView(view, step, centre);
     const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
-    const edges = withinSky(view);
-    const middle = unproject((view.u0 + view.u1) / 2, (view.v0 + view.v1) / 2) ?? [0, 0];
-    const below = unproject((view.u0 + view.u1) / 2, view.v0 + (view.v1 - view.v0) * 0.03) ?? middle;
-    const beside = unproject(view.u0 + (view.u1 - view.u0) * 0.02, (view.v0 + view.v1) / 2) ?? middle;
-    const parallel = edges ? below[1] : nearest(latitudes, middle[1]);
-    const meridian = away(edges ? beside[0] : (nearest(longitudes, away(middle[0])) + 360) % 360);
+    const edges = isWithinSky(view);
+    const middle = unprojectPlace((view.u0 + view.u1) / 2, (view.v0 + view.v1) / 2) ?? [0, 0];
+    const below = unprojectPlace((view.u0 + view.u1) / 2, view.v0 + (view.v1 - view.v0) * 0.03) ?? middle;
+    const beside = unprojectPlace(view.u0 + (view.u1 - view.u0) * 0.02, (view.v0 + view.v1) / 2) ?? middle;
+    const parallel = edges ? below[1] : nearestValue(latitudes, middle[1]);
+    const meridian = awayFromMiddle(
+        edges ? beside[0] : (nearestValue(longitudes, awayFromMiddle(middle[0])) + 360) % 360,
+    );
     const style = { colour: ink.text, halo: ink.ground, align: 'center', size: 11 } as const;
     let taken = Infinity;
     for (const longitude of longitudes) {
-        const [u, v] = placed(longitude, parallel);
-        const x = xOf(view, box, u);
-        const said = `${turn(longitude + centre).toFixed(digits)}°`;
+        const [u, v] = projectHeld(longitude, parallel);
+        const x = xOnScreen(view, box, u);
+        const said = `${normalizeAngle(longitude + centre).toFixed(digits)}°`;
         const half = pen.measure(said, 11) / 2;
-        if (x - half < box.left || x + half > Math.min(box.left + box.width, taken - 6) || !inside(u, v, view))
+        if (x - half < box.left || x + half > Math.min(box.left + box.width, taken - 6) || !isInView(u, v, view))
             continue;
         taken = x - half;
-        pen.text(said, x, edges ? box.top + box.height - 8 : yOf(view, box, v) + 8, style);
+        pen.text(said, x, edges ? box.top + box.height - 8 : yOnScreen(view, box, v) + 8, style);
     }
     for (const latitude of latitudes) {
         if (!edges && latitude === parallel) continue;
-        const [u, v] = placed(meridian, latitude);
-        const y = yOf(view, box, v);
-        if (!inside(u, v, view) || y < box.top + 6 || y > box.top + box.height - (edges ? 20 : 6)) continue;
+        const [u, v] = projectHeld(meridian, latitude);
+        const y = yOnScreen(view, box, v);
+        if (!isInView(u, v, view) || y < box.top + 6 || y > box.top + box.height - (edges ? 20 : 6)) continue;
         const sign = latitude > 0 ? '+' : latitude < 0 ? '−' : '';
         const said = `${sign}${Math.abs(latitude).toFixed(digits)}°`;
         if (edges) pen.text(said, box.left + 3, y, { ...style, align: 'left' });
-        else pen.text(said, xOf(view, box, u) + 2, y, style);
+        else pen.text(said, xOnScreen(view, box, u) + 2, y, style);
     }
 }
 
 /** A longitude as one away from the middle, -180 to 180; the map's own middle is 0. */
-const away = (longitude: number) => turn(longitude + 180) - 180;
+const awayFromMiddle = (longitude: number) => normalizeAngle(longitude + 180) - 180;
 
 /** Whether all corners of a view are in the sky. */
-function withinSky(view: View): boolean {
-    return [view.u0, view.u1].every((u) => [view.v0, view.v1].every((v) => unproject(u, v) !== undefined));
+function isWithinSky(view: View): boolean {
+    return [view.u0, view.u1].every((u) => [view.v0, view.v1].every((v) => unprojectPlace(u, v) !== undefined));
 }
 
-function nearest(values: readonly number[], to: number): number {
+function nearestValue(values: readonly number[], to: number): number {
     return values.reduce((best, value) => (Math.abs(value - to) < Math.abs(best - to) ? value : best), values[0] ?? 0);
 }
 
 /** The direction, in degrees, at a place of the screen; undefined outside of the sky. */
 export function directionAt(view: View, box: Box, x: number, y: number, centre: number) {
-    return unproject(uAt(view, box, x), vAt(view, box, y), centre);
+    return unprojectPlace(uAt(view, box, x), vAt(view, box, y), centre);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { separation } from './directions';
-import { cellAt, cellCount, centreOf, coarsened, cornersOf, countCells } from './healpixCells';
+import { separationOf } from './directions';
+import { cellAt, cellCount, centreOf, coarsenCounts, cornersOf, countCells } from './healpixCells';
 
 /** [longitude, latitude, the cells of the orders 0, 3, 7, 12], of cdshealpix 0.7. */
 const CELLS = [
@@ -59,7 +59,7 @@ describe('HEALPix, NESTED', () => {
     });
     test('corners agree with cdshealpix', () => {
         const expected = [[260.15625, -5.979157], [260.859375, -5.379379], [260.15625, -4.780192], [259.453125, -5.379379]] as const; // prettier-ignore
-        cornersOf(6, 31000).forEach((corner, k) => expect(separation(corner, expected[k]!)).toBeLessThan(1e-6));
+        cornersOf(6, 31000).forEach((corner, k) => expect(separationOf(corner, expected[k]!)).toBeLessThan(1e-6));
         const [south, east, north, west] = cornersOf(0, 0);
         expect([south, west[0], east[0]]).toEqual([[45, 0], 0, 90]);
         expect(north[1]).toBeCloseTo(90, 12);
@@ -68,7 +68,7 @@ describe('HEALPix, NESTED', () => {
         const counts = countCells(2, [10.3, 10.31, NaN, 200.5], [20.1, 20.1, 0, -75.2]);
         expect(counts.reduce((sum, count) => sum + count, 0)).toBe(3);
         expect(counts[cellAt(2, 10.3, 20.1)]).toBe(2);
-        const whole = coarsened(2, [0, 1, 16, 191], [5, 6, 7, 8], 0);
+        const whole = coarsenCounts(2, [0, 1, 16, 191], [5, 6, 7, 8], 0);
         expect([...whole]).toEqual([11, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8]);
     });
 });

@@ -5,9 +5,9 @@
  * equal diamonds; X grows with longitude, one per 45 degrees; Y is in [-2, 2]. In a face, x goes to the north-east.
  */
 
-import { DEGREE, turn, type Direction } from './directions';
+import { DEGREE, normalizeAngle, type Direction } from './directions';
 
-export const LARGEST_ORDER = 12;
+export const MAX_ORDER = 12;
 
 /** The number of cells of an order. */
 export const cellCount = (order: number): number => 12 * 4 ** order;
@@ -17,7 +17,7 @@ export function cellAt(order: number, longitude: number, latitude: number): numb
     if (!(Math.abs(latitude) <= 90) || !Number.isFinite(longitude)) return -1;
     const side = 1 << order;
     const z = Math.sin(latitude * DEGREE);
-    const quarter = turn(longitude) / 90;
+    const quarter = normalizeAngle(longitude) / 90;
     if (Math.abs(z) >= 2 / 3) return polarCell(side, quarter, z, Math.cos(latitude * DEGREE));
     // 45 degrees to the plane's axes the faces are unit squares
     const a = (1.5 * z + 2 * quarter + 1) / 2;
@@ -27,7 +27,7 @@ export function cellAt(order: number, longitude: number, latitude: number): numb
     const last = side - 1;
     const x = Math.min(last, Math.floor((a - column) * side));
     const y = Math.min(last, Math.floor((b - row) * side));
-    return face * side * side + (spread(x) | (spread(y) << 1));
+    return face * side * side + (spreadBits(x) | (spreadBits(y) << 1));
 }
 
 function polarCell(side: number, quarter: number, z: number, across: number): number {
@@ -39,39 +39,44 @@ function polarCell(side: number, quarter: number, z: number, across: number): nu
     const last = side - 1;
     const x = Math.max(0, Math.min(last, Math.floor(((up + aside) / 2) * side)));
     const y = Math.max(0, Math.min(last, Math.floor(((up - aside) / 2) * side)));
-    return (z > 0 ? column : column + 8) * side * side + (spread(x) | (spread(y) << 1));
+    return (z > 0 ? column : column + 8) * side * side + (spreadBits(x) | (spreadBits(y) << 1));
 }
 
 /** The middle of a cell, in degrees. */
 export function centreOf(order: number, cell: number): Direction {
-    return place(order, cell, 0.5, 0.5);
+    return placeInCell(order, cell, 0.5, 0.5);
 }
 
 /** The corners of a cell, in degrees: south, east, north, west. */
 export function cornersOf(order: number, cell: number): [Direction, Direction, Direction, Direction] {
-    return [place(order, cell, 0, 0), place(order, cell, 1, 0), place(order, cell, 1, 1), place(order, cell, 0, 1)];
+    return [
+        placeInCell(order, cell, 0, 0),
+        placeInCell(order, cell, 1, 0),
+        placeInCell(order, cell, 1, 1),
+        placeInCell(order, cell, 0, 1),
+    ];
 }
 
 /** The direction at a place in a cell: 0 to 1 to the north-east (`dx`), to the north-west (`dy`). */
-function place(order: number, cell: number, dx: number, dy: number): Direction {
+function placeInCell(order: number, cell: number, dx: number, dy: number): Direction {
     const side = 1 << order;
     const face = Math.floor(cell / (side * side));
     const within = cell - face * side * side;
-    const x = (gather(within) + dx) / side;
-    const y = (gather(within >> 1) + dy) / side;
+    const x = (gatherBits(within) + dx) / side;
+    const y = (gatherBits(within >> 1) + dy) / side;
     const zone = Math.floor(face / 4);
     const middle = zone === 1 ? 2 * (face - 4) : 2 * (face & 3) + 1;
     const aside = x - y;
     const up = x + y - zone;
-    if (Math.abs(up) <= 1) return [turn(45 * (middle + aside)), Math.asin(up / 1.5) / DEGREE];
+    if (Math.abs(up) <= 1) return [normalizeAngle(45 * (middle + aside)), Math.asin(up / 1.5) / DEGREE];
     const width = 2 - Math.abs(up);
     const below = (width * width) / 3;
     const latitude = Math.atan2(1 - below, Math.sqrt(below * (2 - below))) / DEGREE;
-    return [turn(45 * (middle + (width > 0 ? aside / width : 0))), up > 0 ? latitude : -latitude];
+    return [normalizeAngle(45 * (middle + (width > 0 ? aside / width : 0))), up > 0 ? latitude : -latitude];
 }
 
 /** The bits of a number apart by one: to the even places. */
-function spread(value: number): number {
+function spreadBits(value: number): number {
     let bits = value;
     bits = (bits | (bits << 8)) & 0x00ff00ff;
     bits = (bits | (bits << 4)) & 0x0f0f0f0f;
@@ -79,7 +84,7 @@ function spread(value: number): number {
     return (bits | (bits << 1)) & 0x55555555;
 }
 
-function gather(value: number): number {
+function gatherBits(value: number): number {
     let bits = value & 0x55555555;
     bits = (bits | (bits >> 1)) & 0x33333333;
     bits = (bits | (bits >> 2)) & 0x0f0f0f0f;
@@ -98,7 +103,7 @@ export function countCells(order: number, longitudes: ArrayLike<number>, latitud
 }
 
 /** Counts of some cells of `order` as an array over all cells of the order `to` (not above `order`). */
-export function coarsened(
+export function coarsenCounts(
     order: number,
     cells: ArrayLike<number>,
     counts: ArrayLike<number>,

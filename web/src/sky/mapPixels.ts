@@ -2,12 +2,12 @@
 
 import type { Ramp } from '../canvas/colourRamps';
 import type { View } from '../canvas/plotView';
-import { conversion, type Frame } from './skyFrames';
+import { frameConversion, type Frame } from './skyFrames';
 import { cellAt } from './healpixCells';
-import { unproject } from './hammerAitoff';
+import { unprojectPlace } from './hammerAitoff';
 
 /** How a map is laid out: frame, the longitude in its middle (degrees), what is shown. */
-export interface Layout {
+export interface MapLayout {
     readonly frame: Frame;
     readonly centre: number;
     readonly view: View;
@@ -16,14 +16,14 @@ export interface Layout {
 }
 
 /** For every pixel of a map, by rows from above: the NESTED cell of `order` in ICRS at its middle, -1 off the sky. */
-export function cellsOfPixels(order: number, { frame, centre, view, width, height }: Layout): Int32Array {
+export function cellsOfPixels(order: number, { frame, centre, view, width, height }: MapLayout): Int32Array {
     const cells = new Int32Array(width * height);
-    const toIcrs = conversion(frame, 'equatorial');
+    const toIcrs = frameConversion(frame, 'equatorial');
     const [du, dv] = [(view.u1 - view.u0) / width, (view.v1 - view.v0) / height];
     for (let j = 0; j < height; j++) {
         const v = view.v1 - (j + 0.5) * dv;
         for (let i = 0; i < width; i++) {
-            const at = unproject(view.u0 + (i + 0.5) * du, v, centre);
+            const at = unprojectPlace(view.u0 + (i + 0.5) * du, v, centre);
             cells[j * width + i] = at ? cellAt(order, ...toIcrs(at[0], at[1])) : -1;
         }
     }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { circle, direction, separation, turn, vector } from './directions';
-import { conversion, galactic, icrs, rotation } from './skyFrames';
-import { project, projectTurned, unproject } from './hammerAitoff';
+import { circleAround, toDirection, separationOf, normalizeAngle, toVector } from './directions';
+import { frameConversion, icrsToGalactic, galacticToIcrs, frameRotation } from './skyFrames';
+import { projectDirection, projectTurned, unprojectPlace } from './hammerAitoff';
 
 /** [ra, dec, l, b] in degrees, of astropy 7. */
 const BOTH_FRAMES = [
@@ -21,26 +21,28 @@ const DIRECTIONS = [0.5, 33, 89, 91, 179.5, 180.5, 250, 359.9].flatMap((longitud
 describe('directions', () => {
     test('go to vectors and back', () => {
         for (const [longitude, latitude] of DIRECTIONS) {
-            const [l, b] = direction(vector(longitude, latitude));
+            const [l, b] = toDirection(toVector(longitude, latitude));
             expect(l).toBeCloseTo(longitude, 9);
             expect(b).toBeCloseTo(latitude, 9);
         }
     });
     test('angles are brought into one turn', () => {
-        expect([-30, 0, 360, 725, -1e-20].map(turn)).toEqual([330, 0, 0, 5, 0]);
+        expect([-30, 0, 360, 725, -1e-20].map(normalizeAngle)).toEqual([330, 0, 0, 5, 0]);
     });
     test('separations are good for small and for large angles', () => {
-        expect(separation([10, 20], [10, 20])).toBe(0);
-        expect(separation([0, 0], [180, 0])).toBeCloseTo(180, 9);
-        expect(separation([10, 60], [10.000001, 60]) * 3600e6).toBeCloseTo(1800, 3);
-        expect(separation([10, 90], [200, -30])).toBeCloseTo(120, 9);
+        expect(separationOf([10, 20], [10, 20])).toBe(0);
+        expect(separationOf([0, 0], [180, 0])).toBeCloseTo(180, 9);
+        expect(separationOf([10, 60], [10.000001, 60]) * 3600e6).toBeCloseTo(1800, 3);
+        expect(separationOf([10, 90], [200, -30])).toBeCloseTo(120, 9);
     });
     test('circles keep their distance; of 90 degrees they are great circles', () => {
         for (const radius of [0.01, 5, 90]) {
-            for (const at of circle([266, -29], radius, 37)) expect(separation(at, [266, -29])).toBeCloseTo(radius, 9);
+            for (const at of circleAround([266, -29], radius, 37))
+                expect(separationOf(at, [266, -29])).toBeCloseTo(radius, 9);
         }
         // the galactic plane, about the galactic pole
-        for (const at of circle(icrs(0, 90), 90, 25)) expect(galactic(...at)[1]).toBeCloseTo(0, 6);
+        for (const at of circleAround(galacticToIcrs(0, 90), 90, 25))
+            expect(icrsToGalactic(...at)[1]).toBeCloseTo(0, 6);
     });
 });
 
@@ -48,46 +50,46 @@ describe('frames', () => {
     test('agree with astropy, both ways', () => {
         for (const [ra, dec, l, b] of BOTH_FRAMES) {
             // 1e-5 degrees: what is published has that many digits of the pole
-            expect(separation(galactic(ra, dec), [l, b])).toBeLessThan(1e-5);
-            expect(separation(icrs(l, b), [ra, dec])).toBeLessThan(1e-5);
+            expect(separationOf(icrsToGalactic(ra, dec), [l, b])).toBeLessThan(1e-5);
+            expect(separationOf(galacticToIcrs(l, b), [ra, dec])).toBeLessThan(1e-5);
         }
     });
     test('one and the same frame leaves directions as they are', () => {
-        expect(conversion('galactic', 'galactic')(12, 34)).toEqual([12, 34]);
+        expect(frameConversion('galactic', 'galactic')(12, 34)).toEqual([12, 34]);
     });
 });
 
 describe('the Hammer-Aitoff projection', () => {
     test('has the middle at 0 and longitudes growing to the left', () => {
-        expect(project(180, 0, 180)).toEqual([-0, 0]);
-        expect(project(190, 0, 180)[0]).toBeLessThan(0);
-        expect(project(170, 0, 180)[0]).toBeGreaterThan(0);
-        expect(project(0, 90)[1]).toBeCloseTo(1, 12);
-        expect(project(179.999999, 0)[0]).toBeCloseTo(-2, 6);
+        expect(projectDirection(180, 0, 180)).toEqual([-0, 0]);
+        expect(projectDirection(190, 0, 180)[0]).toBeLessThan(0);
+        expect(projectDirection(170, 0, 180)[0]).toBeGreaterThan(0);
+        expect(projectDirection(0, 90)[1]).toBeCloseTo(1, 12);
+        expect(projectDirection(179.999999, 0)[0]).toBeCloseTo(-2, 6);
     });
     test('of known values', () => {
         // 2 cos b sin(l/2) / sqrt(1 + cos b cos(l/2)), by hand for l = 90, b = 45
-        const [x, y] = project(90, 45);
+        const [x, y] = projectDirection(90, 45);
         expect(x).toBeCloseTo(-(2 * Math.SQRT1_2 * Math.SQRT1_2) / Math.sqrt(1.5), 12);
         expect(y).toBeCloseTo(Math.SQRT1_2 / Math.sqrt(1.5), 12);
     });
     test('is undone by its inverse', () => {
         for (const centre of [0, 180, 266]) {
             for (const [longitude, latitude] of DIRECTIONS) {
-                const back = unproject(...project(longitude, latitude, centre), centre);
+                const back = unprojectPlace(...projectDirection(longitude, latitude, centre), centre);
                 expect(back).toBeDefined();
-                expect(separation(back!, [longitude, latitude])).toBeLessThan(1e-5);
+                expect(separationOf(back!, [longitude, latitude])).toBeLessThan(1e-5);
             }
         }
     });
     test('has nothing outside of its ellipse', () => {
-        expect(unproject(1.9, 0.9)).toBeUndefined();
-        expect(unproject(2.01, 0)).toBeUndefined();
-        expect(unproject(NaN, 0)).toBeUndefined();
+        expect(unprojectPlace(1.9, 0.9)).toBeUndefined();
+        expect(unprojectPlace(2.01, 0)).toBeUndefined();
+        expect(unprojectPlace(NaN, 0)).toBeUndefined();
     });
     test('keeps areas', () => {
         const area = (longitude: number, latitude: number) => {
-            const [a, b, c] = [[0, 0], [0.01, 0], [0, 0.01]].map(([l, b]) => project(longitude + l!, latitude + b!)); // prettier-ignore
+            const [a, b, c] = [[0, 0], [0.01, 0], [0, 0.01]].map(([l, b]) => projectDirection(longitude + l!, latitude + b!)); // prettier-ignore
             const cross = (b![0] - a![0]) * (c![1] - a![1]) - (b![1] - a![1]) * (c![0] - a![0]);
             return Math.abs(cross) / Math.cos((latitude * Math.PI) / 180);
         };
@@ -102,15 +104,15 @@ describe('the Hammer-Aitoff projection', () => {
     test('without angles gives the same', () => {
         const place = new Float64Array(2);
         for (const to of ['equatorial', 'galactic'] as const) {
-            const turned = rotation('equatorial', to, 100);
+            const turned = frameRotation('equatorial', to, 100);
             for (const at of DIRECTIONS) {
-                projectTurned(turned, ...vector(...at), place);
-                const [x, y] = project(...conversion('equatorial', to)(...at), 100);
+                projectTurned(turned, ...toVector(...at), place);
+                const [x, y] = projectDirection(...frameConversion('equatorial', to)(...at), 100);
                 expect(place[0]).toBeCloseTo(x, 6);
                 expect(place[1]).toBeCloseTo(y, 9);
             }
         }
-        projectTurned(rotation('equatorial', 'equatorial', 0), 0, 0, 1, place);
+        projectTurned(frameRotation('equatorial', 'equatorial', 0), 0, 0, 1, place);
         expect([...place]).toEqual([-0, 1]);
     });
 });

@@ -5,7 +5,7 @@
  * definition of 1958 (north pole at RA 192.85948, Dec +27.12825, longitude of the ascending node 32.93192 degrees) to ICRS.
  */
 
-import { direction, vector, type Direction } from './directions';
+import { toDirection, toVector, type Direction } from './directions';
 
 export type Frame = 'equatorial' | 'galactic';
 
@@ -17,35 +17,35 @@ const AXES = [
 ] as const;
 
 /** A direction in ICRS, in degrees, as galactic longitude and latitude. */
-export function galactic(ra: number, dec: number): Direction {
-    const [x, y, z] = vector(ra, dec);
+export function icrsToGalactic(ra: number, dec: number): Direction {
+    const [x, y, z] = toVector(ra, dec);
     const along = (axis: 0 | 1 | 2) => AXES[0][axis] * x + AXES[1][axis] * y + AXES[2][axis] * z;
-    return direction([along(0), along(1), along(2)]);
+    return toDirection([along(0), along(1), along(2)]);
 }
 
 /** A direction in galactic coordinates, in degrees, as right ascension and declination in ICRS. */
-export function icrs(l: number, b: number): Direction {
-    const [x, y, z] = vector(l, b);
+export function galacticToIcrs(l: number, b: number): Direction {
+    const [x, y, z] = toVector(l, b);
     const along = (row: 0 | 1 | 2) => AXES[row][0] * x + AXES[row][1] * y + AXES[row][2] * z;
-    return direction([along(0), along(1), along(2)]);
+    return toDirection([along(0), along(1), along(2)]);
 }
 
 /** How directions in degrees go from one frame to another. */
-export function conversion(from: Frame, to: Frame): (longitude: number, latitude: number) => Direction {
+export function frameConversion(from: Frame, to: Frame): (longitude: number, latitude: number) => Direction {
     if (from === to) return (longitude, latitude) => [longitude, latitude];
-    return to === 'galactic' ? galactic : icrs;
+    return to === 'galactic' ? icrsToGalactic : galacticToIcrs;
 }
 
 /** Nine numbers, by rows: from unit vectors of a frame to those of another whose first axis is at `centre` degrees. */
-export function rotation(from: Frame, to: Frame, centre: number): Float64Array {
+export function frameRotation(from: Frame, to: Frame, centre: number): Float64Array {
     const axes = [
         [1, 0, 0],
         [0, 1, 0],
         [0, 0, 1],
     ].map((axis) => {
         const [x, y, z] = axis as [number, number, number];
-        const [longitude, latitude] = conversion(from, to)(...direction([x, y, z]));
-        return vector(longitude - centre, latitude);
+        const [longitude, latitude] = frameConversion(from, to)(...toDirection([x, y, z]));
+        return toVector(longitude - centre, latitude);
     });
     return Float64Array.from({ length: 9 }, (_, k) => axes[k % 3]![Math.floor(k / 3)]!);
 }

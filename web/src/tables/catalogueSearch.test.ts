@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { marked, prepared, search, type Entry } from './catalogueSearch';
+import { markWords, prepareEntry, searchEntries, type SearchEntry } from './catalogueSearch';
 
-const column = (name: string, rest: Partial<Entry> = {}): Entry => ({
+const column = (name: string, rest: Partial<SearchEntry> = {}): SearchEntry => ({
     ...{ kind: 'column', table: 'tycho2.bright', name, description: '', unit: '', ucd: '', principal: false },
     ...rest,
 });
@@ -12,8 +12,8 @@ const entries = [
     column('pmra', { ucd: 'pos.pm;pos.eq.ra', unit: 'mas.yr**-1', description: 'Proper motion in right ascension' }),
     column('ra', { ucd: 'pos.eq.ra;meta.main', unit: 'deg', description: 'Right ascension', principal: true }),
     column('extra', { table: 'other.things', description: 'More of it' }),
-].map(prepared);
-const names = (typed: string) => search(entries, typed).best.map((found) => found.entry.name);
+].map(prepareEntry);
+const names = (typed: string) => searchEntries(entries, typed).best.map((found) => found.entry.name);
 
 describe('search', () => {
     it('puts the exact name first, then beginnings, then words, then other places', () => {
@@ -36,29 +36,29 @@ describe('search', () => {
     });
 
     it('tells which part fits', () => {
-        const [first] = search(entries, 'error em.opt.V').best;
+        const [first] = searchEntries(entries, 'error em.opt.V').best;
         expect([...first!.parts]).toEqual(['ucd']);
         expect(first!.entry.name).toBe('e_vt_mag');
     });
 
     it('is done with many columns in a moment', () => {
         const many = Array.from({ length: 100_000 }, (_, at) =>
-            prepared(column(`c${at}`, { description: `value ${at}` })),
+            prepareEntry(column(`c${at}`, { description: `value ${at}` })),
         );
-        expect(search(many, 'c99999').best[0]?.entry.name).toBe('c99999');
-        const all = search(many, 'value', 500);
+        expect(searchEntries(many, 'c99999').best[0]?.entry.name).toBe('c99999');
+        const all = searchEntries(many, 'value', 500);
         expect([all.total, all.best.length, all.best[0]?.entry.name]).toEqual([100_000, 500, 'c0']);
     });
 });
 
 describe('marked', () => {
     it('cuts a text where the words are', () => {
-        expect(marked('pos.eq.ra', 'ra POS')).toEqual([
+        expect(markWords('pos.eq.ra', 'ra POS')).toEqual([
             { text: 'pos', hit: true },
             { text: '.eq.', hit: false },
             { text: 'ra', hit: true },
         ]);
-        expect(marked('a.b', '.')).toHaveLength(3);
-        expect(marked('a', '')).toEqual([{ text: 'a', hit: false }]);
+        expect(markWords('a.b', '.')).toHaveLength(3);
+        expect(markWords('a', '')).toEqual([{ text: 'a', hit: false }]);
     });
 });

@@ -1,6 +1,6 @@
 /** Search over names, UCDs, units and descriptions of tables and columns: what fits best comes first. */
 
-export interface Entry {
+export interface SearchEntry {
     readonly kind: 'table' | 'column';
     /** the table, as ADQL writes it: of a column, the one it is in */
     readonly table: string;
@@ -12,18 +12,18 @@ export interface Entry {
     readonly principal: boolean;
 }
 
-export type Part = 'name' | 'ucd' | 'unit' | 'description' | 'table';
+export type EntryPart = 'name' | 'ucd' | 'unit' | 'description' | 'table';
 
 /** An entry, and the parts of it in which the words were found. */
-export interface Found {
-    readonly entry: Entry;
+export interface FoundEntry {
+    readonly entry: SearchEntry;
     readonly score: number;
-    readonly parts: ReadonlySet<Part>;
+    readonly parts: ReadonlySet<EntryPart>;
 }
 
 /** An entry in lower case, so that a search of many need not make it so each time. */
-export interface Prepared {
-    readonly entry: Entry;
+export interface PreparedEntry {
+    readonly entry: SearchEntry;
     readonly name: string;
     /** of a table: without its schema */
     readonly own: string;
@@ -38,10 +38,10 @@ export interface Prepared {
 /** The best of what was found, and how much there was. */
 export interface Findings {
     readonly total: number;
-    readonly best: readonly Found[];
+    readonly best: readonly FoundEntry[];
 }
 
-export function prepared(entry: Entry): Prepared {
+export function prepareEntry(entry: SearchEntry): PreparedEntry {
     const name = entry.name.toLowerCase();
     const [table, ucd, unit] = [entry.table.toLowerCase(), entry.ucd.toLowerCase(), entry.unit.toLowerCase()];
     const description = entry.description.toLowerCase();
@@ -50,13 +50,13 @@ export function prepared(entry: Entry): Prepared {
 }
 
 /** The words of what was typed, in lower case. */
-export function words(typed: string): string[] {
+export function splitWords(typed: string): string[] {
     return typed.toLowerCase().split(/\s+/).filter(Boolean);
 }
 
 /** Entries in which every word is found, the best `most` first; those of equal rank in the order in which they came. */
-export function search(entries: readonly Prepared[], typed: string, most = Infinity): Findings {
-    const wanted = words(typed);
+export function searchEntries(entries: readonly PreparedEntry[], typed: string, most = Infinity): Findings {
+    const wanted = splitWords(typed);
     if (!wanted.length) return { total: 0, best: [] };
     const ranked: { at: number; score: number }[] = [];
     for (let at = 0; at < entries.length; at++) {
@@ -85,11 +85,11 @@ function leastOf(ranked: readonly { score: number }[], most: number): number {
     return 0;
 }
 
-const PARTS: readonly Part[] = ['name', 'ucd', 'unit', 'description', 'table'];
+const PARTS: readonly EntryPart[] = ['name', 'ucd', 'unit', 'description', 'table'];
 const TABLE = 4;
 
 /** Points of an entry, 0 if a word is nowhere in it. */
-function scoreOf(of: Prepared, wanted: readonly string[]): number {
+function scoreOf(of: PreparedEntry, wanted: readonly string[]): number {
     for (const word of wanted) if (!of.all.includes(word)) return 0;
     let score = of.entry.principal ? 2 : 0;
     let tableAlone = of.entry.kind === 'column';
@@ -105,7 +105,7 @@ function scoreOf(of: Prepared, wanted: readonly string[]): number {
 }
 
 /** The part of the entry that the word fits best, by its number. */
-function partOf(of: Prepared, word: string): number {
+function partOf(of: PreparedEntry, word: string): number {
     let [best, most] = [0, 0];
     for (let part = 0; part <= TABLE; part++) {
         const points = pointsOf(of, word, part);
@@ -114,30 +114,30 @@ function partOf(of: Prepared, word: string): number {
     return best;
 }
 
-function pointsOf(of: Prepared, word: string, part: number): number {
+function pointsOf(of: PreparedEntry, word: string, part: number): number {
     switch (part) {
         case 0:
-            return Math.max(fits(of.name, word, 100), of.own === of.name ? 0 : fits(of.own, word, 100));
+            return Math.max(fitPoints(of.name, word, 100), of.own === of.name ? 0 : fitPoints(of.own, word, 100));
         case 1:
-            return ucdFits(of.ucd, word);
+            return ucdPoints(of.ucd, word);
         case 2:
             return of.unit === word ? 45 : 0;
         case 3:
-            return fits(of.description, word, 30);
+            return fitPoints(of.description, word, 30);
         default:
-            return fits(of.table, word, 5);
+            return fitPoints(of.table, word, 5);
     }
 }
 
 /** A UCD by all of it, else by one of its words. */
-function ucdFits(ucd: string, word: string): number {
-    const points = fits(ucd, word, 60);
+function ucdPoints(ucd: string, word: string): number {
+    const points = fitPoints(ucd, word, 60);
     if (!points || ucd.length === word.length) return points;
     return `;${ucd};`.includes(`;${word};`) ? 50 : points;
 }
 
 /** `most` points for the whole text, fewer for its beginning, the beginning of a word in it, and any other place. */
-function fits(text: string, word: string, most: number): number {
+function fitPoints(text: string, word: string, most: number): number {
     const at = text.indexOf(word);
     if (at < 0) return 0;
     if (text.length === word.length) return most;
@@ -155,8 +155,8 @@ function startsWord(text: string, word: string, first: number): boolean {
 }
 
 /** A text cut where the words are found in it, to be marked. */
-export function marked(text: string, typed: string): { text: string; hit: boolean }[] {
-    const wanted = words(typed).map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+export function markWords(text: string, typed: string): { text: string; hit: boolean }[] {
+    const wanted = splitWords(typed).map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
     if (!wanted.length) return [{ text, hit: false }];
     const pieces = text.split(new RegExp(`(${wanted.join('|')})`, 'gi'));
     return pieces.map((piece, at) => ({ text: piece, hit: at % 2 === 1 })).filter((piece) => piece.text);

@@ -7,11 +7,11 @@ import {
     frequentQuery,
     histogramOf,
     histogramQuery,
-    kindOf,
-    percent,
+    statisticsKindOf,
+    percentText,
     rangeOf,
-    sampled,
-    short,
+    chooseSample,
+    shortValue,
 } from './columnStatistics';
 
 // the module that asks takes the service's address from the page's
@@ -25,12 +25,12 @@ const when = column('"obs time"', 'char', '*', 'timestamp');
 
 describe('kinds', () => {
     it('are those of VOTable', () => {
-        expect(kindOf(mag)).toBe('number');
-        expect(kindOf(when)).toBe('time');
-        expect(kindOf(column('a', 'unicodeChar', '*'))).toBe('text');
-        expect(kindOf(column('a', 'char', '*', 'adql:REGION'))).toBe('other');
-        expect(kindOf(column('a', 'double', '2', 'point'))).toBe('other');
-        expect(kindOf(column('a', 'boolean'))).toBe('boolean');
+        expect(statisticsKindOf(mag)).toBe('number');
+        expect(statisticsKindOf(when)).toBe('time');
+        expect(statisticsKindOf(column('a', 'unicodeChar', '*'))).toBe('text');
+        expect(statisticsKindOf(column('a', 'char', '*', 'adql:REGION'))).toBe('other');
+        expect(statisticsKindOf(column('a', 'double', '2', 'point'))).toBe('other');
+        expect(statisticsKindOf(column('a', 'boolean'))).toBe('boolean');
     });
 });
 
@@ -54,9 +54,9 @@ describe('queries', () => {
     });
 
     it('look at a sample of large tables', () => {
-        expect(sampled('s.t', 5_000_000)).toEqual(whole);
-        expect(sampled('s.t', 2_000_000_000)).toEqual({ from: 's.t AS t TABLESAMPLE (0.05)', percent: 0.05 });
-        expect(sampled('s.t', 37_000_000_000_000).from).toBe('s.t AS t TABLESAMPLE (0.0000027)');
+        expect(chooseSample('s.t', 5_000_000)).toEqual(whole);
+        expect(chooseSample('s.t', 2_000_000_000)).toEqual({ from: 's.t AS t TABLESAMPLE (0.05)', percent: 0.05 });
+        expect(chooseSample('s.t', 37_000_000_000_000).from).toBe('s.t AS t TABLESAMPLE (0.0000027)');
     });
 });
 
@@ -106,7 +106,7 @@ describe('answers', () => {
 
 describe('values', () => {
     it('are shown in few characters', () => {
-        expect(['a', 0.1 + 0.2, 1234567, 4611686018427387905n, null, 1e-20].map(short)).toEqual([
+        expect(['a', 0.1 + 0.2, 1234567, 4611686018427387905n, null, 1e-20].map(shortValue)).toEqual([
             'a',
             '0.3',
             '1234567',
@@ -114,16 +114,16 @@ describe('values', () => {
             '–',
             '1e-20',
         ]);
-        expect(short('2026-01-31T12:00:00.000000')).toBe('2026-01-31T12:00:00');
+        expect(shortValue('2026-01-31T12:00:00.000000')).toBe('2026-01-31T12:00:00');
     });
 
     it('round no part to nothing or to all', () => {
-        expect([percent(0, 10), percent(10, 10), percent(1, 1e9), percent(1e9 - 1, 1e9), percent(1, 8)]).toEqual([
-            '0 %',
-            '100 %',
-            '< 0.01 %',
-            '> 99.99 %',
-            '13 %',
-        ]);
+        expect([
+            percentText(0, 10),
+            percentText(10, 10),
+            percentText(1, 1e9),
+            percentText(1e9 - 1, 1e9),
+            percentText(1, 8),
+        ]).toEqual(['0 %', '100 %', '< 0.01 %', '> 99.99 %', '13 %']);
     });
 });

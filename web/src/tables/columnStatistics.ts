@@ -1,12 +1,12 @@
 /** Statistics of columns, asked in ADQL: several columns in one query, and how its answer is read. */
 
 import type { Column } from '../tap/vosiTables';
-import { numeric, type Value } from '../tap/jsonRows';
+import { toNumber, type Value } from '../tap/jsonRows';
 
 /** What can be said of a column's values: arrays and shapes have none but NULLs. */
 export type Kind = 'number' | 'time' | 'boolean' | 'text' | 'other';
 
-export interface Basics {
+export interface BasicStatistics {
     /** rows that were looked at */
     readonly rows: number;
     /** of these, rows without a value */
@@ -35,14 +35,14 @@ export interface Frequent {
 const BINS = 30;
 /** Positive values whose extremes differ by this factor are counted by their logarithms. */
 const DECADES = 100;
-const FREQUENT = 6;
+const MAX_FREQUENT = 6;
 /** Rows above which a sample is looked at, and about as many rows as it has. */
-export const WHOLE = 5_000_000;
+export const MAX_WHOLE = 5_000_000;
 const SAMPLE = 1_000_000;
 
 const NUMBERS = new Set(['unsignedByte', 'short', 'int', 'long', 'float', 'double']);
 
-export function kindOf(column: Column): Kind {
+export function statisticsKindOf(column: Column): Kind {
     if (column.xtype === 'timestamp') return 'time';
     if (column.datatype === 'char' || column.datatype === 'unicodeChar') return column.xtype ? 'other' : 'text';
     if (column.arraysize && column.arraysize !== '1') return 'other';
@@ -51,24 +51,24 @@ export function kindOf(column: Column): Kind {
 }
 
 /** What is looked at: all of a table, or a sample of a large one. */
-export interface Sampled {
+export interface StatisticsSample {
     readonly from: string;
     /** per cent of the rows that are looked at; 100: all */
     readonly percent: number;
 }
 
 /** The part of a table of so many rows that statistics are made from. */
-export function sampled(table: string, rows: number): Sampled {
-    if (rows <= WHOLE) return { from: table, percent: 100 };
+export function chooseSample(table: string, rows: number): StatisticsSample {
+    if (rows <= MAX_WHOLE) return { from: table, percent: 100 };
     const percent = Number(((100 * SAMPLE) / rows).toPrecision(2));
-    return { from: `${table} AS t TABLESAMPLE (${percent.toFixed(10).replace(/0+$/, '')})`, percent };
+    return { from: `${table} AS t TABLESAMPLE (${percent.toFixed(10).replace(/0+$/, '')})`, percent: percent };
 }
 
 /** Rows, values and extremes of columns, in one query. */
-export function basicsQuery(of: Sampled, columns: readonly Column[]): string {
+export function basicsQuery(of: StatisticsSample, columns: readonly Column[]): string {
     const asked = columns.flatMap((column, at) => {
         const counted = `COUNT(${column.name}) AS n${at}`;
-        const kind = kindOf(column);
+        const kind = statisticsKindOf(column);
         const ordered = kind === 'number' || kind === 'time' || kind === 'text';
         return ordered ? [counted, `MIN(${column.name}) AS lo${at}`, `MAX(${column.name}) AS hi${at}`] : [counted];
     });
@@ -76,12 +76,16 @@ export function basicsQuery(of: Sampled, columns: readonly Column[]): string {
 }
 
 /** The answer to `basicsQuery`, one for each column. */
-export function basicsOf(columns: readonly Column[], names: readonly string[], row: readonly Value[]): Basics[] {
+export function basicsOf(
+    columns: readonly Column[],
+    names: readonly string[],
+    row: readonly Value[],
+): BasicStatistics[] {
     const cell = (name: string): Value => row[names.indexOf(name)] ?? null;
-    const rows = numeric(cell('n'));
+    const rows = toNumber(cell('n'));
     return columns.map((_, at) => ({
         rows,
-        missing: rows - numeric(cell(`n${at}`)),
+        missing: rows - toNumber(cell(`n${at}`)),
         min: cell(`lo${at}`),
         max: cell(`hi${at}`),
     }));
@@ -96,10 +100,10 @@ export interface Range {
 }
 
 /** The range that a histogram of the column has, with bins that suit it; undefined where none can be. */
-export function rangeOf(column: Column, basics: Basics): Range | undefined {
-    const kind = kindOf(column);
+export function rangeOf(column: Column, basics: BasicStatistics): Range | undefined {
+    const kind = statisticsKindOf(column);
     if (kind !== 'number' && kind !== 'time') return undefined;
-    const [low, high] = [instant(kind, basics.min), instant(kind, basics.max)];
+    const [low, high] = [toMjd(kind, basics.min), toMjd(kind, basics.max)];
     if (!Number.isFinite(low) || !Number.isFinite(high) || low >= high) return undefined;
     const whole = ['unsignedByte', 'short', 'int', 'long'].includes(column.datatype) && kind === 'number';
     if (whole) return wholeRange(low, high);
@@ -125,29 +129,29 @@ function isAngle(column: Column): boolean {
 }
 
 /** A time in MJD, a number as it is. */
-function instant(kind: Kind, value: Value): number {
-    if (kind !== 'time') return numeric(value);
+function toMjd(kind: Kind, value: Value): number {
+    if (kind !== 'time') return toNumber(value);
     return typeof value === 'string' ? Date.parse(/Z$/.test(value) ? value : `${value}Z`) / 86_400_000 + 40587 : NaN;
 }
 
 /** The histograms of columns over their ranges, in one query. */
-export function histogramQuery(of: Sampled, asked: readonly (readonly [Column, Range])[]): string {
+export function histogramQuery(of: StatisticsSample, asked: readonly (readonly [Column, Range])[]): string {
     const each = asked.map(([column, range], at) => {
-        const value = counted(column, range);
+        const value = countedExpression(column, range);
         return `ivo_histogram(${value}, ${range.from}, ${range.to}, ${range.bins}) AS h${at}`;
     });
     return `SELECT ${each.join(', ')}\nFROM ${of.from}`;
 }
 
 /** What is counted of a column: its value, the MJD of a time, or a logarithm. */
-function counted(column: Column, range: Range): string {
-    if (kindOf(column) === 'time') return `ivo_to_mjd(${column.name})`;
+function countedExpression(column: Column, range: Range): string {
+    if (statisticsKindOf(column) === 'time') return `ivo_to_mjd(${column.name})`;
     return range.log ? `LOG10(${column.name})` : column.name;
 }
 
 /** A cell of the answer to `histogramQuery`: below, in each bin, above. */
 export function histogramOf(range: Range, cell: Value, missing: number): Histogram {
-    const counts = (Array.isArray(cell) ? cell : []).map(numeric);
+    const counts = (Array.isArray(cell) ? cell : []).map(toNumber);
     const inside = counts.slice(1, -1);
     // the upper end belongs to the last bin: it is the maximum
     if (inside.length) inside[inside.length - 1]! += counts.at(-1)!;
@@ -161,15 +165,15 @@ export function histogramOf(range: Range, cell: Value, missing: number): Histogr
 }
 
 /** The most frequent values of a column. */
-export function frequentQuery(of: Sampled, column: Column): string {
+export function frequentQuery(of: StatisticsSample, column: Column): string {
     const name = column.name;
-    return `SELECT TOP ${FREQUENT} ${name}, COUNT(*) AS n\nFROM ${of.from}\nWHERE ${name} IS NOT NULL\nGROUP BY ${name}\nORDER BY n DESC`;
+    return `SELECT TOP ${MAX_FREQUENT} ${name}, COUNT(*) AS n\nFROM ${of.from}\nWHERE ${name} IS NOT NULL\nGROUP BY ${name}\nORDER BY n DESC`;
 }
 
 /** The same histogram as a query to go on from: a row for each bin, with its lower end. */
 export function binsQuery(table: string, column: Column, range: Range): string {
     const width = Number(((range.to - range.from) / range.bins).toPrecision(3));
-    const value = counted(column, range);
+    const value = countedExpression(column, range);
     const name = range.log ? 'log_bin_start' : 'bin_start';
     return (
         `SELECT bin * ${width} AS ${name}, COUNT(*) AS n\n` +
@@ -179,7 +183,7 @@ export function binsQuery(table: string, column: Column, range: Range): string {
 }
 
 /** A value in few characters. */
-export function short(value: Value): string {
+export function shortValue(value: Value): string {
     if (value === null) return '–';
     if (typeof value === 'bigint') return value.toString();
     if (typeof value === 'string')
@@ -190,7 +194,7 @@ export function short(value: Value): string {
 }
 
 /** A part as per cent: "0 %" and "100 %" only where they are so exactly. */
-export function percent(part: number, whole: number): string {
+export function percentText(part: number, whole: number): string {
     if (!whole || !part) return '0 %';
     if (part === whole) return '100 %';
     const value = (100 * part) / whole;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Example } from '../tap/serviceExamples';
-import type { Entry } from './catalogueSearch';
-import { byTable, byTask, chosen, made, plotOf, taskOf } from './exampleTasks';
+import type { SearchEntry } from './catalogueSearch';
+import { groupByName, groupByTask, filterExamples, makeExamples, plotOf, taskOf } from './exampleTasks';
 
 const example = (query: string, rest: Partial<Example> = {}): Example => ({
     ...{ id: query, name: '', description: '', tables: ['s.t'], query },
@@ -14,7 +14,7 @@ const match = example('SELECT * FROM s.t AS a JOIN s.u AS b ON DISTANCE(a.ra, a.
 const colours = example('SELECT bt_mag - vt_mag, vt_mag FROM s.t');
 const sums = example('SELECT type, COUNT(*) FROM s.t GROUP BY type');
 
-const column = (table: string, name: string, ucd: string): Entry => ({
+const column = (table: string, name: string, ucd: string): SearchEntry => ({
     ...{ kind: 'column', table, name, ucd, description: '', unit: '', principal: false },
 });
 const words = {
@@ -41,7 +41,7 @@ describe('tasks', () => {
         expect(taskOf(example('SELECT 1', { name: 'Light curve of RR Lyrae' }))).toBe('series');
         expect(taskOf(example('SELECT a FROM s.t'))).toBeUndefined();
         expect(taskOf(example("SELECT 'DISTANCE(' FROM s.t"))).toBeUndefined();
-        expect(byTask([cone, sums]).get('cone')).toEqual([cone]);
+        expect(groupByTask([cone, sums]).get('cone')).toEqual([cone]);
     });
 
     it('have the plots of what is selected', () => {
@@ -51,15 +51,15 @@ describe('tasks', () => {
     });
 
     it('are chosen by words', () => {
-        expect(chosen([cone, match, sums], 'count TYPE')).toEqual([sums]);
-        expect(chosen([cone, match], '')).toHaveLength(2);
-        expect([...byTable([match])].map(([table]) => table)).toEqual(['s.t', 's.u']);
+        expect(filterExamples([cone, match, sums], 'count TYPE')).toEqual([sums]);
+        expect(filterExamples([cone, match], '')).toHaveLength(2);
+        expect([...groupByName([match])].map(([table]) => table)).toEqual(['s.t', 's.u']);
     });
 });
 
 describe('made examples', () => {
     it('go by what the columns are', () => {
-        const found = made([...stars, ...epochs], [], words);
+        const found = makeExamples([...stars, ...epochs], [], words);
         expect(found.map((each) => each.name)).toEqual(['colours s.stars', 'series s.epochs']);
         expect(found[0]!.query).toContain('SELECT TOP 50000 b, v, b - v AS colour');
         expect(found[1]!.query).toContain('WHERE star = (SELECT MIN(star) FROM s.epochs)\nORDER BY mjd');
@@ -67,13 +67,13 @@ describe('made examples', () => {
 
     it('match two tables with positions', () => {
         const others = stars.map((each) => ({ ...each, table: 's.others' }));
-        const found = made([...stars, ...others], [colours], words);
+        const found = makeExamples([...stars, ...others], [colours], words);
         expect(found).toHaveLength(1);
         expect(found[0]!.query).toContain('ON DISTANCE(POINT(a.ra, a.dec), POINT(b.ra, b.dec)) < 2 / 3600.');
     });
 
     it('are none where there are some, or nothing suits', () => {
-        expect(made(stars, [colours, match], words)).toEqual([]);
-        expect(made([column('TAP_SCHEMA.columns', 'ra', 'pos.eq.ra')], [], words)).toEqual([]);
+        expect(makeExamples(stars, [colours, match], words)).toEqual([]);
+        expect(makeExamples([column('TAP_SCHEMA.columns', 'ra', 'pos.eq.ra')], [], words)).toEqual([]);
     });
 });

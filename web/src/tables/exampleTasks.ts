@@ -1,14 +1,14 @@
 /** Examples by what one wants to do: the service's own, and such as the columns of its tables let one write. */
 
 import type { Example } from '../tap/serviceExamples';
-import { ownName, same, schemaOf } from '../adql/identifiers';
-import { words, type Entry } from './catalogueSearch';
+import { lastPartOf, areSameNames, schemaOf } from '../adql/identifiers';
+import { splitWords, type SearchEntry } from './catalogueSearch';
 
 export const TASKS = ['cone', 'colours', 'match', 'series', 'sums'] as const;
 export type Task = (typeof TASKS)[number];
 
 /** Tables for which examples are made: more of the same would teach nobody more. */
-const MOST = 6;
+const MAX_EXAMPLES = 6;
 
 /** What an example shows: by its query, and of light curves by what is said of it. */
 export function taskOf(example: Example): Task | undefined {
@@ -23,7 +23,7 @@ export function taskOf(example: Example): Task | undefined {
 }
 
 /** The examples of each task, in their order. */
-export function byTask(examples: readonly Example[]): Map<Task, Example[]> {
+export function groupByTask(examples: readonly Example[]): Map<Task, Example[]> {
     const found = new Map<Task, Example[]>(TASKS.map((task) => [task, []]));
     for (const example of examples) {
         const task = taskOf(example);
@@ -40,8 +40,8 @@ export function plotOf(example: Example, task: Task | undefined): 'sky' | 'colou
 }
 
 /** Examples in which every word that was typed is found. */
-export function chosen(examples: readonly Example[], typed: string): Example[] {
-    const wanted = words(typed);
+export function filterExamples(examples: readonly Example[], typed: string): Example[] {
+    const wanted = splitWords(typed);
     const holds = (example: Example) => {
         const all = [example.name, example.description, example.query, ...example.tables].join(' ').toLowerCase();
         return wanted.every((word) => all.includes(word));
@@ -50,7 +50,7 @@ export function chosen(examples: readonly Example[], typed: string): Example[] {
 }
 
 /** The examples of each table, by the order in which tables come. */
-export function byTable(examples: readonly Example[]): Map<string, Example[]> {
+export function groupByName(examples: readonly Example[]): Map<string, Example[]> {
     const found = new Map<string, Example[]>();
     for (const example of examples) {
         for (const table of example.tables) found.set(table, [...(found.get(table) ?? []), example]);
@@ -59,33 +59,37 @@ export function byTable(examples: readonly Example[]): Map<string, Example[]> {
 }
 
 /** The example texts, by task. */
-export interface Words {
+export interface ExampleWords {
     colours(table: string): { name: string; description: string };
     match(one: string, other: string): { name: string; description: string };
     series(table: string): { name: string; description: string };
 }
 
 /** Examples made from what the columns of tables are, for the tasks that the given examples do not have. */
-export function made(columns: readonly Entry[], given: readonly Example[], said: Words): Example[] {
-    const tables = grouped(columns);
-    const there = byTask(given);
+export function makeExamples(
+    columns: readonly SearchEntry[],
+    given: readonly Example[],
+    said: ExampleWords,
+): Example[] {
+    const tables = groupByTable(columns);
+    const there = groupByTask(given);
     const has = (task: Task) => (there.get(task) ?? []).length > 0;
     return [
-        ...(has('colours') ? [] : tables.flatMap((table) => colours(table, said)).slice(0, MOST)),
-        ...(has('match') ? [] : matches(tables, said)),
-        ...(has('series') ? [] : tables.flatMap((table) => series(table, said)).slice(0, MOST)),
+        ...(has('colours') ? [] : tables.flatMap((table) => colourExamples(table, said)).slice(0, MAX_EXAMPLES)),
+        ...(has('match') ? [] : matchExamples(tables, said)),
+        ...(has('series') ? [] : tables.flatMap((table) => seriesExamples(table, said)).slice(0, MAX_EXAMPLES)),
     ];
 }
 
 interface Table {
     readonly name: string;
-    readonly columns: readonly Entry[];
+    readonly columns: readonly SearchEntry[];
 }
 
-function grouped(columns: readonly Entry[]): Table[] {
-    const tables = new Map<string, Entry[]>();
+function groupByTable(columns: readonly SearchEntry[]): Table[] {
+    const tables = new Map<string, SearchEntry[]>();
     for (const column of columns) {
-        if (same(schemaOf(column.table), 'TAP_SCHEMA')) continue;
+        if (areSameNames(schemaOf(column.table), 'TAP_SCHEMA')) continue;
         const known = tables.get(column.table);
         if (known) known.push(column);
         else tables.set(column.table, [column]);
@@ -94,7 +98,7 @@ function grouped(columns: readonly Entry[]): Table[] {
 }
 
 /** The first column whose UCD begins with this word and has the others. */
-function byUcd(table: Table, first: string, ...others: string[]): Entry | undefined {
+function findByUcd(table: Table, first: string, ...others: string[]): SearchEntry | undefined {
     return table.columns.find((column) => {
         const [head, ...rest] = column.ucd.toLowerCase().split(';');
         return head === first && others.every((other) => rest.includes(other.toLowerCase()));
@@ -104,8 +108,8 @@ function byUcd(table: Table, first: string, ...others: string[]): Entry | undefi
 /** Pairs of bands for colours, the bluer first. */
 const BANDS = ['em.opt.B', 'em.opt.V', 'em.opt.R', 'em.opt.I', 'em.IR.J', 'em.IR.H', 'em.IR.K'];
 
-function colours(table: Table, said: Words): Example[] {
-    const found = BANDS.flatMap((band) => byUcd(table, 'phot.mag', band) ?? []);
+function colourExamples(table: Table, said: ExampleWords): Example[] {
+    const found = BANDS.flatMap((band) => findByUcd(table, 'phot.mag', band) ?? []);
     const [blue, red] = found;
     if (!blue || !red) return [];
     const query =
@@ -114,37 +118,37 @@ function colours(table: Table, said: Words): Example[] {
     return [{ id: `made-colours-${table.name}`, ...said.colours(table.name), query, tables: [table.name] }];
 }
 
-function matches(tables: readonly Table[], said: Words): Example[] {
-    const [one, other] = tables.filter((table) => position(table));
+function matchExamples(tables: readonly Table[], said: ExampleWords): Example[] {
+    const [one, other] = tables.filter((table) => findPosition(table));
     if (!one || !other) return [];
     const point = (table: Table, as: string) =>
-        `POINT(${position(table)!
+        `POINT(${findPosition(table)!
             .map((column) => `${as}.${column.name}`)
             .join(', ')})`;
     const near = `DISTANCE(${point(one, 'a')}, ${point(other, 'b')})`;
     const ids = [[one, 'a'] as const, [other, 'b'] as const].flatMap(([table, as]) => {
-        const id = byUcd(table, 'meta.id', 'meta.main') ?? position(table)![0];
+        const id = findByUcd(table, 'meta.id', 'meta.main') ?? findPosition(table)![0];
         return `${as}.${id.name} AS ${as}_${id.name.replace(/\W/g, '')}`;
     });
     const query =
         `SELECT TOP 1000 ${ids.join(', ')}, IN_UNIT(${near}, 'arcsec') AS separation\n` +
         `FROM ${one.name} AS a JOIN ${other.name} AS b\n  ON ${near} < 2 / 3600.`;
-    const named = said.match(ownName(one.name), ownName(other.name));
+    const named = said.match(lastPartOf(one.name), lastPartOf(other.name));
     return [{ id: 'made-match', ...named, query, tables: [one.name, other.name] }];
 }
 
-function position(table: Table): readonly [Entry, Entry] | undefined {
-    const ra = byUcd(table, 'pos.eq.ra', 'meta.main') ?? byUcd(table, 'pos.eq.ra');
-    const dec = byUcd(table, 'pos.eq.dec', 'meta.main') ?? byUcd(table, 'pos.eq.dec');
+function findPosition(table: Table): readonly [SearchEntry, SearchEntry] | undefined {
+    const ra = findByUcd(table, 'pos.eq.ra', 'meta.main') ?? findByUcd(table, 'pos.eq.ra');
+    const dec = findByUcd(table, 'pos.eq.dec', 'meta.main') ?? findByUcd(table, 'pos.eq.dec');
     return ra && dec ? [ra, dec] : undefined;
 }
 
-function series(table: Table, said: Words): Example[] {
-    const time = byUcd(table, 'time.epoch') ?? byUcd(table, 'time.epoch', 'meta.main');
+function seriesExamples(table: Table, said: ExampleWords): Example[] {
+    const time = findByUcd(table, 'time.epoch') ?? findByUcd(table, 'time.epoch', 'meta.main');
     const flux = table.columns.find((column) => /^phot\.(mag|flux)/i.test(column.ucd));
     const object = table.columns.find((column) => /^meta\.id\b/i.test(column.ucd) && column !== time);
     if (!time || !flux || !object) return [];
-    const band = byUcd(table, 'instr.bandpass');
+    const band = findByUcd(table, 'instr.bandpass');
     const shown = [time, flux, ...(band ? [band] : [])].map((column) => column.name).join(', ');
     const query =
         `SELECT ${shown}\nFROM ${table.name}\n` +

@@ -1,11 +1,11 @@
 /** What the search looks through: all tables, and all columns of all tables, which are asked for when first wanted. */
 
 import { catalogue } from '../tap/catalogue.svelte';
-import { rows, type Value } from '../tap/jsonRows';
-import { prepared, search, type Entry, type Findings, type Prepared } from './catalogueSearch';
+import { queryRows, type Value } from '../tap/jsonRows';
+import { prepareEntry, searchEntries, type SearchEntry, type Findings, type PreparedEntry } from './catalogueSearch';
 
 /** Columns that a page may hold in memory; a service with more of them is searched as far as this. */
-const MOST = 200_000;
+const MAX_COLUMNS = 200_000;
 const QUERY =
     'SELECT table_name, column_name, description, unit, ucd, principal FROM TAP_SCHEMA.columns ORDER BY table_name, column_index';
 
@@ -17,24 +17,24 @@ class SearchIndex {
     /** the number of columns that are searched, if the service has more; else 0 */
     cut = $state(0);
 
-    #columns = $state.raw<readonly Prepared[]>([]);
+    #columns = $state.raw<readonly PreparedEntry[]>([]);
     #version = -1;
 
     readonly #tables = $derived(
-        catalogue.schemas.flatMap((schema) => schema.tables.map((table) => prepared(tableEntry(table)))),
+        catalogue.schemas.flatMap((schema) => schema.tables.map((table) => prepareEntry(tableEntry(table)))),
     );
 
     readonly #all = $derived([...this.#tables, ...this.#columns]);
 
     /** Ask for all columns, unless they are here. Never raises: `failed` says what is wrong. */
-    async load(): Promise<void> {
+    async loadColumns(): Promise<void> {
         const version = catalogue.version;
         if (this.#version === version && this.phase !== 'failed') return;
         [this.#version, this.phase] = [version, 'loading'];
         try {
-            const answer = await rows(QUERY, { maxrec: MOST });
+            const answer = await queryRows(QUERY, { maxrec: MAX_COLUMNS });
             if (version !== this.#version) return;
-            this.#columns = answer.data.map((row) => prepared(columnEntry(row)));
+            this.#columns = answer.data.map((row) => prepareEntry(columnEntry(row)));
             this.cut = answer.overflow ? answer.data.length : 0;
             [this.phase, this.failed] = ['ready', ''];
         } catch (error) {
@@ -44,29 +44,29 @@ class SearchIndex {
     }
 
     /** All columns that were read. */
-    get columns(): readonly Entry[] {
+    get columns(): readonly SearchEntry[] {
         return this.#columns.map((column) => column.entry);
     }
 
     /** Tables and columns that fit, the best `most` first. */
-    search(typed: string, most: number): Findings {
-        return search(this.#all, typed, most);
+    searchAll(typed: string, most: number): Findings {
+        return searchEntries(this.#all, typed, most);
     }
 }
 
-function tableEntry(table: { name: string; description: string }): Entry {
+function tableEntry(table: { name: string; description: string }): SearchEntry {
     return { kind: 'table', table: table.name, ...table, unit: '', ucd: '', principal: true };
 }
 
-function columnEntry([table, name, description, unit, ucd, principal]: readonly Value[]): Entry {
-    const said = (value: Value | undefined) => (typeof value === 'string' ? value : '');
+function columnEntry([table, name, description, unit, ucd, principal]: readonly Value[]): SearchEntry {
+    const asText = (value: Value | undefined) => (typeof value === 'string' ? value : '');
     return {
         kind: 'column',
-        table: said(table),
-        name: said(name),
-        description: said(description),
-        unit: said(unit),
-        ucd: said(ucd),
+        table: asText(table),
+        name: asText(name),
+        description: asText(description),
+        unit: asText(unit),
+        ucd: asText(ucd),
         principal: principal === 1,
     };
 }

@@ -1,7 +1,7 @@
 /** Positions: the columns of a table that are one, and what people type for one. */
 
 import type { Column } from '../tap/vosiTables';
-import { unquoted } from '../adql/identifiers';
+import { unquoteName } from '../adql/identifiers';
 
 const NAMES: readonly (readonly [string, string])[] = [
     ['ra', 'dec'],
@@ -12,20 +12,22 @@ const NAMES: readonly (readonly [string, string])[] = [
 ];
 
 /** The columns of right ascension and declination, in degrees; undefined if the table has none. */
-export function positionColumns(columns: readonly Column[]): readonly [Column, Column] | undefined {
+export function findPositionColumns(columns: readonly Column[]): readonly [Column, Column] | undefined {
     for (const main of [true, false]) {
-        const of = (ucd: string) => columns.find((column) => says(column, ucd, main));
+        const of = (ucd: string) => columns.find((column) => hasUcd(column, ucd, main));
         const [ra, dec] = [of('pos.eq.ra'), of('pos.eq.dec')];
         if (ra && dec) return [ra, dec];
     }
     for (const names of NAMES) {
-        const [ra, dec] = names.map((name) => columns.find((column) => unquoted(column.name).toLowerCase() === name));
+        const [ra, dec] = names.map((name) =>
+            columns.find((column) => unquoteName(column.name).toLowerCase() === name),
+        );
         if (ra && dec && isNumber(ra) && isNumber(dec)) return [ra, dec];
     }
     return undefined;
 }
 
-function says(column: Column, ucd: string, main: boolean): boolean {
+function hasUcd(column: Column, ucd: string, main: boolean): boolean {
     const words = column.ucd.toLowerCase().split(';');
     return words[0] === ucd && isNumber(column) && (!main || words.includes('meta.main'));
 }
@@ -35,21 +37,21 @@ function isNumber(column: Column): boolean {
 }
 
 /** A position as people type it, in degrees: two numbers, or sexagesimal hours and degrees; undefined if it is none. */
-export function position(typed: string): readonly [number, number] | undefined {
+export function parsePosition(typed: string): readonly [number, number] | undefined {
     const plain = typed
         .trim()
         .replaceAll('−', '-')
         .replace(/\s*,\s*/g, ' ');
     const numbers = /^([+-]?\d+(?:\.\d*)?)(?:°|d|deg)?\s+([+-]?\d+(?:\.\d*)?)(?:°|d|deg)?$/.exec(plain);
-    if (numbers) return within(Number(numbers[1]), Number(numbers[2]));
+    if (numbers) return validPosition(Number(numbers[1]), Number(numbers[2]));
     const cut = /^(\d.*?)\s*([+-]\s*\d.*)$/.exec(plain);
-    const hours = cut && sexagesimal(cut[1]!);
-    const degrees = cut && sexagesimal(cut[2]!.replace(/^([+-])\s*/, '$1'));
-    return hours === undefined || degrees === undefined || !cut ? undefined : within(hours! * 15, degrees!);
+    const hours = cut && parseSexagesimal(cut[1]!);
+    const degrees = cut && parseSexagesimal(cut[2]!.replace(/^([+-])\s*/, '$1'));
+    return hours === undefined || degrees === undefined || !cut ? undefined : validPosition(hours! * 15, degrees!);
 }
 
 /** "3:47:00.5", "3 47", "3h47m0.5s", "+24d07m" as a decimal number. */
-function sexagesimal(typed: string): number | undefined {
+function parseSexagesimal(typed: string): number | undefined {
     const found =
         /^([+-]?)(\d{1,3})(?:[:hd°\s]\s*(\d{1,2}(?:\.\d*)?))?(?:[:m'′\s]\s*(\d{1,2}(?:\.\d*)?))?[s"″m'′]?$/.exec(
             typed.trim(),
@@ -60,7 +62,7 @@ function sexagesimal(typed: string): number | undefined {
     return (found[1] === '-' ? -1 : 1) * (Number(found[2]) + minutes / 60 + seconds / 3600);
 }
 
-function within(ra: number, dec: number): readonly [number, number] | undefined {
+function validPosition(ra: number, dec: number): readonly [number, number] | undefined {
     const rounded = (value: number) => Number(value.toFixed(7));
     return ra >= 0 && ra <= 360 && Math.abs(dec) <= 90 ? [rounded(ra), rounded(dec)] : undefined;
 }

@@ -1,8 +1,8 @@
 /** What else the service says of a table: how many rows it has and where, its links and services, whom to cite. */
 
-import { literal } from '../adql/identifiers';
-import { rows } from '../tap/jsonRows';
-import { ask, childText, elements, queryBody, xml } from '../tap/tapRequest';
+import { quoteLiteral } from '../adql/identifiers';
+import { queryRows } from '../tap/jsonRows';
+import { askService, childText, findElements, queryBody, parseXml } from '../tap/tapRequest';
 
 /** Counts of rows in cells of HEALPix (NESTED, ICRS). */
 export interface Density {
@@ -20,8 +20,8 @@ export interface RowCount {
 }
 
 /** The rows of a table, and where they are. Raises TapError. */
-export async function rowCount(table: string): Promise<RowCount> {
-    const answer = await ask(`tables/${encodeURIComponent(table)}/density`);
+export async function loadRowCount(table: string): Promise<RowCount> {
+    const answer = await askService(`tables/${encodeURIComponent(table)}/density`);
     return rowCountOf((await answer.json()) as Partial<Density> & { rows: number });
 }
 
@@ -30,7 +30,7 @@ export function rowCountOf(said: { rows: number; order?: number | null } & Parti
     return typeof order === 'number' ? { rows, density: { order, cells, counts, withoutPosition } } : { rows };
 }
 
-export interface Link {
+export interface ColumnLink {
     /** the column whose values it leads on from */
     readonly column: string;
     readonly title: string;
@@ -38,7 +38,7 @@ export interface Link {
     readonly contentType: string;
 }
 
-export interface Service {
+export interface TableService {
     readonly name: string;
     readonly description: string;
     readonly address: string;
@@ -48,28 +48,28 @@ export interface Service {
     readonly columns: readonly string[];
 }
 
-export interface Meta {
-    readonly links: readonly Link[];
-    readonly services: readonly Service[];
+export interface TableFacts {
+    readonly links: readonly ColumnLink[];
+    readonly services: readonly TableService[];
     readonly citations: readonly string[];
     readonly rights: readonly string[];
 }
 
 /** What results of a table carry beside their rows. Raises TapError. */
-export async function meta(table: string): Promise<Meta> {
+export async function loadFacts(table: string): Promise<TableFacts> {
     const body = queryBody({ FORMAT: 'votable/td', MAXREC: 0, QUERY: `SELECT * FROM ${table}` });
-    return metaOf(xml(await (await ask('sync', { method: 'POST', body })).text()));
+    return factsOf(parseXml(await (await askService('sync', { method: 'POST', body })).text()));
 }
 
-export function metaOf(votable: Document): Meta {
-    const fields = elements(votable, 'FIELD');
+export function factsOf(votable: Document): TableFacts {
+    const fields = findElements(votable, 'FIELD');
     const named = (name: string) =>
-        elements(votable, 'INFO')
+        findElements(votable, 'INFO')
             .filter((info) => info.getAttribute('name') === name)
             .map((info) => info.getAttribute('value') ?? '');
     return {
-        links: fields.flatMap((field) => elements(field, 'LINK').map((link) => linkOf(field, link))),
-        services: elements(votable, 'RESOURCE')
+        links: fields.flatMap((field) => findElements(field, 'LINK').map((link) => linkOf(field, link))),
+        services: findElements(votable, 'RESOURCE')
             .filter((resource) => resource.getAttribute('utype') === 'adhoc:service')
             .map((resource) => serviceOf(resource, fields)),
         citations: named('citation'),
@@ -77,7 +77,7 @@ export function metaOf(votable: Document): Meta {
     };
 }
 
-function linkOf(field: Element, link: Element): Link {
+function linkOf(field: Element, link: Element): ColumnLink {
     const href = link.getAttribute('href') ?? '';
     return {
         column: field.getAttribute('name') ?? '',
@@ -87,8 +87,8 @@ function linkOf(field: Element, link: Element): Link {
     };
 }
 
-function serviceOf(resource: Element, fields: readonly Element[]): Service {
-    const parameters = elements(resource, 'PARAM');
+function serviceOf(resource: Element, fields: readonly Element[]): TableService {
+    const parameters = findElements(resource, 'PARAM');
     const value = (name: string) =>
         parameters.find((each) => each.getAttribute('name') === name)?.getAttribute('value') ?? '';
     const columns = parameters.flatMap((each) => {
@@ -99,13 +99,13 @@ function serviceOf(resource: Element, fields: readonly Element[]): Service {
         name: resource.getAttribute('name') ?? '',
         description: childText(resource, 'DESCRIPTION'),
         address: value('accessURL'),
-        standard: standard(value('standardID')),
+        standard: standardName(value('standardID')),
         columns,
     };
 }
 
 /** "DataLink links 1.1" of `ivo://ivoa.net/std/DataLink#links-1.1`. */
-function standard(id: string): string {
+function standardName(id: string): string {
     return id.replace(/^ivo:\/\/ivoa\.net\/std\//i, '').replace(/[#-]/g, ' ');
 }
 
@@ -117,11 +117,11 @@ export interface Referrer {
 }
 
 /** The keys of other tables that refer to the table, a row for each pair of columns. Raises TapError. */
-export async function referrers(table: string): Promise<Referrer[]> {
-    const found = await rows(
+export async function loadReferrers(table: string): Promise<Referrer[]> {
+    const found = await queryRows(
         'SELECT k.from_table, c.from_column, c.target_column\n' +
             'FROM TAP_SCHEMA.keys AS k JOIN TAP_SCHEMA.key_columns AS c ON k.key_id = c.key_id\n' +
-            `WHERE k.target_table = ${literal(table)}\nORDER BY 1, 2`,
+            `WHERE k.target_table = ${quoteLiteral(table)}\nORDER BY 1, 2`,
     );
     return found.data.map(([from, column, target]) => ({
         table: String(from),
@@ -131,9 +131,9 @@ export async function referrers(table: string): Promise<Referrer[]> {
 }
 
 /** The columns of a table that a client shows first, by name. Raises TapError. */
-export async function principals(table: string): Promise<ReadonlySet<string>> {
-    const found = await rows(
-        `SELECT column_name FROM TAP_SCHEMA.columns WHERE table_name = ${literal(table)} AND principal = 1`,
+export async function loadPrincipals(table: string): Promise<ReadonlySet<string>> {
+    const found = await queryRows(
+        `SELECT column_name FROM TAP_SCHEMA.columns WHERE table_name = ${quoteLiteral(table)} AND principal = 1`,
     );
     return new Set(found.data.map(([name]) => String(name)));
 }

@@ -1,8 +1,8 @@
 import { DOMParser } from '@xmldom/xmldom';
 import { describe, expect, it, vi } from 'vitest';
 import type { Column } from '../tap/vosiTables';
-import { metaOf, rowCountOf } from './tableFacts';
-import { cone, firstRows, snippet } from './tableQueries';
+import { factsOf, rowCountOf } from './tableFacts';
+import { coneQuery, firstRowsQuery, clientSnippet } from './tableQueries';
 
 // the module that asks takes the service's address from the page's
 vi.hoisted(() => Object.assign(globalThis, { document: { baseURI: 'http://localhost/' } }));
@@ -11,26 +11,28 @@ const columns = (...names: string[]) => names.map((name) => ({ name }) as Column
 
 describe('queries', () => {
     it('take all columns of a narrow table, the principal ones of a wide one', () => {
-        expect(firstRows('s.t', columns('a', 'b'), new Set())).toBe('SELECT TOP 100 *\nFROM s.t');
+        expect(firstRowsQuery('s.t', columns('a', 'b'), new Set())).toBe('SELECT TOP 100 *\nFROM s.t');
         const wide = columns(...Array.from({ length: 500 }, (_, at) => `c${at}`));
-        expect(firstRows('s.t', wide, new Set(['c7', 'c400']))).toBe('SELECT TOP 100 c7, c400\nFROM s.t');
-        expect(firstRows('s.t', wide, new Set()).split(',')).toHaveLength(40);
+        expect(firstRowsQuery('s.t', wide, new Set(['c7', 'c400']))).toBe('SELECT TOP 100 c7, c400\nFROM s.t');
+        expect(firstRowsQuery('s.t', wide, new Set()).split(',')).toHaveLength(40);
     });
 
     it('search around positions and names', () => {
         const [ra, dec] = columns('ra', '"dec"');
-        expect(cone('s.t', [ra!, dec!], [56.75, 24.12], 1 / 3600)).toContain(
+        expect(coneQuery('s.t', [ra!, dec!], [56.75, 24.12], 1 / 3600)).toContain(
             'WHERE DISTANCE(POINT(ra, "dec"), POINT(56.75, 24.12)) <= 0.000277777777778\n',
         );
-        expect(cone('s.t', [ra!, dec!], "Barnard's star", 1)).toContain("ivo_simbadpoint('Barnard''s star')");
+        expect(coneQuery('s.t', [ra!, dec!], "Barnard's star", 1)).toContain("ivo_simbadpoint('Barnard''s star')");
     });
 
     it('are written for other programs', () => {
         const tap = 'http://h/tap';
-        expect(snippet('pyvo', tap, 's."a b"')).toContain('tap.search(\n    "SELECT TOP 100 * FROM s.\\"a b\\"")');
-        expect(snippet('curl', tap, 's."it\'s"')).toContain(`'QUERY=SELECT TOP 100 * FROM s."it'\\''s"'`);
-        expect(snippet('stilts', tap, 's.t')).toContain("adql='SELECT TOP 100 * FROM s.t'");
-        expect(snippet('topcat', tap, 's.t')).toBe(tap);
+        expect(clientSnippet('pyvo', tap, 's."a b"')).toContain(
+            'tap.search(\n    "SELECT TOP 100 * FROM s.\\"a b\\"")',
+        );
+        expect(clientSnippet('curl', tap, 's."it\'s"')).toContain(`'QUERY=SELECT TOP 100 * FROM s."it'\\''s"'`);
+        expect(clientSnippet('stilts', tap, 's.t')).toContain("adql='SELECT TOP 100 * FROM s.t'");
+        expect(clientSnippet('topcat', tap, 's.t')).toBe(tap);
     });
 });
 
@@ -42,7 +44,7 @@ describe('what is said of a table', () => {
             <PARAM name="standardID" value="ivo://ivoa.net/std/DataLink#links-1.1"/><PARAM name="accessURL" value="http://x/l"/>
             <GROUP name="inputParams"><PARAM name="ID" ref="did" value=""/></GROUP></RESOURCE></VOTABLE>`;
         const read = new DOMParser().parseFromString(votable, 'application/xml') as unknown as Document;
-        expect(metaOf(read)).toEqual({
+        expect(factsOf(read)).toEqual({
             links: [{ column: 'DID', title: 'Page', href: 'http://x/${did}', contentType: 'text/html' }],
             services: [
                 {

@@ -1,13 +1,13 @@
 /** Queries of a table to start from, and how other programs ask it. */
 
-import { literal } from '../adql/identifiers';
+import { quoteLiteral } from '../adql/identifiers';
 import type { Column } from '../tap/vosiTables';
 
 /** Tables of more columns than this are not shown whole at first. */
 const MANY_COLUMNS = 40;
 
 /** The first rows: all columns, or of a wide table those that a client shows first. */
-export function firstRows(table: string, columns: readonly Column[], principal: ReadonlySet<string>): string {
+export function firstRowsQuery(table: string, columns: readonly Column[], principal: ReadonlySet<string>): string {
     const first = columns.filter((column) => principal.has(column.name));
     const chosen = first.length ? first : columns.slice(0, MANY_COLUMNS);
     const names = columns.length <= MANY_COLUMNS ? '*' : chosen.map((column) => column.name).join(', ');
@@ -15,14 +15,15 @@ export function firstRows(table: string, columns: readonly Column[], principal: 
 }
 
 /** Rows within a radius in degrees of a position in degrees, or of what has a name, the nearest first. */
-export function cone(
+export function coneQuery(
     table: string,
     [ra, dec]: readonly [Column, Column],
     centre: readonly [number, number] | string,
     radius: number,
 ): string {
     const point = `POINT(${ra.name}, ${dec.name})`;
-    const around = typeof centre === 'string' ? `ivo_simbadpoint(${literal(centre)})` : `POINT(${centre.join(', ')})`;
+    const around =
+        typeof centre === 'string' ? `ivo_simbadpoint(${quoteLiteral(centre)})` : `POINT(${centre.join(', ')})`;
     return (
         `SELECT *, DISTANCE(${point}, ${around}) AS separation\n` +
         `FROM ${table}\n` +
@@ -34,7 +35,7 @@ export function cone(
 export type Program = 'pyvo' | 'topcat' | 'stilts' | 'curl';
 
 /** What asks for the table's first rows with another program, or how to. */
-export function snippet(program: Program, tap: string, table: string): string {
+export function clientSnippet(program: Program, tap: string, table: string): string {
     const query = `SELECT TOP 100 * FROM ${table}`;
     switch (program) {
         case 'pyvo':
@@ -45,13 +46,13 @@ export function snippet(program: Program, tap: string, table: string): string {
         case 'topcat':
             return tap;
         case 'stilts':
-            return `stilts tapquery tapurl=${shell(tap)} sync=true ofmt=ascii \\\n    adql=${shell(query)}`;
+            return `stilts tapquery tapurl=${shellQuote(tap)} sync=true ofmt=ascii \\\n    adql=${shellQuote(query)}`;
         case 'curl':
-            return `curl ${shell(`${tap}/sync`)} -d LANG=ADQL -d FORMAT=csv \\\n    --data-urlencode ${shell(`QUERY=${query}`)}`;
+            return `curl ${shellQuote(`${tap}/sync`)} -d LANG=ADQL -d FORMAT=csv \\\n    --data-urlencode ${shellQuote(`QUERY=${query}`)}`;
     }
 }
 
 /** A word for a POSIX shell. */
-function shell(word: string): string {
+function shellQuote(word: string): string {
     return /^[\w./:=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -2,17 +2,25 @@
 
 import { credentials } from '../tap/credentials.svelte';
 import { catalogue, type TableDescription } from '../tap/catalogue.svelte';
-import { meta, principals, referrers, rowCount, type Meta, type Referrer, type RowCount } from './tableFacts';
+import {
+    loadFacts,
+    loadPrincipals,
+    loadReferrers,
+    loadRowCount,
+    type TableFacts,
+    type Referrer,
+    type RowCount,
+} from './tableFacts';
 import { service } from '../tap/serviceInfo.svelte';
-import { TableStatistics } from './statisticsLoader.svelte';
+import { StatisticsLoader } from './statisticsLoader.svelte';
 
 /** What one part of the page has come to. */
-export class Part<Value> {
+export class PagePart<Value> {
     value = $state.raw<Value>();
     failed = $state('');
 
     /** Take what comes. Never raises: `failed` says what is wrong. */
-    async take(coming: Promise<Value>): Promise<void> {
+    async loadFrom(coming: Promise<Value>): Promise<void> {
         try {
             this.value = await coming;
             this.failed = '';
@@ -23,19 +31,19 @@ export class Part<Value> {
 }
 
 export class TableView {
-    readonly about = new Part<TableDescription>();
-    readonly rows = new Part<RowCount>();
-    readonly meta = new Part<Meta>();
-    readonly referrers = new Part<readonly Referrer[]>();
-    readonly principals = new Part<ReadonlySet<string>>();
+    readonly about = new PagePart<TableDescription>();
+    readonly rows = new PagePart<RowCount>();
+    readonly meta = new PagePart<TableFacts>();
+    readonly referrers = new PagePart<readonly Referrer[]>();
+    readonly principals = new PagePart<ReadonlySet<string>>();
     /** whether the service finds positions by name */
-    readonly names = new Part<boolean>();
-    statistics = $state.raw<TableStatistics>();
+    readonly names = new PagePart<boolean>();
+    statistics = $state.raw<StatisticsLoader>();
 
     #closed = false;
 
     constructor(readonly name: string) {
-        void this.#load();
+        void this.#loadAll();
     }
 
     /** whether it is one of the user's own tables */
@@ -49,20 +57,20 @@ export class TableView {
         this.statistics?.close();
     }
 
-    async #load(): Promise<void> {
-        await this.about.take(catalogue.table(this.name));
+    async #loadAll(): Promise<void> {
+        await this.about.loadFrom(catalogue.table(this.name));
         const table = this.about.value?.name;
         if (!table || this.#closed) return;
-        void this.#counted(table);
-        void this.names.take(service.hasFunction('ivo_simbadpoint'));
-        void this.principals.take(principals(table));
-        void this.meta.take(meta(table));
-        void this.referrers.take(referrers(table));
+        void this.#loadStatistics(table);
+        void this.names.loadFrom(service.hasFunction('ivo_simbadpoint'));
+        void this.principals.loadFrom(loadPrincipals(table));
+        void this.meta.loadFrom(loadFacts(table));
+        void this.referrers.loadFrom(loadReferrers(table));
     }
 
-    async #counted(table: string): Promise<void> {
-        await this.rows.take(rowCount(table));
+    async #loadStatistics(table: string): Promise<void> {
+        await this.rows.loadFrom(loadRowCount(table));
         // a table whose rows cannot be counted is taken for a large one
-        if (!this.#closed) this.statistics = new TableStatistics(table, this.rows.value?.rows ?? 1e9);
+        if (!this.#closed) this.statistics = new StatisticsLoader(table, this.rows.value?.rows ?? 1e9);
     }
 }

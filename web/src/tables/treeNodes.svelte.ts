@@ -2,11 +2,11 @@
 
 import { SvelteMap } from 'svelte/reactivity';
 import { catalogue, type Column, type Schema } from '../tap/catalogue.svelte';
-import { ownName } from '../adql/identifiers';
+import { lastPartOf } from '../adql/identifiers';
 import { text } from '../text';
-import type { Found } from './catalogueSearch';
+import type { FoundEntry } from './catalogueSearch';
 
-export interface Node {
+export interface TreeNode {
     readonly id: string;
     readonly level: 1 | 2 | 3;
     /** `note`: a sentence in the place of what is not there */
@@ -19,7 +19,7 @@ export interface Node {
     readonly table: string;
     readonly description: string;
     readonly column?: Column;
-    readonly found?: Found;
+    readonly found?: FoundEntry;
     /** of what may be opened */
     readonly open?: boolean;
     /** place among its siblings from 1, and their number */
@@ -33,14 +33,14 @@ const FEW_TABLES = 40;
 export type Columns = readonly Column[] | 'loading' | { readonly failed: string };
 
 /** The rows seen: schemas, and within those that are open their tables, and so on. */
-export function flattened(
+export function flattenTree(
     schemas: readonly Schema[],
     isOpen: (id: string) => boolean,
     columns: (table: string) => Columns | undefined,
-): Node[] {
+): TreeNode[] {
     return schemas.flatMap((schema, at) => {
         const open = isOpen(schema.name);
-        const node: Node = {
+        const node: TreeNode = {
             ...{ id: schema.name, level: 1, kind: 'schema', label: schema.name, insert: '', table: '' },
             ...{ description: schema.description, open, position: at + 1, siblings: schemas.length },
         };
@@ -53,21 +53,21 @@ function tableRows(
     at: number,
     isOpen: (id: string) => boolean,
     columns: (table: string) => Columns | undefined,
-): Node[] {
+): TreeNode[] {
     const table = schema.tables[at]!;
     const open = isOpen(table.name);
-    const node: Node = {
-        ...{ id: table.name, level: 2, kind: 'table', label: ownName(table.name), insert: table.name },
+    const node: TreeNode = {
+        ...{ id: table.name, level: 2, kind: 'table', label: lastPartOf(table.name), insert: table.name },
         ...{ table: table.name, description: table.description, open, position: at + 1 },
         siblings: schema.tables.length,
     };
     return [node, ...(open ? columnRows(table.name, columns(table.name)) : [])];
 }
 
-function columnRows(table: string, columns: Columns | undefined): Node[] {
+function columnRows(table: string, columns: Columns | undefined): TreeNode[] {
     const common = { level: 3, table, description: '' } as const;
-    if (!columns || columns === 'loading') return [note(common, text.common.loading)];
-    if ('failed' in columns) return [note(common, columns.failed)];
+    if (!columns || columns === 'loading') return [noteNode(common, text.common.loading)];
+    if ('failed' in columns) return [noteNode(common, columns.failed)];
     return columns.map((column, at) => ({
         ...common,
         ...{ id: `${table}/${column.name}`, kind: 'column', label: column.name, insert: column.name, column },
@@ -75,12 +75,12 @@ function columnRows(table: string, columns: Columns | undefined): Node[] {
     }));
 }
 
-function note(common: { level: 3; table: string; description: string }, label: string): Node {
+function noteNode(common: { level: 3; table: string; description: string }, label: string): TreeNode {
     return { ...common, id: `${common.table}/`, kind: 'note', label, insert: '', position: 1, siblings: 1 };
 }
 
 /** What a search found, as rows of one level. */
-export function foundRows(found: readonly Found[]): Node[] {
+export function foundRows(found: readonly FoundEntry[]): TreeNode[] {
     return found.map((each, at) => ({
         ...{ id: `${each.entry.table}/${each.entry.name}`, level: 1, kind: each.entry.kind, label: each.entry.name },
         ...{ insert: each.entry.name, table: each.entry.table, description: each.entry.description, found: each },
@@ -89,7 +89,7 @@ export function foundRows(found: readonly Found[]): Node[] {
 }
 
 /** The place to go to by a key of the WAI-ARIA tree; undefined for another key. */
-export function moved(nodes: readonly Node[], at: number, key: string, page: number): number | undefined {
+export function placeAfterKey(nodes: readonly TreeNode[], at: number, key: string, page: number): number | undefined {
     const last = nodes.length - 1;
     const within = (place: number) => Math.max(0, Math.min(last, place));
     const node = nodes[at];
@@ -111,18 +111,18 @@ export function moved(nodes: readonly Node[], at: number, key: string, page: num
         case 'ArrowLeft':
             return node && !node.open ? parentOf(nodes, at) : undefined;
         default:
-            return key.length === 1 && /\S/.test(key) && key !== '*' ? typed(nodes, at, key) : undefined;
+            return key.length === 1 && /\S/.test(key) && key !== '*' ? findByLetter(nodes, at, key) : undefined;
     }
 }
 
-function parentOf(nodes: readonly Node[], at: number): number | undefined {
+function parentOf(nodes: readonly TreeNode[], at: number): number | undefined {
     const level = nodes[at]!.level;
     for (let place = at - 1; place >= 0; place--) if (nodes[place]!.level < level) return place;
     return undefined;
 }
 
 /** The next row that begins with the letter. */
-function typed(nodes: readonly Node[], at: number, letter: string): number | undefined {
+function findByLetter(nodes: readonly TreeNode[], at: number, letter: string): number | undefined {
     for (let step = 1; step <= nodes.length; step++) {
         const place = (at + step) % nodes.length;
         if (nodes[place]!.label.replace(/^"/, '').toLowerCase().startsWith(letter.toLowerCase())) return place;
@@ -130,7 +130,7 @@ function typed(nodes: readonly Node[], at: number, letter: string): number | und
     return undefined;
 }
 
-export class Tree {
+export class SchemaTreeState {
     #changed = new SvelteMap<string, boolean>();
     #columns = new SvelteMap<string, Columns>();
 
@@ -141,7 +141,7 @@ export class Tree {
     });
 
     readonly nodes = $derived(
-        flattened(
+        flattenTree(
             catalogue.schemas,
             (id) => this.isOpen(id),
             (table) => this.#columns.get(table),
@@ -153,21 +153,21 @@ export class Tree {
     }
 
     /** Open or close a schema or a table; the columns of a table are asked for. */
-    toggle(node: Node, open = !node.open): void {
+    toggleNode(node: TreeNode, open = !node.open): void {
         if (node.open === undefined) return;
         this.#changed.set(node.id, open);
-        if (open && node.kind === 'table') void this.#load(node.table);
+        if (open && node.kind === 'table') void this.#loadColumns(node.table);
     }
 
     /** Ask anew for what is seen: the tables have changed. */
     refresh(): void {
         for (const table of [...this.#columns.keys()]) {
             this.#columns.delete(table);
-            if (this.isOpen(table)) void this.#load(table);
+            if (this.isOpen(table)) void this.#loadColumns(table);
         }
     }
 
-    async #load(table: string): Promise<void> {
+    async #loadColumns(table: string): Promise<void> {
         const known = this.#columns.get(table);
         if (known && !('failed' in Object(known))) return;
         this.#columns.set(table, 'loading');

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Column, Schema } from '../tap/catalogue.svelte';
-import { flattened, moved, type Columns, type Node } from './treeNodes.svelte';
+import { flattenTree, placeAfterKey, type Columns, type TreeNode } from './treeNodes.svelte';
 
 // the module that asks takes the service's address from the page's
 vi.hoisted(() => Object.assign(globalThis, { document: { baseURI: 'http://localhost/' } }));
@@ -18,8 +18,8 @@ const schemas: Schema[] = [
 ];
 const columns = ['ra', 'dec'].map((name) => ({ name, description: '' }) as Column);
 
-function rows(open: string[], known: Record<string, Columns> = {}): Node[] {
-    return flattened(
+function rows(open: string[], known: Record<string, Columns> = {}): TreeNode[] {
+    return flattenTree(
         schemas,
         (id) => open.includes(id),
         (table) => known[table],
@@ -57,22 +57,22 @@ describe('keys', () => {
     const nodes = rows(['a', 'a.x'], { 'a.x': columns });
 
     it('move within the list', () => {
-        expect(moved(nodes, 0, 'ArrowUp', 5)).toBe(0);
-        expect(moved(nodes, 1, 'ArrowDown', 5)).toBe(2);
-        expect(moved(nodes, 1, 'End', 5)).toBe(5);
-        expect(moved(nodes, 1, 'PageDown', 3)).toBe(4);
+        expect(placeAfterKey(nodes, 0, 'ArrowUp', 5)).toBe(0);
+        expect(placeAfterKey(nodes, 1, 'ArrowDown', 5)).toBe(2);
+        expect(placeAfterKey(nodes, 1, 'End', 5)).toBe(5);
+        expect(placeAfterKey(nodes, 1, 'PageDown', 3)).toBe(4);
     });
 
     it('go into what is open and out of what is not', () => {
-        expect(moved(nodes, 1, 'ArrowRight', 5)).toBe(2);
-        expect(moved(nodes, 4, 'ArrowRight', 5)).toBeUndefined();
-        expect(moved(nodes, 3, 'ArrowLeft', 5)).toBe(1);
-        expect(moved(nodes, 4, 'ArrowLeft', 5)).toBe(0);
+        expect(placeAfterKey(nodes, 1, 'ArrowRight', 5)).toBe(2);
+        expect(placeAfterKey(nodes, 4, 'ArrowRight', 5)).toBeUndefined();
+        expect(placeAfterKey(nodes, 3, 'ArrowLeft', 5)).toBe(1);
+        expect(placeAfterKey(nodes, 4, 'ArrowLeft', 5)).toBe(0);
     });
 
     it('find by first letter, past quotes, around the end', () => {
-        expect(moved(nodes, 0, 'y', 5)).toBe(4);
-        expect(moved(nodes, 4, 'd', 5)).toBe(3);
-        expect(moved(nodes, 0, 'q', 5)).toBeUndefined();
+        expect(placeAfterKey(nodes, 0, 'y', 5)).toBe(4);
+        expect(placeAfterKey(nodes, 4, 'd', 5)).toBe(3);
+        expect(placeAfterKey(nodes, 0, 'q', 5)).toBeUndefined();
     });
 });

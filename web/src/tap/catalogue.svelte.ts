@@ -2,9 +2,9 @@
 
 import { untrack } from 'svelte';
 import { credentials } from './credentials.svelte';
-import { ask, document_, xml } from './tapRequest';
+import { askService, fetchDocument, parseXml } from './tapRequest';
 import { schemasOf, tableOf, type Column, type Schema, type TableDescription, type TableEntry } from './vosiTables';
-import { same } from '../adql/identifiers';
+import { areSameNames } from '../adql/identifiers';
 
 export type { Column, ForeignKey, Schema, TableDescription, TableEntry } from './vosiTables';
 
@@ -26,29 +26,29 @@ class Catalogue {
             $effect(() => {
                 if (credentials.header === asker) return;
                 asker = credentials.header;
-                untrack(() => void this.tablesChanged());
+                untrack(() => void this.reloadTables());
             });
         });
     }
 
     /** Read the list of tables unless it has been read. Never raises: `failed` says what is wrong. */
-    load(): Promise<void> {
-        this.#loading ??= this.#read();
+    loadTables(): Promise<void> {
+        this.#loading ??= this.#readTables();
         return this.#loading;
     }
 
     /** Read everything anew: after tables were made or removed, or when somebody else asks. */
-    tablesChanged(): Promise<void> {
+    reloadTables(): Promise<void> {
         this.#tables.clear();
         this.#loading = undefined;
         this.version += 1;
-        return this.load();
+        return this.loadTables();
     }
 
-    async #read(): Promise<void> {
+    async #readTables(): Promise<void> {
         const version = this.version;
         try {
-            const schemas = ordered(schemasOf(await document_('tables?detail=min')));
+            const schemas = orderSchemas(schemasOf(await fetchDocument('tables?detail=min')));
             if (version !== this.version) return;
             this.schemas = schemas;
             [this.loaded, this.failed] = [true, ''];
@@ -60,9 +60,9 @@ class Catalogue {
     }
 
     /** A table of the list, by its name as a query may write it. */
-    find(name: string): TableEntry | undefined {
+    findTable(name: string): TableEntry | undefined {
         for (const schema of this.schemas) {
-            const found = schema.tables.find((table) => same(table.name, name));
+            const found = schema.tables.find((loadTable) => areSameNames(loadTable.name, name));
             if (found) return found;
         }
         return undefined;
@@ -72,7 +72,7 @@ class Catalogue {
     table(name: string): Promise<TableDescription> {
         const kept = this.#tables.get(name);
         if (kept) return kept;
-        const asked = described(name);
+        const asked = fetchTable(name);
         this.#tables.set(name, asked);
         asked.catch(() => this.#tables.delete(name));
         return asked;
@@ -85,14 +85,14 @@ class Catalogue {
 }
 
 /** The user's own tables first, the tables about tables last. */
-function ordered(schemas: readonly Schema[]): Schema[] {
+function orderSchemas(schemas: readonly Schema[]): Schema[] {
     const place = ({ name }: Schema) => ({ mydb: 0, tap_schema: 2 })[name.toLowerCase()] ?? 1;
     return schemas.toSorted((one, other) => place(one) - place(other));
 }
 
-async function described(name: string): Promise<TableDescription> {
-    const answer = await ask(`tables/${encodeURIComponent(name)}`);
-    return tableOf(xml(await answer.text()), answer.headers.get('Skyhouse-Table-Expires') ?? '');
+async function fetchTable(name: string): Promise<TableDescription> {
+    const answer = await askService(`tables/${encodeURIComponent(name)}`);
+    return tableOf(parseXml(await answer.text()), answer.headers.get('Skyhouse-Table-Expires') ?? '');
 }
 
 export const catalogue = new Catalogue();

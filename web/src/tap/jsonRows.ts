@@ -1,6 +1,6 @@
 /** Small results for the page's own use, as JSON. What users ask goes another way, through the worker. */
 
-import { ask, queryBody, TapError } from './tapRequest';
+import { askService, queryBody, TapError } from './tapRequest';
 import { text } from '../text';
 
 export type Value = number | string | boolean | null | bigint | Value[];
@@ -22,17 +22,17 @@ interface Answer {
 }
 
 /** The rows of a query at /sync. Raises TapError. */
-export async function rows(query: string, options: { maxrec?: number; signal?: AbortSignal } = {}): Promise<Rows> {
+export async function queryRows(query: string, options: { maxrec?: number; signal?: AbortSignal } = {}): Promise<Rows> {
     const body = queryBody({ FORMAT: 'json', MAXREC: options.maxrec, QUERY: query });
-    const answer = await ask('sync', { method: 'POST', body, signal: options.signal ?? null });
-    return parsedRows(await answer.text());
+    const answer = await askService('sync', { method: 'POST', body, signal: options.signal ?? null });
+    return parseRows(await answer.text());
 }
 
 /** A result in JSON, its integers beyond 2^53 exact. Raises TapError for one that was broken off. */
-export function parsedRows(json: string): Rows {
+export function parseRows(json: string): Rows {
     let answer: Answer;
     try {
-        answer = JSON.parse(json, /\d{16}/.test(json) ? exact : undefined) as Answer;
+        answer = JSON.parse(json, /\d{16}/.test(json) ? keepExactIntegers : undefined) as Answer;
     } catch {
         throw new TapError(text.common.noAnswer, 0);
     }
@@ -45,12 +45,12 @@ export function parsedRows(json: string): Rows {
 }
 
 /** Browsers that do not tell how a number was written round it. */
-function exact(_key: string, value: unknown, context?: { source?: string }): unknown {
+function keepExactIntegers(_key: string, value: unknown, context?: { source?: string }): unknown {
     const rounded = typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value);
     return rounded && /^-?\d+$/.test(context?.source ?? '') ? BigInt(context!.source!) : value;
 }
 
 /** A cell as a number: NaN for NULL and texts, infinities as they are. */
-export function numeric(value: Value | undefined): number {
+export function toNumber(value: Value | undefined): number {
     return value === null || value === undefined || value === '' || Array.isArray(value) ? NaN : Number(value);
 }

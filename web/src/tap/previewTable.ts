@@ -1,9 +1,9 @@
 /** The first rows of a job that still runs: a small VOTable in TABLEDATA. */
 
-import { at } from './uwsClient';
-import { document_, elements, TapError } from './tapRequest';
+import { jobPath } from './uwsClient';
+import { fetchDocument, findElements, TapError } from './tapRequest';
 
-export interface Preview {
+export interface JobPreview {
     readonly fields: readonly { readonly name: string; readonly unit: string; readonly isNumber: boolean }[];
     /** as the document writes them, '' for NULL */
     readonly rows: readonly (readonly string[])[];
@@ -12,9 +12,9 @@ export interface Preview {
 const TEXTS = ['char', 'unicodeChar', 'boolean'];
 
 /** Undefined while the engine has given no rows. Raises TapError. */
-export async function preview(id: string): Promise<Preview | undefined> {
+export async function loadPreview(id: string): Promise<JobPreview | undefined> {
     try {
-        return previewOf(await document_(`${at(id)}/preview`));
+        return previewOf(await fetchDocument(`${jobPath(id)}/preview`));
     } catch (error) {
         // 404: not yet, unless it is the job that is missing
         if (error instanceof TapError && error.status === 404 && !/there is no job/.test(error.message))
@@ -24,12 +24,12 @@ export async function preview(id: string): Promise<Preview | undefined> {
 }
 
 /** The fields and rows of a VOTable in TABLEDATA. */
-export function previewOf(table: Document): Preview {
-    const fields = elements(table, 'FIELD').map((field) => ({
+export function previewOf(table: Document): JobPreview {
+    const fields = findElements(table, 'FIELD').map((field) => ({
         name: field.getAttribute('name') ?? '',
         unit: field.getAttribute('unit') ?? '',
         isNumber: !TEXTS.includes(field.getAttribute('datatype') ?? '') && !field.hasAttribute('arraysize'),
     }));
-    const rows = elements(table, 'TR').map((row) => elements(row, 'TD').map((cell) => cell.textContent));
+    const rows = findElements(table, 'TR').map((row) => findElements(row, 'TD').map((cell) => cell.textContent));
     return { fields, rows };
 }

@@ -1,6 +1,6 @@
 /** What a query will read and how long it will work, or what is wrong with it: asked while it is typed. */
 
-import { ask, queryBody, TapError } from './tapRequest';
+import { askService, queryBody, TapError } from './tapRequest';
 
 export type WorkClass = 'short' | 'long' | 'very long';
 
@@ -14,7 +14,7 @@ export interface Estimate {
     /** steps in words, each above those that it gets its rows from */
     readonly plan: readonly string[];
     /** what the row limit will do to the result */
-    readonly result: ResultForeseen;
+    readonly result: ResultEstimate;
     /** row limits: without MAXREC, and of any request */
     readonly maxrec: { readonly default: number; readonly hard: number };
     /** how long a query at /sync may work */
@@ -22,7 +22,7 @@ export interface Estimate {
 }
 
 /** The rows of a result, and what the row limit will cut of them. */
-export interface ResultForeseen {
+export interface ResultEstimate {
     /** without a row limit; null where nobody knows */
     readonly rows: number | null;
     readonly precision: 'exact' | 'about' | 'at most' | null;
@@ -55,20 +55,20 @@ export interface QueryFault {
     readonly endColumn?: number;
 }
 
-export interface Asked {
+export interface EstimateRequest {
     readonly query: string;
     readonly maxrec?: number | undefined;
     /** tables that the query calls TAP_UPLOAD.name */
     readonly files?: Record<string, Blob>;
 }
 
-export type Answered = { readonly estimate: Estimate } | { readonly faults: readonly QueryFault[] };
+export type EstimateAnswer = { readonly estimate: Estimate } | { readonly faults: readonly QueryFault[] };
 
 /** What the service foresees, or the query's faults. Raises TapError if it does neither, AbortError if aborted. */
-export async function estimate(asked: Asked, signal?: AbortSignal): Promise<Answered> {
+export async function estimateQuery(asked: EstimateRequest, signal?: AbortSignal): Promise<EstimateAnswer> {
     try {
         const body = queryBody({ QUERY: asked.query, MAXREC: asked.maxrec }, asked.files);
-        const answer = await ask('estimate', { method: 'POST', body, signal: signal ?? null });
+        const answer = await askService('estimate', { method: 'POST', body, signal: signal ?? null });
         return { estimate: (await answer.json()) as Estimate };
     } catch (error) {
         const faults = error instanceof TapError && error.status === 400 ? faultsOf(error) : [];

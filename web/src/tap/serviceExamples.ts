@@ -1,7 +1,7 @@
 /** The service's own examples: DALI's document, XHTML with RDFa. */
 
 import { catalogue } from './catalogue.svelte';
-import { document_, elements } from './tapRequest';
+import { fetchDocument, findElements } from './tapRequest';
 
 export interface Example {
     readonly id: string;
@@ -16,10 +16,10 @@ let kept: Promise<readonly Example[]> | undefined;
 let version = -1;
 
 /** The examples of /examples, kept until the tables change. Raises TapError. */
-export function examples(): Promise<readonly Example[]> {
+export function loadExamples(): Promise<readonly Example[]> {
     if (kept && version === catalogue.version) return kept;
     version = catalogue.version;
-    const asked = document_('examples').then(examplesOf);
+    const asked = fetchDocument('examples').then(examplesOf);
     asked.catch(() => (kept = undefined));
     kept = asked;
     return asked;
@@ -27,12 +27,12 @@ export function examples(): Promise<readonly Example[]> {
 
 /** The examples of a document, without those that have no query. */
 export function examplesOf(document: Document): Example[] {
-    const found = elements(document, '*').filter((element) => element.getAttribute('typeof') === 'example');
+    const found = findElements(document, '*').filter((element) => element.getAttribute('typeof') === 'example');
     return found.map(exampleOf).filter((example) => example.query);
 }
 
 function exampleOf(element: Element): Example {
-    const inside = elements(element, '*');
+    const inside = findElements(element, '*');
     const values = (property: string) =>
         inside
             .filter((each) => each.getAttribute('property') === property)
@@ -48,5 +48,5 @@ function exampleOf(element: Element): Example {
 }
 
 function holdsProperty(element: Element): boolean {
-    return [element, ...elements(element, '*')].some((each) => each.hasAttribute('property'));
+    return [element, ...findElements(element, '*')].some((each) => each.hasAttribute('property'));
 }

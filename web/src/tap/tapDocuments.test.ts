@@ -1,10 +1,10 @@
 import { DOMParser } from '@xmldom/xmldom';
 import { describe, expect, it, vi } from 'vitest';
 import { examplesOf } from './serviceExamples';
-import { parts, same, schemaOf, unquoted } from '../adql/identifiers';
-import { numeric, parsedRows } from './jsonRows';
+import { splitName, areSameNames, schemaOf, unquoteName } from '../adql/identifiers';
+import { toNumber, parseRows } from './jsonRows';
 import { schemasOf, tableOf } from './vosiTables';
-import { declares } from './serviceInfo.svelte';
+import { declaresFunction } from './serviceInfo.svelte';
 
 // the module that asks takes the service's address from the page's
 vi.hoisted(() => Object.assign(globalThis, { document: { baseURI: 'http://localhost/' } }));
@@ -56,22 +56,22 @@ describe('VOSI', () => {
 
     it('knows what is declared', () => {
         const document = read('<c><feature><form>ivo_simbadpoint(identifier TEXT) -> POINT</form></feature></c>');
-        expect(declares(document, 'IVO_simbadpoint')).toBe(true);
-        expect(declares(document, 'ivo_simbad')).toBe(false);
+        expect(declaresFunction(document, 'IVO_simbadpoint')).toBe(true);
+        expect(declaresFunction(document, 'ivo_simbad')).toBe(false);
     });
 });
 
 describe('names', () => {
     it('are cut at dots outside of quotes', () => {
-        expect(parts('a."b.c""d"')).toEqual(['a', '"b.c""d"']);
-        expect(unquoted('"b.c""d"')).toBe('b.c"d');
+        expect(splitName('a."b.c""d"')).toEqual(['a', '"b.c""d"']);
+        expect(unquoteName('"b.c""d"')).toBe('b.c"d');
         expect(schemaOf('a."b.c"')).toBe('a');
         expect(schemaOf('alone')).toBe('');
     });
 
     it('differ by case in quotes alone', () => {
-        expect(same('Tycho2.BRIGHT', 'tycho2.bright')).toBe(true);
-        expect(same('a."B"', 'a."b"')).toBe(false);
+        expect(areSameNames('Tycho2.BRIGHT', 'tycho2.bright')).toBe(true);
+        expect(areSameNames('a."B"', 'a."b"')).toBe(false);
     });
 });
 
@@ -98,7 +98,7 @@ FROM t WHERE a &lt; 2</pre><p>Tables: <code property="table">s.t</code>, <code p
 
 describe('rows', () => {
     it('keep integers beyond 2^53', () => {
-        const found = parsedRows(
+        const found = parseRows(
             '{"columns":[{"name":"a"}],"data":[[4611686018427387905],[1e300],["NaN"]],"status":{"value":"OVERFLOW"}}',
         );
         expect(found.data).toEqual([[4611686018427387905n], [1e300], ['NaN']]);
@@ -106,11 +106,11 @@ describe('rows', () => {
     });
 
     it('refuse what was broken off', () => {
-        expect(() => parsedRows('{"columns":[{"name":"a"}],"data":[[1],')).toThrow();
+        expect(() => parseRows('{"columns":[{"name":"a"}],"data":[[1],')).toThrow();
     });
 
     it('become numbers', () => {
-        expect([numeric('NaN'), numeric('-Infinity'), numeric(3n), numeric(null), numeric('')]).toEqual([
+        expect([toNumber('NaN'), toNumber('-Infinity'), toNumber(3n), toNumber(null), toNumber('')]).toEqual([
             NaN,
             -Infinity,
             3,

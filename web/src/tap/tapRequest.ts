@@ -4,7 +4,7 @@ import { text } from '../text';
 import { credentials } from './credentials.svelte';
 
 /** The service's own address, absolute: `https://host/prefix/tap`. */
-export const TAP = new URL('tap', document.baseURI).href;
+export const TAP_ADDRESS = new URL('tap', document.baseURI).href;
 
 /** A place in the query, both from 1. */
 export interface Place {
@@ -30,18 +30,18 @@ export class TapError extends Error {
  * Ask `path` below /tap (or an absolute address of this service). Raises TapError unless the answer is good; a 401 is
  * told to who signs in too. With `redirect: 'manual'` a redirect is good, and is not followed.
  */
-export async function ask(path: string, request: RequestInit = {}): Promise<Response> {
+export async function askService(path: string, request: RequestInit = {}): Promise<Response> {
     const headers = new Headers(request.headers);
     const isTrial = headers.has('Authorization');
     if (credentials.header && !isTrial) headers.set('Authorization', credentials.header);
-    const answer = await fetched(path, { ...request, headers });
+    const answer = await fetchAnswer(path, { ...request, headers });
     if (answer.ok || answer.type === 'opaqueredirect') return answer;
-    const said = await message(answer);
+    const said = await readMessage(answer);
     if (answer.status === 401 && !isTrial) credentials.refused = said;
-    throw new TapError(said, answer.status, placeOf(said));
+    throw new TapError(said, answer.status, findPlace(said));
 }
 
-async function fetched(path: string, request: RequestInit): Promise<Response> {
+async function fetchAnswer(path: string, request: RequestInit): Promise<Response> {
     try {
         // 'omit': the browser's own box for passwords would come up at each 401
         return await fetch(addressOf(path), { credentials: 'omit', ...request });
@@ -53,20 +53,20 @@ async function fetched(path: string, request: RequestInit): Promise<Response> {
 
 /** The absolute address of what is at `path` below /tap. */
 export function addressOf(path: string): string {
-    return /^https?:/.test(path) ? path : `${TAP}/${path}`;
+    return /^https?:/.test(path) ? path : `${TAP_ADDRESS}/${path}`;
 }
 
 /** An XML document of the service. */
-export async function document_(path: string, request?: RequestInit): Promise<Document> {
-    return xml(await (await ask(path, request)).text());
+export async function fetchDocument(path: string, request?: RequestInit): Promise<Document> {
+    return parseXml(await (await askService(path, request)).text());
 }
 
-export function xml(source: string): Document {
+export function parseXml(source: string): Document {
     return new DOMParser().parseFromString(source, 'application/xml');
 }
 
 /** All elements of this local name, whatever their namespace. */
-export function elements(from: Document | Element, name: string): Element[] {
+export function findElements(from: Document | Element, name: string): Element[] {
     return [...from.getElementsByTagNameNS('*', name)];
 }
 
@@ -76,13 +76,13 @@ export function childText(from: Element, name: string): string {
 }
 
 /** A form as /sync, /async and the others take it; what is undefined is left out. */
-export function form(values: Record<string, string | number | undefined>): URLSearchParams {
+export function formValues(values: Record<string, string | number | undefined>): URLSearchParams {
     const given = Object.entries(values).filter((entry): entry is [string, string | number] => entry[1] !== undefined);
     return new URLSearchParams(given.map(([name, value]) => [name, String(value)]));
 }
 
 /** A form with files beside the values: parameters of an upload. */
-export function multipart(values: URLSearchParams, files: Record<string, Blob>): FormData {
+export function multipartForm(values: URLSearchParams, files: Record<string, Blob>): FormData {
     const data = new FormData();
     for (const [name, value] of values) data.append(name, value);
     for (const [name, file] of Object.entries(files)) data.append(name, file);
@@ -95,7 +95,7 @@ export function queryForm(
     files: Record<string, Blob> = {},
 ): { values: [string, string][]; files: Record<string, Blob> } {
     const uploads = Object.entries(files).map(([name, file], at) => ({ name, part: `file${at}`, file }));
-    const entries = [...form({ LANG: 'ADQL', ...values })] as [string, string][];
+    const entries = [...formValues({ LANG: 'ADQL', ...values })] as [string, string][];
     for (const { name, part } of uploads) entries.push(['UPLOAD', `${name},param:${part}`]);
     return { values: entries, files: Object.fromEntries(uploads.map(({ part, file }) => [part, file])) };
 }
@@ -107,10 +107,10 @@ export function queryBody(
 ): URLSearchParams | FormData {
     const query = queryForm(values, files);
     const fields = new URLSearchParams(query.values);
-    return Object.keys(query.files).length > 0 ? multipart(fields, query.files) : fields;
+    return Object.keys(query.files).length > 0 ? multipartForm(fields, query.files) : fields;
 }
 
-async function message(answer: Response): Promise<string> {
+async function readMessage(answer: Response): Promise<string> {
     const body = await answer.text().catch(() => '');
     return errorText(body) || text.common.failed(answer.status);
 }
@@ -118,12 +118,12 @@ async function message(answer: Response): Promise<string> {
 /** The sentence of an error: of DALI's VOTable, or of a plain text. */
 export function errorText(body: string): string {
     if (!body.trimStart().startsWith('<')) return body.trim();
-    const status = elements(xml(body), 'INFO').find((info) => info.getAttribute('name') === 'QUERY_STATUS');
+    const status = findElements(parseXml(body), 'INFO').find((info) => info.getAttribute('name') === 'QUERY_STATUS');
     return status?.getAttribute('value') === 'ERROR' ? (status.textContent ?? '').trim() : '';
 }
 
 /** Where the service's message says the fault is: "line 2, column 14: ...". */
-export function placeOf(said: string): Place | undefined {
+export function findPlace(said: string): Place | undefined {
     const found = /\bline (\d+), column (\d+)\b/.exec(said);
     return found ? { line: Number(found[1]), column: Number(found[2]) } : undefined;
 }

@@ -8,7 +8,7 @@ const TABS = 'text/tab-separated-values';
 const LOOKED_AT = 65_536;
 
 /** The file with the type by which the service knows its format. What the system thinks of its name is not asked. */
-export async function typed(file: File): Promise<Blob> {
+export async function withUploadType(file: File): Promise<Blob> {
     const kind = (await hasTabs(file)) ? TABS : 'application/octet-stream';
     return new Blob([file], { type: kind });
 }
@@ -25,7 +25,7 @@ async function hasTabs(file: File): Promise<boolean> {
 }
 
 /** Why a file could not be read, in a sentence: the service's own, or that the file is not there any more. */
-export async function unread(error: Error, file: { filename: string; blob: Blob }): Promise<string> {
+export async function describeReadError(error: Error, file: { filename: string; blob: Blob }): Promise<string> {
     if (error instanceof TapError && error.status > 0) return text.uploads.unreadable(withoutTable(error.message));
     // requests also fail when the file was changed or moved since it was chosen
     const there = await file.blob

@@ -1,6 +1,6 @@
 import { DOMParser } from '@xmldom/xmldom';
 import { afterEach, beforeEach, describe, expect, it, test, vi } from 'vitest';
-import { create, destroy, info, isActive, isEnded, jobOf, list, saveAs } from './uwsClient';
+import { createJob, deleteJob, fetchJob, isActive, isEnded, jobOf, listJobs, saveResultAs } from './uwsClient';
 import { previewOf } from './previewTable';
 import { queryForm, TapError } from './tapRequest';
 
@@ -111,7 +111,7 @@ describe('what is asked', () => {
     it('creates and starts, with the files as tables', async () => {
         const asked = answering(job('QUEUED'));
         const file = new Blob(['a\n1\n']);
-        const made = await create({ query: 'SELECT 1', maxrec: 5, format: 'csv', files: { mine: file } });
+        const made = await createJob({ query: 'SELECT 1', maxrec: 5, format: 'csv', files: { mine: file } });
         expect(made.phase).toBe('QUEUED');
         const body = asked[0]!.init.body as FormData;
         expect(asked[0]!.url).toBe('http://localhost/tap/async');
@@ -128,13 +128,13 @@ describe('what is asked', () => {
 
     it('waits for a change, and lists the newest', async () => {
         const asked = answering(job('EXECUTING'));
-        await info('0a1b', 3);
+        await fetchJob('0a1b', 3);
         expect(asked[0]!.url).toBe('http://localhost/tap/async/0a1b?WAIT=3');
         const listing = answering(
             `<uws:jobs xmlns:uws="u"><uws:jobref id="1"><uws:phase>ERROR</uws:phase><uws:ownerId>alice</uws:ownerId>
 <uws:creationTime>2026-11-21T18:32:20.458Z</uws:creationTime></uws:jobref></uws:jobs>`,
         );
-        expect(await list(7, ['ERROR', 'ABORTED'])).toEqual([
+        expect(await listJobs(7, ['ERROR', 'ABORTED'])).toEqual([
             { id: '1', phase: 'ERROR', runId: '', owner: 'alice', created: Date.UTC(2026, 10, 21, 18, 32, 20, 458) },
         ]);
         expect(listing[0]!.url).toBe('http://localhost/tap/async?LAST=7&PHASE=ERROR&PHASE=ABORTED');
@@ -142,20 +142,20 @@ describe('what is asked', () => {
 
     it('deletes without asking for the list, and saves as a table', async () => {
         const asked = answering('');
-        await destroy('a/b');
+        await deleteJob('a/b');
         expect(asked[0]).toMatchObject({
             url: 'http://localhost/tap/async/a%2Fb',
             init: { method: 'DELETE', redirect: 'manual', credentials: 'omit' },
         });
         const saving = answering(job('QUEUED'));
-        await saveAs('0a1b', 'mydb.x', true);
+        await saveResultAs('0a1b', 'mydb.x', true);
         expect(saving[0]!.url).toBe('http://localhost/tap/async/0a1b/table');
         expect(String(saving[0]!.init.body)).toBe('TABLE=mydb.x&REPLACE=true');
     });
 
     it("is refused in the service's words", async () => {
         answering("there is no job '0a1b': it never was, or has been destroyed\n", 404);
-        const refused = await info('0a1b').catch((error: unknown) => error);
+        const refused = await fetchJob('0a1b').catch((error: unknown) => error);
         expect(refused).toBeInstanceOf(TapError);
         expect(refused).toMatchObject({
             status: 404,

@@ -1,6 +1,16 @@
 /** Jobs as UWS 1.1 has them, at /tap/async: made, asked, stopped and destroyed. Instants are milliseconds since 1970. */
 
-import { ask, childText, document_, elements, form, placeOf, queryBody, xml, type Place } from './tapRequest';
+import {
+    askService,
+    childText,
+    fetchDocument,
+    findElements,
+    formValues,
+    findPlace,
+    queryBody,
+    parseXml,
+    type Place,
+} from './tapRequest';
 
 export type Phase =
     | 'PENDING'
@@ -94,95 +104,95 @@ export const isEnded = (phase: Phase): boolean => ENDED.includes(phase);
 export const isActive = (phase: Phase): boolean => !isEnded(phase) && phase !== 'PENDING' && phase !== 'UNKNOWN';
 
 /** Make a job and start it. Raises TapError, as all that follow do. */
-export async function create(wanted: NewJob): Promise<Job> {
+export async function createJob(wanted: NewJob): Promise<Job> {
     const { query, maxrec, format, files } = wanted;
     const body = queryBody({ QUERY: query, MAXREC: maxrec, RESPONSEFORMAT: format, PHASE: 'RUN' }, files);
-    return jobOf(await document_('async', { method: 'POST', body }));
+    return jobOf(await fetchDocument('async', { method: 'POST', body }));
 }
 
 /** The job as it is; with `wait`, after so many seconds at most or when its phase changes. */
-export async function info(id: string, wait = 0, signal?: AbortSignal): Promise<Job> {
-    return jobOf(await document_(at(id) + (wait ? `?WAIT=${wait}` : ''), signal ? { signal } : {}));
+export async function fetchJob(id: string, wait = 0, signal?: AbortSignal): Promise<Job> {
+    return jobOf(await fetchDocument(jobPath(id) + (wait ? `?WAIT=${wait}` : ''), signal ? { signal } : {}));
 }
 
 /** The jobs of the user who asks, the newest first; anonymous users have no list. */
-export async function list(last = 100, phases: readonly Phase[] = []): Promise<JobReference[]> {
-    const asked = form({ LAST: last });
+export async function listJobs(last = 100, phases: readonly Phase[] = []): Promise<JobReference[]> {
+    const asked = formValues({ LAST: last });
     for (const phase of phases) asked.append('PHASE', phase);
-    return elements(await document_(`async?${asked}`), 'jobref').map((reference) => ({
+    return findElements(await fetchDocument(`async?${asked}`), 'jobref').map((reference) => ({
         id: reference.getAttribute('id') ?? '',
-        ...said(reference),
+        ...referenceOf(reference),
     }));
 }
 
-export async function run(id: string): Promise<void> {
-    await ask(`${at(id)}/phase`, { method: 'POST', body: form({ PHASE: 'RUN' }) });
+export async function runJob(id: string): Promise<void> {
+    await askService(`${jobPath(id)}/phase`, { method: 'POST', body: formValues({ PHASE: 'RUN' }) });
 }
 
 /** Stop it: the engine stops too. */
-export async function abort(id: string): Promise<void> {
-    await ask(`${at(id)}/phase`, { method: 'POST', body: form({ PHASE: 'ABORT' }) });
+export async function abortJob(id: string): Promise<void> {
+    await askService(`${jobPath(id)}/phase`, { method: 'POST', body: formValues({ PHASE: 'ABORT' }) });
 }
 
 /** Remove it and its result. */
-export async function destroy(id: string): Promise<void> {
+export async function deleteJob(id: string): Promise<void> {
     // the answer leads to the list of all jobs, which is not wanted here
-    await ask(at(id), { method: 'DELETE', redirect: 'manual' });
+    await askService(jobPath(id), { method: 'DELETE', redirect: 'manual' });
 }
 
 /** Ask for another destruction time. Gives the one that the service grants. */
-export async function keepUntil(id: string, instant: number): Promise<number> {
-    const body = form({ DESTRUCTION: new Date(instant).toISOString() });
-    await ask(`${at(id)}/destruction`, { method: 'POST', body });
-    return Date.parse(await (await ask(`${at(id)}/destruction`)).text());
+export async function setDestruction(id: string, instant: number): Promise<number> {
+    const body = formValues({ DESTRUCTION: new Date(instant).toISOString() });
+    await askService(`${jobPath(id)}/destruction`, { method: 'POST', body });
+    return Date.parse(await (await askService(`${jobPath(id)}/destruction`)).text());
 }
 
 /** Make `table` ('mydb.name') of its result: the job that does so, which runs. */
-export async function saveAs(id: string, table: string, replace = false): Promise<Job> {
-    const body = form({ TABLE: table, REPLACE: replace ? 'true' : undefined });
-    return jobOf(await document_(`${at(id)}/table`, { method: 'POST', body }));
+export async function saveResultAs(id: string, table: string, replace = false): Promise<Job> {
+    const body = formValues({ TABLE: table, REPLACE: replace ? 'true' : undefined });
+    return jobOf(await fetchDocument(`${jobPath(id)}/table`, { method: 'POST', body }));
 }
 
 /** Where a job is, below /tap. */
-export const at = (id: string): string => `async/${encodeURIComponent(id)}`;
+export const jobPath = (id: string): string => `async/${encodeURIComponent(id)}`;
 
 /** Where its result is, below /tap. */
-export const resultAt = (id: string): string => `${at(id)}/results/result`;
+export const resultPath = (id: string): string => `${jobPath(id)}/results/result`;
 
 /** The job of a UWS document. */
 export function jobOf(source: Document | string): Job {
-    const root = (typeof source === 'string' ? xml(source) : source).documentElement;
-    const parameters = elements(root, 'parameter').map(
+    const root = (typeof source === 'string' ? parseXml(source) : source).documentElement;
+    const parameters = findElements(root, 'parameter').map(
         (parameter) => [parameter.getAttribute('id') ?? '', parameter.textContent] as const,
     );
-    const failure = elements(root, 'errorSummary')[0];
-    const result = elements(root, 'result')[0];
+    const failure = findElements(root, 'errorSummary')[0];
+    const result = findElements(root, 'result')[0];
     return {
         id: childText(root, 'jobId'),
-        ...said(root),
-        ...instants(root),
-        destruction: instant(root, 'destruction') ?? 0,
+        ...referenceOf(root),
+        ...instantsOf(root),
+        destruction: readInstant(root, 'destruction') ?? 0,
         executionDuration: Number(childText(root, 'executionDuration')),
         parameters,
         query: parameters.find(([name]) => name.toUpperCase() === 'QUERY')?.[1] ?? '',
         // in one element
-        info: infoOf(elements(root, 'jobInfo')[0]?.children[0]),
+        info: infoOf(findElements(root, 'jobInfo')[0]?.children[0]),
         ...(failure && { error: errorOf(failure) }),
         ...(result && { result: resultOf(result) }),
     };
 }
 
-function said(from: Element): Omit<JobReference, 'id'> {
+function referenceOf(from: Element): Omit<JobReference, 'id'> {
     return {
         phase: (childText(from, 'phase') || 'UNKNOWN') as Phase,
         runId: childText(from, 'runId'),
         owner: childText(from, 'ownerId'),
-        created: instant(from, 'creationTime') ?? 0,
+        created: readInstant(from, 'creationTime') ?? 0,
     };
 }
 
-function instants(from: Element): Pick<Job, 'quote' | 'started' | 'ended'> {
-    const [quote, started, ended] = ['quote', 'startTime', 'endTime'].map((name) => instant(from, name));
+function instantsOf(from: Element): Pick<Job, 'quote' | 'started' | 'ended'> {
+    const [quote, started, ended] = ['quote', 'startTime', 'endTime'].map((name) => readInstant(from, name));
     return {
         ...(quote !== undefined && { quote }),
         ...(started !== undefined && { started }),
@@ -190,7 +200,7 @@ function instants(from: Element): Pick<Job, 'quote' | 'started' | 'ended'> {
     };
 }
 
-function instant(from: Element, name: string): number | undefined {
+function readInstant(from: Element, name: string): number | undefined {
     const value = Date.parse(childText(from, name));
     return Number.isNaN(value) ? undefined : value;
 }
@@ -207,7 +217,7 @@ function infoOf(from: Element | undefined): JobInfo {
 
 function errorOf(from: Element): JobError {
     const message = childText(from, 'message');
-    const place = placeOf(message);
+    const place = findPlace(message);
     return { message, transient: from.getAttribute('type') === 'transient', ...(place && { place }) };
 }
 

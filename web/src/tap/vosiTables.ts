@@ -1,6 +1,6 @@
 /** What VOSI's documents say of schemas, tables and columns. */
 
-import { childText, elements } from './tapRequest';
+import { childText, findElements } from './tapRequest';
 
 export interface Column {
     /** as ADQL writes it: with double quotes where it needs them */
@@ -50,15 +50,15 @@ export interface TableDescription extends TableEntry {
 
 /** The schemas of a tableset. */
 export function schemasOf(tableset: Document): Schema[] {
-    return elements(tableset, 'schema').map((schema) => ({
+    return findElements(tableset, 'schema').map((schema) => ({
         name: childText(schema, 'name'),
         description: childText(schema, 'description'),
-        tables: children(schema, 'table').map(entryOf),
+        tables: childElements(schema, 'table').map(entryOf),
     }));
 }
 
 function entryOf(table: Element): TableEntry {
-    const columns = children(table, 'column').map(columnOf);
+    const columns = childElements(table, 'column').map(columnOf);
     const named = { name: childText(table, 'name'), description: childText(table, 'description') };
     return columns.length ? { ...named, columns } : named;
 }
@@ -69,15 +69,15 @@ export function tableOf(document: Document, expires = ''): TableDescription {
     return {
         name: childText(table, 'name'),
         description: childText(table, 'description'),
-        columns: children(table, 'column').map(columnOf),
-        keys: children(table, 'foreignKey').map(keyOf),
+        columns: childElements(table, 'column').map(columnOf),
+        keys: childElements(table, 'foreignKey').map(keyOf),
         expires,
     };
 }
 
 function columnOf(column: Element): Column {
-    const type = children(column, 'dataType')[0];
-    const flags = new Set(children(column, 'flag').map((flag) => flag.textContent?.trim()));
+    const type = childElements(column, 'dataType')[0];
+    const flags = new Set(childElements(column, 'flag').map((flag) => flag.textContent?.trim()));
     return {
         name: childText(column, 'name'),
         description: childText(column, 'description'),
@@ -96,7 +96,7 @@ function columnOf(column: Element): Column {
 function keyOf(key: Element): ForeignKey {
     return {
         target: childText(key, 'targetTable'),
-        columns: children(key, 'fkColumn').map((pair) => ({
+        columns: childElements(key, 'fkColumn').map((pair) => ({
             from: childText(pair, 'fromColumn'),
             to: childText(pair, 'targetColumn'),
         })),
@@ -104,6 +104,6 @@ function keyOf(key: Element): ForeignKey {
     };
 }
 
-function children(of: Element, name: string): Element[] {
+function childElements(of: Element, name: string): Element[] {
     return [...of.children].filter((child) => child.localName === name);
 }

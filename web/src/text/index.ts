@@ -10,6 +10,11 @@ import { signIn } from './signInTexts';
 import { tables } from './tableTexts';
 import { uploads } from './uploadTexts';
 
-export { count, counted, duration, size } from './numberFormat';
+export {
+    formatCount as count,
+    formatCounted as counted,
+    formatDuration as duration,
+    formatBytes as size,
+} from './numberFormat';
 
 export const text = { common, editor, jobs, plots, results, samp, signIn, tables, uploads } as const;

@@ -1,6 +1,6 @@
-import { count, counted } from './numberFormat';
+import { formatCount, formatCounted } from './numberFormat';
 
-const points = (value: number) => counted(value, 'point');
+const points = (value: number) => formatCounted(value, 'point');
 
 export const plots = {
     perDegree: 'rows / deg²',
@@ -15,9 +15,9 @@ export const plots = {
         frames: { equatorial: 'Equatorial', galactic: 'Galactic' },
         empty: 'No row has a position.',
         said: (label: string, cells: number, rows: number) =>
-            `${label}: a map of the whole sky with ${counted(rows, 'row')} in ${counted(cells, 'cell')}.`,
+            `${label}: a map of the whole sky with ${formatCounted(rows, 'row')} in ${formatCounted(cells, 'cell')}.`,
         under: (longitude: number, latitude: number, rows: number) =>
-            `${longitude.toFixed(1)}° ${latitude > 0 ? '+' : ''}${latitude.toFixed(1)}° · ${count(rows)} in this cell`,
+            `${longitude.toFixed(1)}° ${latitude > 0 ? '+' : ''}${latitude.toFixed(1)}° · ${formatCount(rows)} in this cell`,
     },
     kind: 'Kind of plot',
     kinds: { scatter: 'Scatter', density: 'Density', histogram: 'Histogram', sky: 'Sky', curve: 'Light curve' },
@@ -76,7 +76,7 @@ export const plots = {
     styles: { points: 'Points', density: 'Density' },
     period: 'Fold by, days',
     calendar: 'Dates, not MJD',
-    row: (row: number) => `Row ${count(row + 1)}`,
+    row: (row: number) => `Row ${formatCount(row + 1)}`,
     description: {
         scatter: (x: string, y: string) => `Scatter plot of ${y} against ${x}`,
         density: (x: string, y: string) => `Density of ${y} against ${x}`,
@@ -85,17 +85,17 @@ export const plots = {
         curve: (x: string, y: string) => `Light curve of ${y} over ${x}`,
         range: (name: string, from: string, to: string) => `${name} from ${from} to ${to}`,
         points,
-        chosen: (rows: number) => `${counted(rows, 'row')} chosen`,
+        chosen: (rows: number) => `${formatCounted(rows, 'row')} chosen`,
         keys: 'Arrow keys move, + and − zoom, 0 shows all, Escape chooses none.',
     },
     status: {
         points: (drawn: number, rows: number) =>
-            drawn === rows ? points(drawn) : `${points(drawn)} of ${counted(rows, 'row')}`,
-        missing: (rows: number) => `${count(rows)} without a value`,
-        notPositive: (rows: number) => `${count(rows)} not above 0, which a log axis cannot show`,
+            drawn === rows ? points(drawn) : `${points(drawn)} of ${formatCounted(rows, 'row')}`,
+        missing: (rows: number) => `${formatCount(rows)} without a value`,
+        notPositive: (rows: number) => `${formatCount(rows)} not above 0, which a log axis cannot show`,
         loading: 'rows are still coming',
-        part: (rows: number) => `Only the first ${counted(rows, 'row')} of the result`,
-        chosen: (rows: number) => `${count(rows)} chosen`,
+        part: (rows: number) => `Only the first ${formatCounted(rows, 'row')} of the result`,
+        chosen: (rows: number) => `${formatCount(rows)} chosen`,
     },
     problems: {
         columns: 'Choose a column for each axis to see a plot.',

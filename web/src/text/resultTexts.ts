@@ -1,8 +1,9 @@
-import { count, counted } from './numberFormat';
+import { formatCount, formatCounted } from './numberFormat';
 
 export const results = {
     workerFailed: (why: string) => `The page could not read the result${why && ` (${why})`}. Try again.`,
-    stopped: (rows: number) => `You stopped it: these are the first ${counted(rows, 'row')}, not the whole result.`,
+    stopped: (rows: number) =>
+        `You stopped it: these are the first ${formatCounted(rows, 'row')}, not the whole result.`,
     tabs: { label: 'Views of the result', table: 'Table', plot: 'Plot', columns: 'Columns' },
     table: {
         row: 'Row',
@@ -65,7 +66,7 @@ export const results = {
         of: (missing: number, rows: number) => {
             const percent = rows ? (100 * missing) / rows : 0;
             const rounded = percent > 0 && percent < 0.1 ? '< 0.1' : String(Math.round(percent * 10) / 10);
-            return missing ? `${count(missing)} (${rounded} %)` : '0';
+            return missing ? `${formatCount(missing)} (${rounded} %)` : '0';
         },
         infos: {
             citation: 'Please cite',
@@ -127,10 +128,10 @@ export const results = {
         stopped: 'You stopped it before the first row came.',
         unreadable: (what: string) => `The page cannot read this result: it has ${what}.`,
         brokenOff: (rows: number) =>
-            `The connection broke off after ${counted(rows, 'row')}: this is not the whole result. Run it again; ` +
+            `The connection broke off after ${formatCounted(rows, 'row')}: this is not the whole result. Run it again; ` +
             'what takes longer than the service allows at once has more time as a job.',
         memory: (rows: number) =>
-            `The browser has no memory for more than ${counted(rows, 'row')}. Ask for fewer rows or columns, ` +
+            `The browser has no memory for more than ${formatCounted(rows, 'row')}. Ask for fewer rows or columns, ` +
             'or download the result.',
         noTable: 'This file is no table that can be read.',
     },

@@ -1,4 +1,4 @@
-import { count, counted } from './numberFormat';
+import { formatCount, formatCounted } from './numberFormat';
 
 export const tables = {
     tree: {
@@ -8,10 +8,10 @@ export const tables = {
         found: (all: number, shown: number) =>
             all === 0
                 ? 'Nothing found.'
-                : `${counted(all, 'match', 'matches')}${shown < all ? `, the best ${count(shown)} shown` : ''}.`,
+                : `${formatCounted(all, 'match', 'matches')}${shown < all ? `, the best ${formatCount(shown)} shown` : ''}.`,
         foundLabel: 'What was found',
         searching: 'The columns are still being read …',
-        cut: (columns: number) => `Only the first ${count(columns)} columns of the service are searched.`,
+        cut: (columns: number) => `Only the first ${formatCount(columns)} columns of the service are searched.`,
         unsearched: (why: string) => `Only tables are searched, for the columns could not be read: ${why}`,
         again: 'Try again',
         empty: 'The service has no tables.',
@@ -21,7 +21,8 @@ export const tables = {
     },
     overview: {
         title: 'Tables',
-        counts: (schemas: number, tables: number) => `${counted(tables, 'table')} in ${counted(schemas, 'schema')}.`,
+        counts: (schemas: number, tables: number) =>
+            `${formatCounted(tables, 'table')} in ${formatCounted(schemas, 'schema')}.`,
         more: (others: string) => `${others} more: the search finds them.`,
     },
     page: {
@@ -89,7 +90,7 @@ export const tables = {
     columns: {
         title: 'Columns',
         filter: 'Filter by name, UCD, unit or description',
-        found: (found: number, all: number) => `${count(found)} of ${counted(all, 'column')}`,
+        found: (found: number, all: number) => `${formatCount(found)} of ${formatCounted(all, 'column')}`,
         none: 'No column fits.',
         more: (others: string) => `Show the other ${others} columns`,
         name: 'Column',
@@ -126,7 +127,7 @@ export const tables = {
         contents: 'Kinds of examples',
         nothing: 'No example has these words.',
         byTable: 'By table',
-        count: (examples: number) => counted(examples, 'example'),
+        count: (examples: number) => formatCounted(examples, 'example'),
         run: 'Run',
         open: 'Open',
         copy: 'Copy',

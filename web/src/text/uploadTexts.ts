@@ -1,4 +1,4 @@
-import { count, counted, size } from './numberFormat';
+import { formatCount, formatCounted, formatBytes } from './numberFormat';
 
 type Choice = 'all' | 'nearest' | 'mutual';
 type Keep = 'matched' | 'left' | 'unmatched';
@@ -11,7 +11,7 @@ export const uploads = {
     drop: 'Drop table files here, or',
     choose: 'Choose files',
     formats: 'VOTable, FITS, CSV, TSV, ECSV, Parquet or Arrow; packed with gzip too.',
-    limit: (most: number) => `Up to ${size(most)} in one query.`,
+    limit: (most: number) => `Up to ${formatBytes(most)} in one query.`,
     private: 'Files stay in this browser and go to the service with your queries alone, which forgets them afterwards.',
     dropAnywhere: 'Drop the file to use it as a table',
     none: 'No files yet. A file that is dropped here becomes a table that your queries can use.',
@@ -22,22 +22,24 @@ export const uploads = {
     again: 'Try again',
     remove: 'Remove',
     removeNamed: (name: string) => `Remove ${name}`,
-    shape: (rows: number, columns: number) => `${counted(rows, 'row')}, ${counted(columns, 'column')}`,
+    shape: (rows: number, columns: number) => `${formatCounted(rows, 'row')}, ${formatCounted(columns, 'column')}`,
     name: 'Name in queries',
     query: 'Query it',
     matchIt: 'Cross-match',
     rowsTab: 'Rows',
     columnsTab: 'Columns',
     firstRows: (shown: number, all: number) =>
-        shown === all ? 'All rows' : `${shown} of ${count(all)} rows, in the order in which the service keeps them`,
+        shown === all
+            ? 'All rows'
+            : `${shown} of ${formatCount(all)} rows, in the order in which the service keeps them`,
     noRows: 'The table has columns but no rows.',
     column: { name: 'Name', type: 'Type', unit: 'Unit', ucd: 'UCD', description: 'Description' },
     // what is wrong
     empty: 'The file is empty.',
     tooLarge: (bytes: number, most: number) =>
-        `The file has ${size(bytes)}; the service takes ${size(most)} at most. It was not sent.`,
+        `The file has ${formatBytes(bytes)}; the service takes ${formatBytes(most)} at most. It was not sent.`,
     tooLargeTogether: (bytes: number, most: number) =>
-        `The files of this query have ${size(bytes)} together; the service takes ${size(most)} at most.`,
+        `The files of this query have ${formatBytes(bytes)} together; the service takes ${formatBytes(most)} at most.`,
     unreadable: (said: string) => `The service cannot read this file as a table: ${said.replace(/\.?$/, '.')}`,
     stopped: 'Stopped before the service had the whole file.',
     gone: 'The browser cannot read the file any more: it was changed, moved or removed. Choose it again.',
@@ -84,7 +86,7 @@ export const uploads = {
     sky: 'Show on the sky',
     skyLabel: (name: string) => `Density of ${name} on the sky`,
     skyRows: (rows: number, without: number) =>
-        `${counted(rows, 'row')} with a position` + (without > 0 ? `, ${count(without)} without` : ''),
+        `${formatCounted(rows, 'row')} with a position` + (without > 0 ? `, ${formatCount(without)} without` : ''),
     skyNone: 'No row has a position that is one.',
     // own tables
     notKept: 'Too large to be kept over a reload of the page.',
@@ -95,7 +97,7 @@ export const uploads = {
         `${bytes} of ${most} used, ${tables} of ${mostTables} tables`,
     mineQuota: 'Share of your disk space that is used',
     mineExpires: (when: string) => `removed if unused until ${when}`,
-    mineRows: (rows: number) => counted(rows, 'row'),
+    mineRows: (rows: number) => formatCounted(rows, 'row'),
     drop1: 'Drop',
     dropNamed: (name: string) => `Drop ${name}`,
     dropTitle: 'Drop a table',
@@ -165,10 +167,10 @@ export const uploads = {
         unitUnknown: (column: string) => `${column} has no unit of angles; it is taken as arcseconds.`,
         reading: 'Reading its columns …',
         what: (choice: Choice, keep: Keep, left: string, right: string, within: string) =>
-            sentence(choice, keep, left, right, within),
-        within: (arcsec: number) => `within ${count(arcsec)} arcsec`,
+            matchSentence(choice, keep, left, right, within),
+        within: (arcsec: number) => `within ${formatCount(arcsec)} arcsec`,
         withinErrors: (times: number, columns: readonly string[]) =>
-            `within ${count(times)} times ${columns.length > 1 ? `the errors ${columns.join(' and ')}, added in quadrature` : columns[0]}`,
+            `within ${formatCount(times)} times ${columns.length > 1 ? `the errors ${columns.join(' and ')}, added in quadrature` : columns[0]}`,
         keptEmpty: 'Rows without a partner are kept, once each, with empty cells.',
         separation: (column: string) => `${column} is the distance of the two positions in arcseconds.`,
         moved: (table: string, from: number, to: number) =>
@@ -176,7 +178,7 @@ export const uploads = {
     },
 } as const;
 
-function sentence(choice: Choice, keep: Keep, left: string, right: string, within: string): string {
+function matchSentence(choice: Choice, keep: Keep, left: string, right: string, within: string): string {
     if (keep === 'unmatched') return `The rows of ${left} that have no row of ${right} ${within}.`;
     if (choice === 'nearest') return `For each row of ${left} the nearest row of ${right} ${within}.`;
     if (choice === 'mutual')

@@ -3,11 +3,11 @@
 import type { Field } from '../model/resultModel';
 
 /** The VOTable, as a file to upload. */
-export function columnsAlone(fields: readonly Field[]): Blob {
-    return new Blob([votable(fields)], { type: 'application/x-votable+xml' });
+export function emptyVotable(fields: readonly Field[]): Blob {
+    return new Blob([writeVotable(fields)], { type: 'application/x-votable+xml' });
 }
 
-export function votable(fields: readonly Field[]): string {
+export function writeVotable(fields: readonly Field[]): string {
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n' +
         '<VOTABLE version="1.4" xmlns="http://www.ivoa.net/xml/VOTable/v1.3"><RESOURCE><TABLE>' +
@@ -18,10 +18,10 @@ export function votable(fields: readonly Field[]): string {
 
 function fieldXml({ name, datatype, arraysize, xtype, unit, ucd }: Field): string {
     const given = Object.entries({ name, datatype, arraysize, xtype, unit, ucd });
-    const attributes = given.flatMap(([key, value]) => (value ? [`${key}="${escaped(value)}"`] : []));
+    const attributes = given.flatMap(([key, value]) => (value ? [`${key}="${escapeXml(value)}"`] : []));
     return `<FIELD ${attributes.join(' ')}/>`;
 }
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
-const escaped = (value: string): string => value.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? '');
+const escapeXml = (value: string): string => value.replace(/[&<>"]/g, (character) => ENTITIES[character] ?? '');

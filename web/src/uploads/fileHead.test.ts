@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest';
-import { numeric, shown } from './jsonCells';
+import { cellToNumber, cellText } from './jsonCells';
 import { headOf, headQuery } from './fileHead';
 import { kindOf } from '../model/fieldKind';
-import { votable } from './emptyVotable';
+import { writeVotable } from './emptyVotable';
 
 vi.hoisted(() => Object.assign(globalThis, { document: { baseURI: 'http://localhost/' } }));
 
@@ -48,7 +48,7 @@ test('columns with their metadata, rows, and how many there are', () => {
 test('integers keep their digits', () => {
     const head = headOf(answer([{ name: 'id', datatype: 'long' }], [[1, 1]]).replace('[1,1]', '[9007199254740993,1]'));
     expect(head.rows).toEqual([[9007199254740993n]]);
-    expect(head.rows[0]!.map(shown)).toEqual(['9007199254740993']);
+    expect(head.rows[0]!.map(cellText)).toEqual(['9007199254740993']);
 });
 
 test('a table without rows', () => {
@@ -69,12 +69,12 @@ test('kinds', () => {
 });
 
 test('cells as numbers', () => {
-    expect([1, 5n, '2.5', '-Infinity'].map(numeric)).toEqual([1, 5, 2.5, -Infinity]);
-    for (const none of [null, undefined, '', 'x', 'NaN', true]) expect(numeric(none)).toBeNaN();
+    expect([1, 5n, '2.5', '-Infinity'].map(cellToNumber)).toEqual([1, 5, 2.5, -Infinity]);
+    for (const none of [null, undefined, '', 'x', 'NaN', true]) expect(cellToNumber(none)).toBeNaN();
 });
 
 test('a VOTable of columns alone', () => {
-    expect(votable([{ name: 'a"<&', datatype: 'char', arraysize: '*', kind: 'text' }])).toContain(
+    expect(writeVotable([{ name: 'a"<&', datatype: 'char', arraysize: '*', kind: 'text' }])).toContain(
         '<FIELD name="a&quot;&lt;&amp;" datatype="char" arraysize="*"/>',
     );
 });

@@ -1,7 +1,7 @@
 /** What the service says of a table in a file: its columns, its first rows, and how many there are. */
 
 import type { Cell, Field } from '../model/resultModel';
-import { parsedRows, type Value } from '../tap/jsonRows';
+import { parseRows, type Value } from '../tap/jsonRows';
 import { kindOf } from '../model/fieldKind';
 
 export interface Head {
@@ -32,7 +32,7 @@ interface Described {
 
 /** The answer to `headQuery` in JSON; its last column is the number of rows. Raises TapError for one that was broken off. */
 export function headOf(json: string): Head {
-    const { data } = parsedRows(json);
+    const { data } = parseRows(json);
     const columns = (JSON.parse(json) as { columns: Described[] }).columns.slice(0, -1);
     return {
         fields: columns.map(fieldOf),

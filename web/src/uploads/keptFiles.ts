@@ -12,11 +12,11 @@ export interface KeptFile {
 }
 
 /** Bytes that are kept of all files together; larger ones live as long as the page. */
-export const MOST_KEPT = 64e6;
+export const MAX_KEPT_BYTES = 64e6;
 
 const STORE = 'files';
 
-function opened(): Promise<IDBDatabase> {
+function openDatabase(): Promise<IDBDatabase> {
     return new Promise((resolve, reject) => {
         const request = indexedDB.open('skyhouse.uploads', 1);
         request.onupgradeneeded = () => request.result.createObjectStore(STORE);
@@ -25,8 +25,8 @@ function opened(): Promise<IDBDatabase> {
     });
 }
 
-async function within<T>(mode: IDBTransactionMode, work: (store: IDBObjectStore) => IDBRequest<T>): Promise<T> {
-    const database = await opened();
+async function runTransaction<T>(mode: IDBTransactionMode, work: (store: IDBObjectStore) => IDBRequest<T>): Promise<T> {
+    const database = await openDatabase();
     try {
         const transaction = database.transaction(STORE, mode);
         const request = work(transaction.objectStore(STORE));
@@ -40,8 +40,8 @@ async function within<T>(mode: IDBTransactionMode, work: (store: IDBObjectStore)
 }
 
 /** The files of last time, in their order; none where the browser keeps nothing. */
-export async function keptFiles(): Promise<KeptFile[]> {
-    const files: KeptFile[][] = await within('readonly', (store) => store.getAll()).catch(() => []);
+export async function readKeptFiles(): Promise<KeptFile[]> {
+    const files: KeptFile[][] = await runTransaction('readonly', (store) => store.getAll()).catch(() => []);
     return files.flat();
 }
 
@@ -49,12 +49,12 @@ export async function keptFiles(): Promise<KeptFile[]> {
 export async function keepFiles(files: readonly KeptFile[]): Promise<string[]> {
     let bytes = 0;
     const fitting = files.filter(({ blob }) => {
-        const fits = bytes + blob.size <= MOST_KEPT;
+        const fits = bytes + blob.size <= MAX_KEPT_BYTES;
         if (fits) bytes += blob.size;
         return fits;
     });
     try {
-        await within('readwrite', (store) => store.put(fitting, 'all'));
+        await runTransaction('readwrite', (store) => store.put(fitting, 'all'));
         return fitting.map(({ name }) => name);
     } catch {
         return [];

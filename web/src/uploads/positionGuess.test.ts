@@ -1,11 +1,15 @@
 import { expect, test } from 'vitest';
-import { doubts, formOf, guessedPosition, type Known } from './positionGuess';
+import { findDoubt, formOf, guessPosition, type CandidateColumn } from './positionGuess';
 
-const column = (name: string, more: Partial<Known> = {}): Known => ({ name, kind: 'number', ...more });
-const text = (name: string, ...samples: string[]): Known => ({ name, kind: 'text', samples });
+const column = (name: string, more: Partial<CandidateColumn> = {}): CandidateColumn => ({
+    name,
+    kind: 'number',
+    ...more,
+});
+const text = (name: string, ...samples: string[]): CandidateColumn => ({ name, kind: 'text', samples });
 
-function guess(...columns: Known[]): string {
-    const at = guessedPosition(columns);
+function guess(...columns: CandidateColumn[]): string {
+    const at = guessPosition(columns);
     if (!at) return '';
     const { frame, longitude, latitude } = at;
     return `${frame} ${longitude.column}/${longitude.form} ${latitude.column}/${latitude.form}`;
@@ -83,7 +87,7 @@ test('texts: sexagesimal and decimal', () => {
 test('values that do not look like degrees', () => {
     const doubt = (longitudes: number[], latitudes: number[]) => {
         const columns = [column('ra', { samples: longitudes }), column('dec', { samples: latitudes })];
-        return doubts(columns, guessedPosition(columns)!);
+        return findDoubt(columns, guessPosition(columns)!);
     };
     expect(doubt([10, 200, 359, 20, 30], [0, 80, -80, 1, 2])).toBeUndefined();
     expect(doubt([0.1, 3, 6, 5, 4], [0.1, -1.5, 1, 1, 1])).toBe('radians');

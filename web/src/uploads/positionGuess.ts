@@ -1,22 +1,22 @@
 /** Which columns of a table are its position on the sky, and how their values are written. */
 
 import type { Cell } from '../model/resultModel';
-import { numeric } from './jsonCells';
+import { cellToNumber } from './jsonCells';
 
 export const FRAMES = ['ICRS', 'FK5', 'FK4', 'GALACTIC', 'ECLIPTIC'] as const;
 export type Frame = (typeof FRAMES)[number];
 
 /** degrees, radians, hours, texts such as 12:34:56.7 of hours or degrees, texts of degrees such as '10.684' */
-export type Form = 'deg' | 'rad' | 'hour' | 'hms' | 'dms' | 'text';
+export type AngleForm = 'deg' | 'rad' | 'hour' | 'hms' | 'dms' | 'text';
 
 /** The forms that a column of numbers can have, and one of texts. */
-export const formsOf = (kind: Known['kind'] | undefined): readonly Form[] =>
+export const formsOf = (kind: CandidateColumn['kind'] | undefined): readonly AngleForm[] =>
     kind === 'text' ? ['hms', 'dms', 'text'] : ['deg', 'rad', 'hour'];
 
 /** A coordinate: the column by its own name, without quotes, and how it is written. */
 export interface Coordinate {
     readonly column: string;
-    readonly form: Form;
+    readonly form: AngleForm;
 }
 
 export interface Position {
@@ -26,7 +26,7 @@ export interface Position {
 }
 
 /** A column as it is known of a file or of a stored table, which has no samples. */
-export interface Known {
+export interface CandidateColumn {
     readonly name: string;
     readonly kind: 'number' | 'text' | 'boolean' | 'time' | 'array';
     readonly unit?: string | undefined;
@@ -41,65 +41,69 @@ type Axis = 'longitude' | 'latitude';
 const AXES: readonly { frame: Frame; longitude: readonly [string, RegExp]; latitude: readonly [string, RegExp] }[] = [
     {
         frame: 'ICRS',
-        longitude: ['pos.eq.ra', named('right[ _]?ascension|alpha|s_ra|ra')],
-        latitude: ['pos.eq.dec', named('declination|delta|s_dec|dec|de')],
+        longitude: ['pos.eq.ra', namePattern('right[ _]?ascension|alpha|s_ra|ra')],
+        latitude: ['pos.eq.dec', namePattern('declination|delta|s_dec|dec|de')],
     },
     {
         frame: 'GALACTIC',
-        longitude: ['pos.galactic.lon', named('glon|gal_?lon|l(?=$|[ _])|l_?ii')],
-        latitude: ['pos.galactic.lat', named('glat|gal_?lat|b(?=$|[ _])|b_?ii')],
+        longitude: ['pos.galactic.lon', namePattern('glon|gal_?lon|l(?=$|[ _])|l_?ii')],
+        latitude: ['pos.galactic.lat', namePattern('glat|gal_?lat|b(?=$|[ _])|b_?ii')],
     },
     {
         frame: 'ECLIPTIC',
-        longitude: ['pos.ecliptic.lon', named('elon|ecl_?lon|lambda')],
-        latitude: ['pos.ecliptic.lat', named('elat|ecl_?lat|beta')],
+        longitude: ['pos.ecliptic.lon', namePattern('elon|ecl_?lon|lambda')],
+        latitude: ['pos.ecliptic.lat', namePattern('elat|ecl_?lat|beta')],
     },
 ];
 
-function named(stems: string): RegExp {
+function namePattern(stems: string): RegExp {
     const after =
         'icrs|fk[45]|j?2000(\\.0)?|b?1950(\\.0)?|degrees|deg|d|radians|rad|hours|hrs|hr|h|hms|dms|sex|str|mean|obs';
     return new RegExp(`^_?(?:${stems})(?:[ _.\\-(]*(${after})\\)?)*$`, 'i');
 }
 
 /** The position of a table by UCDs, else by names; undefined if no two columns look like one. */
-export function guessedPosition(columns: readonly Known[]): Position | undefined {
-    for (const by of [byUcd(true), byUcd(false), byName]) {
+export function guessPosition(columns: readonly CandidateColumn[]): Position | undefined {
+    for (const by of [matchesUcd(true), matchesUcd(false), matchesName]) {
         for (const axes of AXES) {
-            const found = (axis: Axis) => columns.filter((column) => by(column, axes[axis]) && usable(column, axis));
-            const [longitude, latitude] = pair(found('longitude'), found('latitude'));
-            if (longitude && latitude) return position(axes.frame, longitude, latitude);
+            const found = (axis: Axis) => columns.filter((column) => by(column, axes[axis]) && isUsable(column, axis));
+            const [longitude, latitude] = findPair(found('longitude'), found('latitude'));
+            if (longitude && latitude) return makePosition(axes.frame, longitude, latitude);
         }
     }
     return undefined;
 }
 
-const byUcd =
+const matchesUcd =
     (main: boolean) =>
-    (column: Known, [ucd]: readonly [string, RegExp]): boolean => {
+    (column: CandidateColumn, [ucd]: readonly [string, RegExp]): boolean => {
         const words = (column.ucd ?? '').toLowerCase().split(';');
         return words[0] === ucd && (!main || words.includes('meta.main'));
     };
 
-const byName = (column: Known, [, pattern]: readonly [string, RegExp]): boolean => pattern.test(column.name);
+const matchesName = (column: CandidateColumn, [, pattern]: readonly [string, RegExp]): boolean =>
+    pattern.test(column.name);
 
-function usable(column: Known, axis: Axis): boolean {
+function isUsable(column: CandidateColumn, axis: Axis): boolean {
     return formOf(column, axis) !== undefined;
 }
 
 /** The first two that have the same word after them (`RAdeg` and `DEdeg`), else the first of each. */
-function pair(longitudes: readonly Known[], latitudes: readonly Known[]): [Known | undefined, Known | undefined] {
+function findPair(
+    longitudes: readonly CandidateColumn[],
+    latitudes: readonly CandidateColumn[],
+): [CandidateColumn | undefined, CandidateColumn | undefined] {
     for (const longitude of longitudes) {
-        const latitude = latitudes.find((other) => tail(other.name) === tail(longitude.name));
+        const latitude = latitudes.find((other) => nameTail(other.name) === nameTail(longitude.name));
         if (latitude) return [longitude, latitude];
     }
     return [longitudes[0], latitudes[0]];
 }
 
-const tail = (name: string): string =>
+const nameTail = (name: string): string =>
     /[ _.]?(icrs|fk[45]|j?2000|b?1950|deg|rad)\)?$/i.exec(name)?.[0].toLowerCase() ?? '';
 
-function position(frame: Frame, longitude: Known, latitude: Known): Position {
+function makePosition(frame: Frame, longitude: CandidateColumn, latitude: CandidateColumn): Position {
     const old = /1950|fk4/i.test(longitude.name);
     return {
         frame: frame === 'ICRS' && old ? 'FK4' : frame,
@@ -109,7 +113,7 @@ function position(frame: Frame, longitude: Known, latitude: Known): Position {
 }
 
 /** How a column writes an angle, by its unit, its name and its first values; undefined if it can be none. */
-export function formOf(column: Known, axis: Axis): Form | undefined {
+export function formOf(column: CandidateColumn, axis: Axis): AngleForm | undefined {
     if (column.kind === 'text') return textForm(column, axis);
     if (column.kind !== 'number') return undefined;
     const unit = (column.unit ?? '').trim().toLowerCase();
@@ -124,7 +128,7 @@ export function formOf(column: Known, axis: Axis): Form | undefined {
 const SEXAGESIMAL =
     /^\s*[+-]?\d{1,3}(\s*:\s*\d{1,2}\s*:\s*\d|\s+\d{1,2}\s+\d|[hd]\s*\d{1,2}m\s*\d|\d{3,4}(\.\d*)?\s*$)/i;
 
-function textForm(column: Known, axis: Axis): Form | undefined {
+function textForm(column: CandidateColumn, axis: Axis): AngleForm | undefined {
     const values = (column.samples ?? []).filter((cell) => cell !== null && String(cell).trim() !== '').map(String);
     const unit = (column.unit ?? '').replaceAll('"', '').toLowerCase();
     if (values.length === 0) {
@@ -139,10 +143,13 @@ function textForm(column: Known, axis: Axis): Form | undefined {
 }
 
 /** What the values themselves make doubtful: `radians` or `hours` where degrees are taken, `range` beyond the sky. */
-export function doubts(columns: readonly Known[], at: Position): 'radians' | 'hours' | 'range' | undefined {
+export function findDoubt(
+    columns: readonly CandidateColumn[],
+    at: Position,
+): 'radians' | 'hours' | 'range' | undefined {
     if (at.longitude.form !== 'deg' || at.latitude.form !== 'deg') return undefined;
-    const longitudes = values(columns, at.longitude.column);
-    const latitudes = values(columns, at.latitude.column);
+    const longitudes = sampleValues(columns, at.longitude.column);
+    const latitudes = sampleValues(columns, at.latitude.column);
     const [west, east] = [Math.min(...longitudes), Math.max(...longitudes)];
     const high = Math.max(...latitudes.map(Math.abs));
     if (high > 90 || east > 360 || west < -180) return 'range';
@@ -152,11 +159,11 @@ export function doubts(columns: readonly Known[], at: Position): 'radians' | 'ho
     return east <= 24 && east - west > 6 && high > 10 ? 'hours' : undefined;
 }
 
-function values(columns: readonly Known[], name: string): number[] {
+function sampleValues(columns: readonly CandidateColumn[], name: string): number[] {
     const samples = columns.find((column) => column.name === name)?.samples ?? [];
-    return samples.map(numeric).filter(Number.isFinite);
+    return samples.map(cellToNumber).filter(Number.isFinite);
 }
 
 /** The columns that may be a coordinate. */
-export const angles = (columns: readonly Known[], axis: Axis): Known[] =>
+export const angleColumns = (columns: readonly CandidateColumn[], axis: Axis): CandidateColumn[] =>
     columns.filter((column) => formOf(column, axis) !== undefined);

@@ -1,6 +1,6 @@
 /** ADQL of positions: columns in any frame and notation as a point in ICRS. */
 
-import { quoteName, unique } from '../adql/identifiers';
+import { quoteName, makeUnique } from '../adql/identifiers';
 import type { Coordinate, Position } from './positionGuess';
 
 /** Proper motions (with cos(dec)) and how many mas/yr their unit is; epochs in Julian years. */
@@ -23,13 +23,13 @@ export interface PlacedTable {
 }
 
 /** A side in FROM. Angles that are no degrees become some in a subquery: within other functions they are too much. */
-export function source(alias: string, side: PlacedTable): string {
+export function sourceSql(alias: string, side: PlacedTable): string {
     if (!isConverted(side)) return `${side.table} AS ${alias}`;
-    const [longitude, latitude] = outputsOf(side);
+    const [longitude, latitude] = angleNames(side);
     const { position } = side;
     return [
         '(',
-        `    SELECT t.*, ${degrees('t', position.longitude)} AS ${longitude}, ${degrees('t', position.latitude)} AS ${latitude}`,
+        `    SELECT t.*, ${degreesSql('t', position.longitude)} AS ${longitude}, ${degreesSql('t', position.latitude)} AS ${latitude}`,
         `    FROM ${side.table} AS t) AS ${alias}`,
     ].join('\n');
 }
@@ -38,25 +38,25 @@ const isConverted = ({ position }: PlacedTable): boolean =>
     position.longitude.form !== 'deg' || position.latitude.form !== 'deg';
 
 /** What the subquery calls the angles: as no column of the table is called. */
-const outputsOf = ({ all }: PlacedTable): [string, string] => [
-    unique('longitude_deg', all),
-    unique('latitude_deg', all),
+const angleNames = ({ all }: PlacedTable): [string, string] => [
+    makeUnique('longitude_deg', all),
+    makeUnique('latitude_deg', all),
 ];
 
 /** A side's position in ICRS, at the epoch of the match. */
-export function point(alias: string, side: PlacedTable): string {
+export function pointSql(alias: string, side: PlacedTable): string {
     const { position, motion } = side;
-    const columns = isConverted(side) ? outputsOf(side) : [position.longitude.column, position.latitude.column];
+    const columns = isConverted(side) ? angleNames(side) : [position.longitude.column, position.latitude.column];
     const [longitude, latitude] = columns.map((column) => `${alias}.${quoteName(column)}`);
     if (position.frame !== 'ICRS') return `POINT('${position.frame}', ${longitude}, ${latitude})`;
     if (!motion) return `POINT(${longitude}, ${latitude})`;
-    const [ra, dec] = [motion.ra, motion.dec].map((column) => times(`${alias}.${quoteName(column)}`, motion.mas));
+    const [ra, dec] = [motion.ra, motion.dec].map((column) => timesSql(`${alias}.${quoteName(column)}`, motion.mas));
     const moved = `ivo_epoch_prop_pos(${longitude}, ${latitude}, 0, ${ra}, ${dec}, 0, ${motion.from}, ${motion.to})`;
     // the function takes no NULL, and a row without a position is no error here
     return `CASE WHEN ${longitude} IS NOT NULL AND ${latitude} IS NOT NULL THEN ${moved} END`;
 }
 
-function degrees(alias: string, { column, form }: Coordinate): string {
+function degreesSql(alias: string, { column, form }: Coordinate): string {
     const value = `${alias}.${quoteName(column)}`;
     switch (form) {
         case 'deg':
@@ -74,10 +74,10 @@ function degrees(alias: string, { column, form }: Coordinate): string {
     }
 }
 
-const times = (value: string, factor: number): string => (factor === 1 ? value : `${value} * ${decimal(factor)}`);
+const timesSql = (value: string, factor: number): string => (factor === 1 ? value : `${value} * ${decimalSql(factor)}`);
 
 /** A number as ADQL reads it, with a point, so that division by it is no integer division. */
-export function decimal(value: number): string {
+export function decimalSql(value: number): string {
     const plain = String(Number(value.toPrecision(12)));
     return /[.e]/.test(plain) ? plain : `${plain}.`;
 }

@@ -4,7 +4,7 @@ import { text } from '../text';
 import { credentials } from '../tap/credentials.svelte';
 import { addressOf, errorText, queryBody, TapError } from '../tap/tapRequest';
 
-export interface Sending {
+export interface UploadRequest {
     readonly method: 'POST' | 'PUT';
     readonly body: FormData | URLSearchParams | Blob;
     readonly contentType?: string;
@@ -14,7 +14,7 @@ export interface Sending {
 }
 
 /** The answer to a request at `path` below /tap. Raises TapError unless it is good, and what `signal` says when stopped. */
-export function sent(path: string, sending: Sending): Promise<string> {
+export function sendRequest(path: string, sending: UploadRequest): Promise<string> {
     return new Promise((resolve, reject) => {
         const request = new XMLHttpRequest();
         request.open(sending.method, addressOf(path));
@@ -24,7 +24,7 @@ export function sent(path: string, sending: Sending): Promise<string> {
         request.onload = () => {
             const { status, responseText } = request;
             if (status >= 200 && status < 300) resolve(responseText);
-            else reject(refusal(status, errorText(responseText) || text.common.failed(status)));
+            else reject(refusalError(status, errorText(responseText) || text.common.failed(status)));
         };
         request.onerror = () => reject(new TapError(text.common.noAnswer, 0));
         request.onabort = () => reject(new DOMException('stopped', 'AbortError'));
@@ -35,16 +35,16 @@ export function sent(path: string, sending: Sending): Promise<string> {
 }
 
 /** The error of an answer; who signs in is told why the credentials do not count. */
-function refusal(status: number, said: string): TapError {
+function refusalError(status: number, said: string): TapError {
     if (status === 401) credentials.refused = said;
     return new TapError(said, status);
 }
 
 /** A TAP_UPLOAD query at /sync, as JSON text. Raises as `sent` does. */
-export function asked(
+export function queryJson(
     query: string,
     files: Record<string, Blob>,
-    watch: Pick<Sending, 'onProgress' | 'signal'> = {},
+    watch: Pick<UploadRequest, 'onProgress' | 'signal'> = {},
 ): Promise<string> {
-    return sent('sync', { method: 'POST', body: queryBody({ FORMAT: 'json', QUERY: query }, files), ...watch });
+    return sendRequest('sync', { method: 'POST', body: queryBody({ FORMAT: 'json', QUERY: query }, files), ...watch });
 }

@@ -2,13 +2,13 @@
 
 import { text } from '../text';
 import { service } from '../tap/serviceInfo.svelte';
-import { elements } from '../tap/tapRequest';
-import { keepFiles, keptFiles } from './keptFiles';
+import { findElements } from '../tap/tapRequest';
+import { keepFiles, readKeptFiles } from './keptFiles';
 import { headOf, headQuery, type Head } from './fileHead';
-import { isTableName, tableName } from '../adql/identifiers';
-import { guessedPosition, type Known, type Position } from './positionGuess';
-import { asked } from './uploadRequest';
-import { typed, unread } from '../tap/uploadType';
+import { isTableName, tableNameOfFile } from '../adql/identifiers';
+import { guessPosition, type CandidateColumn, type Position } from './positionGuess';
+import { queryJson } from './uploadRequest';
+import { withUploadType, describeReadError } from '../tap/uploadType';
 
 export type Reading =
     /** `part` of it is sent, 0 to 1; then the service reads */
@@ -16,7 +16,7 @@ export type Reading =
     | { readonly phase: 'ready'; readonly head: Head }
     | { readonly phase: 'failed'; readonly message: string };
 
-export class TableFile {
+export class UserFile {
     /** TAP_UPLOAD's name */
     name = $state('');
     reading = $state.raw<Reading>({ phase: 'reading', part: 0 });
@@ -37,31 +37,33 @@ export class TableFile {
     }
 
     /** The columns, with the values of the first rows. */
-    get columns(): readonly Known[] {
+    get columns(): readonly CandidateColumn[] {
         const head = this.head;
         return head?.fields.map((field, at) => ({ ...field, samples: head.rows.map((row) => row[at] ?? null) })) ?? [];
     }
 
     /** Send it and learn its columns; what is wrong is its `reading` then. `most`: bytes that the service takes. */
-    async read(most: number | undefined): Promise<void> {
-        const fault = this.blob.size === 0 ? text.uploads.empty : beyond(this.blob.size, most);
-        if (fault) return this.#failed(fault);
+    async readHead(most: number | undefined): Promise<void> {
+        const fault = this.blob.size === 0 ? text.uploads.empty : checkSize(this.blob.size, most);
+        if (fault) return this.#failWith(fault);
         const { signal } = this.#stopper;
         const onProgress = (part: number) => (this.reading = { phase: 'reading', part });
         try {
-            const head = headOf(await asked(headQuery(this.name), { [this.name]: this.blob }, { signal, onProgress }));
+            const head = headOf(
+                await queryJson(headQuery(this.name), { [this.name]: this.blob }, { signal, onProgress }),
+            );
             this.reading = { phase: 'ready', head };
-            this.position = guessedPosition(this.columns);
+            this.position = guessPosition(this.columns);
         } catch (error) {
-            this.#failed(signal.aborted ? text.uploads.stopped : await unread(error as Error, this));
+            this.#failWith(signal.aborted ? text.uploads.stopped : await describeReadError(error as Error, this));
         }
     }
 
     /** Read it once more, after a failure. */
-    again(most: number | undefined): Promise<void> {
+    readAgain(most: number | undefined): Promise<void> {
         this.#stopper = new AbortController();
         this.reading = { phase: 'reading', part: 0 };
-        return this.read(most);
+        return this.readHead(most);
     }
 
     /** Send no more of it. */
@@ -69,16 +71,16 @@ export class TableFile {
         this.#stopper.abort();
     }
 
-    #failed(message: string): void {
+    #failWith(message: string): void {
         this.reading = { phase: 'failed', message };
     }
 }
 
-const beyond = (size: number, most: number | undefined): string =>
+const checkSize = (size: number, most: number | undefined): string =>
     most !== undefined && size > most ? text.uploads.tooLarge(size, most) : '';
 
-class Files {
-    list = $state.raw<readonly TableFile[]>([]);
+class UserFiles {
+    list = $state.raw<readonly UserFile[]>([]);
     /** bytes that the service takes in one request; undefined until it has said so */
     most = $state<number | undefined>();
     /** names of the files that will be gone after a reload */
@@ -87,59 +89,59 @@ class Files {
     readonly restored: Promise<void>;
 
     constructor() {
-        this.restored = this.#restore();
+        this.restored = this.#restoreFiles();
     }
 
-    readonly ready: readonly TableFile[] = $derived(this.list.filter((file) => file.head));
+    readonly ready: readonly UserFile[] = $derived(this.list.filter((file) => file.head));
 
     /** Files that were dropped or chosen: read one after the other. Never raises. */
-    async add(chosen: Iterable<File>): Promise<void> {
+    async addFiles(chosen: Iterable<File>): Promise<void> {
         await this.restored;
-        const added: TableFile[] = [];
+        const added: UserFile[] = [];
         for (const file of chosen) {
             const taken = [...this.list, ...added].map((other) => other.name);
-            added.push(new TableFile(tableName(file.name, taken), file.name, await typed(file)));
+            added.push(new UserFile(tableNameOfFile(file.name, taken), file.name, await withUploadType(file)));
         }
         this.list = [...this.list, ...added];
-        await this.limit();
-        for (const file of added) await file.read(this.most);
-        await this.save();
+        await this.loadLimit();
+        for (const file of added) await file.readHead(this.most);
+        await this.keepFiles();
     }
 
     /** Learn how much the service takes, unless it is known. Never raises. */
-    async limit(): Promise<void> {
-        this.most ??= await uploadLimit();
+    async loadLimit(): Promise<void> {
+        this.most ??= await loadUploadLimit();
     }
 
-    find(name: string): TableFile | undefined {
+    findFile(name: string): UserFile | undefined {
         return this.list.find((file) => file.name.toLowerCase() === name.toLowerCase());
     }
 
     /** Give a file another name; the reason if it cannot have it, else ''. */
-    rename(file: TableFile, name: string): string {
+    renameFile(file: UserFile, name: string): string {
         if (name === file.name) return '';
         if (!isTableName(name)) return text.uploads.noName;
-        const other = this.find(name);
+        const other = this.findFile(name);
         if (other && other !== file) return text.uploads.taken(name);
         file.name = name;
-        void this.save();
+        void this.keepFiles();
         return '';
     }
 
-    remove(file: TableFile): void {
+    removeFile(file: UserFile): void {
         file.stop();
         this.list = this.list.filter((other) => other !== file);
-        void this.save();
+        void this.keepFiles();
     }
 
     /** What a query that uses these tables has to send. */
-    blobs(names: readonly string[]): Record<string, Blob> {
-        const found = names.map((name) => this.find(name)).filter((file) => file !== undefined);
+    blobsOf(names: readonly string[]): Record<string, Blob> {
+        const found = names.map((name) => this.findFile(name)).filter((file) => file !== undefined);
         return Object.fromEntries(found.map((file) => [file.name, file.blob]));
     }
 
     /** Keep the files in the browser, those for which there is room. */
-    async save(): Promise<void> {
+    async keepFiles(): Promise<void> {
         const kept = this.list.flatMap(({ name, filename, blob, head, position }) =>
             head ? [{ name, filename, blob, head, position }] : [],
         );
@@ -147,9 +149,9 @@ class Files {
         this.unkept = kept.map(({ name }) => name).filter((name) => !names.includes(name));
     }
 
-    async #restore(): Promise<void> {
-        this.list = (await keptFiles()).map(({ name, filename, blob, head, position }) => {
-            const file = new TableFile(name, filename, blob);
+    async #restoreFiles(): Promise<void> {
+        this.list = (await readKeptFiles()).map(({ name, filename, blob, head, position }) => {
+            const file = new UserFile(name, filename, blob);
             file.reading = { phase: 'ready', head };
             file.position = position;
             return file;
@@ -158,12 +160,12 @@ class Files {
 }
 
 /** What /capabilities says that a request may upload, in bytes; undefined where it does not, or cannot be asked. */
-async function uploadLimit(): Promise<number | undefined> {
-    const capabilities = await service.capabilities().catch(() => undefined);
-    const limit = capabilities && elements(capabilities, 'uploadLimit')[0];
-    const hard = limit && elements(limit, 'hard').find((bytes) => bytes.getAttribute('unit') === 'byte');
+async function loadUploadLimit(): Promise<number | undefined> {
+    const capabilities = await service.loadCapabilities().catch(() => undefined);
+    const limit = capabilities && findElements(capabilities, 'uploadLimit')[0];
+    const hard = limit && findElements(limit, 'hard').find((bytes) => bytes.getAttribute('unit') === 'byte');
     const bytes = Number(hard?.textContent);
     return bytes > 0 ? bytes : undefined;
 }
 
-export const files = new Files();
+export const files = new UserFiles();

@@ -1,11 +1,11 @@
 /** The user's own tables at the service: docs/user-tables.md. */
 
-import { ask, TapError } from '../tap/tapRequest';
+import { askService, TapError } from '../tap/tapRequest';
 import { catalogue } from '../tap/catalogue.svelte';
 import { credentials } from '../tap/credentials.svelte';
-import { sent, type Sending } from './uploadRequest';
+import { sendRequest, type UploadRequest } from './uploadRequest';
 
-export interface OwnTable {
+export interface UserTable {
     /** `mydb.name` */
     readonly name: string;
     readonly description: string;
@@ -22,27 +22,27 @@ interface Amount {
     readonly tables: number;
 }
 
-export interface OwnTables {
+export interface UserTableList {
     readonly owner: string;
     readonly used: Amount;
     readonly limits: Amount;
-    readonly tables: readonly OwnTable[];
+    readonly tables: readonly UserTable[];
 }
 
-class MyTables {
-    listed = $state.raw<OwnTables | undefined>();
+class UserTables {
+    listed = $state.raw<UserTableList | undefined>();
     /** why they cannot be listed, '' if they can */
     failed = $state('');
 
     /** Ask for the list; nothing for anonymous users, who have none. Never raises. */
-    async load(): Promise<void> {
+    async loadList(): Promise<void> {
         const asker = credentials.header;
         if (!asker) {
             [this.listed, this.failed] = [undefined, ''];
             return;
         }
         try {
-            const listed = (await (await ask('mydb')).json()) as OwnTables;
+            const listed = (await (await askService('mydb')).json()) as UserTableList;
             if (asker === credentials.header) [this.listed, this.failed] = [listed, ''];
         } catch (error) {
             if (asker === credentials.header) [this.listed, this.failed] = [undefined, (error as Error).message];
@@ -50,30 +50,30 @@ class MyTables {
     }
 
     /** Make a table of a file. Raises TapError: of status 409 if there is one of this name and `replace` is false. */
-    async save(
+    async saveTable(
         name: string,
         file: Blob,
         replace: boolean,
-        watch: Pick<Sending, 'onProgress' | 'signal'>,
+        watch: Pick<UploadRequest, 'onProgress' | 'signal'>,
     ): Promise<void> {
         const path = `tables/mydb.${name}${replace ? '?replace=true' : ''}`;
-        await sent(path, { method: 'PUT', body: file, contentType: file.type, ...watch });
-        await this.#changed();
+        await sendRequest(path, { method: 'PUT', body: file, contentType: file.type, ...watch });
+        await this.#reloadAll();
     }
 
     /** Drop `mydb.name`. One that is gone already is no error. Raises TapError. */
-    async drop(name: string): Promise<void> {
+    async dropTable(name: string): Promise<void> {
         try {
-            await ask(`tables/${encodeURIComponent(name)}`, { method: 'DELETE' });
+            await askService(`tables/${encodeURIComponent(name)}`, { method: 'DELETE' });
         } catch (error) {
             if (!(error instanceof TapError && error.status === 404)) throw error;
         }
-        await this.#changed();
+        await this.#reloadAll();
     }
 
-    async #changed(): Promise<void> {
-        await Promise.all([this.load(), catalogue.tablesChanged()]);
+    async #reloadAll(): Promise<void> {
+        await Promise.all([this.loadList(), catalogue.reloadTables()]);
     }
 }
 
-export const myTables = new MyTables();
+export const userTables = new UserTables();
