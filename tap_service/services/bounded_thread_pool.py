@@ -1,4 +1,4 @@
-"""How many queries run at once: threads, and a queue of bounded length before them."""
+"""A pool of threads with a queue of limited length."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from tap_service.service_errors import ServiceBusy
 
 
 class BoundedThreadPool:
-    """``threads`` calls run at once, ``waiting`` more wait in order, and any further one is refused."""
+    """Runs ``threads`` calls at once; ``max_waiting`` more wait in order, and further ones are refused."""
 
-    def __init__(self, name: str, threads: int, waiting: int) -> None:
+    def __init__(self, name: str, threads: int, max_waiting: int) -> None:
         self._pool = ThreadPoolExecutor(threads, name)
         self._threads = threads
-        self._most = threads + waiting
+        self._max_pending = threads + max_waiting
         self._pending = 0
         self._lock = threading.Lock()
 
     def submit(self, call: Callable[[], None]) -> Future[None]:
-        """Raises ServiceBusy when the lane is full."""
+        """Raise ServiceBusy when the queue is full."""
         with self._lock:
-            if self._pending >= self._most:
+            if self._pending >= self._max_pending:
                 raise ServiceBusy(
-                    f"{self._pending} queries run or wait, and this service takes on no more: ask again in a while"
+                    f"{self._pending} queries run or wait, and this service accepts no more: ask again in a while"
                 )
             self._pending += 1
         try:

@@ -118,9 +118,7 @@ def test_groups(piecewise: Served, cut_engine: EmbeddedEngine, query: str) -> No
     else:
         assert sorted(rows) == in_one(piecewise, query)
     assert job.info["piecesDone"] == job.info["pieces"]
-    assert (
-        (job.info["plan"] or "").splitlines()[0].endswith("by ranges of HEALPix cells, whose groups are put together")
-    )
+    assert (job.info["plan"] or "").splitlines()[0].endswith("by ranges of HEALPix cells, whose groups are merged")
     assert merge_tables(cut_engine) == []
 
 

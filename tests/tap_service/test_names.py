@@ -120,7 +120,7 @@ def test_nothing_in_a_name_is_part_of_the_address(stand_in: StandIn) -> None:
     ["page", "empty", "moved", "broken", "huge", "out of range", "two dots", "short", "no http", "closed", "endless header", "slow header", "slow body"],
 )  # fmt: skip
 def test_what_is_no_answer_is_not_believed(name: str, stand_in: StandIn) -> None:
-    with pytest.raises(NameLookupError, match=f"the position of '{name}' cannot be looked up now; give it yourself"):
+    with pytest.raises(NameLookupError, match=f"the position of '{name}' cannot be looked up now; write it as POINT"):
         SesameResolver(stand_in.url, seconds=0.5)(name)
 
 

@@ -137,7 +137,7 @@ class TestLimits:
             "SELECT word, COUNT(*) AS c FROM svc.numbers GROUP BY word", FORMAT="csv"
         )
         assert response.status_code == 400
-        assert "needs more than this service gives to one query" in response.text
+        assert "needs more than this service grants one query" in response.text
 
     def test_when_too_many_wait(
         self, serve: Callable[..., Any], heavy: str, eventually: Callable[[Callable[[], bool]], None]

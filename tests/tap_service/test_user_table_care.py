@@ -111,9 +111,9 @@ def test_a_failure_leaves_nothing(svc_engine: EmbeddedEngine, storage: UserTable
     too_little = UserTableStorage(Config(user_table_bytes=1), svc_engine)
     with too_little.staging_table(TABLE) as filled:
         svc_engine.insert_batches(quote_storage(filled), [ROWS])
-        with pytest.raises(Exception, match="more than the 1 bytes that are left of the 1"):
+        with pytest.raises(Exception, match="more than the 1 bytes that are left of your quota of 1"):
             too_little.append_rows(kept, filled)
-        with pytest.raises(Exception, match="more than the 1 bytes that are left of the 1"):
+        with pytest.raises(Exception, match="more than the 1 bytes that are left of your quota of 1"):
             too_little.publish_table(OWNER, TABLE, filled, replace=True)
     assert storage.get_table(OWNER, "kept") == kept
     UserTableExpiry(CONFIG, svc_engine).sweep_tables()

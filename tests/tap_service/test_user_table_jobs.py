@@ -145,7 +145,7 @@ def test_what_cannot_be_saved(alice: User, own: Served) -> None:
         answer = job.post("/table", **parameters)
         assert (answer.status_code, said in answer.text) == (status, True), answer.text
 
-    refused(csv, 403, "does not hold all that the values are", TABLE="mydb.saved")
+    refused(csv, 403, "does not preserve all values", TABLE="mydb.saved")
     refused(good, 400, "give TABLE", REPLACE="true")
     refused(good, 403, "your own tables are in the schema mydb", TABLE="svc.saved")
     refused(failed, 400, "the job has no result that could be a table: it is ERROR", TABLE="mydb.saved")

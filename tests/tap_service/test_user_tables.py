@@ -428,7 +428,7 @@ def test_a_load_stops_where_there_is_no_room(alice: User, svc_engine: EmbeddedEn
     noise = "x\n" + "".join(f"{i * 2654435761 % 2**32 / 7}\n" for i in range(300_000))
     answer = alice.put("mydb.large", noise)
     assert answer.status_code == 403
-    assert "bytes that are left of the 1000000 that a user may fill here" in answer.text
+    assert "bytes that are left of your quota of 1000000" in answer.text
     assert alice.put("mydb.small", noise[: len(noise) // 6].rpartition("\n")[0]).status_code == 201
     before = alice.count("mydb.small")
     assert alice.load("mydb.small", noise).status_code == 403

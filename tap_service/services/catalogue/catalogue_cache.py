@@ -1,4 +1,4 @@
-"""The catalogue as of now: read again when its version changes, with the /tables document of each version."""
+"""The current catalogue and its /tables documents; a thread reads them again when the version changes."""
 
 from __future__ import annotations
 
@@ -18,13 +18,12 @@ from tap_service.storage.engine.engine import Engine
 
 _log = logging.getLogger("skyhouse")
 
-
-#: of a user's own tables, in a list of tables
-_FEW_COLUMNS = 5000
+#: columns of a user's tables up to which /tables?detail=min lists them
+_MAX_LISTED_COLUMNS = 5000
 
 
 class CatalogueSnapshot:
-    """One version of the catalogue and what is made of it, once and when it is first asked for."""
+    """One version of the catalogue, with documents that are built on first use."""
 
     def __init__(self, version: int, catalogue: Catalogue, engine: Engine) -> None:
         self.version = version
@@ -44,7 +43,7 @@ class CatalogueSnapshot:
         return build_examples(self._engine, self.catalogue)
 
     def find_table(self, name: str) -> TableEntry | None:
-        """The table of a qualified name, written in any case if that is not ambiguous."""
+        """Find a table by its qualified name, in any case if that is unambiguous."""
         exact = [entry for entry in self.catalogue.entries if entry.qualified_name == name]
         loose = [entry for entry in self.catalogue.entries if entry.qualified_name.lower() == name.lower()]
         found = exact or loose
@@ -52,7 +51,7 @@ class CatalogueSnapshot:
 
 
 class UserCatalogueSnapshot(CatalogueSnapshot):
-    """A version with the tables of one user besides."""
+    """One version of the catalogue with the tables of one user."""
 
     def __init__(self, base: CatalogueSnapshot, catalogue: Catalogue) -> None:
         self.version = base.version
@@ -69,10 +68,10 @@ class UserCatalogueSnapshot(CatalogueSnapshot):
 
     @cached_property
     def tables_document_without_columns(self) -> bytes:
-        """The user's own with columns, unless these are many: pyvo asks for a single table without credentials."""
+        """List the user's tables with their columns, unless these are many: pyvo reads a single table anonymously."""
         columns = sum(len(entry.table.columns) for entry in self._user_tables)
         return append_tables(
-            self._base.tables_document_without_columns, self._user_tables, detail=columns <= _FEW_COLUMNS
+            self._base.tables_document_without_columns, self._user_tables, detail=columns <= _MAX_LISTED_COLUMNS
         )
 
     @cached_property
@@ -81,9 +80,9 @@ class UserCatalogueSnapshot(CatalogueSnapshot):
 
 
 class CatalogueCache:
-    """Holds the current snapshot; a thread looks for a new version every second.
+    """Holds the current snapshot; a thread checks the version every second.
 
-    ``is_sole``: nobody changes anything in the engine but this process.
+    ``is_only_process``: no other process changes the engine's tables.
     """
 
     def __init__(self, engine: Engine, *, is_only_process: bool = False) -> None:
@@ -99,12 +98,12 @@ class CatalogueCache:
         return self.snapshot.catalogue
 
     def catalogue_for(self, owner: str | None) -> Catalogue:
-        """What this user may ask; None is nobody in particular. Raises ServiceUnavailable."""
+        """Return the catalogue with the tables of ``owner``, if any. Raises ServiceUnavailable."""
         catalogue = self.catalogue
         return catalogue if owner is None else self._user_tables.get_catalogue(catalogue, owner)[0]
 
     def snapshot_for(self, owner: str | None) -> CatalogueSnapshot:
-        """The same with its documents."""
+        """Return the snapshot with the tables of ``owner``, if any. Raises ServiceUnavailable."""
         snapshot = self.snapshot
         if owner is None:
             return snapshot
@@ -112,7 +111,7 @@ class CatalogueCache:
         return UserCatalogueSnapshot(snapshot, catalogue) if records else snapshot
 
     def note_use(self, owner: str | None, tables: Iterable[TableEntry]) -> None:
-        """A query of this user reads these tables."""
+        """Note that a query of this user reads these tables, which delays the expiry of the user's own."""
         if owner is not None:
             self._user_tables.note_use(owner, tables)
 
@@ -120,7 +119,7 @@ class CatalogueCache:
         self._thread.start()
 
     def refresh(self) -> None:
-        """Read the catalogue again if it has changed."""
+        """Read the catalogue again if its version has changed."""
         with self._refreshing:
             if read_catalogue_version(self._engine) != self.snapshot.version:
                 self.snapshot = self._read_snapshot()
@@ -131,7 +130,7 @@ class CatalogueCache:
             self._thread.join()
 
     def _read_snapshot(self) -> CatalogueSnapshot:
-        """The version is read first: a change in between is then read once more, and never missed."""
+        """Read the version first, so that a change in between is read again and never missed."""
         version = read_catalogue_version(self._engine)
         return CatalogueSnapshot(version, read_catalogue(self._engine), self._engine)
 
@@ -140,5 +139,5 @@ class CatalogueCache:
             try:
                 self.refresh()
             except Exception as error:
-                # whatever it is: the last good catalogue stays, and the next one is not missed
+                # keep the last catalogue and go on polling, whatever the error
                 _log.warning("the catalogue cannot be read: %s", error)

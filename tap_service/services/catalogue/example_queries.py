@@ -1,4 +1,4 @@
-"""Queries to start from: those of the schemas' authors, and one or two for each table that has none."""
+"""Example queries: those in the schema files, and one or two for each table without any."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from tap_service.storage.engine.engine import Engine
 
 _log = logging.getLogger("skyhouse")
 
-_FEW_COLUMNS = 8
-_TABLES_SHOWN = 50
-_POSITIONS_TRIED = 100
+_MAX_COLUMNS = 8
+_MAX_TABLES = 50
+_MAX_POSITIONS = 100
 _CONE_DEGREES = 0.5
 
 
 def build_examples(engine: Engine, catalogue: Catalogue) -> tuple[Example, ...]:
-    """Examples for the first tables of ``catalogue``; a cone lies on a position that the table has."""
+    """Build examples for the first tables of ``catalogue``; cones lie on positions of the tables."""
     written = [example for schema in catalogue.schemas for example in _build_schema_examples(catalogue, schema)]
     shown = {table for example in written for table in example.tables}
     others = [
         entry for entry in catalogue.entries if not is_tap_schema(entry.schema) and entry.qualified_name not in shown
     ]
-    made = [example for entry in others[:_TABLES_SHOWN] for example in build_table_examples(engine, catalogue, entry)]
-    return (*written, *made, _ABOUT_TABLES)
+    made = [example for entry in others[:_MAX_TABLES] for example in build_table_examples(engine, catalogue, entry)]
+    return (*written, *made, _TABLES_EXAMPLE)
 
 
-_ABOUT_TABLES = Example(
+_TABLES_EXAMPLE = Example(
     "tables",
     "The tables of this service",
     "SELECT table_name, description FROM TAP_SCHEMA.tables ORDER BY table_name",
@@ -43,12 +43,12 @@ _ABOUT_TABLES = Example(
 
 
 def is_tap_schema(schema: Schema) -> bool:
-    """Whether it is the schema that describes the others."""
+    """Return whether it is TAP_SCHEMA."""
     return schema.name.upper() == "TAP_SCHEMA"
 
 
 def _build_schema_examples(catalogue: Catalogue, schema: Schema) -> Iterator[Example]:
-    """The schema's own examples, as far as the tables in them are loaded."""
+    """Yield the examples in the schema file whose tables are loaded."""
     for number, written in enumerate(schema.examples, 1):
         try:
             used = translate(written.query, catalogue).tables
@@ -62,18 +62,18 @@ def _build_schema_examples(catalogue: Catalogue, schema: Schema) -> Iterator[Exa
 
 
 def _make_xml_name(name: str) -> str:
-    """An XML name."""
+    """Replace characters that an XML name cannot have."""
     return re.sub(r"[^A-Za-z0-9_.-]", "_", name)
 
 
 def build_table_examples(engine: Engine, catalogue: Catalogue, entry: TableEntry) -> Iterator[Example]:
-    """The first rows of a table, and a cone around a position that it has. Raises EngineError."""
+    """Yield queries for the first rows of a table, and for a cone around one of its positions. Raises EngineError."""
     yield build_first_rows_example(entry)
     if entry.table.layout.position is None:
         return
     lon, lat = (name_to_adql(name) for name in entry.table.layout.position)
     table = _quote_table_name(entry)
-    query = f"SELECT TOP {_POSITIONS_TRIED} {lon}, {lat} FROM {table}"
+    query = f"SELECT TOP {_MAX_POSITIONS} {lon}, {lat} FROM {table}"
     if (position := _find_position(engine, catalogue, query)) is None:
         return
     centre = ", ".join(f"{value:.4f}" for value in position)
@@ -88,7 +88,7 @@ def build_table_examples(engine: Engine, catalogue: Catalogue, entry: TableEntry
 
 
 def build_first_rows_example(entry: TableEntry) -> Example:
-    """The first rows of a table."""
+    """Build a query for the first rows of a table."""
     return Example(
         f"{_make_xml_name(f't-{entry.qualified_name}')}-top",
         f"First rows of {entry.qualified_name}",
@@ -106,7 +106,7 @@ def _select_list(entry: TableEntry) -> str:
     columns = [column.name for column in entry.table.columns if column.principal] or [
         column.name for column in entry.table.columns
     ]
-    return ", ".join(name_to_adql(name) for name in columns[:_FEW_COLUMNS])
+    return ", ".join(name_to_adql(name) for name in columns[:_MAX_COLUMNS])
 
 
 def _find_position(engine: Engine, catalogue: Catalogue, query: str) -> tuple[float, float] | None:

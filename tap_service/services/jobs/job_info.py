@@ -1,4 +1,4 @@
-"""What jobInfo tells of a job's work: from the engine's process list while it runs, and what it took at its end."""
+"""Progress of a job for jobInfo: from the engine's process list while it runs, and totals at its end."""
 
 from __future__ import annotations
 
@@ -11,54 +11,54 @@ from tap_service.services.queries.query_execution import QueryExecution
 from tap_service.services.queries.query_stages import QueryStage, QueryStages
 from tap_service.storage.engine.engine import Progress
 
-#: what is told while there is something left to do
-_NEARLY_ALL = 0.99
+#: the fraction reported until the job ends
+_MAX_FRACTION = 0.99
 
-#: a fraction below this foretells nothing
-_FORETOLD_FROM = 0.05
+#: below this fraction the remaining time cannot be estimated
+_MIN_FRACTION_FOR_SECONDS_LEFT = 0.05
 
-_NOTHING = Progress(0, 0, 0, 0)
+_NO_PROGRESS = Progress(0, 0, 0, 0)
 
 
 class JobProgress:
-    """Of one execution. The engine's words come late or never where a query is short: then they are not told."""
+    """Progress of one execution. For a short query, the engine may report none."""
 
     def __init__(self, execution: QueryExecution, foreseen: Estimate | None = None) -> None:
         self._execution = execution
         self._foreseen = foreseen
         self._began = time.monotonic()
         self._seen: Progress | None = None
-        self._before = _NOTHING
+        self._before = _NO_PROGRESS
         self._stages = QueryStages(execution.translation.query)
         self._stage = QueryStage.PREPARING
         self._written = 0
-        #: the plan in words
+        #: the plan as text
         self.plan = ""
-        #: how far a job in pieces is
+        #: returns the progress of a job in pieces
         self.pieces: Callable[[], Info] | None = None
 
     @property
     def bytes_read(self) -> int:
-        """As far as the engine has told."""
+        """The bytes that the engine has reported so far."""
         return self._seen.read_bytes if self._seen else 0
 
     def update_progress(self, progress: Progress | None) -> None:
-        """What the engine says now, None if it is not at work. A job in pieces asks it for one after the other."""
+        """Take the engine's report, None if it does not know the query. A job in pieces runs many queries in turn."""
         report = self._execution.report
         if progress is None:
             if report.rows and self.pieces is None:
                 self._stage = QueryStage.WRITING
             return
-        last = self._seen or _NOTHING
+        last = self._seen or _NO_PROGRESS
         if progress.read_rows < last.read_rows:
-            self._before, last = self._total_progress, _NOTHING
+            self._before, last = self._total_progress, _NO_PROGRESS
         self._stage = self._stages.current_stage(last, progress, written=report.rows > self._written)
         self._seen, self._written = progress, report.rows
 
     @property
     def _total_progress(self) -> Progress:
-        """Of all pieces that the engine was seen at."""
-        before, seen = self._before, self._seen or _NOTHING
+        """The sum over all pieces that the engine has reported."""
+        before, seen = self._before, self._seen or _NO_PROGRESS
         return Progress(
             before.read_rows + seen.read_rows,
             before.read_bytes + seen.read_bytes,
@@ -68,7 +68,7 @@ class JobProgress:
         )
 
     def info_while_running(self) -> Info:
-        """What is told is in docs/async.md."""
+        """Return the fields that docs/async.md describes."""
         elapsed = time.monotonic() - self._began
         info: dict[str, str | int | float] = {**self._work_info(elapsed), "stage": self._stage}
         if self.pieces is not None:
@@ -78,15 +78,15 @@ class JobProgress:
             fraction = self._estimate_fraction(self._seen)
             if fraction is not None:
                 info["percent"] = int(fraction * 100)
-                if fraction >= _FORETOLD_FROM:
+                if fraction >= _MIN_FRACTION_FOR_SECONDS_LEFT:
                     info["secondsLeft"] = round(elapsed * (1 - fraction) / fraction, 1)
         return info
 
     def _estimate_fraction(self, seen: Progress) -> float | None:
-        """The part of the work that is done; None where that is not known.
+        """Return the completed fraction of the work, or None if it is unknown.
 
-        Each step counts as many seconds as were foreseen for it. Nobody knows how far a group or a sort is; nor a join,
-        or the writing, when it has more rows than were foreseen, or when conditions may leave fewer.
+        Each step has the weight of its estimated seconds. The fraction is unknown during grouping and sorting, when a
+        join or the result has more rows than estimated, and when conditions may leave fewer.
         """
         if self._stage in (QueryStage.GROUPING, QueryStage.SORTING):
             return None
@@ -94,7 +94,7 @@ class JobProgress:
         steps = self._foreseen.steps if self._foreseen else None
         if self._foreseen is None or steps is None or not steps.sure:
             is_reading = self._stage is QueryStage.READING and self._stages.join is None
-            return min(read, _NEARLY_ALL) if is_reading else None
+            return min(read, _MAX_FRACTION) if is_reading else None
         written = self._execution.report.rows
         if seen.joined_rows > steps.joined or written > steps.written:
             return None
@@ -103,7 +103,7 @@ class JobProgress:
         done += steps.join_seconds * (seen.joined_rows / steps.joined if steps.joined else 1.0)
         done += steps.write_seconds * (written / steps.written if steps.written else 1.0)
         whole = reading + steps.join_seconds + steps.write_seconds
-        return min(done / whole, _NEARLY_ALL) if whole else None
+        return min(done / whole, _MAX_FRACTION) if whole else None
 
     def info_at_end(self) -> Info:
         pieces = self.pieces() if self.pieces else {}

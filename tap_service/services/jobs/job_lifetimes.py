@@ -1,4 +1,4 @@
-"""The end of jobs: by their destruction time or on demand, and what becomes of those whose process has died."""
+"""Ends jobs: at their destruction time, on demand, and when their worker has died."""
 
 from __future__ import annotations
 
@@ -21,12 +21,10 @@ from tap_service.storage.results.result_store import ResultStore
 
 _log = logging.getLogger("skyhouse")
 
-_AT_ONCE = 1000
+_MAX_DESTROYED_AT_ONCE = 1000
 
 
 class JobLifetimes:
-    """``tables``: users' own ones are looked after too."""
-
     def __init__(
         self, engine: Engine, jobs: JobStore, results: ResultStore, tables: UserTableExpiry | None = None
     ) -> None:
@@ -36,7 +34,7 @@ class JobLifetimes:
         self._results = results
 
     def destroy_job(self, job_id: str) -> None:
-        """Stop the job if it runs, remove its result and forget it. Raises NoSuchJob if somebody else was quicker."""
+        """Stop the job if it runs, and delete it with its result. Raises NoSuchJob if another client was quicker."""
         job = self._jobs.delete_job(job_id)
         if job.phase is ExecutionPhase.EXECUTING:
             self.stop_query(job.query_id)
@@ -45,15 +43,15 @@ class JobLifetimes:
         self._delete_upload_files(job)
 
     def stop_query(self, query_id: str) -> None:
-        """Kill a query of a job that is ended already: if that fails, its worker sees to it at its next report."""
+        """Kill the query of a job that has ended. If the engine is away, the worker does it at its next report."""
         try:
             self._engine.cancel_query(query_id)
         except EngineError as error:
             _log.warning("query %s cannot be stopped yet: %s", query_id, error)
 
     def destroy_expired(self, at: datetime) -> int:
-        """Destroy the jobs whose destruction time has come; how many."""
-        expired = self._jobs.list_expired(at, _AT_ONCE)
+        """Destroy the jobs whose destruction time is past; return their number."""
+        expired = self._jobs.list_expired(at, _MAX_DESTROYED_AT_ONCE)
         for job_id in expired:
             try:
                 self.destroy_job(job_id)
@@ -62,75 +60,75 @@ class JobLifetimes:
         return len(expired)
 
     def recover_jobs(self, since: datetime) -> int:
-        """Put the jobs whose worker has been silent since then back into the queue; how many have lost theirs.
+        """Queue again the jobs whose worker has been silent since then; return the number of silent workers' jobs.
 
-        A job that has taken several workers with it becomes an ERROR.
+        A job whose workers have died MAX_DEATHS times becomes an ERROR.
         """
         silent = self._jobs.list_silent(since)
         for job in silent:
             try:
                 if job.deaths + 1 < MAX_DEATHS:
                     self._jobs.requeue_job(job.job_id, job.attempt, died=True)
-                    self._delete_results(replace(job, pieces=None))  # the parts are there to go on from
+                    self._delete_results(replace(job, pieces=None))  # keep the finished pieces
                 else:
                     self._jobs.fail_job(job.job_id, job.attempt, now(), _LOST, {})
                     self._delete_results(job)
             except (NoSuchJob, IllegalTransition):
-                continue  # its worker lives after all, or it was aborted
+                continue  # its worker is alive after all, or the job was aborted
         return len(silent)
 
     def stop_stray_queries(self) -> None:
-        """Stop what runs in the engine for jobs that have ended: their worker could not reach the engine then.
+        """Stop queries of jobs that have ended while their worker could not reach the engine.
 
-        Jobs that are not known here may be those of another deployment over the same engine.
+        Unknown jobs may belong to another deployment over the same engine: leave them alone.
         """
         for query_id in self._engine.list_running_ids("async-"):
             if self._is_executing(query_id.removeprefix("async-").replace("-", "_")) is False:
                 self.stop_query(query_id)
 
     def sweep_orphans(self, minimum_age: float = ORPHAN_AGE_SECONDS) -> int:
-        """Remove the results, half ones and parts too, that no job counts as its own; how many.
+        """Delete results, unfinished results and parts that belong to no job; return their number.
 
-        And tables of dead queries in the engine; ``minimum_age`` 0: no query of any process works. What is not known
-        here goes when it is old: it may be of another deployment over the same engine.
+        Also drop tables that dead queries have left in the engine. Tables of unknown jobs may belong to another
+        deployment over the same engine: drop them when they are old. ``minimum_age`` 0 means that no query runs now.
         """
         old = ORPHAN_TABLE_SECONDS if minimum_age else 0
 
-        def is_left(name: str, age: float) -> bool:
+        def is_orphan(name: str, age: float) -> bool:
             executed = self._is_executing(name)
             return age >= old if executed is None else not executed
 
         try:
             for server in self._engine.list_servers():
                 for prefix in (merge_tables.MERGE_TABLE_PREFIX, UPLOAD_OF_JOB):
-                    drop_orphan_tables(server, prefix, is_left)
+                    drop_orphan_tables(server, prefix, is_orphan)
                 drop_orphan_tables(server, UPLOAD_OF_SYNC, lambda _, age: age >= old)
             if self._tables is not None:
                 self._tables.sweep_tables(alone=not minimum_age)
         except EngineError as error:
-            _log.warning("tables that dead workers have left cannot be dropped now: %s", error)
+            _log.warning("tables of dead queries cannot be dropped now: %s", error)
         orphans = [key for key in self._results.list_keys(minimum_age) if not self._has_owner(key)]
         for key in orphans:
             self._results.delete_result(key)
         return len(orphans)
 
     def _delete_results(self, job: Job) -> None:
-        """What is left if the store cannot be reached is swept when it can."""
+        """If the store cannot be reached, the next sweep deletes them."""
         try:
             for key in (job.result_key, job.preview_key, *job.part_keys):
                 self._results.delete_result(key)
         except OSError as error:
-            _log.warning("what job %s has stored cannot be removed yet: %s", job.job_id, error)
+            _log.warning("the results of job %s cannot be deleted yet: %s", job.job_id, error)
 
     def _delete_upload_files(self, job: Job) -> None:
         try:
             for file in job.files:
                 self._results.delete_result(file.key)
         except OSError as error:
-            _log.warning("the files of job %s cannot be removed yet: %s", job.job_id, error)
+            _log.warning("the uploaded files of job %s cannot be deleted yet: %s", job.job_id, error)
 
     def _is_executing(self, name: str) -> bool | None:
-        """``name``: id and attempt of a job, with ``_`` between and behind them. None for a job that is not known."""
+        """Return None for an unknown job. ``name`` begins with ``{job id}_{attempt}_``."""
         job_id, attempt = name.split("_")[:2]
         try:
             job = self._jobs.get_job(job_id)
@@ -148,17 +146,17 @@ class JobLifetimes:
             return executing or job.result is not None
         if key in (file.key for file in job.files):
             return job.phase in UNFINISHED
-        if executing and key.startswith(f"{job.result_key}x"):  # a part that is being written
+        if executing and key.startswith(f"{job.result_key}x"):  # a part being written
             return True
         return (executing or job.phase is ExecutionPhase.QUEUED) and key in job.part_keys
 
 
 class JobSweeper:
-    """A thread that looks after the ends of jobs while the service runs. ``also`` is done at each look."""
+    """A thread of the embedded deployment that ends jobs, and calls ``wake_idle`` every SWEEP_SECONDS."""
 
-    def __init__(self, lifetimes: JobLifetimes, also: Callable[[], None]) -> None:
+    def __init__(self, lifetimes: JobLifetimes, wake_idle: Callable[[], None]) -> None:
         self._lifetimes = lifetimes
-        self._also = also
+        self._wake_idle = wake_idle
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._sweep_until_closed, name="job-sweeper", daemon=True)
 
@@ -174,18 +172,18 @@ class JobSweeper:
         swept = time.monotonic()
         while not self._stopped.wait(SWEEP_SECONDS):
             _log_failure(lambda: self._lifetimes.destroy_expired(now()))
-            _log_failure(self._also)
+            _log_failure(self._wake_idle)
             if time.monotonic() - swept >= ORPHAN_AGE_SECONDS:
                 swept = time.monotonic()
                 _log_failure(self._lifetimes.sweep_orphans)
 
 
 def _log_failure(work: Callable[[], object]) -> None:
-    """Whatever fails is tried again next time."""
+    """Do ``work``; the next round retries what fails."""
     try:
         work()
     except Exception as error:
-        _log.warning("jobs cannot be looked after now: %s", error)
+        _log.warning("expired and orphaned jobs cannot be ended now: %s", error)
 
 
 _LOST = JobError(

@@ -1,4 +1,4 @@
-"""The thread of a process that watches over the jobs it executes: life, progress, time limit, and whose they are."""
+"""The thread that watches the jobs of a process: it sends heartbeats and progress, and stops revoked or long jobs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class RunningJob:
         self.since = time.monotonic()
 
     def stop_execution(self, reason: ServiceError) -> None:
-        """To be said again until it has ended: the engine may not know the query yet, or may not answer now."""
+        """Call again until the execution ends: the engine may not know the query yet, or be away."""
         try:
             self.execution.stop(reason)
         except EngineError as error:
@@ -68,7 +68,7 @@ class JobMonitor:
 
     @contextmanager
     def keep_alive(self, job: Job) -> Iterator[None]:
-        """The job is not dead while its uploaded tables are read, which cannot be stopped but has limits of its own."""
+        """Send heartbeats while the job's uploaded tables are read, which has time limits of its own."""
         self._preparing[job.job_id] = job
         try:
             yield
@@ -82,11 +82,11 @@ class JobMonitor:
         del self._running[running.job.job_id]
 
     def update_progress(self, running: Sequence[RunningJob]) -> None:
-        """Ask the engine how far these are. What it does not say is not told."""
+        """Ask the engine for the progress of these jobs."""
         try:
             found = self._engine.read_progress([each.job.query_id for each in running])
         except EngineError as error:
-            _log.warning("the progress of jobs cannot be seen now: %s", error)
+            _log.warning("the progress of jobs cannot be read now: %s", error)
             return
         for each in running:
             each.progress.update_progress(found.get(each.job.query_id))
@@ -95,21 +95,21 @@ class JobMonitor:
         while not self._closing.wait(JOB_TICK_SECONDS):
             if running := self.running_jobs:
                 self.update_progress(running)
-            told = [(each.job, partial(self._report_running, each)) for each in running]
-            told += [(job, partial(self._report_preparing, job)) for job in tuple(self._preparing.values())]
-            for job, tell in told:
+            reports = [(each.job, partial(self._report_running, each)) for each in running]
+            reports += [(job, partial(self._report_preparing, job)) for job in tuple(self._preparing.values())]
+            for job, report in reports:
                 try:
-                    tell()
+                    report()
                 except Exception as error:
-                    # whatever it is, such as a job store that is out of order: the other jobs and the next tick count
-                    _log.warning("job %s cannot be watched over now: %s", job.job_id, error)
+                    # such as an unavailable job store: go on with the other jobs, and retry at the next tick
+                    _log.warning("job %s cannot be monitored now: %s", job.job_id, error)
 
     def _report_preparing(self, job: Job) -> None:
-        with suppress(NoSuchJob, IllegalTransition):  # it is told when it begins
+        with suppress(NoSuchJob, IllegalTransition):  # the start of the query reports it
             self._jobs.report_progress(job.job_id, job.attempt, now(), {"stage": QueryStage.PREPARING})
 
     def _report_running(self, running: RunningJob) -> None:
-        """Tell the store that the job lives and how far it is; stop it if it is ours no more, or has had its time."""
+        """Store heartbeat and progress; stop the job if it was revoked or has exceeded its execution duration."""
         job = running.job
         try:
             job = self._jobs.report_progress(job.job_id, job.attempt, now(), running.progress.info_while_running())

@@ -1,8 +1,8 @@
-"""Which job runs next: places by class of work, so that none waits for a heavier class, and turns between users.
+"""Chooses the job that runs next: places for each work class, and turns between users.
 
-The job store has the queue; what is here chooses from it. A job gets its turn when it is queued: one after the last one
-of the same user, but not before those that run already. So a hundred jobs of one user delay another's one by a single
-job at most, and each user's jobs keep their order (start-time fair queueing: Goyal, Vin & Cheng 1996).
+The job store holds the queue. A job gets its turn number when it is queued: one more than the last job of the same
+user, but no less than the running jobs. A hundred jobs of one user then delay another user's job by at most one job,
+and each user's jobs keep their order (start-time fair queueing: Goyal, Vin & Cheng 1996).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tap_service.storage.jobs.job_store import IllegalTransition, JobStore, NoSu
 
 
 def count_places(heavy: int) -> dict[WorkClass, int]:
-    """How many of each class run at once where ``heavy`` (the engine's cores) long ones may; short ones hardly load."""
+    """Return the places of each class for ``heavy`` engine cores; short jobs add little load."""
     return {
         WorkClass.SHORT: max(2, heavy),
         WorkClass.LONG: max(1, heavy - heavy // 2),
@@ -31,7 +31,7 @@ def count_places(heavy: int) -> dict[WorkClass, int]:
 
 @dataclass(frozen=True, slots=True)
 class QueueRules:
-    """``places`` of each class; how many jobs of one user run, and how many of one user and of all wait, at most."""
+    """``places`` of each class; the most running jobs of one user, and the most waiting jobs of one user and of all."""
 
     places: Mapping[WorkClass, int]
     user_running: int
@@ -39,9 +39,12 @@ class QueueRules:
     waiting: int
 
     def count_executors(self, works: Collection[WorkClass] = tuple(WorkClass)) -> int:
-        """How many processes or threads these take; some for short jobs that turned out long and left their place."""
-        more = self.places[WorkClass.SHORT] if WorkClass.SHORT in works else 0
-        return sum(self.places[work] for work in works) + more
+        """Return the processes or threads that jobs of these classes need.
+
+        A short job that turns out long frees its place but keeps its thread: count the short places twice.
+        """
+        outgrown = self.places[WorkClass.SHORT] if WorkClass.SHORT in works else 0
+        return sum(self.places[work] for work in works) + outgrown
 
     @classmethod
     def from_config(cls, config: Config) -> QueueRules:
@@ -61,7 +64,7 @@ class JobQueue:
         self._rules = rules
 
     def put_job(self, job: Job, foreseen: Estimate | None) -> Job:
-        """PENDING -> QUEUED, with its turn and quote. Raises TooManyJobs and ServiceBusy if too many wait already."""
+        """Queue a PENDING job with its turn and quote. Raises TooManyJobs or ServiceBusy if too many jobs wait."""
         with self._jobs.lock_choice():
             queued, at = self._jobs.list_queued(), now()
             place = replace(job, foreseen=foreseen).place
@@ -76,7 +79,7 @@ class JobQueue:
             return self._jobs.queue_job(job.job_id, foreseen, _next_turn(place.user, waiting, running), quote)
 
     def take_job(self, worker: str, works: Collection[WorkClass] = tuple(WorkClass)) -> Job | None:
-        """Start the job of these classes whose turn it is; None if none may start now."""
+        """Start the next job of these classes and return it; None if none may start now."""
         with self._jobs.lock_choice():
             at = now()
             for place in self._find_startable(at):
@@ -92,7 +95,7 @@ class JobQueue:
         return len(self._jobs.list_queued())
 
     def startable_classes(self) -> list[WorkClass]:
-        """The classes of the jobs that may start now, in the order in which they shall."""
+        """Return the classes of the jobs that may start now, in starting order."""
         at = now()
         return [place.work_class(at) for place in self._find_startable(at)]
 
@@ -102,18 +105,18 @@ class JobQueue:
     def _check_limits(self, user: str, queued: Sequence[Place]) -> None:
         mine = sum(place.user == user for place in queued)
         if mine >= self._rules.user_waiting:
-            raise TooManyJobs(f"{mine} of your jobs wait already, the most there may be: run this one later")
+            raise TooManyJobs(f"{mine} of your jobs wait already, the maximum: run this one later")
         if len(queued) >= self._rules.waiting:
-            raise ServiceBusy(f"{len(queued)} jobs wait already, the most that this service takes on: run it later")
+            raise ServiceBusy(f"{len(queued)} jobs wait already, the maximum of this service: run it later")
 
 
 def find_startable(queued: Iterable[Place], executing: Iterable[Place], rules: QueueRules, at: datetime) -> list[Place]:
-    """The jobs that may start now, all together, in the order in which they shall."""
+    """Return the jobs that may all start now, in starting order."""
     executing = list(executing)
     running = Counter(place.work_class(at) for place in executing)
     of_user = Counter(place.user for place in executing)
     found = []
-    for place in sorted(queued, key=lambda place: place.turn):  # of equal turns, the oldest first
+    for place in sorted(queued, key=lambda place: place.turn):  # the sort is stable: of equal turns, the oldest first
         work = place.work_class(at)
         if running[work] < rules.places[work] and of_user[place.user] < rules.user_running:
             running[work] += 1
@@ -123,7 +126,7 @@ def find_startable(queued: Iterable[Place], executing: Iterable[Place], rules: Q
 
 
 def _next_turn(user: str, waiting: Iterable[Place], running: Sequence[Place]) -> int:
-    """Of a new job among those of its class: after all of its user, and not before those that run."""
+    """Return the turn of a new job of its class: after all jobs of its user, and not before running jobs."""
     begun = max((each.turn for each in running), default=0)
     mine = max((each.turn + 1 for each in (*waiting, *running) if each.user == user), default=0)
     return max(begun, mine)

@@ -1,6 +1,6 @@
-"""What clients do with jobs: each method is one request to /async, with the caller's rights checked.
+"""Requests to /async: each method is one request, and checks the caller's rights.
 
-A job of a user is that user's and the administrators'; an anonymous one belongs to whoever knows its address.
+A user's job is open to that user and to administrators; an anonymous job is open to everybody who knows its address.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ from tap_service.storage.open_storage import JobStores
 from tap_service.storage.results.job_upload_files import store_upload_file
 from tap_service.storage.results.result_store import ResultMissing
 
-_ALL_BYTES = 1 << 62
+_END_OF_RESULT = 1 << 62
 
-#: what may be said with the creation of a job besides the parameters of its query
-_CONTROL = ("PHASE", "EXECUTIONDURATION", "DESTRUCTION")
+#: parameters of UWS that a request may set with the creation of a job
+_CONTROL_PARAMETERS = ("PHASE", "EXECUTIONDURATION", "DESTRUCTION")
 
 
 _NO_FILES: Mapping[str, Part] = {}
@@ -71,9 +71,9 @@ class JobService:
     def create_job(
         self, pairs: Sequence[Pair], caller: Identity | None, client: str, files: Mapping[str, Part] = _NO_FILES
     ) -> Job:
-        """A new job, which runs at once if the request says PHASE=RUN. The query's parameters are not looked at.
+        """Create a job, and run it if the request has PHASE=RUN. The query's parameters are not validated.
 
-        ``files``: what came with the request, by the names of the parts; they are kept for the job.
+        ``files``: the uploaded parts of the request by name; they are stored for the job.
         """
         control, parameters = _split_control_parameters(pairs)
         phase = control.get("PHASE", "").upper()
@@ -100,7 +100,7 @@ class JobService:
             return self._run_new_job(job) if phase else job
 
     def get_job(self, job_id: str, caller: Identity | None) -> Job:
-        """Raises NotFound, also for a job whose destruction time has come, and Forbidden for another's."""
+        """Raise NotFound, also for a job past its destruction time, and Forbidden for another user's job."""
         with _translate_store_errors(job_id):
             job = self._jobs.get_job(job_id)
         if job.destruction_time <= now():
@@ -110,12 +110,12 @@ class JobService:
         return job
 
     def list_jobs(self, wanted: JobFilter, caller: Identity | None) -> Iterator[JobReference]:
-        """The caller's own jobs, an administrator's are everybody's. An anonymous caller has none to list."""
+        """List the caller's jobs; an administrator sees all jobs, an anonymous caller none."""
         if caller is None:
             return iter(())
         found = self._jobs.list_references(replace(wanted, owner=None if caller.admin else caller.name))
         with _translate_store_errors(""):
-            first = list(islice(found, 1))  # a store that is out of order is told before the list begins
+            first = list(islice(found, 1))  # a failing store raises before the list begins
         return chain(first, found)
 
     def post_parameters(
@@ -139,14 +139,14 @@ class JobService:
             return self._jobs.set_parameters(job_id, parameters, _find_run_id(parameters), kept)
 
     def _check_files(self, job: Job, files: Mapping[str, Part]) -> None:
-        """One that replaces another counts twice, until that is swept."""
+        """Raise BodyTooLarge. A file that replaces another counts twice until the old one is swept."""
         most = self._config.upload_bytes
         if sum(file.size for file in job.files) + sum(part.size for part in files.values()) > most:
             raise BodyTooLarge(f"the files of one job have {most} bytes at most")
 
     @contextmanager
     def _stored_files(self, job: Job, files: Mapping[str, Part]) -> Iterator[tuple[JobFile, ...]]:
-        """The files in the result store; not if the job does not get them."""
+        """Put the files into the result store; delete them if the job does not get them."""
         kept: list[JobFile] = []
         try:
             for name, part in files.items():
@@ -154,14 +154,14 @@ class JobService:
             yield tuple(kept)
         except BaseException as error:
             for file in kept:
-                with suppress(OSError):  # it is swept
+                with suppress(OSError):  # the sweep deletes it
                     self._results.delete_result(file.key)
             if isinstance(error, OSError):
                 raise ServiceUnavailable("the service cannot keep the files of a job now. Ask again later") from error
             raise
 
     def set_phase(self, job_id: str, phase: str, caller: Identity | None) -> Job:
-        """``phase``: RUN or ABORT, as UWS says it."""
+        """Run or abort the job; ``phase`` is RUN or ABORT."""
         job = self.get_job(job_id, caller)
         if phase.upper() == "RUN":
             with _translate_store_errors(
@@ -193,7 +193,7 @@ class JobService:
             self._lifetimes.destroy_job(job_id)
 
     def read_result(self, job: Job, start: int, end: int) -> Iterator[bytes]:
-        """Bytes of the job's result from ``start`` to before ``end``."""
+        """Stream the bytes [start, end) of the job's result."""
         if job.result is None:
             raise NotFound(f"the job has no result: it is {job.phase}")
         try:
@@ -204,18 +204,18 @@ class JobService:
             raise ServiceUnavailable("the results cannot be read now. Ask again later") from error
 
     def read_preview(self, job: Job) -> bytes:
-        """The first rows of a job that runs or has run, as PREVIEW_FORMAT. Raises NotFound while there are none."""
+        """Return the first rows of a running or ended job in PREVIEW_FORMAT. Raises NotFound while there are none."""
         try:
-            return b"".join(self._results.read_result(job.preview_key, 0, _ALL_BYTES))
+            return b"".join(self._results.read_result(job.preview_key, 0, _END_OF_RESULT))
         except ResultMissing as error:
             raise NotFound(f"the job has given no rows: it is {job.phase}") from error
         except OSError as error:
             raise ServiceUnavailable("the results cannot be read now. Ask again later") from error
 
     async def wait_for_change(self, job_id: str, caller: Identity | None, seconds: int, phase: str) -> Job:
-        """The job as soon as its phase changes, or after ``seconds`` (-1: as long as can be).
+        """Return the job when its phase changes, or after ``seconds`` (-1: the maximum).
 
-        At once if it is not in ``phase`` ('' = whichever), or in a phase in which nothing happens any more.
+        Returns at once if the job is not in ``phase`` ('' matches any), or its phase cannot change.
         """
         loop = asyncio.get_running_loop()
         changed = asyncio.Event()
@@ -237,7 +237,7 @@ class JobService:
         return job
 
     def _run_new_job(self, job: Job) -> Job:
-        """A new job that is not taken on is none: nobody has been told its address."""
+        """Destroy the job if the queue refuses it: no client knows its address yet."""
         try:
             return self._run_job(job)
         except (TooManyJobs, ServiceBusy):
@@ -250,14 +250,14 @@ class JobService:
         return job
 
     def _parse_duration(self, text: str) -> int:
-        """Within the limit, whatever is asked for; 0 is asking for no end."""
+        """Return the seconds, reduced to the limit; 0 requests the longest duration."""
         if not re.fullmatch(r"[0-9]{1,18}", text.strip(), re.ASCII):
-            raise ParameterFault("EXECUTIONDURATION is a number of seconds, such as 600; 0 is the longest there is")
+            raise ParameterFault("EXECUTIONDURATION is a number of seconds, such as 600; 0 is the longest possible")
         hard = self._config.async_hard_seconds
         return min(int(text) or hard, hard)
 
     def _parse_destruction(self, text: str) -> datetime:
-        """Within the limit, whatever is asked for."""
+        """Return the time, reduced to the limit."""
         try:
             return min(parse_instant(text), add_seconds(now(), self._config.hard_retention_seconds))
         except ValueError as error:
@@ -265,7 +265,7 @@ class JobService:
 
 
 def parse_job_filter(pairs: Sequence[Pair]) -> JobFilter:
-    """The filters of a job list: PHASE, any number of times, AFTER and LAST. Raises ParameterFault."""
+    """Read the filters of a job list: PHASE, any number of times, AFTER and LAST. Raises ParameterFault."""
     wanted = JobFilter(None)
     for name, value in pairs:
         if name.upper() == "PHASE":
@@ -283,12 +283,12 @@ def parse_job_filter(pairs: Sequence[Pair]) -> JobFilter:
 
 
 def parse_wait(pairs: Sequence[Pair]) -> tuple[int, str]:
-    """WAIT in seconds (0 = not at all, -1 = as long as can be) and PHASE ('' = whichever). Raises ParameterFault."""
+    """Read WAIT in seconds (0: none, -1: the maximum) and PHASE ('': any). Raises ParameterFault."""
     seconds, phase = 0, ""
     for name, value in pairs:
         if name.upper() == "WAIT":
             if not re.fullmatch(r"-1|[0-9]{1,18}", value.strip(), re.ASCII):
-                raise ParameterFault("WAIT is a number of seconds, such as 30, or -1 for as long as can be")
+                raise ParameterFault("WAIT is a number of seconds, such as 30, or -1 for the maximum")
             seconds = int(value)
         elif name.upper() == "PHASE":
             phase = _parse_phase(value)
@@ -303,24 +303,24 @@ def _parse_phase(value: str) -> ExecutionPhase:
 
 
 def _split_control_parameters(pairs: Sequence[Pair]) -> tuple[dict[str, str], list[Pair]]:
-    """Job control, and parameters of the query."""
-    control = {name.upper(): value for name, value in pairs if name.upper() in _CONTROL and value}
-    return control, [(name, value) for name, value in pairs if name and name.upper() not in _CONTROL]
+    """Separate the control parameters of UWS from the parameters of the query."""
+    control = {name.upper(): value for name, value in pairs if name.upper() in _CONTROL_PARAMETERS and value}
+    return control, [(name, value) for name, value in pairs if name and name.upper() not in _CONTROL_PARAMETERS]
 
 
 def _find_run_id(pairs: Sequence[Pair]) -> str | None:
-    """The last RUNID; None where there is none."""
+    """Return the last RUNID, or None."""
     found = [value for name, value in pairs if name.upper() == "RUNID"]
     return found[-1] if found else None
 
 
 def _job_not_found(job_id: str) -> NotFound:
-    return NotFound(f"there is no job {job_id[:60]!r}: it never was, or has been destroyed")
+    return NotFound(f"there is no job {job_id[:60]!r}: it never existed, or has been destroyed")
 
 
 @contextmanager
 def _translate_store_errors(job_id: str, refusal: str = "that is not possible") -> Iterator[None]:
-    """What the job store says, in words for the client."""
+    """Translate errors of the job store into errors for the client."""
     try:
         yield
     except NoSuchJob as error:

@@ -1,4 +1,4 @@
-"""Executes jobs: ``run_next`` is the same on a thread of the service and in a worker process of its own."""
+"""Executes jobs, on threads of the service or in worker processes."""
 
 from __future__ import annotations
 
@@ -89,9 +89,9 @@ class JobRunner:
         return len(self._busy)
 
     def run_next(self) -> bool:
-        """Execute the job whose turn it is to its end: COMPLETED, ERROR, or QUEUED again if this process shuts down.
+        """Execute the next job until it is COMPLETED, in ERROR, or QUEUED again because this process shuts down.
 
-        False if no job may start now.
+        Returns False if no job may start now.
         """
         self._busy.add(threading.get_ident())
         try:
@@ -103,7 +103,7 @@ class JobRunner:
             self._busy.discard(threading.get_ident())
 
     def close(self) -> None:
-        """Stop what runs; the jobs go back into the queue. Returns when all have, or the engine does not let them."""
+        """Stop running jobs, which return to the queue. Returns when all have stopped, or after CLOSING_SECONDS."""
         self._closing.set()
         until = time.monotonic() + CLOSING_SECONDS
         while self._busy and time.monotonic() < until:
@@ -152,20 +152,20 @@ class JobRunner:
             execution.close()
 
     def _set_missing_estimate(self, job: Job, execution: QueryExecution) -> Job:
-        """The job with what could not be foreseen when it was queued; its new class, if it is one, counts at once."""
+        """Estimate a job that could not be estimated when it was queued; a new work class takes effect at once."""
         if job.foreseen is not None or execution.translation.query is None:
             return job
         foreseen = self._preparation.estimate_cost(execution)
         try:
             return job if foreseen is None else self._jobs.set_estimate(job.job_id, job.attempt, now(), foreseen)
         except JobStoreUnavailable as error:
-            _log.warning("what a job will cost cannot be told: %s", error)
+            _log.warning("the estimate of a job cannot be stored: %s", error)
             return job
         except (NoSuchJob, IllegalTransition) as error:
             raise JobRevoked("the job was aborted") from error
 
     def _take_job(self) -> Job | None:
-        """The next job, which is ours now. A store that is out of order is asked until it answers."""
+        """Take the next job from the queue; retry while the job store is unavailable."""
         while not self._closing.is_set():
             try:
                 return self._queue.take_job(self._worker, self._works)
@@ -175,7 +175,7 @@ class JobRunner:
         return None
 
     def _complete_from_reuse(self, job: Job, like: str, report: QueryReport) -> bool:
-        """End the job with the result of another one, if there is one of this fingerprint."""
+        """Complete the job with the result of an identical job, if one exists."""
         if (found := self._reuse.reuse_result(job, like)) is None:
             return False
         result, info = found
@@ -184,7 +184,7 @@ class JobRunner:
         return True
 
     def _execute_query(self, job: Job, parameters: TapParameters, execution: QueryExecution, like: str) -> None:
-        """Run the query and store its result. Raises what it fails with."""
+        """Run the query and store its result. Raises the query's error."""
         running = RunningJob(job, execution)
         self._plan_execution(job, running)
         execution.on_first_rows = lambda batch: self._store_preview(running, parameters.query, batch)
@@ -210,7 +210,7 @@ class JobRunner:
         self._complete_job(job, execution.report, result, info, like)
 
     def _plan_execution(self, job: Job, running: RunningJob) -> None:
-        """In pieces or in one: what the job's info says of it."""
+        """Decide whether the job runs in pieces, and write its plan for jobInfo."""
         translation = running.execution.translation
         planned = self._pieces.plan_job(job, translation)
         if isinstance(planned, PiecewiseRun):
@@ -229,7 +229,7 @@ class JobRunner:
         self._pieces.delete_parts(job)
 
     def _store_preview(self, running: RunningJob, query: str, batch: pa.RecordBatch) -> None:
-        """Of a short query these are all there are, and the engine will not be seen at work again."""
+        """Store the preview. Read the progress too: a short query ends before the monitor sees it."""
         self._monitor.update_progress((running,))
         writer = self._results.create_result(running.job.preview_key, lasting=False)
         try:
@@ -239,9 +239,9 @@ class JobRunner:
             writer.discard()
 
     def _end_without_result(self, job: Job, report: QueryReport, failure: ServiceError) -> None:
-        """The job has no result. If it is no longer ours, that is why it failed, and nobody has to be told."""
+        """Fail the job, or queue it again. The report is ABORTED if the job was revoked."""
         report.status, report.error = "ERROR", str(failure)
-        with suppress(OSError):  # the sweep sees to it
+        with suppress(OSError):  # the sweep deletes it
             self._results.delete_result(job.preview_key)
         is_lost = self._has_lost_server(failure) and job.deaths + 1 < MAX_DEATHS
         if is_lost or isinstance(failure, (_ShuttingDown, DataChanged)):
@@ -254,7 +254,7 @@ class JobRunner:
         self._pieces.delete_parts(job)
 
     def _has_lost_server(self, failure: ServiceError) -> bool:
-        """Whether the job has lost its server, and there is another one that it can begin anew on."""
+        """Return whether the job's server went away and another one can restart it."""
         error = failure.__cause__
         if not isinstance(error, EngineUnavailable) or error.code:
             return False
@@ -264,22 +264,22 @@ class JobRunner:
             return False
         return True
 
-    def _update_store(self, tell: Callable[[datetime], Job]) -> bool:
-        """Tell the job store how a job has ended; false if it is no longer ours.
+    def _update_store(self, update: Callable[[datetime], Job]) -> bool:
+        """Store the end of a job; return False if the job was revoked.
 
-        A store that is out of order is told again until it listens: nobody else knows.
+        Retry while the store is unavailable: no other process knows how the job ended.
         """
         at = now()
         while True:
             try:
-                tell(at)
+                update(at)
                 return True
             except (NoSuchJob, IllegalTransition):
                 return False
             except JobStoreUnavailable as error:
-                _log.warning("the end of a job cannot be told yet: %s", error)
+                _log.warning("the end of a job cannot be stored yet: %s", error)
                 if self._closing.wait(STORE_RETRY_SECONDS):
-                    return False  # the job is found EXECUTING at the next start, and begins anew
+                    return False  # the next start finds the job EXECUTING and restarts it
 
     def _record_query(self, job: Job, parameters: TapParameters | None, report: QueryReport) -> None:
         report.seconds["total"] = (now() - job.creation_time).total_seconds()

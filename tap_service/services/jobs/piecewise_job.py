@@ -1,7 +1,7 @@
-"""Jobs in pieces: the rows of one range of cells after the other, each kept in the result store when it is done.
+"""Jobs in pieces: the query runs over one range of cells after another, and the result store keeps each finished piece.
 
-A worker that takes a job on again begins at the first piece that is not done. The pieces of one result have to be of
-the same data: what is done is thrown away when a table has changed.
+A worker that resumes a job starts at its first unfinished piece. All pieces of a result must come from the same data:
+when a table changes, the finished pieces are discarded.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from tap_service.storage.results.result_store import ResultMissing, ResultStore
 
 
 class DataChanged(ServiceUnavailable):
-    """What is done of a job is of no use any more."""
+    """A table has changed: the finished pieces of a job are discarded."""
 
 
 class PiecewiseJobs:
-    """Which jobs are done in pieces, and how."""
+    """Decides which jobs run in pieces, and divides them."""
 
     def __init__(self, config: Config, engine: Engine, preparation: QueryPreparation, stores: JobStores) -> None:
         self._longest = config.piece_seconds
@@ -50,12 +50,12 @@ class PiecewiseJobs:
         self._stores = stores
 
     def plan_job(self, job: Job, translation: Translation) -> PiecewiseRun | Undivided:
-        """How a job is done, which is ours to execute; the way back into the queue keeps what is done of it."""
+        """Divide a job into pieces, resuming its finished ones, or return the reason why it runs as a whole."""
         seconds = job.foreseen.seconds if job.foreseen else 0.0
         if not self._longest or seconds <= self._longest:
-            return Undivided("it is not foreseen to take long")
+            return Undivided("it is not expected to take long")
         if translation.bound is None:
-            return Undivided("it is not made of ADQL")
+            return Undivided("it is no ADQL query")
         division = divide_query(translation.bound)
         if isinstance(division, Undivided):
             return division
@@ -69,7 +69,7 @@ class PiecewiseJobs:
         )
 
     def delete_parts(self, job: Job) -> None:
-        """Remove the parts of a job if it has ended. What cannot be removed now is the sweep's."""
+        """Delete the parts of a job that has ended; the sweep deletes what cannot be deleted now."""
         with suppress(NoSuchJob, JobStoreUnavailable, OSError):
             last = self._stores.jobs.get_job(job.job_id)
             if last.phase not in UNFINISHED:
@@ -77,14 +77,14 @@ class PiecewiseJobs:
                     self._stores.results.delete_result(key)
 
     def _data_fingerprint(self, translation: Translation, division: Division) -> str:
-        """The same for the same query over the same data."""
+        """Return a hash that is the same for the same query over the same data."""
         tables = [(entry.schema.name, entry.table.name) for entry in translation.tables]
-        told = [VERSION, translation.sql, division.scan.relation, read_content_stamps(self._engine, tables)]
-        return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+        hashed = [VERSION, translation.sql, division.scan.relation, read_content_stamps(self._engine, tables)]
+        return hashlib.sha256(json.dumps(hashed).encode()).hexdigest()
 
 
 class PiecewiseRun:
-    """The rows of one job, for an execution to read instead of the engine's one answer."""
+    """The row source of a job in pieces: an execution reads it in place of the engine."""
 
     def __init__(
         self,
@@ -109,13 +109,13 @@ class PiecewiseRun:
 
     def stream_batches(
         self,
-        sql: str,  # noqa: ARG002 (that of each piece takes its place)
+        sql: str,  # noqa: ARG002 (each piece has its own SQL)
         *,
         query_id: str = "",
         settings: Settings | None = None,
         batch_rows: int = 16384,
     ) -> AbstractContextManager[Iterator[pa.RecordBatch]]:
-        """As the engine's."""
+        """Implement ``RowSource``."""
         return closing(self._stream_pieces(query_id, settings or {}, batch_rows))
 
     def cancel_query(self, query_id: str) -> None:
@@ -127,10 +127,10 @@ class PiecewiseRun:
         text = (
             f"in {len(self._pieces)} pieces of {self._division.scan.entry.qualified_name}, by ranges of HEALPix cells"
         )
-        return text if self._division.groups is None else text + ", whose groups are put together"
+        return text if self._division.groups is None else text + ", whose groups are merged"
 
     def pieces_info(self) -> Info:
-        """For jobInfo."""
+        """Return the progress for jobInfo."""
         done, count = len(self._work.parts), len(self._pieces)
         percent = min(done * 100 // count, 99)
         info: dict[str, str | int | float] = {"pieces": count, "piecesDone": done, "percent": percent}
@@ -157,7 +157,7 @@ class PiecewiseRun:
                     return
 
     def _stream_groups(self, query_id: str, settings: Settings, batch_rows: int) -> Iterator[pa.RecordBatch]:
-        """Put together, in the engine, from those of all pieces."""
+        """Merge the groups of all pieces in the engine."""
         for number in range(len(self._work.parts), len(self._pieces)):
             self._execute_piece(number, query_id, settings, batch_rows)
         bare = self._division.make_statement(self._pieces[-1], bare=True)
@@ -174,7 +174,7 @@ class PiecewiseRun:
                 yield from self._stop_when_cancelled(batches)
 
     def _store_plan(self) -> None:
-        """Write down what shall be done; parts that others have done of something else go."""
+        """Store the plan, and delete parts of an outdated plan."""
         if self._job.pieces == self._work:
             return
         self._store_progress(self._work)
@@ -182,7 +182,7 @@ class PiecewiseRun:
             self._results.delete_result(key)
 
     def _execute_piece(self, number: int, query_id: str, settings: Settings, batch_rows: int) -> None:
-        """The piece of this number, the first that is not done."""
+        """Execute the first unfinished piece, which has this number."""
         self._check_cancelled()
         made = self._division.make_statement(self._pieces[number])
         key = self._job.part_key(self._job.attempt, number)
@@ -198,7 +198,7 @@ class PiecewiseRun:
             raise
 
     def _stop_when_cancelled(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """A query that was cancelled may just end."""
+        """Raise QueryCancelled when the job was stopped: a cancelled query may end like a complete one."""
         for batch in batches:
             self._check_cancelled()
             yield batch
@@ -223,7 +223,7 @@ class PiecewiseRun:
             self._restart_job("a part of the result was lost")
 
     def _restart_job(self, reason: str) -> NoReturn:
-        """Throw away what is done, to begin anew; not too often."""
+        """Discard the finished pieces and raise DataChanged, or ServiceUnavailable after MAX_RESTARTS."""
         done = replace(self._job, pieces=self._work).part_keys
         changes = self._work.changes + 1
         self._store_progress(PieceWork(changes=changes))
@@ -231,10 +231,10 @@ class PiecewiseRun:
             self._results.delete_result(key)
         if changes > MAX_RESTARTS:
             raise ServiceUnavailable(f"{reason} while the job ran, the {changes}th time. Run it again later")
-        raise DataChanged(f"{reason} while the job ran: it begins anew")
+        raise DataChanged(f"{reason} while the job ran: it starts again")
 
     def _store_progress(self, work: PieceWork) -> None:
-        """A store that is out of order is told again until it listens, or the job is stopped."""
+        """Store the progress; retry while the store is unavailable, until the job is stopped."""
         while True:
             try:
                 self._jobs.set_pieces(self._job.job_id, self._job.attempt, now(), work)

@@ -1,4 +1,4 @@
-"""The stored result of an identical query, given again where the client asks for it with REUSE=true."""
+"""Reuse of stored results: a job with REUSE=true gets the result of an identical job."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from tap_service.storage.results.result_store import ResultMissing
 
 _TRUE, _FALSE = ("true", "1"), ("false", "0", "")
 
-#: of the first job's info, what is true of its result
-_OF_RESULT = ("rowsWritten", "bytesWritten", "rowLimit", "queryStatus", "warning")
+#: fields of jobInfo that describe the result, and hold for its copy
+_RESULT_INFO = ("rowsWritten", "bytesWritten", "rowLimit", "queryStatus", "warning")
 
 
 def parse_reuse(pairs: Sequence[Pair]) -> bool:
-    """Raises ParameterFault."""
+    """Return the value of REUSE. Raises ParameterFault."""
     given = [value.strip().lower() for name, value in pairs if name.upper() == "REUSE"]
     wrong = [value for value in given if value not in (*_TRUE, *_FALSE)]
     if wrong or len(given) > 1:
@@ -36,15 +36,15 @@ def parse_reuse(pairs: Sequence[Pair]) -> bool:
 def compute_fingerprint(
     job: Job, parameters: TapParameters, execution: QueryExecution, title: str, data_version: Callable[[], int]
 ) -> str:
-    """The same for two jobs of one owner whose results must be the same; '' if there is no telling."""
+    """Return a hash that is the same for two jobs of one owner with the same result; '' if the result may differ."""
     if job.owner is None or parameters.uploads or not _is_deterministic(execution.translation):
         return ""
-    told = [VERSION, title, job.owner, data_version(), parameters.query, parameters.format.mime, execution.limit]
-    return hashlib.sha256(json.dumps([*told, execution.translation.sql]).encode()).hexdigest()
+    hashed = [VERSION, title, job.owner, data_version(), parameters.query, parameters.format.mime, execution.limit]
+    return hashlib.sha256(json.dumps([*hashed, execution.translation.sql]).encode()).hexdigest()
 
 
 def _is_deterministic(translation: Translation) -> bool:
-    """Whether the same data give the same answer. TAP_SCHEMA's change in other ways."""
+    """Return whether the same data version gives the same rows. TAP_SCHEMA changes without a new version."""
     own = any(entry.schema.name.upper() == "TAP_SCHEMA" for entry in translation.tables)
     return translation.is_repeatable and not own
 
@@ -55,9 +55,9 @@ class ResultReuse:
         self._results = stores.results
 
     def reuse_result(self, job: Job, fingerprint: str) -> tuple[JobResult, Info] | None:
-        """The result of a job that is alike, under this job's key too, and what to tell of it; None without one."""
+        """Copy the result of a job with this fingerprint; return it with its jobInfo, or None without such a job."""
         for job_id in self._jobs.find_alike(fingerprint) if fingerprint else ():
-            # destroyed just now; or the store cannot: then the query runs, and tells if there is something wrong
+            # the job was destroyed just now, or the store fails: then the query runs
             with suppress(NoSuchJob, ResultMissing, OSError):
                 first = self._jobs.get_job(job_id)
                 if first.result is None:
@@ -67,6 +67,6 @@ class ResultReuse:
                     self._results.copy_result(first.preview_key, job.preview_key)
                 found = first.result
                 result = JobResult(job.result_key, found.size, found.content_type, found.extension, found.etag)
-                info = {name: value for name, value in first.info.items() if name in _OF_RESULT}
+                info = {name: value for name, value in first.info.items() if name in _RESULT_INFO}
                 return result, {**info, "resultOf": job_id}
         return None

@@ -1,4 +1,4 @@
-"""Work that is done while its next piece is being made: a batch is encoded while the engine makes another."""
+"""Overlap of two kinds of work: a thread encodes one batch while the engine computes the next."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from types import TracebackType
 
 
 class OverlappedWork:
-    """Pieces of work one after the other; all but the first, which may be the only one, on a thread of its own.
+    """Runs calls in order: the first, which is often the only one, directly, all others on one thread.
 
-    An error shows at the next call. Leaving the context waits for what still runs.
+    The next call raises the error of the previous one. Leaving the context waits for the running call.
     """
 
     def __init__(self) -> None:
@@ -28,18 +28,18 @@ class OverlappedWork:
             self._pool.shutdown()
 
     def run_after_previous(self, work: Callable[[], None]) -> None:
-        """Begin with ``work`` when all before it is done."""
+        """Start ``work`` when the previous call has ended."""
         if self._first:
             self._first = False
             work()
             return
         self.finish()
         if self._pool is None:
-            self._pool = ThreadPoolExecutor(1, "behind")
+            self._pool = ThreadPoolExecutor(1, "encoder")
         self._last = self._pool.submit(work)
 
     def finish(self) -> None:
-        """Wait for all of it. Raises what it has failed with."""
+        """Wait for the last call, and raise its error."""
         last, self._last = self._last, None
         if last is not None:
             last.result()

@@ -1,4 +1,4 @@
-"""The time that the engine works on a query: what the limit of a synchronous query counts."""
+"""Measures the time that the engine works on a query, which the limit of /sync counts."""
 
 from __future__ import annotations
 

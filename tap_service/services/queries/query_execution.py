@@ -1,4 +1,4 @@
-"""One translated query from the engine to bytes in a sink: the part that runs on a thread, for any kind of request."""
+"""Executes one translated query on a thread: from the engine's rows to bytes in a sink."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from tap_service.storage.engine.engine import (
 
 
 class ByteSink(Protocol):
-    """Where the bytes go. ``write`` with ``anyway`` is for last words, which need room even in a full sink."""
+    """Receives the bytes. ``anyway`` ignores the limit of a full sink, for the end of a document after an error."""
 
     def write(self, data: bytes, *, anyway: bool = False) -> None: ...
 
@@ -52,7 +52,7 @@ class ByteSink(Protocol):
 
 
 class RowSource(Protocol):
-    """Where the rows come from: the engine, or a job's own way; see ``Engine``."""
+    """Returns the rows: the engine, a job in pieces, or a change of a user table. See ``Engine``."""
 
     def stream_batches(
         self, sql: str, *, query_id: str = "", settings: Settings | None = None, batch_rows: int = 16384
@@ -62,15 +62,14 @@ class RowSource(Protocol):
 
 
 def log_status(failure: ServiceError) -> str:
-    """How the log and the metrics call an end without a result."""
+    """Return the status of a query without a result, for log and metrics."""
     return "GONE" if isinstance(failure, ClientGone) else "ERROR"
 
 
 class QueryExecution:
-    """Runs once, on one thread; ``stop`` may come from any other.
+    """Runs once, on one thread; any thread may call ``stop``.
 
-    ``row_limit`` has the number of rows to give: the translation was made with one more, which is how an overflow is
-    seen.
+    The translated query returns one row more than ``row_limit`` permits; that row reveals an overflow.
     """
 
     def __init__(
@@ -79,16 +78,16 @@ class QueryExecution:
         self.query_id = query_id
         self.clock = EngineClock()
         self.report = QueryReport()
-        #: why it failed; the sink has got a whole document all the same if ``complete``
+        #: the error; with ``complete``, the sink has a whole document in spite of it
         self.failure: ServiceError | None = None
         self.complete = False
         self.source: RowSource = engine
         self.translation = translation
         self._serializer = serializer
         self.row_limit = row_limit
-        #: what the query needs in the engine, removed by ``close``
+        #: uploaded tables of the query, dropped by ``close``
         self.uploads: LoadedUploads | None = None
-        #: called with the first rows, in the thread of the run; what it raises is the run's failure
+        #: called with the first batch on the thread of the run; its errors fail the run
         self.on_first_rows: Callable[[pa.RecordBatch], None] | None = None
         self._stopped: ServiceError | None = None
         self._head = b""
@@ -99,23 +98,23 @@ class QueryExecution:
         return self.row_limit.limit
 
     def set_niceness(self, niceness: int) -> None:
-        """Let the engine's threads for this query, where it may, take the processors after those of lower niceness."""
+        """Lower the scheduling priority of the engine's threads for this query; needs CAP_SYS_NICE there."""
         self.translation.settings["os_threads_nice_value_query"] = niceness
 
     def stop(self, reason: ServiceError) -> None:
-        """Ask the run to end with ``reason``; to be called again until it has ended."""
+        """Stop the run with ``reason``. Call again until it has ended."""
         self._stopped = self._stopped or reason
         self.source.cancel_query(self.query_id)
 
     def close(self) -> None:
-        """Give up what the query had of its own. When it does not run any more, or shall not."""
+        """Drop uploaded tables; call when the query has ended or will not run."""
         if self.uploads is not None:
             self.uploads.drop_tables()
 
     def run(self, sink: ByteSink) -> None:
-        """Write the whole document and end the sink. Never raises: see ``failure``.
+        """Write the whole document and end the sink. Errors go to ``failure``.
 
-        Nothing has been written when the query fails before its first rows.
+        A query that fails before its first rows writes nothing.
         """
         try:
             with translate_faults(self.query_id):
@@ -123,7 +122,7 @@ class QueryExecution:
                 status = self._write_rows(sink)
                 self.report.status = status.value
                 status = replace(status, seconds=self.clock.seconds)
-                self._write_bytes(sink, b"")  # the header, if there were no rows to take it along
+                self._write_bytes(sink, b"")  # the header, if there were no rows
                 for piece in self._serializer.footer(status):
                     self._check_stopped()
                     self._write_bytes(sink, piece)
@@ -161,7 +160,7 @@ class QueryExecution:
         self._write_bytes(sink, self._serializer.rows(batch))
 
     def _next_batch(self, batches: Iterator[pa.RecordBatch]) -> pa.RecordBatch | None:
-        """The next batch, with the clock running while the engine makes it. A stopped engine may just end."""
+        """Return the next batch, and count the engine's time. A cancelled query may end like a complete one."""
         self._check_stopped()
         with self.clock.running():
             batch = next(batches, None)
@@ -183,7 +182,7 @@ class QueryExecution:
         self.report.bytes += len(data)
 
     def _end_with_failure(self, sink: ByteSink, failure: ServiceError) -> None:
-        """Say so after the rows that are out already, if the format has a place for it."""
+        """Append the error to rows already written, if the format has a place for it."""
         self.failure = failure
         self.report.status = log_status(failure)
         self.report.error = str(failure)
@@ -200,7 +199,7 @@ class QueryExecution:
 
 @contextmanager
 def translate_faults(query_id: str) -> Iterator[None]:
-    """What can go wrong, as an error for the user; what nobody foresaw is a fault of ours and goes to the log."""
+    """Translate errors of engine, disk and serializer into errors for the user; log unexpected ones."""
     try:
         yield
     except ServiceError:
@@ -211,33 +210,33 @@ def translate_faults(query_id: str) -> Iterator[None]:
         raise QueryFault(f"the query fails on a value in the data: {error}") from error
     except (ResourceLimit, QueryTimeout) as error:
         raise QueryTooHeavy(
-            f"the query needs more than this service gives to one query: {error}. "
+            f"the query needs more than this service grants one query: {error}. "
             "Ask for less at once: a smaller region, fewer columns to sort or group by"
         ) from error
     except NoRoom as error:
         raise QueryTooHeavy(str(error)) from error
     except SpoolClosed as error:
-        raise ClientGone("the client has gone away") from error
+        raise ClientGone("the client has closed the connection") from error
     except (EngineUnavailable, QueryCancelled) as error:
         raise ServiceUnavailable(f"the engine has stopped this query: {error}. Ask again later") from error
     except (StorageFull, OSError) as error:
         _log.error("query %s: its result cannot be stored: %s", query_id, error)
-        if isinstance(error, StorageFull) or error.errno in _FULL:
+        if isinstance(error, StorageFull) or error.errno in _DISK_FULL:
             raise ServiceUnavailable("the service has no room on its disk for this query. Ask again later") from error
-        raise ServiceUnavailable("the service cannot reach its store for results. Ask again later") from error
+        raise ServiceUnavailable("the service cannot reach its result store. Ask again later") from error
     except Exception as error:
-        if isinstance(error, EngineError) and error.code in _TABLE_IS_GONE:
+        if isinstance(error, EngineError) and error.code in _MISSING_TABLE_CODES:
             raise ServiceUnavailable("a table of this query was replaced or dropped just now. Ask again") from error
         detail = error.detail if isinstance(error, EngineError) else repr(error)
         _log.error("query %s failed: %r", query_id, detail, exc_info=error)
         raise InternalFault(
-            f"the service failed on this query; the fault is ours. Its log has the reason under {query_id}"
+            f"the service failed on this query because of a fault of its own; its log has the reason under {query_id}"
         ) from error
 
 
-#: ClickHouse's UNKNOWN_TABLE, UNKNOWN_DATABASE and TABLE_IS_DROPPED: the catalogue was read before the change
-_TABLE_IS_GONE = (60, 81, 218)
+#: ClickHouse's UNKNOWN_TABLE, UNKNOWN_DATABASE and TABLE_IS_DROPPED: the table changed after the translation
+_MISSING_TABLE_CODES = (60, 81, 218)
 
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 _log = logging.getLogger("skyhouse")

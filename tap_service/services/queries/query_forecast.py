@@ -1,4 +1,4 @@
-"""What a query would cost and give, before it runs: the same preparation as for a run, and nothing of the engine's."""
+"""The estimate of a query, its plan and its fields, from the same preparation as for a run."""
 
 from __future__ import annotations
 
@@ -14,10 +14,7 @@ from tap_service.services.queries.tap_parameters import TapParameters
 
 @dataclass(frozen=True, slots=True)
 class QueryForecast:
-    """``estimate``: None if the engine tells nothing; ``fields``: of the result; ``tables``: those that it reads.
-
-    ``row_limit``: what it does to the result.
-    """
+    """``estimate`` is None if the engine does not answer; ``fields`` are the result's, ``tables`` those it reads."""
 
     estimate: Estimate | None
     plan: tuple[str, ...]
@@ -29,7 +26,7 @@ class QueryForecast:
 def forecast_query(
     preparation: QueryPreparation, parameters: TapParameters, hard_maxrec: int, *, owner: str | None = None
 ) -> QueryForecast:
-    """Uploaded tables are read for that, and dropped. Raises as ``Preparation.prepare``."""
+    """Estimate the query; load and drop its uploaded tables. Raises as ``QueryPreparation.prepare_query``."""
     execution = preparation.prepare_query(parameters, f"sync-{uuid.uuid4().hex}", hard_maxrec, owner=owner)
     try:
         translation = execution.translation

@@ -1,4 +1,4 @@
-"""The query log: one line of JSON for each request, with everything that a client sent escaped."""
+"""The query log: one line of JSON for each request, with all text of clients escaped."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tap_service.services.queries.tap_parameters import TapParameters
 
 
 class QueryLog:
-    """``target``: a file to append to, ``-`` for standard error, empty for none. A line that fails fails no query."""
+    """``target``: a file to append to, ``-`` for standard error, empty for none. An error of the log fails no query."""
 
     def __init__(self, target: str, metrics: ServiceMetrics) -> None:
         self._metrics = metrics
@@ -31,7 +31,7 @@ class QueryLog:
         )
 
     def log_query(self, parameters: TapParameters, report: QueryReport, *, query_id: str, client: str) -> None:
-        """The line of a query whose parameters could be read, at its end."""
+        """Log the end of a query with valid parameters."""
         self.log_record(
             query_id=query_id,
             runid=parameters.runid,

@@ -1,4 +1,4 @@
-"""From a request's parameters to an execution: what /sync and jobs have in common before the engine is asked."""
+"""Turns the parameters of a request into an execution, for /sync and for jobs."""
 
 from __future__ import annotations
 
@@ -48,11 +48,23 @@ class QueryPreparation:
     def prepare_query(
         self, parameters: TapParameters, query_id: str, hard_maxrec: int, *, owner: str | None = None
     ) -> QueryExecution:
-        """Translate the query, and make all ready to run it, which the caller has to ``close``.
+        """Load the uploaded tables, translate the query, and return its execution, which the caller closes.
 
-        Raises UploadFault for a table that cannot be had, QueryFault for what cannot be translated.
-        ``hard_maxrec`` is the row limit of any such request, ``query_id`` the engine's name for the query. ``owner``:
-        who asks, with tables of their own; None is nobody in particular.
+        Parameters
+        ----------
+        query_id
+            The engine's name for the query.
+        hard_maxrec
+            The largest row limit of such a request.
+        owner
+            The user whose tables the query may read; None for an anonymous caller.
+
+        Raises
+        ------
+        UploadFault
+            An uploaded table cannot be fetched or read.
+        QueryFault
+            The query cannot be translated.
         """
         began = time.monotonic()
         asked = self._config.default_maxrec if parameters.maxrec is None else parameters.maxrec
@@ -95,28 +107,29 @@ class QueryPreparation:
         return execution
 
     def result_fields(self, parameters: TapParameters, owner: str | None) -> tuple[Field, ...]:
-        """The columns of a query's result. Raises QueryFault."""
+        """Return the columns of a query's result. Raises QueryFault."""
         return self._translate_query(parameters.query, 0, self._metadata.catalogue_for(owner)).fields
 
     def current_data_version(self) -> int:
-        """Another one after each change of what can be asked."""
+        """Return a number that changes with each change of the published tables."""
         self._metadata.refresh()
         return self._metadata.snapshot.version
 
     def estimate_cost(self, execution: QueryExecution) -> Estimate | None:
-        """What the query will cost and give; None if the engine does not tell what it has."""
+        """Estimate the cost of the query; None if the engine or the job store does not answer."""
         limit = execution.row_limit
         try:
             cost = self._estimator.estimate_cost(execution.translation, self._metadata.snapshot.version)
             return replace(cost, result=limit.rows, warning=limit.warning)
         except (EngineError, JobStoreUnavailable) as error:
-            _log.warning("the cost of a query cannot be foreseen now: %s", error)
+            _log.warning("the cost of a query cannot be estimated now: %s", error)
             return None
 
     def estimate_job_cost(self, job: Job) -> Estimate | None:
-        """The same of a job that shall run; None also for what will fail, which it shall when it runs.
+        """Estimate the cost of a job before it is queued.
 
-        And for what takes long to translate, which is foreseen then.
+        Returns None for a query that takes long to translate, which is estimated when it starts, and for one that
+        cannot be prepared, which fails when it starts.
         """
         try:
             parameters = read_tap_parameters(job.parameters, self._config.max_query_length)
@@ -128,11 +141,11 @@ class QueryPreparation:
             return None
 
     def estimate_row_spread(self, translation: Translation, entry: TableEntry) -> tuple[int, NDArray[np.float64]]:
-        """The rows of a table that the query reaches, by NESTED cell of the order that comes first."""
+        """Return a HEALPix order and, for each NESTED cell of it, the rows of a table that the query reads."""
         return self._estimator.find_rows_reached(translation, entry, self._metadata.snapshot.version)
 
     def read_density(self, entry: TableEntry) -> tuple[int, NDArray[np.int64]]:
-        """The rows of a table by NESTED cell of the order that comes first, and after them those without position.
+        """Return a HEALPix order and the rows of a table in each NESTED cell of it, then the rows without position.
 
         Raises ServiceUnavailable.
         """
@@ -142,7 +155,7 @@ class QueryPreparation:
             raise ServiceUnavailable("the table's rows cannot be counted now. Ask again later") from error
 
     def record_measured_cost(self, foreseen: Estimate | None, bytes_read: int, seconds: float) -> None:
-        """What a query that has ended took in truth."""
+        """Improve the estimator's rates by the measured cost of an ended query."""
         if foreseen is not None:
             self._estimator.learn_rate(foreseen, bytes_read, seconds)
 
@@ -150,7 +163,7 @@ class QueryPreparation:
         try:
             return self._estimator.estimate_result_rows(translation, self._metadata.snapshot.version)
         except EngineError as error:
-            _log.warning("the rows of a result cannot be foreseen now: %s", error)
+            _log.warning("the rows of a result cannot be estimated now: %s", error)
             return None
 
     def _build_result_info(self, parameters: TapParameters, translation: Translation, limit: RowLimit) -> ResultInfo:
@@ -178,5 +191,5 @@ class QueryPreparation:
 
 
 def needs_other_services(parameters: TapParameters) -> bool:
-    """Whether the translation may have to wait for a table or another service: other queries do not wait with it."""
+    """Return whether the preparation may wait for uploads or a name service; such queries have their own threads."""
     return bool(parameters.uploads) or "ivo_simbadpoint" in parameters.query.lower()

@@ -1,7 +1,7 @@
-"""The stage that a running query is at, by name, as far as the engine's figures tell it.
+"""The current stage of a running query, by name.
 
-The engine tells how many rows it has read and how many its joins have found, and the execution how many have come out.
-Whichever of these grows is what goes on; when none does, it is what the query still has to do with the rows.
+The engine reports the rows that it has read and joined, the execution those that it has written. The number that grows
+identifies the stage; when none grows, the query groups or sorts.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tap_service.storage.engine.engine import Progress
 
 
 class QueryStage(StrEnum):
-    """``PREPARING``: uploaded tables are read and the query is translated. ``MATCHING`` is a join by nearness."""
+    """``PREPARING``: uploads are read and the query is translated. ``MATCHING``: a cross-match."""
 
     PREPARING = "preparing"
     READING = "reading"
@@ -26,7 +26,7 @@ class QueryStage(StrEnum):
 
 
 class QueryStages:
-    """Those of one query, None for SQL that is not made of ADQL."""
+    """The stages of one query, or of SQL without an ADQL query (None)."""
 
     def __init__(self, query: Query | None) -> None:
         selected = [] if query is None else list(walk_selects(query))
@@ -42,7 +42,7 @@ class QueryStages:
             self._sorts = self._sorts or bool(query.order_by)
 
     def current_stage(self, before: Progress, seen: Progress, *, written: bool) -> QueryStage:
-        """What goes on between two looks at the engine; ``written``: rows of the result have come out meanwhile."""
+        """Return the stage between two reports of the engine; ``written``: result rows were written meanwhile."""
         if seen.joined_rows > before.joined_rows and self.join is not None:
             return self.join
         if not seen.read_rows or seen.read_rows < seen.total_rows:

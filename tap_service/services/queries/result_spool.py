@@ -1,7 +1,7 @@
-"""Results on their way to clients: written at the engine's speed, read at the client's.
+"""Spools between an engine that writes and a client that reads.
 
-A spool holds bytes in memory first and goes on in a nameless file; both are bounded over all spools together. What the
-client has read is forgotten, so a fast client needs no file however large its result is.
+A spool holds bytes in memory first and then in an unnamed file; all spools together have one limit for each. Bytes that
+the client has read are freed, so a fast client needs no file even for a large result.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from pathlib import Path
 from tap_service.constants import PIECE_BYTES
 from tap_service.scratch_files import Budget, NoRoom, ScratchFile
 
-#: one result takes this part of the memory at most, and one file this part of the disk
-_SHARE = 16
+#: one result takes at most 1/16 of the memory, and one file 1/16 of the disk
+_MAX_SHARE = 16
 _READER_THREADS = 4
-#: a file is given back when a client has read this much of it, or when it has caught up
+#: a file is freed when the client has read this much of it, or all of it
 _SEGMENT_BYTES = 64 << 20
 
 
 class SpoolClosed(Exception):
-    """The reader is gone."""
+    """The reader has closed the spool."""
 
 
 class SpoolStore:
-    """All spools of a process: their memory, their disk, and the threads that read the files."""
+    """The memory, the disk and the reader threads of all spools of a process."""
 
     def __init__(self, memory: int, disk: int, directory: Path) -> None:
         self.memory = Budget(memory)
         self.disk = Budget(disk)
         self.directory = directory
-        self.segment_bytes = min(_SEGMENT_BYTES, disk // _SHARE)
+        self.segment_bytes = min(_SEGMENT_BYTES, disk // _MAX_SHARE)
         self._readers = ThreadPoolExecutor(_READER_THREADS, "spool-reader")
 
     def open_spool(self) -> Spool:
@@ -51,7 +51,7 @@ class SpoolStore:
         file = ScratchFile(self.directory)
         file.write(b"skyhouse", 0)
         if file.read(8, 0) != b"skyhouse":
-            raise OSError(f"{self.directory} does not give back what is written to it")
+            raise OSError(f"{self.directory} does not return the bytes written to it")
 
     def close(self) -> None:
         self._readers.shutdown(wait=False)
@@ -59,7 +59,7 @@ class SpoolStore:
 
 @dataclass(slots=True)
 class _FileSegment:
-    """Bytes in a file: ``read`` of ``written`` of ``reserved``."""
+    """Bytes in a file: ``read`` <= ``written`` <= ``reserved``."""
 
     file: ScratchFile
     read: int = 0
@@ -68,7 +68,7 @@ class _FileSegment:
 
 
 class Spool:
-    """One result. One thread writes and ends it, the event loop reads; either side may close it."""
+    """The bytes of one result. One thread writes and ends it, the event loop reads; either side may close it."""
 
     def __init__(self, store: SpoolStore, loop: asyncio.AbstractEventLoop) -> None:
         self._store = store
@@ -80,7 +80,7 @@ class Spool:
         self._ended = self._closed = False
 
     def write(self, data: bytes, *, anyway: bool = False) -> None:
-        """Keep ``data``; ``anyway`` for last words. Raises NoRoom, SpoolClosed; OSError of the disk."""
+        """Append ``data``; ``anyway`` ignores the disk limit. Raises NoRoom, SpoolClosed, and OSError of the disk."""
         if not data:
             return
         with self._lock:
@@ -96,13 +96,13 @@ class Spool:
         self._wake_reader()
 
     def end(self) -> None:
-        """All is written."""
+        """Mark the end of the bytes."""
         with self._lock:
             self._ended = True
         self._wake_reader()
 
     def close(self) -> None:
-        """The reader is done or gone; what is left is forgotten."""
+        """Free the remaining bytes, when the reader is done or has gone."""
         with self._lock:
             self._closed = True
             while self._parts:
@@ -110,7 +110,7 @@ class Spool:
         self._wake_reader()
 
     async def wait_readable(self) -> bool:
-        """Wait until there are bytes (true) or the end has come without any (false)."""
+        """Wait for bytes; return False at the end."""
         while True:
             self._wake.clear()
             with self._lock:
@@ -121,7 +121,7 @@ class Spool:
             await self._wake.wait()
 
     async def read_pieces(self) -> AsyncIterator[bytes]:
-        """The bytes as they come, to the end; a piece is of any size."""
+        """Yield the bytes as they are written, in pieces of any size."""
         while await self.wait_readable():
             with self._lock:
                 first = self._parts[0] if self._parts else b""
@@ -133,21 +133,21 @@ class Spool:
                 yield first
 
     def _take_memory(self, count: int) -> bool:
-        """Take memory for ``count`` bytes, unless earlier ones are in a file: they have to come first."""
+        """Take memory for ``count`` bytes; return False if it is full, or earlier bytes are in a file."""
         memory = self._store.memory
         if self._parts and isinstance(self._parts[-1], _FileSegment):
             return False
-        if self._in_memory + count > memory.limit // _SHARE or not memory.take_bytes(count):
+        if self._in_memory + count > memory.limit // _MAX_SHARE or not memory.take_bytes(count):
             return False
         self._in_memory += count
         return True
 
     def _reserve_disk(self, count: int, anyway: bool) -> _FileSegment:
-        """Take disk for ``count`` bytes."""
+        """Take disk for ``count`` bytes and return their segment. Raises NoRoom."""
         disk = self._store.disk
         if not disk.take_bytes(count, anyway=anyway):
             raise NoRoom(
-                f"the {disk.limit} bytes that this service holds for clients slower than itself are full: "
+                f"the {disk.limit} bytes that this service holds for slow clients are full: "
                 "ask for fewer rows or columns, or again later"
             )
         last = self._parts[-1] if self._parts else None
@@ -162,7 +162,7 @@ class Spool:
         return last
 
     def _read_segment(self, segment: _FileSegment) -> bytes:
-        """The next piece of the first part; a segment that is read to its end is dropped, which frees its disk."""
+        """Read the next piece of the first segment; drop a fully read segment to free its disk."""
         with self._lock:
             count = min(PIECE_BYTES, segment.written - segment.read)
         piece = segment.file.read(count, segment.read)
@@ -181,5 +181,5 @@ class Spool:
             self._store.memory.return_bytes(len(part))
 
     def _wake_reader(self) -> None:
-        with suppress(RuntimeError):  # the loop is closed: nobody waits
+        with suppress(RuntimeError):  # the loop is closed and nothing waits
             self._loop.call_soon_threadsafe(self._wake.set)

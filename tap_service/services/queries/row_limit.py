@@ -1,4 +1,4 @@
-"""What the row limit of a request does to its result: what it will cut, what it has cut, and the way out."""
+"""Effects of a row limit on a result: what it cuts, and how to get the rest."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from adql import Translation
 from adql.ir import Derived, Query, Relation, Scan, Select, has_window
 from tap_service.models.work_class import ResultRows
 
-#: a sample of random size stays within the limit unless it is larger than expected by more standard deviations
+#: the expected size of a suggested sample stays this many standard deviations below the limit
 _DEVIATIONS = 3.0
 
-#: how much more than foreseen a sample is to have room for, where rows are not counted but estimated
-_MARGIN = 1.1
+#: factor on estimated, not counted, rows: the suggested sample stays within the limit even if they are more
+_ESTIMATE_MARGIN = 1.1
 
 
 @dataclass(frozen=True, slots=True)
 class SampleSuggestion:
-    """What to insert into the query, after so many of its characters, to get rows from everywhere within the limit.
+    """Text to insert at the offset ``at`` of the query, so that rows from the whole sky fit the limit.
 
-    ``of``: the table in words, as the query writes it where that is one line.
+    ``of``: the table, as the query writes it if that is one line.
     """
 
     at: int
@@ -30,11 +30,11 @@ class SampleSuggestion:
 
 @dataclass(frozen=True, slots=True)
 class RowLimit:
-    """The limit in force, the one that no such request may exceed, and what they mean for one query.
+    """The row limit in force, and its effect on one query.
 
-    ``jobs``: the highest limit of jobs.
-    ``rows``: what it would give without, None if nobody knows. ``order``: 'sky' if rows come by their place in the sky,
-    'asked' if the query has an ORDER BY, '' for any other. ``sample``: None where a sample would answer another query.
+    ``hard`` is the maximum for such a request, ``jobs`` that for jobs. ``rows``: the result without limit, None if
+    unknown. ``order``: 'sky' for HEALPix order, 'asked' for ORDER BY, otherwise ''. ``sample``: None if a sample would
+    answer a different query.
     """
 
     limit: int
@@ -46,12 +46,12 @@ class RowLimit:
 
     @property
     def is_cutting(self) -> bool:
-        """Whether it is foreseen to cut the result; with MAXREC=0 nobody wants rows."""
+        """Whether the limit is expected to cut the result; MAXREC=0 requests no rows."""
         return self.rows is not None and self.rows.precision != "at most" and 0 < self.limit < self.rows.rows
 
     @property
     def warning(self) -> str:
-        """What it will cut, and the way out; '' if that is not foreseen."""
+        """A warning before the run; '' if the limit is not expected to cut the result."""
         if not self.is_cutting:
             return ""
         surely = "will" if self.rows and self.rows.precision == "exact" else "will probably"
@@ -60,7 +60,7 @@ class RowLimit:
 
     @property
     def text_after_cut(self) -> str:
-        """Of a result that was cut: what is missing, and the way out."""
+        """The text for a result that was cut: which rows are missing, and how to get them."""
         whole = f"The query gives {self._total_text()} rows. " if self.is_cutting else ""
         return whole + self._way_out("are")
 
@@ -74,20 +74,20 @@ class RowLimit:
             "sky": f"Rows come in HEALPix order, so whole parts of the sky {verb} missing. ",
             "asked": f"The last rows in the query's order {verb} missing. ",
         }
-        said = missing.get(self.order, "") if self.limit else ""
+        text = missing.get(self.order, "") if self.limit else ""
         if self.limit < self.hard:
-            said += f"Ask for more with MAXREC, up to {self.hard}."
+            text += f"Ask for more with MAXREC, up to {self.hard}."
         elif self.limit < self.jobs:
-            said += f"A job gives more, with MAXREC up to {self.jobs}."
+            text += f"A job gives more, with MAXREC up to {self.jobs}."
         else:
-            said += "No request gets more here: ask in parts, such as one region or range of values at a time."
+            text += "No request gets more here: ask in parts, such as one region or range of values at a time."
         if self.sample is not None and self.limit:
-            said += f" For rows from everywhere, ask for a sample: FROM {self.sample.of}{self.sample.text}."
-        return said
+            text += f" For rows from everywhere, ask for a sample: FROM {self.sample.of}{self.sample.text}."
+        return text
 
 
 def apply_row_limit(given: RowLimit, rows: ResultRows | None, translation: Translation, text: str) -> RowLimit:
-    """What the ``given`` limits mean for the query ``text`` that was translated."""
+    """Complete the ``given`` limits with their effect on a translated query, whose text is ``text``."""
     if translation.bound is None:
         return replace(given, rows=rows)
     query = translation.bound.query
@@ -99,7 +99,7 @@ def apply_row_limit(given: RowLimit, rows: ResultRows | None, translation: Trans
 
 
 def without_limit(translation: Translation) -> Query | None:
-    """The query as it was resolved, with no limit but its own."""
+    """Return the bound query without the service's row limit."""
     if translation.bound is None:
         return None
     return replace(translation.bound.query, limit=translation.top)
@@ -115,7 +115,7 @@ def _find_order(query: Query) -> str:
 
 
 def _find_sampled_scan(relation: Relation) -> Scan | None:
-    """The table of ``table TABLESAMPLE (percent)``."""
+    """Return the table in ``table TABLESAMPLE (percent)``."""
     if not isinstance(relation, Derived) or not isinstance(relation.query, Select):
         return None
     inner = relation.query.from_
@@ -123,23 +123,23 @@ def _find_sampled_scan(relation: Relation) -> Scan | None:
 
 
 def _suggest_sample(query: Query, limit: int, rows: ResultRows | None, text: str) -> SampleSuggestion | None:
-    """TABLESAMPLE of the table that an unordered SELECT takes all its rows from."""
+    """Suggest TABLESAMPLE for an unordered SELECT from one table."""
     if not isinstance(query, Select) or query.is_grouped or query.distinct or query.order_by or has_window(query):
         return None
     if query.offset:
-        return None  # a sample may have fewer rows than are left out
+        return None  # the sample may have fewer rows than OFFSET skips
     if not isinstance(query.from_, Scan) or rows is None or not 0 < limit < rows.rows:
         return None
     start, end = query.from_.span
     if start == end:
         return None
-    total = rows.rows * (_MARGIN if rows.precision == "about" else 1.0)
+    total = rows.rows * (_ESTIMATE_MARGIN if rows.precision == "about" else 1.0)
     written = text[start:end] if text[start:end].isprintable() else query.from_.entry.qualified_name
     return SampleSuggestion(end, f" TABLESAMPLE ({fitting_percentage(limit, total)})", written)
 
 
 def fitting_percentage(limit: int, rows: float) -> str:
-    """The largest, of two digits, with which a sample of so many rows is not foreseen to exceed the limit."""
+    """Return the largest percentage, of two digits, with which a sample of ``rows`` stays within ``limit``."""
     expected = (math.sqrt(_DEVIATIONS**2 + 4 * limit) - _DEVIATIONS) ** 2 / 4  # expected + 3 sqrt(expected) = limit
     percent = min(100 * expected / rows, 99.0)
     step = 10.0 ** (math.floor(math.log10(percent)) - 1)

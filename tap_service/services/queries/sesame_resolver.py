@@ -1,6 +1,6 @@
-"""Positions of objects by name from the CDS' Sesame service, for operators who allow the network.
+"""Resolves object names to positions with the CDS' Sesame service, if the operator permits network access.
 
-What comes back is not trusted: it is limited in time and size, and two numbers are all that is taken from it.
+The answer is not trusted: its time and size are limited, and only two numbers are read from it.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from tap_service.services.uploads.url_fetch import Deadline
 
 _log = logging.getLogger("skyhouse")
 
-#: Simbad, NED, VizieR, in this order until one knows the name; the answer as lines of text
+#: ask Simbad, NED and VizieR in this order until one knows the name; answer in plain text
 _QUERY = "-oI/SNV?"
 _POSITION = re.compile(r"^%J +([0-9.]{1,20}) +([-+]?[0-9.]{1,20})(?: |$)", re.MULTILINE)
-_MOST_BYTES = 65_536
-_CACHED_NAMES = 1000
+_MAX_BYTES = 65_536
+_MAX_CACHED_NAMES = 1000
 _CACHED_SECONDS = 3600.0
 
 Position = tuple[float, float]
 
 
 class SesameResolver:
-    """``seconds``: the time for one name, from the connection to the last byte. Safe to call from several threads."""
+    """``seconds``: the limit for one name, from the connection to the last byte. Thread-safe."""
 
     def __init__(self, url: str, seconds: float = 5.0, clock: Callable[[], float] = time.monotonic) -> None:
         self._parts = urlsplit(url)
@@ -42,7 +42,7 @@ class SesameResolver:
         self._lock = threading.Lock()
 
     def __call__(self, name: str) -> Position:
-        """Right ascension and declination in degrees, ICRS; NameLookupError if there is no answer or no such object."""
+        """Return right ascension and declination in degrees, ICRS. Raises NameLookupError without an answer."""
         with self._lock:
             until, position = self._cache.get(name, (0.0, None))
         if self._clock() >= until:
@@ -56,28 +56,28 @@ class SesameResolver:
         with self._lock:
             self._cache[name] = (self._clock() + _CACHED_SECONDS, position)
             self._cache.move_to_end(name)
-            while len(self._cache) > _CACHED_NAMES:
+            while len(self._cache) > _MAX_CACHED_NAMES:
                 self._cache.popitem(last=False)
 
     def _parse_position(self, answer: str, name: str) -> Position | None:
-        """None for a name that nobody knows."""
+        """Return None for an unknown name."""
         if not answer.startswith("#"):
-            raise self._log_fault(name, "the answer is none of Sesame's")
+            raise self._log_fault(name, "the answer is not from Sesame")
         found = _POSITION.search(answer)
         if found is None:
             return None
         try:
             ra, dec = float(found[1]), float(found[2])
         except ValueError as error:
-            raise self._log_fault(name, "the position is no pair of numbers") from error
+            raise self._log_fault(name, "the position is not a pair of numbers") from error
         if not (0 <= ra <= 360 and -90 <= dec <= 90):
             raise self._log_fault(name, "the position is out of range")
         return ra, dec
 
     def _log_fault(self, name: str, reason: object) -> NameLookupError:
-        _log.warning("Sesame, asked for %r: %s", name, reason)
+        _log.warning("Sesame failed for %r: %s", name, reason)
         return NameLookupError(
-            f"the position of '{make_printable(name)}' cannot be looked up now; give it yourself, POINT(ra, dec)"
+            f"the position of '{make_printable(name)}' cannot be looked up now; write it as POINT(ra, dec)"
         )
 
     def _fetch_answer(self, name: str) -> str:
@@ -90,9 +90,9 @@ class SesameResolver:
                     path = f"{self._parts.path.rstrip('/')}/{_QUERY}{quote(name, safe='')}"
                     connection.request("GET", path, headers={"User-Agent": PRODUCT, "Accept": "text/plain"})
                     response = connection.getresponse()
-                    body = response.read(_MOST_BYTES + 1)
+                    body = response.read(_MAX_BYTES + 1)
         except (OSError, HTTPException) as error:
             raise self._log_fault(name, error) from error
-        if response.status != 200 or deadline.has_passed or response.length or len(body) > _MOST_BYTES:
+        if response.status != 200 or deadline.has_passed or response.length or len(body) > _MAX_BYTES:
             raise self._log_fault(name, f"status {response.status}, {len(body)} bytes{', late' * deadline.has_passed}")
         return body.decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""A synchronous query from parameters to the bytes of the answer. Blocking work is on threads, waiting in the loop."""
+"""Answers synchronous queries: blocking work runs on threads, waiting in the event loop."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from tap_service.storage.engine.engine import EngineError
 
 _log = logging.getLogger("skyhouse")
 
-#: translation is work of this process, which holds one interpreter lock: more threads would not make it faster
-_TRANSLATORS = 2
-#: these wait for name services, for tables that are fetched, and for the processes that read uploads
-_ASKERS = 8
-#: of quick queries so many times more run at once than of heavy ones
-_QUICK_SHARE = 2
+#: translation holds the interpreter lock: more threads would not make it faster
+_TRANSLATOR_THREADS = 2
+#: for queries that wait for name services, fetched tables, or readers of uploads
+_UPLOAD_THREADS = 8
+#: ratio of quick to heavy queries that run at once
+_QUICK_PER_HEAVY = 2
 
 
 @dataclass(frozen=True, slots=True)
 class SyncRequest:
-    """A request as the log has it."""
+    """A request, as the query log records it."""
 
     parameters: TapParameters
     client: str
@@ -54,17 +54,19 @@ class QueryService:
         self._spools = spools
         self._metrics = metrics
         self._log = log
-        self._translators = ThreadPoolExecutor(_TRANSLATORS, "translator")
-        self._askers = ThreadPoolExecutor(_ASKERS, "asker")
-        self._forecasters = ThreadPoolExecutor(_TRANSLATORS, "forecaster")
+        self._translators = ThreadPoolExecutor(_TRANSLATOR_THREADS, "translator")
+        self._askers = ThreadPoolExecutor(_UPLOAD_THREADS, "asker")
+        self._forecasters = ThreadPoolExecutor(_TRANSLATOR_THREADS, "forecaster")
         self._heavy = BoundedThreadPool("heavy-query", config.concurrent_queries, config.waiting_queries)
-        self._quick = BoundedThreadPool("quick-query", _QUICK_SHARE * config.concurrent_queries, config.waiting_queries)
+        self._quick = BoundedThreadPool(
+            "quick-query", _QUICK_PER_HEAVY * config.concurrent_queries, config.waiting_queries
+        )
         self.answers: set[SyncAnswer] = set()
         metrics.in_flight.set_function(lambda: len(self.answers))
         metrics.waiting.set_function(lambda: self._quick.n_waiting + self._heavy.n_waiting)
 
     async def start_query(self, parameters: TapParameters, client: str, owner: str | None = None) -> SyncAnswer:
-        """Start the query. Raises QueryFault for what cannot be translated, ServiceBusy when too many wait."""
+        """Start a query. Raises QueryFault if it cannot be translated, ServiceBusy when too many queries wait."""
         asked = SyncRequest(parameters, client, owner, time.monotonic())
         try:
             answer = await self._start_answer(asked)
@@ -75,16 +77,13 @@ class QueryService:
         return answer
 
     async def forecast_query(self, parameters: TapParameters, owner: str | None = None) -> QueryForecast:
-        """What the query would cost and give. Raises as ``answer`` for what cannot be translated.
-
-        Queries that are still being written do not hold up those that shall run.
-        """
+        """Estimate a query, on threads of their own so that estimates do not delay queries. Raises QueryFault."""
         pool = self._askers if needs_other_services(parameters) else self._forecasters
         work = partial(forecast_query, self._preparation, parameters, self._config.hard_maxrec, owner=owner)
         return await asyncio.get_running_loop().run_in_executor(pool, work)
 
     def record_refusal(self, error: ServiceError, client: str) -> None:
-        """Count and log a request whose parameters are wrong."""
+        """Count and log a request with invalid parameters."""
         report = QueryReport("REFUSED", error=str(error))
         self._metrics.record_query(report)
         self._log.log_record(client=client, status=report.status, error=report.error)
@@ -98,37 +97,36 @@ class QueryService:
         self._log.log_query(asked.parameters, report, query_id=query_id, client=asked.client)
 
     async def close(self) -> None:
-        """Stop what runs and write its lines of the log; no query is taken on any more."""
+        """Stop running queries, log them, and accept no more."""
         answers = tuple(self.answers)
         for answer in answers:
             answer.close(ServiceUnavailable("the service is shutting down"))
         await asyncio.gather(*(answer.wait_closed() for answer in answers))
-        for lane in (self._quick, self._heavy):
-            lane.close()
+        for queue in (self._quick, self._heavy):
+            queue.close()
         for pool in (self._translators, self._askers, self._forecasters):
             pool.shutdown(wait=False, cancel_futures=True)
 
     def _prepare_in_pool(self, asked: SyncRequest, query_id: str) -> tuple[QueryExecution, BoundedThreadPool]:
-        """And where it waits for its turn: light queries do not wait behind heavy ones."""
+        """Prepare the query and choose the pool that runs it: quick queries do not wait behind heavy ones."""
         execution = self._preparation.prepare_query(
             asked.parameters, query_id, self._config.hard_maxrec, owner=asked.owner
         )
-        foreseen = self._preparation.estimate_cost(execution)
-        is_quick = foreseen is not None and foreseen.seconds < QUICK_SECONDS
-        if is_quick:
+        estimate = self._preparation.estimate_cost(execution)
+        if estimate is not None and estimate.seconds < QUICK_SECONDS:
             return execution, self._quick
         execution.set_niceness(HEAVY_NICENESS)
         return execution, self._heavy
 
     async def _start_answer(self, asked: SyncRequest) -> SyncAnswer:
         query_id = f"sync-{uuid.uuid4().hex}"
-        execution, lane = await asyncio.get_running_loop().run_in_executor(
+        execution, pool = await asyncio.get_running_loop().run_in_executor(
             self._askers if needs_other_services(asked.parameters) else self._translators,
             partial(self._prepare_in_pool, asked, query_id),
         )
         spool = self._spools.open_spool()
         try:
-            running = lane.submit(partial(execution.run, spool))
+            running = pool.submit(partial(execution.run, spool))
         except ServiceError:
             await asyncio.to_thread(execution.close)
             raise
@@ -136,7 +134,7 @@ class QueryService:
 
 
 class SyncAnswer:
-    """A query under way: the engine fills the spool, the client empties it."""
+    """A running query: the engine fills the spool, the client reads it."""
 
     def __init__(
         self,
@@ -152,7 +150,7 @@ class SyncAnswer:
         self._service = service
         self._asked = asked
         self._spool = spool
-        self._place = place  # in the lane
+        self._place = place  # in the pool
         self._running = asyncio.wrap_future(place)
         self._seconds = seconds
         self._watch = asyncio.create_task(self._limit_time())
@@ -161,7 +159,7 @@ class SyncAnswer:
     async def wait_first_bytes(self) -> None:
         """Wait for the first bytes. Raises the query's error if there are none.
 
-        Where only the headers can tell how a result ended, short ones are waited for.
+        If only HTTP headers can carry the final status, wait a moment for the end of a short query.
         """
         if not self.format.tells_status:
             await asyncio.wait({self._running}, timeout=SETTLING_SECONDS)
@@ -170,7 +168,7 @@ class SyncAnswer:
 
     @property
     def status(self) -> str:
-        """How the query ended, '' while it runs."""
+        """The final status, '' while the query runs."""
         return self.execution.report.status
 
     def read_pieces(self) -> AsyncIterator[bytes]:
@@ -178,18 +176,18 @@ class SyncAnswer:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the document in the spool is whole: to be asked when all pieces are out."""
+        """Whether the document is complete, once all pieces have been read."""
         return self.execution.complete
 
     def close(self, reason: ServiceError | None = None) -> None:
-        """The client has got all, or is gone: stop what still runs, give the spool free, write the log."""
+        """Stop the query if it still runs, free the spool, and log the query. The client is done or has gone."""
         self._spool.close()
         if self._closing is None:
-            gone = ClientGone("the client went away before the end")
+            gone = ClientGone("the client closed the connection before the end")
             self._closing = asyncio.create_task(self._close_execution(reason or gone))
 
     async def wait_closed(self) -> None:
-        """Wait until ``close`` has done all that."""
+        """Wait until ``close`` has finished."""
         if self._closing is not None:
             await self._closing
 
@@ -201,7 +199,7 @@ class SyncAnswer:
         self._service.forget_answer(self)
 
     async def _limit_time(self) -> None:
-        """Stop the query when the engine has worked on it for as long as it may."""
+        """Stop the query when the engine has worked on it for the limit of /sync."""
         while not self._running.done():
             rest = self._seconds - self.execution.clock.seconds
             if rest <= 0:
@@ -217,7 +215,7 @@ class SyncAnswer:
         )
 
     async def _stop_execution(self, reason: ServiceError) -> None:
-        """Tell the engine until it has stopped; a query that still waits just leaves the queue."""
+        """Cancel the query until it has stopped; a waiting query only leaves the queue."""
         if self._place.cancel():
             self.execution.report.status = log_status(reason)
             self.execution.report.error = str(reason)

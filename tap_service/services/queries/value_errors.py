@@ -1,4 +1,4 @@
-"""What the engine says of a value that a query cannot be computed with, in words for who wrote the query."""
+"""Explains the engine's errors about values to the author of the query."""
 
 from __future__ import annotations
 
@@ -7,15 +7,21 @@ import re
 from adql import make_printable
 from tap_service.storage.engine.engine import ValueFault
 
-#: ClickHouse's types as ADQL calls them
-_ADQL = {"Int16": "SMALLINT", "Int32": "INTEGER", "Int64": "BIGINT", "Float32": "REAL", "Float64": "DOUBLE PRECISION"}
+#: ADQL names of ClickHouse types
+_ADQL_TYPES = {
+    "Int16": "SMALLINT",
+    "Int32": "INTEGER",
+    "Int64": "BIGINT",
+    "Float32": "REAL",
+    "Float64": "DOUBLE PRECISION",
+}
 
 _OUT_OF_RANGE = re.compile(r"cannot be safely converted into type (\w+)")
 _PATTERN = re.compile(r"cannot compile re2: (.*?), error: (.*?)(?:: .*)?\. Look at", re.DOTALL)
 _TEXT = re.compile(r"Cannot parse string '(.*?)' as (\w+)", re.DOTALL)
 _NO_INTEGER = re.compile(r"Cannot parse string to type (\w+)")
 
-#: what the engine says -> what it means
+#: text of the engine -> explanation
 _MEANINGS = (
     (
         "Unexpected inf or nan",
@@ -32,23 +38,25 @@ _MEANINGS = (
 
 
 def explain_value_fault(fault: ValueFault) -> str:
-    """One sentence; the engine's own words where they are not known here."""
-    said = str(fault)
-    if found := _OUT_OF_RANGE.search(said):
-        kind = _ADQL.get(found[1], found[1])
+    """Return one sentence; the engine's own message if it is unknown."""
+    message = str(fault)
+    if found := _OUT_OF_RANGE.search(message):
+        kind = _ADQL_TYPES.get(found[1], found[1])
         if kind == "DOUBLE PRECISION":
             return (
                 "a BIGINT has too many digits for a column of DOUBLE: CAST the values of DOUBLE to BIGINT, or"
                 " the others AS DOUBLE PRECISION, which rounds them"
             )
-        if "Int128" in said:
+        if "Int128" in message:
             return f"an integer result does not fit {kind}: compute with CAST(... AS DOUBLE PRECISION)"
         return f"a value does not fit {kind}: CAST it to a wider type"
-    if found := _TEXT.search(said):
-        return f"the text '{found[1]}' is no {_ADQL.get(found[2], found[2])}: leave such rows out, with LIKE or CASE"
-    if found := _NO_INTEGER.search(said):
-        kind = _ADQL.get(found[1], found[1])
+    if found := _TEXT.search(message):
+        return (
+            f"the text '{found[1]}' is no {_ADQL_TYPES.get(found[2], found[2])}: leave such rows out, with LIKE or CASE"
+        )
+    if found := _NO_INTEGER.search(message):
+        kind = _ADQL_TYPES.get(found[1], found[1])
         return f"a text is no {kind}, or beyond its range: leave such rows out, with LIKE or CASE"
-    if found := _PATTERN.search(said):
+    if found := _PATTERN.search(message):
         return f"'{make_printable(found[1])}' is no regular expression: {found[2]}; their syntax is that of RE2"
-    return next((text for sign, text in _MEANINGS if sign in said), said)
+    return next((text for sign, text in _MEANINGS if sign in message), message)

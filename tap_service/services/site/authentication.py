@@ -1,7 +1,7 @@
-"""Who asks: HTTP Basic and Bearer credentials to an identity.
+"""Identifies users by HTTP Basic and Bearer credentials.
 
-Bearer tokens are local ones or, where the operator names issuers, JSON Web Tokens (RFC 7519), which are checked against
-the issuer's public keys in a file: no request goes out.
+Bearer tokens are local ones or, if the operator names issuers, JSON Web Tokens (RFC 7519). Those are verified with the
+issuer's public keys from a file, without a request to the issuer.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from tap_service.service_errors import Unauthorized
 from tap_service.services.bounded_thread_pool import BoundedThreadPool
 from tap_service.storage.accounts import Accounts
 
-#: a password that was right is not hashed anew for this time, in seconds, unless the users change
+#: seconds for which a correct password is not hashed again, unless the file of users changes
 _REMEMBERED_SECONDS = 60.0
-_MOST_REMEMBERED = 1000
-#: hashing a password is made to be slow: this many may wait for it
-_WAITING_PASSWORDS = 50
-#: of public keys; a shared secret in the settings would let its readers make tokens
+_MAX_REMEMBERED = 1000
+#: passwords that wait for the hash, which is slow by design
+_MAX_WAITING_PASSWORDS = 50
+#: algorithms with public keys only: whoever reads a shared secret could forge tokens
 _ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
-_LONGEST_TOKEN = 16_384
+_MAX_TOKEN_LENGTH = 16_384
 
 
 @dataclass(frozen=True, slots=True)
 class LoginMethod:
-    """A way to log in: its standard id (IVOA SSO 2.0, section 3) and its challenge (RFC 9110, section 11)."""
+    """A login method: its standard id (IVOA SSO 2.0, section 3) and its challenge (RFC 9110, section 11)."""
 
     standard_id: str
     challenge: str
@@ -63,7 +63,7 @@ class Issuer(BaseModel):
 
 
 class IssuersError(Exception):
-    """The file of token issuers cannot be used; the message says why."""
+    """The file of token issuers cannot be used; the message has the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class _TrustedIssuer:
     keys: jwt.PyJWKSet
 
     def verify_token(self, token: str) -> Identity | None:
-        """The user of a token of this issuer; None if it is not good."""
+        """Return the user of a token of this issuer, or None if it is invalid."""
         try:
             key = self._find_key(jwt.get_unverified_header(token).get("kid"))
             claims: dict[str, Any] = jwt.decode(
@@ -97,7 +97,7 @@ class _TrustedIssuer:
 
 
 def read_issuers(path: Path) -> tuple[_TrustedIssuer, ...]:
-    """The issuers in a YAML file. Raises IssuersError."""
+    """Read the issuers in a YAML file. Raises IssuersError."""
     try:
         entries = [Issuer.model_validate(entry) for entry in yaml.safe_load(path.read_text(encoding="utf-8")) or ()]
         found = [
@@ -112,35 +112,35 @@ def read_issuers(path: Path) -> tuple[_TrustedIssuer, ...]:
         raise IssuersError(f"{path} cannot be used: {error}") from error
     names = [issuer.entry.name for issuer in found]
     if len(set(names)) != len(names) or any(":" in name or not name for name in names):
-        raise IssuersError(f"{path}: each issuer needs a name of its own, without a colon")
+        raise IssuersError(f"{path}: each issuer needs a unique name without a colon")
     return tuple(found)
 
 
 class Authenticator:
-    """``anonymous``: whether callers without credentials are let in."""
+    """``anonymous``: whether callers without credentials are admitted."""
 
     def __init__(self, accounts: Accounts | None, issuers: Sequence[_TrustedIssuer], *, anonymous: bool) -> None:
         self.anonymous = anonymous
         self._accounts = accounts
         self._issuers = issuers
-        self._passwords = BoundedThreadPool("password", 1, _WAITING_PASSWORDS)
+        self._passwords = BoundedThreadPool("password", 1, _MAX_WAITING_PASSWORDS)
         self._remembered: dict[bytes, tuple[Identity, float]] = {}
         self._version = accounts.version if accounts else 0
 
     @property
     def login_methods(self) -> tuple[LoginMethod, ...]:
-        """Those that lead somewhere: passwords and tokens of local users, tokens of issuers."""
+        """The methods that can succeed: passwords and tokens of local users, tokens of issuers."""
         if self._accounts is not None and self._accounts.has_users:
             return BASIC, BEARER
         return (BEARER,) if self._issuers else ()
 
     def check_admission(self, caller: Identity | None) -> None:
-        """Raises Unauthorized for anonymous callers where none are let in."""
+        """Raise Unauthorized for an anonymous caller if the service admits none."""
         if caller is None and not self.anonymous:
             raise Unauthorized("this service is for its users: give a name and password, or a token")
 
     async def identify(self, authorization: Sequence[str]) -> Identity | None:
-        """Who has sent these Authorization headers; None, without any, is anonymous.
+        """Return the user of these Authorization headers; None, without any, is an anonymous caller.
 
         Raises Unauthorized for wrong credentials.
         """
@@ -180,7 +180,7 @@ class Authenticator:
         await asyncio.wrap_future(self._passwords.submit(check_password))
         identity = found.result()
         if identity is not None:
-            if len(self._remembered) >= _MOST_REMEMBERED:
+            if len(self._remembered) >= _MAX_REMEMBERED:
                 self._remembered.clear()
             self._remembered[_hash_credentials(credentials)] = identity, time.monotonic() + _REMEMBERED_SECONDS
         return identity
@@ -193,7 +193,7 @@ class Authenticator:
         return identity if until > time.monotonic() else None
 
     def _identify_bearer(self, token: str) -> Identity | None:
-        if not token or len(token) > _LONGEST_TOKEN:
+        if not token or len(token) > _MAX_TOKEN_LENGTH:
             return None
         found = self._accounts.find_by_token(token) if self._accounts is not None else None
         return found or next((user for issuer in self._issuers if (user := issuer.verify_token(token))), None)

@@ -1,8 +1,8 @@
-"""Who asks, and under which address: the service's own URL as its users see it, and the client's address.
+"""The public URL of the service, and the address of the client behind proxies.
 
-``SKYHOUSE_PUBLIC_URL`` decides; else the headers Forwarded (RFC 7239) or X-Forwarded-* of trusted proxies; else the
-request. Each proxy appends to the lists in these headers: what a trusted one has said stands as far from the right as
-there are trusted proxies between it and us; anything further left may have been written by the client.
+The URL comes from ``SKYHOUSE_PUBLIC_URL``, else from the headers Forwarded (RFC 7239) or X-Forwarded-* of trusted
+proxies, else from the request. Each proxy appends to the lists in these headers. So the rightmost entries come from
+trusted proxies, one for each; the client may have written anything further left.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PORT = re.compile(r"^\[(.*)\](?::\d+)?$|^([^:]*):\d+$")
 
 @dataclass(frozen=True, slots=True)
 class RequestOrigin:
-    """``base_url`` ends before /tap, without a slash; ``client`` is the address of whoever is not a trusted proxy."""
+    """``base_url`` ends before /tap, without a slash; ``client`` is the nearest address that is no trusted proxy."""
 
     base_url: str
     client: str
@@ -32,9 +32,10 @@ class RequestOrigin:
 def find_origin(
     headers: Mapping[str, str], peer: str, request_url: str, trusted: Sequence[Network], public_url: str = ""
 ) -> RequestOrigin:
-    """``headers`` have lower case names; ``peer`` is the address of the connection, '' if it has none.
+    """Find the public URL and the client's address.
 
-    ``request_url`` is what the request itself says: scheme, host and mount path, without a slash at its end.
+    ``headers`` have lower-case names; ``peer`` is the address of the connection, '' if it has none. ``request_url``
+    is scheme, host and mount path of the request, without a slash at its end.
     """
     if not _is_trusted(peer, trusted):
         return RequestOrigin(public_url or request_url, peer)
@@ -43,19 +44,19 @@ def find_origin(
     reached = len(hops) - 1
     while reached > 0 and _is_trusted(hops[reached], trusted):
         reached -= 1
-    said = elements[max(reached, 0)] if elements else {}
-    client = said.get("for", "")
-    return RequestOrigin(public_url or _public_url(said, headers, request_url), _parse_address(client) or peer)
+    element = elements[max(reached, 0)] if elements else {}
+    client = element.get("for", "")
+    return RequestOrigin(public_url or _public_url(element, headers, request_url), _parse_address(client) or peer)
 
 
-def _public_url(said: Mapping[str, str], headers: Mapping[str, str], request_url: str) -> str:
+def _public_url(element: Mapping[str, str], headers: Mapping[str, str], request_url: str) -> str:
     scheme, _, rest = request_url.partition("://")
     host, slash, path = rest.partition("/")
-    if said.get("proto", "").lower() in ("http", "https"):
-        scheme = said["proto"].lower()
-    if _HOST.fullmatch(said.get("host", "")):
-        host = said["host"]
-    prefix = said.get("prefix") or _last_item(headers.get("x-forwarded-prefix", ""))
+    if element.get("proto", "").lower() in ("http", "https"):
+        scheme = element["proto"].lower()
+    if _HOST.fullmatch(element.get("host", "")):
+        host = element["host"]
+    prefix = element.get("prefix") or _last_item(headers.get("x-forwarded-prefix", ""))
     prefix = prefix.rstrip("/") if _PREFIX.fullmatch(prefix) else ""
     return f"{scheme}://{host}{prefix}{slash}{path}"
 
@@ -69,7 +70,7 @@ def _parse_forwarded(value: str) -> list[dict[str, str]]:
 
 
 def _parse_x_forwarded(headers: Mapping[str, str]) -> list[dict[str, str]]:
-    """As Forwarded would say it. A list shorter than the addresses' was set once, by the first proxy."""
+    """Convert X-Forwarded-* to elements of Forwarded. A list shorter than the addresses' comes from the first proxy."""
     addresses = _split_list(headers.get("x-forwarded-for", "")) or [""]
     columns = {key: _split_list(headers.get(f"x-forwarded-{key}", "")) for key in ("proto", "host", "prefix")}
     elements = []
@@ -93,7 +94,7 @@ def _last_item(value: str) -> str:
 
 
 def _parse_address(node: str) -> str:
-    """A node of Forwarded or X-Forwarded-For without port and brackets; '' if it is no address."""
+    """Return a node of Forwarded or X-Forwarded-For without port and brackets; '' if it is no address."""
     match = _PORT.match(node)
     bare = (match.group(1) or match.group(2)) if match else node
     try:

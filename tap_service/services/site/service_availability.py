@@ -1,4 +1,4 @@
-"""Whether the service can answer: the parts it stands on are tried, not asked."""
+"""The availability of the service, by a test of each part that it depends on."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tap_service.storage.engine.engine import Engine, EngineError
 from tap_service.storage.jobs.job_store import JobStore, JobStoreUnavailable
 from tap_service.storage.results.result_store import ResultStore
 
-#: a part that does not answer within this time is out of order, in seconds
-_PATIENCE = 5.0
+#: seconds after which a part without an answer is unavailable
+_TIMEOUT_SECONDS = 5.0
 
 
 class AvailabilityService:
@@ -37,11 +37,11 @@ class AvailabilityService:
         self._threads.shutdown(wait=False)
 
     async def _try_check(self, name: str, check: Callable[[], None]) -> str:
-        """A sentence on what is wrong, or nothing."""
+        """Return a sentence about a failed check, or ''."""
         running = asyncio.get_running_loop().run_in_executor(self._threads, check)
-        done, _ = await asyncio.wait({running}, timeout=_PATIENCE)
+        done, _ = await asyncio.wait({running}, timeout=_TIMEOUT_SECONDS)
         if not done:
-            return f"{name} has not answered for {_PATIENCE:g} seconds"
+            return f"{name} has not answered for {_TIMEOUT_SECONDS:g} seconds"
         error = running.exception()
         if error is None:
             return ""

@@ -1,4 +1,4 @@
-"""What the service can do, for /capabilities: taken from the settings and the tables of functions and formats alone."""
+"""The content of /capabilities, from the settings and the tables of functions and formats."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _list_functions(config: Config) -> Iterator[Feature]:
 def describe_service(
     config: Config, identities: Authenticator, catalogue: Catalogue, tap_url: str
 ) -> ServiceDescription:
-    """True at every moment: data models are those of the tables in ``catalogue``."""
+    """Describe the service; data models are those of the tables in ``catalogue``."""
     features = (
         FeatureList("udf", tuple(_list_functions(config))),
         FeatureList("adqlgeo", tuple(Feature(name) for name in GEOMETRY_NAMES)),

@@ -1,4 +1,4 @@
-"""The uploaded tables of one query: read, put into the engine, and dropped when it has ended."""
+"""Uploaded tables of one query: read, inserted into the engine, and dropped at the query's end."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from tap_service.storage.engine.query_tables import drop_table, fill_table, quot
 
 _log = logging.getLogger("skyhouse")
 
-#: no table of a request is begun when those before it have taken so many times the time of one
-_PATIENCE = 2
+#: the tables of one request may take this many times the limit of one table
+_MAX_SECONDS_FACTOR = 2
 
 
 @dataclass(slots=True)
 class LoadedUploads:
-    """Tables that are there until ``drop``; what fails there is swept later."""
+    """Tables in the engine until ``drop_tables``; the sweep drops those that cannot be dropped then."""
 
     engine: Engine
     entries: tuple[TableEntry, ...] = ()
@@ -48,16 +48,24 @@ class LoadedUploads:
 
 
 class UploadLoader:
-    """Safe to use from several threads."""
+    """Thread-safe."""
 
     def __init__(self, config: Config, engine: Engine, files: TableFileReader) -> None:
         self._engine = engine
         self._files = files
-        self._seconds = _PATIENCE * config.upload_seconds
+        self._seconds = _MAX_SECONDS_FACTOR * config.upload_seconds
         self._fetcher = UrlFetcher(config.spool_path, config.upload_hosts, config.upload_bytes, config.upload_seconds)
 
     def load_tables(self, uploads: Sequence[Upload], query_id: str) -> LoadedUploads:
-        """Raises UploadFault for a table that cannot be had, ServiceUnavailable where the engine takes none."""
+        """Load tables into the engine.
+
+        Raises
+        ------
+        UploadFault
+            A table cannot be fetched or read.
+        ServiceUnavailable
+            The engine or the disk accepts no table now.
+        """
         loaded = LoadedUploads(self._engine)
         end = time.monotonic() + self._seconds
         try:
@@ -70,8 +78,8 @@ class UploadLoader:
                 loaded.add_table(name, self._load_table(upload, name))
         except (EngineError, OSError) as error:
             loaded.drop_tables()
-            _log.error("an uploaded table cannot be put into the engine: %s", getattr(error, "detail", error))
-            raise ServiceUnavailable("the service cannot take an uploaded table now. Ask again later") from error
+            _log.error("an uploaded table cannot be inserted into the engine: %s", getattr(error, "detail", error))
+            raise ServiceUnavailable("the service cannot accept an uploaded table now. Ask again later") from error
         except BaseException:
             loaded.drop_tables()
             raise

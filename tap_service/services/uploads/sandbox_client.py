@@ -1,4 +1,4 @@
-"""The service's end of ``tap_service.readers.sandbox_host``."""
+"""The client of the sandbox, ``tap_service.readers.sandbox_host``, which forks a reader for each file."""
 
 from __future__ import annotations
 
@@ -11,25 +11,24 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
-#: what a reader gets of the environment: no setting of the service, for these hold passwords
-_KEPT = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "HOME")
-#: one thread and plain memory: these reserve more address space than they use
-_FRUGAL = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
+#: the environment variables of readers; the settings of the service are left out because they hold passwords
+_ENVIRONMENT_KEPT = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "HOME")
+#: thread pools and jemalloc reserve more address space than they use, which the sandbox limits
+_ENVIRONMENT_SET = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
 
-#: Bytes of an answer that are read
-_LONGEST_ANSWER = 32 << 20
+_MAX_ANSWER_BYTES = 32 << 20
 
 
 class SandboxLost(Exception):
-    """The process that readers are forked from has ended, and the reader with it."""
+    """The sandbox process has ended, and its readers with it."""
 
 
 class SandboxTimeout(Exception):
-    """The reader took longer than it may, and was killed."""
+    """The reader exceeded its time limit and was killed."""
 
 
 class SandboxClient:
-    """Safe to use from several threads. The process is started when it is first needed, and again when it has died."""
+    """Thread-safe. Starts the sandbox process at the first request, and again when it has died."""
 
     def __init__(self, directory: Path | None) -> None:
         self._directory = directory
@@ -43,7 +42,7 @@ class SandboxClient:
             self._ensure_started()
 
     def close(self) -> None:
-        """All readers end; who waits for one gets ``HostLost``."""
+        """End all readers; waiting callers get ``SandboxLost``."""
         with self._lock:
             for status in self._waiting:
                 with suppress(OSError):
@@ -51,47 +50,48 @@ class SandboxClient:
             self._end_process()
 
     def run_reader(self, request: str, seconds: float) -> tuple[int, str, str]:
-        """Exit status of a reader of this request, its answer, and what it says on standard error.
+        """Run a reader; return its exit status, its answer and its standard error.
 
-        Raises HostLost, ReaderLate, and OSError where no process or file can be had.
+        Raises SandboxLost, SandboxTimeout, and OSError if no process or file can be created.
         """
         with (
-            tempfile.TemporaryFile(dir=self._directory) as asked,
-            tempfile.TemporaryFile(dir=self._directory) as answer,
-            tempfile.TemporaryFile(dir=self._directory) as said,
+            tempfile.TemporaryFile(dir=self._directory) as request_file,
+            tempfile.TemporaryFile(dir=self._directory) as answer_file,
+            tempfile.TemporaryFile(dir=self._directory) as error_file,
         ):
-            asked.write(request.encode())
-            asked.seek(0)
-            status = self._wait_for_status([asked.fileno(), answer.fileno(), said.fileno()], seconds)
-            answer.seek(0)
-            said.seek(0)
-            return status, answer.read(_LONGEST_ANSWER).decode(), said.read(_LONGEST_ANSWER).decode(errors="replace")
+            request_file.write(request.encode())
+            request_file.seek(0)
+            status = self._wait_for_status([request_file.fileno(), answer_file.fileno(), error_file.fileno()], seconds)
+            answer_file.seek(0)
+            error_file.seek(0)
+            answer = answer_file.read(_MAX_ANSWER_BYTES).decode()
+            return status, answer, error_file.read(_MAX_ANSWER_BYTES).decode(errors="replace")
 
     def _wait_for_status(self, files: list[int], seconds: float) -> int:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with ours, theirs:
             with self._lock:
                 requests = self._ensure_started()
-                with suppress(ConnectionError):  # then nothing is told
+                with suppress(ConnectionError):  # recv below returns nothing then
                     socket.send_fds(requests, [b"\0"], [*files, theirs.fileno()])
                 self._waiting.add(ours)
             theirs.close()
             ours.settimeout(seconds)
             try:
-                told = ours.recv(16)
+                status = ours.recv(16)
             except TimeoutError:
                 raise SandboxTimeout from None
             except OSError:
-                told = b""
+                status = b""
             finally:
                 with self._lock:
                     self._waiting.discard(ours)
-        if not told:
+        if not status:
             with self._lock:
                 if self._requests is requests:
                     self._end_process()
             raise SandboxLost
-        return int(told)
+        return int(status)
 
     def _ensure_started(self) -> socket.socket:
         if self._process is not None and self._process.poll() is not None:
@@ -104,12 +104,12 @@ class SandboxClient:
         return self._requests
 
     def _start_process(self, requests: socket.socket) -> subprocess.Popen[bytes]:
-        kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
-        return subprocess.Popen(  # noqa: S603  nothing of it comes from outside
+        kept = {name: os.environ[name] for name in _ENVIRONMENT_KEPT if name in os.environ}
+        return subprocess.Popen(  # noqa: S603  no part comes from a client
             [sys.executable, "-W", "ignore", "-m", "tap_service.readers.sandbox_host", str(requests.fileno())],
             stdin=subprocess.DEVNULL,
             pass_fds=[requests.fileno()],
-            env={**kept, **_FRUGAL, "TMPDIR": str(self._directory or tempfile.gettempdir())},
+            env={**kept, **_ENVIRONMENT_SET, "TMPDIR": str(self._directory or tempfile.gettempdir())},
         )
 
     def _end_process(self) -> None:

@@ -1,4 +1,4 @@
-"""Untrusted table files, each read by a process of its own: see ``tap_service.readers.sandboxed_reader``."""
+"""Reads untrusted table files, each in a sandboxed process: see ``tap_service.readers.sandboxed_reader``."""
 
 from __future__ import annotations
 
@@ -24,50 +24,50 @@ from tap_service.services.uploads.sandbox_client import SandboxClient, SandboxLo
 
 _log = logging.getLogger("skyhouse")
 
-#: how often as long as its processor time a reader may take by the clock
-_PATIENCE = 3
+#: wall-clock limit of a reader, as a multiple of its limit of processor time
+_WALL_CLOCK_FACTOR = 3
 
-#: so many more files are read at once than queries run: what users keep may be large, and shall not hold up uploads
-_SLOW = 2
+#: files read at once in addition to one per query: large files of user tables must not delay uploads
+_EXTRA_READERS = 2
 
-#: of what a reader says on standard error, in characters
-_SHOWN = 4000
+#: characters of a reader's standard error in the log
+_MAX_LOGGED = 4000
 
 
 @dataclass(frozen=True, slots=True)
 class ReadTable:
-    """A table as it was read: its columns under the file's names, with the position in its layout if it has one."""
+    """A table as read: columns have the file's names; the layout has the position columns, if any."""
 
     table: Table
     rows: int
     _file: BinaryIO
 
     def read_batches(self) -> Iterator[pa.RecordBatch]:
-        """The rows, in columns of the table's types and those that are hidden beside shapes (``Conformer.schema``)."""
+        """Yield the rows, in the table's columns and the hidden shape covers (``Conformer.schema``)."""
         self._file.seek(0)
         yield from pa.ipc.open_stream(self._file)
 
 
 class TableFileReader:
-    """Safe to use from several threads. ``at_once``: be ready for the first file, which else waits for a second.
+    """Thread-safe. ``is_kept_ready`` starts the sandbox in advance; otherwise the first file waits a second for it.
 
-    Few files are read at once, for each may take its limit of memory; the others wait.
+    Few files are read at once, because each reader may use its full memory limit; the others wait.
     """
 
     def __init__(self, config: Config, *, is_kept_ready: bool) -> None:
         self._limits = build_upload_limits(config)
         self._directory = config.spool_path
-        self._at_once = is_kept_ready
+        self._is_kept_ready = is_kept_ready
         self._host = SandboxClient(config.spool_path)
         self._closed = False
-        self._places = threading.BoundedSemaphore(config.concurrent_queries + _SLOW)
+        self._places = threading.BoundedSemaphore(config.concurrent_queries + _EXTRA_READERS)
 
     def start(self) -> None:
-        if self._at_once:
+        if self._is_kept_ready:
             self._host.start()
 
     def close(self) -> None:
-        """Files that are being read are read no further: their readers end."""
+        """End all readers."""
         self._closed = True
         self._host.close()
 
@@ -81,11 +81,25 @@ class TableFileReader:
         table: Table | None = None,
         limits: Limits | None = None,
     ) -> Iterator[ReadTable]:
-        """The first table in a file, under this name. Raises UploadFault for what is none, or is beyond the limits.
+        """Read the first table of a file.
 
-        Raises ServiceUnavailable when this is closed, and OSError where no process or file can be had.
-        With ``table`` the rows have to fit that one, whatever the file says of their types. ``limits``: those of
-        uploaded tables, if none are given.
+        Parameters
+        ----------
+        name
+            The name of the table.
+        table
+            The table that the rows must fit, whatever types the file declares.
+        limits
+            Default: those of uploads.
+
+        Raises
+        ------
+        UploadFault
+            The file has no valid table, or exceeds a limit.
+        ServiceUnavailable
+            The service is shutting down.
+        OSError
+            No process or file can be created.
         """
         model = "" if table is None else table.model_dump_json(by_alias=True)
         with tempfile.TemporaryFile(dir=self._directory) as file:
@@ -99,22 +113,22 @@ class TableFileReader:
         seconds = request.limits.seconds
         with self._places:
             try:
-                status, out, err = self._run_reader(json.dumps(asdict(request)) + "\n", _PATIENCE * seconds)
+                status, out, err = self._run_reader(json.dumps(asdict(request)) + "\n", _WALL_CLOCK_FACTOR * seconds)
             except SandboxTimeout:
                 return Answer(f"reading it takes more than {seconds} seconds")
         if err:
-            _log.warning("the reader of an uploaded table says: %s", err[-_SHOWN:])
+            _log.warning("the reader of an uploaded table wrote: %s", err[-_MAX_LOGGED:])
         if out:
             return Answer(**json.loads(out))
         if status == -signal.SIGXCPU:
             return Answer(f"reading it takes more than {seconds} seconds")
-        if status < 0:  # by what is in the file, or by a system that is short of memory
+        if status < 0:  # killed because of the file's content, or by a system without memory
             return Answer("it is broken, or takes too much memory to read")
         _log.error("the reader of an uploaded table ended with %s", status)
-        raise InternalFault("the service failed to read an uploaded table; the fault is ours")
+        raise InternalFault("the service failed to read an uploaded table because of a fault of its own")
 
     def _run_reader(self, request: str, seconds: float) -> tuple[int, str, str]:
-        """Once more where the reader was lost by no fault of its own."""
+        """Run the reader, once more if the sandbox process was lost."""
         for _ in range(2):
             if self._closed:
                 break
@@ -124,7 +138,7 @@ class TableFileReader:
                 _log.info("the process that reads uploaded tables has ended")
         if self._closed:
             raise ServiceUnavailable("the service is shutting down. Ask again later")
-        raise InternalFault("the service failed to read an uploaded table; the fault is ours")
+        raise InternalFault("the service failed to read an uploaded table because of a fault of its own")
 
 
 def build_upload_limits(config: Config) -> Limits:
@@ -139,7 +153,7 @@ def build_upload_limits(config: Config) -> Limits:
 
 
 def build_user_table_limits(config: Config) -> Limits:
-    """Of what users keep: the disk that they may fill is what bounds the rows."""
+    """Return the limits of user tables, whose rows are limited by the user's disk quota."""
     return Limits(
         rows=1 << 40,
         columns=config.upload_columns,
@@ -151,5 +165,5 @@ def build_user_table_limits(config: Config) -> Limits:
 
 
 def descriptor_path(file: BinaryIO) -> Path:
-    """A path by which another process of this user can open a file, which needs no name."""
+    """Return a path by which another process of this user can open an unnamed file."""
     return Path(f"/proc/{os.getpid()}/fd/{file.fileno()}")

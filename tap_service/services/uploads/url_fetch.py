@@ -1,8 +1,8 @@
-"""Files from other servers: bounded in time and size, and never from this service's own network by accident.
+"""Fetches files from other servers, with limits of time and size, and never from this service's own network.
 
-Who may upload a table by its address could otherwise make the service ask what only the service can reach. So each
-address is looked up here, checked, and connected to as it was checked, and after each redirect anew: a name whose
-answer changes in between gains nothing.
+Otherwise a client could make the service read addresses that only the service can reach. Each host name is resolved
+here, and the connection goes to the checked address; redirects are checked again. A name that resolves to another
+address later gains nothing.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from tap_service.service_errors import ServiceUnavailable, UploadFault
 
 _REDIRECTS = (301, 302, 303, 307, 308)
 _PORTS = {"http": 80, "https": 443}
-_PIECE = 1 << 18
+_PIECE_BYTES = 1 << 18
 
-#: The unicast addresses of IPv6 (RFC 4291): what is outside is for one network or host, or for addresses of IPv4
+#: global unicast addresses of IPv6 (RFC 4291); all others are local or map IPv4 addresses
 _UNICAST = ip_network("2000::/3")
 
-#: Not public whatever ``is_global`` says, which grows with Python's versions: networks for protocols (RFC 6890; clouds
-#: use them), for relays and tunnels of IPv6 over IPv4 (RFC 7526, 3056, 4380), for examples (RFC 9637), and the address
-#: that means the host's own network in a large cloud (Azure's WireServer).
-_SPECIAL = tuple(
+#: Not public although ``is_global`` of some Python versions is true: protocol assignments (RFC 6890; used by clouds),
+#: relays and tunnels of IPv6 over IPv4 (RFC 7526, 3056, 4380), documentation (RFC 9637), and Azure's WireServer, which
+#: stands for the host's own network.
+_NOT_PUBLIC = tuple(
     ip_network(network)
     for network in (
         "192.0.0.0/24",
@@ -50,23 +50,20 @@ AddressInfo = tuple[socket.AddressFamily, socket.SocketKind, int, str, Any]
 
 
 class UrlFetcher:
-    """``hosts``: whose addresses may be of any kind; ``seconds``: for one file, redirects and all.
+    """``hosts`` may have private addresses; ``seconds`` is the limit for one file with its redirects. Thread-safe."""
 
-    Safe to use from several threads.
-    """
-
-    def __init__(self, directory: Path, hosts: Collection[str], most_bytes: int, seconds: float) -> None:
+    def __init__(self, directory: Path, hosts: Collection[str], max_bytes: int, seconds: float) -> None:
         self._directory = directory
         self._hosts = hosts
-        self._most = most_bytes
+        self._max_bytes = max_bytes
         self._seconds = seconds
         self._tls = ssl.create_default_context()
 
     @contextmanager
     def fetched_file(self, address: str) -> Iterator[tuple[BinaryIO, str]]:
-        """The file at an http or https address, and its Content-Type.
+        """Fetch the file at an http or https address; return it with its Content-Type.
 
-        Raises UploadFault, ServiceUnavailable where there is no room for it.
+        Raises UploadFault, and ServiceUnavailable if the disk is full.
         """
         with tempfile.TemporaryFile(dir=self._directory) as file:
             with Deadline(self._seconds) as deadline:
@@ -88,12 +85,12 @@ class UrlFetcher:
                     return response.getheader("Content-Type", "")
                 at = urljoin(at, response.getheader("Location", ""))
             if not is_fetchable(at):
-                raise _fetch_fault(address, "it redirects to what is no http or https address")
+                raise _fetch_fault(address, "it redirects to an address that is not http or https")
         raise _fetch_fault(address, f"it redirects more than {MAX_REDIRECTS} times")
 
     @contextmanager
     def _open_response(self, parts: SplitResult, address: str, deadline: Deadline) -> Iterator[HTTPResponse]:
-        """The beginning of the answer."""
+        """Connect, send the request, and return the response with its headers read."""
         host, port = parts.hostname or "", parts.port or _PORTS[parts.scheme.lower()]
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         usable = [entry for entry in found if host.lower() in self._hosts or is_public(entry)]
@@ -111,18 +108,18 @@ class UrlFetcher:
                     yield response
 
     def _save_body(self, response: HTTPResponse, file: BinaryIO, address: str, deadline: Deadline) -> None:
-        """The body; at its end the time and the length that was told are looked at: neither is an error of reading."""
+        """Copy the body. A passed deadline or a short body raises no error by itself: check both at the end."""
         if response.status != 200:
             raise _fetch_fault(address, f"the server answers {response.status}")
-        if response.length is not None and response.length > self._most:
-            raise _fetch_fault(address, f"it has more than {self._most} bytes")
+        if response.length is not None and response.length > self._max_bytes:
+            raise _fetch_fault(address, f"it has more than {self._max_bytes} bytes")
         length = 0
-        piece = bytearray(_PIECE)
-        # not ``read``, which takes a chunk of the length -1 for all that ever comes, and holds it
+        piece = bytearray(_PIECE_BYTES)
+        # not ``read``, which takes a chunk of length -1 for an endless one and holds it in memory
         while count := _read_into(response, piece, address, deadline):
             length += count
-            if length > self._most:
-                raise _fetch_fault(address, f"it has more than {self._most} bytes")
+            if length > self._max_bytes:
+                raise _fetch_fault(address, f"it has more than {self._max_bytes} bytes")
             try:
                 file.write(memoryview(piece)[:count])
             except OSError as error:
@@ -147,31 +144,31 @@ def _read_into(response: HTTPResponse, piece: bytearray, address: str, deadline:
 
 
 def is_public(found: AddressInfo) -> bool:
-    """Whether an address that was looked up is one of the public internet, and of another host than this one."""
+    """Return whether a resolved address is public and belongs to another host."""
     ip = ip_address(str(found[4][0]).partition("%")[0])
     if isinstance(ip, IPv6Address):
         if ip.ipv4_mapped is not None:
             ip = ip.ipv4_mapped
         elif ip not in _UNICAST:
             return False
-    if not ip.is_global or ip.is_multicast or any(ip in network for network in _SPECIAL):
+    if not ip.is_global or ip.is_multicast or any(ip in network for network in _NOT_PUBLIC):
         return False
     return not _is_own(found)
 
 
 def _is_own(found: AddressInfo) -> bool:
-    """Whether an address is this host's: what it keeps from others behind a firewall would answer the host itself."""
+    """Return whether an address is this host's: services behind its firewall would answer the host itself."""
     family, _, _, _, address = found
-    with socket.socket(family, socket.SOCK_DGRAM) as way:
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
         try:
-            way.connect(address)  # sends nothing
-        except OSError:  # no way there
+            probe.connect(address)  # sends nothing
+        except OSError:  # no route
             return False
-        return bool(way.getsockname()[0] == address[0])
+        return bool(probe.getsockname()[0] == address[0])
 
 
 class Deadline:
-    """Cuts a connection off when the time is up: a limit of each read alone would let it drip for ever."""
+    """Cuts a connection when the time is up; a limit on each read would let a server drip bytes for ever."""
 
     def __init__(self, seconds: float) -> None:
         self._end = time.monotonic() + seconds
@@ -193,7 +190,7 @@ class Deadline:
 
     @property
     def seconds_left(self) -> float:
-        """Seconds. Raises TimeoutError where there are none."""
+        """The seconds left. Raises TimeoutError if there are none."""
         left = self._end - time.monotonic()
         if left <= 0:
             raise TimeoutError
@@ -214,13 +211,13 @@ class Deadline:
     def _shut_connection(self) -> None:
         with self._lock:
             if self._socket is not None:
-                with suppress(OSError):  # the other side may have closed it just now
-                    socket.socket.shutdown(self._socket, socket.SHUT_RDWR)  # of TLS too: without last words
+                with suppress(OSError):  # the server may have closed it just now
+                    socket.socket.shutdown(self._socket, socket.SHUT_RDWR)  # for TLS too, without a closing handshake
 
 
 @contextmanager
 def _open_connection(found: Sequence[AddressInfo], deadline: Deadline) -> Iterator[socket.socket]:
-    """To the first of these addresses that takes one. Raises OSError."""
+    """Connect to the first address that accepts. Raises OSError."""
     last: OSError = OSError("no address")
     for number, (family, kind, protocol, _, address) in enumerate(found):
         with socket.socket(family, kind, protocol) as connection:
@@ -242,4 +239,4 @@ def _fetch_fault(address: str, reason: str) -> UploadFault:
 
 
 def _no_room_fault() -> ServiceUnavailable:
-    return ServiceUnavailable("the service has no room for a table that is fetched. Ask again later")
+    return ServiceUnavailable("the service has no room on its disk for a fetched table. Ask again later")

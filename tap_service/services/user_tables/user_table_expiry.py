@@ -1,4 +1,4 @@
-"""The end of users' tables: of those that nobody has used for long, and of what dead processes have left."""
+"""Drops user tables that are long unused, and tables that dead processes have left."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _log = logging.getLogger("skyhouse")
 
 
 def expiry_time(record: UserTable, last_use: str | None, days: int) -> datetime | None:
-    """When the table goes if nobody changes or uses it any more; ``last_use`` is a day, or None. None: never."""
+    """Return when an unused table expires, None for never; ``last_use`` is an ISO date or None."""
     if not days:
         return None
     used = datetime.combine(date.fromisoformat(last_use), time(), UTC) + timedelta(days=1) if last_use else None
@@ -32,12 +32,12 @@ class UserTableExpiry:
         self._engine = engine
         self._storage = UserTableStorage(config, engine)
         self._days = config.user_table_days
-        self._left_before: set[str] = set()
+        self._seen_before: set[str] = set()
 
     def sweep_tables(self, *, alone: bool = False) -> None:
-        """Remove the tables whose time has come, and what no table needs. ``alone``: no other process works.
+        """Drop expired tables, and storage without a table. ``alone``: no other process runs.
 
-        What has just been given up may still be read by a query that was translated before: it goes next time.
+        A query translated earlier may still read storage without a table: the second sweep that finds it drops it.
         """
         with self._storage.change_lock():
             records = tuple(self._drop_expired(user_table_record.read_all_user_tables(self._engine)))
@@ -52,8 +52,8 @@ class UserTableExpiry:
                 if not user_table_record.is_storage_read(server, name):
                     user_table_record.drop_storage(server, name)
                     gone.append(name)
-        user_table_record.forget_user_tables(self._engine, ids if alone else ids & self._left_before, gone)
-        self._left_before = {*ids, *(name for _, tables in servers for name in tables)}
+        user_table_record.forget_user_tables(self._engine, ids if alone else ids & self._seen_before, gone)
+        self._seen_before = {*ids, *(name for _, tables in servers for name in tables)}
 
     def _drop_expired(self, records: Iterable[UserTable]) -> Iterable[UserTable]:
         records = tuple(records)
@@ -64,9 +64,9 @@ class UserTableExpiry:
                 yield record
             else:
                 _log.warning(
-                    "the table %s of %r has not been used for long and is removed", record.qualified_name, record.owner
+                    "the table %s of %r has long been unused and is dropped", record.qualified_name, record.owner
                 )
                 user_table_record.remove_user_table(self._engine, record.owner, record.table.name)
 
     def _is_abandoned(self, name: str, age: int) -> bool:
-        return age >= FILLING_SECONDS if name.startswith(STAGING_PREFIX) else name in self._left_before
+        return age >= FILLING_SECONDS if name.startswith(STAGING_PREFIX) else name in self._seen_before

@@ -1,7 +1,7 @@
-"""Jobs that change a user's own tables: an index of a column, and a table of another job's result.
+"""Jobs that change user tables: one creates an index, one saves another job's result as a table.
 
-Such a job has REQUEST=createIndex with TABLE, INDEX and UNIQUE, or REQUEST=saveTable with TABLE, JOB and REPLACE. It is
-executed as a query is, but the rows that it gives, one, tell what was done.
+The first has REQUEST=createIndex with TABLE, INDEX and UNIQUE, the second REQUEST=saveTable with TABLE, JOB and
+REPLACE. They run like queries; their result is one row that describes the change.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from tap_service.storage.results.result_store import ResultMissing
 
 CREATE_INDEX, SAVE_TABLE = "createIndex", "saveTable"
 
-#: extensions of results in formats that hold all values; FITS has no text but ASCII
-_SAVED = ("vot", "xml", "parquet", "arrow", "arrows", "ecsv")
-_ATTEMPTS = 3
+#: extensions of formats that preserve all values; FITS has only ASCII text
+_SAVABLE_EXTENSIONS = ("vot", "xml", "parquet", "arrow", "arrows", "ecsv")
+_MAX_ATTEMPTS = 3
 
 _FIELDS = (
     Field("table_name", CHAR, description="The table.", nullable=False),
@@ -50,7 +50,7 @@ _FIELDS = (
 
 
 def find_table_request(pairs: Sequence[Pair]) -> str:
-    """Which of these requests the parameters of a job are; '' if they are a query's."""
+    """Return which of these requests a job's parameters make; '' for a query."""
     given = [value.strip().lower() for name, value in pairs if name.upper() == "REQUEST"]
     return next((name for name in (CREATE_INDEX, SAVE_TABLE) if given == [name.lower()]), "")
 
@@ -68,13 +68,13 @@ class UserTableJobs:
         self._preparation = preparation
 
     def read_parameters(self, job: Job) -> TapParameters:
-        """As of a query, whose text is what the job is asked to do."""
+        """Read the parameters as those of a query; its text is the request."""
         own = [pair for pair in job.parameters if pair[0].upper() not in ("REQUEST", "QUERY", "UPLOAD", "LANG")]
         text = " ".join([find_table_request(job.parameters), *(f"{name}={value}" for name, value in own)])
         return read_tap_parameters([*own, ("QUERY", text)], len(text))
 
     def prepare_execution(self, job: Job, parameters: TapParameters) -> QueryExecution:
-        """Raises UserFault."""
+        """Build the execution that makes the change. Raises UserFault."""
         work = {CREATE_INDEX: self._create_index, SAVE_TABLE: self._save_result}[find_table_request(job.parameters)]
         if job.owner is None:
             raise Forbidden("only users have tables of their own: create the job with a name and password, or a token")
@@ -92,7 +92,7 @@ class UserTableJobs:
         unique = _parse_flag(given, "UNIQUE")
         storage = self._tables.storage
         base = storage.get_table(owner, self._tables.parse_table_name(name))
-        for _ in range(_ATTEMPTS):
+        for _ in range(_MAX_ATTEMPTS):
             table, done = add_index(base.table, wanted, unique=unique)
             if table == base.table:
                 return base, done
@@ -105,7 +105,7 @@ class UserTableJobs:
                     return storage.exchange_rows(base, table, filled), done
             except TableChanged as error:
                 base = error.now
-        raise Conflict(f"{base.qualified_name} is changed all the time: make the index when it is at rest")
+        raise Conflict(f"{base.qualified_name} keeps changing: create the index when it does not")
 
     def _check_positions(self, base: UserTable, table: Table) -> None:
         if table.layout.position and table.layout.position != base.table.layout.position:
@@ -120,7 +120,7 @@ class UserTableJobs:
         given = _group_parameters(job.parameters)
         name = self._tables.parse_table_name(_require_parameter(given, "TABLE"))
         source = self._find_source_job(_require_parameter(given, "JOB"), owner)
-        assert source.result is not None  # noqa: S101  (checked there)
+        assert source.result is not None  # noqa: S101  (_find_source_job checks it)
         with tempfile.TemporaryFile(dir=self._config.spool_path) as file:
             try:
                 for piece in self._stores.results.read_result(source.result.key, 0, source.result.size):
@@ -137,7 +137,7 @@ class UserTableJobs:
         return record, f"the result of job {source.job_id} is the table {record.qualified_name}"
 
     def _result_fields(self, source: Job) -> tuple[Field, ...]:
-        """The columns of a job's result with all that formats do not tell; none if its query would be refused now."""
+        """Return the fields of a job's result, with metadata that formats lose; () if its query is no longer valid."""
         try:
             parameters = read_tap_parameters(source.parameters, self._config.max_query_length)
             return self._preparation.result_fields(parameters, source.owner)
@@ -145,11 +145,11 @@ class UserTableJobs:
             return ()
 
     def _find_source_job(self, job_id: str, owner: str) -> Job:
-        """The job whose result is wanted, which has one that can be saved."""
+        """Return the job whose result is to be saved, if it has a savable one."""
         try:
             source = self._stores.jobs.get_job(job_id)
         except NoSuchJob as error:
-            raise NotFound(f"there is no job {job_id[:60]!r}: it never was, or has been destroyed") from error
+            raise NotFound(f"there is no job {job_id[:60]!r}: it never existed, or has been destroyed") from error
         if source.owner not in (None, owner):
             raise Forbidden("that job is another's")
         if source.result is None:
@@ -158,25 +158,26 @@ class UserTableJobs:
 
 
 def check_savable(source: Job, config: Config) -> Job:
-    """The job, if its result can become a table. Raises Forbidden."""
+    """Return the job if its result can become a table. Raises Forbidden."""
     assert source.result is not None  # noqa: S101
-    if source.result.extension not in _SAVED:
+    if source.result.extension not in _SAVABLE_EXTENSIONS:
         raise Forbidden(
-            f"the result is {source.result.content_type}, which does not hold all that the values are: "
+            f"the result is {source.result.content_type}, which does not preserve all values: "
             "run the query again with RESPONSEFORMAT=votable, parquet, arrow or ecsv, and save that"
         )
     if source.result.size > config.user_table_file:
         raise Forbidden(
-            f"the result has {source.result.size} bytes, and a table is made of up to {config.user_table_file} here: "
-            "ask for fewer rows or columns, or for RESPONSEFORMAT=parquet, which takes less"
+            f"the result has {source.result.size} bytes, and this service makes tables from results of up to "
+            f"{config.user_table_file} bytes: ask for fewer rows or columns, or for RESPONSEFORMAT=parquet, which is "
+            "smaller"
         )
     return source
 
 
 def add_index(table: Table, wanted: str, *, unique: bool) -> tuple[Table, str]:
-    """The table with an index, and what that is in words. Raises ParameterFault, NotFound.
+    """Return the table with an index, and a description of it. Raises ParameterFault, NotFound.
 
-    ``wanted``: a column, or two separated by a comma: longitude and latitude of a position.
+    ``wanted``: a column, or longitude and latitude separated by a comma.
     """
     columns = [find_column(table, name) for name in wanted.split(",")]
     layout = table.layout
@@ -225,7 +226,7 @@ def _set_position(table: Table, longitude: str, latitude: str, *, unique: bool) 
 
 
 class _TableChangeSource:
-    """Where an execution gets its one row from."""
+    """The row source of a change: makes the change and returns one row."""
 
     def __init__(self, engine: Engine, work: Callable[[threading.Event], tuple[UserTable, str]]) -> None:
         self._engine = engine
@@ -240,7 +241,7 @@ class _TableChangeSource:
         settings: Settings | None = None,  # noqa: ARG002
         batch_rows: int = 16384,  # noqa: ARG002
     ) -> AbstractContextManager[Iterator[pa.RecordBatch]]:
-        """As the engine's."""
+        """Implement ``RowSource``."""
 
         @contextmanager
         def rows() -> Iterator[Iterator[pa.RecordBatch]]:

@@ -1,4 +1,4 @@
-"""What users do with tables of their own: make, fill and remove them; each method is one request."""
+"""Requests of users for their own tables: create, load and remove them; each method is one request."""
 
 from __future__ import annotations
 
@@ -51,11 +51,12 @@ from tap_service.storage.jobs.job_store import JobStoreUnavailable
 
 _log = logging.getLogger("skyhouse")
 
-#: loads at once, and those that wait; of one user at once, and altogether
-_AT_ONCE, _WAITING = 4, 20
-_AT_ONCE_OF_USER, _MOST_OF_USER = 2, 10
-#: a table that changes as often while rows are put into it is given up
-_ATTEMPTS = 3
+#: running and waiting loads
+_MAX_LOADS, _MAX_WAITING_LOADS = 4, 20
+#: running loads of one user, and running and waiting ones
+_MAX_USER_LOADS, _MAX_USER_REQUESTS = 2, 10
+#: a load fails when the table changes this often meanwhile
+_MAX_ATTEMPTS = 3
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _XML = re.compile(r"(text|application)/(x-vosi\S*\+)?xml")
@@ -73,7 +74,7 @@ class _UserLoads:
 
 
 class UserTableService:
-    """Safe to use from several threads."""
+    """Thread-safe."""
 
     def __init__(self, config: Config, engine: Engine, metadata: CatalogueCache, files: TableFileReader) -> None:
         self._engine = engine
@@ -83,13 +84,13 @@ class UserTableService:
         self._files = files
         self._limits = build_user_table_limits(config)
         self.storage = UserTableStorage(config, engine)
-        self._lane = BoundedThreadPool("user-table", _AT_ONCE, _WAITING)
+        self._lane = BoundedThreadPool("user-table", _MAX_LOADS, _MAX_WAITING_LOADS)
         self._turns: dict[str, _UserLoads] = {}
 
     async def run_load(self, owner: str, work: Callable[[], T]) -> T:
-        """On a thread, when it is its turn: nobody takes all places. Raises ServiceBusy when too many wait."""
-        turns = self._turns.setdefault(owner, _UserLoads(asyncio.Semaphore(_AT_ONCE_OF_USER)))
-        if turns.asked >= _MOST_OF_USER:
+        """Run ``work`` on a thread, with limits for each user and for all. Raises ServiceBusy when too many wait."""
+        turns = self._turns.setdefault(owner, _UserLoads(asyncio.Semaphore(_MAX_USER_LOADS)))
+        if turns.asked >= _MAX_USER_REQUESTS:
             raise ServiceBusy(f"{turns.asked} of your loads run or wait already: ask again in a while")
         turns.asked += 1
         try:
@@ -112,7 +113,7 @@ class UserTableService:
             return user_table_record.read_user_tables(self._engine, owner)
 
     def list_expiries(self, owner: str) -> dict[str, datetime]:
-        """When tables go that nobody changes or uses any more, by name; none where that is never."""
+        """Return the expiry times of tables by name; tables that never expire are left out."""
         with translate_table_faults(owner):
             records = user_table_record.read_user_tables(self._engine, owner)
             uses = user_table_record.read_last_uses(self._engine, [record.described for record in records])
@@ -120,7 +121,7 @@ class UserTableService:
         return {name: end for name, end in ends if end is not None}
 
     def create_table(self, owner: str, name: str, path: Path, content_type: str, *, replace: bool) -> UserTable:
-        """A table as a VOSI table or the columns of a table file say, with the rows that are in the file."""
+        """Create an empty table from a VOSI definition, or a table with rows from a table file."""
         table_name = self.parse_table_name(name)
         with translate_table_faults(owner):
             self._check_name_free(owner, table_name, replace=replace)
@@ -134,9 +135,9 @@ class UserTableService:
     def save_result(
         self, owner: str, name: str, path: Path, *, replace: bool, origin: str, fields: tuple[Field, ...]
     ) -> UserTable:
-        """A table of the result of a query, which the job ``origin`` makes of it.
+        """Create a table from the result file of a query, for the job ``origin``.
 
-        ``fields``: its columns; none, or others than those in the file, and the file alone tells what they are.
+        ``fields``: the columns of the result; without them, or if the file does not match, the file defines its own.
         """
         if fields:
             with suppress(UploadFault, ValidationError):
@@ -156,13 +157,13 @@ class UserTableService:
     def load_rows(
         self, owner: str, name: str, path: Path, content_type: str, *, replace: bool
     ) -> tuple[UserTable, int]:
-        """The rows of a file into a table that is there, after those in it or in their place; and how many."""
+        """Append the rows of a file to a table, or replace its rows; return the table and the number of rows."""
         with translate_table_faults(owner):
             base = self.storage.get_table(owner, self.parse_table_name(name))
             with self._files.read_table(
                 path, base.table.name, content_type, table=base.table, limits=self._limits
             ) as read:
-                for _ in range(_ATTEMPTS):
+                for _ in range(_MAX_ATTEMPTS):
                     try:
                         with self.storage.staging_table(base.table, "" if replace else base.storage) as filled:
                             replaced = base.storage if replace else ""
@@ -183,7 +184,7 @@ class UserTableService:
     # --- names and definitions
 
     def parse_table_name(self, name: str) -> str:
-        """The table in ``mydb.table``. Raises Forbidden for another schema, ParameterFault for what is no name."""
+        """Return the table in ``mydb.table``. Raises Forbidden for another schema, ParameterFault for a bad name."""
         if not self._is_on:
             raise Forbidden("users have no tables of their own here")
         schema, dot, table = name.partition(".")
@@ -191,14 +192,14 @@ class UserTableService:
             raise Forbidden(f"your own tables are in the schema {SCHEMA_NAME}: write {SCHEMA_NAME}.name")
         if not _NAME.fullmatch(table):
             raise ParameterFault(
-                f"{_quote_text(table)} is no name of a table: write a letter, then letters, digits and _, up to 64"
+                f"{_quote_text(table)} is no valid table name: write a letter, then letters, digits and _, up to 64"
             )
         if table.upper() in RESERVED:
             raise ParameterFault(f"{table} is a reserved word of ADQL: choose another name, such as {table}_1")
         return table
 
     def _check_name_free(self, owner: str, name: str, *, replace: bool) -> None:
-        """Before anything is read."""
+        """Raise Conflict or Forbidden before the file is read."""
         present = user_table_record.find_user_table(self._engine, owner, name)
         if present is None:
             self.storage.check_count(owner)
@@ -215,11 +216,11 @@ class UserTableService:
             keys = self._resolve_foreign_keys(owner, found)
             table = _build_table(name, fields, description=found.description, utype=found.utype, keys=keys)
         except (ReadError, ValidationError) as error:
-            raise UploadFault(f"the table cannot be made: {_error_text(error)}") from error
+            raise UploadFault(f"the table cannot be created: {_error_text(error)}") from error
         return _check_table(table)
 
     def _resolve_foreign_keys(self, owner: str, found: Definition) -> tuple[ForeignKey, ...]:
-        """Keys of the definition, which lead to columns that the owner sees."""
+        """Return the foreign keys of the definition, whose targets the owner must see."""
         catalogue = self._metadata.catalogue_for(owner)
         keys = []
         for number, (target, pairs, description) in enumerate(found.keys):
@@ -228,7 +229,7 @@ class UserTableService:
             own = {column.field.name for column in found.columns}
             there = {field.name for entry in entries for field in entry.fields}
             if len(entries) != 1 or not pairs or not all(a in own and b in there for a, b in pairs):
-                raise ReadError(f"the foreign key to {_quote_text(target)} leads to no such columns")
+                raise ReadError(f"the foreign key to {_quote_text(target)} refers to missing columns")
             ours, theirs = zip(*pairs, strict=True)
             keys.append(
                 ForeignKey(
@@ -243,14 +244,14 @@ class UserTableService:
 
 
 def require_user(caller: Identity | None) -> str:
-    """Who has tables. Raises Unauthorized."""
+    """Return the name of the user. Raises Unauthorized for an anonymous caller."""
     if caller is None:
-        raise Unauthorized("tables of your own need a name and password, or a token: nobody else shall see them")
+        raise Unauthorized("tables of your own need a name and password, or a token: nobody else sees them")
     return caller.name
 
 
 def find_column(table: Table, name: str) -> Column:
-    """Case counts only between names that differ in nothing else. Raises NotFound with the nearest name."""
+    """Find a column by its name in any case. Raises NotFound with the nearest name."""
     alike = [column for column in table.columns if column.name.lower() == name.strip().strip('"').lower()]
     if alike:
         return alike[0]
@@ -261,7 +262,7 @@ def find_column(table: Table, name: str) -> Column:
 
 @contextmanager
 def translate_table_faults(owner: str) -> Iterator[None]:
-    """What can go wrong, in words for the client."""
+    """Translate errors of engine and locks into errors for the client."""
     try:
         with translate_faults(f"{SCHEMA_NAME} of {owner!r}"):
             yield
@@ -270,7 +271,7 @@ def translate_table_faults(owner: str) -> Iterator[None]:
 
 
 def _read_vosi_document(path: Path, content_type: str) -> bytes | None:
-    """The document if it is a VOSI table; None if it is something else. Raises UploadFault."""
+    """Return the document if it is a VOSI table, otherwise None. Raises UploadFault."""
     kind = content_type.partition(";")[0].strip().lower()
     with path.open("rb") as file:
         start = file.read(65536)
@@ -283,20 +284,20 @@ def _read_vosi_document(path: Path, content_type: str) -> bytes | None:
 
 
 def _build_table(name: str, fields: tuple[Field, ...], **about: Any) -> Table:
-    """Raises ValidationError."""
+    """Build a table with a position in its layout. Raises ValidationError."""
     columns = tuple(Column.model_validate(felis_column(field)) for field in fields)
     return Table(name=name, columns=columns, layout=Layout(position=position_of(fields)), **about)
 
 
 def _check_table(table: Table) -> Table:
-    """With units as VOUnit writes them, where it can. Raises UploadFault for what no table can be."""
+    """Return the table with units in VOUnit syntax where possible. Raises UploadFault for an invalid table."""
     columns = tuple(
         column.model_copy(update={"unit": normalise_unit(column.unit) or column.unit}) if column.unit else column
         for column in table.columns
     )
     table = table.model_copy(update={"columns": columns})
     if problems := find_table_problems(table):
-        raise UploadFault(f"the table cannot be made: {problems[0].message}")
+        raise UploadFault(f"the table cannot be created: {problems[0].message}")
     if len(table.model_dump_json(exclude_defaults=True)) > MAX_MODEL_BYTES:
         raise UploadFault(f"the columns' names and descriptions take more than {MAX_MODEL_BYTES} bytes: shorten them")
     return table

@@ -1,7 +1,7 @@
-"""Changes of users' own tables in the engine: rows are put aside, and are seen all at once or never.
+"""Storage of user tables in the engine: a change becomes visible at once and as a whole, or never.
 
-Tables are filled under names of their own and get another one when they are whole. Changes become visible one after
-the other, in moments: see ``clickhouse_schema.engine_tables.user_table_record``.
+Rows go into a staging table, which is renamed when it is complete. Changes become visible one after another, each in a
+moment: see ``clickhouse_schema.engine_tables.user_table_record``.
 """
 
 from __future__ import annotations
@@ -32,16 +32,15 @@ from tap_service.storage.engine.engine import Engine
 from tap_service.storage.engine.query_tables import group_batches
 from tap_service.storage.jobs.redis_lock import hold_cluster_lock
 
-#: of this process; other processes of a cluster are kept off by a lock in Redis
-_changing = threading.Lock()
+#: the lock of this process; a lock in Redis excludes the other processes of a cluster
+_change_lock = threading.Lock()
 
-
-#: more than the engine has in a table at rest
-_MANY_PARTS = 20
+#: more parts than a table has after ClickHouse has merged it
+_MAX_PARTS = 20
 
 
 class TableChanged(Exception):
-    """The table is not what it was when the change began; ``now`` is what it is."""
+    """The table has changed since the change began; ``now`` is its present state."""
 
     def __init__(self, present: UserTable) -> None:
         super().__init__(present.qualified_name)
@@ -49,13 +48,13 @@ class TableChanged(Exception):
 
 
 class UserTableStorage:
-    """Safe to use from several threads and processes. Raises EngineError, and JobStoreUnavailable without the lock."""
+    """Safe for threads and processes. Raises EngineError, and JobStoreUnavailable if Redis cannot grant the lock."""
 
     def __init__(self, config: Config, engine: Engine) -> None:
         self._engine = engine
         self._redis_url = config.redis_url
-        self._most_tables = config.user_tables
-        self._most_bytes = config.user_table_bytes
+        self._max_tables = config.user_tables
+        self._max_bytes = config.user_table_bytes
         self._settings = {"max_memory_usage": config.query_memory} if config.query_memory else {}
 
     def get_table(self, owner: str, name: str) -> UserTable:
@@ -65,11 +64,11 @@ class UserTableStorage:
             raise NotFound(f"you have no table {user_table_record.SCHEMA_NAME}.{name}; /tap/mydb lists yours")
         return found
 
-    # --- rows that nobody sees yet
+    # --- staging tables
 
     @contextmanager
     def staging_table(self, table: Table, beside: str = "") -> Iterator[str]:
-        """A table to be filled; it goes with the context unless it was made visible. ``beside``: see ``_create``."""
+        """Create a staging table; drop it at the end unless it was published. ``beside``: see ``_create_table``."""
         name = new_name(STAGING_PREFIX)
         try:
             self._create_table(table, name, beside)
@@ -78,7 +77,7 @@ class UserTableStorage:
             user_table_record.drop_storage(self._engine, name)
 
     def insert_batches(self, owner: str, name: str, batches: Iterable[pa.RecordBatch], replaced: str = "") -> None:
-        """Put rows in; Forbidden as soon as they are more than the user may keep. ``replaced``: a table that goes."""
+        """Insert rows; raise Forbidden when they exceed the quota. ``replaced``: a table whose bytes become free."""
         room = self._free_bytes(owner, replaced)
         for block in group_batches(batches):
             self._engine.insert_batches(quote_storage(name), block)
@@ -86,13 +85,13 @@ class UserTableStorage:
                 raise self._quota_fault(room)
 
     def copy_rows(self, source: UserTable, table: Table, name: str, query_id: str) -> None:
-        """The rows of a table, in another layout; ``query_id`` is what the engine knows the work by."""
+        """Copy the rows of a table into one of another layout; ``query_id`` is the engine's name for the query."""
         columns = ", ".join(quote_identifier(column) for column in given_columns(table))
         rows = f"SELECT {columns} FROM {quote_storage(source.storage)}"
         self._engine.execute(f"INSERT INTO {quote_storage(name)} ({columns}) {rows}", self._settings, query_id=query_id)
 
     def count_invalid_positions(self, source: UserTable, position: tuple[str, str]) -> int:
-        """Rows that have values for longitude and latitude in degrees which are none."""
+        """Count rows whose longitude or latitude in degrees is out of range."""
         longitude, latitude = (quote_identifier(name) for name in position)
         outside = f"{longitude} NOT BETWEEN 0 AND 360 OR {latitude} NOT BETWEEN -90 AND 90"
         not_nan = f"NOT isNaN(toFloat64({longitude})) AND NOT isNaN(toFloat64({latitude}))"
@@ -100,12 +99,12 @@ class UserTableStorage:
         answer = self._engine.fetch_table(f"SELECT count() AS n FROM {quote_storage(source.storage)} WHERE {where}")
         return int(answer["n"][0].as_py())
 
-    # --- what is seen from now on
+    # --- visible changes
 
     def publish_table(self, owner: str, table: Table, filled: str, *, replace: bool, origin: str = "") -> UserTable:
-        """A new table, or another one in the place of that of its name. Raises Conflict, Forbidden.
+        """Publish a staging table as a new table, or in place of one of this name. Raises Conflict, Forbidden.
 
-        One that the job ``origin`` has made already is left as it is.
+        A table that the job ``origin`` has already published stays.
         """
         with self.change_lock():
             present = user_table_record.find_user_table(self._engine, owner, table.name)
@@ -118,7 +117,7 @@ class UserTableStorage:
             return self._put_record(owner, table, self._rename_staging_table(filled), replaced=present, origin=origin)
 
     def append_rows(self, base: UserTable, filled: str) -> UserTable:
-        """The rows in addition to those that are there. Raises Changed, NotFound, Forbidden."""
+        """Add the staged rows to a table. Raises TableChanged, NotFound, Forbidden."""
         with self.change_lock():
             present = self.get_table(base.owner, base.table.name)
             if present.table != base.table:
@@ -130,14 +129,12 @@ class UserTableStorage:
                     self._engine.execute(
                         f"ALTER TABLE {quote_storage(both)} ATTACH PARTITION tuple() FROM {quote_storage(part)}"
                     )
-                if (
-                    self._count_parts(both) > _MANY_PARTS
-                ):  # of many small loads, which leave the engine no time to merge
+                if self._count_parts(both) > _MAX_PARTS:  # many small loads leave ClickHouse no time to merge
                     self._engine.execute(f"OPTIMIZE TABLE {quote_storage(both)}")
             return self._put_record(base.owner, base.table, both, replaced=present)
 
     def exchange_rows(self, base: UserTable, table: Table, filled: str) -> UserTable:
-        """Other rows, or the same ones in another layout, in the place of ``base``. Raises as ``append``."""
+        """Put staged rows in place of those of ``base``. Raises as ``append_rows``."""
         with self.change_lock():
             present = self.get_table(base.owner, base.table.name)
             if present.storage != base.storage:
@@ -145,24 +142,24 @@ class UserTableStorage:
             return self._put_record(base.owner, table, self._rename_staging_table(filled), replaced=present)
 
     def remove_table(self, owner: str, name: str) -> None:
-        """Raises NotFound. Queries that read the table now go on to their end."""
+        """Remove a table; queries that read it now run to their end. Raises NotFound."""
         with self.change_lock():
             present = self.get_table(owner, name)
             user_table_record.remove_user_table(self._engine, owner, present.table.name)
 
     def check_count(self, owner: str) -> None:
         count = len(user_table_record.read_user_tables(self._engine, owner))
-        if count >= self._most_tables:
+        if count >= self._max_tables:
             raise Forbidden(
-                f"you have {count} tables, and a user may keep {self._most_tables} here: remove one that you need not"
+                f"you have {count} tables, and a user may keep {self._max_tables} here: remove one that you do not need"
             )
 
-    # --- how
+    # --- helpers
 
     @contextmanager
     def change_lock(self) -> Iterator[None]:
-        """What is visible changes here alone, one change at a time."""
-        with _changing, hold_cluster_lock(self._redis_url, "user-tables") if self._redis_url else nullcontext():
+        """Hold the lock under which visible tables change."""
+        with _change_lock, hold_cluster_lock(self._redis_url, "user-tables") if self._redis_url else nullcontext():
             yield
 
     @contextmanager
@@ -174,7 +171,7 @@ class UserTableStorage:
             raise
 
     def _create_table(self, table: Table, name: str, beside: str) -> None:
-        """Make a table, of several servers on the one that has the table ``beside``."""
+        """Create a table; with several servers, on the one that holds the table ``beside``."""
         place = f" /* beside {quote_storage(beside)} */" if beside else ""
         self._engine.execute(create_table_sql(table, quote_storage(name)) + place)
 
@@ -186,7 +183,7 @@ class UserTableStorage:
     def _put_record(
         self, owner: str, table: Table, live: str, *, replaced: UserTable | None, origin: str = ""
     ) -> UserTable:
-        """Make the table ``live`` the one of this name. It is dropped if that may not be."""
+        """Publish the storage ``live`` under the table's name; drop it if the quota or uniqueness forbids that."""
         with self._dropped_on_failure(live):
             rows, size = self._table_size(live)
             room = self._free_bytes(owner, replaced.storage if replaced else "")
@@ -212,7 +209,7 @@ class UserTableStorage:
             return record
 
     def _count_density(self, table: Table, live: str, rows: int) -> float | None:
-        """Count the rows per cell, for estimates; how many a square degree has around a typical row."""
+        """Fill the density table; return the rows of a square degree around a typical row, or None."""
         named = table.model_copy(update={"name": live})
         density_table.count_density(self._engine, DATABASE, named)
         if not table.layout.position or not rows:
@@ -231,22 +228,22 @@ class UserTableStorage:
             shown = ", ".join(table.primary_key)
             raise QueryFault(
                 f"{shown} would not be unique: {rows} rows would have {different} values, and NULL counts as none. "
-                "Load other rows, or make an index of it that is not unique"
+                "Load other rows, or create an index that is not unique"
             )
 
     def _free_bytes(self, owner: str, replaced: str) -> int:
-        """Bytes that the user may still fill if the table ``replaced`` goes."""
+        """Return the bytes left of the user's quota when the storage ``replaced`` is dropped."""
         kept = (
             record.size
             for record in user_table_record.read_user_tables(self._engine, owner)
             if record.storage != replaced
         )
-        return self._most_bytes - sum(kept)
+        return self._max_bytes - sum(kept)
 
     def _quota_fault(self, room: int) -> Forbidden:
         return Forbidden(
-            f"the table would take more than the {max(room, 0)} bytes that are left of the {self._most_bytes} that "
-            "a user may fill here: remove tables that you need no more, or load less"
+            f"the table would take more than the {max(room, 0)} bytes that are left of your quota of "
+            f"{self._max_bytes}: remove tables that you no longer need, or load less"
         )
 
     def _count_parts(self, name: str) -> int:
@@ -254,7 +251,7 @@ class UserTableStorage:
         return int(self._engine.fetch_table(f"SELECT count() AS n FROM system.parts WHERE {where}")["n"][0].as_py())
 
     def _table_size(self, name: str) -> tuple[int, int]:
-        """Rows, and bytes on disk."""
+        """Return rows, and bytes on disk."""
         where = f"database = {quote_string(DATABASE)} AND table = {quote_string(name)} AND active"
         found = self._engine.fetch_table(
             f"SELECT sum(rows) AS n, sum(bytes_on_disk) AS size FROM system.parts WHERE {where}"
@@ -264,5 +261,5 @@ class UserTableStorage:
 
 def table_exists_fault(present: UserTable) -> Conflict:
     return Conflict(
-        f"you have a table {present.qualified_name} already: remove it first, choose another name, or say replace=true"
+        f"you have a table {present.qualified_name} already: remove it first, choose another name, or set replace=true"
     )
