@@ -25,7 +25,7 @@ from tap_service.handlers.request_form import Form, read_request_form
 from tap_service.handlers.vosi_routes import find_table
 from tap_service.models.work_class import WorkClass
 from tap_service.service_errors import ParameterFault, QueryFault, UserFault
-from tap_service.services.queries.query_forecast import QueryForecast
+from tap_service.services.queries.query_estimate import QueryEstimate
 from tap_service.services.queries.row_limit import RowLimit
 from tap_service.services.queries.tap_parameters import read_tap_parameters
 
@@ -48,7 +48,7 @@ async def estimate_query(request: Request, skyhouse: Skyhouse, caller: Caller) -
         gone = asyncio.create_task(wait_for_disconnect(request.receive))
         try:
             found = await run_unless_gone(
-                gone, skyhouse.queries.forecast_query(parameters, caller.name if caller else None)
+                gone, skyhouse.queries.estimate_query(parameters, caller.name if caller else None)
             )
         finally:
             gone.cancel()
@@ -61,7 +61,7 @@ async def estimate_query(request: Request, skyhouse: Skyhouse, caller: Caller) -
     return JSONResponse(forecast_as_json(found, skyhouse.config), headers=_NO_STORE)
 
 
-def forecast_as_json(found: QueryForecast, config: Config) -> dict[str, Any]:
+def forecast_as_json(found: QueryEstimate, config: Config) -> dict[str, Any]:
     cost = found.estimate
     return {
         "rows": cost and cost.rows,

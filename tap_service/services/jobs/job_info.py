@@ -23,9 +23,9 @@ _NO_PROGRESS = Progress(0, 0, 0, 0)
 class JobProgress:
     """Progress of one execution. For a short query, the engine may report none."""
 
-    def __init__(self, execution: QueryExecution, foreseen: Estimate | None = None) -> None:
+    def __init__(self, execution: QueryExecution, estimate: Estimate | None = None) -> None:
         self._execution = execution
-        self._foreseen = foreseen
+        self._estimate = estimate
         self._began = time.monotonic()
         self._seen: Progress | None = None
         self._before = _NO_PROGRESS
@@ -91,14 +91,14 @@ class JobProgress:
         if self._stage in (QueryStage.GROUPING, QueryStage.SORTING):
             return None
         read = min(seen.read_rows / seen.total_rows, 1.0)
-        steps = self._foreseen.steps if self._foreseen else None
-        if self._foreseen is None or steps is None or not steps.sure:
+        steps = self._estimate.steps if self._estimate else None
+        if self._estimate is None or steps is None or not steps.sure:
             is_reading = self._stage is QueryStage.READING and self._stages.join is None
             return min(read, _MAX_FRACTION) if is_reading else None
         written = self._execution.report.rows
         if seen.joined_rows > steps.joined or written > steps.written:
             return None
-        reading = max(self._foreseen.seconds - steps.join_seconds - steps.write_seconds, 0.0)
+        reading = max(self._estimate.seconds - steps.join_seconds - steps.write_seconds, 0.0)
         done = reading * read
         done += steps.join_seconds * (seen.joined_rows / steps.joined if steps.joined else 1.0)
         done += steps.write_seconds * (written / steps.written if steps.written else 1.0)

@@ -63,20 +63,20 @@ class JobQueue:
         self._jobs = jobs
         self._rules = rules
 
-    def put_job(self, job: Job, foreseen: Estimate | None) -> Job:
+    def put_job(self, job: Job, estimate: Estimate | None) -> Job:
         """Queue a PENDING job with its turn and quote. Raises TooManyJobs or ServiceBusy if too many jobs wait."""
         with self._jobs.lock_choice():
             queued, at = self._jobs.list_queued(), now()
-            place = replace(job, foreseen=foreseen).place
+            place = replace(job, foreseen=estimate).place
             self._check_limits(place.user, queued)
             work = place.work_class(at)
             waiting = [each for each in queued if each.work_class(at) is work]
             running = [each for each in self._jobs.list_executing() if each.work_class(at) is work]
             quote = None
-            if foreseen is not None:
+            if estimate is not None:
                 before = sum(each.seconds for each in waiting) + sum(each.seconds / 2 for each in running)
-                quote = job.end_after(at, before / self._rules.places[work] + foreseen.seconds)
-            return self._jobs.queue_job(job.job_id, foreseen, _next_turn(place.user, waiting, running), quote)
+                quote = job.end_after(at, before / self._rules.places[work] + estimate.seconds)
+            return self._jobs.queue_job(job.job_id, estimate, _next_turn(place.user, waiting, running), quote)
 
     def take_job(self, worker: str, works: Collection[WorkClass] = tuple(WorkClass)) -> Job | None:
         """Start the next job of these classes and return it; None if none may start now."""

@@ -155,9 +155,9 @@ class JobRunner:
         """Estimate a job that could not be estimated when it was queued; a new work class takes effect at once."""
         if job.foreseen is not None or execution.translation.query is None:
             return job
-        foreseen = self._preparation.estimate_cost(execution)
+        estimate = self._preparation.estimate_cost(execution)
         try:
-            return job if foreseen is None else self._jobs.set_estimate(job.job_id, job.attempt, now(), foreseen)
+            return job if estimate is None else self._jobs.set_estimate(job.job_id, job.attempt, now(), estimate)
         except JobStoreUnavailable as error:
             _log.warning("the estimate of a job cannot be stored: %s", error)
             return job

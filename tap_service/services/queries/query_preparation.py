@@ -94,14 +94,14 @@ class QueryPreparation:
         translation = self._translate_query(parameters.query, limit, catalogue)
         rows = self._estimate_result_rows(translation)
         limits = RowLimit(limit, hard_maxrec, self._config.async_hard_maxrec)
-        foreseen = apply_row_limit(limits, rows, translation, parameters.query)
-        info = self._build_result_info(parameters, translation, foreseen)
+        row_limit = apply_row_limit(limits, rows, translation, parameters.query)
+        info = self._build_result_info(parameters, translation, row_limit)
         execution = QueryExecution(
             self._engine,
             translation,
             parameters.format.serializer(translation.fields, info, self._scratch),
             query_id=query_id,
-            row_limit=foreseen,
+            row_limit=row_limit,
         )
         execution.report.seconds["translate"] = time.monotonic() - began
         return execution
@@ -154,10 +154,10 @@ class QueryPreparation:
         except EngineError as error:
             raise ServiceUnavailable("the table's rows cannot be counted now. Ask again later") from error
 
-    def record_measured_cost(self, foreseen: Estimate | None, bytes_read: int, seconds: float) -> None:
+    def record_measured_cost(self, estimate: Estimate | None, bytes_read: int, seconds: float) -> None:
         """Improve the estimator's rates by the measured cost of an ended query."""
-        if foreseen is not None:
-            self._estimator.learn_rate(foreseen, bytes_read, seconds)
+        if estimate is not None:
+            self._estimator.learn_rate(estimate, bytes_read, seconds)
 
     def _estimate_result_rows(self, translation: Translation) -> ResultRows | None:
         try:

@@ -17,8 +17,8 @@ from tap_service.models.query_report import QueryReport
 from tap_service.prometheus_metrics import ServiceMetrics
 from tap_service.service_errors import ClientGone, QueryTooHeavy, ServiceError, ServiceUnavailable
 from tap_service.services.bounded_thread_pool import BoundedThreadPool
+from tap_service.services.queries.query_estimate import QueryEstimate, estimate_query
 from tap_service.services.queries.query_execution import QueryExecution, log_status
-from tap_service.services.queries.query_forecast import QueryForecast, forecast_query
 from tap_service.services.queries.query_log import QueryLog
 from tap_service.services.queries.query_preparation import QueryPreparation, needs_other_services
 from tap_service.services.queries.result_spool import Spool, SpoolStore
@@ -28,9 +28,9 @@ from tap_service.storage.engine.engine import EngineError
 _log = logging.getLogger("skyhouse")
 
 #: translation holds the interpreter lock: more threads would not make it faster
-_TRANSLATOR_THREADS = 2
+_PREPARER_THREADS = 2
 #: for queries that wait for name services, fetched tables, or readers of uploads
-_UPLOAD_THREADS = 8
+_SLOW_PREPARER_THREADS = 8
 #: ratio of quick to heavy queries that run at once
 _QUICK_PER_HEAVY = 2
 
@@ -54,9 +54,9 @@ class QueryService:
         self._spools = spools
         self._metrics = metrics
         self._log = log
-        self._translators = ThreadPoolExecutor(_TRANSLATOR_THREADS, "translator")
-        self._askers = ThreadPoolExecutor(_UPLOAD_THREADS, "asker")
-        self._forecasters = ThreadPoolExecutor(_TRANSLATOR_THREADS, "forecaster")
+        self._preparers = ThreadPoolExecutor(_PREPARER_THREADS, "preparer")
+        self._slow_preparers = ThreadPoolExecutor(_SLOW_PREPARER_THREADS, "slow-preparer")
+        self._estimator_threads = ThreadPoolExecutor(_PREPARER_THREADS, "estimator")
         self._heavy = BoundedThreadPool("heavy-query", config.concurrent_queries, config.waiting_queries)
         self._quick = BoundedThreadPool(
             "quick-query", _QUICK_PER_HEAVY * config.concurrent_queries, config.waiting_queries
@@ -76,10 +76,10 @@ class QueryService:
         self.answers.add(answer)
         return answer
 
-    async def forecast_query(self, parameters: TapParameters, owner: str | None = None) -> QueryForecast:
+    async def estimate_query(self, parameters: TapParameters, owner: str | None = None) -> QueryEstimate:
         """Estimate a query, on threads of their own so that estimates do not delay queries. Raises QueryFault."""
-        pool = self._askers if needs_other_services(parameters) else self._forecasters
-        work = partial(forecast_query, self._preparation, parameters, self._config.hard_maxrec, owner=owner)
+        pool = self._slow_preparers if needs_other_services(parameters) else self._estimator_threads
+        work = partial(estimate_query, self._preparation, parameters, self._config.hard_maxrec, owner=owner)
         return await asyncio.get_running_loop().run_in_executor(pool, work)
 
     def record_refusal(self, error: ServiceError, client: str) -> None:
@@ -104,7 +104,7 @@ class QueryService:
         await asyncio.gather(*(answer.wait_closed() for answer in answers))
         for queue in (self._quick, self._heavy):
             queue.close()
-        for pool in (self._translators, self._askers, self._forecasters):
+        for pool in (self._preparers, self._slow_preparers, self._estimator_threads):
             pool.shutdown(wait=False, cancel_futures=True)
 
     def _prepare_in_pool(self, asked: SyncRequest, query_id: str) -> tuple[QueryExecution, BoundedThreadPool]:
@@ -121,7 +121,7 @@ class QueryService:
     async def _start_answer(self, asked: SyncRequest) -> SyncAnswer:
         query_id = f"sync-{uuid.uuid4().hex}"
         execution, pool = await asyncio.get_running_loop().run_in_executor(
-            self._askers if needs_other_services(asked.parameters) else self._translators,
+            self._slow_preparers if needs_other_services(asked.parameters) else self._preparers,
             partial(self._prepare_in_pool, asked, query_id),
         )
         spool = self._spools.open_spool()

@@ -13,7 +13,7 @@ from tap_service.services.queries.tap_parameters import TapParameters
 
 
 @dataclass(frozen=True, slots=True)
-class QueryForecast:
+class QueryEstimate:
     """``estimate`` is None if the engine does not answer; ``fields`` are the result's, ``tables`` those it reads."""
 
     estimate: Estimate | None
@@ -23,15 +23,15 @@ class QueryForecast:
     row_limit: RowLimit
 
 
-def forecast_query(
+def estimate_query(
     preparation: QueryPreparation, parameters: TapParameters, hard_maxrec: int, *, owner: str | None = None
-) -> QueryForecast:
+) -> QueryEstimate:
     """Estimate the query; load and drop its uploaded tables. Raises as ``QueryPreparation.prepare_query``."""
     execution = preparation.prepare_query(parameters, f"sync-{uuid.uuid4().hex}", hard_maxrec, owner=owner)
     try:
         translation = execution.translation
         tables = tuple(dict.fromkeys(entry.qualified_name for entry in translation.tables))
-        return QueryForecast(
+        return QueryEstimate(
             preparation.estimate_cost(execution), translation.plan, translation.fields, tables, execution.row_limit
         )
     finally:
