@@ -86,8 +86,8 @@ def chunks(table: Table, sources: list[Source], rejects: Rejects) -> Iterator[Ch
 def _good_rows(table: Table, sources: list[Source], rejects: Rejects) -> Iterator[tuple[_Part, float]]:
     for position, source in enumerate(sources):
         conformer = Conformer(table, source)
-        for piece in source.pieces(conformer.source_names):
-            batch, faults = conformer.apply(piece)
+        for piece in source.read_blocks(conformer.source_names):
+            batch, faults = conformer.conform_block(piece)
             rejects.add(source.path, source.unit, faults)
             if batch.num_rows:
                 part = _Part(batch, source, piece.where, frozenset(fault.where for fault in faults))

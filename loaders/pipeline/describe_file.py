@@ -9,7 +9,7 @@ from clickhouse_schema.datatypes import Field
 from loaders.load_error import LoadError
 from tap_service.readers.csv_reader import CsvSource
 from tap_service.readers.file_columns import felis_column
-from tap_service.readers.position_columns import position_of, words
+from tap_service.readers.position_columns import position_of, split_ucd
 from tap_service.readers.table_source import Source
 from tap_service.readers.votable_link_reader import declared_links
 from tap_service.readers.votable_reader import VotableSource
@@ -34,7 +34,7 @@ def described(source: Source, schema_name: str, table_name: str, only: Container
 def doubts(source: Source) -> Iterator[str]:
     """What the types of columns that no file tells may have been guessed wrongly for, and the way out."""
     if isinstance(source, CsvSource):
-        for sentence in source.misguessed():
+        for sentence in source.list_misguessed():
             yield f"{source.path}: {sentence}: to put such rows aside, give its datatype in a --schema file"
 
 
@@ -59,7 +59,7 @@ def _layout(fields: tuple[Field, ...]) -> dict[str, Any]:
     position = position_of(fields)
     if position:
         layout["position"] = list(position)
-    main = [field.name for field in fields if words(field.ucd) >= {"meta.id", "meta.main"}]
+    main = [field.name for field in fields if split_ucd(field.ucd) >= {"meta.id", "meta.main"}]
     if main:
         layout["id"] = main
     return layout

@@ -12,7 +12,7 @@ from clickhouse_schema.vounit import normalise_unit
 from loaders.load_error import LoadError
 from loaders.pipeline.describe_file import described, doubts
 from loaders.progress_reporter import Reporter
-from tap_service.readers.conform_rows import matching
+from tap_service.readers.conform_rows import find_matching_name
 from tap_service.readers.table_source import Source
 
 #: Column keys that a YAML file may leave to the data file.
@@ -76,10 +76,10 @@ def _named(schema: Schema, schema_name: str, table_name: str, schema_file: Path)
 def _of_these_files(table: Table, sources: list[Source], reporter: Reporter) -> Table:
     """The table without the columns that may be left out and that no file has; says so of all that files may lack."""
     names = {field.name for source in sources for field in source.fields}
-    lacking = [column for column in table.columns if column.if_missing and not matching(column.name, names)]
+    lacking = [column for column in table.columns if column.if_missing and not find_matching_name(column.name, names)]
     if not lacking:
         return table
-    known = {name for column in table.columns if (name := matching(column.name, names))}
+    known = {name for column in table.columns if (name := find_matching_name(column.name, names))}
     left_out = {column.name for column in lacking if column.if_missing == "leave_out"}
     for what, columns in (
         ("NULL in all rows, for no file has them", [column.name for column in lacking if column.name not in left_out]),
@@ -96,7 +96,7 @@ def _compare_units(table: Table, sources: list[Source], schema_file: Path, stric
     for source in sources:
         units = {field.name: normalise_unit(field.unit) for field in source.fields if field.unit}
         for column in table.columns:
-            said = units.get(matching(column.name, units) or "")
+            said = units.get(find_matching_name(column.name, units) or "")
             if not (said and column.unit) or said == column.unit:
                 continue
             told = f"{column.name} is in {said} in {source.path}, but in {column.unit} in {schema_file}"

@@ -43,7 +43,7 @@ def arrow_columns(schema: pa.Schema, name: str) -> ArrowColumns:
         found.description = table.description
         said = {field.name: field for field in table.fields}
         found.fields = tuple(
-            _merged(field, said[field.name]) if field.name in said else field for field in found.fields
+            _merge_metadata(field, said[field.name]) if field.name in said else field for field in found.fields
         )
     return found
 
@@ -64,7 +64,7 @@ def _plain_fields(schema: pa.Schema, unusable: dict[str, str]) -> Iterator[Field
         yield Field(column.name, type_, description=described, nullable=column.nullable)
 
 
-def _merged(field: Field, said: Field) -> Field:
+def _merge_metadata(field: Field, said: Field) -> Field:
     """The types stay those of the data, refined by an xtype."""
     type_ = field.type
     same = type_.scalar.arrow == said.type.scalar.arrow and type_.is_array == said.type.is_array

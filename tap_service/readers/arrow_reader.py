@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from tap_service.readers.arrow_columns import arrow_columns
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.table_source import Piece, numbered_from, piece_rows
+from tap_service.readers.table_source import RowBlock, numbered_from, piece_rows
 
 _FILE, _END = b"ARROW1\0\0", b"ARROW1"
 
@@ -27,21 +27,21 @@ class ArrowSource:
         self.path = path
         self.rows: int | None = None
         _check_end(path)
-        with self._opened() as reader:
+        with self._open_stream() as reader:
             told = arrow_columns(reader.schema, str(path))
         self.fields, self.description, self.unusable = told.fields, told.description, told.unusable
 
-    def pieces(self, columns: tuple[str, ...]) -> Iterator[Piece]:
+    def read_blocks(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
         first = 1
-        with self._opened() as reader:
-            for batch in self._batches(reader):
+        with self._open_stream() as reader:
+            for batch in self._read_batches(reader):
                 size = piece_rows(batch.nbytes / max(batch.num_rows, 1))
                 for start in range(0, batch.num_rows, size):
                     part = batch.slice(start, size).select(list(columns))
-                    yield Piece(part, numbered_from(first), 0.0)
+                    yield RowBlock(part, numbered_from(first), 0.0)
                     first += part.num_rows
 
-    def _batches(self, reader: pa.RecordBatchStreamReader) -> Iterator[pa.RecordBatch]:
+    def _read_batches(self, reader: pa.RecordBatchStreamReader) -> Iterator[pa.RecordBatch]:
         while True:
             try:
                 batch = reader.read_next_batch()
@@ -55,7 +55,7 @@ class ArrowSource:
             yield batch
 
     @contextmanager
-    def _opened(self) -> Iterator[pa.RecordBatchStreamReader]:
+    def _open_stream(self) -> Iterator[pa.RecordBatchStreamReader]:
         with self.path.open("rb") as file:
             if file.read(len(_FILE)) != _FILE:
                 file.seek(0)

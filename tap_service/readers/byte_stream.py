@@ -40,25 +40,25 @@ class ByteStream:
         self._raw.close()
 
     @property
-    def fraction(self) -> float:
+    def fraction_read(self) -> float:
         """The part of the file, packed if it is, that is read."""
         return min(1.0, self._raw.tell() / self._size)
 
     def read(self, size: int) -> bytes:
         """``size`` bytes, fewer only at the end."""
         try:
-            return self._counted(self._file.read(size))
+            return self._count_bytes(self._file.read(size))
         except (OSError, EOFError, zlib.error) as error:
             raise ReadError(f"{self.path} is broken: {error}") from error
 
     def readline(self, most: int = -1) -> bytes:
         """Up to ``most`` bytes of the line."""
         try:
-            return self._counted(self._file.readline(most))
+            return self._count_bytes(self._file.readline(most))
         except (OSError, EOFError, zlib.error) as error:
             raise ReadError(f"{self.path} is broken: {error}") from error
 
-    def _counted(self, data: bytes) -> bytes:
+    def _count_bytes(self, data: bytes) -> bytes:
         self._count += len(data)
         if self.most_bytes is not None and self._count > self.most_bytes:
             raise ReadError(f"{self.path} has more than {self.most_bytes} bytes, unpacked")

@@ -29,24 +29,24 @@ NULL_INSIDE = "has a NULL inside the array"
 _BOOLEANS = {"true": True, "t": True, "1": True, "false": False, "f": False, "0": False, "": None, "?": None}
 
 
-def caster(given: pa.DataType, wanted: ColumnType) -> Caster:
+def find_caster(given: pa.DataType, wanted: ColumnType) -> Caster:
     """The cast from an Arrow type to the column's; it may refuse every value, but there is always one."""
     if pa.types.is_dictionary(given):
-        return _after(lambda array: array.dictionary_decode(), caster(given.value_type, wanted))
+        return _chain_casters(lambda array: array.dictionary_decode(), find_caster(given.value_type, wanted))
     text = _is_text(given)
     if wanted.is_array:
-        return _array_from_text(wanted) if text else _array(wanted)
+        return _array_from_text(wanted) if text else _cast_lists(wanted)
     if wanted.is_timestamp:
-        return _after(_text, _time_from_text) if text else _time
+        return _chain_casters(_cast_to_text, _time_from_text) if text else _cast_to_timestamp
     if wanted.datatype in ("char", "unicodeChar"):
-        return _text
+        return _cast_to_text
     if wanted.is_boolean:
-        return _after(_text, _boolean_from_text) if text else _plain(wanted)
+        return _chain_casters(_cast_to_text, _boolean_from_text) if text else _cast_by_arrow(wanted)
     if text:
-        return _after(_text, _number_from_text(wanted))
+        return _chain_casters(_cast_to_text, _number_from_text(wanted))
     if wanted.is_integer and pa.types.is_floating(given):
-        return _after(_nan_to_null, _plain(wanted))
-    return _plain(wanted)
+        return _chain_casters(_nan_to_null, _cast_by_arrow(wanted))
+    return _cast_by_arrow(wanted)
 
 
 def _is_text(given: pa.DataType) -> bool:
@@ -54,11 +54,11 @@ def _is_text(given: pa.DataType) -> bool:
     return any(test(given) for test in (*tests, pa.types.is_large_binary, pa.types.is_binary_view))
 
 
-def _after(first: Caster, second: Caster) -> Caster:
+def _chain_casters(first: Caster, second: Caster) -> Caster:
     return lambda array: second(first(array))
 
 
-def _plain(wanted: ColumnType) -> Caster:
+def _cast_by_arrow(wanted: ColumnType) -> Caster:
     arrow = wanted.arrow
 
     def cast(array: pa.Array) -> pa.Array:
@@ -79,7 +79,7 @@ def _nan_to_null(array: pa.Array) -> pa.Array:
     return pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
 
 
-def _text(array: pa.Array) -> pa.Array:
+def _cast_to_text(array: pa.Array) -> pa.Array:
     """Valid UTF-8, or refused: Arrow checks it only on the way from binary to string."""
     if pa.types.is_string(array.type) or pa.types.is_large_string(array.type) or pa.types.is_string_view(array.type):
         array = array.cast(pa.binary())
@@ -93,12 +93,12 @@ def _number_from_text(wanted: ColumnType) -> Caster:
         if wanted.is_integer:
             trimmed = pc.replace_substring_regex(trimmed, r"^\+", "")
             return trimmed.cast(wanted.arrow)
-        return _double(trimmed).cast(wanted.arrow)
+        return _text_to_double(trimmed).cast(wanted.arrow)
 
     return cast
 
 
-def _double(text: pa.Array) -> pa.Array:
+def _text_to_double(text: pa.Array) -> pa.Array:
     """Text as doubles; an exponent written Fortran's way (1.5D3) counts too."""
     try:
         return text.cast(pa.float64())
@@ -114,7 +114,7 @@ def _boolean_from_text(array: pa.Array) -> pa.Array:
     return pa.array([meant.get(word) for word in array.to_pylist()], pa.bool_())
 
 
-def _time(array: pa.Array) -> pa.Array:
+def _cast_to_timestamp(array: pa.Array) -> pa.Array:
     """Times and dates; without a zone they are UTC, as in DALI."""
     arrow = pa.timestamp("us", tz="UTC")
     if pa.types.is_date(array.type) or (pa.types.is_timestamp(array.type) and array.type.tz is None):
@@ -129,7 +129,7 @@ def _time_from_text(array: pa.Array) -> pa.Array:
     return trimmed.cast(pa.timestamp("us")).cast(pa.timestamp("us", tz="UTC"))
 
 
-def _array(wanted: ColumnType) -> Caster:
+def _cast_lists(wanted: ColumnType) -> Caster:
     """Lists of any kind; an element without value is NaN of numbers, NULL of booleans, and refused of others."""
     floating = pa.types.is_floating(wanted.scalar.arrow)
 
@@ -137,17 +137,19 @@ def _array(wanted: ColumnType) -> Caster:
         lists = array.cast(wanted.arrow, safe=not floating)
         values = lists.flatten()
         if wanted.null is not None:
-            return _relisted(lists, pc.if_else(pc.equal(values, wanted.null), pa.scalar(None, values.type), values))
+            return _replace_elements(
+                lists, pc.if_else(pc.equal(values, wanted.null), pa.scalar(None, values.type), values)
+            )
         if values.null_count == 0 or wanted.has_null_elements:
             return lists
         if not floating:
             raise ValueError(NULL_INSIDE)
-        return _relisted(lists, values.fill_null(float("nan")))
+        return _replace_elements(lists, values.fill_null(float("nan")))
 
     return cast
 
 
-def _relisted(lists: pa.Array, values: pa.Array) -> pa.Array:
+def _replace_elements(lists: pa.Array, values: pa.Array) -> pa.Array:
     """The lists with other elements, those of ``flatten``."""
     sizes = lists.value_lengths().fill_null(0).to_numpy()
     offsets = np.concatenate(([0], np.cumsum(sizes))).astype(np.int32)
@@ -163,15 +165,15 @@ def _array_from_text(wanted: ColumnType) -> Caster:
 
     def cast(array: pa.Array) -> pa.Array:
         try:
-            rows = [None if not text else listed(text) for text in _text(array).to_pylist()]
-            return _array(wanted)(pa.array(rows, pa.list_(wanted.scalar.arrow)))
+            rows = [None if not text else listed(text) for text in _cast_to_text(array).to_pylist()]
+            return _cast_lists(wanted)(pa.array(rows, pa.list_(wanted.scalar.arrow)))
         except (ArithmeticError, RecursionError, TypeError) as error:
             raise ValueError(str(error)) from error
 
     return cast
 
 
-def _flat(values: list[Any]) -> list[Any]:
+def _flatten_values(values: list[Any]) -> list[Any]:
     """Without inner lists: those of several axes, the last one of ``arraysize`` outermost."""
     while any(isinstance(value, list) for value in values):
         values = [item for value in values for item in (value if isinstance(value, list) else [value])]
@@ -181,14 +183,14 @@ def _flat(values: list[Any]) -> list[Any]:
 def _listed_numbers(text: str, bits: int) -> list[Any]:
     """``bits``: of whole numbers; 0 of others."""
     if text.lstrip().startswith("["):
-        return [float(value) if isinstance(value, str) else value for value in _flat(json.loads(text))]
+        return [float(value) if isinstance(value, str) else value for value in _flatten_values(json.loads(text))]
     if "_" in text:
         raise ValueError("not a number")
     words = text.replace(",", " ").split()
-    return [None if word == NO_VALUE else _whole(word, bits) if bits else float(word) for word in words]
+    return [None if word == NO_VALUE else _parse_integer(word, bits) if bits else float(word) for word in words]
 
 
-def _whole(word: str, bits: int) -> int | float:
+def _parse_integer(word: str, bits: int) -> int | float:
     """Also hexadecimal, which VOTable has for two's complements."""
     if word[:2] in ("0x", "0X"):
         value = int(word, 16)
@@ -199,7 +201,7 @@ def _whole(word: str, bits: int) -> int | float:
 def _listed_truths(text: str) -> list[Any]:
     """Booleans one by one; bits may stand side by side (VOTable)."""
     if text.lstrip().startswith("["):
-        return _flat(json.loads(text))
+        return _flatten_values(json.loads(text))
     values: list[bool | None] = []
     for word in text.replace(",", " ").lower().split():
         if word in _BOOLEANS:

@@ -23,9 +23,9 @@ from clickhouse_schema.datatypes import FLOATS, ColumnType
 from clickhouse_schema.schema_model import Column, Table
 from clickhouse_schema.shape_cover import cover_column, is_read, shape_column
 from tap_service.readers import shape_columns
-from tap_service.readers.column_casts import NULL_INSIDE, caster
+from tap_service.readers.column_casts import NULL_INSIDE, find_caster
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.table_source import Fault, Piece, Source
+from tap_service.readers.table_source import Fault, RowBlock, Source
 
 #: What DateTime64(6) of ClickHouse holds.
 _TIME_RANGE = (datetime(1900, 1, 1, tzinfo=UTC), datetime(2299, 12, 31, 23, 59, 59, 999999, tzinfo=UTC))
@@ -52,7 +52,7 @@ class Conformer:
 
     def __init__(self, table: Table, source: Source) -> None:
         names = _file_columns(source)
-        found = {column.name: matching(column.name, names) for column in table.columns}
+        found = {column.name: find_matching_name(column.name, names) for column in table.columns}
         missing = [column.name for column in table.columns if not (found[column.name] or column.if_missing)]
         if missing:
             raise ReadError(
@@ -64,7 +64,7 @@ class Conformer:
                 column,
                 found[column.name] or "",
                 source.nan_is_null and column.nullable and column.type.datatype in FLOATS and not column.type.is_array,
-                _checks(column, table),
+                _list_checks(column, table),
             )
             for column in table.columns
         ]
@@ -83,20 +83,20 @@ class Conformer:
         ]
         self.schema = pa.schema([*((column.name, column.type.arrow) for column in table.columns), *hidden])
 
-    def apply(self, piece: Piece) -> tuple[pa.RecordBatch, list[Fault]]:
+    def conform_block(self, piece: RowBlock) -> tuple[pa.RecordBatch, list[Fault]]:
         """The good rows, and a fault for each bad one (its first bad column)."""
         faults: dict[int, tuple[str, str, str]] = {}
         arrays = []
         hidden: list[pa.Array] = []
         for fitting in self._fittings:
-            given = _given(piece.batch, fitting)
-            array, bad = _fitted(given, fitting)
+            given = _find_given_column(piece.batch, fitting)
+            array, bad = _fit_column(given, fitting)
             if is_read(fitting.column.type):
-                *beside, unread = shape_columns.read(fitting.column.type, array)
+                *beside, unread = shape_columns.read_regions(fitting.column.type, array)
                 hidden += beside
                 bad |= unread
             for row, reason in bad.items():
-                faults.setdefault(row, (fitting.column.name, _shown(given[row]), reason))
+                faults.setdefault(row, (fitting.column.name, _show_value(given[row]), reason))
             arrays.append(array)
         batch = pa.RecordBatch.from_arrays([*arrays, *hidden], schema=self.schema)
         if faults:
@@ -116,7 +116,7 @@ def _file_columns(source: Source) -> dict[str, None]:
     return names
 
 
-def matching(name: str, names: Collection[str]) -> str | None:
+def find_matching_name(name: str, names: Collection[str]) -> str | None:
     """The file's column for a table's: of the same name, else the only one that differs in case alone."""
     if name in names:
         return name
@@ -124,17 +124,17 @@ def matching(name: str, names: Collection[str]) -> str | None:
     return alike[0] if len(alike) == 1 else None
 
 
-def _given(batch: pa.RecordBatch, fitting: _Fitting) -> pa.Array:
+def _find_given_column(batch: pa.RecordBatch, fitting: _Fitting) -> pa.Array:
     if fitting.source_name:
         return batch.column(fitting.source_name)
     return pa.nulls(batch.num_rows, fitting.column.type.arrow)
 
 
-def _fitted(given: pa.Array, fitting: _Fitting) -> tuple[pa.Array, dict[int, str]]:
+def _fit_column(given: pa.Array, fitting: _Fitting) -> tuple[pa.Array, dict[int, str]]:
     """The column in the table's type with NULL where it does not fit, and why it does not."""
     type_ = fitting.column.type
-    cast = caster(given.type, type_)
-    array, misfits = _cast(cast, given, type_.arrow)
+    cast = find_caster(given.type, type_)
+    array, misfits = _cast_column(cast, given, type_.arrow)
     if fitting.column.values and type_.is_text:
         array = pc.if_else(pc.equal(array, ""), pa.scalar(None, array.type), array)
     bad = {row: reason or f"does not fit the type {type_.adql}" for row, reason in misfits.items()}
@@ -146,20 +146,20 @@ def _fitted(given: pa.Array, fitting: _Fitting) -> tuple[pa.Array, dict[int, str
             bad.setdefault(row, reason)
     if type_.is_array:
         array = _empty_for_null(shape_columns.without_nan(type_, array))
-        return array, shape_columns.faults(type_, array) | bad
+        return array, shape_columns.find_bad_shapes(type_, array) | bad
     if fitting.nan_is_null:
         return pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array), bad
     return array, bad
 
 
-def _cast(
+def _cast_column(
     cast: Callable[[pa.Array], pa.Array], given: pa.Array, wanted: pa.DataType
 ) -> tuple[pa.Array, dict[int, str]]:
     """``cast`` of the whole vector; where it fails, of the rows that it does not fail for."""
     try:
         return cast(given), {}
     except _MISFITS:
-        misfits = _misfits(cast, given, 0)
+        misfits = _find_misfits(cast, given, 0)
     if len(misfits) == len(given):  # perhaps no value of this type has a counterpart, not even NULL
         return pa.nulls(len(given), wanted), misfits
     good = np.ones(len(given), bool)
@@ -167,31 +167,31 @@ def _cast(
     return cast(pc.if_else(pa.array(good), given, pa.scalar(None, given.type))), misfits
 
 
-def _misfits(cast: Callable[[pa.Array], pa.Array], given: pa.Array, offset: int) -> dict[int, str]:
+def _find_misfits(cast: Callable[[pa.Array], pa.Array], given: pa.Array, offset: int) -> dict[int, str]:
     """Rows that ``cast`` refuses, by halving: k bad rows of n cost about k log n casts of shrinking size."""
     try:
         cast(given)
     except _MISFITS as error:
         if len(given) < 2:
-            return dict.fromkeys(range(offset, offset + len(given)), _reason(str(error)))
+            return dict.fromkeys(range(offset, offset + len(given)), _shorten_reason(str(error)))
         middle = len(given) // 2
-        first = _misfits(cast, given.slice(0, middle), offset)
-        return first | _misfits(cast, given.slice(middle), offset + middle)
+        first = _find_misfits(cast, given.slice(0, middle), offset)
+        return first | _find_misfits(cast, given.slice(middle), offset + middle)
     return {}
 
 
-def _reason(said: str) -> str:
+def _shorten_reason(said: str) -> str:
     """What a cast says of a value, in the words of a fault; '' if it has no more to say than that it does not fit."""
     return "not valid UTF-8" if "UTF8" in said else said if said == NULL_INSIDE else ""
 
 
-def _checks(column: Column, table: Table) -> tuple[Check, ...]:
+def _list_checks(column: Column, table: Table) -> tuple[Check, ...]:
     type_ = column.type
     checks: list[Check] = []
     if not column.nullable and not type_.is_array:
         checks.append(lambda _, array: (pc.is_null(array), "has no value, and the column is not nullable"))
     if type_.datatype == "float" and not type_.is_array:
-        checks.append(_overflow)
+        checks.append(_find_overflow)
     if type_.is_timestamp:
         checks.append(_time_range)
     elif type_.is_text and type_.datatype == "char":
@@ -229,7 +229,7 @@ def _none_of(values: tuple[int | str, ...], arrow: pa.DataType) -> Check:
     return lambda _, array: (pc.and_(pc.is_valid(array), pc.invert(pc.is_in(array, known))), reason)
 
 
-def _overflow(given: pa.Array, array: pa.Array) -> tuple[pa.Array | None, str]:
+def _find_overflow(given: pa.Array, array: pa.Array) -> tuple[pa.Array | None, str]:
     if not pa.types.is_float64(given.type):
         return None, ""
     return pc.and_(pc.is_inf(array), pc.is_finite(given)), "does not fit the type REAL"
@@ -278,7 +278,7 @@ def _empty_for_null(lists: pa.Array) -> pa.Array:
     return pc.if_else(pc.is_valid(lists), lists, pa.scalar([], lists.type)) if lists.null_count else lists
 
 
-def _shown(value: pa.Scalar) -> str:
+def _show_value(value: pa.Scalar) -> str:
     try:
         shown = value.as_py()
     except (ArithmeticError, ValueError):  # a time that Python has not

@@ -20,7 +20,7 @@ import pyarrow.csv as pacsv
 from clickhouse_schema.datatypes import DOUBLE, UNICODE, ColumnType, Field, arrow_to_column_type
 from tap_service.readers.byte_stream import ByteStream
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.table_source import LONGEST_HEADER, LONGEST_ROW, MOST_COLUMNS, Fault, Piece
+from tap_service.readers.table_source import LONGEST_HEADER, LONGEST_ROW, MOST_COLUMNS, Fault, RowBlock
 
 _BLOCK = 4 << 20
 
@@ -59,12 +59,12 @@ class CsvSource:
         self.path = path
         self.unusable: dict[str, str] = {}
         self.description = description
-        self._dialect = dialect or _dialect(path, self.delimiters)
+        self._dialect = dialect or _detect_dialect(path, self.delimiters)
         self._is_guessed = not fields
-        self.fields = fields or tuple(self._guessed())
+        self.fields = fields or tuple(self._guess_fields())
 
-    def pieces(self, columns: tuple[str, ...]) -> Iterator[Piece]:
-        for block in self._blocks():
+    def read_blocks(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
+        for block in self._read_text_blocks():
             faults: list[Fault] = []
             broken: list[int] = []
 
@@ -74,23 +74,23 @@ class CsvSource:
                 faults.append(Fault(row.number - 1, "", row.text[:_SHOWN], reason))
                 return "skip"
 
-            table = self._parsed(block.text, dict.fromkeys(columns, pa.binary()), skip)
+            table = self._parse_block(block.text, dict.fromkeys(columns, pa.binary()), skip)
             lines = _Lines(block, tuple(broken))
             told = tuple(Fault(lines.of_row(fault.where), fault.column, fault.value, fault.reason) for fault in faults)
             batches = table.select(list(columns)).combine_chunks().to_batches()
             batch = batches[0] if batches else pa.RecordBatch.from_pylist([], schema=table.select(list(columns)).schema)
-            yield Piece(batch, lines.of_good_row, block.fraction, told)
+            yield RowBlock(batch, lines.of_good_row, block.fraction, told)
 
-    def widen(self, column: Field) -> ColumnType | None:
+    def widen_type(self, column: Field) -> ColumnType | None:
         """The next type that a column may be guessed as whose values do not fit its own; None after text."""
         if column.type == UNICODE:
             return None
         return DOUBLE if column.type.is_integer else UNICODE
 
-    def misguessed(self) -> Iterator[str]:
+    def list_misguessed(self) -> Iterator[str]:
         """Sentences about columns taken as text for a few of the first values, while most are numbers."""
         texts = [field.name for field in self.fields if field.type == UNICODE] if self._is_guessed else []
-        block = next(self._blocks(), None) if texts else None
+        block = next(self._read_text_blocks(), None) if texts else None
         if block is None:
             return
         broken: list[int] = []
@@ -99,7 +99,7 @@ class CsvSource:
             broken.append(row.number - 1)
             return "skip"
 
-        table = self._parsed(block.text, dict.fromkeys(texts, pa.binary()), skip)
+        table = self._parse_block(block.text, dict.fromkeys(texts, pa.binary()), skip)
         for name in texts:
             fits = pc.match_substring_regex(table[name], _NUMBER)
             share = pc.mean(fits).as_py() or 0
@@ -110,16 +110,16 @@ class CsvSource:
                 why = f"for values like {value!r} in line {line}; most of the others are numbers"
                 yield f"column {name} is taken as text {why}"
 
-    def _guessed(self) -> Iterator[Field]:
-        block = next(self._blocks(), None)
+    def _guess_fields(self) -> Iterator[Field]:
+        block = next(self._read_text_blocks(), None)
         if block is None:
             yield from (Field(name, UNICODE) for name in self._dialect.names)
             return
-        table = self._parsed(block.text, {}, lambda _: "skip")
+        table = self._parse_block(block.text, {}, lambda _: "skip")
         for column in table.schema:
             yield Field(column.name, _guessed_type(column.type))
 
-    def _parsed(self, text: bytes, types: dict[str, pa.DataType], skip: object) -> pa.Table:
+    def _parse_block(self, text: bytes, types: dict[str, pa.DataType], skip: object) -> pa.Table:
         try:
             return pacsv.read_csv(
                 pa.BufferReader(text),
@@ -141,7 +141,7 @@ class CsvSource:
         except pa.ArrowInvalid as error:
             raise ReadError(f"{self.path} is not readable as text with columns: {error}") from error
 
-    def _blocks(self) -> Iterator[_Block]:
+    def _read_text_blocks(self) -> Iterator[_Block]:
         with ByteStream(self.path) as stream:
             line = 1
             while line < self._dialect.first_line:
@@ -153,7 +153,7 @@ class CsvSource:
                 rest += read
                 cut = _row_end(rest) if read else len(rest)
                 if cut:
-                    block, rest = _Block(rest[:cut], line, stream.fraction), rest[cut:]
+                    block, rest = _Block(rest[:cut], line, stream.fraction_read), rest[cut:]
                     line += block.text.count(b"\n")
                     yield block
                 elif len(rest) > LONGEST_ROW:
@@ -186,14 +186,14 @@ class _Lines:
         self._broken = broken
 
     def of_row(self, row: int) -> int:
-        return int(self._lines[min(row, len(self._lines) - 1)])
+        return int(self._line_ends[min(row, len(self._line_ends) - 1)])
 
     def of_good_row(self, row: int) -> int:
         good = np.arange(row + len(self._broken) + 1)
         return self.of_row(int(np.delete(good, [at for at in self._broken if at < len(good)])[row]))
 
     @cached_property
-    def _lines(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    def _line_ends(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
         lines = []
         inside = False
         for line, text in enumerate(self._block.text.split(b"\n"), self._block.line):
@@ -218,7 +218,7 @@ def _row_end(text: bytes) -> int:
     return found
 
 
-def _dialect(path: Path, delimiters: tuple[str, ...]) -> Dialect:
+def _detect_dialect(path: Path, delimiters: tuple[str, ...]) -> Dialect:
     with ByteStream(path) as stream:
         line = 1
         header = stream.readline(LONGEST_HEADER + 1).removeprefix(b"\xef\xbb\xbf")

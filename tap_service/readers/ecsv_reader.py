@@ -38,7 +38,7 @@ _DATATYPES = {
 
 class EcsvSource(CsvSource):
     def __init__(self, path: Path) -> None:
-        header, line = _header(path)
+        header, line = _read_header(path)
         columns = header.get("datatype")
         if not isinstance(columns, list) or not columns:
             raise ReadError(f"{path}: the ECSV header has no list of columns (datatype)")
@@ -48,15 +48,15 @@ class EcsvSource(CsvSource):
             raise ReadError(f"{path} has {len(columns)} columns; a table has {MOST_COLUMNS} at most")
         names = tuple(column["name"] for column in columns)
         unusable: dict[str, str] = {}
-        fields = tuple(_fields(columns, unusable))
-        meta = _mapping(header.get("meta"))
+        fields = tuple(_list_fields(columns, unusable))
+        meta = _as_mapping(header.get("meta"))
         if (delimiter := header.get("delimiter", " ")) not in (" ", ","):
             raise ReadError(f"{path}: the delimiter in the ECSV header is neither a space nor a comma")
-        super().__init__(path, Dialect(delimiter, names, line + 1), fields, _plain(meta.get("description")))
+        super().__init__(path, Dialect(delimiter, names, line + 1), fields, _scalar_to_text(meta.get("description")))
         self.unusable = unusable
 
 
-def _header(path: Path) -> tuple[dict[str, Any], int]:
+def _read_header(path: Path) -> tuple[dict[str, Any], int]:
     """The YAML above the data, and the line that names the columns."""
     lines = []
     length = 0
@@ -94,7 +94,7 @@ class _Loader(yaml.SafeLoader):
         super().flatten_mapping(node)
 
 
-def _untagged(loader: _Loader, _suffix: str, node: yaml.Node) -> Any:
+def _construct_untagged(loader: _Loader, _suffix: str, node: yaml.Node) -> Any:
     if isinstance(node, yaml.MappingNode):
         return loader.construct_mapping(node, deep=True)
     if isinstance(node, yaml.SequenceNode):
@@ -102,33 +102,33 @@ def _untagged(loader: _Loader, _suffix: str, node: yaml.Node) -> Any:
     return loader.construct_scalar(node)  # type: ignore[arg-type]
 
 
-_Loader.add_multi_constructor("!", _untagged)
+_Loader.add_multi_constructor("!", _construct_untagged)
 
 
-def _fields(columns: list[dict[str, Any]], unusable: dict[str, str]) -> Iterator[Field]:
+def _list_fields(columns: list[dict[str, Any]], unusable: dict[str, str]) -> Iterator[Field]:
     for column in columns:
         name = column["name"]
-        type_ = _type(column)
+        type_ = _find_type(column)
         if type_ is None:
-            kind = f"{_plain(column.get('datatype'))} {_plain(column.get('subtype'))}"
+            kind = f"{_scalar_to_text(column.get('datatype'))} {_scalar_to_text(column.get('subtype'))}"
             unusable[name] = f"the datatype {kind.strip()[:60]} cannot be stored"
             continue
-        meta = _mapping(column.get("meta"))
-        if xtype := _plain(meta.get("xtype")):
+        meta = _as_mapping(column.get("meta"))
+        if xtype := _scalar_to_text(meta.get("xtype")):
             type_, _ = column_type(type_.datatype, type_.arraysize, xtype)
         unit = column.get("unit", "")
         yield Field(
             name,
             type_,
-            unit=_plain(unit.get("unit") if isinstance(unit, dict) else unit),
-            ucd=_plain(meta.get("ucd")),
-            utype=_plain(meta.get("utype")),
-            description=_plain(column.get("description")),
+            unit=_scalar_to_text(unit.get("unit") if isinstance(unit, dict) else unit),
+            ucd=_scalar_to_text(meta.get("ucd")),
+            utype=_scalar_to_text(meta.get("utype")),
+            description=_scalar_to_text(column.get("description")),
         )
 
 
-def _type(column: dict[str, Any]) -> ColumnType | None:
-    datatype, subtype = _plain(column.get("datatype")), _plain(column.get("subtype"))
+def _find_type(column: dict[str, Any]) -> ColumnType | None:
+    datatype, subtype = _scalar_to_text(column.get("datatype")), _scalar_to_text(column.get("subtype"))
     if datatype != "string" or not subtype:
         votable = _DATATYPES.get(datatype)
         return ColumnType(votable, "*" if datatype == "string" else "") if votable else None
@@ -144,12 +144,12 @@ def _type(column: dict[str, Any]) -> ColumnType | None:
     return ColumnType(_DATATYPES[item], "x".join(sizes))
 
 
-def _plain(value: Any) -> str:
+def _scalar_to_text(value: Any) -> str:
     """A text or a number as text; '' for all else: aliases in lists can make a short header a text without end."""
     return str(value) if isinstance(value, str | int | float) else ""
 
 
-def _mapping(meta: Any) -> dict[str, Any]:
+def _as_mapping(meta: Any) -> dict[str, Any]:
     """A mapping, or YAML's ordered one: a list of pairs or of mappings with one key."""
     if isinstance(meta, dict):
         return meta

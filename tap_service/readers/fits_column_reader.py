@@ -60,14 +60,14 @@ class Heap:
         self._start = start
         self._path = path
 
-    def read(self, places: NDArray[np.int64], sizes: NDArray[np.int64]) -> bytes:
+    def read_arrays(self, places: NDArray[np.int64], sizes: NDArray[np.int64]) -> bytes:
         """The bytes of all arrays, one after the other."""
         if ((places < 0) | (sizes < 0)).any():
             raise ReadError(f"{self._path} has variable arrays at places that cannot be")
         if sizes.sum(dtype=np.float64) > _MOST_OF_HEAP:
             raise ReadError(f"{self._path} has variable arrays of more than {_MOST_OF_HEAP} bytes in {len(sizes)} rows")
         parts = []
-        for place, size in zip(*_joined(places, sizes), strict=True):
+        for place, size in zip(*_join_adjacent(places, sizes), strict=True):
             part = os.pread(self._file.fileno(), size, self._start + place)
             if len(part) < size:
                 raise ReadError(f"{self._path} ends inside its variable arrays")
@@ -75,7 +75,7 @@ class Heap:
         return b"".join(parts)
 
 
-def _joined(places: NDArray[np.int64], sizes: NDArray[np.int64]) -> tuple[list[int], list[int]]:
+def _join_adjacent(places: NDArray[np.int64], sizes: NDArray[np.int64]) -> tuple[list[int], list[int]]:
     """Arrays that follow one another without a gap are read together."""
     held = sizes > 0
     places, sizes = places[held], sizes[held]
@@ -101,36 +101,44 @@ class FitsColumn:
     null: int | None
     unusable: str = ""
 
-    def read(self, stored: NDArray[Any], heap: Heap | None) -> pa.Array:
+    def read_values(self, stored: NDArray[Any], heap: Heap | None) -> pa.Array:
         """Arrow values of a block of rows."""
         if heap is not None and self.is_variable:
-            return self._variable(stored, heap)
+            return self._read_variable(stored, heap)
         if self.letter == "A":
             length = self.field.type.string_length
-            return _strings(stored, length) if length else _text(stored.reshape(len(stored), -1))
+            return _split_strings(stored, length) if length else _read_fixed_text(stored.reshape(len(stored), -1))
         if self.letter == "X":
             bits = np.unpackbits(stored.reshape(len(stored), -1), axis=1)[:, : self.repeat].astype(bool)
-            return pa.array(bits[:, 0]) if self.repeat == 1 else _lists(pa.array(bits.ravel()), self.repeat, len(bits))
-        values = self._values(stored.reshape(-1))
-        return _lists(values, self._parts * self.repeat, len(stored)) if self.field.type.is_array else values
+            return (
+                pa.array(bits[:, 0])
+                if self.repeat == 1
+                else _group_into_lists(pa.array(bits.ravel()), self.repeat, len(bits))
+            )
+        values = self._convert_scalars(stored.reshape(-1))
+        return (
+            _group_into_lists(values, self._items_per_value * self.repeat, len(stored))
+            if self.field.type.is_array
+            else values
+        )
 
     @property
-    def _parts(self) -> int:
+    def _items_per_value(self) -> int:
         return 2 if self.field.type.is_complex else 1
 
-    def _variable(self, stored: NDArray[Any], heap: Heap) -> pa.Array:
+    def _read_variable(self, stored: NDArray[Any], heap: Heap) -> pa.Array:
         counts, places = stored[:, 0].astype(np.int64), stored[:, 1].astype(np.int64)
         item = np.dtype(_LETTERS[self.letter][1])
-        counts *= self._parts
+        counts *= self._items_per_value
         if (counts > _MOST_OF_HEAP).any():
             raise ReadError(f"column {self.name} has an array of {counts.max()} values")
-        data = heap.read(places, counts * item.itemsize)
+        data = heap.read_arrays(places, counts * item.itemsize)
         offsets = np.r_[0, np.cumsum(counts)].astype(np.int32)
         if self.letter == "A":
             return pa.Array.from_buffers(pa.binary(), len(counts), [None, pa.py_buffer(offsets), pa.py_buffer(data)])
-        return pa.ListArray.from_arrays(pa.array(offsets), self._values(np.frombuffer(data, item)))
+        return pa.ListArray.from_arrays(pa.array(offsets), self._convert_scalars(np.frombuffer(data, item)))
 
-    def _values(self, raw: NDArray[Any]) -> pa.Array:
+    def _convert_scalars(self, raw: NDArray[Any]) -> pa.Array:
         """Scalars: truth values, TNULL, TSCAL and TZERO."""
         if self.letter == "L":
             return pa.array(raw == ord("T"), mask=(raw != ord("T")) & (raw != ord("F")))
@@ -152,14 +160,14 @@ def fits_columns(header: Header) -> Iterator[FitsColumn]:
     """The columns of a BINTABLE. Raises ``ValueError`` if its header contradicts itself."""
     offset = 0
     for number in range(1, int(header["TFIELDS"]) + 1):
-        column, width = _column(header, number, offset)
+        column, width = _parse_column(header, number, offset)
         yield column
         offset += width
     if offset != int(header["NAXIS1"]):
         raise ValueError(f"the columns take {offset} bytes of a row, but NAXIS1 is {header['NAXIS1']}")
 
 
-def _column(header: Header, number: int, offset: int) -> tuple[FitsColumn, int]:
+def _parse_column(header: Header, number: int, offset: int) -> tuple[FitsColumn, int]:
     form = str(header.get(f"TFORM{number}", ""))
     match = _FORM.match(form)
     if match is None:
@@ -171,10 +179,10 @@ def _column(header: Header, number: int, offset: int) -> tuple[FitsColumn, int]:
         stored: Any = (">i4" if letter == "P" else ">i8", (2,))
         letter = element
     else:
-        width, stored = _stored(letter, repeat)
+        width, stored = _find_stored_dtype(letter, repeat)
     name = str(header.get(f"TTYPE{number}", f"col{number}")).strip()
     scale, zero = float(header.get(f"TSCAL{number}", 1)), float(header.get(f"TZERO{number}", 0))
-    type_, unusable = _type(letter, repeat, is_variable, scale, zero, header.get(f"TDIM{number}"))
+    type_, unusable = _find_type(letter, repeat, is_variable, scale, zero, header.get(f"TDIM{number}"))
     if unusable and width == 0:
         unusable = "it has no values"
     field = Field(
@@ -190,7 +198,7 @@ def _column(header: Header, number: int, offset: int) -> tuple[FitsColumn, int]:
     return FitsColumn(name, field, letter, repeat, offset, stored, is_variable, scale, zero, null, unusable), width
 
 
-def _stored(letter: str, repeat: int) -> tuple[int, Any]:
+def _find_stored_dtype(letter: str, repeat: int) -> tuple[int, Any]:
     """Bytes in a row, and the dtype."""
     if letter not in _LETTERS:
         raise ValueError(f"the TFORM letter {letter} is none of FITS")
@@ -199,7 +207,7 @@ def _stored(letter: str, repeat: int) -> tuple[int, Any]:
     return count * item.itemsize, (item, (count,))
 
 
-def _type(
+def _find_type(
     letter: str, repeat: int, is_variable: bool, scale: float, zero: float, dimensions: str | None
 ) -> tuple[ColumnType, str]:
     """The column's type, and why it cannot be read if it cannot."""
@@ -224,7 +232,7 @@ def _type(
     return ColumnType(datatype, arraysize), ""
 
 
-def _text(characters: NDArray[np.uint8]) -> pa.Array:
+def _read_fixed_text(characters: NDArray[np.uint8]) -> pa.Array:
     """Fixed strings without the blanks at their end; a NUL ends a string."""
     width = characters.shape[1]
     places = np.arange(1, width + 1)
@@ -237,7 +245,7 @@ def _text(characters: NDArray[np.uint8]) -> pa.Array:
     )
 
 
-def _strings(characters: NDArray[np.uint8], length: int) -> pa.Array:
+def _split_strings(characters: NDArray[np.uint8], length: int) -> pa.Array:
     """Arrays of strings, each with blanks from its first NUL on."""
     each = characters.reshape(-1, length)
     ended = np.minimum.accumulate(each != 0, axis=1)
@@ -246,6 +254,6 @@ def _strings(characters: NDArray[np.uint8], length: int) -> pa.Array:
     return pa.Array.from_buffers(pa.binary(), len(rows), [None, pa.py_buffer(offsets), pa.py_buffer(rows.tobytes())])
 
 
-def _lists(values: pa.Array, length: int, rows: int) -> pa.Array:
+def _group_into_lists(values: pa.Array, length: int, rows: int) -> pa.Array:
     offsets = np.arange(rows + 1, dtype=np.int32) * length
     return pa.ListArray.from_arrays(pa.array(offsets), values)

@@ -18,7 +18,14 @@ from clickhouse_schema.datatypes import Field
 from tap_service.readers.byte_stream import ByteStream
 from tap_service.readers.fits_column_reader import FitsColumn, Header, Heap, fits_columns
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.table_source import LONGEST_HEADER, LONGEST_ROW, MOST_COLUMNS, Piece, numbered_from, piece_rows
+from tap_service.readers.table_source import (
+    LONGEST_HEADER,
+    LONGEST_ROW,
+    MOST_COLUMNS,
+    RowBlock,
+    numbered_from,
+    piece_rows,
+)
 
 _BLOCK = 2880
 
@@ -35,10 +42,10 @@ class FitsSource:
         with ByteStream(path) as stream:
             header = _first_table(stream)
             numbers = _Numbers(header, path)
-        self._row_bytes = numbers.get("NAXIS1", most=LONGEST_ROW)
-        self.rows: int | None = numbers.get("NAXIS2")
-        self._heap_start = numbers.get("THEAP", self._row_bytes * self.rows)
-        numbers.get("TFIELDS", most=MOST_COLUMNS)
+        self._row_bytes = numbers.read_integer("NAXIS1", most=LONGEST_ROW)
+        self.rows: int | None = numbers.read_integer("NAXIS2")
+        self._heap_start = numbers.read_integer("THEAP", self._row_bytes * self.rows)
+        numbers.read_integer("TFIELDS", most=MOST_COLUMNS)
         self.description = ""
         self.unusable: dict[str, str] = {}
         self._columns: dict[str, FitsColumn] = {}
@@ -54,7 +61,7 @@ class FitsSource:
             raise ReadError(f"{path}: the header of its table cannot be used: {error}") from error
         self.fields = tuple(fields)
 
-    def pieces(self, columns: tuple[str, ...]) -> Iterator[Piece]:
+    def read_blocks(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
         wanted = [self._columns[name] for name in columns]
         layout = np.dtype(
             {
@@ -65,7 +72,7 @@ class FitsSource:
             }
         )
         needs_heap = any(column.is_variable for column in wanted)
-        with ByteStream(self.path) as stream, self._heap() if needs_heap else nullcontext() as heap:
+        with ByteStream(self.path) as stream, self._open_heap() if needs_heap else nullcontext() as heap:
             _first_table(stream)
             first = 1
             total = self.rows or 0
@@ -75,13 +82,13 @@ class FitsSource:
                 if len(block) < count * self._row_bytes:
                     raise ReadError(f"{self.path} ends in row {first + len(block) // self._row_bytes} of {total}")
                 rows = np.frombuffer(block, layout)
-                arrays = [column.read(rows[column.name], heap) for column in wanted]
+                arrays = [column.read_values(rows[column.name], heap) for column in wanted]
                 batch = pa.RecordBatch.from_arrays(arrays, list(columns))
                 first += count
-                yield Piece(batch, numbered_from(first - count), (first - 1) / total)
+                yield RowBlock(batch, numbered_from(first - count), (first - 1) / total)
 
     @contextmanager
-    def _heap(self) -> Iterator[Heap]:
+    def _open_heap(self) -> Iterator[Heap]:
         """The bytes after the rows, at random access: of the file itself, or of a copy on disk if it is packed."""
         with ByteStream(self.path) as stream:
             start = _first_table_start(stream) + self._heap_start
@@ -98,24 +105,24 @@ class FitsSource:
 
 def _first_table(stream: ByteStream) -> Header:
     """The header of the first binary table, with the stream left at its data."""
-    return _walk(stream)[0]
+    return _find_table(stream)[0]
 
 
 def _first_table_start(stream: ByteStream) -> int:
-    return _walk(stream)[1]
+    return _find_table(stream)[1]
 
 
-def _walk(stream: ByteStream) -> tuple[Header, int]:
+def _find_table(stream: ByteStream) -> tuple[Header, int]:
     """Header and position of the data of the first binary table."""
     position = 0
     for _ in range(_MOST_PARTS):
-        header, length = _header(stream)
+        header, length = _read_header(stream)
         position += length
-        if _text(header, "XTENSION") == "BINTABLE":
-            if "T" in (_text(header, "ZIMAGE"), _text(header, "ZTABLE")):
+        if _read_text(header, "XTENSION") == "BINTABLE":
+            if "T" in (_read_text(header, "ZIMAGE"), _read_text(header, "ZTABLE")):
                 raise ReadError(f"{stream.path} holds a compressed image or table: unpack it with funpack first")
             return header, position
-        size = _padded(_data_bytes(_Numbers(header, stream.path)))
+        size = _pad_to_block(_data_bytes(_Numbers(header, stream.path)))
         position += size
         while size > 0:
             block = stream.read(min(size, 1 << 20))
@@ -125,7 +132,7 @@ def _walk(stream: ByteStream) -> tuple[Header, int]:
     raise ReadError(f"{stream.path} has no binary table among its first {_MOST_PARTS} parts")
 
 
-def _header(stream: ByteStream) -> tuple[Header, int]:
+def _read_header(stream: ByteStream) -> tuple[Header, int]:
     from astropy.io import fits  # it takes a third of the time in which a reader starts
 
     cards = bytearray()
@@ -143,7 +150,7 @@ def _header(stream: ByteStream) -> tuple[Header, int]:
         raise ReadError(f"{stream.path} has a broken header: {error}") from error
 
 
-def _text(header: Header, key: str) -> str:
+def _read_text(header: Header, key: str) -> str:
     """The value as it is written, '' if there is none."""
     value = header.get(key, "")
     return str(value).strip() if not isinstance(value, bool) else "FT"[value]
@@ -156,7 +163,7 @@ class _Numbers:
         self._header = header
         self._path = path
 
-    def get(self, key: str, default: int | None = None, least: int = 0, most: int = 1 << 62) -> int:
+    def read_integer(self, key: str, default: int | None = None, least: int = 0, most: int = 1 << 62) -> int:
         value = self._header.get(key, default)
         if type(value) is not int or not least <= value <= most:
             raise ReadError(f"{self._path} has a header whose {key} is not a number from {least} to {most}")
@@ -164,12 +171,14 @@ class _Numbers:
 
 
 def _data_bytes(numbers: _Numbers) -> int:
-    axes = [numbers.get(f"NAXIS{number}") for number in range(1, numbers.get("NAXIS", 0, most=999) + 1)]
+    axes = [
+        numbers.read_integer(f"NAXIS{number}") for number in range(1, numbers.read_integer("NAXIS", 0, most=999) + 1)
+    ]
     if not axes:
         return 0
-    groups, extra = numbers.get("GCOUNT", 1), numbers.get("PCOUNT", 0)
-    return abs(numbers.get("BITPIX", least=-64, most=64)) // 8 * groups * (extra + math.prod(axes))
+    groups, extra = numbers.read_integer("GCOUNT", 1), numbers.read_integer("PCOUNT", 0)
+    return abs(numbers.read_integer("BITPIX", least=-64, most=64)) // 8 * groups * (extra + math.prod(axes))
 
 
-def _padded(size: int) -> int:
+def _pad_to_block(size: int) -> int:
     return -(-size // _BLOCK) * _BLOCK

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from tap_service.readers.arrow_columns import arrow_columns
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.table_source import Piece, numbered_from, piece_rows
+from tap_service.readers.table_source import RowBlock, numbered_from, piece_rows
 
 
 class ParquetSource:
@@ -33,7 +33,7 @@ class ParquetSource:
         told = arrow_columns(schema.with_metadata(self._file.metadata.metadata), str(path))
         self.fields, self.description, self.unusable = told.fields, told.description, told.unusable
 
-    def pieces(self, columns: tuple[str, ...]) -> Iterator[Piece]:
+    def read_blocks(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
         total = self.rows or 1
         first = 1
         for group in range(self._file.num_row_groups):
@@ -42,7 +42,7 @@ class ParquetSource:
             try:
                 for batch in self._file.iter_batches(size, [group], list(columns)):
                     done = first + batch.num_rows
-                    yield Piece(batch, numbered_from(first), (done - 1) / total)
+                    yield RowBlock(batch, numbered_from(first), (done - 1) / total)
                     first = done
             except pa.ArrowMemoryError:
                 raise

@@ -15,8 +15,8 @@ _DEGREES = frozenset({"", "deg", "degree", "degrees"})
 def position_of(fields: tuple[Field, ...]) -> tuple[str, str] | None:
     """The position columns by UCD (``pos.eq.ra;meta.main``), else by name; numbers in degrees only."""
     usable = [field for field in fields if field.type.is_numeric and field.unit.strip().lower() in _DEGREES]
-    longitude = _only(field.name for field in usable if words(field.ucd) >= {"pos.eq.ra", "meta.main"})
-    latitude = _only(field.name for field in usable if words(field.ucd) >= {"pos.eq.dec", "meta.main"})
+    longitude = _find_only(field.name for field in usable if split_ucd(field.ucd) >= {"pos.eq.ra", "meta.main"})
+    latitude = _find_only(field.name for field in usable if split_ucd(field.ucd) >= {"pos.eq.dec", "meta.main"})
     if longitude and latitude:
         return longitude, latitude
     names = {field.name.lower(): field.name for field in usable}
@@ -26,10 +26,10 @@ def position_of(fields: tuple[Field, ...]) -> tuple[str, str] | None:
     return None
 
 
-def words(ucd: str) -> set[str]:
+def split_ucd(ucd: str) -> set[str]:
     return set(ucd.lower().split(";"))
 
 
-def _only(names: Iterable[str]) -> str:
+def _find_only(names: Iterable[str]) -> str:
     found = list(names)
     return found[0] if len(found) == 1 else ""

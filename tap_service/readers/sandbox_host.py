@@ -42,21 +42,21 @@ class _Host:
         while True:
             for key, _ in self._selector.select():
                 if key.fileobj is self._requests:
-                    if not self._start():
-                        return self._end()
+                    if not self._start_reader():
+                        return self._end_readers()
                 elif key.fd in self._readers:
-                    self._tell(key.fd)
+                    self._report_exit(key.fd)
                 else:  # nobody waits for it any more
                     os.kill(key.data, signal.SIGKILL)
                     self._selector.unregister(key.fileobj)
 
-    def _start(self) -> bool:
+    def _start_reader(self) -> bool:
         _, files, _, _ = socket.recv_fds(self._requests, 1, FILES)
         if not files:
             return False
         pid = os.fork()
         if pid == 0:
-            _read(files)
+            _run_reader(files)
         *others, status = files
         for file in others:
             os.close(file)
@@ -67,7 +67,7 @@ class _Host:
         self._selector.register(reader.status, selectors.EVENT_READ, pid)
         return True
 
-    def _tell(self, ended: int) -> None:
+    def _report_exit(self, ended: int) -> None:
         reader = self._readers.pop(ended)
         self._selector.unregister(ended)
         os.close(ended)
@@ -80,12 +80,12 @@ class _Host:
             except OSError:  # nobody waits for it any more
                 return
 
-    def _end(self) -> None:
+    def _end_readers(self) -> None:
         for reader in self._readers.values():
             os.kill(reader.pid, signal.SIGKILL)
 
 
-def _read(files: list[int]) -> None:
+def _run_reader(files: list[int]) -> None:
     """In the new process: its only files are those of the message."""
     code = 1
     try:

@@ -106,20 +106,20 @@ def main() -> None:
         return
     request = json.loads(line)
     asked = Request(**{**request, "limits": Limits(**request["limits"])})
-    confine(asked.limits)
-    print(json.dumps(asdict(answered(asked))), flush=True)
+    limit_process(asked.limits)
+    print(json.dumps(asdict(answer_request(asked))), flush=True)
 
 
-def answered(request: Request) -> Answer:
+def answer_request(request: Request) -> Answer:
     """What ``read`` gives, or what is wrong with the file.
 
     A file can be broken in more ways than its format's library has errors for: what is not foreseen here is told as
     that, and how it came to be goes to standard error, which the service logs.
     """
     try:
-        return read(request)
+        return read_table(request)
     except ReadError as error:
-        return Answer(_told(str(error).replace(request.source, "the file")))
+        return Answer(_trim_message(str(error).replace(request.source, "the file")))
     except (MemoryError, pa.ArrowMemoryError):
         return Answer(f"reading it takes more than {request.limits.memory} bytes of memory")
     except OSError as error:
@@ -138,7 +138,7 @@ def _end_with(parent: int) -> None:
     os._exit(1)
 
 
-def confine(limits: Limits) -> None:
+def limit_process(limits: Limits) -> None:
     """What this process may take from now on; no core dump."""
     resource.setrlimit(resource.RLIMIT_AS, (limits.memory, limits.memory))
     resource.setrlimit(resource.RLIMIT_CPU, (limits.seconds, limits.seconds + 1))
@@ -150,12 +150,12 @@ def confine(limits: Limits) -> None:
     ByteStream.most_bytes = limits.unpacked_bytes
 
 
-def read(request: Request) -> Answer:
+def read_table(request: Request) -> Answer:
     """Raises ReadError."""
     limits = request.limits
     source = open_upload(Path(request.source), request.content_type)
     if request.table:
-        return _fitted(Table.model_validate_json(request.table), source, request)
+        return _fit_to_table(Table.model_validate_json(request.table), source, request)
     if source.unusable:
         listed = "; ".join(f"{name}: {reason}" for name, reason in source.unusable.items())
         raise ReadError(f"the file has columns that cannot be taken ({listed}); leave them out")
@@ -165,15 +165,15 @@ def read(request: Request) -> Answer:
         raise _too_many_rows(limits)
     plan = _Plan(list(source.fields), position_of(source.fields))
     while True:
-        table = _table(request.name, source, plan)
-        rows, fault = _written(table, source, request)
+        table = _plan_table(request.name, source, plan)
+        rows, fault = _write_rows(table, source, request)
         if fault is None:
             return Answer(table=_as_json(table), rows=rows)
-        if not _replanned(plan, source, fault):
+        if not _try_other_plan(plan, source, fault):
             raise _bad_row(source, fault)
 
 
-def _fitted(table: Table, source: Source, request: Request) -> Answer:
+def _fit_to_table(table: Table, source: Source, request: Request) -> Answer:
     """The rows for a table that is there, which the file has to have the columns of, in any order."""
     there = {column.name.lower(): column.name for column in table.columns}
     given = {name.lower(): name for name in (*(field.name for field in source.fields), *source.unusable)}
@@ -181,7 +181,7 @@ def _fitted(table: Table, source: Source, request: Request) -> Answer:
         if missing:
             names = ", ".join(sorted({**given, **there}[name] for name in missing))
             raise ReadError(f"the file {what} columns: {names}; the table has {', '.join(there.values())}")
-    rows, fault = _written(table, source, request)
+    rows, fault = _write_rows(table, source, request)
     if fault is not None:
         raise _bad_row(source, fault)
     return Answer(table=request.table, rows=rows)
@@ -193,7 +193,7 @@ def _bad_row(source: Source, fault: Fault) -> ReadError:
     return ReadError(f"{where}: " + (f"{fault.value!r} {verb}{fault.reason}" if fault.value else fault.reason))
 
 
-def _table(name: str, source: Source, plan: _Plan) -> Table:
+def _plan_table(name: str, source: Source, plan: _Plan) -> Table:
     try:
         columns = tuple(Column.model_validate(felis_column(each)) for each in plan.fields)
         layout = Layout(position=plan.position)
@@ -216,15 +216,15 @@ def _as_json(table: Table) -> str:
     return text
 
 
-def _written(table: Table, source: Source, request: Request) -> tuple[int, Fault | None]:
+def _write_rows(table: Table, source: Source, request: Request) -> tuple[int, Fault | None]:
     """The number of rows, or the first bad one."""
     limits = request.limits
     conformer = Conformer(table, source)
     least = sum(column.type.min_bytes for column in table.columns)
     rows = size = 0
     with open(request.rows, "wb") as file, pa.ipc.new_stream(file, conformer.schema) as writer:
-        for piece in source.pieces(conformer.source_names):
-            batch, faults = conformer.apply(piece)
+        for piece in source.read_blocks(conformer.source_names):
+            batch, faults = conformer.conform_block(piece)
             if faults:
                 return rows, faults[0]
             rows += batch.num_rows
@@ -252,7 +252,7 @@ def _check_cells(batch: pa.RecordBatch, before: int, most: int) -> None:
             raise ReadError(f"row {row}, column {name}: a value has more than {most} bytes")
 
 
-def _replanned(plan: _Plan, source: Source, fault: Fault) -> bool:
+def _try_other_plan(plan: _Plan, source: Source, fault: Fault) -> bool:
     """Whether the columns can be taken otherwise so that this row is good.
 
     Positions out of range are none, text that is not ASCII is Unicode, too short a length of texts is none, timestamps
@@ -275,7 +275,7 @@ def _replanned(plan: _Plan, source: Source, fault: Fault) -> bool:
     elif before.type.datatype in INTEGERS and fault.reason == NULL_INSIDE:
         wider = replace(before.type, null=_SPARE[before.type.datatype])
     elif isinstance(source, CsvSource) and not isinstance(source, EcsvSource):
-        wider = source.widen(before)
+        wider = source.widen_type(before)
     if wider is None:
         return False
     plan.fields[place] = replace(before, type=wider)
@@ -287,5 +287,5 @@ def _too_many_rows(limits: Limits) -> ReadError:
     return ReadError(f"the file has more than {limits.rows} rows")
 
 
-def _told(text: str) -> str:
+def _trim_message(text: str) -> str:
     return make_printable(text, 1000)

@@ -34,7 +34,7 @@ _CLEAR = 1e-6
 Discs = tuple[Vectors, NDArray[np.float64]]
 
 
-def faults(kind: ColumnType, values: pa.Array) -> dict[int, str]:
+def find_bad_shapes(kind: ColumnType, values: pa.Array) -> dict[int, str]:
     """Rows of points, circles or polygons that are none, and why. Empty ones are NULLs."""
     if kind.xtype not in ("point", "circle", "polygon"):
         return {}
@@ -47,7 +47,7 @@ def faults(kind: ColumnType, values: pa.Array) -> dict[int, str]:
         some = numbers[starts[of_size][:, None] + np.arange(size)]
         for place in np.flatnonzero(~_surely_good(kind.xtype, some)).tolist():
             try:
-                _check(kind.xtype, some[place].tolist())
+                _check_shape(kind.xtype, some[place].tolist())
             except ShapeError as error:
                 rows[int(of_size[place])] = error.message
     return rows
@@ -80,11 +80,11 @@ def _surely_good(xtype: str, numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
         if xtype == "circle":
             return np.asarray(good & (numbers[:, 2] >= 0) & (numbers[:, 2] <= 180))
     if xtype == "polygon":
-        good[good] = _convex(numbers[good])
+        good[good] = _is_convex(numbers[good])
     return good
 
 
-def _convex(numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _is_convex(numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
     a = directions(numbers[:, ::2], numbers[:, 1::2])
     b = np.roll(a, -1, axis=1)
     across = np.cross(a - b, a + b)
@@ -97,7 +97,7 @@ def _convex(numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
     return np.asarray(one_side & (size > 1e-12).all(axis=1))
 
 
-def _check(xtype: str, numbers: list[float]) -> None:
+def _check_shape(xtype: str, numbers: list[float]) -> None:
     if xtype == "polygon":
         if len(numbers) % 2:
             raise ShapeError(f"a polygon of {len(numbers)} numbers, an odd count")
@@ -109,7 +109,7 @@ def _check(xtype: str, numbers: list[float]) -> None:
 # --- texts ------------------------------------------------------------------------------------------------------------
 
 
-def read(kind: ColumnType, texts: pa.Array) -> tuple[pa.Array, pa.Array, dict[int, str]]:
+def read_regions(kind: ColumnType, texts: pa.Array) -> tuple[pa.Array, pa.Array, dict[int, str]]:
     """What a column of regions or MOCs keeps beside its texts: shapes and covers; and the rows that cannot be read.
 
     NULL, an empty text and an empty MOC have no shape.
@@ -118,7 +118,7 @@ def read(kind: ColumnType, texts: pa.Array) -> tuple[pa.Array, pa.Array, dict[in
     given = texts.to_pylist()
     shapes: list[list[list[float]] | list[int]] = [[] for _ in given]
     covers = np.full(len(given), NOWHERE, dtype=np.uint64)
-    plain = {} if kind.xtype == "moc" else _plain(given)
+    plain = {} if kind.xtype == "moc" else _parse_plain_shapes(given)
     if plain:
         covers[list(plain)] = _cover_numbers(*_discs_of_plain(list(plain.values())))
     for row, text in enumerate(given):
@@ -133,7 +133,7 @@ def read(kind: ColumnType, texts: pa.Array) -> tuple[pa.Array, pa.Array, dict[in
     return pa.array(shapes, arrow), pa.array(covers, pa.uint64()), rows
 
 
-def _plain(texts: list[str | None]) -> dict[int, list[float]]:
+def _parse_plain_shapes(texts: list[str | None]) -> dict[int, list[float]]:
     """The numbers of texts that are one good circle or polygon in ICRS, as nearly all are: ten times as fast."""
     found: dict[int, list[float]] = {}
     for row, text in enumerate(texts):
@@ -144,7 +144,7 @@ def _plain(texts: list[str | None]) -> dict[int, list[float]]:
                 found[row] = numbers
     for kind, is_circle in ((CIRCLE, True), (POLYGON, False)):
         some = [row for row, numbers in found.items() if (len(numbers) == 3) == is_circle]
-        bad = faults(kind, pa.array([found[row] for row in some], kind.arrow))
+        bad = find_bad_shapes(kind, pa.array([found[row] for row in some], kind.arrow))
         for place in bad:
             del found[some[place]]
     return found
@@ -176,14 +176,14 @@ def _read_region(text: str) -> tuple[list[list[float]], int]:
     if not terms:
         raise ShapeError("an empty region")
     rows = shape_rows(region, terms)
-    bounded = [[_discs(shape) for sign, shape in term if sign > 0] for term in terms]
+    bounded = [[_list_caps(shape) for sign, shape in term if sign > 0] for term in terms]
     if not all(bounded):
         return rows, EVERYWHERE
     vectors, radii = zip(*(discs for term in bounded for discs in term), strict=True)
     return rows, cover_number(np.concatenate(vectors), np.concatenate(radii))
 
 
-def _discs(shape: Simple) -> Discs:
+def _list_caps(shape: Simple) -> Discs:
     if isinstance(shape, Cone):
         return shape.centre, np.array([math.radians(shape.radius)])
     if isinstance(shape, Polygon):
@@ -219,11 +219,11 @@ def _stored_discs(kind: ColumnType, shape: list[Any]) -> Discs:
     if kind.xtype == "moc":
         return _discs_of_moc(Moc(np.array(shape, dtype=np.int64).reshape(-1, 2)))
     numbers = [part[2:] for part in shape if part[0] >= 0 and part[1] > 0] if is_read(kind) else [shape]
-    vectors, radii = zip(*(_discs(_simple(part)) for part in numbers), strict=True)
+    vectors, radii = zip(*(_list_caps(_build_shape(part)) for part in numbers), strict=True)
     return np.concatenate(vectors), np.concatenate(radii)
 
 
-def _simple(numbers: list[float]) -> Simple:
+def _build_shape(numbers: list[float]) -> Simple:
     if len(numbers) == 3:
         return Cone(*numbers)
     return Range(*numbers) if len(numbers) == 4 else Polygon(tuple(zip(numbers[::2], numbers[1::2], strict=True)))

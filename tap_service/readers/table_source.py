@@ -34,7 +34,7 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class RowBlock:
     """Some rows in the order of the file.
 
     ``where(i)`` is the number of row ``i`` of the batch for messages. ``faults`` are rows that could not be split into
@@ -62,7 +62,7 @@ class Source(Protocol):
     #: None where only reading the whole file would tell.
     rows: int | None
 
-    def pieces(self, columns: tuple[str, ...]) -> Iterator[Piece]:
+    def read_blocks(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
         """The rows, with at least the named columns in each batch."""
 
 

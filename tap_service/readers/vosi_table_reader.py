@@ -47,15 +47,15 @@ class _Seen(Exception):
     pass
 
 
-def _seen(name: str, *_: object) -> None:
+def _see_element(name: str, *_: object) -> None:
     raise _Seen(name)
 
 
-def root(document: bytes) -> str:
+def find_root_name(document: bytes) -> str:
     """The name of the document's first element, or of its DOCTYPE, without a prefix; '' if there is none to be seen."""
     parser = expat.ParserCreate(namespace_separator=" ")
-    parser.StartElementHandler = _seen
-    parser.StartDoctypeDeclHandler = _seen  # and no further: it may expand to anything
+    parser.StartElementHandler = _see_element
+    parser.StartDoctypeDeclHandler = _see_element  # and no further: it may expand to anything
     try:
         parser.Parse(document, False)
     except _Seen as seen:
@@ -68,7 +68,7 @@ def root(document: bytes) -> str:
 def read_definition(document: bytes) -> Definition:
     """Raises ReadError with the line where the document is broken or holds what is refused."""
     reader = _Reader()
-    reader.parse(document)
+    reader.parse_document(document)
     if not reader.found.columns:
         raise ReadError("the definition has no columns: give each as a column element with a name and a dataType")
     return reader.found
@@ -87,47 +87,47 @@ class _Reader:
         self._from = ""
         self._parser = expat.ParserCreate(namespace_separator=" ")
         self._parser.buffer_text = True
-        self._parser.StartDoctypeDeclHandler = self._doctype
-        self._parser.StartElementHandler = self._start
-        self._parser.EndElementHandler = self._end
+        self._parser.StartDoctypeDeclHandler = self._refuse_doctype
+        self._parser.StartElementHandler = self._start_element
+        self._parser.EndElementHandler = self._end_element
         self._parser.CharacterDataHandler = self._text.append
 
-    def parse(self, document: bytes) -> None:
+    def parse_document(self, document: bytes) -> None:
         try:
             self._parser.Parse(document, True)
         except expat.ExpatError as error:
-            raise self._refused(f"is no well-formed XML: {expat.ErrorString(error.code)}") from error
+            raise self._build_error(f"is no well-formed XML: {expat.ErrorString(error.code)}") from error
 
-    def _refused(self, reason: str) -> ReadError:
+    def _build_error(self, reason: str) -> ReadError:
         return ReadError(f"line {self._parser.CurrentLineNumber}: the definition {reason}")
 
-    def _doctype(self, *_: object) -> None:
-        raise self._refused("has a DOCTYPE, which is not accepted")
+    def _refuse_doctype(self, *_: object) -> None:
+        raise self._build_error("has a DOCTYPE, which is not accepted")
 
-    def _start(self, qualified: str, attributes: dict[str, str]) -> None:
+    def _start_element(self, qualified: str, attributes: dict[str, str]) -> None:
         name = qualified.rpartition(" ")[2]
         self._path.append(name)
         if len(self._path) > _DEPTH:
-            raise self._refused(f"is deeper than {_DEPTH} elements")
+            raise self._build_error(f"is deeper than {_DEPTH} elements")
         if len(self._path) == 1 and name != "table":
-            raise self._refused(f"starts with the element {name}, and not with table")
+            raise self._build_error(f"starts with the element {name}, and not with table")
         self._text.clear()
         if name == "column":
             self._column = {}
             if len(self.found.columns) >= MAX_COLUMNS:
-                raise self._refused(f"has more than {MAX_COLUMNS} columns")
+                raise self._build_error(f"has more than {MAX_COLUMNS} columns")
         elif name == "foreignKey":
             self._key, self._pairs = {}, []
         elif name == "dataType":
             self._column |= {key.rpartition(" ")[2]: value for key, value in attributes.items()}
 
-    def _end(self, _qualified: str) -> None:
+    def _end_element(self, _qualified: str) -> None:
         name = self._path.pop()
         text = " ".join("".join(self._text).split())
         self._text.clear()
         parent = self._path[-1] if self._path else ""
         if name == "column":
-            self.found.columns.append(self._described())
+            self.found.columns.append(self._build_field())
         elif name == "foreignKey":
             self.found.keys.append((self._key.get("targetTable", ""), self._pairs, self._key.get("description", "")))
         elif parent == "column":
@@ -141,13 +141,13 @@ class _Reader:
         elif len(self._path) == 1 and name in ("description", "utype"):
             setattr(self.found, name, text)
 
-    def _described(self) -> VotableField:
+    def _build_field(self) -> VotableField:
         """As the FIELD of a VOTable would have it."""
         column = self._column
         if not column.get("name"):
-            raise self._refused("has a column without a name")
+            raise self._build_error("has a column without a name")
         if not column.get("datatype"):
-            raise self._refused(f"has a column without a dataType: {column['name']}")
+            raise self._build_error(f"has a column without a dataType: {column['name']}")
         word = column["datatype"].upper().removeprefix("ADQL:")
         is_own = not column.get("type", "").endswith("VOTableType") and word in _TAP_TYPES
         if is_own:

@@ -52,12 +52,12 @@ class _Layout:
         return self.bytes_of(self.count or 0)
 
     @property
-    def values(self) -> int:
+    def values_per_item(self) -> int:
         """Of an item: a complex number has two."""
         return 2 if self.column.field.type.is_complex else 1
 
     def bytes_of(self, count: int) -> int:
-        return -(-count // 8) if self.column.datatype == "bit" else count * self.values * self.item.itemsize
+        return -(-count // 8) if self.column.datatype == "bit" else count * self.values_per_item * self.item.itemsize
 
 
 class BinaryRows:
@@ -65,12 +65,12 @@ class BinaryRows:
 
     def __init__(self, columns: Sequence[VotableField], *, with_mask: bool) -> None:
         self._mask_bytes = -(-len(columns) // 8) if with_mask else 0
-        self._layouts = [_layout(column) for column in columns]
+        self._layouts = [_find_layout(column) for column in columns]
         width = self._mask_bytes + sum(4 if layout.count is None else layout.width for layout in self._layouts)
         if not 0 < width <= LONGEST_ROW:
             raise ReadError(f"the FIELDs of the VOTable say that a row has at least {width} bytes, which is not read")
 
-    def take(self, data: bytes, most: int) -> tuple[int, list[NDArray[np.int64]], list[NDArray[np.int64]], int]:
+    def take_rows(self, data: bytes, most: int) -> tuple[int, list[NDArray[np.int64]], list[NDArray[np.int64]], int]:
         """Up to ``most`` whole rows: how many, the places and item counts of each column, and the bytes used."""
         if all(layout.count is not None for layout in self._layouts):
             return self._take_fixed(data, most)
@@ -115,7 +115,7 @@ class BinaryRows:
             rows += 1
         return rows, [np.array(p, np.int64) for p in places], [np.array(c, np.int64) for c in counts], used
 
-    def columns(
+    def decode_columns(
         self,
         data: bytes,
         places: list[NDArray[np.int64]],
@@ -131,11 +131,11 @@ class BinaryRows:
                 null = None
                 if self._mask_bytes:
                     null = (whole[mask_starts + number // 8] >> (7 - number % 8) & 1).astype(bool)
-                found[layout.column.field.name] = _values(layout, whole, places[number], counts[number], null)
+                found[layout.column.field.name] = _decode_column(layout, whole, places[number], counts[number], null)
         return [found[name] for name in names]
 
 
-def _layout(column: VotableField) -> _Layout:
+def _find_layout(column: VotableField) -> _Layout:
     size = column.arraysize
     item = np.dtype(_ITEMS[column.datatype])
     if size.endswith("*"):
@@ -143,7 +143,7 @@ def _layout(column: VotableField) -> _Layout:
     return _Layout(column, item, math.prod(int(part) for part in size.split("x")) if size else 1)
 
 
-def _values(
+def _decode_column(
     layout: _Layout,
     whole: NDArray[np.uint8],
     places: NDArray[np.int64],
@@ -153,22 +153,22 @@ def _values(
     """One column: its bytes gathered one after the other, read as items, and cut into rows."""
     type_ = layout.column.field.type
     if layout.column.datatype == "bit":
-        return _bits(whole, places, counts, null, is_array=type_.is_array)
-    counts = counts * layout.values
-    gathered = _gathered(whole, places, counts * layout.item.itemsize)
+        return _decode_bits(whole, places, counts, null, is_array=type_.is_array)
+    counts = counts * layout.values_per_item
+    gathered = _gather_bytes(whole, places, counts * layout.item.itemsize)
     if layout.column.datatype in TEXT:
-        return _texts(layout, gathered, counts, null)
-    items = _items(layout, gathered.view(layout.item))
+        return _decode_texts(layout, gathered, counts, null)
+    items = _decode_items(layout, gathered.view(layout.item))
     if type_.is_array:
         return pa.ListArray.from_arrays(
-            pa.array(_offsets(counts)), items, mask=None if null is None else pa.array(null)
+            pa.array(_counts_to_offsets(counts)), items, mask=None if null is None else pa.array(null)
         )
     if null is not None:
         items = pa.compute.if_else(pa.array(null), pa.scalar(None, items.type), items)
     return items
 
 
-def _gathered(whole: NDArray[np.uint8], places: NDArray[np.int64], widths: NDArray[np.int64]) -> NDArray[np.uint8]:
+def _gather_bytes(whole: NDArray[np.uint8], places: NDArray[np.int64], widths: NDArray[np.int64]) -> NDArray[np.uint8]:
     if len(widths) and (widths == widths[0]).all():
         return np.ascontiguousarray(whole[places[:, None] + np.arange(widths[0])]).reshape(-1)
     ends = np.cumsum(widths)
@@ -177,7 +177,7 @@ def _gathered(whole: NDArray[np.uint8], places: NDArray[np.int64], widths: NDArr
     return gathered
 
 
-def _items(layout: _Layout, raw: NDArray[Any]) -> pa.Array:
+def _decode_items(layout: _Layout, raw: NDArray[Any]) -> pa.Array:
     if layout.column.datatype == "boolean":
         true, false = np.isin(raw, _TRUE), np.isin(raw, _FALSE)
         return pa.array(true, mask=~(true | false))
@@ -188,7 +188,7 @@ def _items(layout: _Layout, raw: NDArray[Any]) -> pa.Array:
     return pa.array(raw.astype(raw.dtype.newbyteorder("=")), mask=mask)
 
 
-def _texts(
+def _decode_texts(
     layout: _Layout, gathered: NDArray[np.uint8], counts: NDArray[np.int64], null: NDArray[np.bool_] | None
 ) -> pa.Array:
     """Texts up to the first NUL, those of fixed length without the blanks at their end.
@@ -197,7 +197,7 @@ def _texts(
     """
     type_ = layout.column.field.type
     size = 2 if type_.datatype == "unicodeChar" else 1
-    decode = _utf16 if size == 2 else _text
+    decode = _decode_utf16 if size == 2 else _decode_text
     length = type_.string_length
     data = gathered.tobytes()
     texts: list[str | None] = []
@@ -215,11 +215,11 @@ def _texts(
     return pa.array(texts, pa.string(), mask=null)
 
 
-def _utf16(data: bytes) -> str:
+def _decode_utf16(data: bytes) -> str:
     return data.decode("utf-16-be", "replace").split("\0", 1)[0]
 
 
-def _text(data: bytes) -> str:
+def _decode_text(data: bytes) -> str:
     """ASCII is what the standard has; some write UTF-8, and STIL the low byte of each character, which is Latin-1."""
     data = data.split(b"\0", 1)[0]
     try:
@@ -228,7 +228,7 @@ def _text(data: bytes) -> str:
         return data.decode("latin-1")
 
 
-def _bits(
+def _decode_bits(
     whole: NDArray[np.uint8],
     places: NDArray[np.int64],
     counts: NDArray[np.int64],
@@ -239,14 +239,16 @@ def _bits(
     widths = -(-counts // 8)
     if not is_array:  # a single bit stands at either end of its byte, by writer
         return pa.array(whole[places] != 0, mask=null)
-    bits = np.unpackbits(_gathered(whole, places, widths))
+    bits = np.unpackbits(_gather_bytes(whole, places, widths))
     starts = np.cumsum(widths * 8) - widths * 8
     ends = np.cumsum(counts)
     within = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - counts, counts)
     values = pa.array(bits[np.repeat(starts, counts) + within].astype(bool))
-    return pa.ListArray.from_arrays(pa.array(_offsets(counts)), values, mask=None if null is None else pa.array(null))
+    return pa.ListArray.from_arrays(
+        pa.array(_counts_to_offsets(counts)), values, mask=None if null is None else pa.array(null)
+    )
 
 
-def _offsets(counts: NDArray[np.int64]) -> NDArray[np.int32]:
+def _counts_to_offsets(counts: NDArray[np.int64]) -> NDArray[np.int32]:
     offsets: NDArray[np.int32] = np.r_[0, np.cumsum(counts)].astype(np.int32)
     return offsets

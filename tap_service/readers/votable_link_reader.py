@@ -46,14 +46,16 @@ def declared_links(path: Path, fields: Sequence[Field]) -> DeclaredLinks:
     """
     document = _without_data(path)
     usable = {field.name: field for field in fields}
-    columns = {_name(element): element for element in next(document.iter("TABLE")).iterfind("FIELD")}
+    columns = {_local_name(element): element for element in next(document.iter("TABLE")).iterfind("FIELD")}
     columns = {name: element for name, element in columns.items() if name in usable}
     names = {name: name for name in columns} | {element.get("ID", name): name for name, element in columns.items()}
     single = {key: name for key, name in names.items() if not usable[name].type.is_array}
-    links = {name: _known(_link(link, single) for link in e.iterfind("LINK")) for name, e in columns.items()}
+    links = {
+        name: _drop_unknown(_read_link(link, single) for link in e.iterfind("LINK")) for name, e in columns.items()
+    }
     resources = [e for e in document.iter("RESOURCE") if e.get("utype") == "adhoc:service"]
     services: dict[str, Keys] = {}
-    for service in _known(_service(element, names) for element in resources):
+    for service in _drop_unknown(_read_service(element, names) for element in resources):
         services.setdefault(service["name"].lower(), service)
     return DeclaredLinks({name: found for name, found in links.items() if found}, [*services.values()])
 
@@ -95,39 +97,39 @@ def _without_data(path: Path) -> Element:
     return builder.close()
 
 
-def _name(element: Element) -> str:
+def _local_name(element: Element) -> str:
     return element.get("name", element.get("ID", ""))
 
 
-def _known(found: Iterable[_Item | None]) -> list[_Item]:
+def _drop_unknown(found: Iterable[_Item | None]) -> list[_Item]:
     return [one for one in found if one is not None]
 
 
-def _link(element: Element, names: Mapping[str, str]) -> Keys | None:
+def _read_link(element: Element, names: Mapping[str, str]) -> Keys | None:
     """``names``: of columns, by their IDs and names."""
     keys = {key: element.get(key, "") for key in ("href", "content-role", "content-type", "title", "value")}
-    link = _valid(Link, {key: value for key, value in keys.items() if value})
+    link = _validate_model(Link, {key: value for key, value in keys.items() if value})
     if link is None or not names.keys() >= set(link.columns):
         return None
-    return _keys(link) | {"href": link.rename_href_columns(names)}
+    return _model_to_keys(link) | {"href": link.rename_href_columns(names)}
 
 
-def _service(element: Element, names: Mapping[str, str]) -> Keys | None:
+def _read_service(element: Element, names: Mapping[str, str]) -> Keys | None:
     said = {param.get("name", ""): param.get("value", "") for param in element.iterfind("PARAM")}
     about = ("standardID", "resourceIdentifier", "accessURL", "contentType", "exampleURL")
-    inputs = [_input(param, names) for param in element.iterfind("GROUP[@name='inputParams']/PARAM")]
+    inputs = [_read_input(param, names) for param in element.iterfind("GROUP[@name='inputParams']/PARAM")]
     keys = {
         "name": element.get("name", element.get("ID", "service")),
-        "description": _description(element),
+        "description": _read_description(element),
         **{key: said.get(key) for key in about},
-        "inputParams": tuple(_known(inputs)),
+        "inputParams": tuple(_drop_unknown(inputs)),
     }
-    service = _valid(Service, {key: value for key, value in keys.items() if value})
-    return None if service is None or None in inputs else _keys(service)
+    service = _validate_model(Service, {key: value for key, value in keys.items() if value})
+    return None if service is None or None in inputs else _model_to_keys(service)
 
 
-def _input(element: Element, names: Mapping[str, str]) -> InputParam | None:
-    about = {"name": _name(element), "description": _description(element)}
+def _read_input(element: Element, names: Mapping[str, str]) -> InputParam | None:
+    about = {"name": _local_name(element), "description": _read_description(element)}
     ref, value = element.get("ref", ""), element.get("value", "")
     if ref and ref not in names:
         return None
@@ -138,37 +140,37 @@ def _input(element: Element, names: Mapping[str, str]) -> InputParam | None:
             return None
         unit, ucd = normalise_unit(field.field.unit) or "", field.field.ucd
         known = replace(field.field, unit=unit, ucd="" if ucd and find_ucd_fault(ucd) else ucd)
-        keys = felis_column(known) | _values(element, known)
-    return _valid(InputParam, keys)
+        keys = felis_column(known) | _read_values(element, known)
+    return _validate_model(InputParam, keys)
 
 
-def _values(element: Element, field: Field) -> Keys:
+def _read_values(element: Element, field: Field) -> Keys:
     """MIN and MAX of numbers, OPTIONs of texts."""
     if field.type.is_text:
         options = tuple(option.get("value", "") for option in element.iterfind("VALUES/OPTION"))
         return {"options": options} if options else {}
     limits = {key: element.find(f"VALUES/{key.upper()}") for key in ("min", "max")}
     whole = field.type.datatype in INTEGERS
-    return {key: _number(limit.get("value", ""), whole) for key, limit in limits.items() if limit is not None}
+    return {key: _parse_number(limit.get("value", ""), whole) for key, limit in limits.items() if limit is not None}
 
 
-def _number(text: str, whole: bool) -> int | float | None:
+def _parse_number(text: str, whole: bool) -> int | float | None:
     try:
         return int(text) if whole else float(text)
     except ValueError:
         return None
 
 
-def _description(element: Element) -> str:
+def _read_description(element: Element) -> str:
     return " ".join(element.findtext("DESCRIPTION", "").split())
 
 
-def _valid(model: type[_Model], keys: Keys) -> _Model | None:
+def _validate_model(model: type[_Model], keys: Keys) -> _Model | None:
     try:
         return model.model_validate(keys)
     except ValidationError:
         return None
 
 
-def _keys(model: StrictModel) -> Keys:
+def _model_to_keys(model: StrictModel) -> Keys:
     return model.model_dump(mode="json", by_alias=True, exclude_defaults=True)

@@ -15,7 +15,7 @@ from tap_service.readers.byte_stream import ByteStream
 from tap_service.readers.column_casts import NO_VALUE
 from tap_service.readers.fits_reader import FitsSource
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.table_source import LONGEST_HEADER, LONGEST_ROW, PIECE_ROWS, Fault, Piece, numbered_from
+from tap_service.readers.table_source import LONGEST_HEADER, LONGEST_ROW, PIECE_ROWS, Fault, RowBlock, numbered_from
 from tap_service.readers.votable_binary_reader import BinaryRows
 from tap_service.readers.votable_xml_reader import VotableParser, VotableTable
 
@@ -54,16 +54,16 @@ class VotableSource:
         self.description = self._table.description
         self.rows = self._table.rows
 
-    def pieces(self, columns: tuple[str, ...]) -> Iterator[Piece]:
+    def read_blocks(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
         if self._table.serialization == "TABLEDATA":
-            return self._cells(columns)
+            return self._read_tabledata(columns)
         if self._table.serialization == "FITS":
-            return self._fits(columns)
-        return self._binary(columns) if self._table.serialization else iter(())
+            return self._read_fits(columns)
+        return self._read_binary(columns) if self._table.serialization else iter(())
 
     # --- TABLEDATA
 
-    def _cells(self, columns: tuple[str, ...]) -> Iterator[Piece]:
+    def _read_tabledata(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
         rows: list[list[str | None]] = []
         parser = VotableParser(str(self.path), row=rows.append)
         first = 1
@@ -71,14 +71,14 @@ class VotableSource:
             while data := stream.read(_READ):
                 parser.feed(data)
                 if rows:
-                    yield self._cells_piece(rows, columns, first, stream.fraction)
+                    yield self._cells_piece(rows, columns, first, stream.fraction_read)
                     first += len(rows)
                     rows.clear()
             parser.feed(b"", last=True)
 
     def _cells_piece(
         self, rows: list[list[str | None]], columns: tuple[str, ...], first: int, fraction: float
-    ) -> Piece:
+    ) -> RowBlock:
         declared = len(self._table.columns)
         numbers = [first + place for place, row in enumerate(rows) if len(row) == declared]
         faults = tuple(
@@ -94,7 +94,7 @@ class VotableSource:
             null = column.null.strip()
             cells = by_column[place]
             if null and column.field.type.is_array:
-                cells = tuple(_without(null, cell) for cell in cells)
+                cells = tuple(_mark_missing_elements(null, cell) for cell in cells)
                 null = ""
             array = pa.array(cells, pa.string())
             if not (column.field.type.is_text or column.field.type.is_timestamp):
@@ -102,22 +102,22 @@ class VotableSource:
             for nothing in {"", null}:
                 array = pc.if_else(pc.equal(array, nothing), pa.scalar(None, pa.string()), array)
             arrays.append(array)
-        return Piece(pa.RecordBatch.from_arrays(arrays, list(columns)), numbers.__getitem__, fraction, faults)
+        return RowBlock(pa.RecordBatch.from_arrays(arrays, list(columns)), numbers.__getitem__, fraction, faults)
 
     # --- BINARY, BINARY2
 
-    def _binary(self, columns: tuple[str, ...]) -> Iterator[Piece]:
+    def _read_binary(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
         reader = BinaryRows(self._table.columns, with_mask=self._table.serialization == "BINARY2")
         held = b""
         first = 1
-        for data, fraction in self._decoded():
+        for data, fraction in self._decode_stream():
             held += data
             while True:
-                rows, places, counts, used = reader.take(held, PIECE_ROWS)
+                rows, places, counts, used = reader.take_rows(held, PIECE_ROWS)
                 if not rows:
                     break
-                arrays = reader.columns(held[:used], places, counts, columns)
-                yield Piece(pa.RecordBatch.from_arrays(arrays, list(columns)), numbered_from(first), fraction)
+                arrays = reader.decode_columns(held[:used], places, counts, columns)
+                yield RowBlock(pa.RecordBatch.from_arrays(arrays, list(columns)), numbered_from(first), fraction)
                 first += rows
                 held = held[used:]
             if len(held) > LONGEST_ROW:
@@ -125,7 +125,7 @@ class VotableSource:
         if held:
             raise ReadError(f"{self.path} ends inside row {first}")
 
-    def _decoded(self) -> Iterator[tuple[bytes, float]]:
+    def _decode_stream(self) -> Iterator[tuple[bytes, float]]:
         """The bytes of the STREAM, and the part of the file that is read."""
         if self._table.encoding not in ("", "base64"):
             raise ReadError(
@@ -140,13 +140,13 @@ class VotableSource:
                 rest += b"".join("".join(texts).encode("ascii", "replace").split())
                 texts.clear()
                 whole = len(rest) // 4 * 4
-                yield self._base64(rest[:whole]), stream.fraction
+                yield self._decode_base64(rest[:whole]), stream.fraction_read
                 rest = rest[whole:]
             parser.feed(b"", last=True)
         if rest:
-            yield self._base64(rest), 1.0
+            yield self._decode_base64(rest), 1.0
 
-    def _base64(self, text: bytes) -> bytes:
+    def _decode_base64(self, text: bytes) -> bytes:
         try:
             return binascii.a2b_base64(text, strict_mode=bool(text))
         except binascii.Error as error:
@@ -154,10 +154,10 @@ class VotableSource:
 
     # --- FITS
 
-    def _fits(self, columns: tuple[str, ...]) -> Iterator[Piece]:
+    def _read_fits(self, columns: tuple[str, ...]) -> Iterator[RowBlock]:
         """The FITS file inside goes to disk; its columns are the FIELDs' in the same order."""
         with tempfile.TemporaryFile() as file:  # without a name: a reader that is killed leaves nothing
-            for data, _ in self._decoded():
+            for data, _ in self._decode_stream():
                 file.write(data)
             file.flush()
             path = Path(f"/proc/self/fd/{file.fileno()}")
@@ -166,12 +166,12 @@ class VotableSource:
                 if len(inside.fields) != len(self.fields):
                     raise ReadError(f"{path} has other columns than the VOTable's FIELDs")
                 names = {field.name: other.name for field, other in zip(self.fields, inside.fields, strict=True)}
-                for piece in inside.pieces(tuple(names[name] for name in columns)):
+                for piece in inside.read_blocks(tuple(names[name] for name in columns)):
                     yield replace(piece, batch=piece.batch.rename_columns(list(columns)))
             except ReadError as error:
                 raise ReadError(str(error).replace(str(path), f"{self.path}: the FITS file inside")) from error
 
 
-def _without(null: str, cell: str | None) -> str:
+def _mark_missing_elements(null: str, cell: str | None) -> str:
     """The elements of an array with ``NO_VALUE`` for those that have none."""
     return " ".join(NO_VALUE if word == null else word for word in (cell or "").split())

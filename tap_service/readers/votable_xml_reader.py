@@ -86,41 +86,41 @@ class VotableParser:
         self._parser = expat.ParserCreate(namespace_separator=" ")
         self._parser.buffer_text = True
         self._parser.buffer_size = 1 << 18
-        self._parser.StartDoctypeDeclHandler = self._doctype
-        self._parser.StartElementHandler = self._start
-        self._parser.EndElementHandler = self._end
+        self._parser.StartDoctypeDeclHandler = self._refuse_doctype
+        self._parser.StartElementHandler = self._start_element
+        self._parser.EndElementHandler = self._end_element
 
     def feed(self, data: bytes, *, last: bool = False) -> None:
         """Raises ``ReadError`` with the line where the document is broken or holds what is refused."""
         try:
             self._parser.Parse(data, last)
         except expat.ExpatError as error:
-            raise self._refused(f"is no well-formed XML: {expat.ErrorString(error.code)}") from error
+            raise self._build_error(f"is no well-formed XML: {expat.ErrorString(error.code)}") from error
         except (LookupError, ValueError) as error:  # by expat's way to Python's codecs
-            raise self._refused(f"has an encoding that is not read: {error}; write it in UTF-8") from error
+            raise self._build_error(f"has an encoding that is not read: {error}; write it in UTF-8") from error
         self._waiting += len(data)
         if self._waiting > LONGEST_ROW:
-            raise self._refused(f"has a value or a comment of more than {LONGEST_ROW} bytes")
+            raise self._build_error(f"has a value or a comment of more than {LONGEST_ROW} bytes")
 
-    def _refused(self, reason: str) -> ReadError:
+    def _build_error(self, reason: str) -> ReadError:
         return ReadError(f"{self._name}, line {self._parser.CurrentLineNumber}: the VOTable {reason}")
 
-    def _doctype(self, *_: object) -> None:
-        raise self._refused("has a DOCTYPE, which is not accepted")
+    def _refuse_doctype(self, *_: object) -> None:
+        raise self._build_error("has a DOCTYPE, which is not accepted")
 
-    def _start(self, qualified: str, attributes: dict[str, str]) -> None:
+    def _start_element(self, qualified: str, attributes: dict[str, str]) -> None:
         name = qualified.rpartition(" ")[2]
         self._path.append(name)
         if len(self._path) > _DEPTH:
-            raise self._refused(f"is deeper than {_DEPTH} elements")
+            raise self._build_error(f"is deeper than {_DEPTH} elements")
         if len(self._path) == 1 and name != "VOTABLE":
-            raise self._refused(f"starts with the element {name}")
+            raise self._build_error(f"starts with the element {name}")
         if self.data_ended:
             return
         if name == "TD":
             if attributes.get("encoding"):
-                raise self._refused("has encoded cells (TD encoding), which are not read")
-            self._collect()
+                raise self._build_error("has encoded cells (TD encoding), which are not read")
+            self._collect_text()
         elif name == "TR":
             self._cells = []
         else:
@@ -128,35 +128,37 @@ class VotableParser:
 
     def _start_metadata(self, name: str, attributes: dict[str, str]) -> None:
         if "href" in attributes and name in ("STREAM", "FITS"):
-            raise self._refused(f"keeps its data in another file ({attributes['href']!r}): put it into the document")
+            raise self._build_error(
+                f"keeps its data in another file ({attributes['href']!r}): put it into the document"
+            )
         if name == "TABLE" and not self._in_table:
             self._in_table = True
-            self.table.rows = _count(attributes.get("nrows", ""))
+            self.table.rows = _parse_row_count(attributes.get("nrows", ""))
         elif not self._in_table:
             if name == "DESCRIPTION":
-                self._collect()
+                self._collect_text()
         elif name == "FIELD":
             self._column = dict(attributes)
         elif name == "VALUES" and self._column:
             self._column["null"] = attributes.get("null", "")
         elif name == "DESCRIPTION":
-            self._collect()
+            self._collect_text()
         elif name in _SERIALIZATIONS:
             self.table.serialization = name
         elif name == "STREAM":
             self.table.encoding = attributes.get("encoding", "")
-            self._parser.CharacterDataHandler = None if self._stream is None else self._streamed
+            self._parser.CharacterDataHandler = None if self._stream is None else self._keep_stream_text
 
-    def _streamed(self, text: str) -> None:
+    def _keep_stream_text(self, text: str) -> None:
         self._waiting = 0
         if self._stream is not None:
             self._stream(text)
 
-    def _collect(self) -> None:
+    def _collect_text(self) -> None:
         self._text = []
         self._parser.CharacterDataHandler = self._text.append
 
-    def _end(self, _qualified: str) -> None:
+    def _end_element(self, _qualified: str) -> None:
         name = self._path.pop()
         self._waiting = 0
         if self.data_ended:
@@ -165,7 +167,7 @@ class VotableParser:
             self._parser.CharacterDataHandler = None
             self._cells.append("".join(self._text))
             if len(self._cells) > MOST_COLUMNS:
-                raise self._refused(f"has a row of more than {MOST_COLUMNS} cells")
+                raise self._build_error(f"has a row of more than {MOST_COLUMNS} cells")
         elif name == "TR":
             if self._row is not None:
                 self._row(self._cells)
@@ -173,17 +175,17 @@ class VotableParser:
             self._parser.CharacterDataHandler = None
         elif name == "DESCRIPTION":
             self._parser.CharacterDataHandler = None
-            self._describe(" ".join("".join(self._text).split()))
+            self._set_description(" ".join("".join(self._text).split()))
         elif name == "FIELD" and self._in_table:
             self.table.columns.append(votable_field(self._column))
             if len(self.table.columns) > MOST_COLUMNS:
-                raise self._refused(f"has more than {MOST_COLUMNS} columns")
+                raise self._build_error(f"has more than {MOST_COLUMNS} columns")
             self._column = {}
         elif name == "TABLE" and self._in_table:
             self.table.description = self.table.description or self._resource_description
             self.data_ended = True
 
-    def _describe(self, text: str) -> None:
+    def _set_description(self, text: str) -> None:
         parent = self._path[-1] if self._path else ""
         if self._column:
             self._column["description"] = text
@@ -261,6 +263,6 @@ def null_of(text: str) -> int | float | None:
         return None
 
 
-def _count(text: str) -> int | None:
+def _parse_row_count(text: str) -> int | None:
     """What ``nrows`` says; None for what is no count that anything has."""
     return int(text) if re.fullmatch("[0-9]{1,18}", text) else None

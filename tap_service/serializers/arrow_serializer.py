@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from clickhouse_schema.datatypes import Field
 from tap_service.scratch_files import NO_SCRATCH, ScratchSpace
 from tap_service.serializers.csv_serializer import distinct_names
-from tap_service.serializers.field_arrays import absent, conform
+from tap_service.serializers.field_arrays import conform_batch, null_mask
 from tap_service.serializers.serializer import ResultInfo, Serializer, Status
 from tap_service.serializers.votable_serializer import metadata_document
 
@@ -35,41 +35,41 @@ def named_apart(fields: Sequence[Field]) -> tuple[Field, ...]:
     return tuple(replace(field, name=name) for field, name in zip(fields, names, strict=True))
 
 
-def described(fields: Sequence[Field], info: ResultInfo, status: Status | None) -> dict[str, str]:
+def result_metadata(fields: Sequence[Field], info: ResultInfo, status: Status | None) -> dict[str, str]:
     """Key-value metadata of a result; ``status``: None before its end."""
     said = {VERSION_KEY: CONVENTION, CONTENT_KEY: metadata_document(fields, info, status).decode()}
     return said | ({"note": "\n".join(info.notes)} if info.notes else {})
 
 
-def told(status: Status) -> dict[str, str]:
+def status_metadata(status: Status) -> dict[str, str]:
     """How the result ended, as key-value metadata."""
     return {"QUERY_STATUS": status.value, "QUERY_STATUS.text": status.text}
 
 
 def arrow_schema(fields: Sequence[Field]) -> pa.Schema:
-    return pa.schema([pa.field(field.name, field.type.arrow, metadata=_attributes(field)) for field in fields])
+    return pa.schema([pa.field(field.name, field.type.arrow, metadata=_field_attributes(field)) for field in fields])
 
 
 def arrow_batches(batch: pa.RecordBatch, fields: Sequence[Field], schema: pa.Schema) -> Iterable[pa.RecordBatch]:
     """The rows of ``batch`` in columns of the schema's types, in one batch or a few."""
-    columns = conform(batch, fields)
+    columns = conform_batch(batch, fields)
     if sum(column.nbytes for column in columns) > _MOST_BYTES and batch.num_rows > 1:
         half = batch.num_rows // 2
         yield from arrow_batches(batch.slice(0, half), fields, schema)
         yield from arrow_batches(batch.slice(half), fields, schema)
     else:
-        yield pa.record_batch([_plain(*pair) for pair in zip(columns, fields, strict=True)], schema=schema)
+        yield pa.record_batch([_to_plain_array(*pair) for pair in zip(columns, fields, strict=True)], schema=schema)
 
 
-def _plain(column: pa.Array, field: Field) -> pa.Array:
+def _to_plain_array(column: pa.Array, field: Field) -> pa.Array:
     if field.type.is_text:
         return column.cast(field.type.arrow)
-    if field.type.is_array and (missing := absent(column, field)).any():
+    if field.type.is_array and (missing := null_mask(column, field)).any():
         return pc.if_else(pa.array(missing), pa.scalar(None, column.type), column)
     return column
 
 
-def _attributes(field: Field) -> dict[str, str]:
+def _field_attributes(field: Field) -> dict[str, str]:
     said = {
         "datatype": field.type.datatype,
         "arraysize": field.type.arraysize,
@@ -101,7 +101,7 @@ class Outbox:
     def close(self) -> None:
         pass
 
-    def take(self) -> bytes:
+    def take_bytes(self) -> bytes:
         data, self._pieces = b"".join(self._pieces), []
         return data
 
@@ -111,25 +111,25 @@ class ArrowStream(Serializer):
 
     def __init__(self, fields: Sequence[Field], info: ResultInfo, scratch: ScratchSpace = NO_SCRATCH) -> None:
         super().__init__(named_apart(fields), info, scratch)
-        self._schema = arrow_schema(self.fields).with_metadata(described(self.fields, info, None))
+        self._schema = arrow_schema(self.fields).with_metadata(result_metadata(self.fields, info, None))
         self._out = Outbox()
         self._writer = self.new_writer(pa.PythonFile(self._out, "w"), self._schema)
 
-    def header(self) -> bytes:
-        return self._out.take()
+    def write_header(self) -> bytes:
+        return self._out.take_bytes()
 
-    def rows(self, batch: pa.RecordBatch) -> bytes:
+    def write_rows(self, batch: pa.RecordBatch) -> bytes:
         for part in arrow_batches(batch, self.fields, self._schema):
             self._writer.write_batch(part)
-        return self._out.take()
+        return self._out.take_bytes()
 
-    def footer(self, status: Status) -> Iterable[bytes]:
+    def write_footer(self, status: Status) -> Iterable[bytes]:
         if status.value == "ERROR":
             return
         none = pa.record_batch([pa.array([], field.type) for field in self._schema], schema=self._schema)
-        self._writer.write_batch(none, custom_metadata=told(status))
+        self._writer.write_batch(none, custom_metadata=status_metadata(status))
         self._writer.close()
-        yield self._out.take()
+        yield self._out.take_bytes()
 
 
 class ArrowFile(ArrowStream):

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from clickhouse_schema.datatypes import FLOATS, INTEGERS, TEXT, Field
-from tap_service.serializers.field_arrays import absent, lengths, parts, timestamps
+from tap_service.serializers.field_arrays import format_timestamps, list_lengths, null_mask, split_text
 from tap_service.serializers.serializer import SerializationError
 
 
@@ -29,35 +29,35 @@ class Spelling:
     unknown: str | None = None
 
 
-def cells(column: pa.Array, field: Field, spelling: Spelling) -> pa.Array:
+def format_cells(column: pa.Array, field: Field, spelling: Spelling) -> pa.Array:
     """A conformed column as ``large_string``, NULL left NULL; the elements of an array with a space between them."""
     if not field.type.is_array:
-        return scalars(column, field, spelling)
-    words = _elements(column, field, spelling)
-    return _joined(column, field, _offsets(column), words, " ")
+        return format_scalars(column, field, spelling)
+    words = _format_elements(column, field, spelling)
+    return _join_elements(column, field, _list_offsets(column), words, " ")
 
 
-def nested(column: pa.Array, field: Field, spelling: Spelling, inner: Sequence[int | None]) -> pa.Array:
+def format_nested_lists(column: pa.Array, field: Field, spelling: Spelling, inner: Sequence[int | None]) -> pa.Array:
     """A column of arrays as lists in brackets: ``inner`` are the sizes of all axes but the last, which is outermost."""
-    words, offsets = _elements(column, field, spelling), _offsets(column)
+    words, offsets = _format_elements(column, field, spelling), _list_offsets(column)
     for extent in inner:
         if (offsets % extent).any():
             raise SerializationError(f"column {field.name!r} is declared {field.type.arraysize}, a value does not fit")
         starts = pa.array(np.arange(0, len(words) + 1, extent), pa.int32())
-        words = _bracketed(_runs(starts, words, ","))
+        words = _add_brackets(_join_runs(starts, words, ","))
         offsets //= extent
-    return _bracketed(_joined(column, field, offsets, words, ","))
+    return _add_brackets(_join_elements(column, field, offsets, words, ","))
 
 
-def extents(field: Field) -> list[int | None]:
+def axis_sizes(field: Field) -> list[int | None]:
     """Sizes of the axes of an array, the fastest first; None where one varies. The parts of complex numbers are one."""
     return [None if "*" in size else int(size) for size in field.type.stored_type.arraysize.split("x")]
 
 
-def scalars(column: pa.Array, field: Field, spelling: Spelling) -> pa.Array:
+def format_scalars(column: pa.Array, field: Field, spelling: Spelling) -> pa.Array:
     """One word a value, NULL left NULL. ``column`` may be the elements of the field's arrays."""
     if field.type.is_timestamp:
-        return timestamps(column)
+        return format_timestamps(column)
     if field.type.datatype in TEXT:
         return column
     if field.type.datatype == "boolean":
@@ -75,13 +75,13 @@ def scalars(column: pa.Array, field: Field, spelling: Spelling) -> pa.Array:
 
 def has_any(column: pa.Array, characters: str) -> bool:
     """Whether one of these ASCII characters occurs in the text: whole columns are looked through, not rows."""
-    run = parts(column)[1].tobytes()
+    run = split_text(column)[1].tobytes()
     return any(character.encode() in run for character in characters)
 
 
-def _elements(column: pa.Array, field: Field, spelling: Spelling) -> pa.Array:
+def _format_elements(column: pa.Array, field: Field, spelling: Spelling) -> pa.Array:
     flat = column.flatten()
-    words = scalars(flat, field, spelling)
+    words = format_scalars(flat, field, spelling)
     if not flat.null_count:
         return words
     unknown = spelling.unknown
@@ -94,27 +94,27 @@ def _elements(column: pa.Array, field: Field, spelling: Spelling) -> pa.Array:
     return pc.fill_null(words, unknown)
 
 
-def _offsets(column: pa.Array) -> np.ndarray:
-    return np.concatenate(([0], np.cumsum(lengths(column))))
+def _list_offsets(column: pa.Array) -> np.ndarray:
+    return np.concatenate(([0], np.cumsum(list_lengths(column))))
 
 
-def _joined(column: pa.Array, field: Field, offsets: np.ndarray, words: pa.Array, separator: str) -> pa.Array:
-    joined = _runs(pa.array(offsets, pa.int32()), words, separator)
-    return pc.if_else(pa.array(absent(column, field)), pa.scalar(None, pa.large_string()), joined)
+def _join_elements(column: pa.Array, field: Field, offsets: np.ndarray, words: pa.Array, separator: str) -> pa.Array:
+    joined = _join_runs(pa.array(offsets, pa.int32()), words, separator)
+    return pc.if_else(pa.array(null_mask(column, field)), pa.scalar(None, pa.large_string()), joined)
 
 
-def _runs(offsets: pa.Array, words: pa.Array, separator: str) -> pa.Array:
+def _join_runs(offsets: pa.Array, words: pa.Array, separator: str) -> pa.Array:
     return pc.binary_join(pa.ListArray.from_arrays(offsets, words), pa.scalar(separator, pa.large_string()))
 
 
-def _bracketed(words: pa.Array) -> pa.Array:
+def _add_brackets(words: pa.Array) -> pa.Array:
     opening, closing, nothing = (pa.scalar(word, pa.large_string()) for word in ("[", "]", ""))
     return pc.binary_join_element_wise(opening, words, closing, nothing)
 
 
-def replaced(words: pa.Array, changes: Sequence[tuple[str, str]]) -> pa.Array:
+def replace_characters(words: pa.Array, changes: Sequence[tuple[str, str]]) -> pa.Array:
     """The changes one after the other, each only if its characters occur anywhere in the column."""
-    run = parts(words)[1].tobytes()
+    run = split_text(words)[1].tobytes()
     for old, new in changes:
         if old.encode() in run:
             words = pc.replace_substring(words, old, new)
@@ -123,5 +123,5 @@ def replaced(words: pa.Array, changes: Sequence[tuple[str, str]]) -> pa.Array:
 
 def control_characters(words: pa.Array) -> list[int]:
     """The codes below 32 that occur in the text."""
-    data = parts(words)[1]
+    data = split_text(words)[1]
     return np.flatnonzero(np.bincount(data[data < 32], minlength=32)).tolist() if data.size else []

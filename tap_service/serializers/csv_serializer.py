@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from clickhouse_schema.datatypes import Field
-from tap_service.serializers.cell_text import Spelling, cells, has_any
-from tap_service.serializers.field_arrays import conform, join_text
+from tap_service.serializers.cell_text import Spelling, format_cells, has_any
+from tap_service.serializers.field_arrays import conform_batch, join_text
 from tap_service.serializers.parallel_columns import by_column
 from tap_service.serializers.serializer import Serializer, Status
 
@@ -29,32 +29,32 @@ class Separated(Serializer):
     line_end = "\r\n"
     with_header = True
 
-    def header(self) -> bytes:
+    def write_header(self) -> bytes:
         if not self.with_header:
             return b""
-        names = self.written(pa.array(self._names(), pa.large_string()))
+        names = self.quote_cells(pa.array(self._column_names(), pa.large_string()))
         return (self.separator.join(names.to_pylist()) + self.line_end).encode()
 
-    def _names(self) -> list[str]:
+    def _column_names(self) -> list[str]:
         return distinct_names([field.name for field in self.fields])
 
-    def rows(self, batch: pa.RecordBatch) -> bytes:
+    def write_rows(self, batch: pa.RecordBatch) -> bytes:
         if not batch.num_rows:
             return b""
-        words = by_column(self._cells, conform(batch, self.fields), self.fields)
+        words = by_column(self._cells_of_column, conform_batch(batch, self.fields), self.fields)
         return join_text(words, "", self.separator, self.line_end)
 
-    def footer(self, status: Status) -> Iterable[bytes]:  # noqa: ARG002 (there is no place for it)
+    def write_footer(self, status: Status) -> Iterable[bytes]:  # noqa: ARG002 (there is no place for it)
         return ()
 
-    def _cells(self, column: pa.Array, field: Field) -> pa.Array:
-        words = cells(column, field, SPELLING)
+    def _cells_of_column(self, column: pa.Array, field: Field) -> pa.Array:
+        words = format_cells(column, field, SPELLING)
         if field.type.is_text:
-            words = self.written(words)
+            words = self.quote_cells(words)
         return pc.fill_null(words, self.null_text()) if words.null_count else words
 
     @abstractmethod
-    def written(self, words: pa.Array) -> pa.Array:
+    def quote_cells(self, words: pa.Array) -> pa.Array:
         """Text as it stands in the file, NULL left NULL."""
 
     def null_text(self) -> str:
@@ -62,7 +62,7 @@ class Separated(Serializer):
 
 
 class Csv(Separated):
-    def written(self, words: pa.Array) -> pa.Array:
+    def quote_cells(self, words: pa.Array) -> pa.Array:
         needs = pc.equal(pc.binary_length(words), 0)
         if has_any(words, ',"\r\n \t'):
             needs = pc.or_(needs, pc.match_substring_regex(words, '[,"\r\n]|^[ \t]|[ \t]$'))
@@ -87,7 +87,7 @@ class Tsv(Separated):
     separator = "\t"
     line_end = "\n"
 
-    def written(self, words: pa.Array) -> pa.Array:
+    def quote_cells(self, words: pa.Array) -> pa.Array:
         return pc.replace_substring_regex(words, "\r\n|[\t\r\n]", " ") if has_any(words, "\t\r\n") else words
 
 

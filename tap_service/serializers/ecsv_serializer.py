@@ -14,10 +14,10 @@ import pyarrow.compute as pc
 import yaml
 
 from clickhouse_schema.datatypes import Field
-from tap_service.serializers.cell_text import Spelling, extents, nested, scalars
+from tap_service.serializers.cell_text import Spelling, axis_sizes, format_nested_lists, format_scalars
 from tap_service.serializers.csv_serializer import Csv, distinct_names, one_line
-from tap_service.serializers.field_arrays import parts
-from tap_service.serializers.json_serializer import described
+from tap_service.serializers.field_arrays import split_text
+from tap_service.serializers.json_serializer import describe_result
 
 _LINE_ENDS = r"[\x0b\x0c\x1c-\x1e\x{85}\x{2028}\x{2029}]"
 #: bytes of UTF-8 of which one is in each of them
@@ -31,55 +31,58 @@ _ELEMENTS = Spelling(unknown="null")
 class Ecsv(Csv):
     line_end = "\n"
 
-    def header(self) -> bytes:
-        columns = [_flow(_column(field, name)) for field, name in zip(self.fields, self._names(), strict=True)]
+    def write_header(self) -> bytes:
+        columns = [
+            _to_flow_yaml(_describe_column(field, name))
+            for field, name in zip(self.fields, self._column_names(), strict=True)
+        ]
         about = ["%ECSV 1.0", "---", "delimiter: ','", "datatype:", *(f"- {column}" for column in columns)]
-        about += [f"meta: {_flow(described(self.info))}", "schema: astropy-2.0"]
-        return "".join(f"# {line}\n" for line in about).encode() + super().header()
+        about += [f"meta: {_to_flow_yaml(describe_result(self.info))}", "schema: astropy-2.0"]
+        return "".join(f"# {line}\n" for line in about).encode() + super().write_header()
 
-    def _names(self) -> list[str]:
+    def _column_names(self) -> list[str]:
         return distinct_names([one_line(field.name) for field in self.fields])
 
-    def _cells(self, column: pa.Array, field: Field) -> pa.Array:
+    def _cells_of_column(self, column: pa.Array, field: Field) -> pa.Array:
         if field.type.is_array:
-            words = self.written(nested(column, field, _ELEMENTS, _axes(field)[:-1]))
+            words = self.quote_cells(format_nested_lists(column, field, _ELEMENTS, _list_axes(field)[:-1]))
         else:
-            words = scalars(column, field, _SCALARS)
-            words = self.written(_one_kind_of_line(words)) if field.type.is_text else words
+            words = format_scalars(column, field, _SCALARS)
+            words = self.quote_cells(_one_kind_of_line(words)) if field.type.is_text else words
         return pc.fill_null(words, self.null_text()) if words.null_count else words
 
 
 def _one_kind_of_line(words: pa.Array) -> pa.Array:
     """Text without what astropy takes for the end of a line besides LF: it could not read the whole table."""
-    data = parts(words)[1]
+    data = split_text(words)[1]
     if not data.size or not _SUSPECT[data].any():
         return words
     return pc.replace_substring_regex(words, _LINE_ENDS, " ")
 
 
-def _axes(field: Field) -> list[int | None]:
+def _list_axes(field: Field) -> list[int | None]:
     """Sizes, the fastest first. Where one varies all are one: ECSV has no other arrays of variable size."""
-    sizes = extents(field)
+    sizes = axis_sizes(field)
     return [None] if None in sizes else sizes
 
 
-def _column(field: Field, name: str) -> dict[str, Any]:
+def _describe_column(field: Field, name: str) -> dict[str, Any]:
     scalar = "string" if field.type.is_timestamp else field.type.scalar.ecsv
     said: dict[str, Any] = {"name": name, "unit": field.unit, "datatype": scalar}
     if field.type.is_array:
-        shape = ",".join("null" if size is None else str(size) for size in reversed(_axes(field)))
+        shape = ",".join("null" if size is None else str(size) for size in reversed(_list_axes(field)))
         said |= {"datatype": "string", "subtype": f"{scalar}[{shape}]"}
     meta = {"ucd": field.ucd, "utype": field.utype, "xtype": field.type.xtype}
     said |= {"description": field.description, "meta": {key: value for key, value in meta.items() if value}}
     return {key: value for key, value in said.items() if value}
 
 
-def _flow(value: Any) -> str:
+def _to_flow_yaml(value: Any) -> str:
     """YAML in one line; texts in double quotes, so that none is taken for something else."""
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{key}: {_flow(entry)}" for key, entry in value.items()) + "}"
+        return "{" + ", ".join(f"{key}: {_to_flow_yaml(entry)}" for key, entry in value.items()) + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(map(_flow, value)) + "]"
+        return "[" + ", ".join(map(_to_flow_yaml, value)) + "]"
     if isinstance(value, int):
         return str(value)
     return yaml.safe_dump(value, default_style='"', allow_unicode=True, width=2**31).rstrip()

@@ -10,12 +10,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from clickhouse_schema.datatypes import FLOATS, SCALARS, ColumnType, Field
-from tap_service.serializers.field_arrays import as_numpy, lengths, parts, timestamps
+from tap_service.serializers.field_arrays import as_numpy, format_timestamps, list_lengths, split_text
 from tap_service.serializers.fits_header import Card
 from tap_service.serializers.null_values import NullMark
 from tap_service.serializers.padded_text import Widths
 from tap_service.serializers.serializer import SerializationError
-from tap_service.serializers.votable_binary_rows import fixed_size, padded
+from tap_service.serializers.votable_binary_rows import fixed_size, pad_with_nul
 
 
 class FitsColumn(ABC):
@@ -27,20 +27,20 @@ class FitsColumn(ABC):
         #: numbers of an item
         self._parts = 2 if field.type.is_complex else 1
 
-    def see(self, array: pa.Array) -> pa.Array:
+    def observe_batch(self, array: pa.Array) -> pa.Array:
         """The array as ``fill`` wants it."""
         return array
 
-    def settle(self, rows: int) -> int:  # noqa: ARG002 (for text)
+    def choose_form(self, rows: int) -> int:  # noqa: ARG002 (for text)
         """All rows have been seen. How many bytes go into the heap."""
         return 0
 
     @abstractmethod
-    def member(self, descriptor: str) -> tuple[str, tuple[int, ...]]:
+    def record_member(self, descriptor: str) -> tuple[str, tuple[int, ...]]:
         """dtype and shape of a cell in a row; ``descriptor`` is that of the two integers that point into the heap."""
 
     @abstractmethod
-    def fill(self, cells: np.ndarray, array: pa.Array, heap_at: int) -> int:
+    def fill_cells(self, cells: np.ndarray, array: pa.Array, heap_at: int) -> int:
         """Write the cells of a batch; ``heap_at`` is where its bytes in the heap begin. Where they end."""
 
     def in_heap(self, array: pa.Array) -> bytes:  # noqa: ARG002 (for cells of variable length)
@@ -52,15 +52,15 @@ class FitsColumn(ABC):
         return self.field
 
     @abstractmethod
-    def form(self, descriptor: str) -> str:
+    def tform_value(self, descriptor: str) -> str:
         """TFORM."""
 
-    def cards(self, descriptor: str) -> dict[str, Card]:
+    def header_cards(self, descriptor: str) -> dict[str, Card]:
         """Keywords without the column's number. Beside the standard's those that TOPCAT writes."""
         field = self.field
         said = {
             "TTYPE": self._name,
-            "TFORM": self.form(descriptor),
+            "TFORM": self.tform_value(descriptor),
             "TUNIT": field.unit,
             "TCOMM": field.description,
             "TUCD": field.ucd,
@@ -77,63 +77,63 @@ class _Fixed(FitsColumn):
         self._size = fixed_size(field) or 1
         self._mark = NullMark(field, fills_arrays=True)
 
-    def see(self, array: pa.Array) -> pa.Array:
-        counts = lengths(array) if self.field.type.is_array else None
+    def observe_batch(self, array: pa.Array) -> pa.Array:
+        counts = list_lengths(array) if self.field.type.is_array else None
         if counts is not None and ((counts != 0) & (counts != self._size)).any():
             raise SerializationError(f"column {self.field.name!r} is declared with {self._size} items, a value has not")
-        self._mark.see(array)
+        self._mark.observe_values(array)
         return array
 
-    def settle(self, rows: int) -> int:  # noqa: ARG002
-        self._mark.settle()
+    def choose_form(self, rows: int) -> int:  # noqa: ARG002
+        self._mark.choose_value()
         return 0
 
     @property
     def _datatype(self) -> str:
         return self._mark.datatype
 
-    def member(self, descriptor: str) -> tuple[str, tuple[int, ...]]:  # noqa: ARG002
+    def record_member(self, descriptor: str) -> tuple[str, tuple[int, ...]]:  # noqa: ARG002
         dtype = "u1" if self._datatype == "boolean" else SCALARS[self._datatype].numpy
         return dtype, (self._size,) if self.field.type.is_array else ()
 
-    def fill(self, cells: np.ndarray, array: pa.Array, heap_at: int) -> int:
+    def fill_cells(self, cells: np.ndarray, array: pa.Array, heap_at: int) -> int:
         if not self.field.type.is_array:
-            cells[:] = self._items(array)
+            cells[:] = self._to_items(array)
             return heap_at
-        present = lengths(array) != 0
-        cells[present] = self._items(array.flatten()).reshape(-1, self._size)
-        cells[~present] = self._nothing
+        present = list_lengths(array) != 0
+        cells[present] = self._to_items(array.flatten()).reshape(-1, self._size)
+        cells[~present] = self._null_value
         return heap_at
 
-    def form(self, descriptor: str) -> str:  # noqa: ARG002
+    def tform_value(self, descriptor: str) -> str:  # noqa: ARG002
         letter = SCALARS[self._datatype].fits
         return f"{self._size // self._parts}{letter}" if self.field.type.is_array else letter
 
-    def cards(self, descriptor: str) -> dict[str, Card]:
-        cards = super().cards(descriptor)
+    def header_cards(self, descriptor: str) -> dict[str, Card]:
+        cards = super().header_cards(descriptor)
         if self._mark.number is not None:
             cards["TNULL"] = self._mark.number
         if "x" in self.field.type.arraysize:
-            cards["TDIM"] = _dimensions(self.field.type.arraysize)
+            cards["TDIM"] = _tdim_value(self.field.type.arraysize)
         return cards
 
     @property
     def as_written(self) -> Field:
-        return self._mark.applied(self.field)
+        return self._mark.apply_to_field(self.field)
 
     @property
-    def _nothing(self) -> float | int:
+    def _null_value(self) -> float | int:
         if self._datatype in FLOATS or self.field.type.is_complex:
             return float("nan")
         return self._mark.number or 0
 
-    def _items(self, array: pa.Array) -> np.ndarray:
+    def _to_items(self, array: pa.Array) -> np.ndarray:
         if self._datatype == "boolean":
-            return _truths(array)
+            return _to_logicals(array)
         if not array.null_count:
             return as_numpy(array)
         wide = array.cast(SCALARS[self._datatype].arrow)
-        return as_numpy(pc.fill_null(wide, pa.scalar(self._nothing, wide.type)))
+        return as_numpy(pc.fill_null(wide, pa.scalar(self._null_value, wide.type)))
 
 
 class _Variable(FitsColumn):
@@ -144,15 +144,15 @@ class _Variable(FitsColumn):
         self._mark = NullMark(field, fills_arrays=False)
         self._longest = self._items = 0
 
-    def see(self, array: pa.Array) -> pa.Array:
-        counts = lengths(array)
-        self._mark.see(array)
+    def observe_batch(self, array: pa.Array) -> pa.Array:
+        counts = list_lengths(array)
+        self._mark.observe_values(array)
         self._longest = max(self._longest, int(counts.max(initial=0)))
         self._items += int(counts.sum())
         return array
 
-    def settle(self, rows: int) -> int:  # noqa: ARG002
-        self._mark.settle()
+    def choose_form(self, rows: int) -> int:  # noqa: ARG002
+        self._mark.choose_value()
         return self._items * self._item.itemsize
 
     @property
@@ -160,32 +160,32 @@ class _Variable(FitsColumn):
         datatype = self._mark.datatype
         return np.dtype("u1" if datatype == "boolean" else SCALARS[datatype].numpy)
 
-    def member(self, descriptor: str) -> tuple[str, tuple[int, ...]]:
+    def record_member(self, descriptor: str) -> tuple[str, tuple[int, ...]]:
         return descriptor, (2,)
 
-    def fill(self, cells: np.ndarray, array: pa.Array, heap_at: int) -> int:
-        return _point(cells, lengths(array) // self._parts, self._parts * self._item.itemsize, heap_at)
+    def fill_cells(self, cells: np.ndarray, array: pa.Array, heap_at: int) -> int:
+        return _fill_descriptors(cells, list_lengths(array) // self._parts, self._parts * self._item.itemsize, heap_at)
 
     def in_heap(self, array: pa.Array) -> bytes:
         items = array.flatten()
         if self.field.type.datatype == "boolean":
-            return _truths(items).tobytes()
+            return _to_logicals(items).tobytes()
         if items.null_count:
             items = items.cast(SCALARS[self._mark.datatype].arrow)
             items = pc.fill_null(items, float("nan") if self._mark.number is None else self._mark.number)
         return as_numpy(items).astype(self._item).tobytes()
 
-    def cards(self, descriptor: str) -> dict[str, Card]:
-        cards = super().cards(descriptor)
+    def header_cards(self, descriptor: str) -> dict[str, Card]:
+        cards = super().header_cards(descriptor)
         return cards if self._mark.number is None else cards | {"TNULL": self._mark.number}
 
     @property
     def as_written(self) -> Field:
-        field = self._mark.applied(self.field)
+        field = self._mark.apply_to_field(self.field)
         return replace(field, type=replace(field.type, arraysize="*"))
 
-    def form(self, descriptor: str) -> str:
-        return f"1{_pointer(descriptor)}{SCALARS[self._mark.datatype].fits}({self._longest // self._parts})"
+    def tform_value(self, descriptor: str) -> str:
+        return f"1{_descriptor_letter(descriptor)}{SCALARS[self._mark.datatype].fits}({self._longest // self._parts})"
 
 
 class _Text(FitsColumn):
@@ -196,40 +196,40 @@ class _Text(FitsColumn):
         self._widths = Widths()
         self._in_rows = True
 
-    def see(self, array: pa.Array) -> pa.Array:
-        text = timestamps(array) if self.field.type.is_timestamp else array
+    def observe_batch(self, array: pa.Array) -> pa.Array:
+        text = format_timestamps(array) if self.field.type.is_timestamp else array
         text = pc.fill_null(text, "") if text.null_count else text
-        data = parts(text)[1]
+        data = split_text(text)[1]
         if data.size and (data.min() < 0x20 or data.max() > 0x7E):
             text = pc.replace_substring_regex(text, "\r\n|[\t\r\n]", " ")
             text = pc.replace_substring_regex(text, "[^\x20-\x7e]", "?")
-        self._widths.see(pc.binary_length(text))
+        self._widths.observe_sizes(pc.binary_length(text))
         return text
 
-    def settle(self, rows: int) -> int:
+    def choose_form(self, rows: int) -> int:
         self._in_rows = self._widths.may_pad(rows)
         return 0 if self._in_rows else self._widths.total
 
-    def member(self, descriptor: str) -> tuple[str, tuple[int, ...]]:
+    def record_member(self, descriptor: str) -> tuple[str, tuple[int, ...]]:
         return ("u1", (self._width,)) if self._in_rows else (descriptor, (2,))
 
-    def fill(self, cells: np.ndarray, array: pa.Array, heap_at: int) -> int:
-        offsets, data = parts(array)
+    def fill_cells(self, cells: np.ndarray, array: pa.Array, heap_at: int) -> int:
+        offsets, data = split_text(array)
         if not self._in_rows:
-            return _point(cells, np.diff(offsets), 1, heap_at)
-        cells[:] = padded(offsets, data, self._width)
+            return _fill_descriptors(cells, np.diff(offsets), 1, heap_at)
+        cells[:] = pad_with_nul(offsets, data, self._width)
         return heap_at
 
     def in_heap(self, array: pa.Array) -> bytes:
-        return b"" if self._in_rows else parts(array)[1].tobytes()
+        return b"" if self._in_rows else split_text(array)[1].tobytes()
 
-    def form(self, descriptor: str) -> str:
-        return f"{self._width}A" if self._in_rows else f"1{_pointer(descriptor)}A({self._width})"
+    def tform_value(self, descriptor: str) -> str:
+        return f"{self._width}A" if self._in_rows else f"1{_descriptor_letter(descriptor)}A({self._width})"
 
-    def cards(self, descriptor: str) -> dict[str, Card]:
-        cards = super().cards(descriptor)
+    def header_cards(self, descriptor: str) -> dict[str, Card]:
+        cards = super().header_cards(descriptor)
         if self._in_rows and "x" in self._arraysize:
-            cards["TDIM"] = _dimensions(self._arraysize)
+            cards["TDIM"] = _tdim_value(self._arraysize)
         return cards
 
     @property
@@ -257,17 +257,17 @@ def column_for(field: Field, name: str) -> FitsColumn:
     return _Variable(field, name) if fixed_size(field) is None else _Fixed(field, name)
 
 
-def _dimensions(arraysize: str) -> str:
+def _tdim_value(arraysize: str) -> str:
     """TDIM."""
     return f"({arraysize.replace('x', ',')})"
 
 
-def _truths(array: pa.Array) -> np.ndarray:
+def _to_logicals(array: pa.Array) -> np.ndarray:
     codes = pc.if_else(array, pa.scalar(ord("T"), pa.uint8()), pa.scalar(ord("F"), pa.uint8()))
     return as_numpy(pc.fill_null(codes, 0))
 
 
-def _point(cells: np.ndarray, counts: np.ndarray, size: int, heap_at: int) -> int:
+def _fill_descriptors(cells: np.ndarray, counts: np.ndarray, size: int, heap_at: int) -> int:
     """Descriptors: how many items a cell has, and where in the heap its bytes begin. Where the last ends."""
     ends = heap_at + np.cumsum(counts) * size
     cells[:, 0] = counts
@@ -275,7 +275,7 @@ def _point(cells: np.ndarray, counts: np.ndarray, size: int, heap_at: int) -> in
     return int(ends[-1])
 
 
-def _pointer(descriptor: str) -> str:
+def _descriptor_letter(descriptor: str) -> str:
     return "Q" if descriptor == ">i8" else "P"
 
 

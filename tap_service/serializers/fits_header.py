@@ -14,22 +14,22 @@ _ROOM = 67
 Card = str | int | bool
 
 
-def header(cards: Mapping[str, Card]) -> bytes:
+def write_fits_header(cards: Mapping[str, Card]) -> bytes:
     """The cards in their order, with END and to the end of the block."""
-    lines = "".join(line.ljust(_CARD) for key, value in cards.items() for line in _lines(key, value))
+    lines = "".join(line.ljust(_CARD) for key, value in cards.items() for line in _card_lines(key, value))
     whole = lines + "END".ljust(_CARD)
     return (whole + " " * (-len(whole) % BLOCK)).encode("ascii")
 
 
-def _lines(key: str, value: Card) -> list[str]:
+def _card_lines(key: str, value: Card) -> list[str]:
     if isinstance(value, str):
-        first, *more = _pieces(value)
+        first, *more = _split_text(value)
         return [f"{key:8}= {first}", *(f"CONTINUE  {piece}" for piece in more)]
     shown = ("T" if value else "F") if isinstance(value, bool) else str(value)
     return [f"{key:8}= {shown:>20}"]
 
 
-def _pieces(value: str) -> list[str]:
+def _split_text(value: str) -> list[str]:
     """The text in quotes; a long one in several, each of which but the last ends with &, as section 4.2.1.2 says."""
     pieces, piece = [], ""
     for character in value.replace("'", "\0"):

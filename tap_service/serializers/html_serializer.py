@@ -8,11 +8,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from clickhouse_schema.datatypes import Field
-from tap_service.serializers.cell_text import Spelling, cells
-from tap_service.serializers.field_arrays import conform, join_text
+from tap_service.serializers.cell_text import Spelling, format_cells
+from tap_service.serializers.field_arrays import conform_batch, join_text
 from tap_service.serializers.parallel_columns import by_column
 from tap_service.serializers.serializer import Serializer, Status
-from tap_service.serializers.votable_serializer import escaped
+from tap_service.serializers.votable_serializer import escape_text
 from tap_service.xml_text import element, escape_text
 
 _STYLE = (
@@ -25,7 +25,7 @@ _SPELLING = Spelling("∞", "−∞")
 
 
 class Html(Serializer):
-    def header(self) -> bytes:
+    def write_header(self) -> bytes:
         numbers = [number for number, field in enumerate(self.fields, 1) if field.type.is_numeric]
         right = ",".join(f"td:nth-child({number})" for number in numbers)
         style = _STYLE + (f"{right}{{text-align:right}}" if right else "")
@@ -37,16 +37,16 @@ class Html(Serializer):
             "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
             f'<meta name="viewport" content="width=device-width">\n<title>{title}</title>\n<style>{style}</style>\n'
             f"</head>\n<body>\n<h1>{title}</h1>\n{query}{notes}\n<table>\n"
-            f"<thead><tr>{''.join(map(_heading, self.fields))}</tr></thead>\n<tbody>\n"
+            f"<thead><tr>{''.join(map(_format_heading, self.fields))}</tr></thead>\n<tbody>\n"
         ).encode()
 
-    def rows(self, batch: pa.RecordBatch) -> bytes:
+    def write_rows(self, batch: pa.RecordBatch) -> bytes:
         if not batch.num_rows:
             return b""
-        words = by_column(_cells, conform(batch, self.fields), self.fields)
+        words = by_column(_format_html_cells, conform_batch(batch, self.fields), self.fields)
         return join_text(words, "<tr><td>", "</td><td>", "</td></tr>\n")
 
-    def footer(self, status: Status) -> Iterable[bytes]:
+    def write_footer(self, status: Status) -> Iterable[bytes]:
         ended = {"OK": "The result is whole.", "OVERFLOW": status.text, "ERROR": f"The query failed: {status.text}"}
         cited = [f"To cite: {citation}" for citation in self.info.citations]
         said = [ended[status.value], *cited, *(f"Rights: {rights}" for rights in self.info.rights)]
@@ -54,13 +54,13 @@ class Html(Serializer):
         yield f"</tbody>\n</table>\n{paragraphs}</body>\n</html>\n".encode()
 
 
-def _heading(field: Field) -> str:
+def _format_heading(field: Field) -> str:
     unit = element("span", f" [{field.unit}]") if field.unit else ""
     title = "; ".join(said for said in (field.description, field.ucd, field.type.adql) if said)
     return element("th", field.name, unit, title=title)
 
 
-def _cells(column: pa.Array, field: Field) -> pa.Array:
-    words = cells(column, field, _SPELLING)
+def _format_html_cells(column: pa.Array, field: Field) -> pa.Array:
+    words = format_cells(column, field, _SPELLING)
     words = pc.fill_null(words, "") if words.null_count else words
-    return escaped(words) if field.type.is_text else words
+    return escape_text(words) if field.type.is_text else words

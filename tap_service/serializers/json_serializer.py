@@ -15,8 +15,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from clickhouse_schema.datatypes import Field
-from tap_service.serializers.cell_text import Spelling, control_characters, extents, nested, replaced, scalars
-from tap_service.serializers.field_arrays import conform, join_text
+from tap_service.serializers.cell_text import (
+    Spelling,
+    axis_sizes,
+    control_characters,
+    format_nested_lists,
+    format_scalars,
+    replace_characters,
+)
+from tap_service.serializers.field_arrays import conform_batch, join_text
 from tap_service.serializers.parallel_columns import by_column
 from tap_service.serializers.serializer import ResultInfo, Serializer, Status
 
@@ -27,27 +34,32 @@ _ATTRIBUTES = ("unit", "ucd", "utype", "frame", "description")
 class Json(Serializer):
     _rows_before = False
 
-    def header(self) -> bytes:
-        metadata, columns = _text(described(self.info)), ",\n".join(_text(entry) for entry in columns_of(self.fields))
+    def write_header(self) -> bytes:
+        metadata, columns = (
+            _to_json(describe_result(self.info)),
+            ",\n".join(_to_json(entry) for entry in columns_of(self.fields)),
+        )
         return f'{{"metadata": {metadata},\n"columns": [\n{columns}\n],\n"data": [\n'.encode()
 
-    def rows(self, batch: pa.RecordBatch) -> bytes:
+    def write_rows(self, batch: pa.RecordBatch) -> bytes:
         if not batch.num_rows:
             return b""
-        lines = join_text(by_column(_cells, conform(batch, self.fields), self.fields), "[", ",", "],\n")
+        lines = join_text(
+            by_column(_format_json_cells, conform_batch(batch, self.fields), self.fields), "[", ",", "],\n"
+        )
         before, self._rows_before = (b",\n" if self._rows_before else b""), True
         return before + lines[:-2]
 
-    def footer(self, status: Status) -> Iterable[bytes]:
+    def write_footer(self, status: Status) -> Iterable[bytes]:
         if status.value == "ERROR":
             return
         said: dict[str, Any] = {"value": status.value, "text": status.text}
         if status.seconds is not None:
             said["execution_seconds"] = round(status.seconds, 3)
-        yield f'\n],\n"status": {_text(said)}}}\n'.encode()
+        yield f'\n],\n"status": {_to_json(said)}}}\n'.encode()
 
 
-def described(info: ResultInfo) -> dict[str, Any]:
+def describe_result(info: ResultInfo) -> dict[str, Any]:
     """What a result says about itself, under the names that JSON and ECSV give it; what is not said is left out."""
     said = {
         "service": info.service,
@@ -72,21 +84,21 @@ def columns_of(fields: Sequence[Field]) -> list[dict[str, str]]:
     ]
 
 
-def _text(value: Any) -> str:
+def _to_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _cells(column: pa.Array, field: Field) -> pa.Array:
+def _format_json_cells(column: pa.Array, field: Field) -> pa.Array:
     if field.type.is_array:
-        words = nested(column, field, _SPELLING, extents(field)[:-1])
+        words = format_nested_lists(column, field, _SPELLING, axis_sizes(field)[:-1])
     else:
-        words = scalars(column, field, _SPELLING)
-        words = _quoted(words) if field.type.is_text or field.type.is_timestamp else words
+        words = format_scalars(column, field, _SPELLING)
+        words = _quote_strings(words) if field.type.is_text or field.type.is_timestamp else words
     return pc.fill_null(words, "null") if words.null_count else words
 
 
-def _quoted(words: pa.Array) -> pa.Array:
+def _quote_strings(words: pa.Array) -> pa.Array:
     controls = [(chr(code), json.dumps(chr(code))[1:-1]) for code in control_characters(words)]
-    words = replaced(words, [("\\", "\\\\"), ('"', '\\"'), *controls])
+    words = replace_characters(words, [("\\", "\\\\"), ('"', '\\"'), *controls])
     mark, nothing = pa.scalar('"', pa.large_string()), pa.scalar("", pa.large_string())
     return pc.binary_join_element_wise(mark, words, mark, nothing)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from clickhouse_schema.datatypes import INTEGERS, SCALARS, Field
-from tap_service.serializers.field_arrays import lengths
+from tap_service.serializers.field_arrays import list_lengths
 from tap_service.serializers.serializer import SerializationError
 
 
@@ -28,25 +28,25 @@ class NullMark:
         self._has_null = False
         self._least = self._most = 0
 
-    def see(self, array: pa.Array) -> None:
+    def observe_values(self, array: pa.Array) -> None:
         if self._field.type.datatype not in INTEGERS:
             return
         items = array
         if self._field.type.is_array:
             items = array.flatten()
-            self._has_null |= self._fills_arrays and not lengths(array).all()
+            self._has_null |= self._fills_arrays and not list_lengths(array).all()
         self._has_null |= items.null_count > 0
         if len(items) > items.null_count:
             bounds = pc.min_max(items)
             self._least = min(self._least, bounds["min"].as_py())
             self._most = max(self._most, bounds["max"].as_py())
 
-    def applied(self, field: Field) -> Field:
+    def apply_to_field(self, field: Field) -> Field:
         """The column as it is written, when all is settled."""
         null = self.number if field.type.null is None else field.type.null
         return replace(field, type=replace(field.type, datatype=self.datatype, null=null))
 
-    def settle(self) -> None:
+    def choose_value(self) -> None:
         """Raises ``SerializationError`` if no integer type has a number left."""
         if not self._has_null:
             return

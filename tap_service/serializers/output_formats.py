@@ -76,16 +76,16 @@ def find_format(responseformat: str = "") -> Format:
     """
     if not responseformat.strip():
         return FORMATS[0]
-    found = _BY_NAME.get(_normalised(responseformat))
+    found = _BY_NAME.get(_normalise_mime_type(responseformat))
     if found is None:
         known = ", ".join(name for entry in FORMATS for name in (*entry.aliases, entry.mime))
         raise UnknownFormatError(f"RESPONSEFORMAT={responseformat[:100]!r} is not known; the formats are: {known}")
     return found
 
 
-def _normalised(name: str) -> tuple[str, frozenset[str]]:
+def _normalise_mime_type(name: str) -> tuple[str, frozenset[str]]:
     kind, *parameters = (re.sub(r"[\s\"]+", "", part).lower() for part in name.split(";"))
     return kind, frozenset(parameters) - {"", "charset=utf-8"}
 
 
-_BY_NAME = {_normalised(name): entry for entry in FORMATS for name in (entry.mime, *entry.aliases)}
+_BY_NAME = {_normalise_mime_type(name): entry for entry in FORMATS for name in (entry.mime, *entry.aliases)}

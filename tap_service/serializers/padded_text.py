@@ -20,7 +20,7 @@ class Widths:
     longest: int = 0
     total: int = 0
 
-    def see(self, sizes: pa.Array) -> None:
+    def observe_sizes(self, sizes: pa.Array) -> None:
         if len(sizes):
             self.longest = max(self.longest, pc.max(sizes).as_py())
             self.total += pc.sum(sizes).as_py()

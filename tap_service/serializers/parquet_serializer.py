@@ -13,7 +13,14 @@ import pyarrow.parquet as pq
 
 from clickhouse_schema.datatypes import Field
 from tap_service.scratch_files import NO_SCRATCH, ScratchSpace
-from tap_service.serializers.arrow_serializer import Outbox, arrow_batches, arrow_schema, described, named_apart, told
+from tap_service.serializers.arrow_serializer import (
+    Outbox,
+    arrow_batches,
+    arrow_schema,
+    named_apart,
+    result_metadata,
+    status_metadata,
+)
 from tap_service.serializers.serializer import ResultInfo, Serializer, Status
 
 #: A row group: what is in memory of a result, and what readers of some columns can skip. Fewer rows if they are large.
@@ -34,25 +41,28 @@ class Parquet(Serializer):
         )
         self._waiting: list[pa.RecordBatch] = []
 
-    def header(self) -> bytes:
-        return self._out.take()
+    def write_header(self) -> bytes:
+        return self._out.take_bytes()
 
-    def rows(self, batch: pa.RecordBatch) -> bytes:
+    def write_rows(self, batch: pa.RecordBatch) -> bytes:
         for part in arrow_batches(batch, self.fields, self._schema):
             self._waiting.append(part)
-            if sum(part.num_rows for part in self._waiting) >= _GROUP_ROWS or self._bytes() >= _GROUP_BYTES:
+            if (
+                sum(part.num_rows for part in self._waiting) >= _GROUP_ROWS
+                or self._count_buffered_bytes() >= _GROUP_BYTES
+            ):
                 self._write_group()
-        return self._out.take()
+        return self._out.take_bytes()
 
-    def footer(self, status: Status) -> Iterable[bytes]:
+    def write_footer(self, status: Status) -> Iterable[bytes]:
         if status.value == "ERROR":
             return
         self._write_group()
-        self._writer.add_key_value_metadata(described(self.fields, self.info, status) | told(status))
+        self._writer.add_key_value_metadata(result_metadata(self.fields, self.info, status) | status_metadata(status))
         self._writer.close()
-        yield self._out.take()
+        yield self._out.take_bytes()
 
-    def _bytes(self) -> int:
+    def _count_buffered_bytes(self) -> int:
         return sum(part.nbytes for part in self._waiting)
 
     def _write_group(self) -> None:

@@ -14,13 +14,13 @@ import pyarrow.compute as pc
 
 from clickhouse_schema.datatypes import Field
 from tap_service.scratch_files import NO_SCRATCH, ScratchSpace
-from tap_service.serializers.cell_text import Spelling, cells, control_characters
+from tap_service.serializers.cell_text import Spelling, control_characters, format_cells
 from tap_service.serializers.csv_serializer import distinct_names, one_line
-from tap_service.serializers.field_arrays import conform, join_text
+from tap_service.serializers.field_arrays import conform_batch, join_text
 from tap_service.serializers.padded_text import Widths
 from tap_service.serializers.parallel_columns import by_column
 from tap_service.serializers.serializer import ResultInfo, Serializer, Status
-from tap_service.serializers.spooled_rows import WaitingRows
+from tap_service.serializers.spooled_rows import SpooledRows
 
 _SPELLING = Spelling("inf", "-inf", "nan")
 
@@ -29,19 +29,19 @@ class PlainText(Serializer):
     def __init__(self, fields: Sequence[Field], info: ResultInfo, scratch: ScratchSpace = NO_SCRATCH) -> None:
         super().__init__(fields, info, scratch)
         self._names = distinct_names([one_line(field.name) for field in fields])
-        self._waiting = WaitingRows(scratch)
+        self._waiting = SpooledRows(scratch)
         self._widths = [Widths() for _ in self.fields]
 
-    def rows(self, batch: pa.RecordBatch) -> bytes:
+    def write_rows(self, batch: pa.RecordBatch) -> bytes:
         if not batch.num_rows:
             return b""
-        texts = by_column(_cells, conform(batch, self.fields), self.fields)
+        texts = by_column(_format_plain_cells, conform_batch(batch, self.fields), self.fields)
         for text, widths in zip(texts, self._widths, strict=True):
-            widths.see(pc.utf8_length(text))
-        self._waiting.add(pa.record_batch(texts, names=[str(number) for number in range(len(texts))]))
+            widths.observe_sizes(pc.utf8_length(text))
+        self._waiting.add_batch(pa.record_batch(texts, names=[str(number) for number in range(len(texts))]))
         return b""
 
-    def footer(self, status: Status) -> Iterable[bytes]:
+    def write_footer(self, status: Status) -> Iterable[bytes]:
         if status.value == "ERROR":
             return
         rows = self._waiting.count
@@ -50,30 +50,30 @@ class PlainText(Serializer):
             for name, widths in zip(self._names, self._widths, strict=True)
         ]
         aligned = [(field.type.is_numeric, width) for field, width in zip(self.fields, shown, strict=True)]
-        yield _line([_padded(name, *way) for name, way in zip(self._names, aligned, strict=True)])
-        yield _line(["-" * width for width in shown])
+        yield _join_line([_pad_name(name, *way) for name, way in zip(self._names, aligned, strict=True)])
+        yield _join_line(["-" * width for width in shown])
         for batch in self._waiting:
-            yield join_text([_pad(*pair) for pair in zip(batch.columns, aligned, strict=True)], "", " ", "\n")
+            yield join_text([_pad_words(*pair) for pair in zip(batch.columns, aligned, strict=True)], "", " ", "\n")
         if status.text:
             yield f"\n# {one_line(status.text)}\n".encode()  # readers take it for a comment
 
 
-def _cells(column: pa.Array, field: Field) -> pa.Array:
-    words = cells(column, field, _SPELLING)
+def _format_plain_cells(column: pa.Array, field: Field) -> pa.Array:
+    words = format_cells(column, field, _SPELLING)
     words = pc.fill_null(words, "") if words.null_count else words
     if field.type.is_text and control_characters(words):
         words = pc.replace_substring_regex(words, "\r\n|[\x00-\x1f]", " ")
     return words
 
 
-def _pad(words: pa.Array, way: tuple[bool, int]) -> pa.Array:
+def _pad_words(words: pa.Array, way: tuple[bool, int]) -> pa.Array:
     right, width = way
     return pc.utf8_lpad(words, width) if right else pc.utf8_rpad(words, width)
 
 
-def _padded(name: str, right: bool, width: int) -> str:
+def _pad_name(name: str, right: bool, width: int) -> str:
     return name.rjust(width) if right else name.ljust(width)
 
 
-def _line(words: Sequence[str]) -> bytes:
+def _join_line(words: Sequence[str]) -> bytes:
     return (" ".join(words) + "\n").encode()

@@ -53,7 +53,7 @@ class Status:
 OK = Status("OK")
 
 
-def overflow(limit: int, way_out: str) -> Status:
+def overflow_status(limit: int, way_out: str) -> Status:
     """The result was cut at ``limit`` rows; ``way_out`` is a sentence on how to get the rest."""
     rows = "1 row" if limit == 1 else f"{limit:,} rows"
     said = f"The result was cut at {rows}, the row limit of this request (MAXREC). {way_out}"
@@ -72,18 +72,18 @@ class Serializer(ABC):
         self.info = info
         self.scratch = scratch
 
-    def header(self) -> bytes:
+    def write_header(self) -> bytes:
         return b""
 
     @abstractmethod
-    def rows(self, batch: pa.RecordBatch) -> bytes:
+    def write_rows(self, batch: pa.RecordBatch) -> bytes:
         """The batch's columns match the fields by position; their types are ``field.type.arrow`` or cast to it safely.
 
         Raises ``SerializationError`` for a value that does not fit the declared type.
         """
 
     @abstractmethod
-    def footer(self, status: Status) -> Iterable[bytes]:
+    def write_footer(self, status: Status) -> Iterable[bytes]:
         """The rest of the document, in pieces. Of a result that failed none, unless the format has words for that."""
 
 

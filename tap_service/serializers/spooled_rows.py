@@ -9,7 +9,7 @@ import pyarrow as pa
 from tap_service.scratch_files import NoRoom, ScratchFile, ScratchSpace
 
 
-class WaitingRows:
+class SpooledRows:
     """Batches of one schema, to be read from the first on any number of times. Memory is held for one batch."""
 
     def __init__(self, scratch: ScratchSpace) -> None:
@@ -20,7 +20,7 @@ class WaitingRows:
         self._file: ScratchFile | None = None
         self._schema: pa.Schema | None = None
 
-    def add(self, batch: pa.RecordBatch) -> None:
+    def add_batch(self, batch: pa.RecordBatch) -> None:
         """Raises NoRoom when the budget of the scratch space is used up, OSError of the disk."""
         data = batch.serialize()
         budget = self._scratch.budget

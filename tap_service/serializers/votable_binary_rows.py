@@ -15,7 +15,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from clickhouse_schema.datatypes import FLOATS, INTEGERS, TEXT, Field
-from tap_service.serializers.field_arrays import absent, as_numpy, binary, join, lengths, parts, timestamps
+from tap_service.serializers.field_arrays import (
+    as_numpy,
+    build_binary,
+    format_timestamps,
+    join_rows,
+    list_lengths,
+    null_mask,
+    split_text,
+)
 from tap_service.serializers.serializer import SerializationError
 
 
@@ -44,9 +52,9 @@ class RowEncoder:
         self._fields = tuple(replace(field, type=field.type.stored_type) for field in fields)
         self._parts = tuple(2 if field.type.is_complex else 1 for field in fields)
         self._flags = flags
-        self._groups = self._layout()
+        self._groups = self._plan_groups()
 
-    def _layout(self) -> list[_Group]:
+    def _plan_groups(self) -> list[_Group]:
         groups: list[_Group] = []
         members: list[tuple[str, str, tuple[int, ...]]] = []
         fixed: list[int] = []
@@ -59,13 +67,15 @@ class RowEncoder:
                 groups.append(_Group(np.dtype(members), tuple(fixed), index))
                 members, fixed = [], []
             else:
-                members.append((str(index), _item(field), (size * _unit(field),) if field.type.arraysize else ()))
+                members.append(
+                    (str(index), _item_dtype(field), (size * _item_width(field),) if field.type.arraysize else ())
+                )
                 fixed.append(index)
         if members:
             groups.append(_Group(np.dtype(members), tuple(fixed), None))
         return groups
 
-    def encode(self, columns: Sequence[pa.Array]) -> bytes:
+    def encode_rows(self, columns: Sequence[pa.Array]) -> bytes:
         """The rows' bytes. Raises ``SerializationError`` for values that arraysize or NULL as declared cannot carry."""
         count = len(columns[0])
         if not count:
@@ -76,54 +86,54 @@ class RowEncoder:
             if number == 0 and self._flags:
                 record["flags"] = self._null_flags(columns, count)
             for index in group.fixed:
-                record[str(index)] = self._cells(columns[index], self._fields[index])
+                record[str(index)] = self._fixed_cells(columns[index], self._fields[index])
             if group.variable is not None:
-                counts, cells = self._variable(columns[group.variable], self._fields[group.variable])
+                counts, cells = self._variable_cells(columns[group.variable], self._fields[group.variable])
                 record["count"] = counts // self._parts[group.variable]
-                pieces += [_piece(record), cells]
+                pieces += [_record_to_binary(record), cells]
             elif not pieces:
                 return record.tobytes()
             else:
-                pieces.append(_piece(record))
-        return join(pieces)
+                pieces.append(_record_to_binary(record))
+        return join_rows(pieces)
 
     def _null_flags(self, columns: Sequence[pa.Array], count: int) -> np.ndarray:
         """One bit a column, the first column in the highest bit of the first byte; shape (n, bytes)."""
         flags = np.zeros((count, (len(columns) + 7) // 8), np.uint8)
         for index, (column, field) in enumerate(zip(columns, self._fields, strict=True)):
             if column.null_count or field.type.is_array:
-                flags[:, index // 8] |= absent(column, field).astype(np.uint8) << (7 - index % 8)
+                flags[:, index // 8] |= null_mask(column, field).astype(np.uint8) << (7 - index % 8)
         return flags
 
-    def _cells(self, column: pa.Array, field: Field) -> np.ndarray:
+    def _fixed_cells(self, column: pa.Array, field: Field) -> np.ndarray:
         """Cells of fixed width: shape (n,) for a scalar, (n, arraysize) for an array."""
         if field.type.datatype in TEXT:
             return _padded_text(column, field)
         if not field.type.is_array:
-            return self._items(column, field)
+            return self._to_items(column, field)
         size = fixed_size(field) or 1
-        counts = lengths(column)
+        counts = list_lengths(column)
         present = counts != 0
         if (counts[present] != size).any():
             raise SerializationError(f"column {field.name!r} is declared with {size} items, a value has more or fewer")
-        items = self._items(column.flatten(), field).reshape(-1, size)
+        items = self._to_items(column.flatten(), field).reshape(-1, size)
         if present.all():
             return items
-        cells = np.full((len(column), size), _nothing(field), _item(field))
+        cells = np.full((len(column), size), _null_value(field), _item_dtype(field))
         cells[present] = items
         return cells
 
-    def _variable(self, column: pa.Array, field: Field) -> tuple[np.ndarray, pa.Array]:
+    def _variable_cells(self, column: pa.Array, field: Field) -> tuple[np.ndarray, pa.Array]:
         """Item counts and bytes of cells of variable width."""
         if field.type.datatype in TEXT:
             offsets, data = _text_parts(column, field)
-            return np.diff(offsets) // _unit(field), binary(offsets, data)
-        counts = lengths(column)
-        items = self._items(column.flatten(), field).astype(_item(field))
+            return np.diff(offsets) // _item_width(field), build_binary(offsets, data)
+        counts = list_lengths(column)
+        items = self._to_items(column.flatten(), field).astype(_item_dtype(field))
         offsets = _from_zero(np.cumsum(counts)) * items.itemsize
-        return counts, binary(offsets, items.view(np.uint8))
+        return counts, build_binary(offsets, items.view(np.uint8))
 
-    def _items(self, array: pa.Array, field: Field) -> np.ndarray:
+    def _to_items(self, array: pa.Array, field: Field) -> np.ndarray:
         """Scalars of a column or elements of its arrays, native byte order, NULL replaced as the serialization says."""
         if field.type.datatype == "boolean":
             codes = pc.if_else(array, pa.scalar(ord("T"), pa.uint8()), pa.scalar(ord("F"), pa.uint8()))
@@ -132,42 +142,42 @@ class RowEncoder:
             if field.type.null is None and field.type.datatype in INTEGERS and (field.type.is_array or not self._flags):
                 raise SerializationError(f"column {field.name!r} has an array with a NULL inside, which VOTable lacks")
             array = array.cast(field.type.scalar.arrow)
-            array = pc.fill_null(array, pa.scalar(_nothing(field), array.type))
+            array = pc.fill_null(array, pa.scalar(_null_value(field), array.type))
         return as_numpy(array)
 
 
-def _nothing(field: Field) -> float | int:
+def _null_value(field: Field) -> float | int:
     """What stands in the bytes of a NULL."""
     return float("nan") if field.type.datatype in FLOATS else field.type.null or 0
 
 
-def _item(field: Field) -> str:
+def _item_dtype(field: Field) -> str:
     """numpy dtype of one item in the bytes; of one byte for text."""
     return "u1" if field.type.datatype in (*TEXT, "boolean") else field.type.scalar.numpy
 
 
-def _unit(field: Field) -> int:
+def _item_width(field: Field) -> int:
     """Record members an item takes: the two bytes of a UTF-16 unit are two."""
     return 2 if field.type.datatype == "unicodeChar" else 1
 
 
-def _piece(record: np.ndarray) -> pa.Array:
+def _record_to_binary(record: np.ndarray) -> pa.Array:
     width = record.dtype.itemsize
-    return binary(np.arange(len(record) + 1, dtype=np.int64) * width, record.view(np.uint8))
+    return build_binary(np.arange(len(record) + 1, dtype=np.int64) * width, record.view(np.uint8))
 
 
 def _padded_text(column: pa.Array, field: Field) -> np.ndarray:
     """Text of a declared length, padded with NUL."""
     size = fixed_size(field) or 0
-    width = size * _unit(field)
+    width = size * _item_width(field)
     offsets, data = _text_parts(column, field)
     taken = np.diff(offsets)
     if (taken > width).any():
         raise SerializationError(f"column {field.name!r} is declared with {size} characters, but a value is longer")
-    return padded(offsets, data, width)
+    return pad_with_nul(offsets, data, width)
 
 
-def padded(offsets: np.ndarray, data: np.ndarray, width: int) -> np.ndarray:
+def pad_with_nul(offsets: np.ndarray, data: np.ndarray, width: int) -> np.ndarray:
     """Cells of variable length, none above ``width``, with NUL behind them; shape (n, width)."""
     cells = np.zeros((len(offsets) - 1, width), np.uint8)
     cells[np.arange(width) < np.diff(offsets)[:, None]] = data
@@ -176,24 +186,24 @@ def padded(offsets: np.ndarray, data: np.ndarray, width: int) -> np.ndarray:
 
 def _text_parts(column: pa.Array, field: Field) -> tuple[np.ndarray, np.ndarray]:
     """Offsets and bytes in the column's encoding: ASCII, with '?' for anything else, or UTF-16BE."""
-    text = timestamps(column) if field.type.is_timestamp else column
+    text = format_timestamps(column) if field.type.is_timestamp else column
     text = pc.fill_null(text, "") if text.null_count else text
-    offsets, data = parts(text)
+    offsets, data = split_text(text)
     wide = field.type.datatype == "unicodeChar"
     if not data.size or data.max() < 0x80:
-        return (offsets * 2, _utf16(data)) if wide else (offsets, data)
+        return (offsets * 2, _encode_utf16(data)) if wide else (offsets, data)
     if not wide:
-        return parts(pc.replace_substring_regex(text, r"[^\x00-\x7f]", "?"))
+        return split_text(pc.replace_substring_regex(text, r"[^\x00-\x7f]", "?"))
     units = as_numpy(pc.utf8_length(text)).astype(np.int64)
     pairs = data >= 0xF0  # such a byte of UTF-8 begins a character that takes a surrogate pair
     if pairs.any():
         units += np.diff(_from_zero(np.cumsum(pairs))[offsets])
-    return _from_zero(np.cumsum(units)) * 2, _utf16(data)
+    return _from_zero(np.cumsum(units)) * 2, _encode_utf16(data)
 
 
 def _from_zero(ends: np.ndarray) -> np.ndarray:
     return np.concatenate((np.zeros(1, np.int64), ends))
 
 
-def _utf16(data: np.ndarray) -> np.ndarray:
+def _encode_utf16(data: np.ndarray) -> np.ndarray:
     return np.frombuffer(data.tobytes().decode().encode("utf-16-be"), np.uint8)

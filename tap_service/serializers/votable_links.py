@@ -15,11 +15,11 @@ def links_by_place(links: Iterable[PlacedLink], ids: Sequence[str]) -> dict[int,
     found: dict[int, Markup] = {}
     for placed in links:
         names = {name: ids[place] for name, place in placed.columns.items()}
-        found[placed.place] = Markup(found.get(placed.place, "") + _link(placed.link, names))
+        found[placed.place] = Markup(found.get(placed.place, "") + _write_link(placed.link, names))
     return found
 
 
-def _link(link: Link, names: Mapping[str, str]) -> Markup:
+def _write_link(link: Link, names: Mapping[str, str]) -> Markup:
     attributes = {
         "content-role": link.content_role,
         "content-type": link.content_type,
@@ -33,11 +33,11 @@ def _link(link: Link, names: Mapping[str, str]) -> Markup:
 def service_resources(services: Sequence[PlacedService], fields: Sequence[Field], ids: Sequence[str]) -> Markup:
     """A RESOURCE for each service, one a line; a service that is there for two rows of a table has two names."""
     names = distinct_names([placed.service.name for placed in services])
-    made = (_resource(name, placed, fields, ids) for name, placed in zip(names, services, strict=True))
+    made = (_write_resource(name, placed, fields, ids) for name, placed in zip(names, services, strict=True))
     return Markup("".join(f"{resource}\n" for resource in made))
 
 
-def _resource(name: str, placed: PlacedService, fields: Sequence[Field], ids: Sequence[str]) -> Markup:
+def _write_resource(name: str, placed: PlacedService, fields: Sequence[Field], ids: Sequence[str]) -> Markup:
     service = placed.service
     said = {
         "standardID": service.standard_id,
@@ -55,7 +55,7 @@ def _resource(name: str, placed: PlacedService, fields: Sequence[Field], ids: Se
             inputs.append(_of_user(param))
     parts = join_lines(
         optional_element("DESCRIPTION", service.description.strip()),
-        *(_param(key, CHAR, value) for key, value in said.items() if value),
+        *(_write_param(key, CHAR, value) for key, value in said.items() if value),
         element("GROUP", join_lines(*inputs), name="inputParams"),
     )
     return element("RESOURCE", parts, type="meta", utype="adhoc:service", name=name)
@@ -63,7 +63,7 @@ def _resource(name: str, placed: PlacedService, fields: Sequence[Field], ids: Se
 
 def _of_column(param: InputParam, field: Field, ident: str) -> Markup:
     about = {"unit": field.unit, "ucd": field.ucd, "ref": ident}
-    return _param(param.name, field.type, "", about, optional_element("DESCRIPTION", param.description))
+    return _write_param(param.name, field.type, "", about, optional_element("DESCRIPTION", param.description))
 
 
 def _of_user(param: InputParam) -> Markup:
@@ -73,10 +73,14 @@ def _of_user(param: InputParam) -> Markup:
     values += [element("OPTION", value=option) for option in param.options]
     about = {"unit": param.unit, "ucd": param.ucd, "utype": param.utype}
     description = optional_element("DESCRIPTION", param.description)
-    return _param(param.name, param.type, param.value, about, description, element("VALUES", *values) if values else "")
+    return _write_param(
+        param.name, param.type, param.value, about, description, element("VALUES", *values) if values else ""
+    )
 
 
-def _param(name: str, kind: ColumnType, value: str, about: Mapping[str, str] | None = None, *children: str) -> Markup:
+def _write_param(
+    name: str, kind: ColumnType, value: str, about: Mapping[str, str] | None = None, *children: str
+) -> Markup:
     """``value`` is there even if it is empty: what the user or a row says."""
     attributes = {"name": name, "datatype": kind.datatype, "arraysize": kind.arraysize, "xtype": kind.xtype}
     attributes = {key: said for key, said in (attributes | dict(about or {})).items() if said}

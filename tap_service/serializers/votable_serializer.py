@@ -24,12 +24,12 @@ import pybase64
 
 from clickhouse_schema.datatypes import Field
 from tap_service.scratch_files import NO_SCRATCH, ScratchSpace
-from tap_service.serializers.cell_text import Spelling, cells, replaced
-from tap_service.serializers.field_arrays import conform, join_text, parts
+from tap_service.serializers.cell_text import Spelling, format_cells, replace_characters
+from tap_service.serializers.field_arrays import conform_batch, join_text, split_text
 from tap_service.serializers.null_values import NullMark
 from tap_service.serializers.parallel_columns import by_column
 from tap_service.serializers.serializer import ResultInfo, Serializer, Status
-from tap_service.serializers.spooled_rows import WaitingRows
+from tap_service.serializers.spooled_rows import SpooledRows
 from tap_service.serializers.votable_binary_rows import RowEncoder, fixed_size
 from tap_service.serializers.votable_links import links_by_place, service_resources
 from tap_service.xml_text import DECLARATION, Markup, element, start_tag, tag
@@ -59,7 +59,7 @@ def _execution_time(status: Status) -> Markup:
     return element("INFO", name="execution_seconds", value=f"{status.seconds:.3f}", unit="s")
 
 
-def _citation(text: str) -> Markup:
+def _write_citation(text: str) -> Markup:
     """DALI 1.1, section 4.4.3."""
     is_bibcode = re.fullmatch(r"\d{4}[A-Za-z.&]{5}[\w.]{9}[A-Za-z.]", text)
     return named_info("citation", text, "meta.bib.bibcode" if is_bibcode else "meta.bib")
@@ -71,19 +71,22 @@ class VOTable(Serializer):
     data_start = ""
     data_end = ""
 
-    def header(self) -> bytes:
-        lines = [*_description(self.fields, self.info, Status("OK"))]
+    def write_header(self) -> bytes:
+        lines = [*_write_description(self.fields, self.info, Status("OK"))]
         return (OPENING + RESOURCE + "\n".join([*lines, "<DATA>" + self.data_start])).encode()
 
-    def rest(self) -> bytes:
+    def flush_data(self) -> bytes:
         """Bytes of the data kept back so far."""
         return b""
 
-    def footer(self, status: Status) -> Iterable[bytes]:
+    def write_footer(self, status: Status) -> Iterable[bytes]:
         after = "" if status.value == "OK" else query_status(status) + "\n"
         if spent := _execution_time(status):
             after += spent + "\n"
-        yield self.rest() + f"{self.data_end}</DATA>\n</TABLE>\n{after}{_closing(self.fields, self.info)}".encode()
+        yield (
+            self.flush_data()
+            + f"{self.data_end}</DATA>\n</TABLE>\n{after}{_write_end(self.fields, self.info)}".encode()
+        )
 
 
 def metadata_document(fields: Sequence[Field], info: ResultInfo, status: Status | None) -> bytes:
@@ -91,11 +94,11 @@ def metadata_document(fields: Sequence[Field], info: ResultInfo, status: Status 
 
     ``status``: None before the end of a result whose format says elsewhere how it ended.
     """
-    lines = [*_description(fields, info, status), "</TABLE>\n"]
-    return (OPENING + RESOURCE + "\n".join(lines) + _closing(fields, info)).encode()
+    lines = [*_write_description(fields, info, status), "</TABLE>\n"]
+    return (OPENING + RESOURCE + "\n".join(lines) + _write_end(fields, info)).encode()
 
 
-def _closing(fields: Sequence[Field], info: ResultInfo) -> Markup:
+def _write_end(fields: Sequence[Field], info: ResultInfo) -> Markup:
     """The end of the results, and the services that take values of them."""
     services = service_resources(info.links.services, fields, _Ids(fields).fields)
     return Markup(RESOURCE_END + services + CLOSING)
@@ -111,14 +114,14 @@ class _Ids:
         taken = (*self.frames.values(), *self.times.values())
         self.fields = field_ids([field.name for field in fields], taken)
 
-    def ref(self, field: Field) -> str:
+    def find_ref(self, field: Field) -> str:
         """The ID of the frame or time system of a field."""
         if field.frame:
             return self.frames[field.frame]
         return "" if field.time_system is None else self.times[field.time_system]
 
 
-def _description(fields: Sequence[Field], info: ResultInfo, status: Status | None) -> Iterable[Markup]:
+def _write_description(fields: Sequence[Field], info: ResultInfo, status: Status | None) -> Iterable[Markup]:
     """The lines before the data, up to the last FIELD."""
     infos = (
         query_status(status) if status else Markup(""),
@@ -129,7 +132,7 @@ def _description(fields: Sequence[Field], info: ResultInfo, status: Status | Non
         named_info("QUERY", info.query),
         named_info("MAXREC", "" if info.limit is None else str(info.limit)),
         _execution_time(status) if status else Markup(""),
-        *(_citation(text) for text in info.citations),
+        *(_write_citation(text) for text in info.citations),
         *(named_info("rights", text) for text in info.rights),
         *(named_info("note", note) for note in info.notes),
     )
@@ -140,10 +143,10 @@ def _description(fields: Sequence[Field], info: ResultInfo, status: Status | Non
     yield Markup("<TABLE>")
     links = links_by_place(info.links.of_columns, ids.fields)
     for place, (field, ident) in enumerate(zip(fields, ids.fields, strict=True)):
-        yield _field(field, ident, ids.ref(field), links.get(place, Markup("")))
+        yield _write_field(field, ident, ids.find_ref(field), links.get(place, Markup("")))
 
 
-def _field(field: Field, ident: str, ref: str, links: Markup) -> Markup:
+def _write_field(field: Field, ident: str, ref: str, links: Markup) -> Markup:
     kind = field.type
     attributes = {
         "ID": ident,
@@ -192,15 +195,15 @@ class Binary2(VOTable):
         self._encoder = RowEncoder(self.fields, flags=True)
         self._kept = b""
 
-    def rows(self, batch: pa.RecordBatch) -> bytes:
-        text, self._kept = _base64(self._kept + self._encoder.encode(conform(batch, self.fields)))
+    def write_rows(self, batch: pa.RecordBatch) -> bytes:
+        text, self._kept = _encode_base64(self._kept + self._encoder.encode_rows(conform_batch(batch, self.fields)))
         return text
 
-    def rest(self) -> bytes:
+    def flush_data(self) -> bytes:
         return pybase64.b64encode(self._kept)
 
 
-def _base64(data: bytes) -> tuple[bytes, bytes]:
+def _encode_base64(data: bytes) -> tuple[bytes, bytes]:
     """base64 of all whole triples of bytes, and the one or two bytes that wait for more."""
     whole = len(data) - len(data) % 3
     return pybase64.b64encode(memoryview(data)[:whole]), data[whole:]
@@ -219,31 +222,31 @@ class Binary(VOTable):
     def __init__(self, fields: Sequence[Field], info: ResultInfo, scratch: ScratchSpace = NO_SCRATCH) -> None:
         super().__init__(fields, info, scratch)
         self._marks = [NullMark(field, fills_arrays=fixed_size(field) is not None) for field in fields]
-        self._waiting = WaitingRows(scratch)
+        self._waiting = SpooledRows(scratch)
 
-    def header(self) -> bytes:
+    def write_header(self) -> bytes:
         return b""
 
-    def rows(self, batch: pa.RecordBatch) -> bytes:
-        arrays = conform(batch, self.fields)
+    def write_rows(self, batch: pa.RecordBatch) -> bytes:
+        arrays = conform_batch(batch, self.fields)
         for mark, array in zip(self._marks, arrays, strict=True):
-            mark.see(array)
+            mark.observe_values(array)
         if batch.num_rows:
-            self._waiting.add(pa.record_batch(arrays, names=[str(number) for number in range(len(arrays))]))
+            self._waiting.add_batch(pa.record_batch(arrays, names=[str(number) for number in range(len(arrays))]))
         return b""
 
-    def footer(self, status: Status) -> Iterable[bytes]:
+    def write_footer(self, status: Status) -> Iterable[bytes]:
         for mark in self._marks:
-            mark.settle()
-        self.fields = tuple(mark.applied(field) for mark, field in zip(self._marks, self.fields, strict=True))
+            mark.choose_value()
+        self.fields = tuple(mark.apply_to_field(field) for mark, field in zip(self._marks, self.fields, strict=True))
         encoder = RowEncoder(self.fields, flags=False)
-        yield super().header()
+        yield super().write_header()
         kept = b""
         for batch in self._waiting:
-            text, kept = _base64(kept + encoder.encode(batch.columns))
+            text, kept = _encode_base64(kept + encoder.encode_rows(batch.columns))
             yield text
         yield pybase64.b64encode(kept)
-        yield from super().footer(status)
+        yield from super().write_footer(status)
 
 
 class TableData(VOTable):
@@ -252,10 +255,10 @@ class TableData(VOTable):
     data_start = "<TABLEDATA>\n"
     data_end = "</TABLEDATA>"
 
-    def rows(self, batch: pa.RecordBatch) -> bytes:
+    def write_rows(self, batch: pa.RecordBatch) -> bytes:
         if not batch.num_rows:
             return b""
-        words = by_column(_xml_cells, conform(batch, self.fields), self.fields)
+        words = by_column(_xml_cells, conform_batch(batch, self.fields), self.fields)
         return join_text(words, "<TR><TD>", "</TD><TD>", "</TD></TR>\n")
 
 
@@ -269,16 +272,16 @@ _NOT_ASCII = r"[^\t\n\r\x20-\x7f]"
 
 
 def _xml_cells(column: pa.Array, field: Field) -> pa.Array:
-    words = cells(column, field, _SPELLING)
+    words = format_cells(column, field, _SPELLING)
     if words.null_count:
         words = pc.fill_null(words, "")
-    return escaped(words, ascii_only=field.type.datatype == "char") if field.type.is_text else words
+    return escape_text(words, ascii_only=field.type.datatype == "char") if field.type.is_text else words
 
 
-def escaped(words: pa.Array, *, ascii_only: bool = False) -> pa.Array:
+def escape_text(words: pa.Array, *, ascii_only: bool = False) -> pa.Array:
     """Text without NULL as the character data of XML or HTML."""
-    data = parts(words)[1]
+    data = split_text(words)[1]
     if _SUSPECT[data].any() or (ascii_only and data.size and data.max() >= 0x80):
         words = pc.replace_substring_regex(words, _NOT_ASCII if ascii_only else _FORBIDDEN, "?" if ascii_only else "�")
-        words = replaced(words, (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\r", "&#13;")))
+        words = replace_characters(words, (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\r", "&#13;")))
     return words

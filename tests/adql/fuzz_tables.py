@@ -89,7 +89,7 @@ def _batches(table: Table) -> list[pa.RecordBatch]:
         values = [pool[(i + number + i // len(pool) * (number % 3)) % len(pool)] for i in range(size)]
         arrays[column.name] = pa.array(values, column.type.arrow)
         if column.type.is_text and column.type.is_geometry:
-            shape, cover, bad = shape_columns.read(column.type, arrays[column.name])
+            shape, cover, bad = shape_columns.read_regions(column.type, arrays[column.name])
             assert not bad
             arrays |= {shape_column(column.name): shape, cover_column(column.name): cover}
     return pa.table(arrays).to_batches() if size else []

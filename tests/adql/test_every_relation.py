@@ -107,7 +107,7 @@ class _Rows:
         values |= {"s": [*self.texts, None, None, None]}
         values |= {name: [*getattr(self, name).tolist(), *more] for name, more in unknown.items()}
         arrays = {c.name: pa.array(values[c.name], c.type.arrow) for c in table.columns}
-        shape, number, bad = shape_columns.read(_COLUMNS[-1].type, arrays["s"])
+        shape, number, bad = shape_columns.read_regions(_COLUMNS[-1].type, arrays["s"])
         assert not bad
         return pa.RecordBatch.from_pydict(arrays | {shape_column("s"): shape, cover_column("s"): number})
 

@@ -85,14 +85,14 @@ def _run(translation: Translation, number: int, engine: Engine, scratch: Scratch
     with translate_faults(f"fuzz {number}"):
         kind = FORMATS[number % len(FORMATS)]
         serializer = kind.serializer(translation.fields, ResultInfo(links=translation.links), scratch)
-        serializer.header()
+        serializer.write_header()
         with engine.stream_batches(translation.sql, settings=translation.settings) as batches:
             for batch in batches:
                 assert batch.num_columns == len(translation.fields)
                 for column, field in zip(batch.columns, translation.fields, strict=True):
                     column.cast(field.type.arrow)
-                serializer.rows(batch)
-        for _ in serializer.footer(OK):
+                serializer.write_rows(batch)
+        for _ in serializer.write_footer(OK):
             pass
 
 

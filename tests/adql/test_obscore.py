@@ -49,7 +49,7 @@ def observations(engine: Engine) -> Iterator[Engine]:
         ra[i], dec[i] = place
     places = zip(ra.tolist(), dec.tolist(), radius.tolist(), strict=True)
     regions = pa.array([f"Circle ICRS {a} {b} {r}" if i % 10 else None for i, (a, b, r) in enumerate(places)])
-    shape, cover, _ = shape_columns.read(table.get_column("s_region").type, regions)
+    shape, cover, _ = shape_columns.read_regions(table.get_column("s_region").type, regions)
     given = {
         "s_ra": ra,
         "s_dec": dec,

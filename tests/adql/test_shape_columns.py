@@ -90,9 +90,9 @@ def obs(engine: Engine, shapes_of: Sky) -> Catalogue:
     for column in OBS.columns[1:]:
         values = [v if v is not None or column.type.is_text else [] for v in shapes_of.rows[column.name]]
         columns[column.name] = pa.array(values, column.type.arrow)
-        assert not shape_columns.faults(column.type, columns[column.name])
+        assert not shape_columns.find_bad_shapes(column.type, columns[column.name])
         if column.type.is_text:
-            shape, number, bad = shape_columns.read(column.type, columns[column.name])
+            shape, number, bad = shape_columns.read_regions(column.type, columns[column.name])
             assert not bad
             columns |= {shape_column(column.name): shape, cover_column(column.name): number}
     engine.insert_batches("footprints.obs", pa.table(columns).to_batches())

@@ -64,8 +64,8 @@ def joined(engine: Engine) -> Engine:
     fields = {"id": pa.array(range(len(texts) + 1), pa.int32())}
     for column, values in zip(_SHAPES, ([*circles, []], [*polygons, []], [*texts, None]), strict=True):
         fields[column.name] = pa.array(values, column.type.arrow)
-        assert not shape_columns.faults(column.type, fields[column.name])
-    shape, number, bad = shape_columns.read(_SHAPES[2].type, fields["s"])
+        assert not shape_columns.find_bad_shapes(column.type, fields[column.name])
+    shape, number, bad = shape_columns.read_regions(_SHAPES[2].type, fields["s"])
     assert not bad
     fields |= {shape_column("s"): shape, cover_column("s"): number}
     engine.insert_batches("joined.fields", pa.table(fields).to_batches())

@@ -65,12 +65,12 @@ def main() -> None:
     rows = rectangles(COUNT)
     kind = OBS.get_column("footprint").type
     began = time.perf_counter()
-    shape_columns.faults(kind, rows["footprint"].combine_chunks())
+    shape_columns.find_bad_shapes(kind, rows["footprint"].combine_chunks())
     print(f"checked {COUNT / (time.perf_counter() - began):,.0f} rectangles a second")
     numbers = rows["footprint"].slice(0, TEXTS).to_pylist()
     texts = pa.array(["Polygon ICRS " + " ".join(map(repr, vertices)) for vertices in numbers])
     began = time.perf_counter()
-    shape_columns.read(Column(name="s", datatype="string", xtype="adql:REGION").type, texts)
+    shape_columns.read_regions(Column(name="s", datatype="string", xtype="adql:REGION").type, texts)
     print(f"read {TEXTS / (time.perf_counter() - began):,.0f} texts a second")
     with tempfile.TemporaryDirectory() as folder:
         engine = EmbeddedEngine(Path(folder))

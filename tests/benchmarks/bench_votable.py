@@ -52,10 +52,10 @@ def batch(rows: int) -> pa.RecordBatch:
 
 def ours(responseformat: str, rows: pa.RecordBatch) -> int:
     serializer = find_format(responseformat).serializer(FIELDS, ResultInfo())
-    size = len(serializer.header())
+    size = len(serializer.write_header())
     for _ in range(BATCHES):
-        size += len(serializer.rows(rows))
-    return size + sum(map(len, serializer.footer(OK)))
+        size += len(serializer.write_rows(rows))
+    return size + sum(map(len, serializer.write_footer(OK)))
 
 
 def astropys(responseformat: str, table: Table) -> int:

@@ -60,7 +60,7 @@ def test_those_of_a_result(tmp_path: Path, responseformat: str) -> None:
     translation = translate("SELECT * FROM s.t", Catalogue((declared,)))
     serializer = find_format(responseformat).serializer(translation.fields, ResultInfo(links=translation.links))
     path = tmp_path / "result.vot"
-    path.write_bytes(serializer.header() + b"".join(serializer.footer(OK)))
+    path.write_bytes(serializer.write_header() + b"".join(serializer.write_footer(OK)))
     [table], [again] = declared.tables, described_as(path).tables
     assert [column.links for column in again.columns] == [column.links for column in table.columns]
     assert again.services == table.services

@@ -137,13 +137,13 @@ def test_covers_hold_their_shapes(loading: EmbeddedEngine) -> None:
 
 def test_texts_and_their_shapes() -> None:
     texts = pa.array(["Circle 1 2 3", None, " ", "Polygon 3", "Union (Circle 1 2 3 Union (Position 5 6 AllSky))"])
-    read, covers, bad = shape_columns.read(REGION, texts)
+    read, covers, bad = shape_columns.read_regions(REGION, texts)
     assert read.to_pylist() == [
         [[0, 1, 1, 2, 3]], [], [], [], [[0, 1, 1, 2, 3], [1, 1, 5, 6, 0], [2, 1, 0, 0, 180]],
     ]  # fmt: skip
     assert covers.to_pylist()[1:] == [NOWHERE, NOWHERE, NOWHERE, EVERYWHERE]
     assert list(bad) == [3]
-    mocs, covers, bad = shape_columns.read(MOC, pa.array(["3/0-1", "4/", None]))
+    mocs, covers, bad = shape_columns.read_regions(MOC, pa.array(["3/0-1", "4/", None]))
     assert mocs.to_pylist() == [Moc.parse("3/0-1").ranges.ravel().tolist(), [], []]
     assert covers.to_pylist()[1:] == [NOWHERE, NOWHERE]
     assert not bad
@@ -165,14 +165,16 @@ def test_plain_texts_are_read_as_all_others() -> None:
         "Circle 1 2",
         "Circle 1 2 3 4",
     ]
-    shapes_, covers, bad = shape_columns.read(REGION, pa.array(plain + wrong))
-    again, same, worse = shape_columns.read(REGION, pa.array([f"Union ({text})" for text in plain + wrong]))
+    shapes_, covers, bad = shape_columns.read_regions(REGION, pa.array(plain + wrong))
+    again, same, worse = shape_columns.read_regions(REGION, pa.array([f"Union ({text})" for text in plain + wrong]))
     assert shapes_.to_pylist() == again.to_pylist()
     assert covers.to_pylist() == same.to_pylist()
     assert list(bad) == list(worse) == list(range(len(plain), len(plain) + len(wrong)))
 
 
 def test_clearly_convex_polygons_and_points_pass_quickly() -> None:
-    assert shape_columns.faults(POLYGON, pa.array([[0, 0, 1, 0, 1, 1, 0, 1.0], [], [0, 0, 0, 1, 1.0, 1]])) == {}
-    assert shape_columns.faults(POINT, pa.array([[0, 91.0], [0, 90.0], [float("inf"), 0]])).keys() == {0, 2}
-    assert shape_columns.faults(REGION, pa.array(["anything"])) == {}
+    assert (
+        shape_columns.find_bad_shapes(POLYGON, pa.array([[0, 0, 1, 0, 1, 1, 0, 1.0], [], [0, 0, 0, 1, 1.0, 1]])) == {}
+    )
+    assert shape_columns.find_bad_shapes(POINT, pa.array([[0, 91.0], [0, 90.0], [float("inf"), 0]])).keys() == {0, 2}
+    assert shape_columns.find_bad_shapes(REGION, pa.array(["anything"])) == {}

@@ -21,7 +21,7 @@ from astropy.table import Table
 
 from tap_service.config import Config
 from tap_service.readers.byte_stream import ByteStream
-from tap_service.readers.sandboxed_reader import Answer, Limits, Request, answered
+from tap_service.readers.sandboxed_reader import Answer, Limits, Request, answer_request
 from tap_service.service_errors import UploadFault
 from tap_service.services.uploads.table_files import TableFileReader
 
@@ -37,7 +37,7 @@ def read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Answe
     def read(content: bytes, content_type: str = "") -> Answer:
         path = tmp_path / "file"
         path.write_bytes(content)
-        return answered(Request(str(path), str(tmp_path / "rows"), "t", content_type, LIMITS))
+        return answer_request(Request(str(path), str(tmp_path / "rows"), "t", content_type, LIMITS))
 
     return read
 

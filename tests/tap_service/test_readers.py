@@ -33,10 +33,10 @@ def read(path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
     rows: list[dict[str, Any]] = []
     faults: list[Fault] = []
     fraction = 0.0
-    for piece in source.pieces(conformer.source_names):
+    for piece in source.read_blocks(conformer.source_names):
         assert fraction <= piece.fraction <= 1
         fraction = piece.fraction
-        batch, bad = conformer.apply(piece)
+        batch, bad = conformer.conform_block(piece)
         batch.validate(full=True)
         rows += batch.to_pylist()
         faults += bad
@@ -175,7 +175,7 @@ def test_fits_arrays_bits_and_strings(name: str, tmp_path: Path) -> None:
     source = open_source(tmp_path / name)
     assert source.unusable == {"none": "it has no values"}
     wanted = tuple(field.name for field in source.fields)
-    rows = [row for piece in source.pieces(wanted) for row in piece.batch.to_pylist()]
+    rows = [row for piece in source.read_blocks(wanted) for row in piece.batch.to_pylist()]
     assert rows == [
         {"fixed": [0, 1, 2], "bits": [True] + [False] * 9, "varying": [1.0], "long_ones": [], "text": b"a b"},
         {"fixed": [3, 4, 5], "bits": [False] * 9 + [True], "varying": [2.0, 3.0], "long_ones": [7, -8], "text": b"  c"},
@@ -321,8 +321,8 @@ def test_csv_with_bad_lines(tmp_path: Path) -> None:
     model = Model(name="t", columns=tuple({"name": name, "datatype": kind} for name, kind in kinds))
     conformer = Conformer(model, source)
     rows, faults = [], []
-    for piece in source.pieces(conformer.source_names):
-        batch, bad = conformer.apply(piece)
+    for piece in source.read_blocks(conformer.source_names):
+        batch, bad = conformer.conform_block(piece)
         rows += [list(row.values()) for row in batch.to_pylist()]
         faults += bad
     assert repr(rows[1][1]) == "nan"

@@ -9,7 +9,7 @@ from clickhouse_schema.datatypes import ColumnType
 from clickhouse_schema.schema_model import Column, ForeignKey, Schema, Table
 from tap_service.documents.tableset_document import append_tables, table_document, tableset_document
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.vosi_table_reader import read_definition, root
+from tap_service.readers.vosi_table_reader import find_root_name, read_definition
 
 _HEAD = '<table xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns:vs="http://www.ivoa.net/xml/VODataService/v1.1">'
 
@@ -70,7 +70,7 @@ def test_what_the_service_writes_is_read() -> None:
     [(b"", ""), (b"a,b\n1,2", ""), (b"<", ""), (b"<t:table xmlns:t='x'><b", "table"), (b"<a></b>", "a")],
 )
 def test_the_root_of_what_may_be_no_document(text: bytes, expected: str) -> None:
-    assert root(text) == expected
+    assert find_root_name(text) == expected
 
 
 def test_entities_are_not_expanded() -> None:

@@ -31,7 +31,7 @@ from loaders.pipeline.describe_file import described
 from loaders.pipeline.load_table import LoadRequest, load
 from loaders.tables.drop_table import drop
 from tap_service.readers import open_source
-from tap_service.readers.sandboxed_reader import Request, answered
+from tap_service.readers.sandboxed_reader import Request, answer_request
 from tap_service.serializers import FORMATS
 from tap_service.storage.engine.embedded_engine import EmbeddedEngine
 from tests.loaders.test_evolve import Said
@@ -468,7 +468,7 @@ def test_results_of_other_formats_can_be_uploaded(tmp_path: Path, form: str) -> 
     fields = [Field(f"c{number}", kind) for number, kind in enumerate(kinds)]
     path = tmp_path / "result"
     path.write_bytes(write_document(form, fields, [[value, None] for value in values]))
-    answer_ = answered(Request(str(path), str(tmp_path / "rows"), "t", "", LIMITS))
+    answer_ = answer_request(Request(str(path), str(tmp_path / "rows"), "t", "", LIMITS))
     assert answer_.error == ""
     found = StoredTable.model_validate_json(answer_.table).columns
     # what is variable in some axis is flat in ECSV

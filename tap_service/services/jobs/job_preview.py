@@ -18,5 +18,5 @@ def build_preview(translation: Translation, query: str, service: str, batch: pa.
     """Return a VOTable of the first rows of ``batch``, the query's first batch."""
     info = ResultInfo(query, service, PREVIEW_ROWS)
     serializer = PREVIEW_FORMAT.serializer(translation.fields, info)
-    rows = serializer.rows(batch.slice(0, PREVIEW_ROWS))
-    return b"".join((serializer.header(), rows, *serializer.footer(_PREVIEW_STATUS)))
+    rows = serializer.write_rows(batch.slice(0, PREVIEW_ROWS))
+    return b"".join((serializer.write_header(), rows, *serializer.write_footer(_PREVIEW_STATUS)))

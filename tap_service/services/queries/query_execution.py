@@ -15,7 +15,7 @@ import pyarrow as pa
 from adql import Translation
 from tap_service.models.query_report import QueryReport
 from tap_service.scratch_files import NoRoom
-from tap_service.serializers import OK, SerializationError, Serializer, Status, overflow
+from tap_service.serializers import OK, SerializationError, Serializer, Status, overflow_status
 from tap_service.service_errors import (
     ClientGone,
     InternalFault,
@@ -118,12 +118,12 @@ class QueryExecution:
         """
         try:
             with translate_faults(self.query_id):
-                self._head = self._serializer.header()
+                self._head = self._serializer.write_header()
                 status = self._write_rows(sink)
                 self.report.status = status.value
                 status = replace(status, seconds=self.clock.seconds)
                 self._write_bytes(sink, b"")  # the header, if there were no rows
-                for piece in self._serializer.footer(status):
+                for piece in self._serializer.write_footer(status):
                     self._check_stopped()
                     self._write_bytes(sink, piece)
             self.complete = True
@@ -152,12 +152,12 @@ class QueryExecution:
         return OK if batch is None else self._overflow_status()
 
     def _overflow_status(self) -> Status:
-        status = overflow(self.limit, self.row_limit.text_after_cut)
+        status = overflow_status(self.limit, self.row_limit.text_after_cut)
         self.report.warning = status.text
         return status
 
     def _encode_batch(self, sink: ByteSink, batch: pa.RecordBatch) -> None:
-        self._write_bytes(sink, self._serializer.rows(batch))
+        self._write_bytes(sink, self._serializer.write_rows(batch))
 
     def _next_batch(self, batches: Iterator[pa.RecordBatch]) -> pa.RecordBatch | None:
         """Return the next batch, and count the engine's time. A cancelled query may end like a complete one."""
@@ -188,7 +188,7 @@ class QueryExecution:
         self.report.error = str(failure)
         if not self._began or isinstance(failure, ClientGone):
             return
-        last_words = b"".join(self._serializer.footer(Status("ERROR", str(failure))))
+        last_words = b"".join(self._serializer.write_footer(Status("ERROR", str(failure))))
         try:
             sink.write(last_words, anyway=True)
         except (SpoolClosed, OSError):

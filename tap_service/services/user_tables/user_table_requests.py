@@ -29,7 +29,7 @@ from tap_service.models.identity import Identity
 from tap_service.readers.file_columns import felis_column
 from tap_service.readers.position_columns import position_of
 from tap_service.readers.read_error import ReadError
-from tap_service.readers.vosi_table_reader import Definition, read_definition, root
+from tap_service.readers.vosi_table_reader import Definition, find_root_name, read_definition
 from tap_service.service_errors import (
     Conflict,
     Forbidden,
@@ -275,7 +275,7 @@ def _read_vosi_document(path: Path, content_type: str) -> bytes | None:
     kind = content_type.partition(";")[0].strip().lower()
     with path.open("rb") as file:
         start = file.read(65536)
-        if (kind and not _XML.fullmatch(kind)) or root(start) in ("", "VOTABLE"):
+        if (kind and not _XML.fullmatch(kind)) or find_root_name(start) in ("", "VOTABLE"):
             return None
         document = start + file.read(MAX_DEFINITION_BYTES)
     if len(document) > MAX_DEFINITION_BYTES:

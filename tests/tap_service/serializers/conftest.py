@@ -34,10 +34,10 @@ def write_document(
     info: ResultInfo = SILENT,
 ) -> bytes:
     serializer = find_format(responseformat).serializer(fields, info, SCRATCH)
-    document = serializer.header()
+    document = serializer.write_header()
     for batch in batches(fields, columns, cuts):
-        document += serializer.rows(batch)
-    return b"".join((document, *serializer.footer(status)))
+        document += serializer.write_rows(batch)
+    return b"".join((document, *serializer.write_footer(status)))
 
 
 def batches(fields: Sequence[Field], columns: Sequence[Sequence[Any]], cuts: Sequence[int]) -> list[pa.RecordBatch]:

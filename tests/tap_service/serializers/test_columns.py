@@ -15,7 +15,7 @@ from tests.tap_service.serializers.conftest import SCRATCH
 def csv_cells(kind, array):
     serializer = find_format("text/csv;header=absent").serializer([Field("x", kind), Field("n", INT)], ResultInfo())
     numbers = pa.array([0] * len(array), pa.int32())
-    lines = serializer.rows(pa.record_batch([array, numbers], names=["a", "b"])).decode().splitlines()
+    lines = serializer.write_rows(pa.record_batch([array, numbers], names=["a", "b"])).decode().splitlines()
     return [line.removesuffix(",0") for line in lines]
 
 
@@ -67,7 +67,7 @@ def test_values_that_do_not_fit_are_refused(kind, array, message):
 def test_number_of_columns_must_agree(responseformat):
     serializer = find_format(responseformat).serializer([Field("x", INT)], ResultInfo())
     with pytest.raises(SerializationError, match="sent 2 columns, 1 were announced"):
-        serializer.rows(pa.record_batch([pa.array([1]), pa.array([2])], names=["a", "b"]))
+        serializer.write_rows(pa.record_batch([pa.array([1]), pa.array([2])], names=["a", "b"]))
 
 
 @pytest.mark.parametrize("responseformat", ["votable", "votable/b", "votable/td", "csv", "tsv"])
@@ -85,5 +85,5 @@ def test_slices_are_written_from_their_own_offset(write, responseformat):
         pa.record_batch(again, names=list("abcd")),
     ):
         serializer = find_format(responseformat).serializer(fields, ResultInfo(), SCRATCH)
-        written.append(serializer.header() + serializer.rows(rows) + b"".join(serializer.footer(OK)))
+        written.append(serializer.write_header() + serializer.write_rows(rows) + b"".join(serializer.write_footer(OK)))
     assert written[0] == written[1]

@@ -14,7 +14,7 @@ from astropy.io import fits
 
 from clickhouse_schema.column_links import InputParam, Link, PlacedLink, PlacedService, ResultLinks, Service
 from clickhouse_schema.datatypes import CHAR, FLOAT, POINT, SCALARS, TEXT, TIMESTAMP, UNICODE, ColumnType, Field, Scalar
-from tap_service.serializers import FORMATS, ResultInfo, overflow
+from tap_service.serializers import FORMATS, ResultInfo, overflow_status
 from tests.tap_service.serializers.values import ALL, LOSSES
 
 PAGE = (Path(__file__).parents[3] / "docs" / "formats.md").read_text()
@@ -86,6 +86,6 @@ def test_the_json_is_what_comes(write: Any) -> None:
     ]
     columns = [["Vega", None], [0.03, float("nan")], [[279.23, 38.78], None]]
     info = ResultInfo("SELECT TOP 3 name, mag, position FROM stars", "Skyhouse", 2)
-    cut = overflow(2, "Ask for more with MAXREC, up to 10000000.")
+    cut = overflow_status(2, "Ask for more with MAXREC, up to 10000000.")
     [sample] = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
     assert write("json", fields, columns, status=cut, info=info).decode() == sample

@@ -38,7 +38,7 @@ def test_engine_value(engine, kind, sql, cell):
     for responseformat in ("text/csv;header=absent", "votable/b2", "votable/td"):
         serializer = find_format(responseformat).serializer(fields, ResultInfo())
         with engine.stream_batches(f"SELECT {sql} AS c0, count() AS c1") as batches:
-            documents[responseformat] = b"".join(serializer.rows(batch) for batch in batches)
+            documents[responseformat] = b"".join(serializer.write_rows(batch) for batch in batches)
     assert documents["text/csv;header=absent"].decode() == f"{cell},1\r\n"
     assert documents["votable/b2"]
     assert documents["votable/td"].endswith(b"<TD>1</TD></TR>\n")

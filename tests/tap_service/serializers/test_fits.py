@@ -12,7 +12,7 @@ from astropy.io import fits
 from clickhouse_schema.datatypes import INT, LONG, POINT, SHORT, UNICODE, ColumnType, Field
 from tap_service.serializers import SerializationError
 from tap_service.serializers import fits_serializer as fits_module
-from tap_service.serializers.fits_header import header
+from tap_service.serializers.fits_header import write_fits_header
 from tests.tap_service.serializers.readers import read
 
 BYTE = ColumnType("unsignedByte")
@@ -85,7 +85,7 @@ def test_topcat_finds_the_description(write: Any, tmp_path: Any) -> None:
     "text", ["", "a", "it's", "'" * 200, "x" * 66 + "''" + "y" * 66, "&", "x" * 67, "x" * 68, "a / b"]
 )
 def test_cards(text: str) -> None:
-    block = header({"SIMPLE": True, "BITPIX": 8, "NAXIS": 0, "TEXT": text, "AFTER": -1})
+    block = write_fits_header({"SIMPLE": True, "BITPIX": 8, "NAXIS": 0, "TEXT": text, "AFTER": -1})
     assert len(block) % 2880 == 0
     read_back = fits.Header.fromstring(block.decode())
     assert (read_back["TEXT"], read_back["AFTER"], read_back["SIMPLE"]) == (text.rstrip(), -1, True)

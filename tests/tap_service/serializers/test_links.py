@@ -16,7 +16,7 @@ from astropy.io.votable import parse, validate
 
 from clickhouse_schema.column_links import InputParam, Link, PlacedLink, PlacedService, ResultLinks, Service
 from clickhouse_schema.datatypes import CHAR, DOUBLE, INT, TIMESTAMP, ColumnType, Field
-from tap_service.serializers import ResultInfo, overflow
+from tap_service.serializers import ResultInfo, overflow_status
 from tap_service.serializers.arrow_serializer import CONTENT_KEY
 
 VOTABLES = ("votable/b2", "votable/b", "votable/td")
@@ -79,7 +79,7 @@ INFO = ResultInfo("SELECT ...", links=RESULT)
 
 
 def test_whole_document(write: Any) -> None:
-    document = write("votable/td", FIELDS[:3], COLUMNS[:3], info=INFO_OF_THREE, status=overflow(2, "")).decode()
+    document = write("votable/td", FIELDS[:3], COLUMNS[:3], info=INFO_OF_THREE, status=overflow_status(2, "")).decode()
     start = document.index("<TABLE>")
     assert document[start : document.index("<DATA>")] == (
         "<TABLE>\n"

@@ -34,11 +34,11 @@ def test_memory_is_bounded(form: str) -> None:
     tracemalloc.start()
     try:
         before = pa.total_allocated_bytes()
-        most = written = len(serializer.header())
+        most = written = len(serializer.write_header())
         for number in range(160):
-            written += len(serializer.rows(batch))
+            written += len(serializer.write_rows(batch))
             most = max(most, pa.total_allocated_bytes() - before + tracemalloc.get_traced_memory()[0] if number else 0)
-        for piece in serializer.footer(OK):
+        for piece in serializer.write_footer(OK):
             written += len(piece)
             most = max(most, pa.total_allocated_bytes() - before + tracemalloc.get_traced_memory()[0])
     finally:

@@ -15,7 +15,7 @@ from astropy.io import fits
 from astropy.io.votable import parse
 
 from clickhouse_schema.datatypes import DOUBLE, INT, POINT, UNICODE, Field
-from tap_service.serializers import OK, ResultInfo, Status, find_format, overflow
+from tap_service.serializers import OK, ResultInfo, Status, find_format, overflow_status
 from tests.tap_service.serializers.readers import read
 from tests.tap_service.serializers.values import ALL, OTHERS
 
@@ -26,7 +26,7 @@ FIELDS = [
     Field("A", UNICODE),
 ]
 COLUMNS: list[list[Any]] = [[1, None], [0.5, 2.5], [[1.0, 2.0], None], ["é", ""]]
-CUT = overflow(2, "Ask for more with MAXREC.")
+CUT = overflow_status(2, "Ask for more with MAXREC.")
 INFO = ResultInfo("SELECT a FROM t -- 'é' <&>", "Skyhouse", 2)
 CONTENT = b"IVOA.VOTable-Parquet.content"
 
@@ -109,7 +109,7 @@ def test_no_cut_result_looks_whole(write: Any, form: str) -> None:
 @pytest.mark.parametrize("form", OTHERS)
 def test_a_failed_result_is_not_finished(write: Any, form: str) -> None:
     failed = find_format(form).serializer(FIELDS, INFO)
-    said = b"".join(failed.footer(Status("ERROR", "the <engine> is gone")))
+    said = b"".join(failed.write_footer(Status("ERROR", "the <engine> is gone")))
     assert (b"the &lt;engine&gt; is gone" in said) if form == "html" else said == b""
 
 
@@ -123,6 +123,8 @@ def test_a_failed_result_cannot_be_read(write: Any, form: str) -> None:
 @pytest.mark.parametrize("form", ALL)
 def test_no_rows(write: Any, form: str) -> None:
     fields = [field for field in FIELDS if form != "ecsv" or field.type != POINT]  # astropy reads no such table
-    columns = read(find_format(form).mime, write(form, fields, [[]] * len(fields), status=overflow(0, ""), info=INFO))
+    columns = read(
+        find_format(form).mime, write(form, fields, [[]] * len(fields), status=overflow_status(0, ""), info=INFO)
+    )
     assert all(not column for column in columns)
     assert len(columns) == (0 if form == "html" else len(fields))

@@ -22,7 +22,7 @@ from clickhouse_schema.datatypes import (
     ColumnType,
     Field,
 )
-from tap_service.serializers import overflow
+from tap_service.serializers import overflow_status
 
 FIELDS = [
     Field("ra", DOUBLE, "deg", "pos.eq.ra;meta.main", "", "Right ascension", nullable=False),
@@ -76,7 +76,7 @@ def test_votlint_finds_nothing(write, tmp_path, responseformat):
     chosen = [(field, column[:rows]) for field, column in zip(FIELDS, COLUMNS, strict=True) if field.name != "r"]
     fields, columns = zip(*chosen[1:], strict=True)
     path: Path = tmp_path / "result.vot"
-    path.write_bytes(write(responseformat, fields, columns, status=overflow(2, "Ask for more.")))
+    path.write_bytes(write(responseformat, fields, columns, status=overflow_status(2, "Ask for more.")))
     assert stilts("votlint", str(path)) == ""
 
 

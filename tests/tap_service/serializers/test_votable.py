@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clickhouse_schema.datatypes import CHAR, DOUBLE, INT, POINT, TIMESTAMP, UNICODE, ColumnType, Field, TimeSystem
-from tap_service.serializers import FORMATS, ResultInfo, Status, overflow
+from tap_service.serializers import FORMATS, ResultInfo, Status, overflow_status
 from tap_service.serializers.votable_serializer import field_ids
 
 VOTABLES = ("votable/b2", "votable/b", "votable/td")
@@ -34,7 +34,7 @@ def test_whole_document(write):
         "skyhouse/1.0",
         "2026-01-31T12:00:00.000Z",
     )
-    status = replace(overflow(1, "Raise MAXREC."), seconds=0.25)
+    status = replace(overflow_status(1, "Raise MAXREC."), seconds=0.25)
     document = write("votable/td", [field], [[1.5]], info=info, status=status)
     assert document.decode() == (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -91,7 +91,7 @@ def test_frames_and_time_systems(write):
 
 @pytest.mark.parametrize("responseformat", VOTABLES)
 def test_result_without_rows_keeps_its_fields(write, responseformat):
-    document = write(responseformat, [Field("a", INT), Field("p", POINT)], [[], []], status=overflow(0, ""))
+    document = write(responseformat, [Field("a", INT), Field("p", POINT)], [[], []], status=overflow_status(0, ""))
     table = parse(io.BytesIO(document)).get_first_table()
     assert len(table.array) == 0
     assert [field.name for field in table.fields] == ["a", "p"]

@@ -11,7 +11,7 @@ import pytest
 from clickhouse_schema.datatypes import UNICODE, Field
 from tap_service.scratch_files import Budget, NoRoom, ScratchSpace
 from tap_service.serializers import OK, ResultInfo, find_format
-from tap_service.serializers.spooled_rows import WaitingRows
+from tap_service.serializers.spooled_rows import SpooledRows
 
 
 def batch(*values: Any) -> pa.RecordBatch:
@@ -19,10 +19,10 @@ def batch(*values: Any) -> pa.RecordBatch:
 
 
 def test_read_more_than_once(tmp_path: Path) -> None:
-    rows = WaitingRows(ScratchSpace(tmp_path, Budget(10_000)))
+    rows = SpooledRows(ScratchSpace(tmp_path, Budget(10_000)))
     assert list(rows) == []
     for values in ((1, 2), (None,), (3,)):
-        rows.add(batch(*values))
+        rows.add_batch(batch(*values))
     for _ in range(2):
         assert [part.column(0).to_pylist() for part in rows] == [[1, 2], [None], [3]]
     assert rows.count == 4
@@ -31,10 +31,10 @@ def test_read_more_than_once(tmp_path: Path) -> None:
 
 def test_the_budget_is_shared_and_given_back(tmp_path: Path) -> None:
     space = ScratchSpace(tmp_path, Budget(1000))
-    first, second = WaitingRows(space), WaitingRows(space)
-    first.add(batch(*range(50)))
+    first, second = SpooledRows(space), SpooledRows(space)
+    first.add_batch(batch(*range(50)))
     with pytest.raises(NoRoom, match=r"larger than the 1000 bytes .* or for a format that is streamed"):
-        second.add(batch(*range(100)))
+        second.add_batch(batch(*range(100)))
     assert 400 < space.budget.used <= 1000
     del first, second
     assert space.budget.used == 0
@@ -44,8 +44,8 @@ def test_the_budget_is_shared_and_given_back(tmp_path: Path) -> None:
 def test_formats_give_back_what_they_held(tmp_path: Path, form: str) -> None:
     space = ScratchSpace(tmp_path, Budget(100_000))
     serializer = find_format(form).serializer([Field("x", UNICODE)], ResultInfo(), space)
-    assert serializer.header() + serializer.rows(batch("a", "b")) == b""
+    assert serializer.write_header() + serializer.write_rows(batch("a", "b")) == b""
     assert space.budget.used > 0
-    assert b"".join(serializer.footer(OK))
+    assert b"".join(serializer.write_footer(OK))
     del serializer
     assert space.budget.used == 0
