@@ -12,7 +12,7 @@ from tap_service.serializers.cell_text import Spelling, format_cells
 from tap_service.serializers.field_arrays import conform_batch, join_text
 from tap_service.serializers.parallel_columns import by_column
 from tap_service.serializers.serializer import Serializer, Status
-from tap_service.serializers.votable_serializer import escape_text
+from tap_service.serializers.votable_serializer import escape_cells
 from tap_service.xml_text import element, escape_text
 
 _STYLE = (
@@ -63,4 +63,4 @@ def _format_heading(field: Field) -> str:
 def _format_html_cells(column: pa.Array, field: Field) -> pa.Array:
     words = format_cells(column, field, _SPELLING)
     words = pc.fill_null(words, "") if words.null_count else words
-    return escape_text(words) if field.type.is_text else words
+    return escape_cells(words) if field.type.is_text else words

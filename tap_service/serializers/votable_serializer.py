@@ -275,10 +275,10 @@ def _xml_cells(column: pa.Array, field: Field) -> pa.Array:
     words = format_cells(column, field, _SPELLING)
     if words.null_count:
         words = pc.fill_null(words, "")
-    return escape_text(words, ascii_only=field.type.datatype == "char") if field.type.is_text else words
+    return escape_cells(words, ascii_only=field.type.datatype == "char") if field.type.is_text else words
 
 
-def escape_text(words: pa.Array, *, ascii_only: bool = False) -> pa.Array:
+def escape_cells(words: pa.Array, *, ascii_only: bool = False) -> pa.Array:
     """Text without NULL as the character data of XML or HTML."""
     data = split_text(words)[1]
     if _SUSPECT[data].any() or (ascii_only and data.size and data.max() >= 0x80):
