@@ -5,8 +5,8 @@ from adql.clickhouse.engine_settings import SETTINGS
 from adql.clickhouse.sky.separation_sql import SMALLEST_CUBE
 from adql.query_plan import is_cross_match
 from adql.rewrite.confining_regions import find_confinements
-from adql.rewrite.join_trees import is_join_equality
 from adql.rewrite.radius_bounds import bound_radius
+from adql.rewrite.relation_trees import is_join_equality
 from adql.rewrite.spatial_covers import cover_region
 
 __all__ = [

@@ -42,8 +42,9 @@ from adql.regions import Moc
 from adql.rewrite.condition_pushdown import Filter, add_filters, find_origins
 from adql.rewrite.confining_regions import ImpliedWithin
 from adql.rewrite.decorrelate import decorrelate_subqueries
-from adql.rewrite.join_trees import replace_relation, turn_right_joins
-from adql.rewrite.match_ties import KnownEnd, find_ties, follow_ties, read_nearness
+from adql.rewrite.join_trees import turn_right_joins
+from adql.rewrite.match_ties import KnownEnd, find_ties, follow_ties, read_nearness_tie
+from adql.rewrite.relation_trees import replace_relation
 from adql.rewrite.repeatable_relations import is_deterministic, is_repeatable
 from adql.rewrite.spatial_covers import find_index_column
 from adql.translation import BoundQuery, SqlStatement, emit_statement
@@ -253,7 +254,7 @@ def _tied(select: Select, level: Level, *, sure: bool) -> list[tuple[Column, ...
     straight = replace(select, from_=turn_right_joins(select.from_))
     leaves = {leaf.relation: leaf for leaf in walk_leaves(select.from_)}
     found = []
-    for known, _ in follow_ties(KnownEnd(level.position, sure), find_ties(straight, read_nearness)):
+    for known, _ in follow_ties(KnownEnd(level.position, sure), find_ties(straight, read_nearness_tie)):
         lon, lat = known.end
         leaf = leaves[lon.relation]
         from_ = list(find_origins(leaf, (lon.name, lat.name)))
@@ -335,7 +336,7 @@ def _cut(select: Select, levels: tuple[Level, ...], piece: Piece, fresh: NameGen
     select = decorrelate_subqueries(_with(replace(select, from_=turn_right_joins(select.from_)), conditions), fresh)
     for end in _tied(select, level, sure=False):
         partner = next(leaf for leaf in walk_leaves(select.from_) if leaf.relation == end[0].relation)
-        select = add_filters(select, partner, [Filter(end, lambda _: Literal(BOOLEAN, False))], fresh, sure=False)
+        select = add_filters(select, partner, [Filter(end, lambda _: Literal(BOOLEAN, False))], fresh, is_sure=False)
     return select
 
 

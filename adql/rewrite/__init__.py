@@ -1,4 +1,8 @@
-"""Passes over the bound query, one file each. Every SELECT goes through them in this order, the innermost first."""
+"""The passes over the bound query, one or a few to a file.
+
+Every SELECT is decorrelated, goes through ``PASSES_BEFORE_INNER``, has its derived tables and subqueries rewritten, and
+goes through ``PASSES_AFTER_INNER``. On a cluster ``distribute_query`` follows, once for the whole query.
+"""
 
 from __future__ import annotations
 
@@ -40,55 +44,85 @@ from adql.rewrite.spatial_covers import add_covers
 
 Pass = Callable[[Select, NameGenerator], Select]
 
-#: Before the SELECTs inside, which they make or add to
+#: These make derived tables or add conditions to them, so they come before the SELECTs inside are rewritten.
 PASSES_BEFORE_INNER: tuple[Pass, ...] = (
-    make_left_deep,
-    empty_impossible_joins,
-    add_cap_nearness,
-    choose_nearest,
-    split_outer_matches,
-    transfer_regions,
-    filter_by_small_sides,
+    make_left_deep,  # first: all others expect leaves on the right of joins, and no RIGHT JOIN
+    empty_impossible_joins,  # before any join is planned: one that matches nothing needs no plan
+    add_cap_nearness,  # adds the nearnesses of shapes, which the passes below read
+    choose_nearest,  # turns skyhouse_nearest into a nearness inside a derived table
+    split_outer_matches,  # settles which joins are outer before filters cross them
+    transfer_regions,  # turns outer joins into inner ones, which lets the next pass filter both sides
+    filter_by_small_sides,  # last: the fewer rows the conditions above leave, the more sides are small
 )
 
-#: After them
+#: These change the SELECT itself, once its derived tables have their final columns.
 PASSES_AFTER_INNER: tuple[Pass, ...] = (
-    use_stored_shapes,
-    add_covers,
-    move_keys_to_on,
-    plan_cross_matches,
-    fix_join_order,
-    add_outer_keys,
-    hold_constants,
-    unify_zeros,
+    use_stored_shapes,  # before covers: its conditions stand beside the exact tests of shapes
+    add_covers,  # removes the ImpliedWithin of transfer_regions, which must not be emitted
+    move_keys_to_on,  # before cross-matches: a join with a key is not planned by cubes
+    plan_cross_matches,  # adds the equality of cubes
+    fix_join_order,  # after cross-matches, which make derived tables; before keys that are always true
+    add_outer_keys,  # after every pass that may add a real key
+    hold_constants,  # after the last change of an ON
+    unify_zeros,  # last: all keys that are compared by hash are there
 )
 
 
 def rewrite_query(query: Query, fresh: NameGenerator) -> Query:
-    if isinstance(query, SetOperation):
-        left, right = rewrite_query(query.left, fresh), rewrite_query(query.right, fresh)
-        if query.op != "UNION" or not query.all:
-            left, right = unify_output_zeros(left), unify_output_zeros(right)
-        return replace(query, left=left, right=right)
+    """Apply the passes to a bound query and to every query inside it.
 
-    def inner(expr: Expr) -> Expr:
+    Parameters
+    ----------
+    query
+        The bound query as the binder returns it.
+    fresh
+        The generator of relation numbers and aliases of this translation. The passes record in it whether the engine
+        must keep the order of joins.
+
+    Returns
+    -------
+    Query
+        A query with the same result that the emitter, or ``distribute_query`` before it, can take.
+
+    Raises
+    ------
+    AdqlUnsupported
+        If a correlated subquery cannot become a join.
+    AdqlSemanticError
+        If ``skyhouse_nearest`` or ``skyhouse_mutual`` stands outside of a join's ON.
+    """
+    if isinstance(query, SetOperation):
+        return _rewrite_set_operation(query, fresh)
+    select = decorrelate_subqueries(query, fresh) if fresh.is_correlated else query
+    for apply_pass in PASSES_BEFORE_INNER:
+        select = apply_pass(select, fresh)
+    select = _rewrite_inner_queries(select, fresh)
+    for apply_pass in PASSES_AFTER_INNER:
+        select = apply_pass(select, fresh)
+    return select
+
+
+def _rewrite_set_operation(query: SetOperation, fresh: NameGenerator) -> SetOperation:
+    left, right = rewrite_query(query.left, fresh), rewrite_query(query.right, fresh)
+    if query.op != "UNION" or not query.all:
+        left, right = unify_output_zeros(left), unify_output_zeros(right)
+    return replace(query, left=left, right=right)
+
+
+def _rewrite_inner_queries(select: Select, fresh: NameGenerator) -> Select:
+    def change_part(expr: Expr) -> Expr:
         if isinstance(expr, (Call, Column, Literal)):  # nearly all
             return expr
         if isinstance(expr, (Subquery, InSubquery, Exists)):
             expr = replace(expr, query=rewrite_query(expr.query, fresh))
         return unify_compared_zeros(expr)
 
-    def tree(relation: Relation) -> Relation:
+    def change_tree(relation: Relation) -> Relation:
         if isinstance(relation, Join):
-            return replace(relation, left=tree(relation.left), right=tree(relation.right))
-        return (
-            relation if isinstance(relation, Scan) else Derived(relation.relation, rewrite_query(relation.query, fresh))
-        )
+            return replace(relation, left=change_tree(relation.left), right=change_tree(relation.right))
+        if isinstance(relation, Scan):
+            return relation
+        return Derived(relation.relation, rewrite_query(relation.query, fresh))
 
-    select = decorrelate_subqueries(query, fresh) if fresh.is_correlated else query
-    for each in PASSES_BEFORE_INNER:
-        select = each(select, fresh)
-    select = map_select(replace(select, from_=tree(select.from_)), lambda expr: transform_expr(expr, inner))
-    for each in PASSES_AFTER_INNER:
-        select = each(select, fresh)
-    return select
+    select = replace(select, from_=change_tree(select.from_))
+    return map_select(select, lambda expr: transform_expr(expr, change_part))

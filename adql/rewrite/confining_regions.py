@@ -1,10 +1,10 @@
-"""What conditions say of positions: the region of the sky where a position lies whenever the condition is true.
+"""Read from conditions the region of the sky in which a position lies whenever they are true.
 
 condition                        position lies in
 position in R                    R
 NOT (position in R)              the complement of R: an unknown position is neither in nor out
-a AND b                          the intersection of both
-a OR b                           the union, if both speak of the position
+a AND b                          the intersection of both regions
+a OR b                           their union, if both confine the position
 lon and lat between constants    their range
 anything else                    anywhere
 """
@@ -17,27 +17,27 @@ from itertools import islice, permutations
 
 import numpy as np
 
-from adql.ir import Call, Column, Expr, Literal, Within, evaluate_constant
+from adql.ir import Call, Column, Expr, Literal, Nearness, Within, evaluate_constant
 from adql.regions import Complement, Cone, Intersection, Region, Union, direction
 from adql.regions.circle_union import Discs
 from adql.rewrite.coordinate_ranges import find_column_bounds, make_coordinate_range
-from adql.rewrite.impossible_conditions import NEARNESS, is_never_true
+from adql.rewrite.impossible_conditions import is_never_true
 
 #: Columns of longitude and latitude of one relation
 Position = tuple[Column, Column]
 
-#: Columns compared with constants that are tried as positions: each with each
-_MOST_COLUMNS = 24
+#: Columns compared with constants that are tried as positions, in pairs
+_MAX_COLUMNS = 24
 
-#: Circles of a union from which they are tested together
-_MANY = 12
+#: The number of circles from which a union tests them together
+_MIN_DISCS = 12
 
 
 @dataclass(frozen=True, slots=True)
 class ImpliedWithin(Expr):
-    """A hint: it follows from the query's other conditions that (lon, lat) lies in ``region``.
+    """A filter: the query's other conditions imply that (lon, lat) lies in ``region``.
 
-    Leaving it out changes no result. Covers are made of it; it is never emitted.
+    ``add_covers`` makes a cover of it and removes it; it is never emitted.
     """
 
     lon: Column
@@ -57,103 +57,111 @@ class ImpliedWithin(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """``whole``: the condition says just this, true in the region and false outside."""
+    """``is_exact``: the condition is true everywhere in the region and false outside."""
 
     region: Region
-    whole: bool
+    is_exact: bool
 
+
+Confinements = dict[Position, Confinement]
 
 #: Whether two columns are the position of a table
-IsPosition = Callable[[Column, Column], bool]
+PositionTest = Callable[[Column, Column], bool]
 
 
-def find_confinements(expr: Expr, is_position: IsPosition, negated: bool = False) -> dict[Position, Confinement]:
-    """The regions of all positions that ``expr`` confines when it is true; when it is false, if ``negated``."""
+def find_confinements(expr: Expr, is_position: PositionTest, negated: bool = False) -> Confinements:
+    """Return the regions of all positions that ``expr`` confines when it is true, or false if ``negated``."""
     if isinstance(expr, (Within, ImpliedWithin)):
         if isinstance(expr.lon, Column) and isinstance(expr.lat, Column):
-            return _leaf((expr.lon, expr.lat), expr.region, negated, whole=isinstance(expr, Within))
+            return _confine((expr.lon, expr.lat), expr.region, negated, is_exact=isinstance(expr, Within))
         return {}
     if not isinstance(expr, Call):
         return {}
     if expr.name == "NOT":
         return find_confinements(expr.args[0], is_position, not negated)
-    if expr.name in ("AND", "OR"):
-        parts = _chain(expr, expr.name)
-        if (expr.name == "AND") != negated:
-            said = [find_confinements(part, is_position, negated) for part in parts]
-            return combine_confinements(said if negated else [*said, *find_ranges(parts, is_position)])
-        return _either(
-            [find_confinements(part, is_position, negated) for part in parts if not is_never_true(part, negated)]
-        )
-    return _near(expr, negated) if expr.name in NEARNESS else {}
+    if expr.name not in ("AND", "OR"):
+        return _confine_by_nearness(expr, negated)
+    parts = _flatten_chain(expr, expr.name)
+    if (expr.name == "AND") == negated:
+        possible = [part for part in parts if not is_never_true(part, negated)]
+        return _unite_confinements([find_confinements(part, is_position, negated) for part in possible])
+    found = [find_confinements(part, is_position, negated) for part in parts]
+    return combine_confinements(found if negated else [*found, *find_ranges(parts, is_position)])
 
 
-def combine_confinements(said: Iterable[dict[Position, Confinement]]) -> dict[Position, Confinement]:
-    """What conditions say that are true together."""
-    said = list(said)
-    regions: dict[Position, list[Confinement]] = {}
-    for one in said:
+def combine_confinements(found: Iterable[Confinements]) -> Confinements:
+    """Return the confinements by conditions that are true together."""
+    found = list(found)
+    regions: dict[Position, list[Region]] = {}
+    for one in found:
         for position, confinement in one.items():
-            regions.setdefault(position, []).append(confinement)
+            regions.setdefault(position, []).append(confinement.region)
     return {
-        position: Confinement(intersect_regions([f.region for f in found]), _only(position, said))
-        for position, found in regions.items()
+        position: Confinement(intersect_regions(parts), _is_exact_in_all(position, found))
+        for position, parts in regions.items()
     }
 
 
-def find_ranges(conditions: Iterable[Expr], is_position: IsPosition) -> list[dict[Position, Confinement]]:
-    """Of positions both of whose coordinates are compared with constants."""
-    found = find_column_bounds(conditions)
-    said = []
-    for lon, lat in permutations(islice(found, _MOST_COLUMNS), 2):
+def find_ranges(conditions: Iterable[Expr], is_position: PositionTest) -> list[Confinements]:
+    """Return the confinements of positions both of whose coordinates are compared with constants."""
+    bounds = find_column_bounds(conditions)
+    found = []
+    for lon, lat in permutations(islice(bounds, _MAX_COLUMNS), 2):
         if lon.relation == lat.relation and is_position(lon, lat):
-            region = make_coordinate_range(found[lon], found[lat])
+            region = make_coordinate_range(bounds[lon], bounds[lat])
             if region is not None:
-                said.append({(lon, lat): Confinement(region, whole=False)})
-    return said
+                found.append({(lon, lat): Confinement(region, is_exact=False)})
+    return found
 
 
-def _either(said: list[dict[Position, Confinement]]) -> dict[Position, Confinement]:
-    if not said:
+def _unite_confinements(found: list[Confinements]) -> Confinements:
+    """Return the confinements by conditions of which one is true."""
+    if not found:
         return {}
-    common = [position for position in said[0] if all(position in one for one in said[1:])]
-    return {p: Confinement(unite_regions([one[p].region for one in said]), _only(p, said)) for p in common}
+    common = [position for position in found[0] if all(position in one for one in found[1:])]
+    return {
+        position: Confinement(unite_regions([one[position].region for one in found]), _is_exact_in_all(position, found))
+        for position in common
+    }
 
 
-def _only(position: Position, said: list[dict[Position, Confinement]]) -> bool:
-    return all(len(one) == 1 and position in one and one[position].whole for one in said)
+def _is_exact_in_all(position: Position, found: list[Confinements]) -> bool:
+    return all(len(one) == 1 and position in one and one[position].is_exact for one in found)
 
 
-def _chain(expr: Call, name: str) -> list[Expr]:
-    """The parts of nested ANDs or ORs."""
-    return [
-        part
-        for arg in expr.args
-        for part in (_chain(arg, name) if isinstance(arg, Call) and arg.name == name else (arg,))
-    ]
+def _flatten_chain(expr: Call, name: str) -> list[Expr]:
+    """Return the operands of nested ANDs or ORs."""
+    parts: list[Expr] = []
+    for arg in expr.args:
+        parts += _flatten_chain(arg, name) if isinstance(arg, Call) and arg.name == name else [arg]
+    return parts
 
 
-def _leaf(position: Position, region: Region, negated: bool, *, whole: bool) -> dict[Position, Confinement]:
-    if position[0].relation != position[1].relation:
+def _confine(position: Position, region: Region, negated: bool, *, is_exact: bool) -> Confinements:
+    lon, lat = position
+    if lon.relation != lat.relation:
         return {}
-    region = unite_regions([region])  # of many circles put together
-    return {position: Confinement(Complement(region) if negated else region, whole)}
+    region = unite_regions([region])  # puts many circles into Discs
+    return {position: Confinement(Complement(region) if negated else region, is_exact)}
 
 
-def _near(expr: Call, negated: bool) -> dict[Position, Confinement]:
-    lon1, lat1, lon2, lat2, radius = expr.args
-    for lon, lat, centre in ((lon1, lat1, (lon2, lat2)), (lon2, lat2, (lon1, lat1))):
-        cone = _constant_cone(*centre, radius) if isinstance(lon, Column) and isinstance(lat, Column) else None
-        if cone is not None and isinstance(lon, Column) and isinstance(lat, Column):
-            return _leaf((lon, lat), cone, negated, whole=True)
+def _confine_by_nearness(condition: Call, negated: bool) -> Confinements:
+    """Return the cone of a nearness between a position of columns and a constant position."""
+    near = Nearness.match(condition)
+    if near is None:
+        return {}
+    for (lon, lat), centre in ((near.left, near.right), (near.right, near.left)):
+        if not (isinstance(lon, Column) and isinstance(lat, Column)):
+            continue
+        cone = _make_constant_cone(*centre, near.radius)
+        if cone is not None:
+            return _confine((lon, lat), cone, negated, is_exact=True)
     return {}
 
 
-def _constant_cone(lon: Expr, lat: Expr, radius: Expr) -> Cone | None:
-    values = evaluate_constant(lon), evaluate_constant(lat), evaluate_constant(radius)
-    if any(v is None for v in values):
-        return None
-    return Cone(*(v for v in values if v is not None))
+def _make_constant_cone(lon: Expr, lat: Expr, radius: Expr) -> Cone | None:
+    values = [value for expr in (lon, lat, radius) if (value := evaluate_constant(expr)) is not None]
+    return Cone(*values) if len(values) == 3 else None
 
 
 # --- regions ----------------------------------------------------------------------------------------------------------
@@ -165,12 +173,11 @@ def intersect_regions(regions: list[Region]) -> Region:
 
 
 def unite_regions(regions: list[Region]) -> Region:
-    """Of one or more; many circles are put together in one ``Discs``."""
+    """Return the union of one or more regions; many circles become one ``Discs``."""
     parts = [part for r in regions for part in (r.parts if isinstance(r, Union) else (r,))]
     cones = [p for p in parts if isinstance(p, Cone) and p.radius >= 0]
-    if len(cones) >= _MANY:
+    if len(cones) >= _MIN_DISCS:
         parts = [p for p in parts if not (isinstance(p, Cone) and p.radius >= 0)]
-        parts.append(
-            Discs(np.array([direction(c.lon, c.lat) for c in cones]), np.radians([min(c.radius, 180.0) for c in cones]))
-        )
+        centres = np.array([direction(c.lon, c.lat) for c in cones])
+        parts.append(Discs(centres, np.radians([min(c.radius, 180.0) for c in cones])))
     return parts[0] if len(parts) == 1 else Union(tuple(parts))

@@ -1,14 +1,18 @@
-"""Cross-matches: a join whose condition bounds the separation of two positions becomes an equality of cubes.
+"""Plan cross-matches: a join on a bounded separation becomes an equality of cubes, followed by the exact test.
 
-Unit vectors fall into a grid of cubes of side s. The right table's rows are repeated for each cube that their ball of
-the match radius touches (its bounding box: a superset by construction, at poles and everywhere), the left table's rows
-have the one cube they are in. Equal cubes give the candidates, each pair once; the exact test on the vectors, computed
-once a row, decides.
+    FROM a JOIN b ON NEAR(a.ra, a.dec, b.ra, b.dec, r)
+    FROM (SELECT ..., CUBE(ra, dec, s) AS cube, X, Y, Z FROM a)
+    JOIN (SELECT ..., CUBES(ra, dec, s, r) AS cube, X, Y, Z FROM b) ON cube = cube AND VECTORS NEAR(XYZ, XYZ, r)
 
-Where the radius depends on rows there is a grid for each of a few levels of radii
-(``adql.clickhouse.sky.separation_sql``), and a cube's
-number tells its level: a row is repeated for the cubes of its own radius' level, the rows of the other side for each
-level that there is. So a few large radii cost their own pairs alone.
+Unit vectors fall into a grid of cubes of side s. A left row has the cube that it is in. A right row is repeated for
+each cube that the bounding box of its ball of the match radius touches: a superset by construction, poles included.
+Equal cubes give each candidate pair once, and the exact test on the unit vectors, computed once per row, decides.
+
+Where the radius depends on rows, there is a grid for each of a few levels of radii
+(``adql.clickhouse.sky.separation_sql``), and the number of a cube contains its level (``_plan_levels``). So a few large
+radii cost their own pairs alone.
+
+Comes after ``move_keys_to_on``: a join with an equality needs no cubes.
 """
 
 from __future__ import annotations
@@ -25,6 +29,7 @@ from adql.ir import (
     Join,
     Literal,
     NameGenerator,
+    Nearness,
     Relation,
     Select,
     Subquery,
@@ -34,54 +39,58 @@ from adql.ir import (
     split_conjuncts,
     transform_expr,
     walk_columns,
+    walk_joins,
     walk_leaves,
 )
-from adql.rewrite.derived_tables import DerivedBuilder, make_select, relation_numbers
-from adql.rewrite.impossible_conditions import NEARNESS
-from adql.rewrite.join_trees import finish_joins, is_join_equality, replace_relation
+from adql.rewrite.derived_tables import DerivedBuilder, make_select
+from adql.rewrite.join_trees import finish_joins
 from adql.rewrite.match_sizes import choose_cube_side, find_crowding, find_row_count
 from adql.rewrite.negative_zeros import unify_zeros
 from adql.rewrite.radius_bounds import RadiusBounds, bound_radius
+from adql.rewrite.relation_trees import (
+    collect_numbers,
+    find_used_relations,
+    is_join_equality,
+    map_conditions,
+    replace_relation,
+)
 from adql.rewrite.repeatable_relations import is_repeatable
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, LONG
 
 _AXES = ("X", "Y", "Z")
 
-#: Joins that keep rows of the left side once: their rows cannot be repeated.
-_KEEPING = ("LEFT", "SEMI", "ANTI")
-
 
 @dataclass(frozen=True, slots=True)
 class JoinNearness:
-    """A nearness between a part of what is left of ``join`` and what is right of it."""
+    """A nearness between ``left``, a part of the left side of ``join``, and its right side."""
 
     join: Join
-    near: Call
+    condition: Expr
     left: Relation
-    left_position: tuple[Expr, Expr]
-    right_position: tuple[Expr, Expr]
+    left_position: tuple[Expr, ...]
+    right_position: tuple[Expr, ...]
     radius: Expr
 
     @property
     def bounds(self) -> RadiusBounds | None:
-        """Of a radius that depends on rows; None if they are unknown."""
-        return bound_radius(self.radius, relation_numbers(self.join.left), relation_numbers(self.join.right))
+        """Bounds of a radius that depends on rows; None if they are unknown."""
+        return bound_radius(self.radius, collect_numbers(self.join.left), collect_numbers(self.join.right))
 
 
 def plan_cross_matches(select: Select, fresh: NameGenerator) -> Select:
-    """The pass for one SELECT."""
-    select = replace(select, from_=_smaller_right(select.from_, split_conjuncts(select.where)))
-    while (match := _find(select, select.from_)) is not None:
-        select = _rewritten(select, match, fresh)
+    """Turn every join that only a nearness restricts into a join on cubes."""
+    select = replace(select, from_=_put_smaller_right(select.from_, split_conjuncts(select.where)))
+    while (match := _find_cube_join(select)) is not None:
+        select = _plan_match(select, match, fresh)
     return select
 
 
-def _smaller_right(relation: Relation, where: tuple[Expr, ...]) -> Relation:
-    """Of two tables that are matched the one known to be smaller on the right, where rows are repeated and hashed."""
+def _put_smaller_right(relation: Relation, where: tuple[Expr, ...]) -> Relation:
+    """Swap the first two tables if the left one is smaller: the right one's rows are repeated and hashed."""
     if not isinstance(relation, Join):
         return relation
     if isinstance(relation.left, Join):
-        return replace(relation, left=_smaller_right(relation.left, where))
+        return replace(relation, left=_put_smaller_right(relation.left, where))
     left, right = find_row_count(relation.left), find_row_count(relation.right)
     if relation.kind != "INNER" or left is None or right is None or left >= right:
         return relation
@@ -93,228 +102,239 @@ def _smaller_right(relation: Relation, where: tuple[Expr, ...]) -> Relation:
 # --- which joins ------------------------------------------------------------------------------------------------------
 
 
-def _find(select: Select, relation: Relation) -> JoinNearness | None:
-    """The innermost join that can be made a cube join and is none yet."""
-    if not isinstance(relation, Join):
-        return None
-    below = _find(select, relation.left)
-    if below is not None or relation.kind == "FULL":
-        return below
-    conditions = list(split_conjuncts(relation.condition))
-    if relation.kind == "INNER":
-        conditions += split_conjuncts(select.where)
-    if any(is_join_equality(c, relation) for c in conditions):
-        return None
-    return next((m for m in find_join_nearnesses(relation, conditions) if _is_planned(m)), None)
-
-
-def find_join_nearnesses(join: Join, conditions: list[Expr]) -> list[JoinNearness]:
-    """The nearnesses of both sides among ANDed ``conditions``, those of constant radius first."""
-    found = [match for condition in conditions if (match := _match(join, condition)) is not None]
-    return sorted(found, key=lambda match: evaluate_constant(match.radius) is None)
-
-
-def _match(join: Join, condition: Expr) -> JoinNearness | None:
-    if not (isinstance(condition, Call) and condition.name in NEARNESS):
-        return None
-    first, second = condition.args[0:2], condition.args[2:4]
-    for left, right in ((first, second), (second, first)):
-        part = _part_of(join.left, left)
-        if part is not None and _part_of(join.right, right) is not None:
-            return JoinNearness(join, condition, part, (left[0], left[1]), (right[0], right[1]), condition.args[4])
+def _find_cube_join(select: Select) -> JoinNearness | None:
+    """Return the innermost join that can become a cube join."""
+    for join in walk_joins(select.from_):
+        if join.kind == "FULL":
+            continue
+        conditions = list(split_conjuncts(join.condition))
+        if join.kind == "INNER":
+            conditions += split_conjuncts(select.where)
+        if any(is_join_equality(c, join) for c in conditions):
+            continue
+        found = next((match for match in find_join_nearnesses(join, conditions) if _can_plan(match)), None)
+        if found is not None:
+            return found
     return None
 
 
-def _part_of(tree: Relation, position: tuple[Expr, ...]) -> Relation | None:
-    """The part of ``tree`` in which a position is known: one table for columns of it, else all."""
-    used = {c.relation for expr in position for c in walk_columns(expr)}
-    if not used or not used <= relation_numbers(tree):
+def find_join_nearnesses(join: Join, conditions: list[Expr]) -> list[JoinNearness]:
+    """Return the nearnesses of both sides among ANDed ``conditions``, those of constant radius first."""
+    found = [match for condition in conditions if (match := _read_match(join, condition)) is not None]
+    return sorted(found, key=lambda match: evaluate_constant(match.radius) is None)
+
+
+def _read_match(join: Join, condition: Expr) -> JoinNearness | None:
+    near = Nearness.match(condition)
+    if near is None:
+        return None
+    for left, right in ((near.left, near.right), (near.right, near.left)):
+        part = _find_part_with(join.left, left)
+        if part is not None and _find_part_with(join.right, right) is not None:
+            return JoinNearness(join, condition, part, left, right, near.radius)
+    return None
+
+
+def _find_part_with(tree: Relation, position: tuple[Expr, ...]) -> Relation | None:
+    """Return the part of ``tree`` that has a position: the one table if it is of bare columns, else all of it."""
+    used = {number for expr in position for number in find_used_relations(expr)}
+    if not used or not used <= collect_numbers(tree):
         return None
     if len(used) == 1 and all(isinstance(expr, Column) or evaluate_constant(expr) is not None for expr in position):
         return next(leaf for leaf in walk_leaves(tree) if leaf.relation in used)
-    return tree  # an outer join may have put NULLs into what the expressions are made of
+    return tree  # an outer join may have put NULLs into the operands of the expressions
 
 
-def _is_planned(match: JoinNearness) -> bool:
+def _can_plan(match: JoinNearness) -> bool:
     if evaluate_constant(match.radius) is not None:
         return True
-    limits = match.bounds
-    return limits is not None and (match.join.kind == "INNER" or limits.right is None)
+    bounds = match.bounds
+    return bounds is not None and (match.join.kind == "INNER" or bounds.right is None)
 
 
-# --- the rewriting ----------------------------------------------------------------------------------------------------
+# --- the join ---------------------------------------------------------------------------------------------------------
 
 
-def _rewritten(select: Select, match: JoinNearness, fresh: NameGenerator) -> Select:
+def _plan_match(select: Select, match: JoinNearness, fresh: NameGenerator) -> Select:
     join = match.join
-    # those of a row-dependent radius may need more than the one table that the position is of
-    part = match.left if evaluate_constant(match.radius) is not None else _whole(match)
-    left, right = DerivedBuilder(part, select, fresh), DerivedBuilder(join.right, select, fresh)
-    cells, of_left, of_right = _cells(match, left, right, fresh)
-    vectors = [
-        w.export_expr(Call(DOUBLE, axis, p))
-        for w, p in ((left, match.left_position), (right, match.right_position))
-        for axis in _AXES
-    ]
-    own, others = _split(select, join)
-    inner = [Call(BOOLEAN, "IS POSITION", match.right_position), *of_right, *own]
-    condition = combine_conjuncts([*cells, *others])
-    inside = left.build_derived(of_left)
-    if isinstance(part, Join):  # which the passes after this one do not meet any more
-        inside = replace(inside, query=unify_zeros(finish_joins(inside.query, fresh), fresh))
-    joined = replace(
-        join, left=replace_relation(join.left, part, inside), right=right.build_derived(inner), condition=condition
+    part = match.left if evaluate_constant(match.radius) is not None else _find_part_with_radius(match)
+    left = _Side(DerivedBuilder(part, select, fresh), match.left_position)
+    right = _Side(DerivedBuilder(join.right, select, fresh), match.right_position)
+    keys = _plan_cubes(match, left, right, fresh)
+    vectors = [side.builder.export_expr(Call(DOUBLE, axis, side.position)) for side in (left, right) for axis in _AXES]
+
+    right_only, others = _split_conditions(select, join)
+    inside_left = left.builder.build_derived(keys.left)
+    if isinstance(part, Join):  # the passes after this one do not reach it
+        inside_left = replace(inside_left, query=unify_zeros(finish_joins(inside_left.query, fresh), fresh))
+    has_position = Call(BOOLEAN, "IS POSITION", match.right_position)
+    inside_right = right.builder.build_derived([has_position, *keys.right, *right_only])
+
+    planned = replace(
+        join,
+        left=replace_relation(join.left, part, inside_left),
+        right=inside_right,
+        condition=combine_conjuncts([*keys.join, *others]),
     )
-    select = replace(select, from_=replace_relation(select.from_, join, joined), where=_without(select, join, own))
-    select = right.rename_select(left.rename_select(select))
-    near = right.rename_expr(left.rename_expr(match.near))
-    return _with_vectors(select, near, vectors)
-
-
-def _whole(match: JoinNearness) -> Relation:
-    """The one table that position and radius are of, or all that is left of the join."""
-    used = {c.relation for c in walk_columns(match.radius)} & relation_numbers(match.join.left)
-    return match.left if used <= relation_numbers(match.left) else match.join.left
-
-
-Conditions = list[Expr]
-
-
-def _cells(
-    match: JoinNearness, left: DerivedBuilder, right: DerivedBuilder, fresh: NameGenerator
-) -> tuple[Conditions, Conditions, Conditions]:
-    """The conditions of the join, and those on each side before its rows are repeated."""
-    radius = evaluate_constant(match.radius)
-    if radius is None:
-        return _levelled(match, left, right, fresh)
-    reach = 2 * math.sin(math.radians(max(0.0, min(radius, 180.0))) / 2)
-    side = max(reach * choose_cube_side(radius, find_crowding(left.relation)), SMALLEST_CUBE)
-    cube = left.export_expr(Call(LONG, "CUBE", (*match.left_position, _double(side))))
-    cubes = right.export_expr(Call(LONG, "CUBES", (*match.right_position, _double(side), _double(reach))))
-    return [Call(BOOLEAN, "=", (cube, cubes))], [], []
-
-
-def _levelled(
-    match: JoinNearness, left: DerivedBuilder, right: DerivedBuilder, fresh: NameGenerator
-) -> tuple[Conditions, Conditions, Conditions]:
-    limits = match.bounds
-    assert limits is not None  # noqa: S101  the match was found planned
-    lefts, rights = (left, match.left_position), (right, match.right_position)
-    if limits.left is not None and limits.right is not None:
-        return _of_both(match, limits.left, limits.right, left, right, fresh)
-    if limits.right is not None:
-        equal, bounded = _of_one(rights, limits.right, lefts, fresh)
-        return [equal], [], [bounded]
-    assert limits.left is not None  # noqa: S101  the radius is no constant
-    if match.join.kind == "INNER":
-        equal, bounded = _of_one(lefts, limits.left, rights, fresh)
-        return [equal], [bounded], []
-    level = Call(LONG, "LEVEL", (limits.left,))
-    each = Call(LONG, "EACH LEVEL", (_levels([(left, limits.left)], fresh),))
-    cube = left.export_expr(Call(LONG, "CUBE OF LEVEL", (*match.left_position, level)))
-    cubes = right.export_expr(Call(LONG, "CUBES OF LEVEL", (*match.right_position, each)))
-    return [Call(BOOLEAN, "=", (cube, cubes))], [], []
-
-
-Side = tuple[DerivedBuilder, tuple[Expr, Expr]]
-
-
-def _of_one(bearing: Side, radius: Expr, other: Side, fresh: NameGenerator) -> tuple[Expr, Expr]:
-    """One side knows the radius: it has the cubes of its level, the other side's rows their cube of each level."""
-    side, position = bearing
-    cubes = side.export_expr(Call(LONG, "CUBES OF LEVEL", (*position, Call(LONG, "LEVEL", (radius,)), radius)))
-    each = Call(LONG, "EACH LEVEL", (_levels([(side, radius)], fresh),))
-    cube = other[0].export_expr(Call(LONG, "CUBE OF LEVEL", (*other[1], each)))
-    return Call(BOOLEAN, "=", (cube, cubes)), _is_radius(radius)
-
-
-def _of_both(
-    match: JoinNearness,
-    of_left: Expr,
-    of_right: Expr,
-    left: DerivedBuilder,
-    right: DerivedBuilder,
-    fresh: NameGenerator,
-) -> tuple[Conditions, Conditions, Conditions]:
-    """The radius is at most twice the greater bound: a pair meets at that one's level, and at higher ones not again."""
-    twice = [Call(DOUBLE, "*", (Call(DOUBLE, "AT LEAST 0", (bound,)), _double(2.0))) for bound in (of_left, of_right)]
-    levels = _levels([(left, twice[0]), (right, twice[1])], fresh)
-    lowest = [Call(LONG, "LEVEL", (bound,)) for bound in twice]
-    each = [Call(LONG, "EACH LEVEL", (levels, level)) for level in lowest]
-    cube = left.export_expr(Call(LONG, "CUBE OF LEVEL", (*match.left_position, each[0])))
-    cubes = right.export_expr(Call(LONG, "CUBES OF LEVEL", (*match.right_position, each[1])))
-    met, own = left.export_expr(each[0]), (left.export_expr(lowest[0]), right.export_expr(lowest[1]))
-    once = Call(BOOLEAN, "OR", tuple(Call(BOOLEAN, "=", (met, level)) for level in own))
-    return [Call(BOOLEAN, "=", (cube, cubes)), once], [_is_radius(twice[0])], [_is_radius(twice[1])]
-
-
-def _is_radius(radius: Expr) -> Expr:
-    """Neither NULL nor NaN nor negative."""
-    return Call(BOOLEAN, ">=", (radius, _double(0.0)))
-
-
-def _levels(radii: list[tuple[DerivedBuilder, Expr]], fresh: NameGenerator) -> Expr:
-    """The levels that there are; all that can be where a table might answer differently when it is asked again."""
-    subqueries = []
-    for wrapped, radius in radii:
-        used = {c.relation for c in walk_columns(radius)}
-        leaf = next((leaf for leaf in walk_leaves(wrapped.relation) if used == {leaf.relation}), None)
-        if leaf is None or not is_repeatable(leaf):
-            return Call(UNTYPED, "LEVELS", ())
-        subqueries.append(
-            Subquery(LONG, replace(make_select(leaf, [Call(LONG, "LEVEL", (radius,))], fresh), distinct=True))
-        )
-    return Call(UNTYPED, "LEVELS", tuple(subqueries))
-
-
-def _split(select: Select, join: Join) -> tuple[list[Expr], list[Expr]]:
-    """Conditions on the right table alone, which are tested before its rows are repeated, and the join's other ones."""
-    alone = {leaf.relation for leaf in walk_leaves(join.right)}
-    pool = list(split_conjuncts(join.condition))
-    own = [c for c in pool if {x.relation for x in walk_columns(c)} == alone]
-    others = [c for c in pool if c not in own]
+    where = select.where
     if join.kind == "INNER":
-        own += [c for c in split_conjuncts(select.where) if {x.relation for x in walk_columns(c)} == alone]
-    return own, others
+        where = combine_conjuncts([c for c in split_conjuncts(select.where) if c not in right_only])
+    select = replace(select, from_=replace_relation(select.from_, join, planned), where=where)
+    select = right.builder.rename_select(left.builder.rename_select(select))
+    condition = right.builder.rename_expr(left.builder.rename_expr(match.condition))
+    return _test_vectors(select, condition, vectors)
 
 
-def _without(select: Select, join: Join, own: list[Expr]) -> Expr | None:
-    if join.kind != "INNER":
-        return select.where
-    return combine_conjuncts([c for c in split_conjuncts(select.where) if c not in own])
+def _find_part_with_radius(match: JoinNearness) -> Relation:
+    """Return the one left table that position and radius are of, or the whole left side."""
+    used = find_used_relations(match.radius) & collect_numbers(match.join.left)
+    return match.left if used <= collect_numbers(match.left) else match.join.left
 
 
-def _with_vectors(select: Select, near: Expr, vectors: list[Column]) -> Select:
-    """The nearness, where it stands as a conjunct, and the separation of the same positions, of the vectors."""
-    assert isinstance(near, Call)  # noqa: S101  it was one before its columns were renamed
-    positions = near.args[:4]
-    exact = Call(BOOLEAN, "VECTORS " + near.name, (*vectors, near.args[4]), span=near.span)
-
-    def conditions(condition: Expr | None) -> Expr | None:
-        return combine_conjuncts([exact if c == near else c for c in split_conjuncts(condition)])
-
-    def tree(relation: Relation) -> Relation:
-        if not isinstance(relation, Join):
-            return relation
-        return replace(
-            relation, left=tree(relation.left), right=tree(relation.right), condition=conditions(relation.condition)
-        )
-
-    select = replace(select, from_=tree(select.from_), where=conditions(select.where))
-    return reuse_separation(select, positions, Call(DOUBLE, "VECTORS APART", tuple(vectors)))
+def _split_conditions(select: Select, join: Join) -> tuple[list[Expr], list[Expr]]:
+    """Return the conditions on the right table alone, tested before its rows are repeated, and the other ones of ON."""
+    right = collect_numbers(join.right)
+    in_on = split_conjuncts(join.condition)
+    right_only = [c for c in in_on if find_used_relations(c) == right]
+    others = [c for c in in_on if c not in right_only]
+    if join.kind == "INNER":
+        right_only += [c for c in split_conjuncts(select.where) if find_used_relations(c) == right]
+    return right_only, others
 
 
-def reuse_separation(select: Select, positions: tuple[Expr, ...], distance: Expr) -> Select:
-    """``select`` with DISTANCE of the ``positions`` (lon, lat, lon, lat) taken from what is computed already."""
-    if {c for p in positions for c in walk_columns(p)} <= {*select.group_by}:
-        return select  # what is made of grouped columns may be selected, other columns not
-    same = {positions, positions[2:] + positions[:2]}
+def _test_vectors(select: Select, condition: Expr, vectors: list[Column]) -> Select:
+    """Compute the nearness, where it stands as a conjunct, and the separation of its positions from unit vectors."""
+    near = Nearness.match(condition)
+    assert isinstance(condition, Call)  # noqa: S101  renamed columns leave it a nearness
+    assert near is not None  # noqa: S101
+    exact = Call(BOOLEAN, "VECTORS " + condition.name, (*vectors, near.radius), span=condition.span)
+
+    def replace_in(expr: Expr | None) -> Expr | None:
+        return combine_conjuncts([exact if c == condition else c for c in split_conjuncts(expr)])
+
+    from_ = map_conditions(select.from_, lambda join: replace_in(join.condition))
+    select = replace(select, from_=from_, where=replace_in(select.where))
+    return reuse_separation(select, near, Call(DOUBLE, "VECTORS APART", tuple(vectors)))
+
+
+def reuse_separation(select: Select, near: Nearness, separation: Expr) -> Select:
+    """Return ``select`` with ``separation`` for DISTANCE of the positions of ``near``."""
+    if {c for expr in (*near.left, *near.right) for c in walk_columns(expr)} <= {*select.group_by}:
+        return select  # expressions of grouped columns may be selected, other columns not
+    positions = {(*near.left, *near.right), (*near.right, *near.left)}
 
     def change(expr: Expr) -> Expr:
-        return distance if isinstance(expr, Call) and expr.name == "DISTANCE" and expr.args in same else expr
+        is_same = isinstance(expr, Call) and expr.name == "DISTANCE" and expr.args in positions
+        return separation if is_same else expr
 
     return map_select(select, lambda expr: transform_expr(expr, change))
 
 
-def _double(value: float) -> Literal:
+# --- the cubes --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    builder: DerivedBuilder
+    position: tuple[Expr, ...]
+
+    def export_cubes(self, function: str, *operands: Expr) -> Column:
+        """Return a column with the cubes of the side's position."""
+        return self.builder.export_expr(Call(LONG, function, (*self.position, *operands)))
+
+
+@dataclass(frozen=True, slots=True)
+class _CubeKeys:
+    """Conditions of a cube join: in its ON, and on each side before its rows are repeated."""
+
+    join: list[Expr]
+    left: list[Expr]
+    right: list[Expr]
+
+
+def _plan_cubes(match: JoinNearness, left: _Side, right: _Side, fresh: NameGenerator) -> _CubeKeys:
+    radius = evaluate_constant(match.radius)
+    if radius is None:
+        return _plan_levels(match, left, right, fresh)
+    chord = 2 * math.sin(math.radians(max(0.0, min(radius, 180.0))) / 2)
+    cube_side = max(chord * choose_cube_side(radius, find_crowding(left.builder.relation)), SMALLEST_CUBE)
+    cube = left.export_cubes("CUBE", _make_double(cube_side))
+    cubes = right.export_cubes("CUBES", _make_double(cube_side), _make_double(chord))
+    return _CubeKeys([_make_equal(cube, cubes)], [], [])
+
+
+def _plan_levels(match: JoinNearness, left: _Side, right: _Side, fresh: NameGenerator) -> _CubeKeys:
+    """Plan for a radius that depends on rows.
+
+    The side that knows the radius has the cubes of its level, the other side's rows their cube of each level. In an
+    outer join the left rows must not be repeated, so the right rows have the cubes of each level.
+    """
+    bounds = match.bounds
+    assert bounds is not None  # noqa: S101  _can_plan has checked it
+    if bounds.left is not None and bounds.right is not None:
+        return _plan_levels_of_both(bounds.left, bounds.right, left, right, fresh)
+    if bounds.right is not None:
+        equal = _equate_levels(right, bounds.right, left, fresh)
+        return _CubeKeys([equal], [], [_is_radius(bounds.right)])
+    assert bounds.left is not None  # noqa: S101  the radius is not constant
+    if match.join.kind == "INNER":
+        equal = _equate_levels(left, bounds.left, right, fresh)
+        return _CubeKeys([equal], [_is_radius(bounds.left)], [])
+    level = Call(LONG, "LEVEL", (bounds.left,))
+    each = Call(LONG, "EACH LEVEL", (_list_levels([(left, bounds.left)], fresh),))
+    cube = left.export_cubes("CUBE OF LEVEL", level)
+    cubes = right.export_cubes("CUBES OF LEVEL", each)
+    return _CubeKeys([_make_equal(cube, cubes)], [], [])
+
+
+def _equate_levels(bearing: _Side, radius: Expr, other: _Side, fresh: NameGenerator) -> Expr:
+    """Equate the cubes of the level of ``radius``, which ``bearing`` knows, with the other side's of each level."""
+    cubes = bearing.export_cubes("CUBES OF LEVEL", Call(LONG, "LEVEL", (radius,)), radius)
+    each = Call(LONG, "EACH LEVEL", (_list_levels([(bearing, radius)], fresh),))
+    return _make_equal(other.export_cubes("CUBE OF LEVEL", each), cubes)
+
+
+def _plan_levels_of_both(
+    left_bound: Expr, right_bound: Expr, left: _Side, right: _Side, fresh: NameGenerator
+) -> _CubeKeys:
+    """Plan for a radius of at most twice the greater bound: a pair meets at the level of that one, and only there."""
+    double_left, double_right = (
+        Call(DOUBLE, "*", (Call(DOUBLE, "AT LEAST 0", (bound,)), _make_double(2.0)))
+        for bound in (left_bound, right_bound)
+    )
+    levels = _list_levels([(left, double_left), (right, double_right)], fresh)
+    left_level, right_level = Call(LONG, "LEVEL", (double_left,)), Call(LONG, "LEVEL", (double_right,))
+    each_left, each_right = (Call(LONG, "EACH LEVEL", (levels, level)) for level in (left_level, right_level))
+    cube = left.export_cubes("CUBE OF LEVEL", each_left)
+    cubes = right.export_cubes("CUBES OF LEVEL", each_right)
+    met = left.builder.export_expr(each_left)
+    own = left.builder.export_expr(left_level), right.builder.export_expr(right_level)
+    is_greater_level = Call(BOOLEAN, "OR", tuple(_make_equal(met, level) for level in own))
+    equal = _make_equal(cube, cubes)
+    return _CubeKeys([equal, is_greater_level], [_is_radius(double_left)], [_is_radius(double_right)])
+
+
+def _list_levels(radii: list[tuple[_Side, Expr]], fresh: NameGenerator) -> Expr:
+    """Return the levels that occur; all possible ones if a table might answer differently when it is read again."""
+    subqueries = []
+    for side, radius in radii:
+        used = find_used_relations(radius)
+        leaf = next((leaf for leaf in walk_leaves(side.builder.relation) if used == {leaf.relation}), None)
+        if leaf is None or not is_repeatable(leaf):
+            return Call(UNTYPED, "LEVELS", ())
+        levels = make_select(leaf, [Call(LONG, "LEVEL", (radius,))], fresh)
+        subqueries.append(Subquery(LONG, replace(levels, distinct=True)))
+    return Call(UNTYPED, "LEVELS", tuple(subqueries))
+
+
+def _is_radius(radius: Expr) -> Expr:
+    """Return a condition: ``radius`` is neither NULL nor NaN nor negative."""
+    return Call(BOOLEAN, ">=", (radius, _make_double(0.0)))
+
+
+def _make_equal(left: Expr, right: Expr) -> Expr:
+    return Call(BOOLEAN, "=", (left, right))
+
+
+def _make_double(value: float) -> Literal:
     return Literal(DOUBLE, value)

@@ -1,4 +1,11 @@
-"""Join trees as ClickHouse takes them: left-deep, without RIGHT, and with an equality in every outer join's ON."""
+"""Bring join trees into the form that ClickHouse takes.
+
+* ``make_left_deep``: ``a RIGHT JOIN b`` becomes ``b LEFT JOIN a``, and a join on the right of a join a derived table.
+* ``move_keys_to_on``: ``FROM a, b WHERE a.id = b.id`` becomes ``FROM a JOIN b ON a.id = b.id``, which is hashed.
+* ``add_outer_keys``: an outer join without an equality of both sides, which ClickHouse refuses, gets one that is always
+  true.
+* ``fix_join_order``: ClickHouse must not reorder joins whose conditions it would then not find a side for.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +16,7 @@ from adql.ir import (
     Call,
     Column,
     Derived,
-    Exists,
     Expr,
-    InSubquery,
     Join,
     Literal,
     NameGenerator,
@@ -19,113 +24,36 @@ from adql.ir import (
     Relation,
     Scan,
     Select,
-    Subquery,
+    SubqueryExpr,
     combine_conjuncts,
     split_conjuncts,
-    walk_columns,
     walk_expr,
+    walk_joins,
     walk_leaves,
 )
-from adql.rewrite.derived_tables import ONE, DerivedBuilder
+from adql.rewrite.derived_tables import ONE, DerivedBuilder, wrap_relation
+from adql.rewrite.relation_trees import (
+    Leaf,
+    collect_numbers,
+    find_used_relations,
+    is_join_equality,
+    replace_relation,
+)
 from clickhouse_schema.datatypes import BOOLEAN, INT
 
 
 def make_left_deep(select: Select, fresh: NameGenerator) -> Select:
-    """The pass that comes first: no RIGHT, no join on the right of a join."""
+    """Replace RIGHT JOINs, and wrap joins on the right of joins. Comes first."""
     select = replace(select, from_=turn_right_joins(select.from_))
-    while (nested := _nested_right(select.from_)) is not None:
-        wrapped = DerivedBuilder(nested, select, fresh)
-        select = wrapped.rename_select(
-            replace(select, from_=replace_relation(select.from_, nested, wrapped.build_derived()))
-        )
-    return select
-
-
-def move_keys_to_on(select: Select, fresh: NameGenerator) -> Select:  # noqa: ARG001  passes are called alike
-    """Equalities of WHERE that join tables of inner joins go into their ON, where the engine hashes by them."""
-    while (found := _key_of_where(select, select.from_)) is not None:
-        join, keys = found
-        joined = replace(join, condition=combine_conjuncts([*split_conjuncts(join.condition), *keys]))
-        rest = [c for c in split_conjuncts(select.where) if c not in keys]
-        select = replace(select, from_=replace_relation(select.from_, join, joined), where=combine_conjuncts(rest))
-    return select
-
-
-def _key_of_where(select: Select, relation: Relation) -> tuple[Join, list[Expr]] | None:
-    if not isinstance(relation, Join):
-        return None
-    if relation.kind == "FULL":
-        return None  # to its rows of the right side alone WHERE applies too
-    below = _key_of_where(select, relation.left)
-    if below is not None or relation.kind != "INNER":
-        return below
-    here = {leaf.relation for leaf in walk_leaves(relation)}
-    keys = [
-        c
-        for c in split_conjuncts(select.where)
-        if is_join_equality(c, relation) and {x.relation for x in walk_columns(c)} <= here
-    ]
-    return (relation, keys) if keys else None
-
-
-def add_outer_keys(select: Select, fresh: NameGenerator) -> Select:
-    """The pass that comes last: an outer join without an equality gets one that is always true."""
-    while (bare := _without_equality(select.from_)) is not None:
-        select = add_equality(select, bare, fresh)
-    return select
-
-
-def finish_joins(query: Query, fresh: NameGenerator) -> Select:
-    """What ``join_order`` and ``outer_keys`` make of a SELECT that another pass has put together."""
-    assert isinstance(query, Select)  # noqa: S101  passes make nothing else
-    return add_outer_keys(fix_join_order(query, fresh), fresh)
-
-
-def add_equality(select: Select, join: Join, fresh: NameGenerator, value: Literal = ONE) -> Select:
-    """``select`` with an equality of 1 and ``value`` in the ON of ``join``: without a value it is always true."""
-    wrapped = DerivedBuilder(join.right, select, fresh)
-    key = wrapped.export_expr(value)
-    anchor = _any_column(next(walk_leaves(join.left)))
-    # the engine wants an equality of columns of both sides: 1 = 1 in disguise
-    equal = Call(BOOLEAN, "=", (Call(INT, "ONE", (anchor,)), key))
-    joined = replace(
-        join, right=wrapped.build_derived(), condition=combine_conjuncts([equal, *split_conjuncts(join.condition)])
-    )
-    return wrapped.rename_select(replace(select, from_=replace_relation(select.from_, join, joined)))
-
-
-def fix_join_order(select: Select, fresh: NameGenerator) -> Select:
-    """Tells whether the engine may order the joins anew.
-
-    It merges joined derived tables for that, and fails where a condition in ON has then no side: constant outputs, and
-    joins without an equality of both sides.
-    """
-    if isinstance(select.from_, Join) and not _is_plain(select.from_):
-        fresh.keeps_join_order = True
-    return select
-
-
-def _is_plain(relation: Relation) -> bool:
-    if isinstance(relation, Scan):
-        return True
-    if isinstance(relation, Derived):
-        return all(_varies(o.expr) for o in relation.query.outputs)
-    parts = split_conjuncts(relation.condition)
-    keyed = any(is_join_equality(c, relation) for c in parts) and all(_varies(c) for c in parts)
-    return keyed and _is_plain(relation.left) and _is_plain(relation.right)
-
-
-def _varies(expr: Expr) -> bool:
-    """Whether surely no constant is left of it when the engine computes what it can beforehand."""
-    parts = list(walk_expr(expr))
-    unsure = any(
-        isinstance(e, (Subquery, Exists, InSubquery)) or (isinstance(e, Literal) and e.value is None) for e in parts
-    )
-    return not unsure and any(isinstance(e, (Column, Aggregate)) for e in parts)
+    while True:
+        nested = next((j.right for j in walk_joins(select.from_) if isinstance(j.right, Join)), None)
+        if nested is None:
+            return select
+        select = wrap_relation(select, nested, fresh)
 
 
 def turn_right_joins(relation: Relation) -> Relation:
-    """``a RIGHT JOIN b`` is ``b LEFT JOIN a``: outputs are named, so the sides' order does not show."""
+    """Replace ``a RIGHT JOIN b`` by ``b LEFT JOIN a``; the order of the sides does not show in named outputs."""
     if not isinstance(relation, Join):
         return relation
     left, right = turn_right_joins(relation.left), turn_right_joins(relation.right)
@@ -134,35 +62,57 @@ def turn_right_joins(relation: Relation) -> Relation:
     return replace(relation, left=left, right=right)
 
 
-def _nested_right(relation: Relation) -> Join | None:
-    """A join that stands on the right of another one, the innermost first."""
+def move_keys_to_on(select: Select, fresh: NameGenerator) -> Select:  # noqa: ARG001  every pass has this signature
+    """Move the equalities of WHERE that join two sides of an INNER JOIN into its ON."""
+    while (found := _find_keys_of_where(select, select.from_)) is not None:
+        join, keys = found
+        keyed = replace(join, condition=combine_conjuncts([*split_conjuncts(join.condition), *keys]))
+        rest = [c for c in split_conjuncts(select.where) if c not in keys]
+        select = replace(select, from_=replace_relation(select.from_, join, keyed), where=combine_conjuncts(rest))
+    return select
+
+
+def _find_keys_of_where(select: Select, relation: Relation) -> tuple[Join, list[Expr]] | None:
     if not isinstance(relation, Join):
         return None
-    below = _nested_right(relation.left) or _nested_right(relation.right)
-    if below is not None:
+    if relation.kind == "FULL":
+        return None  # WHERE also applies to its unmatched right rows
+    below = _find_keys_of_where(select, relation.left)
+    if below is not None or relation.kind != "INNER":
         return below
-    return relation.right if isinstance(relation.right, Join) else None
+    numbers = collect_numbers(relation)
+    equalities = [c for c in split_conjuncts(select.where) if is_join_equality(c, relation)]
+    keys = [c for c in equalities if find_used_relations(c) <= numbers]
+    return (relation, keys) if keys else None
 
 
-def _without_equality(relation: Relation) -> Join | None:
-    if not isinstance(relation, Join):
-        return None
-    below = _without_equality(relation.left)
-    if below is not None or relation.kind == "INNER":
-        return below
-    return None if any(is_join_equality(c, relation) for c in split_conjuncts(relation.condition)) else relation
+def add_outer_keys(select: Select, fresh: NameGenerator) -> Select:
+    """Add an equality that is always true to each outer join without one. Comes after every pass that may add one."""
+    while True:
+        outer = (join for join in walk_joins(select.from_) if join.kind != "INNER")
+        join = next((j for j in outer if not has_equality(j)), None)
+        if join is None:
+            return select
+        select = add_equality(select, join, fresh)
 
 
-def is_join_equality(condition: Expr, join: Join) -> bool:
-    """``f(columns of one side) = g(columns of the other)``, or with NULL the same as NULL"""
-    if not (isinstance(condition, Call) and condition.name in ("=", "SAME")):
-        return False
-    right = {leaf.relation for leaf in walk_leaves(join.right)}
-    sides = [{c.relation in right for c in walk_columns(arg)} for arg in condition.args]
-    return sides in ([{True}, {False}], [{False}, {True}])
+def has_equality(join: Join) -> bool:
+    """Return whether the ON of a join has an equality of both sides among its conjuncts."""
+    return any(is_join_equality(c, join) for c in split_conjuncts(join.condition))
 
 
-def _any_column(leaf: Scan | Derived) -> Column:
+def add_equality(select: Select, join: Join, fresh: NameGenerator, value: Literal = ONE) -> Select:
+    """Return ``select`` with ``1 = value`` in the ON of ``join``, written as an equality of columns of both sides."""
+    builder = DerivedBuilder(join.right, select, fresh)
+    key = builder.export_expr(value)
+    anchor = _find_any_column(next(walk_leaves(join.left)))
+    equality = Call(BOOLEAN, "=", (Call(INT, "ONE", (anchor,)), key))
+    condition = combine_conjuncts([equality, *split_conjuncts(join.condition)])
+    keyed = replace(join, right=builder.build_derived(), condition=condition)
+    return builder.rename_select(replace(select, from_=replace_relation(select.from_, join, keyed)))
+
+
+def _find_any_column(leaf: Leaf) -> Column:
     if isinstance(leaf, Derived):
         output = leaf.query.outputs[0]
         return Column(output.expr.type, leaf.relation, output.alias, output.field)
@@ -170,12 +120,38 @@ def _any_column(leaf: Scan | Derived) -> Column:
     return Column(column.type, leaf.relation, column.name, column.field)
 
 
-def replace_relation(relation: Relation, old: Relation, new: Relation) -> Relation:
-    """The join tree with one part of it exchanged."""
-    if relation is old:
-        return new
-    if not isinstance(relation, Join):
-        return relation
-    return replace(
-        relation, left=replace_relation(relation.left, old, new), right=replace_relation(relation.right, old, new)
-    )
+def fix_join_order(select: Select, fresh: NameGenerator) -> Select:
+    """Record in ``fresh`` if the engine must keep the order of the joins.
+
+    To reorder, ClickHouse merges joined derived tables, and fails where a condition in ON then has no side: constant
+    outputs, and joins without an equality of both sides.
+    """
+    if isinstance(select.from_, Join) and not _can_reorder(select.from_):
+        fresh.keeps_join_order = True
+    return select
+
+
+def _can_reorder(relation: Relation) -> bool:
+    if isinstance(relation, Scan):
+        return True
+    if isinstance(relation, Derived):
+        return all(_is_surely_variable(o.expr) for o in relation.query.outputs)
+    if not has_equality(relation) or not all(_is_surely_variable(c) for c in split_conjuncts(relation.condition)):
+        return False
+    return _can_reorder(relation.left) and _can_reorder(relation.right)
+
+
+def _is_surely_variable(expr: Expr) -> bool:
+    """Return whether the engine can surely not fold an expression to a constant."""
+    parts = list(walk_expr(expr))
+    if any(isinstance(part, SubqueryExpr) for part in parts):
+        return False
+    if any(isinstance(part, Literal) and part.value is None for part in parts):
+        return False
+    return any(isinstance(part, (Column, Aggregate)) for part in parts)
+
+
+def finish_joins(query: Query, fresh: NameGenerator) -> Select:
+    """Apply ``fix_join_order`` and ``add_outer_keys`` to a SELECT that another pass has made."""
+    assert isinstance(query, Select)  # noqa: S101  passes make nothing else
+    return add_outer_keys(fix_join_order(query, fresh), fresh)

@@ -1,10 +1,14 @@
-"""Nearest neighbours: joins that keep, of all pairs within a radius, the nearest of each row or of both rows.
+"""Keep, of all pairs of a join within a radius, the nearest of each row or of both rows.
 
-``a JOIN b ON 1 = skyhouse_nearest(n, p, q, r) AND more``: the candidates are the pairs that fulfil the whole ON, with
-the predicate as a nearness. They are ranked by separation, ties by the id and the other columns in use, and
-the best of each row is kept; an outer join keeps its rows without any. WHERE is a filter of what comes out.
+    a JOIN b ON 1 = skyhouse_nearest(n, p, q, r) AND more
+    (SELECT ... FROM (SELECT ..., ROW_NUMBER() OVER (PARTITION BY row of a ORDER BY separation, ties) AS rank
+                      FROM a JOIN b ON NEAR(p, q, r) AND more) WHERE rank <= n)
 
-Rows are numbered while they are read, so equal ones stay apart; the match itself is left to ``crossmatch``.
+The candidates are the pairs that satisfy the whole ON. Ties are broken by the id, then by the other columns in use. An
+outer join keeps its rows without a match. WHERE filters the result.
+
+Rows are numbered while they are read, so equal rows stay apart. Comes before the SELECTs inside are rewritten:
+``plan_cross_matches`` plans the join there.
 """
 
 from __future__ import annotations
@@ -21,14 +25,13 @@ from adql.ir import (
     Join,
     Literal,
     NameGenerator,
+    Nearness,
     Order,
-    Relation,
     Scan,
     Select,
     Windowed,
     combine_conjuncts,
     split_conjuncts,
-    walk_columns,
     walk_expr,
     walk_joins,
     walk_leaves,
@@ -41,65 +44,63 @@ from adql.rewrite.derived_tables import (
     make_derived,
     make_null,
     map_outputs,
-    relation_numbers,
     rename_columns,
 )
-from adql.rewrite.join_trees import replace_relation
+from adql.rewrite.relation_trees import collect_numbers, find_used_relations, replace_relation
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, INT, LONG
 
-#: Predicate -> the function that it comes from
+#: Predicate -> the ADQL function that it comes from
 CHOICES = {"NEAREST": "skyhouse_nearest", "MUTUAL": "skyhouse_mutual"}
 
 _USAGE = "write it as a condition of its own: FROM a JOIN b ON 1 = {}(...) AND ..."
 
 
 def choose_nearest(select: Select, fresh: NameGenerator) -> Select:
-    """The pass for one SELECT, before those inside. AdqlSemanticError for a choice that chooses from no join."""
-    while (choice := _find(select.from_)) is not None:
-        select = _chosen(select, choice, fresh)
+    """Replace joins by skyhouse_nearest or skyhouse_mutual; raise AdqlSemanticError where these choose from no join."""
+    while (choice := _find_choice(select)) is not None:
+        select = _replace_join(select, choice, fresh)
     for expr in walk_select_expressions(select):
         for part in walk_expr(expr):
             if isinstance(part, Call) and part.name in CHOICES:
                 name = CHOICES[part.name]
                 raise AdqlSemanticError(
-                    f"{name} chooses rows of a JOIN, and stands in its ON alone", part.span, _USAGE.format(name)
+                    f"{name} chooses rows of a JOIN and may stand only in its ON", part.span, _USAGE.format(name)
                 )
     return select
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """``mutual``: each is the other's nearest; else the ``count`` nearest of each row on the left, or the right."""
+    """A join that keeps the ``count`` nearest of each left row (``is_of_left``) or right row, or the mutually nearest.
+
+    ``condition`` is the nearness that the predicate contains.
+    """
 
     join: Join
     call: Call
-    of_left: bool
+    is_of_left: bool
+    condition: Call
+    near: Nearness
 
     @property
-    def mutual(self) -> bool:
+    def is_mutual(self) -> bool:
         return self.call.name == "MUTUAL"
 
     @property
-    def near(self) -> Call:
-        return Call(BOOLEAN, "NEAR", self.call.args[:5], span=self.call.span)
-
-    @property
     def count(self) -> Expr:
-        return Literal(INT, 1) if self.mutual else self.call.args[5]
+        return Literal(INT, 1) if self.is_mutual else self.call.args[5]
 
 
-def _find(relation: Relation) -> Choice | None:
-    """The innermost join that has one."""
-    if not isinstance(relation, Join):
-        return None
-    below = _find(relation.left)
-    if below is not None:
-        return below
-    found = [c for c in split_conjuncts(relation.condition) if isinstance(c, Call) and c.name in CHOICES]
-    return _checked(relation, found) if found else None
+def _find_choice(select: Select) -> Choice | None:
+    """Return the innermost join with a choice."""
+    for join in walk_joins(select.from_):
+        calls = [c for c in split_conjuncts(join.condition) if isinstance(c, Call) and c.name in CHOICES]
+        if calls:
+            return _check_choice(join, calls)
+    return None
 
 
-def _checked(join: Join, calls: list[Call]) -> Choice:
+def _check_choice(join: Join, calls: list[Call]) -> Choice:
     call = calls[0]
     name = CHOICES[call.name]
     if len(calls) > 1:
@@ -107,11 +108,14 @@ def _checked(join: Join, calls: list[Call]) -> Choice:
     if join.kind not in ("INNER", "LEFT"):
         kind = "a FULL JOIN" if join.kind == "FULL" else "EXISTS or IN"
         raise AdqlSemanticError(f"{name} cannot stand in {kind}", call.span, "use JOIN, LEFT JOIN or RIGHT JOIN")
-    left, right = relation_numbers(join.left), relation_numbers(join.right)
-    first, second = ({c.relation for p in call.args[i : i + 2] for c in walk_columns(p)} for i in (0, 2))
-    for one, other, of_left in ((left, right, True), (right, left, False)):
+    condition = Call(BOOLEAN, "NEAR", call.args[:5], span=call.span)
+    near = Nearness.match(condition)
+    assert near is not None  # noqa: S101  it was made as one
+    left, right = collect_numbers(join.left), collect_numbers(join.right)
+    first, second = ({n for expr in end for n in find_used_relations(expr)} for end in (near.left, near.right))
+    for one, other, is_of_left in ((left, right, True), (right, left, False)):
         if first and second and first <= one and second <= other:
-            return Choice(join, call, of_left)
+            return Choice(join, call, is_of_left, condition, near)
     raise AdqlSemanticError(
         f"{name} takes a position of each side of its JOIN",
         call.span,
@@ -119,50 +123,68 @@ def _checked(join: Join, calls: list[Call]) -> Choice:
     )
 
 
-# --- the choosing -----------------------------------------------------------------------------------------------------
+# --- the join ---------------------------------------------------------------------------------------------------------
 
 
-def _chosen(select: Select, choice: Choice, fresh: NameGenerator) -> Select:
+@dataclass(frozen=True, slots=True)
+class _Pairs:
+    """The candidate pairs; all columns are those of ``join``.
+
+    ``filters`` are the conditions of WHERE that are tested before the choice, ``shown`` the expressions that the rest
+    of the query uses, ``best`` the conditions on ranks that the best pairs meet.
+    """
+
+    join: Join
+    filters: list[Expr]
+    shown: list[Expr]
+    best: list[Expr]
+
+
+def _replace_join(select: Select, choice: Choice, fresh: NameGenerator) -> Select:
     join = choice.join
     used = find_columns_used_outside(join, select)
     left, right = DerivedBuilder(join.left, select, fresh), DerivedBuilder(join.right, select, fresh)
-    rows = [side.export_expr(Call(LONG, "ROW NUMBER", ())) for side in (left, right)]
-    ties = [_ties(side) for side in (left, right)]
+    left_row, right_row = (side.export_expr(Call(LONG, "ROW NUMBER", ())) for side in (left, right))
+    left_ties, right_ties = _export_ties(left), _export_ties(right)
 
-    def inside(expr: Expr) -> Expr:
+    def rename(expr: Expr) -> Expr:
         return right.rename_expr(left.rename_expr(expr))
 
-    condition = combine_conjuncts([choice.near if c == choice.call else c for c in split_conjuncts(join.condition)])
+    on = [choice.condition if c == choice.call else c for c in split_conjuncts(join.condition)]
+    condition = combine_conjuncts(on)
     assert condition is not None  # noqa: S101  it has the nearness
-    before, after = _filters(select, choice)
-    of_left, of_right = (before, []) if choice.of_left else ([], before)
-    pairs = Join(join.kind, left.build_derived(of_left), right.build_derived(of_right), inside(condition))
-    near = inside(choice.near)
-    apart = Call(DOUBLE, "DISTANCE", near.children[:4])
-    ranks = [_rank(rows[0], apart, ties[1]), _rank(rows[1], apart, ties[0])]
-    wanted = ranks if choice.mutual else ranks[:1] if choice.of_left else ranks[1:]
-    best: list[Expr] = [Call(BOOLEAN, "<=", (rank, choice.count)) for rank in wanted]
-    shown = [*(inside(c) for c in used), apart]
-    if join.kind == "INNER" or (choice.of_left and not choice.mutual):
-        chosen = _kept(pairs, [inside(c) for c in before], shown, best, fresh)
+    before, after = _split_filters(select, choice)
+    of_left, of_right = (before, []) if choice.is_of_left else ([], before)
+    joined = Join(join.kind, left.build_derived(of_left), right.build_derived(of_right), rename(condition))
+    separation = Call(DOUBLE, "DISTANCE", rename(choice.condition).children[:4])
+    ranks = [_rank_pairs(left_row, separation, right_ties), _rank_pairs(right_row, separation, left_ties)]
+    if not choice.is_mutual:
+        ranks = ranks[:1] if choice.is_of_left else ranks[1:]
+    best: list[Expr] = [Call(BOOLEAN, "<=", (rank, choice.count)) for rank in ranks]
+    shown = [*map(rename, used), separation]
+    pairs = _Pairs(joined, [*map(rename, before)], shown, best)
+    if join.kind == "INNER" or (choice.is_of_left and not choice.is_mutual):
+        chosen = _select_best(pairs, fresh)
     else:
-        matched = Call(BOOLEAN, "NOT", (Call(BOOLEAN, "IS NULL", (rows[1],)),))
-        optional = {apart, *(inside(c) for c in used if c.relation in relation_numbers(join.right))}
-        chosen = _kept_with_others(pairs, shown, optional, [*best, matched], rows[0], fresh)
+        is_matched = Call(BOOLEAN, "NOT", (Call(BOOLEAN, "IS NULL", (right_row,)),))
+        right_numbers = collect_numbers(join.right)
+        optional = {separation, *(rename(c) for c in used if c.relation in right_numbers)}
+        chosen = _select_best_or_null(replace(pairs, best=[*best, is_matched]), optional, left_row, fresh)
+
     select = replace(select, from_=replace_relation(select.from_, join, chosen), where=combine_conjuncts(after))
-    *names, separation = map_outputs(shown, chosen).values()
-    select = reuse_separation(select, choice.call.args[:4], separation)
-    return rename_columns(select, dict(zip(used, names, strict=True)))
+    *columns, separation_column = map_outputs(shown, chosen).values()
+    select = reuse_separation(select, choice.near, separation_column)
+    return rename_columns(select, dict(zip(used, columns, strict=True)))
 
 
-def _rank(row: Column, apart: Expr, ties: Sequence[Column]) -> Expr:
-    """The place of a pair among those of one row."""
-    order = tuple(Order(expr, descending=False) for expr in (apart, *ties))
+def _rank_pairs(row: Column, separation: Expr, ties: Sequence[Column]) -> Expr:
+    """Return the rank of a pair among those of one row."""
+    order = tuple(Order(expr, descending=False) for expr in (separation, *ties))
     return Windowed(LONG, "ROW_NUMBER", (), (row,), order)
 
 
-def _ties(side: DerivedBuilder) -> list[Column]:
-    """What orders rows at the same separation: ids first, then the columns in use; rows alike in all are the same."""
+def _export_ties(side: DerivedBuilder) -> list[Column]:
+    """Return the columns that order pairs of equal separation: ids first, then those in use."""
     ids = [
         Column(column.type, leaf.relation, column.name, column.field)
         for leaf in walk_leaves(side.relation)
@@ -174,47 +196,45 @@ def _ties(side: DerivedBuilder) -> list[Column]:
     return [*dict.fromkeys(c for c in (*exported, *side.exported_columns) if not c.type.is_array)]
 
 
-def _filters(select: Select, choice: Choice) -> tuple[list[Expr], list[Expr]]:
-    """WHERE's conditions in two: those on rows that get their nearest are as well tested before; the others."""
+def _split_filters(select: Select, choice: Choice) -> tuple[list[Expr], list[Expr]]:
+    """Split WHERE: the conditions on the rows whose nearest are chosen are tested before that, the others after."""
     conditions = list(split_conjuncts(select.where))
-    side = relation_numbers(choice.join.left if choice.of_left else choice.join.right)
-    kept = choice.join.kind == "INNER" or choice.of_left
-    full = any(join.kind == "FULL" for join in walk_joins(select.from_))
-    if choice.mutual or not kept or full:
+    side = collect_numbers(choice.join.left if choice.is_of_left else choice.join.right)
+    keeps_null_rows = choice.join.kind != "INNER" and not choice.is_of_left
+    has_full_join = any(join.kind == "FULL" for join in walk_joins(select.from_))
+    if choice.is_mutual or keeps_null_rows or has_full_join:
         return [], conditions
-    before = [c for c in conditions if (used := {x.relation for x in walk_columns(c)}) and used <= side]
+    before = [c for c in conditions if (used := find_used_relations(c)) and used <= side]
     return before, [c for c in conditions if c not in before]
 
 
-def _kept(pairs: Join, before: list[Expr], shown: list[Expr], best: list[Expr], fresh: NameGenerator) -> Derived:
-    """Those of the pairs that are the best; in an outer join a row without any is the best of its own."""
-    ranked = make_derived(pairs, [*shown, *_windows(best)], fresh, where=before)
-    names = map_outputs([*shown, *_windows(best)], ranked)
-    return make_derived(ranked, [names[e] for e in shown], fresh, where=[_of(e, names) for e in best])
+def _select_best(pairs: _Pairs, fresh: NameGenerator) -> Derived:
+    """Return the best pairs; in an outer join a row without a match is the best of its own."""
+    ranks = [part for expr in pairs.best for part in walk_expr(expr) if isinstance(part, Windowed)]
+    exprs = [*pairs.shown, *ranks]
+    ranked = make_derived(pairs.join, exprs, fresh, where=pairs.filters)
+    names = map_outputs(exprs, ranked)
+    is_best = [expr.with_children(tuple(names.get(child, child) for child in expr.children)) for expr in pairs.best]
+    return make_derived(ranked, [names[e] for e in pairs.shown], fresh, where=is_best)
 
 
-def _kept_with_others(
-    pairs: Join, shown: list[Expr], optional: set[Expr], best: list[Expr], row: Column, fresh: NameGenerator
-) -> Derived:
-    """The best pairs, and each left row without one, once, with NULLs for the right."""
-    inner = make_derived(pairs, [*shown, row, Call(BOOLEAN, "AND", tuple(best))], fresh)
-    names = map_outputs([*shown, row, Call(BOOLEAN, "AND", tuple(best))], inner)
-    chosen = names[Call(BOOLEAN, "AND", tuple(best))]
-    place = Windowed(LONG, "ROW_NUMBER", (), (names[row],), (Order(chosen, descending=True),))
-    placed = make_derived(inner, [*names.values(), place], fresh)
-    outer = map_outputs([*names.values(), place], placed)
-    flag = outer[chosen]
-    exprs = [
-        Call(e.type, "CASE", (flag, outer[names[e]], make_null(e.type))) if e in optional else outer[names[e]]
-        for e in shown
-    ]
-    first = Call(BOOLEAN, "=", (outer[place], Literal(INT, 1)))
-    return make_derived(placed, exprs, fresh, where=[Call(BOOLEAN, "OR", (flag, first))])
+def _select_best_or_null(pairs: _Pairs, optional: set[Expr], row: Column, fresh: NameGenerator) -> Derived:
+    """Return the best pairs, and once each left ``row`` without one, with NULL for the ``optional`` expressions."""
+    is_best = Call(BOOLEAN, "AND", tuple(pairs.best))
+    exprs = [*pairs.shown, row, is_best]
+    flagged = make_derived(pairs.join, exprs, fresh)
+    names = map_outputs(exprs, flagged)
 
+    best_first = (Order(names[is_best], descending=True),)
+    index = Windowed(LONG, "ROW_NUMBER", (), (names[row],), best_first)
+    columns = [*names.values(), index]
+    indexed = make_derived(flagged, columns, fresh)
+    outer = map_outputs(columns, indexed)
 
-def _windows(exprs: list[Expr]) -> list[Expr]:
-    return [part for expr in exprs for part in walk_expr(expr) if isinstance(part, Windowed)]
-
-
-def _of(expr: Expr, names: dict[Expr, Column]) -> Expr:
-    return expr.with_children(tuple(names.get(child, child) for child in expr.children))
+    flag = outer[names[is_best]]
+    shown: list[Expr] = []
+    for expr in pairs.shown:
+        column = outer[names[expr]]
+        shown.append(Call(expr.type, "CASE", (flag, column, make_null(expr.type))) if expr in optional else column)
+    is_first = Call(BOOLEAN, "=", (outer[index], Literal(INT, 1)))
+    return make_derived(indexed, shown, fresh, where=[Call(BOOLEAN, "OR", (flag, is_first))])

@@ -1,10 +1,17 @@
-"""Outer matches that no single cell join can do, made of those that can; before the SELECTs inside are rewritten.
+"""Split the outer cross-matches that one cube join cannot compute.
 
-* ``a FULL JOIN b ON near`` is ``a LEFT JOIN b`` and, with NULLs for a, the rows of ``b ANTI JOIN a``.
-* A join that keeps the rows of its left side must not repeat them, but has to for a radius that the right side knows:
-  it becomes an inner match with the left side's distinct positions, joined to the left side by these.
+    a FULL JOIN b ON near
+    (SELECT ... FROM a LEFT JOIN b ON near UNION ALL SELECT NULL, ... FROM b ANTI JOIN a ON near)
 
-Each reads a side twice, so a side that might answer differently the second time keeps the plain join: all pairs.
+    a LEFT JOIN b ON NEAR(a.ra, a.dec, b.ra, b.dec, b.r)
+    a LEFT JOIN (SELECT p.ra, p.dec, ... FROM (SELECT DISTINCT ra, dec FROM a) AS p JOIN b ON near) AS m
+      ON a.ra = m.ra AND a.dec = m.dec
+
+The second form is for a radius that the right side knows: the left rows would have to be repeated, which an outer join
+must not do. Both forms read a side twice, so a side that might answer differently the second time keeps the plain join
+of all pairs.
+
+Comes after ``choose_nearest``, which makes nearnesses, and before the passes that filter across joins.
 """
 
 from __future__ import annotations
@@ -27,6 +34,7 @@ from adql.ir import (
     split_conjuncts,
     transform_expr,
     walk_columns,
+    walk_joins,
     walk_leaves,
 )
 from adql.rewrite.crossmatch import JoinNearness, find_join_nearnesses
@@ -36,92 +44,88 @@ from adql.rewrite.derived_tables import (
     make_null,
     make_select,
     map_outputs,
-    relation_numbers,
     rename_columns,
 )
-from adql.rewrite.join_trees import is_join_equality, replace_relation
+from adql.rewrite.join_trees import has_equality
+from adql.rewrite.relation_trees import collect_numbers, find_used_relations, replace_relation
 from adql.rewrite.repeatable_relations import is_repeatable
 from adql.rewrite.small_side_filters import filter_by_small_sides
 from clickhouse_schema.datatypes import BOOLEAN
 
 
 def split_outer_matches(select: Select, fresh: NameGenerator) -> Select:
-    """The pass for one SELECT."""
-    match = _find(select.from_)
+    """Replace FULL cross-matches, and those that keep left rows for a radius of the right side."""
+    match = _find_outer_match(select)
     if match is not None and match.join.kind == "SEMI":
-        select = filter_by_small_sides(select, fresh)  # afterwards the partners alone would be looked for in few cells
-    while (match := _find(select.from_)) is not None:
-        select = _of_both(select, match.join, fresh) if match.join.kind == "FULL" else _keyed(select, match, fresh)
+        select = filter_by_small_sides(select, fresh)  # after the split it would filter the partners alone
+    while (match := _find_outer_match(select)) is not None:
+        if match.join.kind == "FULL":
+            select = _split_full_join(select, match.join, fresh)
+        else:
+            select = _match_distinct_positions(select, match, fresh)
     return select
 
 
-def _find(relation: Relation) -> JoinNearness | None:
-    if not isinstance(relation, Join):
-        return None
-    below = _find(relation.left)
-    if below is not None or relation.kind == "INNER":
-        return below
-    conditions = list(split_conjuncts(relation.condition))
-    if any(is_join_equality(c, relation) for c in conditions):
-        return None
-    found = find_join_nearnesses(relation, conditions)
-    if relation.kind == "FULL":
-        return found[0] if found and is_repeatable(relation) else None
-    if any(evaluate_constant(match.radius) is not None or _is_of_left(match) for match in found):
-        return None
-    return next((m for m in found if m.bounds is not None and is_repeatable(relation.left)), None)
+def _find_outer_match(select: Select) -> JoinNearness | None:
+    matches = (_read_outer_match(join) for join in walk_joins(select.from_) if join.kind != "INNER")
+    return next((match for match in matches if match is not None), None)
 
 
-def _is_of_left(match: JoinNearness) -> bool:
+def _read_outer_match(join: Join) -> JoinNearness | None:
+    if has_equality(join):
+        return None
+    found = find_join_nearnesses(join, [*split_conjuncts(join.condition)])
+    if join.kind == "FULL":
+        return found[0] if found and is_repeatable(join) else None
+    if any(evaluate_constant(match.radius) is not None or _is_radius_of_left(match) for match in found):
+        return None
+    return next((m for m in found if m.bounds is not None and is_repeatable(join.left)), None)
+
+
+def _is_radius_of_left(match: JoinNearness) -> bool:
     return match.bounds is not None and match.bounds.right is None
 
 
-# --- FULL -------------------------------------------------------------------------------------------------------------
-
-
-def _of_both(select: Select, join: Join, fresh: NameGenerator) -> Select:
+def _split_full_join(select: Select, join: Join, fresh: NameGenerator) -> Select:
     used = find_columns_used_outside(join, select)
-    left = relation_numbers(join.left)
-    missing = [make_null(c.type) if c.relation in left else c for c in used]
+    left = collect_numbers(join.left)
+    with_nulls = [make_null(c.type) if c.relation in left else c for c in used]
     matched = make_select(Join("LEFT", join.left, join.right, join.condition), used, fresh)
-    rest = make_select(Join("ANTI", join.right, join.left, join.condition), missing, fresh)
+    unmatched = make_select(Join("ANTI", join.right, join.left, join.condition), with_nulls, fresh)
     number = fresh.new_relation()
-    shown = tuple(
+    outputs = tuple(
         Output(fresh.new_alias(), Column(o.expr.type, number, o.alias, o.field), o.field) for o in matched.outputs
     )
-    derived = Derived(fresh.new_relation(), SetOperation("UNION", True, matched, rest, number, shown, (), None, 0))
-    return rename_columns(
-        replace(select, from_=replace_relation(select.from_, join, derived)), map_outputs(used, derived)
-    )
+    both = SetOperation("UNION", True, matched, unmatched, number, outputs, (), None, 0)
+    derived = Derived(fresh.new_relation(), both)
+    select = replace(select, from_=replace_relation(select.from_, join, derived))
+    return rename_columns(select, map_outputs(used, derived))
 
 
-# --- radii of the right side ------------------------------------------------------------------------------------------
-
-
-def _keyed(select: Select, match: JoinNearness, fresh: NameGenerator) -> Select:
+def _match_distinct_positions(select: Select, match: JoinNearness, fresh: NameGenerator) -> Select:
     join = match.join
-    left, right = relation_numbers(join.left), relation_numbers(join.right)
-    own = [c for c in split_conjuncts(join.condition) if {x.relation for x in walk_columns(c)} <= right]
-    others = [c for c in split_conjuncts(join.condition) if c not in own and c != match.near]
-    keys = [*dict.fromkeys(c for c in walk_columns(match.near) if c.relation in left)]
+    left, right = collect_numbers(join.left), collect_numbers(join.right)
+    in_on = split_conjuncts(join.condition)
+    right_only = [c for c in in_on if find_used_relations(c) <= right]
+    others = [c for c in in_on if c not in right_only and c != match.condition]
+    keys = [*dict.fromkeys(c for c in walk_columns(match.condition) if c.relation in left)]
     needed = [c for c in find_columns_used_outside(join, select) if c.relation in right]
     needed += [c for other in others for c in walk_columns(other) if c.relation in right]
 
-    positions = Derived(
-        fresh.new_relation(), replace(make_select(_source(join.left, keys), keys, fresh), distinct=True)
-    )
-    of_position = map_outputs(keys, positions)
-    near = transform_expr(match.near, lambda part: of_position[part] if part in keys else part)
-    pairs = Join("INNER", positions, join.right, combine_conjuncts([near, *own]))
-    shown = [*of_position.values(), *dict.fromkeys(needed)]
+    distinct = replace(make_select(_find_source(join.left, keys), keys, fresh), distinct=True)
+    positions = Derived(fresh.new_relation(), distinct)
+    key_columns = map_outputs(keys, positions)
+    near = transform_expr(match.condition, lambda part: key_columns[part] if part in keys else part)
+    pairs = Join("INNER", positions, join.right, combine_conjuncts([near, *right_only]))
+    shown = [*key_columns.values(), *dict.fromkeys(needed)]
     matched = make_derived(pairs, shown, fresh)
     names = map_outputs(shown, matched)
-    equal = [Call(BOOLEAN, "=", (key, names[of_position[key]])) for key in keys]
-    joined = Join(join.kind, join.left, matched, combine_conjuncts([*equal, *others]))
+    equalities = [Call(BOOLEAN, "=", (key, names[key_columns[key]])) for key in keys]
+    joined = Join(join.kind, join.left, matched, combine_conjuncts([*equalities, *others]))
     return rename_columns(replace(select, from_=replace_relation(select.from_, join, joined)), names)
 
 
-def _source(tree: Relation, keys: Sequence[Column]) -> Relation:
-    """The one table of ``tree`` that the columns are of, or all of it."""
+def _find_source(tree: Relation, keys: Sequence[Column]) -> Relation:
+    """Return the one table of ``tree`` that the columns are of, or all of it."""
     used = {key.relation for key in keys}
     return next((leaf for leaf in walk_leaves(tree) if used == {leaf.relation}), tree)

@@ -1,18 +1,19 @@
-"""Hints that conditions on one table give for another: regions go down into derived tables, and across matches.
+"""Transfer regions from the position that a condition confines to other positions, as filters.
 
-What WHERE, HAVING and ON say of a position (``confined``) holds
+* Into derived tables: ``SELECT ... FROM (SELECT ra, dec FROM t) AS q WHERE (q.ra, q.dec) in R`` also confines
+  (t.ra, t.dec) to R, unless the derived table counts its rows (TOP, OFFSET, window functions).
+* Across matches: ``a JOIN b ON NEAR(a, b, r) WHERE a in R`` confines b to R grown by r, and so on along chains.
 
-* inside a derived table, where the position comes from, unless that counts its rows (TOP, OFFSET, window functions);
-* grown by the radius, for what the position is matched with by a nearness of constant radius, and so on along chains.
+Comes before the SELECTs inside are rewritten; ``add_covers`` turns the filters into covers.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from adql.ir import Column, Derived, Expr, Join, NameGenerator, Relation, Scan, Select, split_conjuncts, walk_leaves
+from adql.ir import Column, Expr, Join, NameGenerator, Relation, Scan, Select, split_conjuncts
 from adql.regions import Cone, Grown, Moc, Region, cover
 from adql.regions.region_relations import has_moc
 from adql.rewrite.condition_pushdown import Filter, add_filters, find_origins
@@ -24,16 +25,19 @@ from adql.rewrite.confining_regions import (
     find_ranges,
     intersect_regions,
 )
-from adql.rewrite.match_ties import KnownEnd, find_ties, follow_ties, read_nearness
+from adql.rewrite.match_ties import KnownEnd, find_ties, follow_ties, read_nearness_tie
+from adql.rewrite.relation_trees import Leaf, collect_leaves, collect_numbers
 from clickhouse_schema.datatypes import BOOLEAN
 
-#: A MOC is grown by way of so many cells.
-_CELLS = 500
+#: Cells of a MOC that is grown: the distances to many cells take long
+_MAX_GROWN_CELLS = 500
+
+Leaves = dict[int, Leaf]
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Where a position lies."""
+    """A position lies in a region."""
 
     known: KnownEnd
     region: Region
@@ -43,75 +47,69 @@ class Fact:
         lon, lat = self.known.end
         return lon, lat
 
-    def hint(self, columns: tuple[Column, ...]) -> ImpliedWithin:
-        """For the position's columns there or deeper."""
-        return ImpliedWithin(BOOLEAN, columns[0], columns[1], self.region)
-
     @property
     def relation(self) -> int:
         return self.known.end[0].relation
 
+    def make_condition(self, columns: tuple[Column, ...]) -> ImpliedWithin:
+        """Return the filter for the columns of the position here or further inside."""
+        return ImpliedWithin(BOOLEAN, columns[0], columns[1], self.region)
+
 
 def transfer_regions(select: Select, fresh: NameGenerator) -> Select:
-    """The pass for one SELECT, before those inside of it."""
+    """Add filters to derived tables and matched tables, and turn outer joins into inner ones where a filter allows."""
     if isinstance(select.from_, Scan) and select.having is None:
         return select
-    known = [*_facts(select.where, _leaves(select), sure=True)]
-    of_groups = [f for f in _facts(select.having, _leaves(select), sure=True) if {*f.position} <= {*select.group_by}]
-    nonnull = {fact.relation for fact in known}
-    select = replace(select, from_=_without_needless_nulls(select.from_, nonnull))
-    known += _facts_of_joins(select.from_, _leaves(select), outer=False)
-    if not known and not of_groups:
+    leaves = collect_leaves(select.from_)
+    facts = _read_facts(select.where, leaves, is_sure=True)
+    group_facts = [f for f in _read_facts(select.having, leaves, is_sure=True) if {*f.position} <= {*select.group_by}]
+    select = replace(select, from_=_reduce_outer_joins(select.from_, {fact.relation for fact in facts}))
+    facts += _read_facts_of_joins(select.from_, leaves, below_full=False)
+    if not facts and not group_facts:
         return select
-    return _placed(select, known, [*of_groups, *_carried([*known, *of_groups], select)], fresh)
+    matched = _transfer_across_matches([*facts, *group_facts], select)
+    return _add_facts(select, facts, [*group_facts, *matched], fresh)
 
 
-# --- what is known ----------------------------------------------------------------------------------------------------
+# --- facts ------------------------------------------------------------------------------------------------------------
 
 
-Leaves = dict[int, Scan | Derived]
-
-
-def _leaves(select: Select) -> Leaves:
-    return {leaf.relation: leaf for leaf in walk_leaves(select.from_)}
-
-
-def _facts_of_joins(relation: Relation, leaves: Leaves, *, outer: bool) -> Iterator[Fact]:
-    """``outer``: a FULL join above may fill the rows with NULLs."""
+def _read_facts_of_joins(relation: Relation, leaves: Leaves, *, below_full: bool) -> Iterator[Fact]:
+    """Yield the facts that the ON of joins contain; ``below_full``: a FULL JOIN may fill the rows with NULLs."""
     if not isinstance(relation, Join):
         return
-    yield from _facts_of_joins(relation.left, leaves, outer=outer or relation.kind == "FULL")
-    if relation.kind == "FULL":
+    is_full = relation.kind == "FULL"
+    yield from _read_facts_of_joins(relation.left, leaves, below_full=below_full or is_full)
+    if is_full:
         return
-    right = {leaf.relation for leaf in walk_leaves(relation.right)}
-    for fact in _facts(relation.condition, leaves, sure=False):
-        on_right = fact.relation in right
+    right = collect_numbers(relation.right)
+    for fact in _read_facts(relation.condition, leaves, is_sure=False):
+        is_on_right = fact.relation in right
         known = fact.known
         if relation.kind in ("INNER", "SEMI"):
-            known = replace(known, sure=not outer and not (on_right and relation.kind == "SEMI"))
-        elif not on_right:
+            known = replace(known, is_sure=not below_full and not (is_on_right and relation.kind == "SEMI"))
+        elif not is_on_right:
             known = replace(known, within=relation)
         yield Fact(known, fact.region)
 
 
-def _facts(condition: Expr | None, leaves: Leaves, *, sure: bool) -> list[Fact]:
+def _read_facts(condition: Expr | None, leaves: Leaves, *, is_sure: bool) -> list[Fact]:
     def is_position(lon: Column, lat: Column) -> bool:
         found = find_origins(leaves.get(lon.relation), (lon.name, lat.name))
         return any(scan.entry.table.layout.position == names for scan, names in found)
 
     parts = split_conjuncts(condition)
-    said = combine_confinements(
-        [*(find_confinements(part, is_position) for part in parts), *find_ranges(parts, is_position)]
-    )
-    return [Fact(KnownEnd(position, sure), confinement.region) for position, confinement in said.items()]
+    found = [*(find_confinements(part, is_position) for part in parts), *find_ranges(parts, is_position)]
+    confinements = combine_confinements(found)
+    return [Fact(KnownEnd(position, is_sure), each.region) for position, each in confinements.items()]
 
 
-def _without_needless_nulls(relation: Relation, sure: set[int]) -> Relation:
-    """Outer joins as inner ones where the rows that they fill with NULLs are dropped: a known position has none."""
+def _reduce_outer_joins(relation: Relation, confined: set[int]) -> Relation:
+    """Turn outer joins into inner ones where a confined position drops the rows that they fill with NULLs."""
     if not isinstance(relation, Join):
         return relation
-    left, right = _without_needless_nulls(relation.left, sure), _without_needless_nulls(relation.right, sure)
-    has_left, has_right = (any(leaf.relation in sure for leaf in walk_leaves(side)) for side in (left, right))
+    left, right = _reduce_outer_joins(relation.left, confined), _reduce_outer_joins(relation.right, confined)
+    has_left, has_right = (bool(collect_numbers(side) & confined) for side in (left, right))
     kind = relation.kind
     if kind == "FULL" and has_left:
         kind = "LEFT"
@@ -125,48 +123,46 @@ def _without_needless_nulls(relation: Relation, sure: set[int]) -> Relation:
 # --- across matches ---------------------------------------------------------------------------------------------------
 
 
-def _carried(facts: list[Fact], select: Select) -> Iterator[Fact]:
-    """What follows across matches."""
-    found = find_ties(select, read_nearness)
-    for origin in _joined(facts) if found else ():
-        region = _coarse(origin.region)
-        for known, distance in follow_ties(origin.known, found):
-            yield Fact(known, _grown(region, distance))
+def _transfer_across_matches(facts: list[Fact], select: Select) -> Iterator[Fact]:
+    ties = find_ties(select, read_nearness_tie)
+    for origin in _merge_facts(facts) if ties else ():
+        region = _coarsen_region(origin.region)
+        for known, distance in follow_ties(origin.known, ties):
+            yield Fact(known, _grow_region(region, distance))
 
 
-def _joined(facts: list[Fact]) -> list[Fact]:
-    """One fact of each position from those that hold everywhere, and the others."""
+def _merge_facts(facts: list[Fact]) -> list[Fact]:
+    """Merge the facts of a position that hold in all rows into one."""
     sure: dict[KnownEnd, list[Region]] = {}
     for fact in facts:
-        if fact.known.sure:
+        if fact.known.is_sure:
             sure.setdefault(fact.known, []).append(fact.region)
-    everywhere = [Fact(known, intersect_regions(regions)) for known, regions in sure.items()]
-    return everywhere + [fact for fact in facts if not fact.known.sure]
+    merged = [Fact(known, intersect_regions(regions)) for known, regions in sure.items()]
+    return merged + [fact for fact in facts if not fact.known.is_sure]
 
 
-def _grown(region: Region, by: float) -> Region:
-    """By degrees; a circle stays one."""
+def _grow_region(region: Region, degrees: float) -> Region:
     if isinstance(region, Cone):
-        return replace(region, radius=min(region.radius + by, 180.0)) if region.radius >= 0 else region
-    return Grown(region, math.radians(by))
+        return replace(region, radius=min(region.radius + degrees, 180.0)) if region.radius >= 0 else region
+    return Grown(region, math.radians(degrees))
 
 
-def _coarse(region: Region) -> Region:
-    """Distances to many cells take long."""
-    return Moc.of_cells(cover(region, _CELLS).all) if has_moc(region) else region
+def _coarsen_region(region: Region) -> Region:
+    return Moc.of_cells(cover(region, _MAX_GROWN_CELLS).all) if has_moc(region) else region
 
 
-# --- where it is put --------------------------------------------------------------------------------------------------
+# --- filters ----------------------------------------------------------------------------------------------------------
 
 
-def _placed(select: Select, known: list[Fact], new: list[Fact], fresh: NameGenerator) -> Select:
-    """Hints of all facts about derived tables, and of new ones about stored tables.
-
-    What WHERE or ON says of a stored table itself has no need of a hint.
-    """
-    sure = {fact.relation for fact in (*known, *new) if fact.known.sure}
-    for relation, leaf in _leaves(select).items():
-        about = new if isinstance(leaf, Scan) else [*known, *new]
-        hints = [Filter(f.position, f.hint) for f in about if f.relation == relation and f.known.within is None]
-        select = add_filters(select, leaf, hints, fresh, sure=relation in sure)
+def _add_facts(select: Select, facts: list[Fact], new: list[Fact], fresh: NameGenerator) -> Select:
+    """Add all facts to derived tables as filters, and the new ones to stored tables, whose own conditions stand."""
+    sure = {fact.relation for fact in (*facts, *new) if fact.known.is_sure}
+    for relation, leaf in collect_leaves(select.from_).items():
+        about: Iterable[Fact] = new if isinstance(leaf, Scan) else (*facts, *new)
+        filters = [
+            Filter(fact.position, fact.make_condition)
+            for fact in about
+            if fact.relation == relation and fact.known.within is None
+        ]
+        select = add_filters(select, leaf, filters, fresh, is_sure=relation in sure)
     return select

@@ -1,4 +1,4 @@
-"""Tables that answer the same each time they are read: only these may stand twice in a query where one is meant."""
+"""Which relations answer the same each time they are read: only these may stand in a query more often than written."""
 
 from __future__ import annotations
 
@@ -6,30 +6,27 @@ from adql.functions.mathematical_functions import RANDOM_SQL
 from adql.ir import (
     Aggregate,
     Call,
-    Derived,
-    Exists,
     Expr,
-    InSubquery,
-    Join,
     Query,
     Relation,
     Scan,
     SetOperation,
-    Subquery,
+    SubqueryExpr,
     Windowed,
     walk_expr,
+    walk_leaves,
     walk_select_expressions,
     walk_selects,
 )
 
-#: Sums of floating-point numbers depend on the order in which the rows are read.
+#: Set functions whose value does not depend on the order of rows, as sums of floating-point numbers do
 _STEADY_AGGREGATES = ("COUNT", "MIN", "MAX")
 
-_CHANCES = (*RANDOM_SQL, "ROW NUMBER")
+_UNSTEADY_CALLS = (*RANDOM_SQL, "ROW NUMBER")
 
 
 def has_random_answer(query: Query) -> bool:
-    """Whether random numbers or a sample make the answer another one each time."""
+    """Return whether random numbers or a sample make the answer differ each time."""
     parts = (
         part for select in walk_selects(query) for expr in walk_select_expressions(select) for part in walk_expr(expr)
     )
@@ -37,16 +34,13 @@ def has_random_answer(query: Query) -> bool:
 
 
 def is_repeatable(relation: Relation) -> bool:
-    if isinstance(relation, Scan):
-        return True
-    if isinstance(relation, Derived):
-        return _is_repeatable_query(relation.query)
-    assert isinstance(relation, Join)  # noqa: S101  there are three kinds
-    return is_repeatable(relation.left) and is_repeatable(relation.right)
+    """Return whether a relation has the same rows each time it is read."""
+    leaves = walk_leaves(relation)
+    return all(isinstance(leaf, Scan) or _is_repeatable_query(leaf.query) for leaf in leaves)
 
 
 def _is_repeatable_query(query: Query) -> bool:
-    """No part of it depends on an order of rows, or on chance."""
+    """Return whether no part of a query depends on an order of rows or on chance."""
     if query.limit is not None or query.offset:
         return False
     if isinstance(query, SetOperation):
@@ -57,9 +51,9 @@ def _is_repeatable_query(query: Query) -> bool:
 
 
 def is_deterministic(expr: Expr) -> bool:
-    """Whether an expression, its parts aside, has the same value each time."""
-    if isinstance(expr, (Subquery, InSubquery, Exists)):
+    """Return whether an expression has the same value each time, if its operands have."""
+    if isinstance(expr, SubqueryExpr):
         return _is_repeatable_query(expr.query)
     if isinstance(expr, Aggregate):
         return expr.name in _STEADY_AGGREGATES or expr.type.is_integer
-    return not (isinstance(expr, Windowed) or (isinstance(expr, Call) and expr.name in _CHANCES))
+    return not (isinstance(expr, Windowed) or (isinstance(expr, Call) and expr.name in _UNSTEADY_CALLS))

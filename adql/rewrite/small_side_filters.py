@@ -1,16 +1,23 @@
-"""A small table in a join tells the large one where to look.
+"""Filter a large table of a join by the rows of a small one.
 
-A table of few rows that is matched by position gives the large table the HEALPix cells around its rows: cells whose
-neighbours reach farther than the radius, so they hold every partner by construction. Where each row has its own radius,
-it gives cells of one of a few orders. One that is joined by a column gives its values: ids, or what else. They stand as
-``IN (SELECT ...)`` beside the large table, whose sort key or projection they select by, or whose rows they keep from
-being sent around on a cluster; the small table is read again for each, so it must answer the same each time.
+* A small table matched by position gives the HEALPix cells around its rows, of an order whose neighbours reach farther
+  than the radius, so they hold every partner by construction. Where each row has its own radius, the cells are of one
+  of a few orders.
+* A small table joined by a column gives the column's values.
+
+    few JOIN large ON NEAR(few, large, r)
+    few JOIN large ON NEAR(few, large, r) WHERE CELL(large.ra, large.dec, k) IN (SELECT cells around few, of order k)
+
+The large table is selected by its sort key or projection, and on a cluster fewer of its rows are sent. The small table
+is read once more for each filter, so it must answer the same each time. Comes before the SELECTs inside are rewritten;
+``add_covers`` writes CELL by the stored index.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 
 from adql.clickhouse.sky.neighbour_cell_sql import farthest, order_for
@@ -18,118 +25,116 @@ from adql.ir import (
     Call,
     Column,
     Derived,
-    Exists,
     Expr,
     InSubquery,
     Join,
     Literal,
     NameGenerator,
-    Output,
     Query,
     Relation,
     Scan,
     Select,
     SetOperation,
-    Subquery,
-    combine_conjuncts,
-    derive_field,
+    SubqueryExpr,
     has_window,
     split_conjuncts,
     transform_expr,
-    walk_columns,
     walk_expr,
     walk_leaves,
 )
 from adql.rewrite.condition_pushdown import Filter, add_filters, find_origins
+from adql.rewrite.derived_tables import make_select
 from adql.rewrite.match_ties import (
     End,
     KnownEnd,
     Tie,
     find_ties,
     follow_ties,
-    read_equality,
-    read_nearness,
-    read_nearness_of_row,
+    read_equality_tie,
+    read_nearness_tie,
+    read_row_radius_tie,
 )
+from adql.rewrite.relation_trees import Leaf, collect_leaves, find_used_relations
 from adql.rewrite.repeatable_relations import is_deterministic, is_repeatable
 from adql.rewrite.spatial_covers import find_index_column
 from clickhouse_schema.datatypes import BOOLEAN, DOUBLE, INT, LONG
 
-#: What follows for an end of a match
-Given = Iterator[tuple[KnownEnd, Filter]]
+#: Rows of a small table: each is read twice, and has nine cells
+_MAX_SMALL_ROWS = 20_000
 
-#: Rows of a small table, at most: each is read twice, and has nine cells
-_SMALL = 20_000
+#: The large table has at least so many times as many rows
+_MIN_RATIO = 50
 
-#: How many times as many rows the large one has, at least
-_TIMES = 50
+#: A table that is not counted is taken for large beside so few rows, or so few ids
+_MAX_ROWS_BESIDE_UNKNOWN = 1_000
+_MAX_IDS_BESIDE_UNKNOWN = 100
 
-#: Rows of a table that nobody counted are many, but only for a table of so few, or of so few ids.
-_FEW = 1_000
-_FEW_IDS = 100
+#: Rows per id from which ids select granules: ten granules
+_MIN_ROWS_PER_ID = 10 * 8192
 
-#: Ids select granules as long as there are ten times as many of these.
-_ROWS_OF_AN_ID = 10 * 8192
-
-#: Orders of cells for radii of rows: they reach 30 arcsec, 8 arcmin, 1.1 and 4.3 degrees; beyond, it is the whole sky.
+#: Orders of cells for radii that depend on rows: they reach 30 arcsec, 8 arcmin, 1.1 and 4.3 degrees; beyond these the
+#: filter is the whole sky
 _ORDERS = (12, 8, 5, 3)
 
-#: The part of the sky that cells may cover to be of use
-_MOST_SKY = 0.3
+#: The part of the sky that the cells may cover
+_MAX_SKY = 0.3
+
+KnownFilter = tuple[KnownEnd, Filter]
 
 
 def filter_by_small_sides(select: Select, fresh: NameGenerator) -> Select:
-    """The pass for one SELECT, before those inside of it."""
+    """Add the filters that small tables of a join give to large ones."""
     if not isinstance(select.from_, Join):
         return select
-    near, equal = find_ties(select, read_nearness), find_ties(select, read_equality)
-    given: list[tuple[KnownEnd, Filter]] = []
+    nearnesses, equalities = find_ties(select, read_nearness_tie), find_ties(select, read_equality_tie)
+    found: list[KnownFilter] = []
     for leaf in walk_leaves(select.from_):
-        size = _rows(leaf, _own(select, leaf))
-        if size is not None and size <= _SMALL and is_repeatable(leaf):
-            given += _cells(select, leaf, size, near, fresh)
-            given += _cells_of_radii(select, leaf, size, fresh)
-            given += _ids(select, leaf, size, equal, fresh)
+        rows = _bound_rows(leaf, _find_own_conditions(select, leaf))
+        if rows is not None and rows <= _MAX_SMALL_ROWS and is_repeatable(leaf):
+            small = _SmallSide(select, leaf, rows, fresh)
+            found += small.make_cell_filters(nearnesses)
+            found += small.make_cell_filters_by_radius()
+            found += small.make_id_filters(equalities)
     for leaf in [*walk_leaves(select.from_)]:
-        about = [(known, hint) for known, hint in given if known.end[0].relation == leaf.relation]
-        sure = any(known.sure for known, _ in about)
-        select = add_filters(select, leaf, [hint for _, hint in about], fresh, sure=sure)
+        about = [(known, each) for known, each in found if known.end[0].relation == leaf.relation]
+        is_sure = any(known.is_sure for known, _ in about)
+        select = add_filters(select, leaf, [each for _, each in about], fresh, is_sure=is_sure)
     return select
 
 
-# --- how large --------------------------------------------------------------------------------------------------------
+# --- sizes ------------------------------------------------------------------------------------------------------------
 
 
-def _own(select: Select, leaf: Scan | Derived) -> list[Expr]:
-    """The conditions of WHERE on one table alone, without subqueries."""
+def _find_own_conditions(select: Select, leaf: Leaf) -> list[Expr]:
+    """Return the conditions of WHERE on one table alone that have no subquery."""
     return [
         part
         for part in split_conjuncts(select.where)
-        if {c.relation for c in walk_columns(part)} == {leaf.relation}
-        and not any(isinstance(e, (Subquery, InSubquery, Exists)) for e in walk_expr(part))
+        if find_used_relations(part) == {leaf.relation}
+        and not any(isinstance(e, SubqueryExpr) for e in walk_expr(part))
         and is_deterministic(part)
     ]
 
 
-def _rows(leaf: Relation, conditions: list[Expr]) -> int | None:
-    """At most so many rows; None if that is not known."""
+def _bound_rows(leaf: Relation, conditions: list[Expr]) -> int | None:
+    """Return an upper bound of the rows of a leaf; None if none is known."""
     if isinstance(leaf, Scan):
-        known = [leaf.entry.rows, *(_looked_up(leaf, condition) for condition in conditions)]
+        known = [leaf.entry.rows, *(_count_ids(leaf, condition) for condition in conditions)]
         return min((n for n in known if n is not None), default=None)
-    return _rows_of(leaf.query) if isinstance(leaf, Derived) else None
+    return _bound_rows_of_query(leaf.query) if isinstance(leaf, Derived) else None
 
 
-def _rows_of(query: Query) -> int | None:
+def _bound_rows_of_query(query: Query) -> int | None:
     if isinstance(query, SetOperation):
-        left, right = _rows_of(query.left), _rows_of(query.right)
+        left, right = _bound_rows_of_query(query.left), _bound_rows_of_query(query.right)
         return None if left is None or right is None else left + right
     if query.is_grouped and not query.group_by:
         return 1
-    return _rows(query.from_, [*split_conjuncts(query.where)])
+    return _bound_rows(query.from_, [*split_conjuncts(query.where)])
 
 
-def _looked_up(leaf: Scan, condition: Expr) -> int | None:
-    """How many rows a condition on the whole id leaves."""
+def _count_ids(leaf: Scan, condition: Expr) -> int | None:
+    """Return the number of values that a condition on the whole id allows; None for other conditions."""
     ids = leaf.entry.table.layout.id
     if len(ids) != 1 or not (isinstance(condition, Call) and condition.name in ("=", "IN")):
         return None
@@ -142,57 +147,107 @@ def _looked_up(leaf: Scan, condition: Expr) -> int | None:
 
 def _is_large(scan: Scan, small: int) -> bool:
     rows = scan.entry.rows
-    return small <= _FEW if rows is None else rows >= _TIMES * max(small, _FEW)
+    if rows is None:
+        return small <= _MAX_ROWS_BESIDE_UNKNOWN
+    return rows >= _MIN_RATIO * max(small, _MAX_ROWS_BESIDE_UNKNOWN)
 
 
-def _is_chosen_from(scan: Scan, name: str, small: int) -> bool:
-    """Whether as many values of a column spare much: of an index its granules, of others the way to one server."""
+def _is_selective(scan: Scan, name: str, small: int) -> bool:
+    """Return whether so many values of a column save much: granules by an index, else rows sent to one server."""
     rows = scan.entry.rows
     if not scan.entry.table.is_indexed(name):
         return scan.entry.is_sharded and _is_large(scan, small)
-    return small <= _FEW_IDS if rows is None else rows >= _ROWS_OF_AN_ID * small
+    return small <= _MAX_IDS_BESIDE_UNKNOWN if rows is None else rows >= _MIN_ROWS_PER_ID * small
 
 
-# --- what it gives ----------------------------------------------------------------------------------------------------
+# --- filters ----------------------------------------------------------------------------------------------------------
 
 
-def _cells(select: Select, leaf: Scan | Derived, size: int, near: list[Tie], fresh: NameGenerator) -> Given:
-    ends = dict.fromkeys(end for match in near for end in match.ends if end[0].relation == leaf.relation)
-    for end in ends:
-        for known, radius in follow_ties(KnownEnd(end, sure=False), near):
-            order = order_for(radius)
-            if order is not None and 9 * size < _MOST_SKY * 12 * 4**order and _is_of_use(select, known.end, size):
-                yield known, Filter(known.end, partial(_in_cells, {order: _around(select, leaf, end, order, fresh)}))
+@dataclass(frozen=True, slots=True)
+class _SmallSide:
+    """A leaf of the FROM of ``select`` with at most ``rows`` rows."""
 
+    select: Select
+    leaf: Leaf
+    rows: int
+    fresh: NameGenerator
 
-def _cells_of_radii(select: Select, leaf: Scan | Derived, size: int, fresh: NameGenerator) -> Given:
-    """Each row's cells are of the finest order that reaches as far as its own radius."""
-    for match in find_ties(select, partial(read_nearness_of_row, leaf.relation)):
-        radius = match.of_row
-        if radius is None or not all(is_deterministic(part) for part in walk_expr(radius)):
-            continue
-        for known, _ in follow_ties(KnownEnd(match.ends[0], sure=False), [match]):
-            if not _is_of_use(select, known.end, size):
+    def make_cell_filters(self, ties: list[Tie]) -> Iterator[KnownFilter]:
+        ends = dict.fromkeys(end for tie in ties for end in tie.ends if end[0].relation == self.leaf.relation)
+        for end in ends:
+            for known, radius in follow_ties(KnownEnd(end, is_sure=False), ties):
+                order = order_for(radius)
+                if order is None or 9 * self.rows >= _MAX_SKY * 12 * 4**order:
+                    continue
+                if self._is_useful_for(known.end):
+                    cells = {order: self._select_cells(end, order, [])}
+                    yield known, Filter(known.end, partial(_test_cells, cells))
+
+    def make_cell_filters_by_radius(self) -> Iterator[KnownFilter]:
+        """Yield filters by cells of the finest order that reaches as far as each row's own radius."""
+        for tie in find_ties(self.select, partial(read_row_radius_tie, self.leaf.relation)):
+            radius, end = tie.row_radius, tie.ends[0]
+            if radius is None or not all(is_deterministic(part) for part in walk_expr(radius)):
                 continue
-            found, least = {}, 0.0
-            for order in _ORDERS:
-                most = farthest(order)
-                found[order] = _around(select, leaf, match.ends[0], order, fresh, (radius, least, most))
-                least = most
-            found[0] = _around(select, leaf, match.ends[0], 0, fresh, (radius, least, math.inf))
-            yield known, Filter(known.end, partial(_in_cells, found))
+            for known, _ in follow_ties(KnownEnd(end, is_sure=False), [tie]):
+                if not self._is_useful_for(known.end):
+                    continue
+                cells, least = {}, 0.0
+                for order in _ORDERS:
+                    limit = farthest(order)
+                    cells[order] = self._select_cells(end, order, _test_radius(radius, least, limit))
+                    least = limit
+                cells[0] = self._select_cells(end, 0, _test_radius(radius, least, math.inf))
+                yield known, Filter(known.end, partial(_test_cells, cells))
+
+    def _is_useful_for(self, end: End) -> bool:
+        """Return whether a large table is sorted by the position ``end``."""
+        leaf = next(leaf for leaf in walk_leaves(self.select.from_) if leaf.relation == end[0].relation)
+        origins = find_origins(leaf, tuple(column.name for column in end))
+        return any(scan.entry.table.layout.position == names and _is_large(scan, self.rows) for scan, names in origins)
+
+    def _select_cells(self, end: End, order: int, radius_conditions: list[Expr]) -> Select:
+        """Return the query of the cells of ``order`` around the rows that meet ``radius_conditions``."""
+        conditions = [*_find_own_conditions(self.select, self.leaf), *radius_conditions]
+        table, flat_conditions, (lon, lat) = _flatten_derived(self.leaf, conditions, end)
+        if any(isinstance(part, Call) and part.name.startswith("CAP ") for part in walk_expr(lon)):
+            # caps are long expressions, which the derived table computes once per row
+            table, flat_conditions, (lon, lat) = self.leaf, conditions, end
+        if order == 0:
+            return make_select(table, [Call(LONG, "BASE CELLS", ())], self.fresh, flat_conditions)
+        index: Expr = Call(LONG, "HPX29", (lon, lat))
+        if isinstance(table, Scan) and isinstance(lon, Column) and isinstance(lat, Column):
+            index = find_index_column(table, lon, lat) or index
+        cells = Call(LONG, "CELLS AROUND", (index, Literal(INT, order)))
+        return make_select(table, [cells], self.fresh, flat_conditions)
+
+    def make_id_filters(self, ties: list[Tie]) -> Iterator[KnownFilter]:
+        leaves = collect_leaves(self.select.from_)
+        for tie in ties:
+            for end in tie.ends:
+                if end[0].relation != self.leaf.relation:
+                    continue
+                for known, _ in follow_ties(KnownEnd(end, is_sure=False), [tie]):
+                    [other] = known.end
+                    origins = find_origins(leaves[other.relation], (other.name,))
+                    is_useful = any(_is_selective(scan, name, self.rows) for scan, (name,) in origins)
+                    if is_useful and _is_comparable(end[0], other):
+                        conditions = _find_own_conditions(self.select, self.leaf)
+                        table, conditions, (value,) = _flatten_derived(self.leaf, conditions, end)
+                        values = make_select(table, [value], self.fresh, conditions)
+                        yield known, Filter(known.end, partial(_test_value, values))
 
 
-def _is_of_use(select: Select, end: End, size: int) -> bool:
-    """Whether the position ``end`` is one that a large table is sorted by."""
-    leaf = next(leaf for leaf in walk_leaves(select.from_) if leaf.relation == end[0].relation)
-    lon, lat = (column.name for column in end)
-    stored = find_origins(leaf, (lon, lat))
-    return any(scan.entry.table.layout.position == names and _is_large(scan, size) for scan, names in stored)
+def _test_radius(radius: Expr, least: float, limit: float) -> list[Expr]:
+    """Return the conditions that ``radius`` is from ``least`` to below ``limit`` degrees."""
+    conditions: list[Expr] = [Call(BOOLEAN, ">=", (radius, Literal(DOUBLE, least)))]
+    if math.isfinite(limit):
+        conditions.append(Call(BOOLEAN, "<", (radius, Literal(DOUBLE, limit))))
+    return conditions
 
 
-def _in_cells(cells: dict[int, Select], position: tuple[Column, ...]) -> Expr:
-    """Whether a position is in one of the cells that a query gives for each order."""
+def _test_cells(cells: dict[int, Select], position: tuple[Column, ...]) -> Expr:
+    """Return the condition that a position is in one of the cells, which a query returns for each order."""
     tests = tuple(
         InSubquery(BOOLEAN, Call(LONG, "CELL", (*position, Literal(INT, order))), query)
         for order, query in cells.items()
@@ -200,63 +255,19 @@ def _in_cells(cells: dict[int, Select], position: tuple[Column, ...]) -> Expr:
     return tests[0] if len(tests) == 1 else Call(BOOLEAN, "OR", tests)
 
 
-def _around(
-    select: Select,
-    leaf: Scan | Derived,
-    end: End,
-    order: int,
-    fresh: NameGenerator,
-    limits: tuple[Expr, float, float] | None = None,
-) -> Select:
-    """The cells of the small table's rows; of those whose radius is at least the one, and less than the other limit."""
-    wanted = _own(select, leaf)
-    if limits is not None:
-        radius, least, most = limits
-        wanted.append(Call(BOOLEAN, ">=", (radius, Literal(DOUBLE, least))))
-        if math.isfinite(most):
-            wanted.append(Call(BOOLEAN, "<", (radius, Literal(DOUBLE, most))))
-    table, conditions, (lon, lat) = _flat(leaf, wanted, end)
-    if any(isinstance(part, Call) and part.name.startswith("CAP ") for part in walk_expr(lon)):
-        table, conditions, (lon, lat) = leaf, wanted, end  # they are long, and computed once a row inside
-    if order == 0:
-        return _column(table, conditions, Call(LONG, "BASE CELLS", ()), fresh)
-    index: Expr = Call(LONG, "HPX29", (lon, lat))
-    if isinstance(table, Scan) and isinstance(lon, Column) and isinstance(lat, Column):
-        index = find_index_column(table, lon, lat) or index
-    return _column(table, conditions, Call(LONG, "CELLS AROUND", (index, Literal(INT, order))), fresh)
+def _test_value(values: Select, columns: tuple[Column, ...]) -> Expr:
+    return InSubquery(BOOLEAN, columns[0], values)
 
 
-def _ids(select: Select, leaf: Scan | Derived, size: int, equal: list[Tie], fresh: NameGenerator) -> Given:
-    leaves = {leaf.relation: leaf for leaf in walk_leaves(select.from_)}
-    for match in equal:
-        for end in match.ends:
-            if end[0].relation != leaf.relation:
-                continue
-            for known, _ in follow_ties(KnownEnd(end, sure=False), [match]):
-                [there] = known.end
-                found = [
-                    scan
-                    for scan, (name,) in find_origins(leaves[there.relation], (there.name,))
-                    if _is_chosen_from(scan, name, size)
-                ]
-                if found and _same_kind(end[0], there):
-                    table, conditions, (value,) = _flat(leaf, _own(select, leaf), end)
-                    yield known, _id_hint(known.end, _column(table, conditions, value, fresh))
+def _is_comparable(value: Column, other: Column) -> bool:
+    """Return whether ClickHouse compares the types in IN as SQL does: numbers with integers, or texts."""
+    return (value.type.is_numeric and other.type.is_integer) or (value.type.is_text and other.type.is_text)
 
 
-def _id_hint(end: End, query: Select) -> Filter:
-    return Filter(end, lambda columns: InSubquery(BOOLEAN, columns[0], query))
-
-
-def _same_kind(value: Column, there: Column) -> bool:
-    """Whether the engine selects by them in an IN as SQL compares: numbers with integers, or texts."""
-    return (value.type.is_numeric and there.type.is_integer) or (value.type.is_text and there.type.is_text)
-
-
-def _flat(
-    leaf: Scan | Derived, conditions: list[Expr], exprs: tuple[Expr, ...]
+def _flatten_derived(
+    leaf: Leaf, conditions: list[Expr], exprs: tuple[Expr, ...]
 ) -> tuple[Relation, list[Expr], tuple[Expr, ...]]:
-    """The same rows without a derived table that only selects: what it is made of, conditions and ``exprs`` of that."""
+    """Return the FROM of a derived table that only selects, with conditions and ``exprs`` in terms of it."""
     if not isinstance(leaf, Derived) or not isinstance(leaf.query, Select):
         return leaf, conditions, exprs
     query = leaf.query
@@ -271,10 +282,4 @@ def _flat(
     exprs = tuple(transform_expr(e, change) for e in exprs)
     if isinstance(query.from_, Join):
         return query.from_, conditions, exprs
-    return _flat(query.from_, conditions, exprs)
-
-
-def _column(table: Relation, conditions: list[Expr], expr: Expr, fresh: NameGenerator) -> Select:
-    alias = fresh.new_alias()
-    output = Output(alias, expr, derive_field(expr, alias))
-    return Select(table, combine_conjuncts(conditions), (), None, (output,), False, (), None, 0)
+    return _flatten_derived(query.from_, conditions, exprs)

@@ -1,14 +1,18 @@
-"""Covers: conditions that confine a position become also a condition on the HEALPix index, which the sort key serves.
+"""Add covers: conditions on the stored HEALPix index, the sort key, for the conditions that confine a position.
 
-All conditions of one WHERE or ON together confine a position to one region, and its cover is ANDed to them. In the
-cells that lie wholly inside the region, those conditions that say nothing else need no test.
+    WHERE CONTAINS(POINT(ra, dec), CIRCLE(...)) = 1
+    WHERE hpx29 IN cells AND (hpx29 IN cells wholly inside OR exact test)
+
+All conditions of one WHERE or ON together confine a position to one region, which has one cover. In the cells wholly
+inside the region, the conditions that say nothing else need no test. Removes the ``ImpliedWithin`` that
+``transfer_regions`` adds, and writes CELL of ``filter_by_small_sides`` by the index.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from adql.ir import (
     Call,
@@ -16,142 +20,143 @@ from adql.ir import (
     Expr,
     InCells,
     InSubquery,
-    Join,
     NameGenerator,
     Query,
-    Relation,
     Scan,
     Select,
     combine_conjuncts,
     split_conjuncts,
     walk_expr,
-    walk_leaves,
     walk_select_expressions,
     walk_selects,
 )
 from adql.regions import MOST_CELLS, Complement, Cover, Grown, Intersection, Moc, Region, Union, cover
 from adql.regions.circle_union import Discs
 from adql.rewrite.confining_regions import (
-    Confinement,
+    Confinements,
     ImpliedWithin,
     Position,
     combine_confinements,
     find_confinements,
     find_ranges,
 )
+from adql.rewrite.relation_trees import collect_leaves, map_conditions
 from clickhouse_schema.datatypes import BOOLEAN, LONG, Field
 
 HPX29 = "hpx29"
 
-#: A cover may have so many cells for each circle of a union ...
-_CELLS_OF_A_PART = 16
-#: ... and so many at most.
-_MOST_CELLS = 10_000
+#: Cells of a cover for each shape of a union, and in all
+_MAX_CELLS_PER_SHAPE = 16
+_MAX_CELLS = 10_000
 
-#: A cover of a greater part of the sky costs more than it saves.
-_MOST_SKY = 0.9
+#: The part of the sky above which a cover costs more than it saves
+_MAX_SKY = 0.9
+
+#: The index column that belongs to (lon, lat), if these are a table's position
+IndexFinder = Callable[[Column, Column], Column | None]
 
 
-def add_covers(select: Select, fresh: NameGenerator) -> Select:  # noqa: ARG001  passes are called alike
-    """The pass for one SELECT. It ends all hints (``Confined``)."""
-    scans = {leaf.relation: leaf for leaf in walk_leaves(select.from_) if isinstance(leaf, Scan)}
+def add_covers(select: Select, fresh: NameGenerator) -> Select:  # noqa: ARG001  every pass has this signature
+    """Add the covers of WHERE and of each ON."""
+    leaves = collect_leaves(select.from_)
 
-    def covered(relation: Relation) -> Relation:
-        if not isinstance(relation, Join):
-            return relation
-        condition = _covered(relation.condition, scans)
-        return replace(relation, left=covered(relation.left), right=covered(relation.right), condition=condition)
+    def find_index(lon: Column, lat: Column) -> Column | None:
+        leaf = leaves.get(lon.relation)
+        return find_index_column(leaf, lon, lat) if isinstance(leaf, Scan) and lat.relation == lon.relation else None
 
-    return replace(select, where=_covered(select.where, scans), from_=covered(select.from_))
+    from_ = map_conditions(select.from_, lambda join: _cover_condition(join.condition, find_index))
+    return replace(select, where=_cover_condition(select.where, find_index), from_=from_)
 
 
 def find_index_column(leaf: Scan, lon: Column, lat: Column) -> Column | None:
-    """The ``hpx29`` column that belongs to (lon, lat); None unless they are the table's position."""
+    """Return the ``hpx29`` column that belongs to (lon, lat); None unless they are the table's position."""
     if leaf.entry.table.layout.position != (lon.name, lat.name):
         return None
     field = Field(f"{leaf.entry.qualified_name}.{HPX29}", LONG, nullable=False)
     return Column(LONG, leaf.relation, HPX29, field)
 
 
-def _covered(condition: Expr | None, scans: dict[int, Scan]) -> Expr | None:
-    def index(lon: Column, lat: Column) -> Column | None:
-        leaf = scans.get(lon.relation)
-        return find_index_column(leaf, lon, lat) if leaf is not None and lat.relation == lon.relation else None
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A conjunct with the positions that it confines."""
 
-    parts = list(split_conjuncts(condition))
-    said = [find_confinements(part, lambda lon, lat: index(lon, lat) is not None) for part in parts]
-    limits = find_ranges(parts, lambda lon, lat: index(lon, lat) is not None)
-    found = combine_confinements([*said, *limits])
-    kept = [(part, one) for part, one in zip(parts, said, strict=True) if not isinstance(part, ImpliedWithin)]
-    added: list[Expr] = []
-    for position, confinement in found.items():
-        column = index(*position)
-        if column is not None:
-            wanted, kept = _with_cover(column, position, cover_region(confinement.region), kept)
-            added += wanted
-    tests = (_cell_test(part, index) for part, _ in kept)
-    return combine_conjuncts([*added, *(test for test in tests if test is not None)])
+    condition: Expr
+    confinements: Confinements
+
+    def is_only(self, position: Position) -> bool:
+        """Return whether the conjunct states a region of ``position`` and nothing else."""
+        return position in self.confinements and self.confinements[position].is_exact
 
 
-def _cell_test(expr: Expr, index: Callable[[Column, Column], Column | None]) -> Expr | None:
-    """A hint ``CELL(lon, lat, order) IN (SELECT ...)``, or several of several orders, by the index; None without one.
+def _cover_condition(condition: Expr | None, find_index: IndexFinder) -> Expr | None:
+    def is_position(lon: Column, lat: Column) -> bool:
+        return find_index(lon, lat) is not None
 
-    Other conditions as they are.
+    conditions = list(split_conjuncts(condition))
+    parts = [_Part(each, find_confinements(each, is_position)) for each in conditions]
+    found = [*(part.confinements for part in parts), *find_ranges(conditions, is_position)]
+    parts = [part for part in parts if not isinstance(part.condition, ImpliedWithin)]
+    covers: list[Expr] = []
+    for position, confinement in combine_confinements(found).items():
+        index = find_index(*position)
+        if index is not None:
+            added, parts = _add_cover(index, position, cover_region(confinement.region), parts)
+            covers += added
+    tests = (_test_by_index(part.condition, find_index) for part in parts)
+    return combine_conjuncts([*covers, *(test for test in tests if test is not None)])
+
+
+def _test_by_index(expr: Expr, find_index: IndexFinder) -> Expr | None:
+    """Return the filter ``CELL(lon, lat, order) IN (SELECT ...)``, or an OR of such, by the index; None without one.
+
+    Other conditions are unchanged.
     """
     if isinstance(expr, Call) and expr.name == "OR" and all(_is_cell_test(arg) for arg in expr.args):
-        tests = tuple(test for arg in expr.args if (test := _cell_test(arg, index)) is not None)
+        tests = tuple(test for arg in expr.args if (test := _test_by_index(arg, find_index)) is not None)
         return replace(expr, args=tests) if len(tests) == len(expr.args) else None
     if not (_is_cell_test(expr) and isinstance(expr, InSubquery) and isinstance(expr.operand, Call)):
         return expr
     lon, lat, order = expr.operand.args
-    column = index(lon, lat) if isinstance(lon, Column) and isinstance(lat, Column) else None
-    return None if column is None else replace(expr, operand=Call(LONG, "CELL OF", (column, order)))
+    index = find_index(lon, lat) if isinstance(lon, Column) and isinstance(lat, Column) else None
+    return None if index is None else replace(expr, operand=Call(LONG, "CELL OF", (index, order)))
 
 
 def _is_cell_test(expr: Expr) -> bool:
     return isinstance(expr, InSubquery) and isinstance(expr.operand, Call) and expr.operand.name == "CELL"
 
 
-Said = list[tuple[Expr, dict[Position, Confinement]]]
-
-
-def _with_cover(index: Column, position: Position, cells: Cover, parts: Said) -> tuple[list[Expr], Said]:
-    """The cover, and ``parts`` with one in place of those that cells wholly inside need not test."""
-    if _sky(cells.all) > _MOST_SKY:
+def _add_cover(index: Column, position: Position, cells: Cover, parts: list[_Part]) -> tuple[list[Expr], list[_Part]]:
+    """Return the cover, and ``parts`` with one test for all those that cells wholly inside need not make."""
+    if _sum_sky(cells.all) > _MAX_SKY:
         return [], parts
-    wanted = InCells(BOOLEAN, index, cells.all)
-    whole = [part for part, said in parts if _says_only(said, position)]
-    exact = combine_conjuncts(whole)
+    covers: list[Expr] = [InCells(BOOLEAN, index, cells.all)]
+    exact = combine_conjuncts([part.condition for part in parts if part.is_only(position)])
     if exact is None or not cells.inside:
-        return [wanted], parts
+        return covers, parts
     test = Call(BOOLEAN, "OR", (InCells(BOOLEAN, index, cells.inside), exact), span=exact.span)
-    return [wanted], [(test, {}), *((part, said) for part, said in parts if not _says_only(said, position))]
-
-
-def _says_only(said: dict[Position, Confinement], position: Position) -> bool:
-    return position in said and said[position].whole
+    return covers, [_Part(test, {}), *(part for part in parts if not part.is_only(position))]
 
 
 def cover_region(region: Region) -> Cover:
-    """With more cells for unions of many shapes."""
-    return cover(region, min(max(MOST_CELLS, _CELLS_OF_A_PART * _count(region)), _MOST_CELLS))
+    """Return the cover of a region, with more cells for unions of many shapes."""
+    return cover(region, min(max(MOST_CELLS, _MAX_CELLS_PER_SHAPE * _count_shapes(region)), _MAX_CELLS))
 
 
-def _count(region: Region) -> int:
+def _count_shapes(region: Region) -> int:
     if isinstance(region, (Union, Intersection)):
-        return sum(_count(part) for part in region.parts)
+        return sum(_count_shapes(part) for part in region.parts)
     if isinstance(region, (Grown, Complement)):
-        return _count(region.part)
+        return _count_shapes(region.part)
     return len(region.radii) if isinstance(region, Discs) else 1
 
 
-def _sky(cells: tuple[tuple[int, tuple[int, ...]], ...]) -> float:
-    """The part of the sky in ``cells``."""
-    return math.fsum(len(of_order) / (12 * 4**order) for order, of_order in cells)
+def _sum_sky(cells: tuple[tuple[int, tuple[int, ...]], ...]) -> float:
+    """Return the part of the sky in ``cells``, from 0 to 1."""
+    return math.fsum(len(numbers) / (12 * 4**order) for order, numbers in cells)
 
 
 def find_cells_read(query: Query) -> dict[str, Moc]:
-    """The cells that covers confine each table's index to, by ``schema.table.hpx29``; all its conditions together."""
+    """Return the cells that all covers together leave of each table, by ``schema.table.hpx29``."""
     found: dict[str, list[tuple[int, tuple[int, ...]]]] = {}
     for select in walk_selects(query):
         for expr in walk_select_expressions(select):
