@@ -46,7 +46,7 @@ def test_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"default_maxrec": 10, "hard_maxrec": 5}, "default_maxrec is above hard_maxrec"),
         ({"unknown": 1}, "Extra inputs are not permitted"),
         ({"clickhouse_url": "ch1:8123"}, "give an address such as http://ch1:8123"),
-        ({"clickhouse_url": "http://me:secret@ch1:8123"}, "give the address alone"),
+        ({"clickhouse_url": "http://me:secret@ch1:8123"}, "give only the address"),
         ({"redis_url": "host:6379", "clickhouse_url": "http://ch1:8123"}, "give an address such as redis:"),
         ({"redis_url": "redis://host:6379/0"}, "redis_url needs clickhouse_url"),
         ({"redis_url": "redis://host:6379/0", "clickhouse_url": "http://ch1:8123"}, "redis_url needs results_url"),
@@ -57,10 +57,10 @@ def test_wrong_settings(settings: dict, said: str) -> None:
         Config(**settings)
 
 
-def test_a_misspelt_setting_is_told() -> None:
-    with pytest.raises(ConfigError, match=r"SKYHOUSE_ANONYMUS is no setting: did you mean SKYHOUSE_ANONYMOUS\?"):
+def test_a_misspelt_setting_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"SKYHOUSE_ANONYMUS is not a setting: did you mean SKYHOUSE_ANONYMOUS\?"):
         read_config({"SKYHOUSE_ANONYMUS": "false"})
-    with pytest.raises(ConfigError, match=r"SKYHOUSE_X is no setting; docs/configuration.md has them all"):
+    with pytest.raises(ConfigError, match=r"SKYHOUSE_X is not a setting; docs/configuration.md lists the settings"):
         read_config({"SKYHOUSE_X": ""})
     assert read_config({"SKYHOUSE_DATA": "/data", "OTHER": "x"}) == Config()
 

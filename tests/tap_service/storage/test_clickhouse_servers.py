@@ -27,7 +27,7 @@ Eventually = Callable[[Callable[[], bool]], None]
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_endpoints, "_FIRST_SECONDS", 0.01)
+    monkeypatch.setattr(server_endpoints, "_MIN_RETRY_SECONDS", 0.01)
 
 
 @pytest.fixture

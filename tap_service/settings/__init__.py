@@ -1,0 +1,1 @@
+"""The settings by subject; ``tap_service.config.Config`` has all of them."""

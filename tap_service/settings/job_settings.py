@@ -1,0 +1,119 @@
+"""Settings of asynchronous jobs: limits, retention, queues and stores."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, Field, field_validator
+
+
+class JobSettings(BaseModel):
+    async_hard_maxrec: int = Field(
+        100_000_000,
+        ge=1,
+        title="Highest row limit of a job",
+        description="A higher MAXREC is reduced to this number. A job without MAXREC has the limit of a request.",
+    )
+    async_seconds: int = Field(
+        3600,
+        ge=1,
+        title="Default execution duration of a job, in seconds",
+        description="A job that runs longer is ABORTED with a message. Its owner may request another duration.",
+    )
+    async_hard_seconds: int = Field(
+        86_400,
+        ge=1,
+        title="Longest execution duration of a job, in seconds",
+        description="A longer duration, and 0 (unlimited), is reduced to this number.",
+    )
+    retention_seconds: int = Field(
+        7 * 86_400,
+        ge=1,
+        title="Default retention of a job and its result, in seconds",
+        description="Counts from the creation of the job. Its owner may set another destruction time.",
+    )
+    hard_retention_seconds: int = Field(
+        30 * 86_400,
+        ge=1,
+        title="Longest retention of a job and its result, in seconds",
+        description="A later destruction time is reduced to this long after the request for it.",
+    )
+    concurrent_jobs: int = Field(
+        max(1, os.cpu_count() or 1),
+        ge=1,
+        title="Long jobs that run at the same time",
+        description=(
+            "Best the number of cores of the engine, which is the default on a single machine. As many short jobs "
+            "(up to ten seconds) run besides, and jobs above ten minutes take at most half of the long jobs' places. "
+            "Further jobs are QUEUED; users take turns."
+        ),
+    )
+    user_running_jobs: int = Field(
+        max(1, os.cpu_count() or 1),
+        ge=1,
+        title="Jobs of one user that run at the same time",
+        description=(
+            "Includes short jobs. Anonymous clients count by address. By default the number of processor cores."
+        ),
+    )
+    user_waiting_jobs: int = Field(
+        500,
+        ge=1,
+        title="Jobs of one user that may wait",
+        description="A request to run another job gets 429 with Retry-After; the job stays PENDING.",
+    )
+    waiting_jobs: int = Field(
+        5000,
+        ge=1,
+        title="Jobs of all users that may wait",
+        description="When this many jobs wait, a request to run another job gets 503 with Retry-After.",
+    )
+    piece_seconds: float = Field(
+        60.0,
+        ge=0,
+        title="Duration of a piece of a long job, in seconds",
+        description=(
+            "A job with a longer estimate runs in pieces of about this duration if its query allows it; finished "
+            "pieces survive the process that executes them. 0: no job is divided."
+        ),
+    )
+    jobs_path: Path | None = Field(
+        None,
+        title="Directory for jobs and their results",
+        description="Must outlive the process. By default jobs in the data directory.",
+    )
+    results_url: str = Field(
+        "",
+        title="Location of the results of jobs",
+        description=(
+            "A directory, or an address that fsspec knows, such as s3://bucket/results (with skyhouse[s3] installed); "
+            "the service and its workers share it. Required with Redis. "
+            "By default results in the directory for jobs."
+        ),
+    )
+    redis_url: str = Field(
+        "",
+        title="Address of a Redis server",
+        description=(
+            "For example redis://host:6379/0. Redis then stores the jobs and skyhouse-worker processes execute them, "
+            "which requires a ClickHouse server. If empty, the service stores and executes the jobs itself."
+        ),
+    )
+    worker_silence: float = Field(
+        30.0,
+        gt=0,
+        title="Silence after which a worker counts as dead, in seconds",
+        description=(
+            "The job of such a worker goes to another one. Live workers report every half second. The clocks of all "
+            "machines must agree better than this."
+        ),
+    )
+
+    @field_validator("redis_url")
+    @classmethod
+    def _check_redis_url(cls, value: str) -> str:
+        if value and urlsplit(value).scheme not in ("redis", "rediss", "unix"):
+            raise ValueError("give an address such as redis://host:6379/0")
+        return value

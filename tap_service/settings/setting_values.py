@@ -1,0 +1,26 @@
+"""Conversions and checks that several settings share."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+
+def split_list(value: str) -> tuple[str, ...]:
+    """Split a value at its commas; empty parts are dropped."""
+    return tuple(part.strip() for part in value.split(",") if part.strip())
+
+
+def check_server_url(value: str) -> str:
+    """Return an http or https URL without its final slash.
+
+    Raises
+    ------
+    ValueError
+        It has no host, or it contains a user, a password or a query.
+    """
+    parts = urlsplit(value)
+    if value and (parts.scheme not in ("http", "https") or not parts.hostname):
+        raise ValueError("give an address such as http://ch1:8123")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ValueError("give only the address; user and password have settings of their own")
+    return value.rstrip("/")

@@ -1,0 +1,106 @@
+"""Settings of the site: its name, its address and its users."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Network, IPv6Network, ip_network
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, Field, field_validator
+from pydantic_settings import NoDecode
+
+from tap_service.settings.setting_values import check_server_url, split_list
+
+Network = IPv4Network | IPv6Network
+
+
+class SiteSettings(BaseModel):
+    title: str = Field(
+        "Skyhouse",
+        title="Name of the service",
+        description="Shown on the landing page, in the examples and in every VOTable.",
+    )
+    description: str = Field(
+        "TAP service over ClickHouse",
+        title="What the service offers",
+        description="One or two sentences for /capabilities and the landing page.",
+    )
+    contact: str = Field(
+        "",
+        title="Contact",
+        description="A mail address or a web page, shown on the landing page.",
+    )
+    public_url: str = Field(
+        "",
+        title="Public address of the service",
+        description=(
+            "For example https://example.org/archive: the part of the address before /tap. "
+            "If empty, the headers of a trusted proxy determine it, otherwise the request."
+        ),
+    )
+    trusted_proxies: Annotated[tuple[Network, ...], NoDecode] = Field(
+        (ip_network("127.0.0.0/8"), ip_network("::1")),
+        title="Trusted proxies",
+        description=(
+            "Addresses or networks, separated by commas. The service ignores the headers Forwarded and "
+            "X-Forwarded-For, -Proto, -Host and -Prefix from all other clients. If empty, it trusts no client."
+        ),
+    )
+    anonymous: bool = Field(
+        True,
+        title="Anonymous access",
+        description=(
+            "false: only users with a name and password or a token may use the service; /availability and "
+            "/capabilities stay public."
+        ),
+    )
+    accounts: Path | None = Field(
+        None,
+        title="File of users",
+        description=(
+            "The command skyhouse user writes it. By default accounts.sqlite in the data directory; "
+            "all processes of one deployment share it."
+        ),
+    )
+    token_issuers: Path | None = Field(
+        None,
+        title="YAML file of issuers of JSON Web Tokens",
+        description=(
+            "A list of entries with name, issuer, audience, keys (a JSON Web Key Set file in the same directory) and "
+            "optionally user_claim and admins. The user of a token is called name:user."
+        ),
+    )
+    query_log: str = Field(
+        "-",
+        title="Query log",
+        description="A file to which the service appends one line of JSON per query; -: standard error; empty: no log.",
+    )
+    sesame_url: str = Field(
+        "",
+        title="Address of the name resolver",
+        description=(
+            "A CDS Sesame service, such as https://cds.unistra.fr/cgi-bin/nph-sesame, which resolves the object names "
+            "in ivo_simbadpoint. If empty, the service refuses ivo_simbadpoint."
+        ),
+    )
+
+    @field_validator("trusted_proxies", mode="before")
+    @classmethod
+    def _split_networks(cls, value: Any) -> Any:
+        if not isinstance(value, str):
+            return value
+        return tuple(ip_network(part, strict=False) for part in split_list(value))
+
+    @field_validator("public_url")
+    @classmethod
+    def _check_public_url(cls, value: str) -> str:
+        parts = urlsplit(value)
+        if value and (parts.scheme not in ("http", "https") or not parts.netloc or parts.query or parts.fragment):
+            raise ValueError("give an absolute address such as https://example.org/archive")
+        return value.rstrip("/").removesuffix("/tap")
+
+    @field_validator("sesame_url")
+    @classmethod
+    def _check_sesame_url(cls, value: str) -> str:
+        return check_server_url(value)

@@ -1,0 +1,99 @@
+"""Settings of uploads and user tables."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, field_validator
+from pydantic_settings import NoDecode
+
+from tap_service.settings.setting_values import split_list
+
+
+class UploadSettings(BaseModel):
+    upload_bytes: int = Field(
+        256 << 20,
+        ge=1,
+        title="Size of the uploads of one request, in bytes",
+        description="Applies to the files as sent. Decompressed, and as rows, each may take four times as much.",
+    )
+    upload_rows: int = Field(
+        10_000_000,
+        ge=1,
+        title="Rows of an upload",
+        description="The service refuses an upload with more rows.",
+    )
+    upload_columns: int = Field(
+        1000,
+        ge=1,
+        le=5000,
+        title="Columns of an upload",
+        description="The service refuses an upload with more columns.",
+    )
+    upload_cell_bytes: int = Field(
+        1 << 20,
+        ge=1,
+        title="Size of one value of an upload, in bytes",
+        description="Applies to a text in UTF-8 and to an array.",
+    )
+    upload_seconds: int = Field(
+        60,
+        ge=1,
+        title="Time to read an upload, in seconds",
+        description="Processor time; fetching the upload from another server may take as long in addition.",
+    )
+    upload_memory: int = Field(
+        3 << 30,
+        ge=1 << 29,
+        title="Memory to read an upload, in bytes",
+        description="Limits the address space of the process that reads the upload.",
+    )
+    upload_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
+        (),
+        title="Hosts of the local network from which uploads may be fetched",
+        description=(
+            "Names, separated by commas. The service fetches an upload by URL only from public addresses and from "
+            "these hosts."
+        ),
+    )
+
+    @field_validator("upload_hosts", mode="before")
+    @classmethod
+    def _split_hosts(cls, value: Any) -> Any:
+        return split_list(value.lower()) if isinstance(value, str) else value
+
+
+class UserTableSettings(BaseModel):
+    user_tables: int = Field(
+        100,
+        ge=0,
+        title="User tables of one user",
+        description="They lie in the schema mydb. 0: no user tables.",
+    )
+    user_table_bytes: int = Field(
+        10 << 30,
+        ge=0,
+        title="Disk space for the tables of one user, in bytes",
+        description="As the engine stores them, compressed.",
+    )
+    user_table_file: int = Field(
+        1 << 30,
+        ge=1,
+        title="Largest file for a user table, in bytes",
+        description=(
+            "Applies to a file as sent, or to a stored result of a job. Decompressed, and as rows, it may take four "
+            "times as much."
+        ),
+    )
+    user_table_seconds: int = Field(
+        600,
+        ge=1,
+        title="Time to read a file for a user table, in seconds",
+        description="Processor time.",
+    )
+    user_table_days: int = Field(
+        90,
+        ge=0,
+        title="Retention of a user table, in days",
+        description="Counts from its last change or use in a query. 0: until its owner removes it.",
+    )
