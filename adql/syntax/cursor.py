@@ -8,8 +8,9 @@ from typing import NoReturn
 
 from adql.errors import AdqlSyntaxError, Hint, Span, make_printable, offset_to_line_column
 from adql.syntax.hints import token_hints
-from adql.syntax.lexer import END, NAME, NUMBER, STRING, WORD, tokenise
+from adql.syntax.lexer import tokenise
 from adql.syntax.nodes import Expression, Identifier, Query
+from adql.syntax.token_kinds import END, NAME, NUMBER, STRING, WORD
 from clickhouse_schema.reserved_words import RESERVED
 
 MAX_INTEGER_DIGITS = 18

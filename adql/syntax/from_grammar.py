@@ -8,7 +8,7 @@ from adql.errors import AdqlSyntaxError, Fix, Hint
 from adql.syntax.cursor import Cursor
 from adql.syntax.expression_grammar import is_query_operand, parse_condition, parse_query_to_bracket
 from adql.syntax.hints.other_dialects import find_function_hint
-from adql.syntax.lexer import NAME, NUMBER, WORD, token_to_number
+from adql.syntax.lexer import token_to_number
 from adql.syntax.nodes import (
     DerivedTable,
     Identifier,
@@ -21,6 +21,7 @@ from adql.syntax.nodes import (
     TableName,
     TableReference,
 )
+from adql.syntax.token_kinds import NAME, NUMBER, WORD
 from clickhouse_schema.reserved_words import RESERVED
 
 _JOIN_WORDS = frozenset({"NATURAL", "CROSS", "INNER", "LEFT", "RIGHT", "FULL", "JOIN"})

@@ -23,7 +23,7 @@ from adql.syntax.expression_grammar import (
     require_value,
 )
 from adql.syntax.hints.other_dialects import find_function_hint
-from adql.syntax.lexer import NAME, NUMBER, STRING, WORD, token_to_number
+from adql.syntax.lexer import token_to_number
 from adql.syntax.nodes import (
     BooleanLiteral,
     Case,
@@ -41,6 +41,7 @@ from adql.syntax.nodes import (
     When,
 )
 from adql.syntax.reserved_functions import ARGUMENTS, SET_FUNCTIONS
+from adql.syntax.token_kinds import NAME, NUMBER, STRING, WORD
 from adql.syntax.window_grammar import parse_window
 from clickhouse_schema.reserved_words import RESERVED
 

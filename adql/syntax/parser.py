@@ -14,7 +14,6 @@ from adql.syntax.cursor import Cursor
 from adql.syntax.expression_grammar import parse_condition, parse_subquery, parse_value_or_condition
 from adql.syntax.from_grammar import parse_tables
 from adql.syntax.hints.other_dialects import WORD_HINTS
-from adql.syntax.lexer import END, NAME, WORD
 from adql.syntax.nodes import (
     CommonTable,
     DerivedTable,
@@ -28,6 +27,7 @@ from adql.syntax.nodes import (
     Statement,
 )
 from adql.syntax.operand_grammar import OPERANDS
+from adql.syntax.token_kinds import END, NAME, WORD
 from adql.syntax.window_grammar import parse_order_by
 
 

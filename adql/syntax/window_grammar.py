@@ -5,8 +5,8 @@ from __future__ import annotations
 from adql.errors import AdqlSyntaxError
 from adql.syntax.cursor import Cursor
 from adql.syntax.expression_grammar import parse_value_or_condition, parse_values
-from adql.syntax.lexer import NUMBER
 from adql.syntax.nodes import Expression, Frame, OrderTerm, Window
+from adql.syntax.token_kinds import NUMBER
 
 _BOUNDS = ("UNBOUNDED PRECEDING", "PRECEDING", "CURRENT ROW", "FOLLOWING", "UNBOUNDED FOLLOWING")
 _BOUND_SAID = "UNBOUNDED PRECEDING, n PRECEDING, CURRENT ROW, n FOLLOWING or UNBOUNDED FOLLOWING"

@@ -5,19 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adql.errors import AdqlSyntaxError, Span
-from adql.syntax.lexer import (
-    COMMENT,
-    END,
-    MAX_CHARACTERS,
-    MAX_TOKENS,
-    NAME,
-    NUMBER,
-    STRING,
-    WORD,
-    Tokens,
-    token_to_number,
-    tokenise,
-)
+from adql.syntax.lexer import MAX_CHARACTERS, MAX_TOKENS, Tokens, token_to_number, tokenise
+from adql.syntax.token_kinds import COMMENT, END, NAME, NUMBER, STRING, WORD
 
 
 def kinds(text: str) -> list[str]:

@@ -13,7 +13,7 @@ from adql.syntax.hints.parse_position import (
     find_open_bracket,
     replace_tokens,
 )
-from adql.syntax.lexer import END, NAME, NUMBER, WORD
+from adql.syntax.token_kinds import END, NAME, NUMBER, WORD
 
 _WHOLE = re.compile(r"'?(\d+)(?:\.0*)?'?")
 _SET_OPERATORS = ("UNION", "EXCEPT", "INTERSECT")

@@ -15,8 +15,8 @@ from adql.syntax.hints.parse_position import (
     find_open_bracket,
     replace_tokens,
 )
-from adql.syntax.lexer import END, NAME, NUMBER, STRING, WORD
 from adql.syntax.reserved_functions import GEOMETRIES
+from adql.syntax.token_kinds import END, NAME, NUMBER, STRING, WORD
 from clickhouse_schema.reserved_words import RESERVED, name_to_adql
 
 _OPERANDS = frozenset({WORD, NAME, NUMBER, STRING})

@@ -17,8 +17,8 @@ from adql.syntax.hints.symbol_hints import (
     find_operator_hint,
     find_other_hint,
 )
-from adql.syntax.lexer import NAME, NUMBER, STRING, WORD
 from adql.syntax.reserved_functions import ARGUMENTS
+from adql.syntax.token_kinds import NAME, NUMBER, STRING, WORD
 from clickhouse_schema.reserved_words import RESERVED
 
 _ONE_CONDITION = "each JOIN takes one condition, directly after its table; put nested joins in parentheses"
