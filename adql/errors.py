@@ -1,11 +1,11 @@
-"""Errors of the translator, each with the place in the query that it is about.
+"""Errors of the translator, each with its position in the query.
 
-AdqlError                the text cannot be answered; the user reads it
+AdqlError                the query cannot be answered; the message is for its author
 ├── AdqlSyntaxError      not ADQL (lexer, parser)
-├── AdqlSemanticError    ADQL, but a name, type or value in it is wrong (resolver, rewrite passes)
-│   └── FormError        a function where it cannot stand; too many or few arguments or columns
-└── AdqlUnsupported      ADQL that Skyhouse does not answer yet, said with the way out
-AdqlErrors               several AdqlError found in one query, reported together
+├── AdqlSemanticError    a wrong name, type or value (resolver, rewrite passes)
+│   └── FormError        a misplaced function; a wrong number of arguments or columns
+└── AdqlUnsupported      valid ADQL that Skyhouse does not translate, with a way out
+AdqlErrors               several errors of one query
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import NamedTuple
 
 
 class Span(NamedTuple):
-    """Half-open range of character offsets [start, end) in the query text."""
+    """A half-open range [start, end) of character offsets in the query."""
 
     start: int
     end: int
 
     def extend_to(self, other: Span) -> Span:
-        """The span from the start of this one to the end of ``other``."""
+        """Return the span from the start of this one to the end of ``other``."""
         return Span(self.start, max(self.end, other.end))
 
 
@@ -29,14 +29,14 @@ NOWHERE = Span(0, 0)
 
 
 class Fix(NamedTuple):
-    """A replacement in the query text: ``text`` in place of what is at ``span``."""
+    """A replacement in the query: ``text`` for what is at ``span``."""
 
     span: Span
     text: str
 
 
 class Hint(NamedTuple):
-    """The way out in words, and the replacements that together do what it says, where it is that certain."""
+    """The way out of an error, and, where it is certain, the fixes that apply it."""
 
     text: str
     fixes: tuple[Fix, ...] = ()
@@ -49,16 +49,37 @@ NO_HINT = Hint("")
 
 
 def offset_to_line_column(text: str, offset: int) -> tuple[int, int]:
-    """1-based line and column of a character offset."""
+    """Convert a character offset to a line and a column.
+
+    Parameters
+    ----------
+    text
+        The query.
+    offset
+        Characters before the position.
+
+    Returns
+    -------
+    tuple[int, int]
+        Line and column, both counted from 1.
+    """
     before = text[:offset]
     return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
 
 
 class AdqlError(Exception):
-    """One thing wrong with a query.
+    """One error in a query.
 
-    ``message`` says what is wrong, ``hint`` the way out (may be empty), ``span`` where; ``fixes``, in the order of the
-    text and apart from each other, are replacements that together do what the hint says (often there are none).
+    Attributes
+    ----------
+    message
+        What is wrong.
+    span
+        Where, in characters of the query.
+    hint
+        The way out; may be empty.
+    fixes
+        Replacements that together apply the hint, in the order of the text and without overlap; often none.
     """
 
     def __init__(self, message: str, span: Span = NOWHERE, hint: str | Hint = "") -> None:
@@ -68,12 +89,23 @@ class AdqlError(Exception):
         self.hint, self.fixes = hint if isinstance(hint, Hint) else Hint(hint)
 
     def describe(self, text: str) -> str:
-        """``line L, column C: message (hint)``, with the line of the query and a caret below it."""
+        """Format the error for a terminal.
+
+        Parameters
+        ----------
+        text
+            The query.
+
+        Returns
+        -------
+        str
+            ``line L, column C: message (hint)``, the line of the query, and carets below the span.
+        """
         line, column = offset_to_line_column(text, self.span.start)
-        said = f"line {line}, column {column}: {self.message}"
+        report = f"line {line}, column {column}: {self.message}"
         if self.hint:
-            said += f" ({self.hint})"
-        return said + "\n" + _format_excerpt(text, self.span, column)
+            report += f" ({self.hint})"
+        return report + "\n" + _format_excerpt(text, self.span, column)
 
 
 class AdqlSyntaxError(AdqlError):
@@ -85,7 +117,7 @@ class AdqlSemanticError(AdqlError):
 
 
 class FormError(AdqlSemanticError):
-    """A number of arguments or columns that does not fit, or a function that cannot stand here, whatever the types."""
+    """A wrong number of arguments or columns, or a misplaced function, whatever the types."""
 
 
 class AdqlUnsupported(AdqlError):
@@ -93,7 +125,7 @@ class AdqlUnsupported(AdqlError):
 
 
 class AdqlErrors(AdqlError):
-    """Several errors of one query; the first gives the position."""
+    """Several errors of one query (``errors``), at the position of the first."""
 
     def __init__(self, errors: Sequence[AdqlError]) -> None:
         first = errors[0]
@@ -105,7 +137,20 @@ class AdqlErrors(AdqlError):
 
 
 def make_printable(text: str, width: int = 40) -> str:
-    """``text`` as a message may show it: cut to ``width`` characters; a lone foreign one also by code point."""
+    """Prepare text of a user for a message.
+
+    Parameters
+    ----------
+    text
+        Any text.
+    width
+        Longer text is cut to this number of characters.
+
+    Returns
+    -------
+    str
+        The text without unprintable characters; a single character outside ASCII is followed by its code point.
+    """
     if len(text) == 1 and not "!" <= text <= "~":
         return f"{text} (U+{ord(text):04X})" if text.isprintable() and not text.isspace() else f"U+{ord(text):04X}"
     shown = text if len(text) <= width else text[: width - 3] + "..."

@@ -1,4 +1,4 @@
-"""What a query does, in words: a line for each step, the last one of them first, each below the step that it feeds."""
+"""The plan of a query in plain English: one line for each step, each indented below the step that it feeds."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ from clickhouse_schema.shard_map import LOCAL, MARGIN
 _INDENT = "  "
 
 _SHARD_PART_NOTES = {"": "", LOCAL: ", a shard's own rows", MARGIN: ", a shard's own rows and those near its borders"}
-#: lines, at most: more tell nobody anything
+#: A longer plan is cut.
 _MAX_LINES = 60
 
 
 def describe_plan(query: Query) -> list[str]:
-    """Of a query after the passes."""
+    """Describe a query after the passes."""
     lines = list(_describe_query(query, 0))
     if len(lines) > _MAX_LINES:
         return [*lines[:_MAX_LINES], "..."]
@@ -106,7 +106,7 @@ def _describe_relation(relation: Relation, select: Select, depth: int) -> Iterat
 
 
 def is_cross_match(join: Join) -> bool:
-    """Whether a join is a cross-match, as ``crossmatch`` makes them: by equal cubes of the sky."""
+    """Return whether a join is by equal cubes of the sky, as the pass ``crossmatch`` writes cross-matches."""
     outputs = {
         (leaf.relation, output.alias): output.expr
         for leaf in walk_leaves(join)

@@ -1,6 +1,6 @@
-"""LINKs and service descriptors of a result: those of its tables whose columns are all in it as they are stored.
+"""LINKs and service descriptors of a result: those of its tables whose columns the result has unchanged.
 
-A column stays what it is through renames, subqueries, joins, groups and set operations; what is computed is another.
+A column is unchanged by renames, subqueries, joins, groups and set operations, and by nothing that computes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from clickhouse_schema.schema_model import Table
 
 @dataclass(frozen=True, slots=True)
 class ColumnOrigin:
-    """Column ``column`` of a table; ``row`` is equal for those that come from one row of it, and only for them."""
+    """A stored column; ``row`` is equal for the columns that come from the same row, and only for them."""
 
     entry: TableEntry
     column: str
@@ -24,9 +24,9 @@ class ColumnOrigin:
 
 
 def find_result_links(query: Query, tables: Iterable[TableEntry]) -> ResultLinks:
-    """Of the query before the passes, which reads ``tables``.
+    """Find the links of a query before the passes, which reads ``tables``.
 
-    Where a column is there more than once, the first one is referred to, but a link's own column is the one it is of.
+    Where a column occurs more than once, references are to the first; every occurrence of a link's own column has it.
     """
     if not any(entry.table.services or any(column.links for column in entry.table.columns) for entry in tables):
         return NO_LINKS
@@ -44,13 +44,13 @@ def find_result_links(query: Query, tables: Iterable[TableEntry]) -> ResultLinks
         for link in rows[origin.row].place_links(origin.column, place)
     ]
     services: list[PlacedService] = []
-    for row in rows.values():  # one that takes no column is the same for each use of the table
+    for row in rows.values():  # a service without columns is the same for each use of the table
         services += [service for service in row.place_services() if service not in services]
     return ResultLinks(tuple(links), tuple(services))
 
 
 class _SourceRow:
-    """The columns of one row of ``table`` that a result has, and the first place of each."""
+    """The columns of one row of ``table`` that a result has, each with its first position in the result."""
 
     def __init__(self, table: Table) -> None:
         self.places: dict[str, int] = {}
@@ -70,10 +70,10 @@ class _SourceRow:
 
 
 def trace_outputs(query: Query) -> list[ColumnOrigin | None]:
-    """Where each output comes from; None for what is computed."""
+    """Return the stored column of each output, None for a computed one."""
     if isinstance(query, SetOperation):
         left, right = trace_outputs(query.left), trace_outputs(query.right)
-        # EXCEPT and INTERSECT leave rows of the left
+        # EXCEPT and INTERSECT keep rows of the left
         return [_merge_origins(*pair) for pair in zip(left, right, strict=True)] if query.op == "UNION" else left
     stored: dict[int, TableEntry] = {}
     derived: dict[tuple[int, str], ColumnOrigin | None] = {}
@@ -96,7 +96,7 @@ def trace_outputs(query: Query) -> list[ColumnOrigin | None]:
 
 
 def _strip_neutral_casts(expr: Expr) -> Expr:
-    """Without casts that leave each value as it is: set operations write them."""
+    """Remove the casts that set operations write and that change no value."""
     while isinstance(expr, Call) and expr.name == "CAST" and len(expr.args) == 1:
         [inner] = expr.args
         if expr.type != inner.type and not (expr.type.is_text and inner.type.is_text):
@@ -106,7 +106,7 @@ def _strip_neutral_casts(expr: Expr) -> Expr:
 
 
 def _merge_origins(left: ColumnOrigin | None, right: ColumnOrigin | None) -> ColumnOrigin | None:
-    """The rows are of one table on both sides: each of the pair of rows is one of them."""
+    """Return the common stored column of a UNION's two sides; its rows are those of either side."""
     if left is None or right is None or left.entry is not right.entry or left.column != right.column:
         return None
     return ColumnOrigin(left.entry, left.column, (left.row, right.row))

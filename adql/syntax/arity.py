@@ -1,4 +1,4 @@
-"""How many arguments the reserved functions take: part of ADQL's grammar, unlike their types."""
+"""The number of arguments of reserved functions, which ADQL's grammar fixes, unlike their types."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _GEOMETRY_FORMS = {
 
 
 def find_argument_fault(name: str, args: Sequence[Expression]) -> str:
-    """What is wrong with the arguments of the reserved function ``name``, or nothing."""
+    """Return what is wrong with the number of arguments of a reserved function; empty if nothing is."""
     if name in GEOMETRIES:
         if _has_geometry_form(name, args):
             return ""
@@ -39,7 +39,7 @@ _DISTINCT_ROWS = "rows that differ are counted by SELECT COUNT(*) FROM (SELECT D
 
 
 def find_argument_hint(name: str, args: Sequence[Expression]) -> Hint:
-    """The hint about arguments that do not fit, or nothing."""
+    """Return the hint for arguments that ``find_argument_fault`` refuses."""
     if name == "COUNT":
         return Hint(_DISTINCT_ROWS if args else "COUNT(*) counts rows")
     if name in ("LOG", "LOG10") and len(args) == 2:
@@ -67,7 +67,7 @@ def _describe_argument_count(name: str) -> str:
 
 
 def _has_geometry_form(name: str, args: Sequence[Expression]) -> bool:
-    """A system is a string or NULL; a point is not a number, and in the other form every coordinate is one argument."""
+    """Return whether the arguments fit one of the two forms: with points, or with each coordinate as an argument."""
     shape = args[1:] if args and isinstance(args[0], StringLiteral | NullLiteral) else args
     count = len(shape)
     if name == "POINT":

@@ -14,15 +14,16 @@ from adql.syntax.token_kinds import END, NAME, NUMBER, STRING, WORD
 from clickhouse_schema.reserved_words import RESERVED
 
 MAX_INTEGER_DIGITS = 18
-"""Of the numbers after TOP and OFFSET, so that they fit 64 bits."""
+"""Limit for the numbers after TOP and OFFSET, which have to fit 64 bits."""
 
 MAX_DEPTH = 100
-"""Brackets, prefix operators and CASEs open at one place; a subquery counts as SUBQUERY_LEVELS."""
+"""Limit for the brackets, prefix operators and CASEs open at one position; a subquery counts as SUBQUERY_LEVELS."""
 
 MAX_HEIGHT = 200
-"""Levels of an expression's tree, or of the joins or set operations of a query. Each operator of a chain read from the
-left (a - b - c) is a level. Chains of AND, OR, ||, &, ^ and | become balanced trees, so their length does not count.
-Both bounds keep every pass over the tree within Python's own recursion limit."""
+"""Limit for the levels of an expression's tree, or of the joins or set operations of a query.
+
+Each operator of a left-associative chain (a - b - c) is a level. Chains of AND, OR, ||, &, ^ and | become balanced
+trees, so their length does not count. Both limits keep every pass over the tree within Python's recursion limit."""
 
 SUBQUERY_LEVELS = 3
 
@@ -66,14 +67,14 @@ class Cursor:
     # --- reading ---
 
     def span_from(self, first: int) -> Span:
-        """From token ``first`` to the token read last."""
+        """Return the span from token ``first`` to the last token read."""
         return _new_span((self.starts[first], self.ends[self.at - 1]))
 
     def span_at(self, at: int) -> Span:
         return _new_span((self.starts[at], self.ends[at]))
 
     def take(self, kind: str) -> bool:
-        """Read a token of this kind, if it is the next."""
+        """Read the next token if it is of this kind, and return whether it was."""
         if self.kinds[self.at] == kind:
             self.at += 1
             return True
@@ -85,14 +86,14 @@ class Cursor:
         self.at += 1
 
     def open_bracket(self, levels: int = 1, expected: str = "") -> int:
-        """Read a ``(``; the place of it, for ``close``."""
+        """Read a ``(`` and return its index, for ``close_bracket``."""
         opening = self.at
         self.expect("(", expected)
         self.enter_levels(levels)
         return opening
 
     def close_bracket(self, opening: int, levels: int = 1) -> None:
-        """Read the bracket that closes the one at ``opening``; what it held is now ``levels`` deeper in the tree."""
+        """Read the bracket that closes the one at ``opening``; its content is now ``levels`` deeper in the tree."""
         closing = "]" if self.kinds[opening] == "[" else ")"
         if self.kinds[self.at] != closing:
             line, column = offset_to_line_column(self.text, self.starts[opening])
@@ -101,11 +102,11 @@ class Cursor:
         self.leave_levels(levels)
 
     def is_word(self, word: str, at: int) -> bool:
-        """Whether token ``at`` is this word, one that is not reserved."""
+        """Return whether token ``at`` is this unreserved word, which is given in upper case."""
         return self.kinds[at] == WORD and self.texts[at].upper() == word
 
     def read_identifier(self, expected: str) -> Identifier:
-        """A name; ``expected`` says of what."""
+        """Read a name; ``expected`` describes it for the error."""
         at = self.at
         kind = self.kinds[at]
         text = self.texts[at]
@@ -140,7 +141,7 @@ class Cursor:
         self.add_height(levels)
 
     def add_height(self, levels: int = 1) -> None:
-        """Put what was read in this scope below ``levels`` new ones."""
+        """Add ``levels`` above what was read in this scope."""
         self.height += levels
         if self.height > MAX_HEIGHT:
             raise self.make_depth_error()
@@ -153,10 +154,10 @@ class Cursor:
             "split a long chain with parentheses; chains of AND, OR and || have no limit",
         )
 
-    # --- complaining ---
+    # --- errors ---
 
     def describe_token(self) -> str:
-        """The next token in words."""
+        """Describe the next token for an error."""
         kind = self.kinds[self.at]
         text = make_printable(self.texts[self.at])
         if kind == END:
@@ -170,7 +171,7 @@ class Cursor:
         return text
 
     def fail(self, expected: str, hint: str | Hint = "") -> NoReturn:
-        """Say what was expected here, what was found, and the way out if the slip is a known one."""
+        """Raise the syntax error for the next token, with the hint for a known mistake if none is given."""
         raise AdqlSyntaxError(
             f"expected {expected}, found {self.describe_token()}",
             self.span_at(self.at),

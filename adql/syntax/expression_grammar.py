@@ -1,7 +1,7 @@
-"""Expressions, by precedence climbing. Values and conditions share one grammar and are told apart by their nodes.
+"""Productions of expressions, by precedence climbing. Values and conditions share one grammar and differ by node.
 
 From loose to tight: OR; AND; NOT; comparisons, BETWEEN, IN, LIKE and IS, which do not chain; | ; ^ ; & ; || ; + - ;
-* / ; the signs and ~ ; [ ]. The bitwise operators are extensions; their order is C's, but all bind tighter than
+* / ; the signs and ~ ; [ ]. The bitwise operators are extensions in C's order, but all bind tighter than
 comparisons.
 """
 
@@ -70,30 +70,30 @@ _QUERY_CONTINUES = frozenset({"UNION", "EXCEPT", "INTERSECT", "ORDER", "OFFSET"}
 
 
 def parse_condition(cursor: Cursor) -> Expression:
-    """A search condition."""
+    """Read a search condition."""
     expression = parse_expression(cursor, OR)
     require_condition(expression)
     return expression
 
 
 def parse_value(cursor: Cursor) -> Expression:
-    """A value expression."""
+    """Read a value expression."""
     first = cursor.at
     expression = parse_expression(cursor, VALUE)
     require_value(expression)
-    if cursor.kinds[cursor.at] in _PRECEDENCE:  # nothing but the operators of conditions is left
+    if cursor.kinds[cursor.at] in _PRECEDENCE:  # only an operator of conditions can follow here
         cursor.at += 1
         refuse_condition(cursor.span_from(first))
     return expression
 
 
 def parse_value_or_condition(cursor: Cursor) -> Expression:
-    """Where a truth value is as good as another one (extension)."""
+    """Read an expression where a truth value is allowed as a value (extension)."""
     return parse_expression(cursor, OR)
 
 
 def parse_values(cursor: Cursor, first: Expression | None = None) -> tuple[Expression, ...]:
-    """One or more values with commas between them; ``first`` is the first if it is already read."""
+    """Read one or more values separated by commas; ``first`` is the first if it is already read."""
     items = [first or parse_value(cursor)]
     while cursor.take(","):
         items.append(parse_value(cursor))
@@ -112,7 +112,7 @@ def refuse_condition(span: Span) -> NoReturn:
 
 
 def require_condition(expression: Expression) -> None:
-    """A predicate, or what may be a boolean: a column, an element, CASE, COALESCE, a function not reserved."""
+    """Accept predicates and what may be boolean: a column, an element, CASE, COALESCE, an unreserved function."""
     if is_condition(expression) or isinstance(expression, _PERHAPS_BOOLEAN):
         return
     hint = Hint("compare it with another value")
@@ -132,9 +132,9 @@ def require_condition(expression: Expression) -> None:
 
 
 def parse_expression(cursor: Cursor, least: int, left: Expression | None = None, first: int = -1) -> Expression:
-    """An expression whose operators bind at least as tightly as ``least``.
+    """Read an expression whose operators bind at least as tightly as ``least``.
 
-    ``left`` is its first operand if that is already read, and ``first`` the token where it began.
+    ``left`` is its first operand if that is already read, and ``first`` the token at which it began.
     """
     kinds = cursor.kinds
     outer = cursor.height
@@ -177,7 +177,7 @@ def fail_without_operand(cursor: Cursor) -> NoReturn:
 
 
 def _parse_chain(cursor: Cursor, left: Expression, kind: str, precedence: int) -> Expression:
-    """``left op b op c ...`` for an associative operator, as a balanced tree."""
+    """Read ``left op b op c ...`` with an associative operator into a balanced tree."""
     operands = [left]
     while cursor.take(kind):
         operands.append(parse_expression(cursor, precedence + 1))
@@ -204,7 +204,7 @@ def _parse_element(cursor: Cursor, array: Expression, first: int) -> Expression:
 
 
 def _refuse_chained_comparison(cursor: Cursor, compared: int) -> None:
-    """``compared``: the operator of the comparison before this one, 0 without one."""
+    """Refuse a second comparison; ``compared`` is the operator token of the first, 0 without one."""
     if not compared:
         return
     hint = Hint("comparisons do not chain: write a < b AND b < c")
@@ -248,7 +248,7 @@ def _parse_predicate(cursor: Cursor, left: Expression, first: int) -> Expression
 
 
 def _refuse_null_comparison(cursor: Cursor, kind: str, first: int, operator: int, is_right: bool) -> NoReturn:
-    """ADQL has no NULL as a value; in SQL such a comparison is never true, whatever the other side is."""
+    """Refuse a comparison with NULL, which is no value in ADQL and makes a comparison in SQL never true."""
     test = "IS NULL" if kind == "=" else "IS NOT NULL"
     span, fix = cursor.span_from(first), Fix(Span(cursor.starts[operator], cursor.ends[cursor.at - 1]), test)
     if not is_right:
@@ -259,7 +259,7 @@ def _refuse_null_comparison(cursor: Cursor, kind: str, first: int, operator: int
 
 
 def _parse_comparand(cursor: Cursor) -> Expression:
-    """What a value is compared with: a value, after which the condition may go on."""
+    """Read the value that another is compared with; the condition may continue after it."""
     expression = parse_expression(cursor, VALUE)
     require_value(expression)
     return expression
@@ -291,12 +291,12 @@ def _parse_in(cursor: Cursor, left: Expression, first: int, negated: bool) -> Ex
 
 
 def is_query_operand(cursor: Cursor) -> bool:
-    """Whether the query in parentheses just read is all of, or the first part of, a query around it."""
+    """Return whether the parenthesised query just read is the whole, or the first operand, of an outer query."""
     return cursor.kinds[cursor.at] == ")" or cursor.kinds[cursor.at] in _QUERY_CONTINUES
 
 
 def parse_query_to_bracket(cursor: Cursor, opening: int, first: Query | None = None) -> Query:
-    """A query and the bracket that closes it."""
+    """Read a query and the bracket that closes the one at ``opening``."""
     outer = cursor.height
     if first is None:
         cursor.height = 0
@@ -308,12 +308,12 @@ def parse_query_to_bracket(cursor: Cursor, opening: int, first: Query | None = N
 
 
 def parse_subquery(cursor: Cursor) -> Query:
-    """``( query )``"""
+    """Read ``( query )``."""
     return parse_query_to_bracket(cursor, cursor.open_bracket())
 
 
 def is_condition(expression: Expression) -> bool:
-    """Whether this is a predicate, or predicates under NOT, AND and OR."""
+    """Return whether this is a predicate, or predicates joined by NOT, AND and OR."""
     if isinstance(expression, Binary):
         return expression.op in _CONDITION_OPERATORS
     if isinstance(expression, Unary):

@@ -1,10 +1,10 @@
-"""What Skyhouse reads beside ADQL 2.1, as /capabilities declares it; ``docs/adql.md`` says what each means."""
+"""Skyhouse's extensions of ADQL 2.1, as /capabilities declares them; ``docs/adql.md`` explains each."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-#: the type of the features below, one of our own
+#: The TAPRegExt type of these features
 FEATURE_TYPE = "ivo://skyhouse/std/adql#features-extension"
 
 

@@ -1,4 +1,4 @@
-"""FROM: tables, derived tables and joins."""
+"""Productions of FROM: tables, derived tables and joins."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from clickhouse_schema.reserved_words import RESERVED
 
 _JOIN_WORDS = frozenset({"NATURAL", "CROSS", "INNER", "LEFT", "RIGHT", "FULL", "JOIN"})
 _ALIAS = (WORD, NAME, "AS")
-_IN_NAMES = ("/", "-", "+")
+_NAME_SYMBOLS = ("/", "-", "+")
 
 
 def parse_tables(cursor: Cursor) -> tuple[TableReference, ...]:
-    """The table references after FROM."""
+    """Read the table references after FROM."""
     tables = [_parse_table_reference(cursor)]
     while cursor.take(","):
         tables.append(_parse_table_reference(cursor))
@@ -46,7 +46,7 @@ def _parse_table_reference(cursor: Cursor) -> TableReference:
 
 
 def _parse_joins(cursor: Cursor, left: TableReference, first: int) -> TableReference:
-    """``left``, which began at token ``first``, with the joins that follow it, from the left."""
+    """Read the joins that follow ``left``, which began at token ``first``."""
     while cursor.kinds[cursor.at] in _JOIN_WORDS:
         natural = cursor.take("NATURAL")
         kind = "CROSS" if not natural and cursor.take("CROSS") else _parse_join_kind(cursor)
@@ -114,7 +114,7 @@ def _parse_table_name(cursor: Cursor) -> TableName:
     if cursor.kinds[cursor.at] == "(":
         hint = find_function_hint(parts[-1].name, parts[-1].span)
         cursor.fail("the next table or clause", hint or "ADQL has no table functions")
-    if cursor.kinds[cursor.at] in _IN_NAMES and _is_glued(cursor, cursor.at):
+    if cursor.kinds[cursor.at] in _NAME_SYMBOLS and _is_glued(cursor, cursor.at):
         _refuse_unquoted_name(cursor, cursor.at - 1)
     alias = None if _is_at_sample(cursor) else _parse_alias(cursor)
     sample = _parse_sample(cursor) if _is_at_sample(cursor) else None
@@ -122,13 +122,13 @@ def _parse_table_name(cursor: Cursor) -> TableName:
 
 
 def _is_glued(cursor: Cursor, at: int) -> bool:
-    """Whether no blank stands before the token."""
+    """Return whether the token follows the one before it without a blank."""
     return cursor.starts[at] == cursor.ends[at - 1]
 
 
 def _refuse_unquoted_name(cursor: Cursor, first: int) -> NoReturn:
-    """A name as VizieR's I/239/hip_main: all that follows its first word without a blank belongs to it."""
-    while (cursor.kinds[cursor.at] in (*_IN_NAMES, ".", WORD, NUMBER) or cursor.kinds[cursor.at] in RESERVED) and (
+    """Refuse a name such as VizieR's I/239/hip_main, which ends at the next blank."""
+    while (cursor.kinds[cursor.at] in (*_NAME_SYMBOLS, ".", WORD, NUMBER) or cursor.kinds[cursor.at] in RESERVED) and (
         _is_glued(cursor, cursor.at)
     ):
         cursor.at += 1
@@ -174,13 +174,16 @@ def _parse_sample(cursor: Cursor) -> Sample:
 
 
 def _parse_parenthesised_table(cursor: Cursor) -> TableReference:
-    """``(query) AS name``, ``(join)``, or ``(join) AS name``, which has all columns of the join."""
+    """Read ``(query) AS name``, ``(join)``, or ``(join) AS name``, which has all columns of the join."""
     first = cursor.at
     return _name_table(cursor, _parse_join_or_query(cursor), first)
 
 
 def _parse_join_or_query(cursor: Cursor) -> Join | Query:
-    """What is in parentheses. Further parentheses may hide which of the two it is: ((SELECT ...) AS q JOIN ...)."""
+    """Read ``( join )`` or ``( query )``.
+
+    Only the token after inner parentheses shows which it is: ((SELECT ...) AS q JOIN ...).
+    """
     opening = cursor.open_bracket()
     first = cursor.at
     if cursor.kinds[first] in ("SELECT", "WITH"):
@@ -213,6 +216,6 @@ def _name_table(cursor: Cursor, inner: Join | Query, first: int) -> TableReferen
 
 
 def _select_all(join: Join) -> Select:
-    """``SELECT * FROM join``"""
+    """Return ``SELECT * FROM join``."""
     star = SelectItem(join.span, Star(join.span), None)
     return Select(join.span, (), None, False, None, (star,), (join,), None, (), None)

@@ -1,7 +1,7 @@
-"""ADQL text to tokens. One compiled expression reads them all; what it cannot read is an AdqlSyntaxError with a hint.
+"""The lexer: one regular expression finds all tokens; any other text is an AdqlSyntaxError with a hint.
 
-Regular identifiers and keywords are ASCII; any character but the control ones may stand in strings, delimited
-identifiers and comments. A backslash is an ordinary character.
+Regular identifiers and keywords are ASCII; strings, delimited identifiers and comments may
+hold any character but control characters. A backslash is an ordinary character.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _FOR_LONG_LISTS = "upload long lists as a table and join it"
 
 
 class Tokens(NamedTuple):
-    """Parallel lists, one entry a token; the last token is END.
+    """Parallel lists with one entry for each token; the last token is END.
 
-    A kind is one of the constants above, a reserved word in upper case, or an operator as written.
+    A kind is one of ``token_kinds``, a reserved word in upper case, or an operator as written.
     ``starts`` and ``ends`` are character offsets.
     """
 
@@ -37,7 +37,7 @@ class Tokens(NamedTuple):
     ends: list[int]
 
 
-# A number takes along what is glued to it, so that 10abc is one malformed token and never two.
+# A number includes the letters and digits that follow it, so that 10abc is one malformed token and not two.
 _TOKEN = re.compile(
     r"""
     ( [A-Za-z][A-Za-z0-9_]*+
@@ -65,7 +65,7 @@ _FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
 def tokenise(text: str) -> Tokens:
-    """The tokens of a query; AdqlSyntaxError for what is none."""
+    """Split a query into tokens. Raises AdqlSyntaxError."""
     if len(text) > MAX_CHARACTERS:
         raise AdqlSyntaxError(
             f"the query has {len(text)} characters; at most {MAX_CHARACTERS} are read", hint=_FOR_LONG_LISTS
@@ -76,7 +76,7 @@ def tokenise(text: str) -> Tokens:
             Span(*forbidden.span()),
             "control characters other than tab and line end are never part of a query",
         )
-    parts = _TOKEN.split(text)  # what is between the tokens, and the tokens, by turns
+    parts = _TOKEN.split(text)  # alternately the text between tokens, and a token
     borders = list(accumulate(map(len, parts)))
     if "".join(parts[::2]).strip(BLANKS):
         raise make_illegal_character_error(text, parts, borders)
@@ -102,9 +102,10 @@ def tokenise(text: str) -> Tokens:
 
 
 def token_to_number(text: str, span: Span, query: str = "") -> int | float:
-    """The value of a number token: an int for digits alone and for hex, else a float.
+    """Convert a number token: digits alone and hexadecimal to int, anything else to float.
 
-    ``query``: what the token stands in, at ``span``; without it only the token is looked at if it is no number.
+    ``query`` is the text in which the token is at ``span``. With it, the error for a malformed number also considers
+    what follows the token, such as the rest of an angle.
     """
     if len(text) > MAX_DIGITS:
         raise AdqlSyntaxError(f"this number has more than {MAX_DIGITS} characters", span)
@@ -125,7 +126,7 @@ _GROUPED = re.compile(r"\d{1,3}(_\d{3})+")
 
 
 def _make_number_error(text: str, span: Span, query: str) -> AdqlSyntaxError:
-    """The error for a token that begins with a digit and is no number."""
+    """Return the error for a token that begins with a digit and is no number."""
     message = f"{make_printable(text)} is neither a number nor a name"
     found = find_angle_at(query, span.start) if query else find_angle_at(text, 0)
     if found:

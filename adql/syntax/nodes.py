@@ -1,6 +1,6 @@
-"""The syntax tree of ADQL 2.1 and of Skyhouse's declared extensions: what the parser makes, what the resolver reads.
+"""The syntax tree of ADQL 2.1 and of Skyhouse's extensions: the parser builds it, the resolver binds it.
 
-Nodes are frozen and carry the span of their text. They hold names as written; nothing here is bound, typed or checked.
+Nodes are frozen and carry the span of their text. They hold names as written; nothing is bound, typed or checked.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Identifier(Node):
-    """A name; a delimited one ("Name") is compared exactly, a regular one without case."""
+    """A name; a delimited one ("Name") is compared exactly, a regular one without regard to case."""
 
     name: str
     delimited: bool
@@ -33,7 +33,7 @@ class Expression(Node):
 
 @dataclass(frozen=True, slots=True)
 class NumberLiteral(Expression):
-    """``value`` is an int for exact literals without a point (hex too), else a float; ``text`` as written."""
+    """``value`` is an int for digits alone and hexadecimal literals, else a float; ``text`` is as written."""
 
     value: int | float
     text: str
@@ -91,7 +91,7 @@ class Binary(Expression):
 class FunctionCall(Expression):
     """Any ``name(args)``: reserved (COUNT, POINT, COALESCE, IN_UNIT ...) or user defined.
 
-    ``distinct`` is that of a set function; ``star`` marks COUNT(*), which has no args.
+    ``distinct`` belongs to set functions; ``star`` marks COUNT(*), which has no ``args``.
     """
 
     name: Identifier
@@ -187,8 +187,8 @@ class Exists(Expression):
 class Frame(Node):
     """Window frame (extension): unit 'ROWS' or 'RANGE', bounds as (kind, n).
 
-    A kind is 'UNBOUNDED PRECEDING', 'PRECEDING', 'CURRENT ROW', 'FOLLOWING' or 'UNBOUNDED FOLLOWING'; n is None where
-    it takes none.
+    A kind is 'UNBOUNDED PRECEDING', 'PRECEDING', 'CURRENT ROW', 'FOLLOWING' or 'UNBOUNDED FOLLOWING'; n is None except
+    for PRECEDING and FOLLOWING.
     """
 
     unit: str
@@ -216,7 +216,7 @@ class SelectItem(Node):
 
 @dataclass(frozen=True, slots=True)
 class OrderTerm(Node):
-    """A NumberLiteral of integer value is an output position (1-based)."""
+    """An integer NumberLiteral is the position of an output, counted from 1."""
 
     expression: Expression
     descending: bool
@@ -224,7 +224,7 @@ class OrderTerm(Node):
 
 @dataclass(frozen=True, slots=True)
 class Query(Node):
-    """``order_by`` and ``offset`` stand on the whole select expression, so also on a set operation."""
+    """``order_by`` and ``offset`` belong to the whole select expression, which may be a set operation."""
 
     order_by: tuple[OrderTerm, ...]
     offset: int | None
@@ -298,7 +298,7 @@ class DerivedTable(TableReference):
 
 @dataclass(frozen=True, slots=True)
 class Join(TableReference):
-    """``kind`` is 'INNER', 'LEFT', 'RIGHT', 'FULL' or 'CROSS'; at most one of natural, on, using, of CROSS none."""
+    """``kind`` is 'INNER', 'LEFT', 'RIGHT', 'FULL' or 'CROSS'; at most one of natural, on, using; none with CROSS."""
 
     kind: str
     natural: bool

@@ -1,4 +1,4 @@
-"""Operands: literals, columns, function calls, CAST, CASE and whatever stands in parentheses."""
+"""Productions of operands: literals, columns, function calls, CAST, CASE and parentheses."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ from clickhouse_schema.reserved_words import RESERVED
 
 _NUMBERS = ("SMALLINT", "INTEGER", "BIGINT", "REAL", "DOUBLE")
 _TYPES = ("CHAR", "VARCHAR", "TIMESTAMP", *_NUMBERS, "POINT", "CIRCLE", "POLYGON")
-_TYPES_SAID = f"a type: {', '.join(_TYPES[:-1])} or {_TYPES[-1]}".replace("DOUBLE", "DOUBLE PRECISION")
-_TYPES_ELSEWHERE = {
+_EXPECTED_TYPE = f"a type: {', '.join(_TYPES[:-1])} or {_TYPES[-1]}".replace("DOUBLE", "DOUBLE PRECISION")
+_TYPE_SYNONYMS = {
     **dict.fromkeys(("FLOAT", "NUMERIC", "DECIMAL", "NUMBER", "FLOAT8", "FLOAT64", "MONEY"), "DOUBLE PRECISION"),
     **dict.fromkeys(("INT", "INT4", "INT32", "SIGNED"), "INTEGER"),
     **dict.fromkeys(("TINYINT", "INT2", "INT16"), "SMALLINT"),
@@ -70,7 +70,7 @@ def _parse_number(cursor: Cursor) -> Expression:
 
 
 def _parse_string(cursor: Cursor) -> Expression:
-    """Pieces with blanks, line ends or comments between them are one string (grammar of ADQL 2.0)."""
+    """Read a string; strings separated only by blanks, line ends or comments are one (grammar of ADQL 2.0)."""
     first = cursor.at
     value = cursor.texts[first][1:-1].replace("''", "'")
     cursor.at = first + 1
@@ -94,7 +94,7 @@ def _parse_boolean(cursor: Cursor) -> Expression:
 
 
 def _parse_name(cursor: Cursor) -> Expression:
-    """A column reference, or the call of a function whose name is not reserved."""
+    """Read a column reference, or the call of a function with an unreserved name."""
     first = cursor.at
     name = cursor.read_identifier("a column name")
     kinds = cursor.kinds
@@ -124,7 +124,7 @@ def _parse_reserved_function(cursor: Cursor) -> Expression:
 
 
 def _parse_call(cursor: Cursor, first: int, name: Identifier) -> Expression:
-    """The rest of a call, from its bracket."""
+    """Read a call from its bracket on."""
     kind = cursor.kinds[first]
     _require_function(cursor, kind, name)
     opening = cursor.open_bracket()
@@ -150,7 +150,7 @@ def _parse_call(cursor: Cursor, first: int, name: Identifier) -> Expression:
 
 
 def _parse_arguments(cursor: Cursor, name: Identifier) -> tuple[Expression, ...]:
-    """Of a function of another dialect the name is the fault, also where the arguments are not ADQL either."""
+    """Read arguments; if they fail in a function of another dialect, report the function instead."""
     try:
         return parse_values(cursor)
     except AdqlSyntaxError:
@@ -176,9 +176,9 @@ def _parse_cast(cursor: Cursor) -> Expression:
     cursor.expect("AS", "AS and a type")
     kind = cursor.kinds[cursor.at]
     if kind not in _TYPES:
-        known = _TYPES_ELSEWHERE.get(cursor.texts[cursor.at].upper())
+        known = _TYPE_SYNONYMS.get(cursor.texts[cursor.at].upper())
         fix = Fix(cursor.span_at(cursor.at), known or "")
-        cursor.fail(_TYPES_SAID, Hint(f"write {known}", (fix,)) if known else "")
+        cursor.fail(_EXPECTED_TYPE, Hint(f"write {known}", (fix,)) if known else "")
     cursor.at += 1
     length = None
     if kind == "DOUBLE":
@@ -242,7 +242,10 @@ def _parse_exists(cursor: Cursor) -> Expression:
 
 
 def _parse_parenthesis(cursor: Cursor) -> Expression:
-    """Further parentheses may hide which of the two this is: ((SELECT ...) UNION ...), ((SELECT ...) + 1)."""
+    """Read ``( expression )`` or ``( query )``.
+
+    Only the token after inner parentheses shows which it is: ((SELECT ...) UNION ...) or ((SELECT ...) + 1).
+    """
     opening = cursor.open_bracket()
     begin = cursor.at
     inner: Expression | None = None

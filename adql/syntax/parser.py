@@ -1,4 +1,4 @@
-"""ADQL text to the syntax tree: recursive descent over the closed grammar of ADQL 2.1 and Skyhouse's extensions.
+"""The parser: recursive descent over the closed grammar of ADQL 2.1 and Skyhouse's extensions.
 
 Extensions: CROSS JOIN, CASE, window functions, TRUE and FALSE, 0x literals, ~ & | ^, array elements, subqueries as
 values, boolean columns as conditions, TABLESAMPLE (percent). One semicolon may end the query.
@@ -32,15 +32,29 @@ from adql.syntax.window_grammar import parse_order_by
 
 
 def parse(text: str, functions: Collection[str] | None = None) -> Statement:
-    """The tree of one query.
+    """Parse one query.
 
-    ``functions`` are the names, in lower case, of all functions that are not reserved words; None leaves unknown ones
-    to the resolver. Raises AdqlSyntaxError.
+    Parameters
+    ----------
+    text
+        The query.
+    functions
+        The names in lower case of all functions that are not reserved words; None leaves unknown ones to the resolver.
+
+    Returns
+    -------
+    Statement
+        The syntax tree.
+
+    Raises
+    ------
+    AdqlSyntaxError
+        The text is not in the grammar, or too long or too deeply nested.
     """
     cursor = Cursor(text, functions, OPERANDS, _parse_query)
     try:
         return _parse_statement(cursor)
-    except RecursionError:  # the caller stands deep in the stack already
+    except RecursionError:  # the caller has used up most of the stack
         raise cursor.make_depth_error() from None
 
 
@@ -83,7 +97,7 @@ def _parse_query(cursor: Cursor, first: Query | None) -> Query:
         return query
     limited = query.offset is not None or (isinstance(query, Select) and query.top is not None)
     if enclosed and (query.order_by or limited):
-        query = _as_table(query)
+        query = _wrap_query(query)
     return replace(query, span=start.extend_to(cursor.span_at(cursor.at - 1)), order_by=order, offset=offset)
 
 
@@ -172,7 +186,7 @@ def _parse_select_item(cursor: Cursor) -> SelectItem:
 
 
 def _parse_qualified_star(cursor: Cursor) -> Star | None:
-    """``[[catalog.]schema.]table.*``"""
+    """Read ``[[catalog.]schema.]table.*`` if it follows."""
     kinds = cursor.kinds
     at = first = cursor.at
     while kinds[at] in (WORD, NAME) and kinds[at + 1] == ".":
@@ -188,8 +202,8 @@ def _parse_qualified_star(cursor: Cursor) -> Star | None:
     return Star(cursor.span_from(first), tuple(parts))
 
 
-def _as_table(query: Query) -> Select:
-    """``SELECT * FROM (query)``: a query in parentheses that has its own order or limit, ordered once more."""
+def _wrap_query(query: Query) -> Select:
+    """Return ``SELECT * FROM (query)``, for a parenthesised query with an order or limit of its own."""
     star = SelectItem(query.span, Star(query.span), None)
     table = DerivedTable(query.span, query, Identifier(query.span, "query", True))
     return Select(query.span, (), None, False, None, (star,), (table,), None, (), None)

@@ -1,4 +1,4 @@
-"""ORDER BY, and the windows of functions: OVER (PARTITION BY ... ORDER BY ... frame)."""
+"""Productions of ORDER BY and of windows: OVER (PARTITION BY ... ORDER BY ... frame)."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from adql.syntax.nodes import Expression, Frame, OrderTerm, Window
 from adql.syntax.token_kinds import NUMBER
 
 _BOUNDS = ("UNBOUNDED PRECEDING", "PRECEDING", "CURRENT ROW", "FOLLOWING", "UNBOUNDED FOLLOWING")
-_BOUND_SAID = "UNBOUNDED PRECEDING, n PRECEDING, CURRENT ROW, n FOLLOWING or UNBOUNDED FOLLOWING"
+_EXPECTED_BOUND = "UNBOUNDED PRECEDING, n PRECEDING, CURRENT ROW, n FOLLOWING or UNBOUNDED FOLLOWING"
 
 
 def parse_order_by(cursor: Cursor) -> tuple[OrderTerm, ...]:
-    """``ORDER BY ...``, or nothing."""
+    """Read ``ORDER BY ...`` if it follows."""
     if not cursor.take("ORDER"):
         return ()
     cursor.expect("BY", "BY after ORDER")
@@ -33,7 +33,7 @@ def _parse_order_term(cursor: Cursor) -> OrderTerm:
 
 
 def parse_window(cursor: Cursor) -> Window:
-    """``OVER (...)``"""
+    """Read ``OVER (...)``."""
     first = cursor.at
     cursor.at += 1
     opening = cursor.open_bracket()
@@ -72,8 +72,8 @@ def _parse_frame_bound(cursor: Cursor) -> tuple[str, int | None]:
         cursor.at += 1
         return f"UNBOUNDED {_expect_word(cursor, 'PRECEDING', 'FOLLOWING')}", None
     if cursor.kinds[cursor.at] == NUMBER and not cursor.texts[cursor.at].isdecimal():
-        cursor.fail(_BOUND_SAID, "n is whole: scale what is ordered by, ORDER BY x * 10 RANGE 5 PRECEDING")
-    number = cursor.read_unsigned_integer(_BOUND_SAID)
+        cursor.fail(_EXPECTED_BOUND, "n is whole: scale what is ordered by, ORDER BY x * 10 RANGE 5 PRECEDING")
+    number = cursor.read_unsigned_integer(_EXPECTED_BOUND)
     return _expect_word(cursor, "PRECEDING", "FOLLOWING"), number
 
 

@@ -1,4 +1,4 @@
-"""Angles as astronomers write them, with units or in hours, minutes and seconds, and what ADQL has in their place."""
+"""Angles with units or in hours, minutes and seconds, and how ADQL writes them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from adql.errors import Fix, Hint, Span
 
-#: Names and signs of units, in lower case -> how many of it are a degree
+#: Names and symbols of units, in lower case -> how many of them make a degree
 _UNITS = {
     **dict.fromkeys(("deg", "degree", "degrees", "d", "\N{DEGREE SIGN}"), ""),
     **dict.fromkeys(("arcmin", "arcmins", "arcminute", "arcminutes", "amin", "'", "\N{PRIME}"), "60."),
@@ -32,19 +32,19 @@ _MAX_NUMBER_CHARACTERS = 100
 
 
 class Angle(NamedTuple):
-    """An angle in a text up to ``end``; ``adql`` says the same, and is empty where hours or degrees may be meant."""
+    """An angle that ends before offset ``end``; ``adql`` is its ADQL, empty if it may be in hours or in degrees."""
 
     end: int
     adql: str
     hint: str
 
     def make_hint(self, span: Span) -> Hint:
-        """The hint, for an angle that is at ``span`` of the query."""
+        """Return the hint for the angle, which is at ``span`` of the query."""
         return Hint(self.hint, (Fix(span, self.adql),) if self.adql else ())
 
 
 def find_angle_at(text: str, start: int) -> Angle | None:
-    """The angle whose first digit is at an offset; None if there is a plain number, or none."""
+    """Find the angle whose first digit is at offset ``start``; None for a plain number or no number."""
     for pattern, function in ((_HOURS, "ivo_hms_to_degrees"), (_DEGREES, "ivo_dms_to_degrees")):
         if found := pattern.match(text, start):
             adql = f"{function}('{_format_sexagesimal(found)}')"
@@ -67,7 +67,7 @@ def _format_sexagesimal(found: re.Match[str]) -> str:
 
 
 def parse_angle_text(text: str) -> Angle | None:
-    """The angle that a whole text is, maybe with a sign."""
+    """Parse a text that is an angle and nothing else, with or without a sign."""
     bare = text.strip()
     sign = bare[:1] if bare[:1] in ("+", "-") else ""
     found = find_angle_at(bare, len(sign))
@@ -77,7 +77,7 @@ def parse_angle_text(text: str) -> Angle | None:
 
 
 def find_angle_around(text: str, sign: int) -> tuple[Span, Angle] | None:
-    """The angle of whose characters after the first digits one is at the offset ``sign``."""
+    """Find the angle that has the character at offset ``sign`` after its first number."""
     digits = _BEFORE.search(text, max(0, sign - _MAX_NUMBER_CHARACTERS), sign)
     found = find_angle_at(text, digits.start()) if digits else None
     if digits is None or found is None or found.end <= sign:

@@ -1,4 +1,4 @@
-"""Characters that begin no token: what was meant, for the error and its fixes."""
+"""Errors for characters that begin no token, with hints and fixes for what was probably meant."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SPACES = "\u00a0\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u2
 _INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff"
 _PARAMETERS = "ADQL has no parameters or variables: write the value itself"
 
-#: Characters, the hint, and what takes their place
+#: Characters, the hint for them, and their replacement
 _REPLACEMENTS: tuple[tuple[str, str, str], ...] = (
     (_DOUBLE_QUOTES, "typographic quotes: type straight ones, \" for names, ' for text", '"'),
     (_SINGLE_QUOTES, "typographic quotes: type the straight one, '", "'"),
@@ -47,9 +47,9 @@ _IN = re.compile(r"\bIN\s*$", re.IGNORECASE)
 
 
 def make_illegal_character_error(text: str, parts: Sequence[str], borders: Sequence[int]) -> AdqlSyntaxError:
-    """The error for the first character that is neither blank nor in a token.
+    """Return the error for the first character that is neither blank nor in a token.
 
-    ``parts``: what is between the tokens, and the tokens, by turns; ``borders``: where each of them ends.
+    ``parts`` holds, alternately, the text between tokens and a token; ``borders`` where each of these ends.
     """
     start = next(_find_illegal_offsets(parts, borders))
     character = text[start]
@@ -79,7 +79,7 @@ def make_illegal_character_error(text: str, parts: Sequence[str], borders: Seque
 
 
 def _find_illegal_offsets(parts: Sequence[str], borders: Sequence[int]) -> Iterator[int]:
-    """The offsets of all characters that are neither blank nor in a token."""
+    """Yield the offsets of all characters that are neither blank nor in a token."""
     for gap, end in zip(parts[::2], borders[::2], strict=True):
         if gap.strip(BLANKS):
             yield from (end - len(gap) + at for at, character in enumerate(gap) if character not in BLANKS)

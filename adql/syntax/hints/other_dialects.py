@@ -1,4 +1,4 @@
-"""Words, functions and columns of other dialects, and what ADQL has in their place."""
+"""Words, functions, columns and tables of other SQL dialects, and what ADQL has instead."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from adql.errors import NO_HINT, Fix, Hint, Span
 TOP_HINT = "rows are limited by TOP: SELECT TOP 10 ..."
 NO_STORING_HINT = "a query returns rows; it cannot store them"
 NO_TABLE_HINT = "every SELECT reads a table; for a value alone SELECT TOP 1 value FROM TAP_SCHEMA.tables"
-#: A table of every service, for values alone
+#: A table that every service has, for queries that need no table
 ANY_TABLE = "TAP_SCHEMA.tables"
 
 _PATTERNS = "patterns are compared with LIKE or ILIKE"
 _CONTAINED = "write LIKE '%part%', % stands for any characters"
 
-#: Words of other dialects that are names in ADQL, so that the slip may show one token later.
+#: Words of other dialects. In ADQL they are names, so the error may be one token later.
 WORD_HINTS = {
     "FORMAT": "the format of the result is the parameter RESPONSEFORMAT, not part of the query",
     "SETTINGS": "ADQL has no SETTINGS",
@@ -35,7 +35,7 @@ WORD_HINTS = {
     **dict.fromkeys(("ANTI", "SEMI", "ASOF"), "ADQL has no such join; use EXISTS or NOT EXISTS"),
 }
 
-#: Such words that another one replaces
+#: Words of other dialects -> the words of ADQL
 WORD_SYNONYMS = {
     "ASCENDING": "ASC",
     "DESCENDING": "DESC",
@@ -55,7 +55,7 @@ _TIMES = "times are compared with texts, t >= '2026-01-31', and ivo_to_mjd(t) is
 _SEPARATION = "write DISTANCE(POINT(ra1, dec1), POINT(ra2, dec2)) < degrees"
 _NO_EDITING = "ADQL has no function that changes texts but LOWER and UPPER; compare with LIKE"
 
-#: Functions of other dialects, in upper case -> what does the same here
+#: Functions of other dialects, in upper case -> the hint
 _FUNCTION_HINTS = {
     "ISNULL": "write COALESCE(a, b), or a IS NULL",
     **dict.fromkeys(("IF", "IIF", "DECODE"), _CASE),
@@ -83,7 +83,7 @@ _FUNCTION_HINTS = {
     **dict.fromkeys(("FGETNEARBYOBJEQ", "FGETNEARESTOBJEQ", "FGETOBJFROMRECT"), _SEPARATION),
 }  # fmt: skip
 
-#: Functions that have another name here and take the same arguments
+#: Functions of other dialects, in upper case -> the function of ADQL with the same arguments
 _FUNCTION_SYNONYMS = {
     **dict.fromkeys(("IFNULL", "NVL"), "COALESCE"),
     "LN": "LOG",
@@ -107,7 +107,7 @@ _FUNCTION_SYNONYMS = {
     "ANGULAR_DISTANCE": "DISTANCE",
 }  # fmt: skip
 
-#: Columns and constants of other dialects, in upper case
+#: Columns and constants of other dialects, in upper case -> the hint
 _COLUMN_HINTS = {
     **dict.fromkeys(("ROWNUM", "ROWNUMBER"), TOP_HINT),
     "PERCENT": "TOP takes a number of rows; a share of them is TABLESAMPLE (10) after the table",
@@ -115,19 +115,19 @@ _COLUMN_HINTS = {
     **dict.fromkeys(("NAN", "INF", "INFINITY"), "ADQL has no literal for it; a missing value is NULL: IS NULL"),
 }
 
-#: Tables of other dialects, in upper case
+#: Tables of other dialects, in upper case -> the hint
 _TABLE_HINTS = {"DUAL": NO_TABLE_HINT}
 
 
 def find_function_hint(name: str, span: Span) -> Hint:
-    """What stands here for a function of another dialect, whose name is at ``span``."""
+    """Return the hint for a function of another dialect, whose name is at ``span``."""
     if renamed := _FUNCTION_SYNONYMS.get(name.upper()):
         return Hint(f"it is {renamed} in ADQL", (Fix(span, renamed),))
     return Hint(_FUNCTION_HINTS.get(name.upper(), ""))
 
 
 def find_column_hint(name: str) -> Hint:
-    """What stands here for a column that another dialect has in every table."""
+    """Return the hint for a column that another dialect has in every table."""
     return Hint(_COLUMN_HINTS[name.upper()]) if name.upper() in _COLUMN_HINTS else NO_HINT
 
 

@@ -1,4 +1,4 @@
-"""Where the parser stands when a token does not fit, as the hints see it."""
+"""The position of the parser at an unexpected token, and fixes of the text around it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from adql.errors import Fix, Span
 
 
 class ParsePosition(Protocol):
-    """``at`` is the token that does not fit, ``depth`` the number of open brackets."""
+    """``at`` is the index of the unexpected token, ``depth`` the number of open brackets."""
 
     text: str
     kinds: list[str]
@@ -19,40 +19,40 @@ class ParsePosition(Protocol):
     depth: int
 
     def span_at(self, at: int) -> Span:
-        """Where a token stands in the text."""
+        """Return the span of a token."""
 
 
-def replace_tokens(place: ParsePosition, first: int, last: int, text: str) -> Fix:
-    """``text`` in place of the tokens from ``first`` to ``last``; apart from the words beside them, if it is one."""
-    start, end = place.starts[first], place.ends[last]
-    if text[:1].isalnum() and place.text[start - 1 : start].isalnum():
+def replace_tokens(position: ParsePosition, first: int, last: int, text: str) -> Fix:
+    """Replace the tokens from ``first`` to ``last`` by ``text``, set off by blanks from adjacent words."""
+    start, end = position.starts[first], position.ends[last]
+    if text[:1].isalnum() and position.text[start - 1 : start].isalnum():
         text = f" {text}"
-    if text[-1:].isalnum() and place.text[end : end + 1].isalnum():
+    if text[-1:].isalnum() and position.text[end : end + 1].isalnum():
         text = f"{text} "
     return Fix(Span(start, end), text)
 
 
-def append_to_token(place: ParsePosition, at: int, text: str) -> Fix:
-    """``text`` after a token."""
-    return Fix(place.span_at(at), place.texts[at] + text)
+def append_to_token(position: ParsePosition, at: int, text: str) -> Fix:
+    """Insert ``text`` after a token."""
+    return Fix(position.span_at(at), position.texts[at] + text)
 
 
-def delete_tokens(place: ParsePosition, first: int, last: int) -> Fix:
-    """The tokens from ``first`` to ``last`` go, and the blanks before them."""
-    return Fix(Span(place.ends[first - 1] if first else 0, place.ends[last]), "")
+def delete_tokens(position: ParsePosition, first: int, last: int) -> Fix:
+    """Delete the tokens from ``first`` to ``last`` and the blanks before them."""
+    return Fix(Span(position.ends[first - 1] if first else 0, position.ends[last]), "")
 
 
-def find_open_bracket(place: ParsePosition, at: int) -> int:
-    """The bracket that is open at a token; -1 if there is none."""
+def find_open_bracket(position: ParsePosition, at: int) -> int:
+    """Return the index of the innermost bracket open at a token, -1 without one."""
     depth = 0
     for token in range(at - 1, -1, -1):
-        depth += (place.kinds[token] == ")") - (place.kinds[token] == "(")
+        depth += (position.kinds[token] == ")") - (position.kinds[token] == "(")
         if depth < 0:
             return token
     return -1
 
 
-def find_kind_before_bracket(place: ParsePosition, at: int) -> str:
-    """What stands before the bracket that is open at a token, as the name of a function does."""
-    bracket = find_open_bracket(place, at)
-    return place.kinds[bracket - 1] if bracket > 0 else ""
+def find_kind_before_bracket(position: ParsePosition, at: int) -> str:
+    """Return the kind of the token before the innermost bracket open at a token, such as a function name."""
+    bracket = find_open_bracket(position, at)
+    return position.kinds[bracket - 1] if bracket > 0 else ""

@@ -1,4 +1,4 @@
-"""The way out of the common slips: what to write in place of a token that ADQL does not have there."""
+"""Hints for common mistakes, by the unexpected token and what the parser expected in its position."""
 
 from __future__ import annotations
 
@@ -60,98 +60,100 @@ _ENDS = ("the end of the query", "FROM")
 _OPERANDS = frozenset({WORD, NAME, NUMBER, STRING, ")"})
 
 
-def find_token_hint(place: ParsePosition, expected: str) -> Hint:
-    """The hint for the token that stands where ``expected`` should, or nothing."""
+def find_token_hint(position: ParsePosition, expected: str) -> Hint:
+    """Return the hint of the first rule that knows the unexpected token, or NO_HINT."""
     for rule in _RULES:
-        if hint := rule(place, expected):
+        if hint := rule(position, expected):
             return hint
     return NO_HINT
 
 
-def _find_first_token_hint(place: ParsePosition, _expected: str) -> Hint:
-    if place.at:
+def _find_first_token_hint(position: ParsePosition, _expected: str) -> Hint:
+    if position.at:
         return NO_HINT
-    if place.kinds[0] == "/":
+    if position.kinds[0] == "/":
         return Hint("a comment begins with --")
-    word = place.texts[0].upper()
+    word = position.texts[0].upper()
     if word in _VERBS:
         return Hint("ADQL only reads: a query begins with SELECT or WITH")
     if word == "FROM":
         return Hint("the columns come first: SELECT ... FROM ...")
-    return _suggest_spelling(place, 0)
+    return _suggest_spelling(position, 0)
 
 
-def _find_doubled_hint(place: ParsePosition, _expected: str) -> Hint:
-    """A word twice in a row."""
-    at = place.at
-    kind = place.kinds[at]
-    if kind not in ("AND", "OR", "NOT", "SELECT", "FROM", "WHERE", "BY", "AS", "ON") or kind != place.kinds[at - 1]:
+def _find_doubled_hint(position: ParsePosition, _expected: str) -> Hint:
+    """Find the hint for a doubled keyword."""
+    at = position.at
+    kind = position.kinds[at]
+    if kind not in ("AND", "OR", "NOT", "SELECT", "FROM", "WHERE", "BY", "AS", "ON") or kind != position.kinds[at - 1]:
         return NO_HINT
-    return Hint(f"{kind} stands twice", (delete_tokens(place, at, at),))
+    return Hint(f"{kind} stands twice", (delete_tokens(position, at, at),))
 
 
-def _find_dialect_hint(place: ParsePosition, expected: str) -> Hint:
-    """Words of other dialects, here or one token before, where they were taken for a name."""
-    at = place.at
-    left_out = place.kinds[at] == "EXCEPT" or place.kinds[at + 1 : at + 2] == ["("]
-    if place.kinds[at - 1] == "*" and expected == "FROM" and left_out:
+def _find_dialect_hint(position: ParsePosition, expected: str) -> Hint:
+    """Find the hint for a word of another dialect, here or, read as a name, one token before."""
+    at = position.at
+    left_out = position.kinds[at] == "EXCEPT" or position.kinds[at + 1 : at + 2] == ["("]
+    if position.kinds[at - 1] == "*" and expected == "FROM" and left_out:
         return Hint("ADQL has no * without some of its columns: name those that are wanted")
-    if place.kinds[at - 2 : at + 1] == ["SELECT", "DISTINCT", "ON"]:
+    if position.kinds[at - 2 : at + 1] == ["SELECT", "DISTINCT", "ON"]:
         return Hint(
             "DISTINCT is of whole rows; one row of each group has ROW_NUMBER() OVER (PARTITION BY a ORDER BY b) = 1,"
             " computed in a subquery"
         )
     for neighbour in (at, at - 1):
-        if place.kinds[neighbour] == WORD:
-            word = place.texts[neighbour].upper()
+        if position.kinds[neighbour] == WORD:
+            word = position.texts[neighbour].upper()
             if word in other_dialects.WORD_SYNONYMS:
-                said = other_dialects.WORD_SYNONYMS[word]
-                return Hint(f"it is {said} in ADQL", (replace_tokens(place, neighbour, neighbour, said),))
+                replacement = other_dialects.WORD_SYNONYMS[word]
+                return Hint(
+                    f"it is {replacement} in ADQL", (replace_tokens(position, neighbour, neighbour, replacement),)
+                )
             if word in other_dialects.WORD_HINTS:
                 return Hint(other_dialects.WORD_HINTS[word])
     return NO_HINT
 
 
-def _find_statement_hint(place: ParsePosition, _expected: str) -> Hint:
-    if ";" in (place.kinds[place.at], place.kinds[place.at - 1]):
+def _find_statement_hint(position: ParsePosition, _expected: str) -> Hint:
+    if ";" in (position.kinds[position.at], position.kinds[position.at - 1]):
         return Hint("one query at a time, and nothing after its ;")
     return NO_HINT
 
 
-def _find_misspelling_hint(place: ParsePosition, _expected: str) -> Hint:
-    return _suggest_spelling(place, place.at) or _suggest_spelling(place, place.at - 1)
+def _find_misspelling_hint(position: ParsePosition, _expected: str) -> Hint:
+    return _suggest_spelling(position, position.at) or _suggest_spelling(position, position.at - 1)
 
 
-def _suggest_spelling(place: ParsePosition, at: int) -> Hint:
-    if place.kinds[at] != WORD:
+def _suggest_spelling(position: ParsePosition, at: int) -> Hint:
+    if position.kinds[at] != WORD:
         return NO_HINT
-    word = place.texts[at]
+    word = position.texts[at]
     close = get_close_matches(word.upper(), _MISSPELT, n=1, cutoff=0.74)
     if not close:
         return NO_HINT
-    return Hint(f"did you mean {close[0]} in place of {word}?", (Fix(place.span_at(at), close[0]),))
+    return Hint(f"did you mean {close[0]} in place of {word}?", (Fix(position.span_at(at), close[0]),))
 
 
-def _find_by_hint(place: ParsePosition, expected: str) -> Hint:
+def _find_by_hint(position: ParsePosition, expected: str) -> Hint:
     if not expected.startswith("BY after"):
         return NO_HINT
-    return Hint(f"write {expected.removeprefix('BY after ')} BY", (append_to_token(place, place.at - 1, " BY"),))
+    return Hint(f"write {expected.removeprefix('BY after ')} BY", (append_to_token(position, position.at - 1, " BY"),))
 
 
-def _find_reserved_hint(place: ParsePosition, expected: str) -> Hint:
-    """Names that are reserved words get the quotes they need, unless the word is surely meant as itself."""
-    at = place.at
-    kind, before, after = place.kinds[at], place.kinds[at - 1], place.kinds[at + 1 : at + 2]
+def _find_reserved_hint(position: ParsePosition, expected: str) -> Hint:
+    """Quote a reserved word that is used as a name, unless it is clearly meant as a keyword."""
+    at = position.at
+    kind, before, after = position.kinds[at], position.kinds[at - 1], position.kinds[at + 1 : at + 2]
     if kind not in RESERVED:
         return NO_HINT
     if kind in ("DATE", "TIME", "TIMESTAMP") and after == [STRING]:
         return Hint(
-            "a time is written as text, '2026-01-31T12:00:00', or CAST from it", (delete_tokens(place, at, at),)
+            "a time is written as text, '2026-01-31T12:00:00', or CAST from it", (delete_tokens(position, at, at),)
         )
     if kind in _AFTER_VALUES and before in _OPERANDS:
         return Hint(_AFTER_VALUES[kind])
     if kind == "WHERE" and before in ("AND", "OR"):
-        return Hint("WHERE stands once, before the first condition", (delete_tokens(place, at, at),))
+        return Hint("WHERE stands once, before the first condition", (delete_tokens(position, at, at),))
     if kind == "OUTER":
         return Hint("write LEFT, RIGHT or FULL OUTER JOIN")
     if kind == "WITH" and after == ["("]:
@@ -161,11 +163,11 @@ def _find_reserved_hint(place: ParsePosition, expected: str) -> Hint:
     if kind in ARGUMENTS and kind not in _NEVER_NAMES and "a value" in expected:
         call = _CALLS.get(kind, "")
         hint = f"{kind} is a function: {call or f'{kind}(...)'}; to use the word as a name put it in double quotes"
-        return Hint(hint, (replace_tokens(place, at, at, call),) if call else ())
-    written = place.texts[at]
+        return Hint(hint, (replace_tokens(position, at, at, call),) if call else ())
+    written = position.texts[at]
     quoted = Hint(
         f'{written} is a reserved word; to use it as a name put it in double quotes: "{written}"',
-        (replace_tokens(place, at, at, f'"{written}"'),),
+        (replace_tokens(position, at, at, f'"{written}"'),),
     )
     if before == "AS" and kind != "FROM" and "name" in expected:
         return quoted
