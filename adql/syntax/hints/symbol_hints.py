@@ -164,18 +164,25 @@ def find_operator_hint(position: ParsePosition, expected: str) -> Hint:
         return Hint("one point stands between the parts of a name", (delete_tokens(position, at, at),))
     if before + kind == "<=>":
         return Hint("equality is =; NULL is tested by IS NULL")
+    return _find_is_hint(position, expected)
+
+
+def _find_is_hint(position: ParsePosition, expected: str) -> Hint:
+    """Find the hint for what follows IS and NOT in place of NULL or an operator."""
+    at = position.at
+    kind, before = position.kinds[at], position.kinds[at - 1]
     if expected == "NULL" and kind in ("IN", "LIKE", "ILIKE", "BETWEEN"):
         return Hint(f"write NOT {kind}", (replace_tokens(position, at - 2, at - 1, "NOT"),))
     if expected.startswith("NULL") and kind in _OPERANDS | {"TRUE", "FALSE"}:
         first, operator = (at - 2, "<>") if before == "NOT" else (at - 1, "=")
         return Hint("values are compared with = and <>", (replace_tokens(position, first, at - 1, operator),))
-    if expected.startswith("BETWEEN, IN"):
-        if kind == "NULL":
-            return Hint("write IS NOT NULL", (replace_tokens(position, at - 1, at - 1, "IS NOT"),))
-        if kind == "IS":
-            return Hint("write IS NOT NULL", (replace_tokens(position, at - 1, at, "IS NOT"),))
-        if kind == "=":
-            return Hint("'unequal' is <>", (replace_tokens(position, at - 1, at, "<>"),))
+    if not expected.startswith("BETWEEN, IN"):
+        return NO_HINT
+    if kind in ("IS", "NULL"):
+        last = at if kind == "IS" else at - 1
+        return Hint("write IS NOT NULL", (replace_tokens(position, at - 1, last, "IS NOT"),))
+    if kind == "=":
+        return Hint("'unequal' is <>", (replace_tokens(position, at - 1, at, "<>"),))
     return NO_HINT
 
 
@@ -190,11 +197,12 @@ def _is_in_comment(position: ParsePosition) -> bool:
     )
 
 
-def find_other_hint(position: ParsePosition, expected: str) -> Hint:
+def find_star_hint(position: ParsePosition, expected: str) -> Hint:
+    """Find the hint for a ``*`` that is no column list, product or COUNT(*)."""
     at, kinds, texts = position.at, position.kinds, position.texts
     kind, before = kinds[at], kinds[at - 1]
     if kind == "*" and before in ("(", "DISTINCT"):
-        return _find_star_hint(position)
+        return _find_star_argument_hint(position)
     if before == "*" and kinds[at - 2] == WORD and kinds[at - 3] in ("LIKE", "ILIKE"):
         pattern = f"'{texts[at - 2]}%'"
         return Hint(
@@ -203,10 +211,16 @@ def find_other_hint(position: ParsePosition, expected: str) -> Hint:
         )
     if kind == "AS" and before == "*":
         return Hint("* has no alias")
-    if kind == "AS" and before == ")" and "TABLESAMPLE" in (text.upper() for text in texts[:at]):
-        return Hint("the alias of a table stands before TABLESAMPLE")
     if kind == "*" and "table name" in expected:
         return Hint("a query reads tables by their names")
+    return NO_HINT
+
+
+def find_other_hint(position: ParsePosition, expected: str) -> Hint:
+    at, kinds, texts = position.at, position.kinds, position.texts
+    kind = kinds[at]
+    if kind == "AS" and kinds[at - 1] == ")" and "TABLESAMPLE" in (text.upper() for text in texts[:at]):
+        return Hint("the alias of a table stands before TABLESAMPLE")
     if expected.startswith("( and the columns") and kind in (WORD, NAME):
         return Hint("write USING (column)", (replace_tokens(position, at, at, f"({texts[at]})"),))
     if expected == "( after EXISTS":
@@ -225,7 +239,7 @@ def find_other_hint(position: ParsePosition, expected: str) -> Hint:
     return NO_HINT
 
 
-def _find_star_hint(position: ParsePosition) -> Hint:
+def _find_star_argument_hint(position: ParsePosition) -> Hint:
     called = max(0, find_open_bracket(position, position.at) - 1)
     if position.kinds[called] == WORD and get_close_matches(position.texts[called].upper(), ["COUNT"], cutoff=0.7):
         return Hint("did you mean COUNT?", (replace_tokens(position, called, called, "COUNT"),))

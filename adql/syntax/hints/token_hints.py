@@ -1,4 +1,4 @@
-"""Hints for common mistakes, by the unexpected token and what the parser expected in its position."""
+"""Hints for common mistakes, by the unexpected token and what the parser expected in its place."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from adql.syntax.hints.symbol_hints import (
     find_number_hint,
     find_operator_hint,
     find_other_hint,
+    find_star_hint,
 )
 from adql.syntax.reserved_functions import ARGUMENTS
 from adql.syntax.token_kinds import NAME, NUMBER, STRING, WORD
@@ -140,12 +141,10 @@ def _find_by_hint(position: ParsePosition, expected: str) -> Hint:
     return Hint(f"write {expected.removeprefix('BY after ')} BY", (append_to_token(position, position.at - 1, " BY"),))
 
 
-def _find_reserved_hint(position: ParsePosition, expected: str) -> Hint:
-    """Quote a reserved word that is used as a name, unless it is clearly meant as a keyword."""
+def _find_keyword_hint(position: ParsePosition, expected: str) -> Hint:
+    """Find the hint for a keyword that is clearly meant as itself."""
     at = position.at
     kind, before, after = position.kinds[at], position.kinds[at - 1], position.kinds[at + 1 : at + 2]
-    if kind not in RESERVED:
-        return NO_HINT
     if kind in ("DATE", "TIME", "TIMESTAMP") and after == [STRING]:
         return Hint(
             "a time is written as text, '2026-01-31T12:00:00', or CAST from it", (delete_tokens(position, at, at),)
@@ -164,12 +163,21 @@ def _find_reserved_hint(position: ParsePosition, expected: str) -> Hint:
         call = _CALLS.get(kind, "")
         hint = f"{kind} is a function: {call or f'{kind}(...)'}; to use the word as a name put it in double quotes"
         return Hint(hint, (replace_tokens(position, at, at, call),) if call else ())
+    return NO_HINT
+
+
+def _find_reserved_hint(position: ParsePosition, expected: str) -> Hint:
+    """Quote a reserved word that is used as a name; for one that is misplaced return where it belongs."""
+    at = position.at
+    kind = position.kinds[at]
+    if kind not in RESERVED:
+        return NO_HINT
     written = position.texts[at]
     quoted = Hint(
         f'{written} is a reserved word; to use it as a name put it in double quotes: "{written}"',
         (replace_tokens(position, at, at, f'"{written}"'),),
     )
-    if before == "AS" and kind != "FROM" and "name" in expected:
+    if position.kinds[at - 1] == "AS" and kind != "FROM" and "name" in expected:
         return quoted
     if kind in _RESERVED_WORDS and not ("name" in expected and kind in ("TOP", "OFFSET")):
         return Hint(_RESERVED_WORDS[kind])
@@ -192,6 +200,8 @@ _RULES: tuple[Callable[[ParsePosition, str], Hint], ...] = (
     find_comma_hint,
     find_bracket_hint,
     _find_by_hint,
+    _find_keyword_hint,
     _find_reserved_hint,
+    find_star_hint,
     find_other_hint,
 )
