@@ -56,7 +56,7 @@ class Binder:
         if not fits_number(expr):
             hint = about_number(expr)
             if not hint and where == "'+'" and expr.type.is_text:
-                hint = Hint("texts are joined by ||")
+                hint = Hint("join texts with ||")
             raise AdqlSemanticError(f"{where} takes a number; this is {expr.type.adql}", expr.span, hint)
 
     def condition(self, node: nodes.Expression) -> Expr:

@@ -35,7 +35,7 @@ def find_argument_fault(name: str, args: Sequence[Expression]) -> str:
 
 
 _LOGARITHM = "LOG is the natural logarithm; to another base it is LOG(x) / LOG(base)"
-_DISTINCT_ROWS = "rows that differ are counted by SELECT COUNT(*) FROM (SELECT DISTINCT a, b FROM ...) AS q"
+_DISTINCT_ROWS = "count distinct rows by SELECT COUNT(*) FROM (SELECT DISTINCT a, b FROM ...) AS q"
 
 
 def find_argument_hint(name: str, args: Sequence[Expression]) -> Hint:

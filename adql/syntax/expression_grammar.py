@@ -107,7 +107,7 @@ def require_value(expression: Expression) -> None:
 
 def refuse_condition(span: Span) -> NoReturn:
     raise AdqlSyntaxError(
-        "a condition stands where a value is expected", span, "write CASE WHEN condition THEN 1 ELSE 0 END"
+        "a value is expected here, this is a condition", span, "write CASE WHEN condition THEN 1 ELSE 0 END"
     )
 
 
@@ -124,7 +124,7 @@ def require_condition(expression: Expression) -> None:
             span = expression.name.span
             hint = Hint(f"write 1 = {name}(...)", (Fix(span, f"1 = {expression.name.name}"),))
     elif isinstance(expression, NumberLiteral):
-        hint = Hint("compare it with another value; several values are compared by IN (1, 2)")
+        hint = Hint("compare it with another value; compare with several by IN (1, 2)")
     raise AdqlSyntaxError("a condition is expected here, this is a value", expression.span, hint)
 
 
@@ -207,10 +207,10 @@ def _refuse_chained_comparison(cursor: Cursor, compared: int) -> None:
     """Refuse a second comparison; ``compared`` is the operator token of the first, 0 without one."""
     if not compared:
         return
-    hint = Hint("comparisons do not chain: write a < b AND b < c")
+    hint = Hint("comparisons cannot be chained: write a < b AND b < c")
     if "||" in cursor.kinds[compared : cursor.at]:
         at = cursor.kinds.index("||", compared)
-        hint = Hint("texts are joined by ||; 'or' is OR", (replace_tokens(cursor, at, at, "OR"),))
+        hint = Hint("join texts with ||; 'or' is OR", (replace_tokens(cursor, at, at, "OR"),))
     cursor.fail("AND, OR or the end of the condition", hint)
 
 

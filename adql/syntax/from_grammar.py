@@ -135,7 +135,7 @@ def _refuse_unquoted_name(cursor: Cursor, first: int) -> NoReturn:
     span = cursor.span_from(first)
     name = cursor.text[span.start : span.end]
     hint = f'a name with other characters than letters, digits and _ must be put in double quotes: "{name}"'
-    raise AdqlSyntaxError(f"{name} is no name without quotes", span, Hint(hint, (Fix(span, f'"{name}"'),)))
+    raise AdqlSyntaxError(f"{name} cannot be a name without quotes", span, Hint(hint, (Fix(span, f'"{name}"'),)))
 
 
 def _parse_alias(cursor: Cursor) -> Identifier | None:
@@ -200,7 +200,7 @@ def _parse_join_or_query(cursor: Cursor) -> Join | Query:
     cursor.height = max(outer, cursor.height)
     if not isinstance(table, Join):
         raise AdqlSyntaxError(
-            "only a join or a subquery stands in parentheses", cursor.span_from(opening), "leave the parentheses out"
+            "only a join or a subquery can be in parentheses", cursor.span_from(opening), "leave the parentheses out"
         )
     return table
 

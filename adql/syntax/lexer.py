@@ -133,7 +133,7 @@ def _make_number_error(text: str, span: Span, query: str) -> AdqlSyntaxError:
         place = Span(span.start, found.end if query else span.start + found.end)
         return AdqlSyntaxError(f"{make_printable(text)} is no number", place, found.make_hint(place))
     if _GROUPED.fullmatch(text):
-        hint = Hint("digits stand without a separator", (Fix(span, text.replace("_", "")),))
+        hint = Hint("write the digits without separators", (Fix(span, text.replace("_", "")),))
         return AdqlSyntaxError(message, span, hint)
     hint = Hint("leave a space after a number; a name that begins with a digit must be put in double quotes")
     return AdqlSyntaxError(message, span, hint)

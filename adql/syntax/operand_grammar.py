@@ -161,7 +161,7 @@ def _parse_arguments(cursor: Cursor, name: Identifier) -> tuple[Expression, ...]
 
 def _require_function(cursor: Cursor, kind: str, name: Identifier) -> None:
     if name.delimited:
-        raise AdqlSyntaxError("the name of a function is not put in quotes", name.span)
+        raise AdqlSyntaxError("a function name is written without quotes", name.span)
     if cursor.functions is not None and kind == WORD and name.name.lower() not in cursor.functions:
         raise AdqlSyntaxError(f"there is no function {name.name}", name.span)
 

@@ -128,7 +128,7 @@ def _parse_intersection(cursor: Cursor, first: Query | None) -> Query:
 
 def _parse_set_quantifier(cursor: Cursor) -> bool:
     if cursor.kinds[cursor.at] == "DISTINCT":
-        cursor.fail("ALL or SELECT", "without ALL duplicates are removed; DISTINCT is not written")
+        cursor.fail("ALL or SELECT", "duplicates are removed by default; leave DISTINCT out")
     return cursor.take("ALL")
 
 
@@ -179,7 +179,7 @@ def _parse_select_item(cursor: Cursor) -> SelectItem:
     alias = None
     if cursor.is_word("OVER", cursor.at) and cursor.kinds[cursor.at - 1] == ")":
         cursor.at += 1
-        cursor.fail("the window of OVER", f"{WORD_HINTS['OVER']}; a column is called so by AS OVER")
+        cursor.fail("the window of OVER", f"{WORD_HINTS['OVER']}; to name a column OVER write AS OVER")
     if cursor.take("AS") or cursor.kinds[cursor.at] in (WORD, NAME):
         alias = cursor.read_identifier("a column alias (a name)")
     return SelectItem(cursor.span_from(first), expression, alias)

@@ -39,7 +39,7 @@ _HINTS = {
     "!": "'not' is NOT, 'unequal' is <> or !=",
     "{": f"{_PARAMETERS}; a list is written in parentheses",
     **dict.fromkeys("$@?:}", _PARAMETERS),
-    "\\": "a backslash has a meaning only inside quotes, where it stands for itself",
+    "\\": "a backslash is allowed only inside quotes, where it is an ordinary character",
 }
 _UNDERSCORED = re.compile(r"_[0-9A-Za-z_]*")
 _TOP = re.compile(r"\bTOP\s+(\d+)\s*$", re.IGNORECASE)
@@ -112,7 +112,7 @@ def _hint_percent(text: str, start: int) -> Hint:
     top = _TOP.search(text, 0, start)
     if not top:
         return NO_HINT
-    return Hint(f"TOP takes a number of rows; a share of them is TABLESAMPLE ({top[1]}) after the table")
+    return Hint(f"TOP takes a number of rows; for a percentage write TABLESAMPLE ({top[1]}) after the table")
 
 
 def _hint_exclamation(text: str, start: int) -> Hint:

@@ -31,7 +31,7 @@ WORD_HINTS = {
     "FILTER": "count or sum a CASE: COUNT(CASE WHEN condition THEN 1 END)",
     **dict.fromkeys(("GROUPS", "EXCLUDE"), "a frame is ROWS or RANGE BETWEEN start AND end"),
     "NULLS": "ADQL has no NULLS FIRST or NULLS LAST, and no IGNORE NULLS",
-    "IGNORE": "NULLs are values like others to window functions",
+    "IGNORE": "window functions always include NULLs",
     **dict.fromkeys(("ANTI", "SEMI", "ASOF"), "ADQL has no such join; use EXISTS or NOT EXISTS"),
 }
 
@@ -47,13 +47,13 @@ WORD_SYNONYMS = {
 }
 
 _CASE = "write CASE WHEN condition THEN a ELSE b END"
-_LENGTH = "a length is tested by LIKE '___' or gavo_match('^.{3,5}$', s)"
+_LENGTH = "test a length by LIKE '___' or gavo_match('^.{3,5}$', s)"
 _FIRST = "the first n characters are CAST(s AS VARCHAR(n))"
-_MATCHES = "a regular expression is tested by 1 = gavo_match(pattern, s)"
+_MATCHES = "match a regular expression by 1 = gavo_match(pattern, s)"
 _NOW = "write the time itself, '2026-01-31T12:00:00'"
-_TIMES = "times are compared with texts, t >= '2026-01-31', and ivo_to_mjd(t) is a number of days"
+_TIMES = "compare times with texts, t >= '2026-01-31'; ivo_to_mjd(t) is a number of days"
 _SEPARATION = "write DISTANCE(POINT(ra1, dec1), POINT(ra2, dec2)) < degrees"
-_NO_EDITING = "ADQL has no function that changes texts but LOWER and UPPER; compare with LIKE"
+_NO_EDITING = "ADQL has no text functions except LOWER and UPPER; compare with LIKE"
 
 #: Functions of other dialects, in upper case -> the hint
 _FUNCTION_HINTS = {
@@ -65,7 +65,7 @@ _FUNCTION_HINTS = {
     "CBRT": "write POWER(x, 1/3.)",
     "SQUARE": "write POWER(x, 2)",
     **dict.fromkeys(("SIND", "COSD", "TAND"), "SIN, COS and TAN take radians: SIN(RADIANS(x))"),
-    **dict.fromkeys(("CONCAT", "CONCAT_WS"), "texts are joined by ||"),
+    **dict.fromkeys(("CONCAT", "CONCAT_WS"), "join texts with ||"),
     **dict.fromkeys(("LEN", "LENGTH", "CHAR_LENGTH", "CHARACTER_LENGTH", "OCTET_LENGTH"), _LENGTH),
     **dict.fromkeys(("SUBSTR", "SUBSTRING", "LEFT"), _FIRST),
     **dict.fromkeys(("REGEXP_LIKE", "REGEXP_MATCH", "REGEXP_MATCHES", "REGEXP"), _MATCHES),
@@ -110,7 +110,7 @@ _FUNCTION_SYNONYMS = {
 #: Columns and constants of other dialects, in upper case -> the hint
 _COLUMN_HINTS = {
     **dict.fromkeys(("ROWNUM", "ROWNUMBER"), TOP_HINT),
-    "PERCENT": "TOP takes a number of rows; a share of them is TABLESAMPLE (10) after the table",
+    "PERCENT": "TOP takes a number of rows; for a percentage write TABLESAMPLE (10) after the table",
     **dict.fromkeys(("SYSDATE", "SYSTIMESTAMP"), _NOW),
     **dict.fromkeys(("NAN", "INF", "INFINITY"), "ADQL has no literal for it; a missing value is NULL: IS NULL"),
 }

@@ -27,10 +27,10 @@ def find_row_limit_hint(position: ParsePosition, expected: str) -> Hint:
         if word in ("LIMIT", "FETCH") or (word == "FIRST" and kinds[first + 1] == NUMBER):
             return Hint(TOP_HINT, _make_top_fixes(position, first))
     if kinds[at] == "TOP" and kinds[at + 1] == NUMBER:
-        return Hint("TOP stands after SELECT [DISTINCT], before the columns", _make_top_fixes(position, at))
+        return Hint("TOP goes after SELECT [DISTINCT], before the columns", _make_top_fixes(position, at))
     if kinds[at] == "DISTINCT" and kinds[at - 2] == "TOP":
         swapped = (replace_tokens(position, at - 2, at, f"DISTINCT TOP {position.texts[at - 1]}"),)
-        return Hint("DISTINCT stands after SELECT, before TOP", swapped)
+        return Hint("DISTINCT goes after SELECT, before TOP", swapped)
     if expected == "a whole number after TOP" and (found := _WHOLE.fullmatch(position.texts[at])):
         return Hint("write it without a point or quotes", (replace_tokens(position, at, at, found[1]),))
     if kinds[at] == "(" and kinds[at - 1] == "TOP":

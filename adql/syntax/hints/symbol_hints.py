@@ -63,9 +63,9 @@ def find_comma_hint(position: ParsePosition, expected: str) -> Hint:
     if before == "," and (
         kind in _CLAUSES or kind in (")", "SELECT", "BY", "NOT", "USING", "WHEN", "THEN", "IN", "IS")
     ):
-        return Hint("there is a comma too many", (delete_tokens(position, at - 1, at - 1),))
+        return Hint("there is one comma too many", (delete_tokens(position, at - 1, at - 1),))
     if kind == "," and "a value" in expected:
-        return Hint("there is a comma too many", (delete_tokens(position, at, at),))
+        return Hint("there is one comma too many", (delete_tokens(position, at, at),))
     if before in ("SELECT", "ALL", "DISTINCT") and kind == "FROM":
         return Hint("name the columns after SELECT, or * for all")
     if kind == "," and expected == "AS and a type":
@@ -92,11 +92,11 @@ def find_bracket_hint(position: ParsePosition, expected: str) -> Hint:
     if kind == "," and expected == ") to close the (":
         return _find_row_value_hint(position)
     if kind == ")" and expected in _ENDS and not position.depth:
-        return Hint("there is no ( for it", (delete_tokens(position, at, at),))
+        return Hint("it has no matching (", (delete_tokens(position, at, at),))
     if kind == "(" and kinds[at + 1] == "+":
-        return Hint("an outer join is written a LEFT JOIN b ON condition")
+        return Hint("write an outer join as a LEFT JOIN b ON condition")
     if kind == "(" and kinds[at - 1] in (NAME, WORD):
-        return Hint("ADQL gives no names to columns here")
+        return Hint("ADQL has no list of column names here")
     return NO_HINT
 
 
@@ -106,11 +106,11 @@ def _find_row_value_hint(position: ParsePosition) -> Hint:
     bracket = find_open_bracket(position, at)
     if operator := {"=": "IN", "<>": "NOT IN", "!=": "NOT IN"}.get(kinds[bracket - 1]):
         fix = replace_tokens(position, bracket - 1, bracket - 1, operator)
-        return Hint(f"a value is compared with several by {operator} (a, b)", (fix,))
+        return Hint(f"compare with several values by {operator} (a, b)", (fix,))
     if kinds[bracket - 1] == "DISTINCT":
-        return Hint("rows that differ are counted by SELECT COUNT(*) FROM (SELECT DISTINCT a, b FROM ...) AS q")
+        return Hint("count distinct rows by SELECT COUNT(*) FROM (SELECT DISTINCT a, b FROM ...) AS q")
     if kinds[bracket - 1] != "BETWEEN":
-        return Hint("ADQL has no row values (a, b): compare each value by itself")
+        return Hint("ADQL has no row values (a, b): compare the values one by one")
     closing = at + 2 if kinds[at + 2 : at + 3] == [")"] else 0
     bounds = position.text[position.ends[bracket] : position.starts[at]], position.texts[at + 1]
     fixes = (replace_tokens(position, bracket, closing, " AND ".join(bounds)),) if closing else ()
@@ -159,9 +159,9 @@ def find_operator_hint(position: ParsePosition, expected: str) -> Hint:
     if pair := _PAIRS.get(before + kind):
         return Hint(f"type {pair}", (replace_tokens(position, at - 1, at, pair),))
     if kind == "~":
-        return Hint("a regular expression is tested by 1 = gavo_match(pattern, text)")
+        return Hint("match a regular expression by 1 = gavo_match(pattern, text)")
     if kind == before == ".":
-        return Hint("one point stands between the parts of a name", (delete_tokens(position, at, at),))
+        return Hint("one dot separates the parts of a name", (delete_tokens(position, at, at),))
     if before + kind == "<=>":
         return Hint("equality is =; NULL is tested by IS NULL")
     return _find_is_hint(position, expected)
@@ -206,7 +206,7 @@ def find_star_hint(position: ParsePosition, expected: str) -> Hint:
     if before == "*" and kinds[at - 2] == WORD and kinds[at - 3] in ("LIKE", "ILIKE"):
         pattern = f"'{texts[at - 2]}%'"
         return Hint(
-            f"a pattern stands in single quotes, % for any characters: {pattern}",
+            f"a pattern is written in single quotes, with % for any characters: {pattern}",
             (replace_tokens(position, at - 2, at - 1, pattern),),
         )
     if kind == "AS" and before == "*":
@@ -220,7 +220,7 @@ def find_other_hint(position: ParsePosition, expected: str) -> Hint:
     at, kinds, texts = position.at, position.kinds, position.texts
     kind = kinds[at]
     if kind == "AS" and kinds[at - 1] == ")" and "TABLESAMPLE" in (text.upper() for text in texts[:at]):
-        return Hint("the alias of a table stands before TABLESAMPLE")
+        return Hint("write the alias of a table before TABLESAMPLE")
     if expected.startswith("( and the columns") and kind in (WORD, NAME):
         return Hint("write USING (column)", (replace_tokens(position, at, at, f"({texts[at]})"),))
     if expected == "( after EXISTS":
@@ -228,7 +228,7 @@ def find_other_hint(position: ParsePosition, expected: str) -> Hint:
     if expected == "PRECISION after DOUBLE":
         return Hint("write DOUBLE PRECISION", (append_to_token(position, at - 1, " PRECISION"),))
     if kind in ("UNION", "EXCEPT", "INTERSECT"):
-        return Hint(f"a query with ORDER BY or OFFSET stands in parentheses before {kind}")
+        return Hint(f"put a query with ORDER BY or OFFSET in parentheses before {kind}")
     if kind == STRING and expected.startswith("a table"):
         name = ".".join(map(name_to_adql, texts[at][1:-1].replace("''", "'").split(".")))
         return Hint("names are written without quotes, or in double quotes", (replace_tokens(position, at, at, name),))

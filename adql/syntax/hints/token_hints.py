@@ -24,23 +24,23 @@ from clickhouse_schema.reserved_words import RESERVED
 
 _ONE_CONDITION = "each JOIN takes one condition, directly after its table; put nested joins in parentheses"
 _RESERVED_WORDS = {
-    "WITH": "WITH stands once, at the head of the whole query",
+    "WITH": "write WITH once, at the beginning of the whole query",
     "ESCAPE": "LIKE has no ESCAPE in ADQL",
     "INTO": other_dialects.NO_STORING_HINT,
     "FETCH": other_dialects.TOP_HINT,
-    "TOP": "TOP stands after SELECT [DISTINCT], before the columns",
-    "DISTINCT": "DISTINCT stands after SELECT, before TOP, or first in COUNT, SUM, AVG, MIN or MAX",
-    "ORDER": "ORDER BY stands once, after GROUP BY and HAVING and before OFFSET",
-    "OFFSET": "OFFSET stands once, at the end: ORDER BY ... OFFSET n",
-    "WHERE": "WHERE stands once, after FROM and before GROUP BY; conditions on groups go in HAVING",
-    "GROUP": "GROUP BY stands once, after WHERE and before HAVING and ORDER BY",
-    "HAVING": "HAVING stands once, after GROUP BY and before ORDER BY",
+    "TOP": "TOP goes after SELECT [DISTINCT], before the columns",
+    "DISTINCT": "DISTINCT goes after SELECT, before TOP, or first in COUNT, SUM, AVG, MIN or MAX",
+    "ORDER": "write ORDER BY once, after GROUP BY and HAVING and before OFFSET",
+    "OFFSET": "write OFFSET once, at the end: ORDER BY ... OFFSET n",
+    "WHERE": "write WHERE once, after FROM and before GROUP BY; conditions on groups go in HAVING",
+    "GROUP": "write GROUP BY once, after WHERE and before HAVING and ORDER BY",
+    "HAVING": "write HAVING once, after GROUP BY and before ORDER BY",
     "ON": _ONE_CONDITION,
     "USING": _ONE_CONDITION,
     "OVERLAPS": "compare the ends: a.low <= b.high AND b.low <= a.high",
 }
 _AFTER_VALUES = {
-    "CONTAINS": "a part of a text is found by LIKE '%part%', a position by 1 = CONTAINS(point, shape)",
+    "CONTAINS": "find part of a text by LIKE '%part%', a position by 1 = CONTAINS(point, shape)",
     "MOD": "the remainder is MOD(a, b)",
 }
 
@@ -88,7 +88,7 @@ def _find_doubled_hint(position: ParsePosition, _expected: str) -> Hint:
     kind = position.kinds[at]
     if kind not in ("AND", "OR", "NOT", "SELECT", "FROM", "WHERE", "BY", "AS", "ON") or kind != position.kinds[at - 1]:
         return NO_HINT
-    return Hint(f"{kind} stands twice", (delete_tokens(position, at, at),))
+    return Hint(f"{kind} is repeated", (delete_tokens(position, at, at),))
 
 
 def _find_dialect_hint(position: ParsePosition, expected: str) -> Hint:
@@ -96,11 +96,11 @@ def _find_dialect_hint(position: ParsePosition, expected: str) -> Hint:
     at = position.at
     left_out = position.kinds[at] == "EXCEPT" or position.kinds[at + 1 : at + 2] == ["("]
     if position.kinds[at - 1] == "*" and expected == "FROM" and left_out:
-        return Hint("ADQL has no * without some of its columns: name those that are wanted")
+        return Hint("ADQL cannot exclude columns from *: name the wanted columns")
     if position.kinds[at - 2 : at + 1] == ["SELECT", "DISTINCT", "ON"]:
         return Hint(
-            "DISTINCT is of whole rows; one row of each group has ROW_NUMBER() OVER (PARTITION BY a ORDER BY b) = 1,"
-            " computed in a subquery"
+            "DISTINCT applies to whole rows; for one row of each group select ROW_NUMBER() OVER"
+            " (PARTITION BY a ORDER BY b) = 1 from a subquery"
         )
     for neighbour in (at, at - 1):
         if position.kinds[neighbour] == WORD:
@@ -117,7 +117,7 @@ def _find_dialect_hint(position: ParsePosition, expected: str) -> Hint:
 
 def _find_statement_hint(position: ParsePosition, _expected: str) -> Hint:
     if ";" in (position.kinds[position.at], position.kinds[position.at - 1]):
-        return Hint("one query at a time, and nothing after its ;")
+        return Hint("write one query, and nothing after its ;")
     return NO_HINT
 
 
@@ -147,12 +147,12 @@ def _find_keyword_hint(position: ParsePosition, expected: str) -> Hint:
     kind, before, after = position.kinds[at], position.kinds[at - 1], position.kinds[at + 1 : at + 2]
     if kind in ("DATE", "TIME", "TIMESTAMP") and after == [STRING]:
         return Hint(
-            "a time is written as text, '2026-01-31T12:00:00', or CAST from it", (delete_tokens(position, at, at),)
+            "write a time as text, '2026-01-31T12:00:00', or as a CAST of it", (delete_tokens(position, at, at),)
         )
     if kind in _AFTER_VALUES and before in _OPERANDS:
         return Hint(_AFTER_VALUES[kind])
     if kind == "WHERE" and before in ("AND", "OR"):
-        return Hint("WHERE stands once, before the first condition", (delete_tokens(position, at, at),))
+        return Hint("write WHERE once, before the first condition", (delete_tokens(position, at, at),))
     if kind == "OUTER":
         return Hint("write LEFT, RIGHT or FULL OUTER JOIN")
     if kind == "WITH" and after == ["("]:
