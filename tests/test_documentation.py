@@ -1,0 +1,26 @@
+"""The pages of docs/ name files that exist."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = [
+    *sorted((ROOT / "docs").rglob("*.md")),
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "web" / "README.md",
+]
+_PATH = re.compile(
+    r"`((?:adql|clickhouse_schema|loaders|tap_service|workers|web|tests|tools|compose|docs|\.ci)/[\w./-]*)`"
+)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_files_that_a_page_names_exist(page: Path) -> None:
+    named = _PATH.findall(page.read_text(encoding="utf-8"))
+    made_elsewhere = {"compose/.env", "compose/load", "compose/tls"}
+    assert [name for name in named if not (ROOT / name).exists() and name not in made_elsewhere] == []
