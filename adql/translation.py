@@ -11,7 +11,7 @@ from adql.functions.object_name_functions import PositionLookup
 from adql.ir import NameGenerator, Query
 from adql.query_plan import describe_plan
 from adql.regions import Moc
-from adql.resolve import resolve
+from adql.resolve import resolve_statement
 from adql.result_links import find_result_links
 from adql.rewrite import rewrite_query
 from adql.rewrite.distribute import distribute_query
@@ -136,7 +136,7 @@ def translate(
         Several of these, found in one query. All are AdqlError, with a position in ``text``.
     """
     fresh = NameGenerator()
-    query, tables = resolve(parse(text), catalogue, fresh, positions)
+    query, tables = resolve_statement(parse(text), catalogue, fresh, positions)
     fields = tuple(output.field for output in query.outputs)
     bound = BoundQuery(_limit_rows(query, limit), fresh, catalogue.sharding)
     statement = emit_statement(bound)

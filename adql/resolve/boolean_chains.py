@@ -1,7 +1,7 @@
-"""Chains of AND and OR: flat, with the equalities of one value gathered into IN.
+"""Chains of AND and OR, flattened, with the equalities of one value combined into IN.
 
 ``x = 1 OR x = 2 OR c`` becomes ``x IN (1, 2) OR c``, and ``x <> 1 AND x <> 2`` becomes ``NOT (x IN (1, 2))``: the same
-in SQL's three values. The engine takes tens of thousands of values in an IN; so many ORs it refuses. Many circles
+in three-valued logic. ClickHouse accepts tens of thousands of values in an IN, but not as many ORs. Many circles
 become one region (``adql.resolve.circle_chains``).
 """
 
@@ -11,15 +11,15 @@ from collections.abc import Iterator
 
 from adql.errors import Span
 from adql.ir import Call, Expr, Literal
-from adql.resolve.circle_chains import with_unions
+from adql.resolve.circle_chains import unite_circles
 from adql.syntax import nodes
 from clickhouse_schema.datatypes import BOOLEAN, ColumnType
 
-_GATHERED = {"OR": "=", "AND": "<>"}
+_COMBINED = {"OR": "=", "AND": "<>"}
 
 
-def operands(node: nodes.Binary) -> Iterator[nodes.Expression]:
-    """The operands of a chain of one operator, left to right."""
+def walk_operands(node: nodes.Binary) -> Iterator[nodes.Expression]:
+    """Walk the operands of a chain of one operator, left to right."""
     left = [node.left, node.right]
     left.reverse()
     while left:
@@ -30,40 +30,40 @@ def operands(node: nodes.Binary) -> Iterator[nodes.Expression]:
             yield part
 
 
-def chain(op: str, parts: list[Expr], span: Span) -> Expr:
-    """``parts`` joined by ``op``, 'AND' or 'OR'."""
-    parts = with_unions(op, parts, span)
-    found: dict[Expr, list[Expr]] = {}
-    places = [_compared(op, part) for part in parts]
-    for place in places:
-        if place is not None:
-            value, literal = place
-            found.setdefault(value, []).append(literal)
-    kept: list[Expr] = []
-    for part, place in zip(parts, places, strict=True):
-        if place is None or len(found[place[0]]) == 1:
-            kept.append(part)
-        elif found[place[0]]:
-            kept.append(_membership(op, place[0], found[place[0]], part.span))
-            found[place[0]] = []  # it stands where the first of its comparisons did
-    return kept[0] if len(kept) == 1 else Call(BOOLEAN, op, tuple(kept), span=span)
+def join_conditions(op: str, conditions: list[Expr], span: Span) -> Expr:
+    """Join the conditions by ``op``, 'AND' or 'OR'."""
+    conditions = unite_circles(op, conditions, span)
+    comparisons = [_match_comparison(op, condition) for condition in conditions]
+    literals: dict[Expr, list[Expr]] = {}
+    for comparison in comparisons:
+        if comparison is not None:
+            value, literal = comparison
+            literals.setdefault(value, []).append(literal)
+    joined: list[Expr] = []
+    for condition, comparison in zip(conditions, comparisons, strict=True):
+        if comparison is None or len(literals[comparison[0]]) == 1:
+            joined.append(condition)
+        elif literals[comparison[0]]:
+            joined.append(_make_membership(op, comparison[0], literals[comparison[0]], condition.span))
+            literals[comparison[0]] = []  # IN stands in place of the first comparison
+    return joined[0] if len(joined) == 1 else Call(BOOLEAN, op, tuple(joined), span=span)
 
 
-def _compared(op: str, part: Expr) -> tuple[Expr, Literal] | None:
-    """The value and the literal of a comparison that can be gathered."""
-    if not (isinstance(part, Call) and part.name == _GATHERED[op]):
+def _match_comparison(op: str, condition: Expr) -> tuple[Expr, Literal] | None:
+    """Return the value and the literal of a comparison that IN can replace; None for other conditions."""
+    if not (isinstance(condition, Call) and condition.name == _COMBINED[op]):
         return None
-    for value, literal in (part.args, part.args[::-1]):
+    for value, literal in (condition.args, condition.args[::-1]):
         if isinstance(literal, Literal) and literal.value is not None and not isinstance(value, Literal):
-            return (value, literal) if _is_listed(value.type, literal.type) else None
+            return (value, literal) if _is_same_in_list(value.type, literal.type) else None
     return None
 
 
-def _is_listed(value: ColumnType, literal: ColumnType) -> bool:
-    """Whether IN compares as the comparison did."""
+def _is_same_in_list(value: ColumnType, literal: ColumnType) -> bool:
+    """Whether IN compares the types in the same way as ``=``."""
     return (value.is_text and literal.is_text) or (value.is_numeric and literal.is_numeric)
 
 
-def _membership(op: str, value: Expr, literals: list[Expr], span: Span) -> Expr:
+def _make_membership(op: str, value: Expr, literals: list[Expr], span: Span) -> Expr:
     inside = Call(BOOLEAN, "IN", (value, *literals), span=span)
     return inside if op == "OR" else Call(BOOLEAN, "NOT", (inside,), span=span)

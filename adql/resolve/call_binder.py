@@ -1,67 +1,54 @@
-"""Function calls and set functions: which function a name and its arguments mean."""
+"""Calls: which function the name and the arguments mean."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 from adql.errors import AdqlSemanticError, FormError
 from adql.functions import FUNCTIONS, SET_FUNCTIONS_BY_NAME, Function
 from adql.functions.argument_kinds import choose_function
-from adql.ir import (
-    UNTYPED,
-    Aggregate,
-    Call,
-    Expr,
-    Literal,
-    UnitFault,
-    Windowed,
-    derive_unit,
-    evaluate_constant,
-    find_conversion,
-    has_aggregate,
-    walk_expr,
-)
-from adql.resolve.geometry_binder import BOUND_HERE, bind_geometry
-from adql.resolve.object_name_binder import bind_named_position
-from adql.resolve.scope import suggestion
-from adql.resolve.type_rules import as_timestamp, check_argument, common_type, in_type, with_instants
+from adql.ir import UNTYPED, Call, Expr, Literal, UnitFault, derive_unit, find_conversion
+from adql.resolve.binder import Binder, BindFunctions
+from adql.resolve.geometry_binder import GEOMETRY_BINDERS, bind_geometry
+from adql.resolve.identifiers import suggest_name
+from adql.resolve.set_function_binder import bind_set_function
+from adql.resolve.type_rules import cast_exactly, check_argument, find_common_type, text_to_timestamp, unify_timestamps
+from adql.resolve.window_binder import WINDOW_FUNCTIONS, bind_window
 from adql.syntax import nodes
 from adql.syntax.hints.other_dialects import find_function_hint
 from adql.syntax.reserved_functions import ARGUMENTS
-from clickhouse_schema.datatypes import DOUBLE, LONG, TIMESTAMP, UNICODE
-
-if TYPE_CHECKING:
-    from adql.resolve.expression_binder import Binder
+from clickhouse_schema.datatypes import DOUBLE, POINT, TIMESTAMP, UNICODE
 
 
-def bind_call(binder: Binder, node: nodes.FunctionCall) -> Expr:
+def _bind_call(binder: Binder, node: nodes.FunctionCall) -> Expr:
     name = node.name.name.upper()
-    if name in SET_FUNCTIONS_BY_NAME:
-        return set_function(binder, node, name)
-    if name in BOUND_HERE:
-        return bind_geometry(binder, node, name)
-    if name == "COALESCE":
-        return _coalesce(binder, node)
-    if name == "IVO_SIMBADPOINT":
-        return bind_named_position(binder, node)
-    if name == "IN_UNIT":
-        return _in_unit(binder, node)
-    candidates = FUNCTIONS.get(name)
-    if candidates is None:
-        hint = find_function_hint(name, node.name.span) or suggestion(name, _known_functions(), node.name.span)
+    if node.over is not None:
+        return bind_window(binder, node)
+    if name in WINDOW_FUNCTIONS:
         raise AdqlSemanticError(
-            f"there is no function {node.name.name}", node.name.span, hint or "/capabilities lists the functions"
+            f"{node.name.name} is a window function",
+            node.span,
+            f"write {WINDOW_FUNCTIONS[name].usage} OVER (PARTITION BY ... ORDER BY ...)",
         )
-    return _known(binder, node, candidates)
+    if name in SET_FUNCTIONS_BY_NAME:
+        return bind_set_function(binder, node, name)
+    if name in GEOMETRY_BINDERS:
+        return bind_geometry(binder, node, name)
+    if name in _SPECIAL_FUNCTIONS:
+        return _SPECIAL_FUNCTIONS[name](binder, node)
+    if name in FUNCTIONS:
+        return _bind_function(binder, node, FUNCTIONS[name])
+    hint = find_function_hint(name, node.name.span) or suggest_name(name, _list_function_names(), node.name.span)
+    raise AdqlSemanticError(
+        f"there is no function {node.name.name}", node.name.span, hint or "/capabilities lists the functions"
+    )
 
 
-def _known_functions() -> list[str]:
-    """The names of all functions as they are published, the reserved ones in upper case."""
+def _list_function_names() -> list[str]:
+    """Return the published names of all functions, the reserved ones in upper case."""
     own = [f.name for functions in (*FUNCTIONS.values(), SET_FUNCTIONS_BY_NAME.values()) for f in functions]
     return [*ARGUMENTS, *own]
 
 
-def _known(binder: Binder, node: nodes.FunctionCall, candidates: tuple[Function, ...]) -> Expr:
+def _bind_function(binder: Binder, node: nodes.FunctionCall, candidates: tuple[Function, ...]) -> Expr:
     if not any(f.accepts_count(len(node.args)) for f in candidates):
         usages = " or ".join(f.usage for f in candidates)
         raise FormError(f"{node.name.name} does not take {len(node.args)} arguments", node.span, f"it is {usages}")
@@ -70,80 +57,33 @@ def _known(binder: Binder, node: nodes.FunctionCall, candidates: tuple[Function,
     assert function is not None  # noqa: S101  one takes as many arguments
     parameters = function.expand_parameters(len(args))
     args = tuple(
-        as_timestamp(a, TIMESTAMP) if p.kind == "timestamp" else a for p, a in zip(parameters, args, strict=True)
+        text_to_timestamp(a, TIMESTAMP) if p.kind == "timestamp" else a for p, a in zip(parameters, args, strict=True)
     )
     for parameter, arg in zip(parameters, args, strict=True):
         check_argument(function, parameter, arg)
     if parameters and parameters[0].kind == "alike":
-        args = _alike(args, function.name, node)
+        args = _cast_to_common_type(args, function.name, node)
     if function.expand is not None:
         return function.expand(args, node.span)
     return Call(function.infer_result_type(tuple(a.type for a in args)), function.name.upper(), args, span=node.span)
 
 
-def _alike(args: tuple[Expr, ...], name: str, node: nodes.FunctionCall) -> tuple[Expr, ...]:
-    """The values in their common type."""
-    args = tuple(with_instants(args))
-    kind = common_type(args, name, node.span)
+def _cast_to_common_type(args: tuple[Expr, ...], name: str, node: nodes.FunctionCall) -> tuple[Expr, ...]:
+    args = tuple(unify_timestamps(args))
+    kind = find_common_type(args, name, node.span)
     if kind == UNTYPED:
         return args
-    return tuple(a if a.type == kind else in_type(a, kind) for a in args)
+    return tuple(a if a.type == kind else cast_exactly(a, kind) for a in args)
 
 
-def set_function(binder: Binder, node: nodes.FunctionCall, name: str, *, over_groups: bool = False) -> Aggregate:
-    """``over_groups``: of a window, whose rows may be groups with set functions of their own."""
-    if not binder.aggregates:
-        hint = ""
-        if binder.clause == "WHERE":
-            hint = f"conditions on groups stand in HAVING; to compare with all rows write (SELECT {name}(...) FROM ...)"
-        raise FormError(f"{name} cannot stand in {binder.clause}", node.span, hint)
-    if node.star:
-        return Aggregate(LONG, "COUNT", (), span=node.span)
-    function = SET_FUNCTIONS_BY_NAME[name]
-    if not function.accepts_count(len(node.args)):
-        raise FormError(
-            f"{node.name.name} does not take {len(node.args)} arguments", node.span, f"it is {function.usage}"
-        )
-    args = tuple(binder.bind(a) for a in node.args)
-    for arg in args:
-        _check_inside(arg, name, over_groups=over_groups)
-        if binder.scope.is_around(arg):
-            raise AdqlSemanticError(
-                f"{name} of the query around this subquery", arg.span, "compute it there, in a subquery of its FROM"
-            )
-    for parameter, arg in zip(function.parameters, args, strict=True):
-        check_argument(function, parameter, arg)
-    if name == "IVO_HISTOGRAM":
-        _check_bounds(args)
-    return Aggregate(function.infer_result_type(tuple(a.type for a in args)), name, args, node.distinct, span=node.span)
+def _bind_coalesce(binder: Binder, node: nodes.FunctionCall) -> Expr:
+    args = tuple(unify_timestamps([binder.bind(a) for a in node.args]))
+    return Call(find_common_type(args, "COALESCE", node.span), "COALESCE", args, span=node.span)
 
 
-def _check_bounds(args: tuple[Expr, ...]) -> None:
-    lower, upper = evaluate_constant(args[1]), evaluate_constant(args[2])
-    if lower is not None and upper is not None and lower >= upper:
-        raise AdqlSemanticError(
-            f"the histogram ends at {upper:g}, where it begins or before", args[2].span, "lower comes before upper"
-        )
-
-
-def _check_inside(arg: Expr, name: str, *, over_groups: bool) -> None:
-    if over_groups:
-        return
-    for part in walk_expr(arg):
-        if isinstance(part, Windowed):
-            raise AdqlSemanticError(f"{part.name} OVER inside of {name}", part.span, "compute it in a subquery")
-    if has_aggregate(arg):
-        raise AdqlSemanticError(f"{name} of a set function", arg.span, "compute the inner one in a subquery")
-
-
-def _coalesce(binder: Binder, node: nodes.FunctionCall) -> Expr:
-    args = tuple(with_instants([binder.bind(a) for a in node.args]))
-    return Call(common_type(args, "COALESCE", node.span), "COALESCE", args, span=node.span)
-
-
-def _in_unit(binder: Binder, node: nodes.FunctionCall) -> Expr:
-    """The value times a constant factor; the unit goes along for the result's metadata."""
-    value = binder.number(node.args[0], "IN_UNIT")
+def _bind_in_unit(binder: Binder, node: nodes.FunctionCall) -> Expr:
+    """Bind the value times a constant factor; the third operand is the result's unit."""
+    value = binder.bind_number(node.args[0], "IN_UNIT")
     target = node.args[1]
     if not isinstance(target, nodes.StringLiteral):
         raise AdqlSemanticError("IN_UNIT takes the unit as a text", target.span, "write IN_UNIT(x, 'arcsec/yr')")
@@ -159,3 +99,23 @@ def _in_unit(binder: Binder, node: nodes.FunctionCall) -> Expr:
         hint = "units are written as VOUnits: mas.yr**-1, km/s, Jy"
         raise AdqlSemanticError(str(fault), target.span, hint) from fault
     return Call(DOUBLE, "IN_UNIT", (value, Literal(DOUBLE, factor), Literal(UNICODE, unit)), span=node.span)
+
+
+def _bind_named_position(binder: Binder, node: nodes.FunctionCall) -> Expr:
+    """Bind ivo_simbadpoint('name') as a constant POINT, which passes and the emitter treat as any other."""
+    if len(node.args) != 1 or not isinstance(node.args[0], nodes.StringLiteral):
+        raise AdqlSemanticError("ivo_simbadpoint takes one text, as a literal", node.span, "ivo_simbadpoint('M 31')")
+    argument = node.args[0]
+    name = " ".join(argument.value.split())
+    position = binder.resolution.positions.find_position(name, argument.span)
+    lon, lat = (Literal(DOUBLE, float(degrees), span=node.span) for degrees in position)
+    return Call(POINT, "POINT", (lon, lat), span=node.span)
+
+
+_SPECIAL_FUNCTIONS = {
+    "COALESCE": _bind_coalesce,
+    "IN_UNIT": _bind_in_unit,
+    "IVO_SIMBADPOINT": _bind_named_position,
+}
+
+CALL_BINDERS: BindFunctions = {nodes.FunctionCall: _bind_call}

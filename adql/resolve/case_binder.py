@@ -1,7 +1,7 @@
-"""CASE: the branches that compare one value with literals become a look-up, whose time does not grow with their number.
+"""CASE. Branches that compare one value with literals become a look-up, whose time does not grow with their number.
 
-The engine plans branches in a time that grows with the square of their number. Keys are equal as ``=`` says: exactly
-between integers and reals, -0.0 to 0.0, NULL and NaN to nothing. Of equal keys the first counts.
+ClickHouse's planning time grows with the square of the number of branches. Keys compare as with ``=``: integers and
+reals exactly, -0.0 equals 0.0, NULL and NaN equal nothing. The first of equal keys counts.
 """
 
 from __future__ import annotations
@@ -10,49 +10,79 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from adql.errors import Span
-from adql.ir import Call, Expr, Literal, Lookup, widen_exactly
+from adql.ir import UNTYPED, Call, Expr, Literal, Lookup, widen_exactly
+from adql.resolve.binder import Binder, BindFunctions
+from adql.resolve.comparison_binder import compare
+from adql.resolve.type_rules import find_common_type, unify_timestamps
+from adql.syntax import nodes
 from clickhouse_schema.datatypes import ColumnType
 
-#: Branches from which a look-up is made
-_MANY = 12
+#: The number of branches from which they become a look-up
+_MIN_KEYS = 12
 
 Branch = tuple[Expr, Expr]
 Key = int | float | str
 
 
-def choice(kind: ColumnType, branches: Sequence[Branch], otherwise: Expr, span: Span) -> tuple[Expr, int]:
-    """The value of the first of ``branches`` (condition, result) that is true, and how many are tested one by one."""
-    runs: list[tuple[Expr | None, list[Branch]]] = []
-    for value, same in groupby(branches, key=lambda branch: _looked_up(branch, kind)):
-        found = [*same]
-        if value is None or len(found) < _MANY:
-            if runs and runs[-1][0] is None:
-                runs[-1][1].extend(found)
-                continue
-            value = None
-        runs.append((value, found))
+def _bind_case(binder: Binder, node: nodes.Case) -> Expr:
+    conditions: list[Expr] = []
+    results: list[Expr] = []
+    operand = binder.bind(node.operand) if node.operand is not None else None
+    for when in node.whens:
+        if operand is None:
+            conditions.append(binder.bind_condition(when.condition))
+        else:
+            conditions.append(compare("=", operand, binder.bind(when.condition), when.span))
+        results.append(binder.bind(when.result))
+    results.append(binder.bind(node.otherwise) if node.otherwise else Literal(UNTYPED, None, span=node.span))
+    *values, otherwise = unify_timestamps(results)
+    kind = find_common_type([*values, otherwise], "CASE", node.span)
+    branches = [*zip(conditions, values, strict=True)]
+    chosen, tested = _make_choice(kind, branches, otherwise, node.span)
+    binder.resolution.count_branches(tested, node.span)
+    return chosen
+
+
+def _make_choice(kind: ColumnType, branches: Sequence[Branch], otherwise: Expr, span: Span) -> tuple[Expr, int]:
+    """Return the value of the first branch whose condition is true, and how many branches are tested one by one."""
+    runs = _split_runs(branches, kind)
+    if not runs:
+        return Call(kind, "CASE", (otherwise,), span=span), 0
     chosen, tested = otherwise, 0
     for value, run in reversed(runs):
         if value is None:
             tested += len(run)
-            chosen = Call(kind, "CASE", (*(part for branch in run for part in branch), chosen), span=span)
+            pairs = [part for branch in run for part in branch]
+            chosen = Call(kind, "CASE", (*pairs, chosen), span=span)
         else:
-            chosen = _lookup(kind, value, run, chosen, span)
-    return (chosen, tested) if runs else (Call(kind, "CASE", (otherwise,), span=span), 0)
+            chosen = _make_lookup(kind, value, run, chosen, span)
+    return chosen, tested
 
 
-def _looked_up(branch: Branch, kind: ColumnType) -> Expr | None:
-    """The value that a branch compares with literals to give a literal; None of others."""
+def _split_runs(branches: Sequence[Branch], kind: ColumnType) -> list[tuple[Expr | None, list[Branch]]]:
+    """Return consecutive branches with the value that they all look up, None if they are tested one by one."""
+    runs: list[tuple[Expr | None, list[Branch]]] = []
+    for value, group in groupby(branches, key=lambda branch: _find_looked_up(branch, kind)):
+        run = [*group]
+        if value is not None and len(run) >= _MIN_KEYS:
+            runs.append((value, run))
+        elif runs and runs[-1][0] is None:
+            runs[-1][1].extend(run)
+        else:
+            runs.append((None, run))
+    return runs
+
+
+def _find_looked_up(branch: Branch, kind: ColumnType) -> Expr | None:
+    """Return the value that the condition compares with literals, if the result is a literal too; else None."""
     condition, result = branch
     if not (isinstance(result, Literal) and _is_held(result, kind) and isinstance(condition, Call)):
         return None
-    if condition.name == "=" and isinstance(condition.args[0], Literal):
-        literals, value = condition.args[:1], condition.args[1]
-    elif condition.name in ("=", "IN"):
-        value, *items = condition.args
-        literals = tuple(items)
-    else:
+    if condition.name not in ("=", "IN"):
         return None
+    value, *literals = condition.args
+    if condition.name == "=" and isinstance(value, Literal):
+        value, *literals = condition.args[::-1]
     if isinstance(value, Literal) or not all(isinstance(i, Literal) and i.value is not None for i in literals):
         return None
     alike = [(i.type.is_text and value.type.is_text) or (i.type.is_numeric and value.type.is_numeric) for i in literals]
@@ -60,7 +90,7 @@ def _looked_up(branch: Branch, kind: ColumnType) -> Expr | None:
 
 
 def _is_held(result: Literal, kind: ColumnType) -> bool:
-    """Whether ``kind``, a number, a text or a truth value, holds the literal as it is."""
+    """Whether ``kind`` is a number, a text or a boolean that holds the literal exactly."""
     if not (kind.is_numeric or kind.is_text or kind.is_boolean) or kind.is_array:
         return False
     if kind.is_numeric and isinstance(result.value, int) and not kind.is_integer:
@@ -68,21 +98,24 @@ def _is_held(result: Literal, kind: ColumnType) -> bool:
     return True
 
 
-def _lookup(kind: ColumnType, value: Expr, run: list[Branch], otherwise: Expr, span: Span) -> Lookup:
+def _make_lookup(kind: ColumnType, value: Expr, run: list[Branch], otherwise: Expr, span: Span) -> Lookup:
     found: dict[Key, int | float | str | bool | None] = {}
     for condition, result in run:
-        assert isinstance(result, Literal)  # noqa: S101  see _looked_up
+        assert isinstance(result, Literal)  # noqa: S101  see _find_looked_up
         for part in condition.children:
-            key = _key(part, value.type) if isinstance(part, Literal) else None
+            key = _make_key(part, value.type) if isinstance(part, Literal) else None
             if key is not None:
                 found.setdefault(key, result.value)
     return Lookup(kind, value, tuple(found), tuple(found.values()), otherwise, span=span)
 
 
-def _key(literal: Literal, kind: ColumnType) -> Key | None:
-    """The literal as ``kind``; None of a number that it does not hold exactly, which nothing is equal to."""
+def _make_key(literal: Literal, kind: ColumnType) -> Key | None:
+    """Return the literal as ``kind``; None if that cannot hold the number exactly, so that no value equals it."""
     value = literal.value
     if isinstance(value, str):
         return value
-    assert isinstance(value, (int, float))  # noqa: S101  see _looked_up
+    assert isinstance(value, (int, float))  # noqa: S101  see _find_looked_up
     return widen_exactly(value, kind)
+
+
+CASE_BINDERS: BindFunctions = {nodes.Case: _bind_case}

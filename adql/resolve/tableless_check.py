@@ -1,9 +1,9 @@
-"""What can be said of a query without its tables: every table and each of its columns may exist, of whatever type.
+"""Check of a query without its tables: any table may exist, with columns of any name and type.
 
-The resolver does its work, with unknown values in place of such columns; a bare NULL goes wherever they may. What is
-made of an unknown value is unknown, unless its type is certain. An error counts if it is about what is known alone: it
-lies apart from all unknown values in the text, or is a ``FormError``. So a query that is refused here is refused with
-any tables; not every one that is accepted here suits the tables there are.
+The resolver binds the query with unknown values in place of such columns; they go wherever a bare NULL may go. An
+expression of an unknown value is unknown, unless its type is certain. An error counts if it is about known parts only:
+apart from all unknown values in the text, or a ``FormError``. A query that is refused here is refused with any tables;
+one that is accepted here may still be wrong for the tables there are.
 """
 
 from __future__ import annotations
@@ -15,19 +15,21 @@ from typing import ClassVar
 from adql.errors import AdqlError, FormError, Span
 from adql.functions import FUNCTIONS, SET_FUNCTIONS_BY_NAME
 from adql.ir import UNTYPED, Expr, Literal, NameGenerator, Order, Output, Query, walk_expr
-from adql.resolve.expression_binder import BINDERS, Binder
-from adql.resolve.from_binder import Side, Tables
-from adql.resolve.object_name_binder import KnownNames
-from adql.resolve.query_binder import Queries
-from adql.resolve.resolution import Context
-from adql.resolve.scope import Scope, Source, same_name, written
+from adql.resolve.binder import Binder
+from adql.resolve.from_binder import FromBinder, Side
+from adql.resolve.identifiers import is_same_name, parts_to_text
+from adql.resolve.object_positions import ObjectPositions
+from adql.resolve.query_binder import QueryBinder
+from adql.resolve.resolution import Resolution
+from adql.resolve.scope import Scope
+from adql.resolve.sources import Source
 from adql.syntax import nodes
 from adql.syntax.parser import parse
 from clickhouse_schema.catalogue import Catalogue, TableEntry
 from clickhouse_schema.datatypes import DOUBLE, ColumnType, Field
 from clickhouse_schema.schema_model import Column, Schema, Table
 
-#: The name of an output that stands for all columns of tables that are not known
+#: The name of an output that stands for all columns of unknown tables
 _ALL = "*"
 
 _ENTRY = TableEntry(Schema(name="unknown"), Table(name="unknown", columns=(Column(name="unknown", datatype="int"),)))
@@ -40,32 +42,39 @@ _CERTAIN_CALLS = frozenset(
 
 
 def check_without_tables(text: str) -> None:
-    """Raises AdqlError for a query that no tables make valid."""
+    """Check a query that may read any tables.
+
+    Parameters
+    ----------
+    text
+        ADQL.
+
+    Raises
+    ------
+    AdqlError
+        No tables make the query valid.
+    """
     statement = parse(text)
-    _Queries(_Context(Catalogue(()), NameGenerator(), KnownNames(_somewhere))).resolved(statement)
+    positions = ObjectPositions(lambda _name: (0.0, 0.0))
+    _TablelessQueryBinder(_TablelessResolution(Catalogue(()), NameGenerator(), positions)).bind_statement(statement)
 
 
-class _Context(Context):
+class _TablelessResolution(Resolution):
     def count_conditions(self, count: int, span: Span) -> None:
-        """Equalities of one column count as one, but columns are not told apart here."""
-
-
-def _somewhere(_name: str) -> tuple[float, float]:
-    """Of an object whose position nobody is asked for."""
-    return 0.0, 0.0
+        """Count nothing: unknown columns cannot be told apart, so equalities of one column are not combined."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Unknown(Literal):
-    """A value of which not even the type is known."""
+    """A value of unknown type."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Certain(Expr):
-    """A value of which the type alone is known."""
+    """A value of known type."""
 
 
-def _unknown(span: Span) -> _Unknown:
+def _make_unknown(span: Span) -> _Unknown:
     return _Unknown(UNTYPED, None, span=span)
 
 
@@ -76,148 +85,150 @@ def _is_unknown(expr: Expr) -> bool:
     )
 
 
-class _Source(Source):
-    """A table of which the name alone is known, as it is ``written`` in FROM."""
+class _UnknownSource(Source):
+    """A table of which only the name is known, as FROM has it."""
 
     def __init__(self, relation: int, node: nodes.TableName) -> None:
         super().__init__(relation, node.alias)
-        self.written = node.parts
+        self._parts = node.parts
 
     @property
     def title(self) -> str:
-        return self.alias.name if self.alias else written(self.written)
+        return self.alias.name if self.alias else parts_to_text(self._parts)
 
     def is_called(self, parts: Sequence[nodes.Identifier]) -> bool:
-        """A table that is named without its schema may be in any."""
+        """Whether a qualifier may name this table: without a schema it may be in any."""
         if self.alias is not None:
             return super().is_called(parts)
-        return all(same_name(a, b.name) for a, b in zip(reversed(parts), reversed(self.written), strict=False))
+        return all(is_same_name(a, b.name) for a, b in zip(reversed(parts), reversed(self._parts), strict=False))
 
 
-def _has_more(source: Source) -> bool:
-    """Whether it may have other columns than are known."""
-    return isinstance(source, _Source) or any(field.name == _ALL for field in source.fields)
+def _has_unknown_columns(source: Source) -> bool:
+    return isinstance(source, _UnknownSource) or any(field.name == _ALL for field in source.fields)
 
 
-class _Binder(Binder):
-    queries: _Queries
+class _TablelessBinder(Binder):
+    queries: _TablelessQueryBinder
 
     def bind(self, node: nodes.Expression) -> Expr:
-        unknown = self.queries.unknown
+        unknown_spans = self.queries.unknown_spans
         try:
-            expr = self._bind(node)
+            expr = self._bind_known(node)
         except AdqlError as error:
-            if isinstance(error, FormError) or not any(_overlap(error.span, span) for span in unknown):
+            if isinstance(error, FormError) or not any(_overlap(error.span, span) for span in unknown_spans):
                 raise
-            return _unknown(node.span)
+            return _make_unknown(node.span)
         if not _is_unknown(expr):
             return expr
-        if not isinstance(expr, _Unknown) and _is_certain(node):
-            unknown[:] = [span for span in unknown if not _overlap(span, node.span)]
+        if not isinstance(expr, _Unknown) and _has_certain_type(node):
+            unknown_spans[:] = [span for span in unknown_spans if not _overlap(span, node.span)]
             return _Certain(expr.type, span=node.span)
-        unknown.append(node.span)
-        return _unknown(node.span)
+        unknown_spans.append(node.span)
+        return _make_unknown(node.span)
 
-    def _bind(self, node: nodes.Expression) -> Expr:
+    def _bind_known(self, node: nodes.Expression) -> Expr:
         if isinstance(node, nodes.ColumnRef):
-            return self._find(node)
+            return self._find_column(node)
         if isinstance(node, nodes.FunctionCall) and node.name.name.upper() == "IN_UNIT":
-            value = self.number(node.args[0], "IN_UNIT")
+            value = self.bind_number(node.args[0], "IN_UNIT")
             if any(isinstance(part, _Unknown | _Certain) for part in walk_expr(value)):
-                return _Certain(DOUBLE, span=node.span)  # of which the unit is not known
-        return BINDERS[type(node)](self, node)
+                return _Certain(DOUBLE, span=node.span)  # its unit is unknown
+        return super().bind(node)
 
-    def _find(self, node: nodes.ColumnRef) -> Expr:
+    def _find_column(self, node: nodes.ColumnRef) -> Expr:
         scope: Scope | None = self.scope
         qualifier = node.parts[:-1]
         while scope is not None:
-            may_have = any(_has_more(s) and (not qualifier or s.is_called(qualifier)) for s in scope.sources)
+            sources = [s for s in scope.sources if not qualifier or s.is_called(qualifier)]
+            may_be_here = any(map(_has_unknown_columns, sources))
             try:
-                found = scope.find_here(node.parts, node.span)
+                found = scope.find_own_column(node.parts, node.span)
             except AdqlError:  # ambiguous, unless USING or NATURAL made one column of several
-                if not may_have:
+                if not may_be_here:
                     raise
                 found = None
             if found is not None:
                 return found
-            if may_have:
-                return _unknown(node.span)
+            if may_be_here:
+                return _make_unknown(node.span)
             scope = scope.parent
-        raise self.scope.unknown(node.parts, node.span)
+        raise self.scope.make_unknown_error(node.parts, node.span)
 
 
 def _overlap(a: Span, b: Span) -> bool:
     return a.start < b.end and b.start < a.end
 
 
-def _is_certain(node: nodes.Expression) -> bool:
-    """Whether the type of this expression is the same for operands of all types."""
+def _has_certain_type(node: nodes.Expression) -> bool:
+    """Whether the expression has the same type with operands of any type."""
     if isinstance(node, nodes.Binary | nodes.Unary):
         return node.op in _CERTAIN_OPERATORS
     if not isinstance(node, nodes.FunctionCall):
         return isinstance(node, _PREDICATES)
     name = node.name.name.upper()
-    functions = FUNCTIONS.get(name, ()) if name not in SET_FUNCTIONS_BY_NAME else (SET_FUNCTIONS_BY_NAME[name],)
-    declared = bool(functions) and all(isinstance(f.result, ColumnType) and f.expand is None for f in functions)
-    return name in _CERTAIN_CALLS or (declared and node.over is None)
+    set_function = SET_FUNCTIONS_BY_NAME.get(name)
+    functions = FUNCTIONS.get(name, ()) if set_function is None else (set_function,)
+    has_fixed_result = all(isinstance(f.result, ColumnType) and f.expand is None for f in functions)
+    return name in _CERTAIN_CALLS or (bool(functions) and has_fixed_result and node.over is None)
 
 
-class _Tables(Tables):
-    def entry(self, _parts: tuple[nodes.Identifier, ...], _span: Span) -> TableEntry:
+class _TablelessFromBinder(FromBinder):
+    def find_entry(self, _parts: tuple[nodes.Identifier, ...], _span: Span) -> TableEntry:
         return _ENTRY
 
     def is_defined(self, table: nodes.CommonTable, span: Span) -> bool:
-        """A WITH table that seems to use itself may read a stored one of its name."""
-        return table.name.name.lower() not in self.open[-1:] and super().is_defined(table, span)
+        """Whether it may be used here: a WITH table that seems to use itself may read a stored one of its name."""
+        return table.name.name.lower() not in self.open_tables[-1:] and super().is_defined(table, span)
 
-    def source(self, relation: int, node: nodes.TableName, _entry: TableEntry) -> Source:
-        return _Source(relation, node)
+    def make_source(self, relation: int, node: nodes.TableName, _entry: TableEntry) -> Source:
+        return _UnknownSource(relation, node)
 
-    def shared_names(self, node: nodes.Join, left: Side, right: Side) -> list[nodes.Identifier] | None:
-        """The columns of unknown tables cannot be paired."""
-        if any(map(_has_more, (*left.sources, *right.sources))):
+    def find_shared_names(self, node: nodes.Join, left: Side, right: Side) -> list[nodes.Identifier] | None:
+        """Return None for unknown tables too, whose columns cannot be paired."""
+        if any(map(_has_unknown_columns, (*left.sources, *right.sources))):
             return None
-        return super().shared_names(node, left, right)
+        return super().find_shared_names(node, left, right)
 
-    def merged_type(self, left: Expr, right: Expr, name: nodes.Identifier) -> ColumnType:
-        return UNTYPED if _is_unknown(left) or _is_unknown(right) else super().merged_type(left, right, name)
+    def find_merged_type(self, left: Expr, right: Expr, name: nodes.Identifier) -> ColumnType:
+        return UNTYPED if _is_unknown(left) or _is_unknown(right) else super().find_merged_type(left, right, name)
 
 
-class _Queries(Queries):
-    binder: ClassVar[type[Binder]] = _Binder
-    from_clauses: ClassVar[type[Tables]] = _Tables
+class _TablelessQueryBinder(QueryBinder):
+    binder_class: ClassVar[type[Binder]] = _TablelessBinder
+    from_binder_class: ClassVar[type[FromBinder]] = _TablelessFromBinder
 
-    def __init__(self, context: Context) -> None:
-        super().__init__(context)
-        self.unknown: list[Span] = []
+    def __init__(self, resolution: Resolution) -> None:
+        super().__init__(resolution)
+        self.unknown_spans: list[Span] = []
 
-    def output(self, expr: Expr, name: str) -> Output:
+    def make_output(self, expr: Expr, name: str) -> Output:
         if not _is_unknown(expr):
-            return super().output(expr, name)
-        return Output(self.context.fresh.new_alias(), expr, Field(name, UNTYPED))
+            return super().make_output(expr, name)
+        return Output(self.resolution.fresh.new_alias(), expr, Field(name, UNTYPED))
 
-    def star(self, node: nodes.Star, scope: Scope) -> list[Output]:
-        sources = [scope.sources_called(node.qualifier, node.span)] if node.qualifier else scope.sources
-        outputs = list(super().star(node, scope))
-        if any(map(_has_more, sources)):
-            outputs.append(Output(self.context.fresh.new_alias(), _unknown(node.span), Field(_ALL, UNTYPED)))
+    def bind_star(self, node: nodes.Star, scope: Scope) -> list[Output]:
+        sources = [scope.find_source(node.qualifier, node.span)] if node.qualifier else scope.sources
+        outputs = list(super().bind_star(node, scope))
+        if any(map(_has_unknown_columns, sources)):
+            outputs.append(Output(self.resolution.fresh.new_alias(), _make_unknown(node.span), Field(_ALL, UNTYPED)))
         return outputs
 
-    def order_term(self, term: nodes.OrderTerm, scope: Scope, outputs: list[Output]) -> Order:
-        if isinstance(term.expression, nodes.NumberLiteral) and _has_all(outputs):
-            return Order(_unknown(term.span), term.descending)
-        return super().order_term(term, scope, outputs)
+    def bind_order_term(self, term: nodes.OrderTerm, scope: Scope, outputs: list[Output]) -> Order:
+        if isinstance(term.expression, nodes.NumberLiteral) and _has_all_columns(outputs):
+            return Order(_make_unknown(term.span), term.descending)
+        return super().bind_order_term(term, scope, outputs)
 
-    def width(self, query: Query) -> int | None:
-        return None if _has_all(query.outputs) else super().width(query)
+    def count_columns(self, query: Query) -> int | None:
+        return None if _has_all_columns(query.outputs) else super().count_columns(query)
 
-    def unified(self, operand: Expr, query: Query, _where: str) -> tuple[Expr, Query]:
+    def unify_operand(self, operand: Expr, query: Query, _where: str) -> tuple[Expr, Query]:
         return operand, query
 
-    def united(self, node: nodes.SetOperation, left: Query, right: Query) -> Query:
+    def combine_queries(self, node: nodes.SetOperation, left: Query, right: Query) -> Query:
         outputs = (*left.outputs, *right.outputs)
-        return left if any(_is_unknown(output.expr) for output in outputs) else super().united(node, left, right)
+        is_unknown = any(_is_unknown(output.expr) for output in outputs)
+        return left if is_unknown else super().combine_queries(node, left, right)
 
 
-def _has_all(outputs: Sequence[Output]) -> bool:
+def _has_all_columns(outputs: Sequence[Output]) -> bool:
     return any(output.field.name == _ALL for output in outputs)

@@ -1,4 +1,4 @@
-"""Types of values: which go together, which a parameter takes, what a literal is beside another value."""
+"""Rules for types: the common type of values, arguments of functions, literals beside values of another type."""
 
 from __future__ import annotations
 
@@ -31,8 +31,14 @@ CAST_TARGETS: dict[str, ColumnType] = {
 }
 
 
-def common_type(args: Sequence[Expr], where: str, span: Span) -> ColumnType:
-    """The type that all values fit: of numbers the widest, else the one that they share."""
+def find_common_type(args: Sequence[Expr], where: str, span: Span) -> ColumnType:
+    """Return the type that all values fit: the widest of numbers, else the type that they share.
+
+    Raises
+    ------
+    AdqlSemanticError
+        The values are of several kinds; the message begins with ``where``.
+    """
     types = [a.type for a in args if not is_null(a)]
     if not types:
         return UNTYPED
@@ -48,18 +54,18 @@ def common_type(args: Sequence[Expr], where: str, span: Span) -> ColumnType:
     raise AdqlSemanticError(f"{where} mixes {names}", span, "all its values must be of one kind")
 
 
-def in_type(expr: Expr, kind: ColumnType) -> Expr:
-    """A value in the common type of several: the same number, an error where ``kind`` does not hold it.
+def cast_exactly(expr: Expr, kind: ColumnType) -> Expr:
+    """Return the value in a common type; ClickHouse raises an error where ``kind`` cannot hold the number.
 
-    The cast stands also where ``expr`` has the type: the engine's own may be narrower.
+    A value of that type is cast too: ClickHouse's own type for it may be narrower.
     """
-    if kind.is_array:  # beside one stands another, or a NULL
+    if kind.is_array:  # the other value is an array or NULL
         return expr if expr.type.is_array else Call(kind, "COALESCE", (Literal(UNTYPED, None),), span=expr.span)
     return Call(kind, "EXACT" if kind.is_coarser_than(expr.type) else "CAST", (expr,), span=expr.span)
 
 
-def about_number(expr: Expr, *, degrees: bool = True) -> Hint:
-    """The way out if a number is wanted, maybe in ``degrees``, and it is in quotes, an angle, a time or complex."""
+def make_number_hint(expr: Expr, *, degrees: bool = True) -> Hint:
+    """Return the way out where a number is required; with ``degrees``, recognize angles in other notations."""
     if expr.type.is_timestamp:
         return Hint("ivo_to_mjd(...) makes a number of days of a timestamp")
     if expr.type.is_complex:
@@ -73,40 +79,51 @@ def about_number(expr: Expr, *, degrees: bool = True) -> Hint:
 
 
 def check_argument(function: Function, parameter: Parameter, arg: Expr) -> None:
-    """AdqlSemanticError unless ``arg`` is what ``parameter`` takes."""
-    if not fits_parameter(parameter, arg):
-        said = "NULL" if is_null(arg) else arg.type.adql
-        hint = about_number(arg, degrees=False) if parameter.kind in ("number", "integer") else NO_HINT
-        if parameter.kind == "text":
-            hint = Hint("CAST(... AS VARCHAR) makes a text")
-        if parameter.kind == "timestamp":
-            hint = Hint("CAST(... AS TIMESTAMP) makes one of a text")
-        wanted = PARAMETER_KINDS[parameter.kind]
-        asked = f"{function.usage} takes {wanted} as {parameter.name}"
-        if len(function.parameters) == 1:
-            asked = f"{function.name} takes {wanted}"
-        raise AdqlSemanticError(f"{asked}; this is {said}", arg.span, hint)
+    """Raise AdqlSemanticError unless ``parameter`` takes ``arg``."""
+    if fits_parameter(parameter, arg):
+        return
+    hint = _ARGUMENT_HINTS.get(parameter.kind, NO_HINT)
+    if parameter.kind in ("number", "integer"):
+        hint = make_number_hint(arg, degrees=False)
+    kind = PARAMETER_KINDS[parameter.kind]
+    rule = f"{function.usage} takes {kind} as {parameter.name}"
+    if len(function.parameters) == 1:
+        rule = f"{function.name} takes {kind}"
+    actual = "NULL" if is_null(arg) else arg.type.adql
+    raise AdqlSemanticError(f"{rule}; this is {actual}", arg.span, hint)
 
 
-def with_instants(args: Sequence[Expr]) -> list[Expr]:
-    """The values of one choice, literal texts made timestamps where another of them is one."""
+_ARGUMENT_HINTS = {
+    "text": Hint("CAST(... AS VARCHAR) makes a text"),
+    "timestamp": Hint("CAST(... AS TIMESTAMP) makes one of a text"),
+}
+
+
+def require_integer(expr: Expr, op: str) -> None:
+    if not expr.type.is_integer and not is_null(expr):
+        hint = "a power is POWER(a, b)" if op == "^" else ""
+        raise AdqlSemanticError(f"'{op}' takes integers; this is {expr.type.adql}", expr.span, hint)
+
+
+def unify_timestamps(args: Sequence[Expr]) -> list[Expr]:
+    """Return the values with literal texts as timestamps if another value is a timestamp."""
     kind = next((a.type for a in args if a.type.is_timestamp), None)
-    return list(args) if kind is None else [as_timestamp(a, kind) for a in args]
+    return list(args) if kind is None else [text_to_timestamp(a, kind) for a in args]
 
 
-def as_timestamp(expr: Expr, other: ColumnType) -> Expr:
-    """A text literal beside a timestamp is an ISO 8601 instant."""
+def text_to_timestamp(expr: Expr, other: ColumnType) -> Expr:
+    """Return a literal text beside a timestamp as the timestamp that it writes in ISO 8601; other values unchanged."""
     if not (other.is_timestamp and isinstance(expr, Literal) and isinstance(expr.value, str)):
         return expr
     if expr.type.is_timestamp:
         return expr
     iso = expr.value.replace(" ", "T").removesuffix("Z")
     if not (_ISO.fullmatch(expr.value) and _is_in_calendar(iso)):
-        raise AdqlSemanticError(f"'{expr.value}' is no timestamp", expr.span, _about_timestamp(expr))
+        raise AdqlSemanticError(f"'{expr.value}' is no timestamp", expr.span, _make_timestamp_hint(expr))
     return Literal(TIMESTAMP, iso, span=expr.span)
 
 
-def _about_timestamp(expr: Literal) -> Hint:
+def _make_timestamp_hint(expr: Literal) -> Hint:
     parts = _SLASHED.fullmatch(str(expr.value))
     day = "-".join(part.zfill(2) for part in parts.groups() if part) if parts else ""
     fixes = (Fix(expr.span, f"'{day}'"),) if day and _is_in_calendar(day) else ()

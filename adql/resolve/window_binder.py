@@ -1,29 +1,26 @@
 """Window functions (extension): which function, over which rows.
 
-They mean what they do in SQL:2003. Beside the functions below every set function takes OVER.
+They have the meaning of SQL:2003. Every set function takes OVER too.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from adql.errors import AdqlSemanticError, FormError
 from adql.functions import SET_FUNCTIONS_BY_NAME
 from adql.ir import Expr, Frame, Literal, Order, Windowed, walk_expr
-from adql.resolve.call_binder import set_function
-from adql.resolve.scope import suggestion
-from adql.resolve.type_rules import common_type, with_instants
+from adql.resolve.binder import Binder
+from adql.resolve.identifiers import suggest_name
+from adql.resolve.set_function_binder import bind_set_function
+from adql.resolve.type_rules import find_common_type, unify_timestamps
 from adql.syntax import nodes
 from clickhouse_schema.datatypes import DOUBLE, LONG, ColumnType
 
-if TYPE_CHECKING:
-    from adql.resolve.expression_binder import Binder
+#: ClickHouse's offsets are less than the greatest 32-bit integer.
+MAX_ROWS = (1 << 31) - 2
 
-#: The engine's offsets are below the greatest 32-bit integer.
-MOST_ROWS = (1 << 31) - 2
-
-#: Clauses that are computed after the groups, of which the rows under the windows are.
+#: Clauses that are computed after GROUP BY and HAVING, whose rows the windows see
 _CLAUSES = ("SELECT", "ORDER BY")
 
 _SUBQUERY = "select it in a subquery: SELECT ... FROM (SELECT ..., {0}(...) OVER (...) AS w FROM ...) AS q WHERE w ..."
@@ -31,15 +28,19 @@ _SUBQUERY = "select it in a subquery: SELECT ... FROM (SELECT ..., {0}(...) OVER
 
 @dataclass(frozen=True, slots=True)
 class WindowFunction:
-    """``result`` None: the type of the first argument. ``counts``: the argument that is a literal, from ``least``."""
+    """A window function without an aggregate of its name.
+
+    ``result``: None for the type of the first argument. ``count_index``: the index of the argument that is a literal
+    integer of at least ``min_count``.
+    """
 
     usage: str
     result: ColumnType | None
-    least_args: int = 0
-    most_args: int = 0
-    counts: int | None = None
-    least: int = 1
-    framed: bool = False
+    min_args: int = 0
+    max_args: int = 0
+    count_index: int | None = None
+    min_count: int = 1
+    takes_frame: bool = False
 
 
 WINDOW_FUNCTIONS = {
@@ -48,17 +49,17 @@ WINDOW_FUNCTIONS = {
     "DENSE_RANK": WindowFunction("DENSE_RANK()", LONG),
     "PERCENT_RANK": WindowFunction("PERCENT_RANK()", DOUBLE),
     "CUME_DIST": WindowFunction("CUME_DIST()", DOUBLE),
-    "NTILE": WindowFunction("NTILE(n)", LONG, 1, 1, counts=0),
-    "LAG": WindowFunction("LAG(x [, n [, default]])", None, 1, 3, counts=1, least=0),
-    "LEAD": WindowFunction("LEAD(x [, n [, default]])", None, 1, 3, counts=1, least=0),
-    "FIRST_VALUE": WindowFunction("FIRST_VALUE(x)", None, 1, 1, framed=True),
-    "LAST_VALUE": WindowFunction("LAST_VALUE(x)", None, 1, 1, framed=True),
-    "NTH_VALUE": WindowFunction("NTH_VALUE(x, n)", None, 2, 2, counts=1, framed=True),
+    "NTILE": WindowFunction("NTILE(n)", LONG, 1, 1, count_index=0),
+    "LAG": WindowFunction("LAG(x [, n [, default]])", None, 1, 3, count_index=1, min_count=0),
+    "LEAD": WindowFunction("LEAD(x [, n [, default]])", None, 1, 3, count_index=1, min_count=0),
+    "FIRST_VALUE": WindowFunction("FIRST_VALUE(x)", None, 1, 1, takes_frame=True),
+    "LAST_VALUE": WindowFunction("LAST_VALUE(x)", None, 1, 1, takes_frame=True),
+    "NTH_VALUE": WindowFunction("NTH_VALUE(x, n)", None, 2, 2, count_index=1, takes_frame=True),
 }
 
 
 def bind_window(binder: Binder, node: nodes.FunctionCall) -> Expr:
-    assert node.over is not None  # noqa: S101  that is why it is called
+    assert node.over is not None  # noqa: S101  see call_binder
     name = node.name.name.upper()
     if binder.clause not in _CLAUSES:
         raise FormError(
@@ -69,14 +70,14 @@ def bind_window(binder: Binder, node: nodes.FunctionCall) -> Expr:
     for expr in (*partition_by, *(o.expr for o in order_by)):
         if expr.type.is_array:
             raise AdqlSemanticError(f"OVER takes single values; this is {expr.type.adql}", expr.span)
-    frame = _frame(node.over.frame, order_by)
+    frame = _bind_frame(node.over.frame, order_by)
     if name in SET_FUNCTIONS_BY_NAME:
-        inner = set_function(binder, node, name, over_groups=True)
+        inner = bind_set_function(binder, node, name, over_groups=True)
         windowed = Windowed(inner.type, name, inner.args, partition_by, order_by, frame, inner.distinct, span=node.span)
     else:
-        function = _function(node, name)
-        kind, args = _arguments(binder, node, function)
-        kept = frame if function.framed else None
+        function = _find_function(node, name)
+        kind, args = _bind_arguments(binder, node, function)
+        kept = frame if function.takes_frame else None
         windowed = Windowed(kind, name, args, partition_by, order_by, kept, span=node.span)
     for part in walk_expr(windowed):
         if isinstance(part, Windowed) and part is not windowed:
@@ -86,60 +87,64 @@ def bind_window(binder: Binder, node: nodes.FunctionCall) -> Expr:
     return windowed
 
 
-def _function(node: nodes.FunctionCall, name: str) -> WindowFunction:
+def _find_function(node: nodes.FunctionCall, name: str) -> WindowFunction:
     function = WINDOW_FUNCTIONS.get(name)
     if function is None:
-        hint = suggestion(name, [*WINDOW_FUNCTIONS, *SET_FUNCTIONS_BY_NAME], node.name.span)
+        hint = suggest_name(name, [*WINDOW_FUNCTIONS, *SET_FUNCTIONS_BY_NAME], node.name.span)
         raise AdqlSemanticError(f"{node.name.name} is no window function", node.name.span, hint or "leave OVER out")
-    if not function.least_args <= len(node.args) <= function.most_args:
+    if not function.min_args <= len(node.args) <= function.max_args:
         raise FormError(f"{name} does not take {len(node.args)} arguments", node.span, f"it is {function.usage}")
     return function
 
 
-def _arguments(
+def _bind_arguments(
     binder: Binder, node: nodes.FunctionCall, function: WindowFunction
 ) -> tuple[ColumnType, tuple[Expr, ...]]:
-    """The arguments, and the type of the result."""
+    """Return the type of the result and the arguments."""
     args = tuple(binder.bind(a) for a in node.args)
-    if function.counts is not None and function.counts < len(args):
-        _check_count(args[function.counts], function)
+    if function.count_index is not None and function.count_index < len(args):
+        _check_count(args[function.count_index], function)
     if function.result is not None:
         return function.result, args
-    values = with_instants([args[0], *args[2:]])
+    values = unify_timestamps([args[0], *args[2:]])
     for value in values:
         if value.type.is_array:
             raise AdqlSemanticError(f"{function.usage} takes a single value; this is {value.type.adql}", value.span)
-    return common_type(values, node.name.name.upper(), node.span), (values[0], *args[1:2], *values[1:])
+    return find_common_type(values, node.name.name.upper(), node.span), (values[0], *args[1:2], *values[1:])
 
 
 def _check_count(arg: Expr, function: WindowFunction) -> None:
     fits = isinstance(arg, Literal) and isinstance(arg.value, int) and not isinstance(arg.value, bool)
-    if not (fits and function.least <= arg.value <= MOST_ROWS):  # type: ignore[attr-defined]
+    if not (fits and function.min_count <= arg.value <= MAX_ROWS):  # type: ignore[attr-defined]
         raise AdqlSemanticError(
-            f"in {function.usage}, n is a literal integer from {function.least} to {MOST_ROWS}", arg.span
+            f"in {function.usage}, n is a literal integer from {function.min_count} to {MAX_ROWS}", arg.span
         )
 
 
-def _frame(node: nodes.Frame | None, order_by: tuple[Order, ...]) -> Frame | None:
+def _bind_frame(node: nodes.Frame | None, order_by: tuple[Order, ...]) -> Frame | None:
     if node is None:
         return None
     offsets = [n for _, n in (node.start, node.end) if n is not None]
-    if offsets and max(offsets) > MOST_ROWS:
-        raise AdqlSemanticError(f"the offsets of a frame are at most {MOST_ROWS}", node.span)
+    if offsets and max(offsets) > MAX_ROWS:
+        raise AdqlSemanticError(f"the offsets of a frame are at most {MAX_ROWS}", node.span)
     if offsets and node.unit == "RANGE":
-        if len(order_by) != 1:
-            raise AdqlSemanticError(
-                "RANGE with an offset takes one ORDER BY value",
-                node.span,
-                "the offset is a difference of that value; ROWS counts rows",
-            )
-        key = order_by[0].expr
-        if not key.type.is_numeric:
-            raise AdqlSemanticError(
-                f"RANGE with an offset orders by a number; this is {key.type.adql}", key.span, "ROWS counts rows"
-            )
+        _check_range_order(node, order_by)
     if len(offsets) == 2 and node.start[0] == node.end[0]:
         first, last = offsets if node.start[0] == "FOLLOWING" else offsets[::-1]
         if first > last:
             raise AdqlSemanticError("the frame ends before it begins", node.span)
     return Frame(node.unit, node.start, node.end)
+
+
+def _check_range_order(node: nodes.Frame, order_by: tuple[Order, ...]) -> None:
+    if len(order_by) != 1:
+        raise AdqlSemanticError(
+            "RANGE with an offset takes one ORDER BY value",
+            node.span,
+            "the offset is a difference of that value; ROWS counts rows",
+        )
+    key = order_by[0].expr
+    if not key.type.is_numeric:
+        raise AdqlSemanticError(
+            f"RANGE with an offset orders by a number; this is {key.type.adql}", key.span, "ROWS counts rows"
+        )

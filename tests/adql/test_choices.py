@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from adql.errors import AdqlUnsupported
-from adql.resolve.resolution import MOST_BRANCHES
+from adql.resolve.resolution import MAX_BRANCHES
 from adql.translation import translate
 from clickhouse_schema.catalogue import Catalogue
 from tests.adql.conftest import Rows
@@ -85,6 +85,6 @@ def test_a_look_up_may_be_grouped_and_used_in_conditions(ask: Callable[[str], Ro
 
 
 def test_too_many_branches_that_are_no_look_up_are_refused(small: Catalogue) -> None:
-    whens = " ".join(f"WHEN mag < {i} THEN {i}" for i in range(MOST_BRANCHES + 1))
+    whens = " ".join(f"WHEN mag < {i} THEN {i}" for i in range(MAX_BRANCHES + 1))
     with pytest.raises(AdqlUnsupported, match="branches of CASE that are no look-up"):
         translate(f"SELECT CASE {whens} END FROM stars", small)

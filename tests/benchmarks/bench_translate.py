@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from adql.clickhouse.emitter import emit
 from adql.ir import NameGenerator
-from adql.resolve import resolve
+from adql.resolve import resolve_statement
 from adql.rewrite import rewrite_query
 from adql.syntax.parser import parse
 from adql.translation import translate
@@ -67,13 +67,13 @@ def milliseconds(work: Callable[[], object]) -> float:
 def stages(text: str) -> dict[str, float]:
     """Milliseconds of each stage; each is given what the one before it made."""
     tree = parse(text)
-    bound, _ = resolve(tree, CATALOGUE, NameGenerator())
+    bound, _ = resolve_statement(tree, CATALOGUE, NameGenerator())
     fresh = NameGenerator()
-    resolve(tree, CATALOGUE, fresh)
+    resolve_statement(tree, CATALOGUE, fresh)
     rewritten = rewrite_query(bound, fresh)
     return {
         "parse": milliseconds(lambda: parse(text)),
-        "resolve": milliseconds(lambda: resolve(tree, CATALOGUE, NameGenerator())),
+        "resolve": milliseconds(lambda: resolve_statement(tree, CATALOGUE, NameGenerator())),
         "rewrite": milliseconds(lambda: rewrite_query(bound, fresh)),
         "emit": milliseconds(lambda: emit(rewritten)),
     }

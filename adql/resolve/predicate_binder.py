@@ -1,0 +1,92 @@
+"""Predicates and scalar subqueries: BETWEEN, IN, LIKE, IS NULL, EXISTS."""
+
+from __future__ import annotations
+
+from adql.errors import AdqlSemanticError, Fix, Hint, make_printable
+from adql.functions.argument_kinds import is_null
+from adql.ir import Call, Exists, Expr, InSubquery, Literal, Subquery, evaluate_constant
+from adql.resolve.binder import Binder, BindFunctions
+from adql.resolve.comparison_binder import compare, make_comparable, negate_if
+from adql.syntax import nodes
+from clickhouse_schema.datatypes import BOOLEAN
+
+
+def _bind_between(binder: Binder, node: nodes.Between) -> Expr:
+    operand = binder.bind(node.operand)
+    low = compare(">=", operand, binder.bind(node.low), node.span)
+    high = compare("<=", operand, binder.bind(node.high), node.span)
+    return negate_if(node.negated, Call(BOOLEAN, "AND", (low, high), span=node.span))
+
+
+def _bind_in_list(binder: Binder, node: nodes.InList) -> Expr:
+    """Bind constants as IN, and compare other items one by one, so that a join by them is an ordinary equality."""
+    operand = binder.bind(node.operand)
+    constants: list[Expr] = []
+    others: list[Expr] = []
+    for item in node.items:
+        operand, bound = make_comparable(operand, binder.bind(item), "IN")
+        is_constant = isinstance(bound, Literal) or evaluate_constant(bound) is not None
+        (constants if is_constant else others).append(bound)
+    tests: list[Expr] = [Call(BOOLEAN, "IN", (operand, *constants), span=node.span)] if constants else []
+    tests += [Call(BOOLEAN, "=", (operand, item), span=node.span) for item in others]
+    condition = tests[0] if len(tests) == 1 else Call(BOOLEAN, "OR", tuple(tests), span=node.span)
+    return negate_if(node.negated, condition)
+
+
+def _bind_in_query(binder: Binder, node: nodes.InQuery) -> Expr:
+    operand = binder.bind(node.operand)
+    query = binder.queries.bind_one_column_query(node.query, binder.scope, "IN")
+    operand, _ = make_comparable(operand, query.outputs[0].expr, "IN")
+    operand, query = binder.queries.unify_operand(operand, query, "IN")
+    return negate_if(node.negated, InSubquery(BOOLEAN, operand, query, span=node.span))
+
+
+def _bind_like(binder: Binder, node: nodes.Like) -> Expr:
+    name = "ILIKE" if node.ignore_case else "LIKE"
+    operand = _require_text(name, node.operand, binder.bind(node.operand))
+    pattern = _require_text(name, node.pattern, _bind_pattern(binder, node.pattern))
+    return negate_if(node.negated, Call(BOOLEAN, name, (operand, pattern), span=node.span))
+
+
+def _require_text(name: str, node: nodes.Expression, expr: Expr) -> Expr:
+    if not expr.type.is_text and not is_null(expr):
+        raise AdqlSemanticError(
+            f"{name} compares texts; this is {expr.type.adql}", node.span, "CAST(... AS VARCHAR) makes one"
+        )
+    return expr
+
+
+def _bind_pattern(binder: Binder, node: nodes.Expression) -> Expr:
+    """Bind the pattern of LIKE; for an unknown name in double quotes, suggest a text with SQL's wildcards."""
+    try:
+        return binder.bind(node)
+    except AdqlSemanticError as error:
+        if not (isinstance(node, nodes.ColumnRef) and len(node.parts) == 1 and node.parts[0].delimited):
+            raise
+        pattern = "'" + node.parts[0].name.replace("'", "''").replace("*", "%").replace("?", "_") + "'"
+        text = f"a pattern is written in single quotes, % for any characters and _ for one: {make_printable(pattern)}"
+        raise AdqlSemanticError(error.message, error.span, Hint(text, (Fix(node.span, pattern),))) from None
+
+
+def _bind_is_null(binder: Binder, node: nodes.IsNull) -> Expr:
+    return negate_if(node.negated, Call(BOOLEAN, "IS NULL", (binder.bind(node.operand),), span=node.span))
+
+
+def _bind_exists(binder: Binder, node: nodes.Exists) -> Expr:
+    return Exists(BOOLEAN, binder.queries.bind_inner_query(node.query, binder.scope), span=node.span)
+
+
+def _bind_scalar_subquery(binder: Binder, node: nodes.ScalarSubquery) -> Expr:
+    query = binder.queries.bind_one_column_query(node.query, binder.scope, "a value")
+    return Subquery(query.outputs[0].expr.type, query, span=node.span)
+
+
+PREDICATE_BINDERS: BindFunctions = {
+    nodes.Between: _bind_between,
+    nodes.InList: _bind_in_list,
+    nodes.InQuery: _bind_in_query,
+    nodes.Like: _bind_like,
+    nodes.IsNull: _bind_is_null,
+    nodes.Exists: _bind_exists,
+    nodes.ScalarSubquery: _bind_scalar_subquery,
+}

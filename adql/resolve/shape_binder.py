@@ -1,0 +1,192 @@
+"""Shapes: POINT, CIRCLE, BOX, POLYGON and REGION, and arguments that are shapes.
+
+A point is Call POINT(lon, lat) and a circle Call CIRCLE(lon, lat, radius), in degrees, ICRS. A polygon, box or region
+of constants is a Shape; one of columns is Call POLYGON(lon, lat, ...) or BOX(lon, lat, width, height).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from adql.errors import AdqlSemanticError, FormError, Span
+from adql.ir import Call, Column, Expr, Shape, evaluate_constant, read_position
+from adql.ir.operand_views import Position
+from adql.regions import Cone, Moc, Nothing, Polygon, Region, ShapeError, box, stcs
+from adql.regions.celestial_frames import frame_of_system, turned_region
+from adql.resolve.binder import Binder
+from adql.resolve.frame_transforms import turn_position, turn_shape
+from adql.syntax import nodes
+from clickhouse_schema.datatypes import CIRCLE, MOC, POINT, POLYGON, REGION, REGION_XTYPE, ColumnType
+
+Args = tuple[nodes.Expression, ...]
+
+#: Binds a geometry function: called with the binder, the call, its arguments after the coordinate system, the system
+BindGeometry = Callable[[Binder, nodes.FunctionCall, Args, str], Expr]
+
+SHAPES = ("point", "circle", "polygon")
+
+#: The form with coordinates of functions that take points or coordinates
+_COORDINATE_FORMS = {
+    "CIRCLE": "of coordinates it is CIRCLE(longitude, latitude, radius), all in degrees",
+    "BOX": "of coordinates it is BOX(longitude, latitude, width, height), all in degrees",
+    "DISTANCE": "of coordinates it is DISTANCE(longitude1, latitude1, longitude2, latitude2), all in degrees",
+}
+
+
+# --- arguments --------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def place_shape_errors(span: Span) -> Iterator[None]:
+    """Raise a ShapeError as an AdqlSemanticError at ``span``."""
+    try:
+        yield
+    except ShapeError as error:
+        raise AdqlSemanticError(error.message, span, error.hint) from error
+
+
+def split_system(node: nodes.FunctionCall, name: str) -> tuple[str, Args]:
+    """Return the frame of the deprecated coordinate system argument, else ICRS, and the other arguments."""
+    if name in _WITH_SYSTEM and isinstance(node.args[0], nodes.NullLiteral):
+        return "ICRS", node.args[1:]
+    if name not in _WITH_SYSTEM or not isinstance(node.args[0], nodes.StringLiteral):
+        return "ICRS", node.args
+    with place_shape_errors(node.args[0].span):
+        return frame_of_system(node.args[0].value), node.args[1:]
+
+
+def check_count(node: nodes.FunctionCall, args: Args, *counts: int) -> None:
+    if len(args) not in counts:
+        wanted = " or ".join(str(c) for c in counts)
+        raise FormError(f"{node.name.name} takes {wanted} arguments, not {len(args)}", node.span)
+
+
+def bind_position(
+    binder: Binder, lon: nodes.Expression, lat: nodes.Expression, name: str, system: str = "ICRS"
+) -> Position:
+    """Bind the coordinates in the frame ``system`` as a position in ICRS."""
+    x, y = binder.bind_number(lon, name), binder.bind_number(lat, name)
+    latitude = evaluate_constant(y)
+    if latitude is not None and abs(latitude) > 90:
+        raise AdqlSemanticError(
+            f"declination {latitude:g} is not between -90 and 90 degrees", lat.span, "the order is (ra, dec)"
+        )
+    return turn_position(Position(x, y), system, "ICRS")
+
+
+def bind_shape(binder: Binder, node: nodes.Expression, name: str, *wanted: str) -> Expr:
+    """Bind an argument of the function ``name`` that has one of the ``wanted`` xtypes, or is any constant region."""
+    expr = binder.bind(node)
+    if isinstance(expr, Shape) and "polygon" in wanted:  # any constant region has an area and a centroid
+        return expr
+    if expr.type.xtype not in wanted:
+        kinds = " or ".join(w.removeprefix("adql:").upper() for w in wanted)
+        hint = "POINT(ra, dec) makes a point of two columns" if "point" in wanted else ""
+        if expr.type.is_numeric:
+            hint = _COORDINATE_FORMS.get(name, hint)
+        if name == "REGION":
+            hint = "regions are read from literals, and from columns whose xtype is adql:REGION or moc"
+        raise AdqlSemanticError(f"{name} takes a {kinds}; this is {expr.type.adql}", node.span, hint)
+    is_moc = isinstance(expr, Call) and expr.name in ("MOC UNION", "MOC INTERSECTION")
+    if expr.type.is_text and not isinstance(expr, (Column, Shape)) and not is_moc:
+        raise AdqlSemanticError(
+            f"{name} takes a region of a column or a literal", node.span, "texts that a query makes are not read"
+        )
+    return expr
+
+
+# --- constructors -----------------------------------------------------------------------------------------------------
+
+
+def _bind_point(binder: Binder, node: nodes.FunctionCall, args: Args, system: str) -> Expr:
+    check_count(node, args, 2)
+    return Call(POINT, "POINT", bind_position(binder, args[0], args[1], "POINT", system), span=node.span)
+
+
+def _bind_circle(binder: Binder, node: nodes.FunctionCall, args: Args, system: str) -> Expr:
+    check_count(node, args, 2, 3)
+    lon, lat = _bind_centre(binder, args[:-1], "CIRCLE", system)
+    radius = binder.bind_number(args[-1], "CIRCLE")
+    value = evaluate_constant(radius)
+    if value is not None and not 0 <= value <= 180:
+        raise AdqlSemanticError(
+            f"radius {value:g} is not between 0 and 180 degrees",
+            args[-1].span,
+            "radii are in degrees; 1 arcsec is 1/3600.",
+        )
+    return Call(CIRCLE, "CIRCLE", (lon, lat, radius), span=node.span)
+
+
+def _bind_centre(binder: Binder, args: Args, name: str, system: str) -> Position:
+    """Bind two numbers, or one point, which has its own system."""
+    if len(args) == 1:
+        return read_position(bind_shape(binder, args[0], name, "point"))
+    return bind_position(binder, args[0], args[1], name, system)
+
+
+def _bind_box(binder: Binder, node: nodes.FunctionCall, args: Args, system: str) -> Expr:
+    check_count(node, args, 3, 4)
+    # the sides are parallel to the axes of the given system; a point as centre is in ICRS
+    lon, lat = _bind_centre(binder, args[:-2], "BOX", "ICRS")
+    width, height = (binder.bind_number(a, "BOX") for a in args[-2:])
+    values = [evaluate_constant(e) for e in (lon, lat, width, height)]
+    if all(v is not None for v in values):
+        polygon = box(*(v for v in values if v is not None))
+        region = turned_region(polygon, system, "ICRS") if len(args) == 4 else polygon
+        return Shape(POLYGON, region, span=node.span)
+    shape = Call(POLYGON, "BOX", (lon, lat, width, height), span=node.span)
+    return turn_shape(shape, system if len(args) == 4 else "ICRS", "ICRS", node.span)
+
+
+def _bind_polygon(binder: Binder, node: nodes.FunctionCall, args: Args, system: str) -> Expr:
+    """Bind points or pairs of coordinates; the types of columns decide which, so the parser cannot count them."""
+    if binder.bind(args[0]).type.xtype == "point":
+        pairs = [read_position(bind_shape(binder, a, "POLYGON", "point")) for a in args]
+    else:
+        if len(args) < 6 or len(args) % 2:
+            raise AdqlSemanticError(
+                f"POLYGON takes three or more longitudes and latitudes, in pairs; these are {len(args)} arguments",
+                args[0].span.extend_to(args[-1].span),
+                "as in POLYGON(ra1, dec1, ra2, dec2, ra3, dec3), or of points POLYGON(p1, p2, p3)",
+            )
+        pairs = [bind_position(binder, args[i], args[i + 1], "POLYGON", system) for i in range(0, len(args), 2)]
+    values = [(evaluate_constant(lon), evaluate_constant(lat)) for lon, lat in pairs]
+    if all(lon is not None and lat is not None for lon, lat in values):
+        vertices = tuple((lon, lat) for lon, lat in values if lon is not None and lat is not None)
+        return Shape(POLYGON, Polygon(vertices), span=node.span)
+    return Call(POLYGON, "POLYGON", tuple(part for pair in pairs for part in pair), span=node.span)
+
+
+def _bind_region(binder: Binder, _node: nodes.FunctionCall, args: Args, _system: str) -> Expr:
+    if isinstance(args[0], nodes.StringLiteral):
+        return _parse_region(args[0].value, args[0].span)
+    return bind_shape(binder, args[0], "REGION", REGION_XTYPE, "moc")
+
+
+def _parse_region(text: str, span: Span) -> Shape:
+    """Return the shape of a literal, which stands in quotes at ``span``."""
+    try:
+        region = stcs.parse(text)
+    except ShapeError as error:
+        place = span.start + 1 + error.at
+        raise AdqlSemanticError(error.message, Span(place, place + 1), error.hint) from error
+    return Shape(_find_region_type(region), region, span=span)
+
+
+def _find_region_type(region: Region) -> ColumnType:
+    if isinstance(region, (Moc, Nothing)):
+        return MOC
+    return CIRCLE if isinstance(region, Cone) else POLYGON if isinstance(region, Polygon) else REGION
+
+
+#: Constructors that may take a coordinate system before their other arguments
+_WITH_SYSTEM = ("POINT", "CIRCLE", "BOX", "POLYGON")
+
+SHAPE_BINDERS: dict[str, BindGeometry] = {
+    "POINT": _bind_point,
+    "CIRCLE": _bind_circle,
+    "BOX": _bind_box,
+    "POLYGON": _bind_polygon,
+    "REGION": _bind_region,
+}
