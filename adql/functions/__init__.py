@@ -1,7 +1,7 @@
-"""The table of functions: the only door from a function's name to SQL, which also feeds /capabilities.
+"""The table of functions: the only way from a function's name to SQL, and the source of /capabilities.
 
-Geometry functions are bound in ``adql.resolve.geometry_binder``; their names are listed here. The SQL forms give the
-declared ClickHouse type and NULL for NULL.
+Geometry functions are only named here: the resolver binds them to operators. All other SQL forms return the declared
+ClickHouse type, and NULL for a NULL argument unless the description says otherwise.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ __all__ = [
     "SetFunction",
 ]
 
-#: User defined functions, as declared in /capabilities
+#: User defined functions, declared in /capabilities
 USER_DEFINED: tuple[Function, ...] = (
     *PIXEL_FUNCTIONS,
     *ASTROMETRY_FUNCTIONS,
@@ -54,18 +54,18 @@ USER_DEFINED: tuple[Function, ...] = (
     *OBJECT_NAME_FUNCTIONS,
 )
 
-#: Geometry functions that are translated, for features-adqlgeo
+#: The supported geometry functions of ADQL, for features-adqlgeo
 GEOMETRY_NAMES = (
     "AREA", "BOX", "CENTROID", "CIRCLE", "CONTAINS", "COORD1", "COORD2", "COORDSYS", "DISTANCE", "INTERSECTS", "POINT",
     "POLYGON", "REGION",
 )  # fmt: skip
 
-#: Set functions, which also take OVER
+#: Set functions, which also accept OVER, by name in upper case
 SET_FUNCTIONS_BY_NAME: dict[str, SetFunction] = {
     f.name.upper(): f for f in (*ADQL_SET_FUNCTIONS, *STATISTICAL_FUNCTIONS)
 }
 
-#: Optional features of the language, by the last part of their TAPRegExt type
+#: Optional features of ADQL by the last part of their TAPRegExt type
 LANGUAGE_FEATURES = {
     "features-adql-string": ("LOWER", "UPPER", "ILIKE"),
     "features-adql-sets": ("UNION", "EXCEPT", "INTERSECT"),
@@ -82,10 +82,10 @@ for _function in (*MATHEMATICAL_FUNCTIONS, *STRING_FUNCTIONS, *USER_DEFINED):
         continue
     FUNCTIONS[_function.name.upper()] = (*FUNCTIONS.get(_function.name.upper(), ()), _function)
 
-#: The third argument is the unit itself
+#: The third argument is the target unit itself
 _UNIT_SQL = {"IN_UNIT": "({0} * {1})"}
 
-#: SQL forms of what functions with ``expand`` are made of; no user can write these names
+#: SQL forms of internal functions, to which functions with ``expand`` expand; they are not names of ADQL
 INTERNAL_SQL: dict[str, str | Callable[..., str]] = {
     **PIXEL_CENTER_SQL,
     **EPOCH_SQL,

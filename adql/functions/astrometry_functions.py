@@ -1,7 +1,7 @@
-"""Positions at another epoch.
+"""Propagation of positions to another epoch.
 
-Lindegren's rigorous treatment (The Hipparcos and Tycho Catalogues, ESA SP-1200, vol. 1, section 1.5.5), for linear
-motions and without relativistic terms: in the directions outwards, east and north of the first position, the star is at
+Lindegren's rigorous treatment (The Hipparcos and Tycho Catalogues, ESA SP-1200, vol. 1, section 1.5.5) for linear
+motion without relativistic terms: in the directions outward, east and north at the first position, the star is at
 (1 + zeta t, pmra t, pmdec t) after t years, where zeta is its radial motion in units of its distance.
 """
 
@@ -14,7 +14,7 @@ from adql.functions.function import Function, Parameter
 from adql.ir import Call, Expr, Literal
 from clickhouse_schema.datatypes import DOUBLE, POINT
 
-#: km/s of one au a Julian year
+#: One au per Julian year in km/s
 _AU_A_YEAR = 149597870.7 / (365.25 * 86400)
 _MAS = math.radians(1 / 3.6e6)
 
@@ -33,7 +33,7 @@ def _expand_position(args: tuple[Expr, ...], span: Span) -> Expr:
 
 
 def _motion_sql(args: tuple[str, ...]) -> tuple[str, str, str]:
-    """Components outwards, east and north."""
+    """Return the components of the new direction outward, east and north."""
     _, _, parallax, pmra, pmdec, velocity, first, last = (f"toFloat64({a})" for a in args)
     years = f"({last} - {first})"
     pmra, pmdec, parallax, velocity = (f"ifNull({a}, 0)" for a in (pmra, pmdec, parallax, velocity))
@@ -68,11 +68,11 @@ _NUMBERS = tuple(
 
 ASTROMETRY_FUNCTIONS = (
     Function("ivo_epoch_prop_pos", _NUMBERS, POINT, "",
-             "The position at out_epoch of an object that at ref_epoch (Julian years) is at (ra, dec) degrees, with "
-             "parallax in mas, proper motions in mas/yr (pmra with cos(dec)) and radial velocity in km/s. Motion is "
-             "linear; a NULL parallax is one of 0, NULL motions are 0, any other NULL is an error.",
+             "Position at out_epoch of an object that is at (ra, dec) degrees at ref_epoch (Julian years), with "
+             "parallax in mas, proper motions in mas/yr (pmra includes cos(dec)) and radial velocity in km/s. Motion "
+             "is linear; a NULL parallax, proper motion or velocity counts as 0, any other NULL is an error.",
              returns="POINT", expand=_expand_position),
 )  # fmt: skip
 
-#: What its coordinates are made of
+#: The internal functions of the coordinates
 EPOCH_SQL = {"EPOCH LON": _longitude_sql, "EPOCH LAT": _latitude_sql}

@@ -1,4 +1,4 @@
-"""Functions that choose among values or compare them."""
+"""Functions that compare values or choose among them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from clickhouse_schema.datatypes import BOOLEAN, INT, ColumnType
 
 
 def _infer_shared_type(types: tuple[ColumnType, ...]) -> ColumnType:
-    """The arguments are given in their common type."""
+    """Return the type of the arguments, which are cast to a common one before."""
     return types[0]
 
 
@@ -22,7 +22,7 @@ def _expand_overlap(args: tuple[Expr, ...], span: Span) -> Expr:
 
 
 def _make_extreme(name: str, sorting: str, description: str) -> Function:
-    """Sorted either way, NaN comes after the numbers and NULL after NaN."""
+    """Take the first of the sorted values: in either order NaN follows the numbers, and NULL follows NaN."""
     first, more = Parameter("v", "alike"), Parameter("w", "alike")
     return Function(
         name,
@@ -37,12 +37,12 @@ def _make_extreme(name: str, sorting: str, description: str) -> Function:
 _ENDS = tuple(Parameter(name, "number", "NUMERIC") for name in ("a1", "b1", "a2", "b2"))
 
 COMPARISON_FUNCTIONS = (
-    _make_extreme("greatest", "arrayReverseSort", "The greatest of the values, which are all numbers, all texts or all "
-             "timestamps. NULL and NaN are left out."),
-    _make_extreme("least", "arraySort", "The least of the values, which are all numbers, all texts or all timestamps. "
-             "NULL and NaN are left out."),
+    _make_extreme("greatest", "arrayReverseSort",
+                  "The greatest value. All are numbers, texts or timestamps; NULL and NaN are ignored."),
+    _make_extreme("least", "arraySort",
+                  "The least value. All are numbers, texts or timestamps; NULL and NaN are ignored."),
     Function("ivo_interval_overlaps", _ENDS, INT, "",
-             "1 if the intervals from a1 to b1 and from a2 to b2 have a value in common, ends included; 0 otherwise, "
-             "also if one of them ends before it begins.",
+             "1 if the closed intervals from a1 to b1 and from a2 to b2 have a value in common; 0 otherwise, and if "
+             "an interval ends before it begins.",
              returns="INTEGER", expand=_expand_overlap),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Timestamps as Julian dates. Naive, as the IVOA's catalogue wants it: no time scales, no leap seconds."""
+"""Timestamps as Julian dates, without time scales and leap seconds, as the IVOA's catalogue of UDFs defines them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _DAYS = "toUnixTimestamp64Micro({0}) / 86400000000."
 
 DATE_FUNCTIONS = (
     Function("ivo_to_jd", _D, DOUBLE, f"({_DAYS} + 2440587.5)",
-             "Julian date of a timestamp, which may be a text in ISO 8601.", returns="REAL"),
+             "Julian date of a timestamp or of a text in ISO 8601.", returns="REAL"),
     Function("ivo_to_mjd", _D, DOUBLE, f"({_DAYS} + 40587.)",
-             "Modified Julian date (JD - 2400000.5) of a timestamp, which may be a text in ISO 8601.", returns="REAL"),
+             "Modified Julian date (JD - 2400000.5) of a timestamp or of a text in ISO 8601.", returns="REAL"),
 )  # fmt: skip

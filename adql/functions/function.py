@@ -1,4 +1,4 @@
-"""A function of the language: name, parameters, result type, SQL form, description."""
+"""Functions of the language: name, parameters, result type, SQL form and description."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from adql.errors import Span
 from adql.ir import Expr
 from clickhouse_schema.datatypes import ColumnType
 
-#: Characters of a regular expression: the engine takes seconds to prepare one of 100,000
+#: ClickHouse takes seconds to compile a regular expression of 100,000 characters
 MAX_PATTERN_CHARACTERS = 1000
 
-#: What a parameter takes -> the word for it in messages
+#: Kinds of parameters -> how messages describe them
 PARAMETER_KINDS = {
     "number": "a number",
     "integer": "an integer",
@@ -31,13 +31,13 @@ PARAMETER_KINDS = {
     "alike": "values of one type",
 }
 
-#: Makes an expression of the arguments; the span is the call's
+#: Builds an expression from the arguments and the span of the call
 Expand = Callable[[tuple[Expr, ...], Span], Expr]
 
-#: Of a function with any number of arguments so many forms are declared: clients know no other way to say it.
+#: Variadic functions are declared once for each number of arguments up to this: TAPRegExt has no other notation.
 MAX_DECLARED_ARGUMENTS = 6
 
-#: The kinds of values that a function of values of one type is declared for
+#: The types for which a function with parameters of kind "alike" is declared
 _ALIKE = ("DOUBLE", "VARCHAR", "TIMESTAMP")
 
 
@@ -45,15 +45,31 @@ _ALIKE = ("DOUBLE", "VARCHAR", "TIMESTAMP")
 class Parameter:
     name: str
     kind: str
-    adql: str = ""  # type in a declared signature
+    adql: str = ""  # the ADQL type in declared signatures
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """``sql`` is a template over the arguments' SQL or a function of them; ``whole`` that of an integer result.
+    """A function of the language.
 
-    ``result`` a type or a function of the argument types. A function with ``expand`` has no SQL: it stands for the
-    expression that ``expand`` makes of its arguments. A ``variadic`` one repeats its last parameter.
+    Attributes
+    ----------
+    name
+        The name as declared; ADQL compares names without regard to case.
+    parameters
+        The parameters, the last ``optional`` of which may be left out; ``variadic`` repeats the last one.
+    result
+        The type of the result, or a function from the argument types to it.
+    sql
+        A template for the arguments' SQL, or a function of them.
+    description
+        What the function returns, for /capabilities and the documentation.
+    integer_sql
+        The template for an integer result, if it differs.
+    returns
+        The ADQL type of the result in declared signatures; empty for that of the arguments.
+    expand
+        Builds the expression that replaces a call; such a function has no SQL.
     """
 
     name: str
@@ -64,19 +80,19 @@ class Function:
     optional: int = 0
     variadic: bool = False
     integer_sql: str = ""
-    returns: str = ""  # ADQL type in a declared signature; '' of a user's function: that of its arguments
+    returns: str = ""
     expand: Expand | None = None
 
     @property
     def signatures(self) -> tuple[str, ...]:
-        """TAPRegExt forms: ``name(arg TYPE, ...) -> TYPE``."""
+        """The declared forms in TAPRegExt's notation: ``name(arg TYPE, ...) -> TYPE``."""
         least = len(self.parameters) - self.optional
         most = MAX_DECLARED_ARGUMENTS if self.variadic else len(self.parameters)
         kinds = ("",) if self.returns else _ALIKE
         return tuple(self._format_signature(count, kind) for kind in kinds for count in range(least, most + 1))
 
     def _format_signature(self, count: int, kind: str) -> str:
-        """TOPCAT's parser knows no underscore in a parameter's name: ``refEpoch`` for ``ref_epoch``."""
+        """Format one form; ``ref_epoch`` becomes ``refEpoch``: TOPCAT's parser rejects underscores in parameters."""
         repeated = self.parameters[-1:] * (count - len(self.parameters))
         names = [p.name for p in self.parameters[:count]]
         names += [f"{p.name}{i}" for i, p in enumerate(repeated, 2)]
@@ -87,7 +103,7 @@ class Function:
 
     @property
     def usage(self) -> str:
-        """For messages: ``ROUND(x [, n])``."""
+        """The form in messages: ``ROUND(x [, n])``."""
         required = len(self.parameters) - self.optional
         names = [p.name for p in self.parameters]
         text = ", ".join(names[:required]) + "".join(f" [, {n}]" for n in names[required:])
@@ -98,7 +114,7 @@ class Function:
         return most - self.optional <= count and (count <= most or self.variadic)
 
     def expand_parameters(self, count: int) -> tuple[Parameter, ...]:
-        """The parameters that ``count`` arguments stand for."""
+        """Return the parameter of each of ``count`` arguments."""
         return (*self.parameters[:count], *self.parameters[-1:] * (count - len(self.parameters)))
 
     def emit_sql(self, args: tuple[str, ...], result: ColumnType) -> str:
@@ -112,13 +128,13 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class SetFunction(Function):
-    """A function of all rows of a group: ``{over}`` stands after each of the engine's aggregates in its template.
+    """A set function. Its template has ``{over}`` after each ClickHouse aggregate.
 
-    ``{distinct}`` is 'DISTINCT ' or nothing; only ADQL's own set functions take it.
+    ``{distinct}`` is 'DISTINCT ' or empty; only ADQL's own set functions accept it.
     """
 
     def emit_group_sql(self, args: tuple[str, ...], result: ColumnType, *, distinct: bool, over: str) -> str:
-        """``over``: `` OVER (...)`` or nothing."""
+        """Return the SQL of a call; ``over`` is `` OVER (...)`` or empty."""
         sql = self.integer_sql if self.integer_sql and result.is_integer else self.sql
         quantifier = "DISTINCT " if distinct else ""
         if isinstance(sql, str):

@@ -1,4 +1,4 @@
-"""User defined functions of geometries. ``adql.resolve.geometry_binder`` binds them; they have no SQL form."""
+"""User defined functions of geometries. They have no SQL form: the resolver binds them to operators."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ GEOMETRY_FUNCTIONS = (
             Parameter("geo", "geometry", "GEOMETRY"),
         ),
         POLYGON, "",
-        "The point, circle or polygon geo, whose coordinates are in the frame from_sys, in the frame to_sys. Frames "
-        "are literals: ICRS, FK5 (J2000), FK4 (B1950, without E-terms), GALACTIC, ECLIPTIC (J2000).",
+        "The point, circle or polygon geo, transformed from the frame from_sys to the frame to_sys. Frames are "
+        "literals: ICRS, FK5 (J2000), FK4 (B1950, without E-terms), GALACTIC, ECLIPTIC (J2000).",
         returns="GEOMETRY",
     ),
     Function(
         "gavo_mocunion",
         _TWO_MOCS, MOC, "",
-        "The union of two MOCs, in ASCII; NULL if one is NULL or empty.",
+        "Union of two MOCs, in ASCII; NULL if either is NULL or empty.",
         returns="MOC",
     ),
     Function(
         "gavo_mocintersect",
         _TWO_MOCS, MOC, "",
-        "The intersection of two MOCs, in ASCII: an empty text if they share no cell; NULL if one is NULL or empty.",
+        "Intersection of two MOCs, in ASCII, an empty text if they share no cell; NULL if either is NULL or empty.",
         returns="MOC",
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Predicates that choose the nearest pairs of a join; ``adql.rewrite.nearest_neighbours`` reads them."""
+"""Predicates that choose the nearest pairs of a join. A rewrite pass replaces them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _expand_mutual(args: tuple[Expr, ...], span: Span) -> Expr:
 
 
 def _make_predicate(name: str, args: tuple[Expr, ...], span: Span) -> Expr:
-    """As CONTAINS: a number that, compared with 1, is the condition itself."""
+    """Build a number that, like CONTAINS, becomes the condition itself when it is compared with 1."""
     return Call(INT, "0 OR 1", (Call(BOOLEAN, name, args, span=span),), span=span)
 
 
@@ -42,14 +42,14 @@ _PAIR = (Parameter("p", "point", "POINT"), Parameter("q", "point", "POINT"), Par
 MATCH_FUNCTIONS = (
     Function(
         "skyhouse_nearest", (Parameter("n", "integer", "INTEGER"), *_PAIR), INT, "",
-        "In the ON of a join, 1 = skyhouse_nearest(n, p, q, radius): of the rows with q, those n that are nearest to p "
-        "within radius degrees, and fulfil the rest of ON.",
+        "In the ON of a join, 1 = skyhouse_nearest(n, p, q, radius) selects, for each p, the n rows with the q nearest "
+        "to p, within radius degrees and among the rows that fulfil the rest of ON.",
         returns="INTEGER", expand=_expand_nearest,
     ),
     Function(
         "skyhouse_mutual", _PAIR, INT, "",
-        "In the ON of a join, 1 = skyhouse_mutual(p, q, radius): pairs within radius degrees of which each row is the "
-        "nearest of the other.",
+        "In the ON of a join, 1 = skyhouse_mutual(p, q, radius) selects the pairs within radius degrees in which each "
+        "row is the nearest to the other.",
         returns="INTEGER", expand=_expand_mutual,
     ),
 )  # fmt: skip

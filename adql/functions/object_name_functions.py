@@ -1,4 +1,4 @@
-"""Positions of objects by their names, which somebody outside of this package is asked for."""
+"""Positions of named objects, which the caller of ``translate`` looks up."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from clickhouse_schema.datatypes import POINT
 
 
 class NameLookupError(Exception):
-    """There is no position to be had for a name; the message, for the user, says why."""
+    """The position of a name is unknown or cannot be looked up; the message for the user explains why."""
 
 
-#: Longitude and latitude in degrees, ICRS, of a name; NameFault if there are none
+#: Returns the ICRS longitude and latitude of a name in degrees, or raises NameLookupError
 PositionLookup = Callable[[str], tuple[float, float]]
 
-#: in one query, and characters of each
+#: Limits for the names in a query, and for the characters of each
 MAX_NAMES = 5
 MAX_NAME_CHARACTERS = 100
 
 OBJECT_NAME_FUNCTIONS = (
     Function("ivo_simbadpoint", (Parameter("identifier", "literal", "TEXT"),), POINT, "",
-             "The position of the object that Simbad, NED or VizieR know by this name.", returns="POINT"),
+             "ICRS position of the object that Simbad, NED or VizieR know by this name.", returns="POINT"),
 )  # fmt: skip

@@ -1,8 +1,8 @@
 """Fluxes and AB magnitudes: the functions of Qserv's scisql, under its names with and without the prefix.
 
-NULL for NULL, NaN and infinity, for a flux of zero or below where its magnitude is asked, and for errors below zero.
+NULL, NaN and infinity, the magnitude of a flux that is not positive, and negative errors give NULL.
 AB magnitude of a flux f in erg/s/cm2/Hz: -2.5 log10(f) - 48.6, in nJy: -2.5 log10(f) + 31.4 (Oke & Gunn 1983, ApJ 266,
-713). dn is a raw flux, fluxMag0 that of an object of magnitude 0.
+713). dn is a raw flux, fluxMag0 the raw flux of an object of magnitude 0.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def _finite_sql(value: str, *conditions: str) -> str:
 
 
 def _make_flux_functions(name: str, flux: str, zero: str, unit: str) -> Iterator[Function]:
-    """A flux to a magnitude, and back, with their errors."""
+    """Make the functions from a flux to a magnitude and back, with their errors."""
     forward, back = f"{name}ToAbMag", f"abMagTo{name[0].upper()}{name[1:]}"
     magnitude, value = f"(-2.5 * log10({{0}}) {zero})", f"pow(10, -0.4 * ({{0}} {_negate_term(zero)}))"
     yield from _make_function(forward, (flux,), _finite_sql(magnitude), f"AB magnitude of a flux in {unit}.")
@@ -50,17 +50,17 @@ def _make_raw_flux_functions() -> Iterator[Function]:
     errors = ("{1} >= 0", "{3} >= 0")
     both, four = ("dn", "fluxMag0"), ("dn", "dnSigma", "fluxMag0", "fluxMag0Sigma")
     yield from _make_function(
-        "dnToAbMag", both, _finite_sql("(-2.5 * log10({0} / {1}))"), "AB magnitude of a raw flux."
+        "dnToAbMag", both, _finite_sql("(-2.5 * log10({0} / {1}))"), "AB magnitude of the raw flux dn."
     )
     yield from _make_function(
         "dnToAbMagSigma", four,
         _finite_sql(f"({_PER_FLUX!r} * {spread} / ({{0}} * {{2}}))", "{0} > 0", "{2} > 0", *errors),
-        "Error of the AB magnitude of a raw flux.",
+        "Error of the AB magnitude of the raw flux dn.",
     )  # fmt: skip
-    yield from _make_function("dnToFlux", both, _finite_sql(flux), "Flux in erg/s/cm2/Hz of a raw flux.")
+    yield from _make_function("dnToFlux", both, _finite_sql(flux), "Flux in erg/s/cm2/Hz of the raw flux dn.")
     yield from _make_function(
         "dnToFluxSigma", four, _finite_sql(f"({_FLUX_0!r} * {spread} / pow({{2}}, 2))", *errors),
-        "Error in erg/s/cm2/Hz of the flux of a raw flux.",
+        "Error in erg/s/cm2/Hz of the flux of the raw flux dn.",
     )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Functions of pixel indices: HEALPix, and the cube of q3c."""
+"""Functions of pixel indices: HEALPix and q3c."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from adql.ir import Call, Expr
 from clickhouse_schema.datatypes import DOUBLE, LONG, POINT
 from clickhouse_schema.healpix import index_sql
 
-#: characters of an operand that is more than a column: the formula of the index names each fifty times
+#: A longer operand is bound to a name: the formula of the index repeats each operand fifty times.
 _MAX_REPEATED_CHARACTERS = 60
 
 
 def _healpix_sql(order: str, lon: str, lat: str) -> str:
-    """Positions that have no pixel get the number after the last one, which to a user is NULL."""
+    """Return the SQL of the index, NULL for positions that have none."""
     if len(lon) > _MAX_REPEATED_CHARACTERS or len(lat) > _MAX_REPEATED_CHARACTERS:
         return f"arrayMap((lon, lat) -> {_index_sql(order, 'lon', 'lat')}, [{lon}], [{lat}])[1]"
     return _index_sql(order, lon, lat)
@@ -35,16 +35,16 @@ def _expand_center(args: tuple[Expr, ...], span: Span) -> Expr:
 
 
 class _Pixel:
-    """The centre of pixel ``i``, SQL, of order ``order``, a literal. Formulas: ``clickhouse_schema.healpix``."""
+    """SQL of the centre of pixel ``i`` at a literal order, by the formulas of ``clickhouse_schema.healpix``."""
 
     def __init__(self, order: str) -> None:
         self.nside = 1 << int(order)
         base = f"intDiv(i, {self.nside**2})"
-        self.row = f"intDiv({base}, 4)"  # of base pixels: 0 north, 1 equator, 2 south
+        self.row = f"intDiv({base}, 4)"  # row of base pixels: 0 north, 1 equator, 2 south
         place = f"mortonDecode(2, toUInt64(ifNull(positiveModulo(i, {self.nside**2}), 0)))"
         self.x, self.y = f"toInt64({place}.1)", f"toInt64({place}.2)"
         self.ring = f"((2 + {self.row}) * {self.nside} - {self.x} - {self.y} - 1)"
-        #: number of the ring in its cap, of pixels a side there
+        #: number of the ring within its polar cap, at most nside
         self.cap = f"least({self.ring}, {4 * self.nside} - {self.ring}, {self.nside})"
         self.eighth = f"(2 * modulo({base}, 4) + ({self.row} != 1))"
 
@@ -59,13 +59,13 @@ class _Pixel:
         return self._center_sql(index, f"if({self.cap} < {self.nside}, {in_caps}, {between})")
 
     def _center_sql(self, index: str, value: str) -> str:
-        """The index is an expression of any length: it is written once."""
+        """Bind the index, an expression of any length, to the name ``i``."""
         known = f"if(i BETWEEN 0 AND {12 * self.nside**2 - 1}, {value}, NULL)"
         return f"arrayMap(i -> {known}, [{index}])[1]"
 
 
 def _source_id_sql(order: str, source_id: str) -> str:
-    """A source_id of Gaia begins with the index at order 12, in units of 2^35."""
+    """Return the SQL of the index: a source_id of Gaia is the index at order 12 times 2^35, plus a remainder."""
     return f"if({source_id} >= 0, intDiv({source_id}, {2**35 * 4 ** (12 - int(order))}), NULL)"
 
 
@@ -73,9 +73,9 @@ _Q3C_SIDE = 1 << 30
 
 
 def _q3c_sql(lon: str, lat: str) -> str:
-    """Faces of a cube, each a plane that is cut into quarters (Koposov & Bartunov 2006, ASP Conf. 351, 735).
+    """Return the SQL of the index on a cube whose faces are quad-trees (Koposov & Bartunov 2006, ASP Conf. 351, 735).
 
-    Face 0 is around the north pole, 1 to 4 are around the equator from longitude 0, 5 is around the south pole.
+    Face 0 surrounds the north pole, 1 to 4 the equator from longitude 0, 5 the south pole.
     """
     ra, dec = f"positiveModulo(toFloat64({lon}), 360.)", f"radians(toFloat64({lat}))"
     side = f"intDiv(modulo({ra} + 45, 360.), 90)"
@@ -110,26 +110,26 @@ PIXEL_FUNCTIONS = (
         "ivo_healpix_center",
         (_ORDER, Parameter("hpxIndex", "integer", "INTEGER")),
         POINT, "",
-        "Center of the HEALPix pixel (NESTED) hpxIndex of order hpxOrder; NULL if there is no such pixel.",
+        "Centre of the HEALPix pixel (NESTED) hpxIndex of order hpxOrder; NULL if there is no such pixel.",
         returns="POINT", expand=_expand_center,
     ),
     Function(
         "gaia_healpix_index",
         (Parameter("norder", "gaia order", "INTEGER"), Parameter("source_id", "integer", "BIGINT")),
         LONG, _source_id_sql,
-        "Index of the HEALPix pixel (NESTED) of order norder, at most 12, that a Gaia source_id begins with.",
+        "Index of the HEALPix pixel (NESTED) of order norder, at most 12, that a Gaia source_id encodes.",
         returns="BIGINT",
     ),
     Function(
         "gavo_ipix",
         (Parameter("long", "number", "REAL"), Parameter("lat", "number", "REAL")),
         LONG, _q3c_sql,
-        "Index of the q3c pixel (2^30 a side) that contains the position (long, lat) in degrees.",
+        "Index of the q3c pixel (2^30 on a side of each face) that contains the position (long, lat) in degrees.",
         returns="BIGINT",
     ),
 )  # fmt: skip
 
-#: What coordinates of centers are made of
+#: The internal functions of the coordinates of centres
 PIXEL_CENTER_SQL = {
     "PIXEL LON": lambda order, index: _Pixel(order).longitude_sql(index),
     "PIXEL LAT": lambda order, index: _Pixel(order).latitude_sql(index),

@@ -1,8 +1,8 @@
-"""Set functions: ADQL's own, and statistics in the engine's numerically stable forms (the plain ones lose all digits).
+"""Set functions: ADQL's own, and statistics in ClickHouse's numerically stable forms (the plain ones lose all digits).
 
-NULLs are left out. Of no values the engine gives 0 or NaN, and its forms with OrNull give NULL (the setting that makes
-these of the others stops the engine from using projections, and is applied twice on a cluster). NaN makes sums and what
-is made of them NaN; MIN, MAX and quantiles leave it out.
+NULLs are ignored. For no values ClickHouse returns 0 or NaN, and its OrNull forms return NULL. The setting that makes
+all forms return NULL keeps ClickHouse from using projections, and is applied twice on a cluster. NaN makes sums and
+what is computed from them NaN; MIN, MAX and quantiles ignore it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _infer_own_type(types: tuple[ColumnType, ...]) -> ColumnType:
 
 ADQL_SET_FUNCTIONS = (
     SetFunction("COUNT", (Parameter("x", "single"),), LONG, "toInt64(count({distinct}{0}){over})",
-                "number of values that are not NULL; COUNT(*): of rows"),
+                "number of values that are not NULL; COUNT(*) is the number of rows"),
     SetFunction("SUM", (_X,), _infer_sum_type, "sumOrNull({distinct}toFloat64({0})){over}", "sum",
                 integer_sql="accurateCast(sumOrNull({distinct}toInt128({0})){over}, 'Nullable(Int64)')"),
     SetFunction("AVG", (_X,), DOUBLE, "avgOrNull({distinct}toFloat64({0})){over}", "mean"),
@@ -40,7 +40,7 @@ def _make_deviation(name: str, engine: str, description: str) -> SetFunction:
 
 
 def _make_sample_statistic(name: str, engine: str, description: str) -> SetFunction:
-    """Of one value the engine says infinity."""
+    """Return NULL for a single value, for which ClickHouse returns infinity."""
     value = f"if(count({{0}}){{over}} > 1, {engine}(toFloat64({{0}})){{over}}, NULL)"
     return SetFunction(name, (_X,), DOUBLE, value, description, returns="DOUBLE")
 
@@ -53,14 +53,14 @@ def _make_pair_statistic(name: str, sql: str, description: str) -> SetFunction:
 
 
 def _correlation_sql() -> str:
-    """NULL where one of the two does not vary, which the engine calls NaN."""
+    """Return NULL if either variable is constant, for which ClickHouse returns NaN."""
     pair = "(toFloat64({0}), toFloat64({1})){over}"
     constant = f"(isNaN(corrStable{pair}) AND NOT isNaN(covarPopStable{pair}))"
     return f"if({_PAIRS} < 2 OR {constant}, NULL, corrStable{pair})"
 
 
 def _histogram_sql(value: str, lower: str, upper: str, bins: str, over: str) -> str:
-    """Bins are half open, but for the last one, to which ``upper`` belongs."""
+    """Count in half-open bins, except the last, which includes ``upper``."""
     x, low, high = (f"toFloat64({argument})" for argument in (value, lower, upper))
     place = f"least(floor(({x} - {low}) / ({high} - {low}) * {bins}), {int(bins) - 1})"
     place = f"multiIf(isNull({x}) OR isNaN({x}) OR {x} < {low}, 0, {x} > {high}, {int(bins) + 1}, 1 + {place})"
@@ -69,17 +69,18 @@ def _histogram_sql(value: str, lower: str, upper: str, bins: str, over: str) -> 
 
 
 def _string_agg_sql(value: str, delimiter: str, over: str) -> str:
-    """Texts in the order of their code points, so that the answer is always the same."""
+    """Join the texts in the order of their code points, so that the answer is always the same."""
     text = f"arrayStringConcat(arraySort(groupArray({value}){over}), {delimiter})"
     return f"if(count({value}){over} = 0, NULL, {text})"
 
 
 STATISTICAL_FUNCTIONS = (
-    _make_sample_statistic("STDDEV", "stddevSampStable", "Standard deviation of a sample, the same as STDDEV_SAMP."),
+    _make_sample_statistic("STDDEV", "stddevSampStable",
+                           "Standard deviation of a sample, another name of STDDEV_SAMP."),
     _make_sample_statistic("STDDEV_SAMP", "stddevSampStable",
                            "Standard deviation of a sample (divisor n - 1); NULL for one value."),
     _make_deviation("STDDEV_POP", "stddevPopStableOrNull", "Standard deviation of a population (divisor n)."),
-    _make_sample_statistic("VARIANCE", "varSampStable", "Variance of a sample, the same as VAR_SAMP."),
+    _make_sample_statistic("VARIANCE", "varSampStable", "Variance of a sample, another name of VAR_SAMP."),
     _make_sample_statistic("VAR_SAMP", "varSampStable", "Variance of a sample (divisor n - 1); NULL for one value."),
     _make_deviation("VAR_POP", "varPopStableOrNull", "Variance of a population (divisor n)."),
     _make_pair_statistic("COVAR_SAMP",
@@ -88,21 +89,21 @@ STATISTICAL_FUNCTIONS = (
     _make_pair_statistic("COVAR_POP", "covarPopStableOrNull(toFloat64({0}), toFloat64({1})){over}",
                          "Covariance of a population of pairs (divisor n)."),
     _make_pair_statistic("CORR", _correlation_sql(),
-                         "Coefficient of correlation; NULL for one pair, or if one of the two does not vary."),
+                         "Correlation coefficient; NULL for one pair, or if x or y is constant."),
     SetFunction("MEDIAN", (_X,), DOUBLE, "quantileExactInclusiveOrNull(0.5)(toFloat64({0})){over}",
-                "Median, exact: the mean of the two middle values if their number is even.", returns="DOUBLE"),
+                "Exact median; for an even number of values the mean of the two middle ones.", returns="DOUBLE"),
     SetFunction("skyhouse_quantile", (_X, Parameter("fraction", "fraction", "DOUBLE")), DOUBLE,
                 "quantileExactInclusiveOrNull({1})(toFloat64({0})){over}",
-                "Quantile, exact: the value below which the fraction of the values lies, between two of them linearly.",
+                "Exact quantile: the value below which the fraction of the values lies, interpolated linearly.",
                 returns="DOUBLE"),
     SetFunction("ivo_histogram",
                 (Parameter("val", "number", "REAL"), Parameter("lower", "bound", "REAL"),
                  Parameter("upper", "bound", "REAL"), Parameter("nbins", "bins", "INTEGER")),
                 INTEGERS, _histogram_sql,
-                "Numbers of values below lower (NULL and NaN too), in each of nbins equal bins, and above upper.",
-                returns="INTEGER_ARRAY"),  # INTEGER[] to the IVOA; TOPCAT's parser knows no brackets
+                "Numbers of values below lower (with NULL and NaN), in each of nbins equal bins, and above upper.",
+                returns="INTEGER_ARRAY"),  # the IVOA declares INTEGER[], but TOPCAT's parser rejects brackets
     SetFunction("ivo_string_agg", (Parameter("expression", "text", "TEXT"), Parameter("delimiter", "literal", "TEXT")),
                 UNICODE, _string_agg_sql,
-                "The texts of the group, in their order, joined by delimiter; NULLs leave no trace.",
+                "The texts of the group, sorted and joined by delimiter; NULLs are ignored.",
                 returns="TEXT"),
 )  # fmt: skip

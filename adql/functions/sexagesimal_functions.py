@@ -1,4 +1,4 @@
-"""Angles written as hours or degrees, minutes and seconds."""
+"""Functions of angles written in hours or degrees, minutes and seconds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SECONDS = r"([0-5]?\d(?:\.\d*)?)"
 
 
 def _build_patterns(sign: str, whole: str, packed: str, letter: str) -> tuple[str, ...]:
-    """Regular expressions of four groups: sign, whole part, minutes, seconds. No text fits two of them."""
+    """Return regular expressions with the groups sign, whole part, minutes and seconds; no text matches two of them."""
     seconds = r"([0-5]\d(?:\.\d*)?)"
     return (
         rf"^\s*({sign})({whole})(?:\s*:\s*){_MINUTES}\s*:\s*{_SECONDS}\s*$",
@@ -22,7 +22,7 @@ def _build_patterns(sign: str, whole: str, packed: str, letter: str) -> tuple[st
 
 
 def _angle_sql(text: str, forms: tuple[str, ...], unit: str) -> str:
-    """Degrees; NULL for what has no such form. ``unit``: how many seconds of it are a degree."""
+    """Return the SQL of the angle in degrees, NULL for any other text; ``unit`` is the seconds in a degree."""
     known = f"ifNull({text}, {quote_string('')})"
     parts = f"arrayConcat({', '.join(f'extractGroups({known}, {quote_string(form)})' for form in forms)})"
     whole, minutes, seconds = (f"toFloat64OrZero({parts}[{place}])" for place in (2, 3, 4))
@@ -36,10 +36,10 @@ _DEGREES = _build_patterns("[+-]?", r"[0-2]?\d?\d|3[0-5]\d|360", r"\d\d", "dD")
 SEXAGESIMAL_FUNCTIONS = (
     Function("ivo_hms_to_degrees", (Parameter("hms", "text", "TEXT"),), DOUBLE,
              lambda text: _angle_sql(text, _HOURS, "240"),
-             "Degrees of an angle in hours, written as h:m:s, h m s, hhmmss or hHmMsS, with decimals of seconds; "
-             "NULL for any other text.", returns="REAL"),
+             "An angle in hours, written as h:m:s, h m s, hhmmss or hHmMsS, in degrees. Seconds may have decimals; "
+             "any other text is NULL.", returns="REAL"),
     Function("ivo_dms_to_degrees", (Parameter("dms", "text", "TEXT"),), DOUBLE,
              lambda text: _angle_sql(text, _DEGREES, "3600"),
-             "Degrees of an angle written as d:m:s, d m s, ddmmss or dDmMsS, with a sign and decimals of seconds; "
-             "NULL for any other text.", returns="REAL"),
+             "An angle written as d:m:s, d m s, ddmmss or dDmMsS in degrees. It may have a sign, and seconds decimals; "
+             "any other text is NULL.", returns="REAL"),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Functions of texts: ADQL's own, and those that RegTAP and DaCHS have brought into use."""
+"""Functions of texts: ADQL's own, and those that RegTAP and DaCHS introduced."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from adql.ir import Call, Expr
 from clickhouse_schema.datatypes import BOOLEAN, INT, UNICODE
 
 STRING_FUNCTIONS = (
-    Function("LOWER", (Parameter("s", "text"),), UNICODE, "lowerUTF8({0})", "lower case"),
-    Function("UPPER", (Parameter("s", "text"),), UNICODE, "upperUTF8({0})", "upper case"),
+    Function("LOWER", (Parameter("s", "text"),), UNICODE, "lowerUTF8({0})", "s in lower case"),
+    Function("UPPER", (Parameter("s", "text"),), UNICODE, "upperUTF8({0})", "s in upper case"),
 )
 
 
 def make_predicate_expansion(condition: str) -> Expand:
-    """1 or 0 of the named condition on the arguments; ``1 = f(...)`` is the condition itself."""
+    """Expand a call to 1 or 0 by an internal condition; ``1 = f(...)`` becomes the condition itself."""
 
     def expand(args: tuple[Expr, ...], span: Span) -> Expr:
         return Call(INT, "0 OR 1", (Call(BOOLEAN, condition, args, span=span),), span=span)
@@ -26,7 +26,7 @@ def make_predicate_expansion(condition: str) -> Expand:
 
 _LONG_PATTERN = f"a regular expression has at most {MAX_PATTERN_CHARACTERS} characters"
 
-#: A word is a run of letters and digits, in any script.
+#: A word is a run of letters and digits of any script.
 _WORDS = "extractAll(lowerUTF8({}), '[\\\\p{{L}}\\\\p{{N}}]+')"
 
 
@@ -36,13 +36,13 @@ def _has_words_sql(haystack: str, needle: str) -> str:
 
 
 def _has_item_sql(hashlist: str, item: str) -> str:
-    """An item with a hash sign is never in the list of what lies between them."""
+    """Return the SQL of the condition, which is never true for an item with a hash sign."""
     found = f"has(splitByChar('#', lowerUTF8({hashlist})), lowerUTF8({item}))"
     return f"if(isNull({hashlist}) OR isNull({item}), NULL, {found})"
 
 
 def _match_sql(pattern: str, text: str) -> str:
-    """Literals are known not to be too long."""
+    """Return the SQL of the match; the length of a literal pattern is checked when it is bound."""
     if not pattern.startswith("'"):
         guard = f"throwIf(lengthUTF8({pattern}) > {MAX_PATTERN_CHARACTERS}, '{_LONG_PATTERN}')"
         pattern = f"concat({pattern}, if({guard} = 0, '', ''))"
@@ -65,33 +65,33 @@ TEXT_FUNCTIONS = (
         _make_parameter("value"),
         _make_parameter("pattern"),
         "ILIKE",
-        "1 if value ILIKE pattern, whose wildcards are % and _; 0 otherwise.",
+        "1 if value ILIKE pattern, with the wildcards % and _; 0 otherwise.",
     ),
     _make_text_predicate(
         "ivo_hasword",
         _make_parameter("haystack"),
         _make_parameter("needle"),
         "HAS WORDS",
-        "1 if all words of needle are words of haystack, in any order and case; 0 otherwise. Words are runs of "
-        "letters and digits; there is no stemming.",
+        "1 if haystack has all words of needle, in any order and case; 0 otherwise. A word is a run of letters and "
+        "digits; there is no stemming.",
     ),
     _make_text_predicate(
         "ivo_hashlist_has",
         _make_parameter("hashlist"),
         _make_parameter("item"),
         "HASHLIST HAS",
-        "1 if item is one of the words of hashlist, which are separated by #, in any case; 0 otherwise.",
+        "1 if item is one of the words of hashlist, which are separated by #, without regard to case; 0 otherwise.",
     ),
     _make_text_predicate(
         "gavo_match",
         _make_parameter("pattern", "pattern"),
         _make_parameter("string"),
         "MATCH",
-        "1 if the regular expression pattern (RE2) matches anything in string; 0 otherwise.",
+        "1 if the regular expression pattern (RE2) matches a part of string; 0 otherwise.",
     ),
 )
 
-#: The conditions that these stand for
+#: The internal conditions of these functions
 TEXT_CONDITION_SQL: dict[str, str | Callable[..., str]] = {
     "HAS WORDS": _has_words_sql,
     "HASHLIST HAS": _has_item_sql,
