@@ -6,7 +6,6 @@ A user's job is open to that user and to administrators; an anonymous job is ope
 from __future__ import annotations
 
 import asyncio
-import re
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -20,9 +19,9 @@ from tap_service.config import Config
 from tap_service.constants import BYTES_PER_CHARACTER, FORM_OVERHEAD, MAX_WAIT_SECONDS
 from tap_service.models.identity import Identity
 from tap_service.models.request_parameters import Pair
-from tap_service.models.timestamps import add_seconds, now, parse_instant
+from tap_service.models.timestamps import add_seconds, now
 from tap_service.models.upload_parameter import Part
-from tap_service.models.uws_job import ACTIVE, ExecutionPhase, Job, JobFile, JobFilter, JobReference, merge_parameters
+from tap_service.models.uws_job import ACTIVE, Job, JobFile, JobFilter, JobReference, merge_parameters
 from tap_service.service_errors import (
     BodyTooLarge,
     Forbidden,
@@ -35,6 +34,12 @@ from tap_service.service_errors import (
 from tap_service.services.jobs.job_dispatcher import Dispatcher
 from tap_service.services.jobs.job_lifetimes import JobLifetimes
 from tap_service.services.jobs.job_queues import JobQueue
+from tap_service.services.jobs.uws_parameters import (
+    find_run_id,
+    parse_destruction,
+    parse_duration,
+    split_control_parameters,
+)
 from tap_service.services.queries.query_preparation import QueryPreparation
 from tap_service.storage.jobs.job_store import IllegalTransition, JobStoreUnavailable, NoSuchJob
 from tap_service.storage.open_storage import JobStores
@@ -43,14 +48,12 @@ from tap_service.storage.results.result_store import ResultMissing
 
 _END_OF_RESULT = 1 << 62
 
-#: parameters of UWS that a request may set with the creation of a job
-_CONTROL_PARAMETERS = ("PHASE", "EXECUTIONDURATION", "DESTRUCTION")
-
-
 _NO_FILES: Mapping[str, Part] = {}
 
 
 class JobService:
+    """The requests to /async. Methods raise NotFound, Forbidden, ParameterFault and ServiceUnavailable."""
+
     def __init__(
         self,
         config: Config,
@@ -71,14 +74,41 @@ class JobService:
     def create_job(
         self, pairs: Sequence[Pair], caller: Identity | None, client: str, files: Mapping[str, Part] = _NO_FILES
     ) -> Job:
-        """Create a job, and run it if the request has PHASE=RUN. The query's parameters are not validated.
+        """Create a job, and run it if the request has PHASE=RUN.
 
-        ``files``: the uploaded parts of the request by name; they are stored for the job.
+        Parameters
+        ----------
+        pairs
+            The parameters of the job and of its query; those of the query are validated when the job runs.
+        caller
+            The owner, or None for an anonymous job.
+        client
+            The address of the client, for the query log and for fair turns between anonymous clients.
+        files
+            The uploaded parts of the request by name; they are stored with the job.
+
+        Raises
+        ------
+        ParameterFault
+            A control parameter is invalid.
+        TooManyJobs, ServiceBusy
+            The queue is full; the job does not exist then.
+        ServiceUnavailable
+            The job store or the result store does not work now.
         """
-        control, parameters = _split_control_parameters(pairs)
+        control, parameters = split_control_parameters(pairs)
         phase = control.get("PHASE", "").upper()
         if phase not in ("", "RUN"):
             raise ParameterFault(f"PHASE={phase[:60]} with a new job: RUN starts it, and without PHASE it is PENDING")
+        job = self._build_job(control, parameters, caller, client)
+        with _translate_store_errors(job.job_id), self._stored_files(job, files) as kept:
+            job = replace(job, files=kept)
+            self._jobs.create_job(job)
+            return self._run_new_job(job) if phase else job
+
+    def _build_job(
+        self, control: Mapping[str, str], parameters: Sequence[Pair], caller: Identity | None, client: str
+    ) -> Job:
         created = now()
         job = Job(
             job_id=secrets.token_hex(16),
@@ -87,17 +117,18 @@ class JobService:
             destruction_time=add_seconds(created, self._config.retention_seconds),
             execution_duration=self._config.async_seconds,
             parameters=merge_parameters((), parameters),
-            run_id=_find_run_id(parameters) or "",
+            run_id=find_run_id(parameters) or "",
             client=client,
         )
         if "EXECUTIONDURATION" in control:
-            job = replace(job, execution_duration=self._parse_duration(control["EXECUTIONDURATION"]))
+            seconds = parse_duration(control["EXECUTIONDURATION"], self._config.async_hard_seconds)
+            job = replace(job, execution_duration=seconds)
         if "DESTRUCTION" in control:
-            job = replace(job, destruction_time=self._parse_destruction(control["DESTRUCTION"]))
-        with _translate_store_errors(job.job_id), self._stored_files(job, files) as kept:
-            job = replace(job, files=kept)
-            self._jobs.create_job(job)
-            return self._run_new_job(job) if phase else job
+            job = replace(job, destruction_time=parse_destruction(control["DESTRUCTION"], self._latest_destruction()))
+        return job
+
+    def _latest_destruction(self) -> datetime:
+        return add_seconds(now(), self._config.hard_retention_seconds)
 
     def get_job(self, job_id: str, caller: Identity | None) -> Job:
         """Raise NotFound, also for a job past its destruction time, and Forbidden for another user's job."""
@@ -122,27 +153,31 @@ class JobService:
         self, job_id: str, pairs: Sequence[Pair], caller: Identity | None, files: Mapping[str, Part] = _NO_FILES
     ) -> Job:
         job = self.get_job(job_id, caller)
-        control, parameters = _split_control_parameters(pairs)
+        control, parameters = split_control_parameters(pairs)
         if control:
-            raise ParameterFault(
-                f"{next(iter(control))} is no parameter of the query: post it to /tap/async/{job_id}/"
-                f"{next(iter(control)).lower()}"
-            )
-        most = self._config.max_query_length * BYTES_PER_CHARACTER + FORM_OVERHEAD
-        if sum(len(name) + len(value) for name, value in merge_parameters(job.parameters, parameters)) > most:
-            raise BodyTooLarge(f"the parameters of one job take {most} characters at most")
+            name = next(iter(control))
+            raise ParameterFault(f"{name} is no parameter of the query: post it to /tap/async/{job_id}/{name.lower()}")
+        self._check_parameters(job, parameters)
         self._check_files(job, files)
         with (
             _translate_store_errors(job_id, "parameters can be changed while the job is PENDING only"),
             self._stored_files(job, files) as kept,
         ):
-            return self._jobs.set_parameters(job_id, parameters, _find_run_id(parameters), kept)
+            return self._jobs.set_parameters(job_id, parameters, find_run_id(parameters), kept)
+
+    def _check_parameters(self, job: Job, added: Sequence[Pair]) -> None:
+        max_characters = self._config.max_query_length * BYTES_PER_CHARACTER + FORM_OVERHEAD
+        merged = merge_parameters(job.parameters, added)
+        if sum(len(name) + len(value) for name, value in merged) > max_characters:
+            raise BodyTooLarge(f"the parameters of one job take {max_characters} characters at most")
 
     def _check_files(self, job: Job, files: Mapping[str, Part]) -> None:
         """Raise BodyTooLarge. A file that replaces another counts twice until the old one is swept."""
-        most = self._config.upload_bytes
-        if sum(file.size for file in job.files) + sum(part.size for part in files.values()) > most:
-            raise BodyTooLarge(f"the files of one job have {most} bytes at most")
+        max_bytes = self._config.upload_bytes
+        stored = sum(file.size for file in job.files)
+        added = sum(part.size for part in files.values())
+        if stored + added > max_bytes:
+            raise BodyTooLarge(f"the files of one job have {max_bytes} bytes at most")
 
     @contextmanager
     def _stored_files(self, job: Job, files: Mapping[str, Part]) -> Iterator[tuple[JobFile, ...]]:
@@ -177,13 +212,13 @@ class JobService:
 
     def set_execution_duration(self, job_id: str, text: str, caller: Identity | None) -> Job:
         self.get_job(job_id, caller)
-        seconds = self._parse_duration(text)
+        seconds = parse_duration(text, self._config.async_hard_seconds)
         with _translate_store_errors(job_id, "its execution duration cannot be changed any more"):
             return self._jobs.set_execution_duration(job_id, seconds)
 
     def set_destruction(self, job_id: str, text: str, caller: Identity | None) -> Job:
         self.get_job(job_id, caller)
-        at = self._parse_destruction(text)
+        at = parse_destruction(text, self._latest_destruction())
         with _translate_store_errors(job_id):
             return self._jobs.set_destruction_time(job_id, at)
 
@@ -248,70 +283,6 @@ class JobService:
         job = self._queue.put_job(job, self._preparation.estimate_job_cost(job))
         self._dispatcher.wake(job.place.work_class(now()))
         return job
-
-    def _parse_duration(self, text: str) -> int:
-        """Return the seconds, reduced to the limit; 0 requests the longest duration."""
-        if not re.fullmatch(r"[0-9]{1,18}", text.strip(), re.ASCII):
-            raise ParameterFault("EXECUTIONDURATION is a number of seconds, such as 600; 0 is the longest possible")
-        hard = self._config.async_hard_seconds
-        return min(int(text) or hard, hard)
-
-    def _parse_destruction(self, text: str) -> datetime:
-        """Return the time, reduced to the limit."""
-        try:
-            return min(parse_instant(text), add_seconds(now(), self._config.hard_retention_seconds))
-        except ValueError as error:
-            raise ParameterFault(f"DESTRUCTION: {error}") from error
-
-
-def parse_job_filter(pairs: Sequence[Pair]) -> JobFilter:
-    """Read the filters of a job list: PHASE, any number of times, AFTER and LAST. Raises ParameterFault."""
-    wanted = JobFilter(None)
-    for name, value in pairs:
-        if name.upper() == "PHASE":
-            wanted = replace(wanted, phases=wanted.phases | {_parse_phase(value)})
-        elif name.upper() == "AFTER":
-            try:
-                wanted = replace(wanted, after=parse_instant(value))
-            except ValueError as error:
-                raise ParameterFault(f"AFTER: {error}") from error
-        elif name.upper() == "LAST":
-            if not re.fullmatch(r"0*[1-9][0-9]{0,17}", value.strip(), re.ASCII):
-                raise ParameterFault("LAST is a number of jobs above 0, such as 100")
-            wanted = replace(wanted, last=int(value))
-    return wanted
-
-
-def parse_wait(pairs: Sequence[Pair]) -> tuple[int, str]:
-    """Read WAIT in seconds (0: none, -1: the maximum) and PHASE ('': any). Raises ParameterFault."""
-    seconds, phase = 0, ""
-    for name, value in pairs:
-        if name.upper() == "WAIT":
-            if not re.fullmatch(r"-1|[0-9]{1,18}", value.strip(), re.ASCII):
-                raise ParameterFault("WAIT is a number of seconds, such as 30, or -1 for the maximum")
-            seconds = int(value)
-        elif name.upper() == "PHASE":
-            phase = _parse_phase(value)
-    return seconds, phase
-
-
-def _parse_phase(value: str) -> ExecutionPhase:
-    try:
-        return ExecutionPhase(value.strip().upper())
-    except ValueError as error:
-        raise ParameterFault(f"PHASE={value[:60]} is not known; the phases are: {', '.join(ExecutionPhase)}") from error
-
-
-def _split_control_parameters(pairs: Sequence[Pair]) -> tuple[dict[str, str], list[Pair]]:
-    """Separate the control parameters of UWS from the parameters of the query."""
-    control = {name.upper(): value for name, value in pairs if name.upper() in _CONTROL_PARAMETERS and value}
-    return control, [(name, value) for name, value in pairs if name and name.upper() not in _CONTROL_PARAMETERS]
-
-
-def _find_run_id(pairs: Sequence[Pair]) -> str | None:
-    """Return the last RUNID, or None."""
-    found = [value for name, value in pairs if name.upper() == "RUNID"]
-    return found[-1] if found else None
 
 
 def _job_not_found(job_id: str) -> NotFound:

@@ -28,7 +28,8 @@ from tap_service.services.queries.query_preparation import QueryPreparation
 from tap_service.services.queries.row_limit import RowLimit
 from tap_service.services.queries.tap_parameters import TapParameters, read_tap_parameters
 from tap_service.services.uploads.table_files import descriptor_path
-from tap_service.services.user_tables.user_table_requests import UserTableService, find_column, translate_table_faults
+from tap_service.services.user_tables.user_table_definitions import find_column
+from tap_service.services.user_tables.user_table_requests import UserTableService, translate_table_faults
 from tap_service.services.user_tables.user_table_storage import TableChanged
 from tap_service.storage.engine.engine import Engine, QueryCancelled, Settings
 from tap_service.storage.jobs.job_store import NoSuchJob

@@ -1,0 +1,110 @@
+"""Reads the parameters of UWS requests: control parameters of a job, filters of the job list, and WAIT."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from tap_service.models.request_parameters import Pair
+from tap_service.models.timestamps import parse_instant
+from tap_service.models.uws_job import ExecutionPhase, JobFilter
+from tap_service.service_errors import ParameterFault
+
+#: parameters that control a job and do not belong to its query
+_CONTROL_PARAMETERS = ("PHASE", "EXECUTIONDURATION", "DESTRUCTION")
+
+
+def split_control_parameters(pairs: Sequence[Pair]) -> tuple[dict[str, str], list[Pair]]:
+    """Separate the control parameters of a job from the parameters of its query."""
+    control: dict[str, str] = {}
+    parameters: list[Pair] = []
+    for name, value in pairs:
+        if name.upper() not in _CONTROL_PARAMETERS:
+            parameters += [(name, value)] if name else []
+        elif value:
+            control[name.upper()] = value
+    return control, parameters
+
+
+def find_run_id(pairs: Sequence[Pair]) -> str | None:
+    """Return the last RUNID, or None."""
+    found = [value for name, value in pairs if name.upper() == "RUNID"]
+    return found[-1] if found else None
+
+
+def parse_duration(text: str, max_seconds: int) -> int:
+    """Return the seconds, reduced to the maximum, which 0 requests too. Raises ParameterFault."""
+    if not re.fullmatch(r"[0-9]{1,18}", text.strip(), re.ASCII):
+        raise ParameterFault("EXECUTIONDURATION is a number of seconds, such as 600; 0 is the longest possible")
+    return min(int(text) or max_seconds, max_seconds)
+
+
+def parse_destruction(text: str, latest: datetime) -> datetime:
+    """Return the time, reduced to the latest. Raises ParameterFault."""
+    return min(_parse_time("DESTRUCTION", text), latest)
+
+
+def parse_job_filter(pairs: Sequence[Pair]) -> JobFilter:
+    """Read the filters of a job list.
+
+    Parameters
+    ----------
+    pairs
+        Any number of PHASE, AFTER (an instant) and LAST (a number of jobs); other parameters are ignored.
+
+    Raises
+    ------
+    ParameterFault
+        A value is invalid.
+    """
+    wanted = JobFilter(None)
+    for name, value in pairs:
+        if name.upper() == "PHASE":
+            wanted = replace(wanted, phases=wanted.phases | {_parse_phase(value)})
+        elif name.upper() == "AFTER":
+            wanted = replace(wanted, after=_parse_time("AFTER", value))
+        elif name.upper() == "LAST":
+            if not re.fullmatch(r"0*[1-9][0-9]{0,17}", value.strip(), re.ASCII):
+                raise ParameterFault("LAST is a number of jobs above 0, such as 100")
+            wanted = replace(wanted, last=int(value))
+    return wanted
+
+
+def parse_wait(pairs: Sequence[Pair]) -> tuple[int, str]:
+    """Read how long a request for a job waits for a change.
+
+    Returns
+    -------
+    tuple
+        WAIT in seconds (0: do not wait, -1: the maximum), and PHASE ('': any).
+
+    Raises
+    ------
+    ParameterFault
+        A value is invalid.
+    """
+    seconds, phase = 0, ""
+    for name, value in pairs:
+        if name.upper() == "WAIT":
+            if not re.fullmatch(r"-1|[0-9]{1,18}", value.strip(), re.ASCII):
+                raise ParameterFault("WAIT is a number of seconds, such as 30, or -1 for the maximum")
+            seconds = int(value)
+        elif name.upper() == "PHASE":
+            phase = _parse_phase(value)
+    return seconds, phase
+
+
+def _parse_phase(value: str) -> ExecutionPhase:
+    try:
+        return ExecutionPhase(value.strip().upper())
+    except ValueError as error:
+        raise ParameterFault(f"PHASE={value[:60]} is not known; the phases are: {', '.join(ExecutionPhase)}") from error
+
+
+def _parse_time(name: str, value: str) -> datetime:
+    try:
+        return parse_instant(value)
+    except ValueError as error:
+        raise ParameterFault(f"{name}: {error}") from error

@@ -1,0 +1,137 @@
+"""Names and definitions of user tables, from VOSI documents, table files and results of queries."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from clickhouse_schema.catalogue import Catalogue
+from clickhouse_schema.datatypes import Field
+from clickhouse_schema.engine_tables.user_table_record import SCHEMA_NAME
+from clickhouse_schema.reserved_words import RESERVED
+from clickhouse_schema.schema_files.schema_checks import find_table_problems
+from clickhouse_schema.schema_model import Column, ForeignKey, Layout, Table
+from clickhouse_schema.vounit import normalise_unit
+from tap_service.constants import MAX_DEFINITION_BYTES, MAX_MODEL_BYTES
+from tap_service.readers.file_columns import felis_column
+from tap_service.readers.position_columns import position_of
+from tap_service.readers.read_error import ReadError
+from tap_service.readers.vosi_table_reader import Definition, find_root_name, read_definition
+from tap_service.service_errors import Forbidden, NotFound, ParameterFault, UploadFault
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
+_XML_TYPE = re.compile(r"(text|application)/(x-vosi\S*\+)?xml")
+
+
+def parse_table_name(name: str) -> str:
+    """Return the table in ``mydb.table``. Raises Forbidden for another schema, ParameterFault for a bad name."""
+    schema, dot, table = name.partition(".")
+    if not dot or schema.lower() != SCHEMA_NAME:
+        raise Forbidden(f"your own tables are in the schema {SCHEMA_NAME}: write {SCHEMA_NAME}.name")
+    if not _NAME.fullmatch(table):
+        raise ParameterFault(
+            f"{_quote_text(table)} is no valid table name: write a letter, then letters, digits and _, up to 64"
+        )
+    if table.upper() in RESERVED:
+        raise ParameterFault(f"{table} is a reserved word of ADQL: choose another name, such as {table}_1")
+    return table
+
+
+def read_table_definition(name: str, document: bytes, catalogue: Catalogue) -> Table:
+    """Build a table from a VOSI document; its foreign keys refer to tables of ``catalogue``. Raises UploadFault."""
+    try:
+        found = read_definition(document)
+        fields = tuple(column.field for column in found.columns)
+        for column in found.columns:
+            if column.unusable:
+                raise ReadError(f"column {column.field.name}: {column.unusable}")
+        keys = _resolve_foreign_keys(found, catalogue)
+        table = build_table(name, fields, description=found.description, utype=found.utype, keys=keys)
+    except (ReadError, ValidationError) as error:
+        raise UploadFault(f"the table cannot be created: {_error_text(error)}") from error
+    return check_table(table)
+
+
+def _resolve_foreign_keys(found: Definition, catalogue: Catalogue) -> tuple[ForeignKey, ...]:
+    """Return the foreign keys of the definition; their targets must be in the catalogue."""
+    own_columns = {column.field.name for column in found.columns}
+    keys = []
+    for number, (target, pairs, description) in enumerate(found.keys):
+        schema, _, table = target.partition(".")
+        entries = catalogue.find_tables(table, False, schema)
+        their_columns = {field.name for entry in entries for field in entry.fields}
+        is_resolved = all(ours in own_columns and theirs in their_columns for ours, theirs in pairs)
+        if len(entries) != 1 or not pairs or not is_resolved:
+            raise ReadError(f"the foreign key to {_quote_text(target)} refers to missing columns")
+        columns, referenced = zip(*pairs, strict=True)
+        keys.append(
+            ForeignKey(
+                name=f"key{number}",
+                columns=columns,
+                referenced_table=entries[0].qualified_name,
+                referenced_columns=referenced,
+                description=description,
+            )
+        )
+    return tuple(keys)
+
+
+def find_column(table: Table, name: str) -> Column:
+    """Find a column by its name in any case. Raises NotFound with the nearest name."""
+    wanted = name.strip().strip('"').lower()
+    for column in table.columns:
+        if column.name.lower() == wanted:
+            return column
+    names = [column.name for column in table.columns]
+    close = difflib.get_close_matches(name, names, 1)
+    hint = f": did you mean {close[0]}?" if close else f"; it has {', '.join(names[:20])}"
+    raise NotFound(f"{SCHEMA_NAME}.{table.name} has no column {_quote_text(name)}{hint}")
+
+
+def read_vosi_document(path: Path, content_type: str) -> bytes | None:
+    """Return the document if it is a VOSI table, otherwise None. Raises UploadFault."""
+    kind = content_type.partition(";")[0].strip().lower()
+    with path.open("rb") as file:
+        start = file.read(65536)
+        if (kind and not _XML_TYPE.fullmatch(kind)) or find_root_name(start) in ("", "VOTABLE"):
+            return None
+        document = start + file.read(MAX_DEFINITION_BYTES)
+    if len(document) > MAX_DEFINITION_BYTES:
+        raise UploadFault(f"the definition of a table has {MAX_DEFINITION_BYTES} bytes at most")
+    return document
+
+
+def build_table(name: str, fields: tuple[Field, ...], **about: Any) -> Table:
+    """Build a table with a position in its layout. Raises ValidationError."""
+    columns = tuple(Column.model_validate(felis_column(field)) for field in fields)
+    return Table(name=name, columns=columns, layout=Layout(position=position_of(fields)), **about)
+
+
+def check_table(table: Table) -> Table:
+    """Return the table with units in VOUnit syntax where possible. Raises UploadFault for an invalid table."""
+    columns = tuple(
+        column.model_copy(update={"unit": normalise_unit(column.unit) or column.unit}) if column.unit else column
+        for column in table.columns
+    )
+    table = table.model_copy(update={"columns": columns})
+    if problems := find_table_problems(table):
+        raise UploadFault(f"the table cannot be created: {problems[0].message}")
+    if len(table.model_dump_json(exclude_defaults=True)) > MAX_MODEL_BYTES:
+        raise UploadFault(f"the columns' names and descriptions take more than {MAX_MODEL_BYTES} bytes: shorten them")
+    return table
+
+
+def _error_text(error: ReadError | ValidationError) -> str:
+    if isinstance(error, ReadError):
+        return str(error)
+    first = error.errors()[0]
+    return str(first["msg"]).removeprefix("Value error, ")
+
+
+def _quote_text(text: str) -> str:
+    cut = text if len(text) <= 80 else text[:77] + "..."
+    return repr("".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in cut))
