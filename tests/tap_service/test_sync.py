@@ -149,7 +149,7 @@ class TestLimits:
         response = busy.ask(heavy)
         assert response.status_code == 503
         assert int(response.headers["retry-after"]) > 0
-        assert "takes on no more" in response.text
+        assert "accepts no more" in response.text
         for light in ("SELECT TOP 1 n FROM svc.numbers", "SELECT table_name FROM TAP_SCHEMA.tables"):
             assert busy.ask(light).status_code == 200
         first.join()
