@@ -33,7 +33,7 @@ def test_the_commands_run(service: Served, tmp_path: Path) -> None:
     assert "the job has no error: it is COMPLETED" in run.stdout
 
 
-def test_every_element_of_job_info_is_told(service: Served) -> None:
+def test_every_element_of_job_info_is_documented(service: Served) -> None:
     job = create(service.tap, "SELECT COUNT(*) AS c FROM svc.numbers AS a", PHASE="RUN")
     job.ended()
     told = {name for line in re.findall(r"^\| (`.*?) \|", TEXT, re.MULTILINE) for name in re.findall(r"`(\w+)`", line)}
